@@ -1,0 +1,92 @@
+"""Settings that every part reads: float type, epsilon, image data format, default device.
+
+The first three are read once from `keras.json` in `$KERAS_HOME` (else `~/.keras`), as Keras does; a missing file
+means Keras's defaults, and nothing is written there.
+"""
+
+import json
+import os
+from pathlib import Path
+
+import torch
+
+FLOAT_TYPES = ("float16", "bfloat16", "float32", "float64")
+DATA_FORMATS = ("channels_last", "channels_first")
+
+_settings: dict[str, object] = {
+    "floatx": "float32",
+    "epsilon": 1e-7,
+    "image_data_format": "channels_last",
+    "device": None,
+}
+
+
+def floatx() -> str:
+    """The name of the default float type, `"float32"` unless set."""
+    return str(_settings["floatx"])
+
+
+def set_floatx(name: str) -> None:
+    """Set the default float type: float16, bfloat16, float32 or float64. Raises ValueError for another."""
+    _settings["floatx"] = _one_of("floatx", name, FLOAT_TYPES)
+
+
+def epsilon() -> float:
+    """The fuzz factor that losses clip by and optimizers default to, 1e-7 unless set."""
+    return float(_settings["epsilon"])  # type: ignore[arg-type]
+
+
+def set_epsilon(value: float) -> None:
+    """Set the fuzz factor. Raises ValueError unless it is a positive number."""
+    if not isinstance(value, (int, float)) or not value > 0:
+        raise ValueError(f"epsilon must be a positive number; found {value!r}.")
+    _settings["epsilon"] = float(value)
+
+
+def image_data_format() -> str:
+    """The data format of layers that are not given one: `"channels_last"` unless set."""
+    return str(_settings["image_data_format"])
+
+
+def set_image_data_format(data_format: str) -> None:
+    """Set the default data format: channels_last or channels_first. Raises ValueError for another."""
+    _settings["image_data_format"] = _one_of("image_data_format", data_format, DATA_FORMATS)
+
+
+def device() -> torch.device:
+    """The device that weights are made on: the one set, else CUDA when there is one, else the CPU."""
+    chosen = _settings["device"]
+    if chosen is None:
+        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    return torch.device(str(chosen))
+
+
+def set_device(name: str | torch.device | None) -> None:
+    """Set the device that weights are made on; `None` chooses as at the start. Raises RuntimeError for an unknown one."""
+    _settings["device"] = None if name is None else str(torch.device(name))
+
+
+def _one_of(setting: str, value: object, allowed: tuple[str, ...]) -> str:
+    if value not in allowed:
+        raise ValueError(f"{setting} must be one of {', '.join(allowed)}; found {value!r}.")
+    return str(value)
+
+
+def _read_keras_json() -> None:
+    path = Path(os.environ.get("KERAS_HOME") or Path.home() / ".keras") / "keras.json"
+    if not path.is_file():
+        return
+    try:
+        found = json.loads(path.read_text())
+    except (OSError, ValueError) as error:
+        raise ValueError(f"{path}: not readable as JSON ({error}). Mend or remove the file.") from error
+    for name, use in (
+        ("floatx", set_floatx),
+        ("epsilon", set_epsilon),
+        ("image_data_format", set_image_data_format),
+    ):
+        if name in found:
+            use(found[name])
+
+
+_read_keras_json()

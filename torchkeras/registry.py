@@ -1,0 +1,136 @@
+"""Names to objects, a `Family` a kind: layers, activations, initializers, regularizers, constraints, losses, ...
+
+A name in a file or a call is looked up here and nowhere else, so nothing is ever imported by name. What a user
+passes as `custom_objects`, or puts into a `CustomObjectScope`, goes before what is registered.
+"""
+
+import difflib
+import inspect
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, Generic, TypeVar
+
+T = TypeVar("T")
+F = TypeVar("F", bound=Callable[..., Any])
+
+_custom_objects: dict[str, Any] = {}
+
+
+def get_custom_objects() -> dict[str, Any]:
+    """The custom objects known now, by name; a change to the dictionary takes effect at once."""
+    return _custom_objects
+
+
+@contextmanager
+def custom_object_scope(*objects: Mapping[str, Any]) -> Iterator[None]:
+    """Know further objects by name inside the `with` block: `with custom_object_scope({"MyLayer": MyLayer}): ...`."""
+    before = dict(_custom_objects)
+    for mapping in objects:
+        _custom_objects.update(mapping)
+    try:
+        yield
+    finally:
+        _custom_objects.clear()
+        _custom_objects.update(before)
+
+
+CustomObjectScope = custom_object_scope
+
+
+def factory(function: F) -> F:
+    """Mark a function that makes an object, as a class does: `Family.get` calls it (`"l2"`, `"glorot_uniform"`)."""
+    function.__dict__["makes_object"] = True
+    return function
+
+
+class Family(Generic[T]):
+    """The registered objects of one kind. `kind` is the word used in errors ("layer", "loss function")."""
+
+    def __init__(self, kind: str):
+        self.kind = kind
+        self._objects: dict[str, T] = {}
+
+    def register(self, name: str, value: T) -> T:
+        """Make `value` known as `name`; a later registration of the name replaces an earlier one."""
+        self._objects[name] = value
+        return value
+
+    def names(self) -> list[str]:
+        """All registered names, sorted."""
+        return sorted(self._objects)
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._objects
+
+    def find(self, name: str, custom_objects: Mapping[str, Any] | None = None) -> Any:
+        """The object called `name`. Raises ValueError with the nearest known names when there is none."""
+        for known in (custom_objects or {}, _custom_objects, self._objects):
+            if name in known:
+                return known[name]
+        close = difflib.get_close_matches(name, self._objects, n=3)
+        hint = f" Did you mean {' or '.join(map(repr, close))}?" if close else ""
+        raise ValueError(
+            f"Unknown {self.kind}: {name!r}.{hint} An object of your own is found when it is passed in "
+            "`custom_objects` or put into a CustomObjectScope."
+        )
+
+    def from_config(self, config: Mapping[str, Any], custom_objects: Mapping[str, Any] | None = None) -> Any:
+        """Make an object from `{"class_name": ..., "config": {...}}`.
+
+        Raises ValueError when the mapping has another form, the class is unknown or its options are.
+        """
+        if not isinstance(config.get("class_name"), str) or not isinstance(config.get("config", {}), (dict, list)):
+            raise ValueError(f"A {self.kind} config needs a 'class_name' and a 'config'; found {dict(config)!r}.")
+        made_by = self.find(config["class_name"], custom_objects)
+        options = config.get("config", {})
+        from_config = getattr(made_by, "from_config", None)
+        if from_config is None:
+            return made_by(**options)
+        if "custom_objects" in inspect.signature(from_config).parameters:
+            return from_config(options, custom_objects=custom_objects)
+        if not custom_objects:
+            return from_config(options)
+        with custom_object_scope(custom_objects):
+            return from_config(options)
+
+    def get(self, identifier: Any, custom_objects: Mapping[str, Any] | None = None) -> Any:
+        """What `identifier` names: a registered name, a config, or an object of the kind itself.
+
+        A class or a `factory` (found by name or given) is called without arguments; `None` stays `None`.
+        Raises ValueError for an unknown name and TypeError for an identifier of another type.
+        """
+        if identifier is None:
+            return None
+        if isinstance(identifier, Mapping):
+            return self.from_config(identifier, custom_objects)
+        found = self.find(identifier, custom_objects) if isinstance(identifier, str) else identifier
+        if inspect.isclass(found) or getattr(found, "makes_object", False):
+            return found()
+        if not callable(found):
+            raise TypeError(f"Could not interpret {found!r} as a {self.kind}: give a name, a config or a callable.")
+        return found
+
+    def serialize(self, value: Any) -> Any:
+        """The inverse of `get`: a name for a function, `{"class_name", "config"}` for an object with `get_config`."""
+        if value is None or isinstance(value, str):
+            return value
+        if hasattr(value, "get_config"):
+            return {"class_name": type(value).__name__, "config": value.get_config()}
+        return _function_name(value, self.kind)
+
+
+def _function_name(value: Callable[..., Any], kind: str) -> str:
+    name = getattr(value, "__name__", None)
+    if name is None:
+        raise ValueError(f"A {kind} is written to a config by its name; {value!r} has none: define it with `def`.")
+    return name
+
+
+activations: Family[Callable[..., Any]] = Family("activation function")
+initializers: Family[Any] = Family("initializer")
+regularizers: Family[Any] = Family("regularizer")
+constraints: Family[Any] = Family("constraint")
+losses: Family[Callable[..., Any]] = Family("loss function")
+metrics: Family[Callable[..., Any]] = Family("metric function")
+optimizers: Family[Any] = Family("optimizer")
+layers: Family[type] = Family("layer")
