@@ -1,0 +1,91 @@
+"""Constraints: weight to projected weight, applied after each step of the optimizer.
+
+`axis` is the axis or axes that belong to one unit, in Keras's layout: 0 for a dense kernel (inputs, units), [0, 1, 2]
+for a kernel (rows, columns, channels, filters).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, is_dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from torchkeras import config, registry
+
+
+class Constraint:
+    """The base class: an object that is called with a weight; the fields of a dataclass are its config."""
+
+    def __call__(self, w: Tensor) -> Any:
+        return w
+
+    def get_config(self) -> dict[str, Any]:
+        """The fields by name."""
+        return {field.name: getattr(self, field.name) for field in fields(self)} if is_dataclass(self) else {}
+
+
+@dataclass(frozen=True)
+class MaxNorm(Constraint):
+    """w * min(norm, max_value) / (epsilon + norm), the norm along `axis`.
+
+    Srivastava et al., http://www.cs.toronto.edu/~rsalakhu/papers/srivastava14a.pdf
+    """
+
+    max_value: float = 2
+    axis: int | Sequence[int] = 0
+
+    def __call__(self, w: Tensor) -> Tensor:
+        norm = _norm(w, self.axis)
+        return w * (norm.clamp(0, self.max_value) / (config.epsilon() + norm))
+
+
+@dataclass(frozen=True)
+class NonNeg(Constraint):
+    """max(w, 0)"""
+
+    def __call__(self, w: Tensor) -> Tensor:
+        return torch.relu(w)
+
+
+@dataclass(frozen=True)
+class UnitNorm(Constraint):
+    """w / (epsilon + norm), the norm along `axis`."""
+
+    axis: int | Sequence[int] = 0
+
+    def __call__(self, w: Tensor) -> Tensor:
+        return w / (config.epsilon() + _norm(w, self.axis))
+
+
+@dataclass(frozen=True)
+class MinMaxNorm(Constraint):
+    """w * (rate * clip(norm, min_value, max_value) + (1 - rate) * norm) / (epsilon + norm), the norm along `axis`."""
+
+    min_value: float = 0.0
+    max_value: float = 1.0
+    rate: float = 1.0
+    axis: int | Sequence[int] = 0
+
+    def __call__(self, w: Tensor) -> Tensor:
+        norm = _norm(w, self.axis)
+        desired = torch.lerp(norm, norm.clamp(self.min_value, self.max_value), self.rate)
+        return w * (desired / (config.epsilon() + norm))
+
+
+def _norm(w: Tensor, axis: int | Sequence[int]) -> Tensor:
+    return torch.linalg.vector_norm(w, dim=axis if isinstance(axis, int) else tuple(axis), keepdim=True)
+
+
+max_norm = maxnorm = MaxNorm
+non_neg = nonneg = NonNeg
+unit_norm = unitnorm = UnitNorm
+min_max_norm = MinMaxNorm
+
+# Every class above is known by each of its names, the aliases among them.
+for _name, _value in list(vars().items()):
+    if isinstance(_value, type) and issubclass(_value, Constraint):
+        registry.constraints.register(_name, _value)
+
+get = deserialize = registry.constraints.get
+serialize = registry.constraints.serialize
