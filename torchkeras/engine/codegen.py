@@ -1,0 +1,289 @@
+"""The generated `forward`: straight-line Python for a graph, with masks and layouts settled beforehand.
+
+First the graph becomes a list of `Line`s over values that are each set once; here the layout pass inserts a `permute`
+where a layer needs another order of axes, at most one for each value and order. Then values get variable names, one
+freed after its last use, and the lines are printed.
+"""
+
+from __future__ import annotations
+
+import keyword
+import linecache
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from torchkeras.engine.graph import Graph
+from torchkeras.engine.layout import Layout, axis_channels_first, to_channels_first, to_keras
+from torchkeras.engine.symbol import KerasTensor, Node, tensors_in, unpacked
+
+if TYPE_CHECKING:
+    from torchkeras.engine.layer import Layer
+
+
+@dataclass(frozen=True)
+class Variant:
+    """What a generated function takes and gives: a mask for some inputs; with `details` (outputs, masks, losses)."""
+
+    masked: tuple[bool, ...]
+    details: bool = False
+
+
+@dataclass(frozen=True)
+class Line:
+    """One statement. `{0}`, `{1}` in `text` stand for the values used; `makes` are the values set."""
+
+    text: str
+    uses: tuple[int, ...]
+    makes: tuple[int, ...]
+    comment: str = ""
+
+
+def source(graph: Graph, variant: Variant, is_attribute: Callable[[str], bool]) -> str:
+    """The text of the function `forward(self, inputs..., masks...)` that computes the graph.
+
+    `is_attribute(name)`: whether `self.name` is something else than the layer of that name.
+    """
+    return _Writer(graph, variant, is_attribute).write()
+
+
+def compiled(text: str, name: str) -> Callable[..., Any]:
+    """The function that a text defines. Errors inside it show its lines, as for any function."""
+    filename = f"<torchkeras {name}>"
+    linecache.cache[filename] = (len(text), None, text.splitlines(keepends=True), filename)
+    namespace: dict[str, Any] = {"torch": torch}
+    exec(compile(text, filename, "exec"), namespace)
+    return namespace["forward"]
+
+
+def masks_of(graph: Graph, masked: tuple[bool, ...]) -> dict[KerasTensor, KerasTensor | None]:
+    """For every tensor of the graph its symbolic mask, when the inputs have masks as told.
+
+    Raises TypeError when a mask arrives at a layer that supports none.
+    """
+    if not any(masked):
+        return {tensor: tensor._keras_mask for node in graph.nodes for tensor in node.output_tensors}
+    found: dict[KerasTensor, KerasTensor | None] = {
+        tensor: KerasTensor(tensor.shape[:2], torch.bool) if has else None
+        for tensor, has in zip(graph.inputs, masked, strict=True)
+    }
+    for node in graph.nodes:
+        if node.input_tensors:
+            _, masks = node.layer.infer(node.inputs, [found[tensor] for tensor in node.input_tensors], node.arguments)
+            found.update(zip(node.output_tensors, masks, strict=True))
+    return found
+
+
+class _Writer:
+    def __init__(self, graph: Graph, variant: Variant, is_attribute: Callable[[str], bool]):
+        self.graph, self.variant, self.is_attribute = graph, variant, is_attribute
+        self.masks = masks_of(graph, variant.masked)
+        self.lines: list[Line] = []
+        self.values = 0
+        self.made: dict[tuple[KerasTensor, Layout], int] = {}  # a tensor, in an order of axes
+        self.natural: dict[KerasTensor, Layout] = {}  # the order it was computed in
+        self.mask_values: dict[KerasTensor, int] = {}
+        self.pending_masks: dict[KerasTensor, tuple[Node, int]] = {}
+        self.losses: list[tuple[str, int]] = []  # "" for a loss, "*" for a nested model's list of them
+
+    def write(self) -> str:
+        parameters = [self._input(tensor) for tensor in self.graph.inputs]
+        parameters += [
+            self._new(tensor, self.mask_values)
+            for tensor, masked in zip(self.graph.inputs, self.variant.masked, strict=True)
+            if masked
+        ]
+        for node in self.graph.nodes:
+            if node.input_tensors:
+                self._node(node)
+        results = [self.value(tensor, Layout.KERAS) for tensor in self.graph.outputs]
+        result = _listed([f"{{{k}}}" for k in range(len(results))])
+        if self.variant.details:
+            mask_texts = _mask_slots([self.mask(tensor) for tensor in self.graph.outputs], results)
+            loss_texts = [f"{star}{{{len(results) + k}}}" for k, (star, _) in enumerate(self.losses)]
+            results += [value for _, value in self.losses]
+            result = f"{result}, [{', '.join(mask_texts)}], [{', '.join(loss_texts)}]"
+        return _print(self.lines, parameters, result, results, [t._keras_history.layer.name for t in self.graph.inputs])
+
+    # --- values ---------------------------------------------------------------------------------------------------
+
+    def _new(self, key: Any = None, table: dict[Any, int] | None = None) -> int:
+        self.values += 1
+        if table is not None:
+            table[key] = self.values
+        return self.values
+
+    def _input(self, tensor: KerasTensor) -> int:
+        self.natural[tensor] = Layout.KERAS
+        return self._new((tensor, Layout.KERAS), self.made)
+
+    def value(self, tensor: KerasTensor, layout: Layout) -> int:
+        """The value of a tensor in an order of axes; a permute is written when it is not there yet."""
+        if tensor.ndim <= 2:
+            layout = Layout.KERAS
+        if (tensor, layout) not in self.made:
+            order = (to_keras if layout is Layout.KERAS else to_channels_first)(tensor.ndim)
+            there = self.made[tensor, self.natural[tensor]]
+            made = self._new((tensor, layout), self.made)
+            self.lines.append(Line(f"{{0}}.permute{order}", (there,), (made,)))
+        return self.made[tensor, layout]
+
+    def mask(self, tensor: KerasTensor) -> int | None:
+        """The value of a tensor's mask, written when it is first asked for; None when there is none."""
+        if self.masks[tensor] is None:
+            return None
+        if tensor not in self.mask_values:
+            node, index = self.pending_masks[tensor]
+            self._compute_mask(node, tensor, index)
+        return self.mask_values[tensor]
+
+    def _compute_mask(self, node: Node, tensor: KerasTensor, index: int) -> None:
+        inputs, masks = node.input_tensors, [self.mask(t) for t in node.input_tensors]
+        uses = [self.value(t, Layout.KERAS) for t in inputs]
+        passed = type(node.layer).compute_mask is _base_compute_mask(node.layer)
+        if passed and len(inputs) == 1 and masks[0] is not None:
+            self.mask_values[tensor] = masks[0]
+            return
+        several = isinstance(node.inputs, (list, tuple))
+        texts, mask_texts = _slots(len(uses)), _mask_slots(masks, uses)
+        text = f"{self._path(node.layer)}.compute_mask({_argument(texts, several)}, {_argument(mask_texts, several)})"
+        if len(node.output_tensors) > 1:
+            text = f"{text}[{index}]"
+        made = self._new(tensor, self.mask_values)
+        self.lines.append(Line(text, tuple(uses), (made,)))
+
+    # --- nodes ------------------------------------------------------------------------------------------------------
+
+    def _layouts(self, node: Node) -> tuple[Layout, Layout, str]:
+        """The order that the inputs must have, the order the outputs come in, and an argument that tells the axis."""
+        kind, tensors = node.layer.layout, node.input_tensors
+        if kind in (Layout.ANY, Layout.AXIS):
+            alike = len({tensor.ndim for tensor in tensors}) == 1
+            first = any(self.natural[tensor] is Layout.CHANNELS_FIRST for tensor in tensors)
+            if not (alike and first):
+                return Layout.KERAS, Layout.KERAS, ""
+            axis = axis_channels_first(node.layer.axis, tensors[0].ndim) if kind is Layout.AXIS else None  # type: ignore[attr-defined]
+            return Layout.CHANNELS_FIRST, Layout.CHANNELS_FIRST, "" if axis is None else f", axis={axis}"
+        return kind, kind, ""
+
+    def _node(self, node: Node) -> None:
+        layer, several = node.layer, isinstance(node.inputs, (list, tuple))
+        taken, given, axis = self._layouts(node)
+        uses = [self.value(tensor, taken) for tensor in node.input_tensors]
+        text = _argument(_slots(len(uses)), several) + axis
+        text += "".join(f", {name}={_literal(layer, name, value)}" for name, value in node.arguments.items())
+        masks = [self.mask(tensor) for tensor in node.input_tensors] if "mask" in layer._call_parameters else []
+        if any(mask is not None for mask in masks):
+            text += f", mask={_argument(_mask_slots(masks, uses), several)}"
+        outputs = node.output_tensors
+        for tensor in outputs:
+            self.natural[tensor] = given if tensor.ndim > 2 else Layout.KERAS
+        made = [self._new((tensor, self.natural[tensor]), self.made) for tensor in outputs]
+        shape = unpacked([tensor.shape for tensor in outputs])
+        comment = f"{shape}, channels first" if given is Layout.CHANNELS_FIRST else f"{shape}"
+        if has_details(layer) and (self.variant.details or any(self.masks[t] is not None for t in outputs)):
+            self._nested_call(node, text, tuple(uses), made, comment)
+            return
+        self.lines.append(Line(f"{self._path(layer)}.run({text})", tuple(uses), tuple(made), comment))
+        for index, tensor in enumerate(outputs):
+            self.pending_masks[tensor] = (node, index)
+        if self.variant.details and getattr(layer, "activity_regularizer", None) is not None:
+            for tensor in outputs:
+                loss = self._new()
+                self.losses.append(("", loss))
+                value = self.value(tensor, Layout.KERAS)
+                self.lines.append(Line(f"{self._path(layer)}.activity_regularizer({{0}})", (value,), (loss,)))
+
+    def _nested_call(self, node: Node, text: str, uses: tuple[int, ...], made: list[int], comment: str) -> None:
+        """A model inside the model, asked for its masks and losses as well."""
+        result, losses = self._new(), self._new()
+        masks = [self._new() for _ in node.output_tensors]
+        self.lines.append(Line(f"{self._path(node.layer)}.run({text}, details=True)", uses, (result,), comment))
+        several = len(made) > 1
+        for index, (value, mask, tensor) in enumerate(zip(made, masks, node.output_tensors, strict=True)):
+            self.lines.append(Line(f"{{0}}[0][{index}]" if several else "{0}[0]", (result,), (value,)))
+            if self.masks[tensor] is not None:
+                self.lines.append(Line(f"{{0}}[1][{index}]", (result,), (mask,)))
+                self.mask_values[tensor] = mask
+        self.lines.append(Line("{0}[2]", (result,), (losses,)))
+        self.losses.append(("*", losses))
+
+    def _path(self, layer: Layer) -> str:
+        name = layer.name
+        plain = name.isidentifier() and not keyword.iskeyword(name) and not self.is_attribute(name)
+        return f"self.{name}" if plain else f"self._modules[{name!r}]".replace("{", "{{").replace("}", "}}")
+
+
+def has_details(layer: Layer) -> bool:
+    """Whether a layer is a model, whose call can give masks and losses beside its outputs."""
+    return "details" in layer._call_parameters
+
+
+def _base_compute_mask(layer: Layer) -> Any:
+    return next(cls.__dict__["compute_mask"] for cls in reversed(type(layer).__mro__) if "compute_mask" in cls.__dict__)
+
+
+def _slots(count: int) -> list[str]:
+    return [f"{{{index}}}" for index in range(count)]
+
+
+def _mask_slots(masks: list[int | None], uses: list[int]) -> list[str]:
+    """Texts for masks, some of which are not there; those that are join the values used."""
+    texts = []
+    for mask in masks:
+        texts.append("None" if mask is None else f"{{{len(uses)}}}")
+        uses += [] if mask is None else [mask]
+    return texts
+
+
+def _listed(texts: list[str]) -> str:
+    return texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]"
+
+
+def _argument(texts: list[str], several: bool) -> str:
+    return f"[{', '.join(texts)}]" if several else texts[0]
+
+
+def _literal(layer: Layer, name: str, value: Any) -> str:
+    if any(True for _ in tensors_in(value)) or not isinstance(value, (bool, int, float, str, type(None), list, tuple)):
+        raise TypeError(f"Layer {layer.name!r}: the argument {name!r} of its call must be a plain value; found {value!r}.")
+    return repr(value).replace("{", "{{").replace("}", "}}")
+
+
+def _print(lines: list[Line], parameters: list[int], result: str, results: list[int], names: list[str]) -> str:
+    """The lines with variable names; a name is free again after the last use of its value."""
+    last_use: Mapping[int, int] = {
+        value: index for index, line in enumerate(lines) for value in (*line.makes, *line.uses)
+    } | dict.fromkeys(results, len(lines))
+    used_names: set[str] = set()
+    variables = {value: _unused(_identifier(name), used_names) for value, name in zip(parameters, names, strict=False)}
+    for index, value in enumerate(parameters[len(names) :], start=1):
+        variables[value] = _unused(f"mask_{index}", used_names)
+    free: list[str] = []
+    text = [f"def forward(self, {', '.join(variables.values())}):"]
+    for index, line in enumerate(lines):
+        right = line.text.format(*(variables[value] for value in line.uses))
+        for value in dict.fromkeys(line.uses):
+            if last_use[value] == index and value not in parameters[: len(names)]:
+                free.append(variables[value])
+        for value in line.makes:
+            variables[value] = free.pop() if free else _unused("x", used_names)
+        targets = ", ".join(variables[value] for value in line.makes)
+        text.append(f"    {targets} = {right}" + (f"  # {line.comment}" if line.comment else ""))
+    text.append("    return " + result.format(*(variables[value] for value in results)))
+    return "\n".join(text) + "\n"
+
+
+def _identifier(name: str) -> str:
+    cleaned = "".join(letter if letter.isalnum() or letter == "_" else "_" for letter in name)
+    return f"input_{cleaned}" if not cleaned.isidentifier() or keyword.iskeyword(cleaned) or cleaned == "self" else cleaned
+
+
+def _unused(wanted: str, used: set[str]) -> str:
+    name, count = wanted, 1
+    while name in used:
+        name, count = f"{wanted}{count}", count + 1
+    used.add(name)
+    return name

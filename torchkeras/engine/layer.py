@@ -1,0 +1,579 @@
+"""`Layer`: an `nn.Module` that owns its weights from its first call on.
+
+Called on symbolic tensors it adds a node to the graph; called on real ones it computes. Three methods compute:
+`forward` is what torch runs, in the layer's own `layout`; `call` is the same in Keras's order of axes, and what a
+layer written the Keras way overrides; `run` is torch's own module call (hooks, then `forward`), used inside a model.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterable, Mapping
+from typing import Any, ClassVar, dataclass_transform
+
+import torch
+from torch import nn
+
+from torchkeras import config, registry
+from torchkeras.engine import options, shapes
+from torchkeras.engine.layout import Layout, convert, to_channels_first, to_keras
+from torchkeras.engine.naming import snake_case, unique_name
+from torchkeras.engine.symbol import (
+    History,
+    KerasTensor,
+    Node,
+    Shape,
+    as_list,
+    dtype_name,
+    dtype_of,
+    tensors_in,
+    unpacked,
+)
+from torchkeras.engine.weight import Variable, Weight, allocate, deferred, on_meta
+
+OWN_PACKAGE = __name__.partition(".")[0]
+
+
+@dataclass_transform(kw_only_default=False)
+class Layer(nn.Module):
+    """The base of all layers.
+
+    A subclass declares its options as class fields and its weights with `weight(...)`, makes its torch modules in
+    `make(input_shape)` and computes in `forward`. Or it is written as for Keras (`__init__`, `build` with
+    `add_weight`, `call`, `compute_output_shape`, `get_config`), or as for torch (`__init__`, `forward`).
+
+    Options of every layer: `name`; `trainable`; `dtype` of its weights (the default is `floatx`); `input_shape`
+    (without the batch axis) or `batch_input_shape`, for the first layer of a Sequential; `batch_size`; `weights`, the
+    initial values. Raises TypeError for an unknown option, ValueError for a bad value.
+    """
+
+    _declares_options: ClassVar[bool] = True
+    _options: ClassVar[dict[str, options.Option]] = {}
+    _weights: ClassVar[dict[str, Weight]] = {}
+    _call_parameters: ClassVar[frozenset[str]] = frozenset()
+    _native_forward: ClassVar[Any] = None  # the nearest `forward` that keeps to the declared layout
+    _by_call: ClassVar[bool] = False  # `call` is overridden: the layer works in Keras's order
+
+    rank: ClassVar[int]
+    input_ndim: ClassVar[int | None] = None  # the number of axes of an input, when only one will do
+    min_input_ndim: ClassVar[int | None] = None
+    supports_masking: bool = False
+    stateful: Any = False
+
+    def __init_subclass__(cls, abstract: bool = False, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        own_init = "__init__" in cls.__dict__ and not cls.__dict__.get("_declares_options", False)
+        cls._options = {} if own_init else options.collect(cls, Layer)
+        cls._weights = {
+            name: value
+            for base in reversed(cls.__mro__)
+            for name, value in base.__dict__.items()
+            if isinstance(value, Weight)
+        }
+        if "call" in cls.__dict__:
+            cls._by_call = True
+            cls.forward = Layer._forward_by_call  # type: ignore[method-assign]
+        elif "forward" in cls.__dict__:
+            cls._by_call = False
+            cls._native_forward = cls.__dict__["forward"]
+        computed_by = cls.call if cls._by_call else cls.forward
+        cls._call_parameters = frozenset(inspect.signature(computed_by).parameters)
+        if not own_init:
+            cls.__signature__ = options.signature(cls._options, "layer_options")  # type: ignore[attr-defined]
+        if not abstract and cls.__module__.partition(".")[0] == OWN_PACKAGE:
+            registry.layers.register(cls.__name__, cls)
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> Layer:
+        self = super().__new__(cls)
+        nn.Module.__init__(self)  # here, so that a layer may set attributes before it calls super().__init__()
+        self.built = False
+        self._trainable = True
+        self._frozen = False  # not trainable, or part of something that is not
+        self._inbound_nodes: list[Node] = []
+        self._outbound_nodes: list[Node] = []
+        self._added: list[Variable] = []
+        self._expected_axes: dict[int, int] = {}
+        self._initial_weights: Any = None
+        return self
+
+    def __init__(self, *args: Any, **given: Any):
+        values = options.bind(type(self), self._options, args, given)
+        self._set_base_options(given)
+        for name, value in values.items():
+            setattr(self, name, value)
+
+    def _set_base_options(self, given: dict[str, Any]) -> None:
+        kind = type(self).__name__
+        self.name: str = given.pop("name", None) or unique_name(snake_case(kind))
+        shape, batch_shape = given.pop("input_shape", None), given.pop("batch_input_shape", None)
+        batch_size = given.pop("batch_size", None)
+        if shape is None and batch_shape is None and "input_dim" in given:
+            shape = self._shape_of_dim(given.pop("input_dim"), given)
+        if batch_shape is None and shape is not None:
+            batch_shape = (batch_size, *as_list(shape))
+        self.batch_input_shape: Shape | None = None if batch_shape is None else tuple(batch_shape)
+        dtype = given.pop("dtype", None)
+        self._dtype = None if dtype is None else dtype_name(dtype_of(dtype))
+        self.trainable = given.pop("trainable", True)
+        self._initial_weights = given.pop("weights", None)
+        if given:
+            known = ", ".join([*self._options, "name", "trainable", "dtype", "input_shape", "batch_input_shape"])
+            raise TypeError(f"{kind}: unknown option {next(iter(given))!r}. Its options are {known}.")
+
+    def _shape_of_dim(self, input_dim: int, given: dict[str, Any]) -> tuple[int | None, ...]:
+        return (input_dim,)
+
+    # --- the graph ---------------------------------------------------------------------------------------------------
+
+    run = nn.Module.__call__
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Add a node to the graph (symbolic inputs), or compute (real ones); weights are made at the first call."""
+        if any(True for _ in tensors_in((args, kwargs))):
+            return self._call_symbolically(*args, **kwargs)
+        self._build([_shape_of(self, tensor) for tensor in as_list(args[0] if args else None)])
+        return self._in_keras_order(self.run, *args, **kwargs)
+
+    def _in_keras_order(self, compute: Any, inputs: Any, *args: Any, **kwargs: Any) -> Any:
+        if self.layout is not Layout.CHANNELS_FIRST:
+            return compute(inputs, *args, **kwargs)
+        return convert(compute(convert(inputs, to_channels_first), *args, **kwargs), to_keras)
+
+    def _call_symbolically(self, inputs: Any, mask: Any = None, **arguments: Any) -> Any:
+        tensors = as_list(inputs)
+        for tensor in tensors:
+            if not isinstance(tensor, KerasTensor):
+                raise ValueError(
+                    f"Layer {self.name} was called with an input that isn't a symbolic tensor: found "
+                    f"{type(tensor).__name__}. All inputs to the layer should be symbolic tensors."
+                )
+        unknown = set(arguments) - self._call_parameters
+        if unknown:
+            raise TypeError(f"{type(self).__name__} {self.name!r}: its call takes no argument {min(unknown)!r}.")
+        self._build([tensor.shape for tensor in tensors])
+        masks = [tensor._keras_mask for tensor in tensors] if mask is None else as_list(mask)
+        outputs, output_masks = self.infer(inputs, masks, arguments)
+        node_index = len(self._inbound_nodes)
+        for index, (tensor, output_mask) in enumerate(zip(as_list(outputs), output_masks, strict=True)):
+            tensor.name = self.name if node_index == index == 0 else f"{self.name}:{node_index}:{index}"
+            tensor._keras_history = History(self, node_index, index)
+            tensor._keras_mask = output_mask
+        self._attach(Node(self, inputs, outputs, arguments))
+        return outputs
+
+    def _attach(self, node: Node) -> None:
+        self._inbound_nodes.append(node)
+        for layer in node.inbound_layers:
+            layer._outbound_nodes.append(node)
+
+    def infer(self, inputs: Any, masks: list[Any], arguments: Mapping[str, Any]) -> tuple[Any, list[Any]]:
+        """Symbolic outputs (one or a list) and their masks for symbolic inputs, without adding a node."""
+        return shapes.infer(self, inputs, masks, arguments)
+
+    # --- weights -----------------------------------------------------------------------------------------------------
+
+    def make(self, input_shape: Any) -> None:
+        """Make the torch modules of the layer for an input of this shape (a list of shapes for several inputs).
+
+        Runs on the `meta` device: memory and initial values come afterwards, by the declared weights.
+        """
+
+    def build(self, input_shape: Any) -> None:
+        """Make the weights. A layer written the Keras way overrides this and calls `add_weight`."""
+        with torch.device("meta"):
+            self.make(input_shape)
+        self.built = True
+        variables = self._own_variables()
+        if not deferred():
+            allocate(self, variables, dtype_of(self.dtype))
+            for variable in variables:
+                variable.initialize()
+
+    def _build(self, input_shapes: list[Shape]) -> None:
+        self._check_inputs(input_shapes)
+        if self.built:
+            return
+        shape = unpacked(input_shapes)
+        try:
+            self.build(shape)
+        except ValueError as error:
+            raise ValueError(f"{type(self).__name__} {self.name!r}: {error}") from error
+        self.built = True
+        if self._initial_weights is not None:
+            self.set_weights(self._initial_weights)
+            self._initial_weights = None
+        self._follow_trainable(self._frozen and self._trainable)
+
+    def _check_inputs(self, input_shapes: list[Shape]) -> None:
+        for index, shape in enumerate(input_shapes[:1] if self.input_ndim else input_shapes):
+            ndim, problem = len(shape), None
+            if self.input_ndim is not None and ndim != self.input_ndim:
+                problem = f"expected ndim={self.input_ndim}, found ndim={ndim}"
+            elif self.min_input_ndim is not None and ndim < self.min_input_ndim:
+                problem = f"expected min_ndim={self.min_input_ndim}, found ndim={ndim}"
+            else:
+                for axis, size in self._expected_axes.items():
+                    if -ndim <= axis < ndim and shape[axis] is not None and shape[axis] != size:
+                        problem = f"expected axis {axis} of input shape to have value {size}"
+            if problem is not None:
+                raise ValueError(
+                    f"Input {index} is incompatible with layer {self.name}: {problem} (input shape {tuple(shape)})."
+                )
+
+    def known(self, input_shape: Shape, axis: int) -> int:
+        """The size of an axis that weights depend on; further calls must have the same. Raises ValueError if None."""
+        size = input_shape[axis]
+        if size is None:
+            raise ValueError(f"axis {axis} of the input must be known; the input shape is {tuple(input_shape)}.")
+        self._expected_axes[axis] = size
+        return size
+
+    def initializer_of(self, weight_name: str) -> Any:
+        """The initializer of a declared weight: the option `<name>_initializer`."""
+        return getattr(self, f"{weight_name}_initializer", None)
+
+    def add_weight(
+        self,
+        name: str,
+        shape: Iterable[int],
+        dtype: Any = None,
+        initializer: Any = None,
+        regularizer: Any = None,
+        trainable: bool = True,
+        constraint: Any = None,
+    ) -> torch.Tensor:
+        """Make a weight in `build` of a layer written the Keras way; returns the parameter, in Keras's layout.
+
+        The initializer's default is `glorot_uniform`; a weight that is not trainable becomes a buffer.
+        """
+        read = {rule: options.rule_of(getattr(options, rule)) for rule in ("Initializer", "Regularizer", "Constraint")}
+        kind, values = type(self), (initializer or "glorot_uniform", regularizer, constraint)
+        initial, regular, constrain = (
+            options.read(kind, options.Option(rule.lower(), None, found), value)  # type: ignore[arg-type]
+            for (rule, found), value in zip(read.items(), values, strict=True)
+        )
+        path = name.replace(".", "_").replace("/", "_")
+        device = torch.device("meta") if deferred() else config.device()
+        tensor = torch.empty(*shape, dtype=dtype_of(dtype or self.dtype), device=device)
+        if trainable:
+            self.register_parameter(path, nn.Parameter(tensor, requires_grad=tensor.is_floating_point()))
+        else:
+            self.register_buffer(path, tensor)
+        variable = Variable(self, name, path, _in_order, trainable, initial, regular, constrain)
+        self._added.append(variable)
+        if not deferred():
+            variable.initialize()
+        return getattr(self, path)
+
+    def _own_variables(self) -> list[Variable]:
+        declared = [Variable.declared(self, w) for w in self._weights.values() if w.applies(self)]
+        return [*declared, *self._added] if self.built else list(self._added)
+
+    def _sublayers(self) -> list[Layer]:
+        """The layers directly inside this one, in the order in which their weights are listed."""
+        found: list[Layer] = []
+        pending = list(self.children())
+        while pending:
+            module = pending.pop(0)
+            if isinstance(module, Layer):
+                found.append(module)
+            else:
+                pending[:0] = list(module.children())
+        return found
+
+    def _select(self, trainable: bool) -> list[Variable]:
+        """The weights that train, or the others: all of them, the former first, when the layer is not trainable."""
+        if trainable and not self._trainable:
+            return []
+        kinds = [trainable] if self._trainable else [True, False]
+        own = [v for kind in kinds for v in self._own_variables() if v.trainable is kind]
+        inner = [v for kind in kinds for layer in self._sublayers() for v in layer._select(kind)]
+        return list({(id(v.layer), v.path): v for v in (*own, *inner)}.values())
+
+    @property
+    def trainable_weights(self) -> list[Variable]:
+        """The weights that training changes; none when the layer is not `trainable`."""
+        return self._select(True)
+
+    @property
+    def non_trainable_weights(self) -> list[Variable]:
+        """The weights that training leaves alone: statistics, and all of a layer that is not `trainable`."""
+        return self._select(False)
+
+    @property
+    def weights(self) -> list[Variable]:
+        """All weights, those that train first; empty before the first call."""
+        return [*self.trainable_weights, *self.non_trainable_weights]
+
+    def get_weights(self) -> list[Any]:
+        """The values of all weights as NumPy arrays in Keras's layout."""
+        return [variable.numpy() for variable in self._ordered_weights()]
+
+    def set_weights(self, weights: Any) -> None:
+        """Set all weights from arrays in Keras's layout, in the order of `get_weights()`.
+
+        Raises ValueError, before anything is changed, when their number or a shape is another.
+        """
+        variables, values = self._ordered_weights(), list(weights)
+        if len(variables) != len(values):
+            raise ValueError(
+                f"{self.name}: set_weights was given {len(values)} arrays; the layer has {len(variables)} weights: "
+                f"{', '.join(v.full_name for v in variables) or 'none'}."
+            )
+        for variable, value in zip(variables, values, strict=True):
+            if tuple(value.shape) != variable.shape:
+                raise ValueError(
+                    f"{self.name}: weight {variable.full_name!r} has shape {variable.shape}; "
+                    f"the array given for it has shape {tuple(value.shape)}."
+                )
+        for variable, value in zip(variables, values, strict=True):
+            variable.assign(value)
+
+    def _ordered_weights(self) -> list[Variable]:
+        return self.weights
+
+    def count_params(self) -> int:
+        """The number of scalars in all weights. Raises RuntimeError before the first call."""
+        if not self.built:
+            raise RuntimeError(
+                f"You tried to call `count_params` on {self.name}, but the layer isn't built. "
+                f"You can build it by calling it, or with `{self.name}.build(input_shape)`."
+            )
+        return sum(variable.tensor.numel() for variable in self.weights)
+
+    @property
+    def dtype(self) -> str:
+        """The name of the type of the weights."""
+        return self._dtype or config.floatx()
+
+    @property
+    def trainable(self) -> bool:
+        """Whether training changes the weights. A model keeps to what held when it was compiled."""
+        return self._trainable
+
+    @trainable.setter
+    def trainable(self, value: bool) -> None:
+        if not isinstance(value, (bool, int)):
+            raise ValueError(f"{type(self).__name__}: trainable must be True or False; found {value!r}.")
+        self._trainable = bool(value)
+        self._follow_trainable(False)
+
+    def _follow_trainable(self, frozen_above: bool) -> None:
+        self._frozen = frozen_above or not self._trainable
+        for variable in self._own_variables():
+            if variable.trainable:
+                variable.tensor.requires_grad_(not self._frozen)
+        for layer in self._sublayers():
+            layer._follow_trainable(self._frozen)
+
+    # --- computing ---------------------------------------------------------------------------------------------------
+
+    @property
+    def layout(self) -> Layout:
+        """The order of axes that `forward` works in."""
+        return Layout.KERAS if self._by_call else self.native_layout
+
+    @property
+    def native_layout(self) -> Layout:
+        """What a subclass declares: the order of axes that its own `forward` works in."""
+        return Layout.KERAS
+
+    def call(self, inputs: Any, **kwargs: Any) -> Any:
+        """Compute in Keras's order of axes. Overridden by a layer written the Keras way."""
+        native = self._native_forward
+        if native is None:
+            return inputs
+        if self.native_layout is not Layout.CHANNELS_FIRST:
+            return native(inputs, **kwargs)
+        return convert(native(convert(inputs, to_channels_first), **kwargs), to_keras)
+
+    def forward(self, *args: Any, **kwargs: Any) -> Any:
+        """Compute, in the layer's own layout."""
+        return self.call(*args, **kwargs)
+
+    def _forward_by_call(self, *args: Any, **kwargs: Any) -> Any:
+        return self.call(*args, **kwargs)
+
+    def compute_mask(self, inputs: Any, mask: Any = None) -> Any:
+        """The mask of the output. Raises TypeError when a mask arrives at a layer that supports none."""
+        if self.supports_masking:
+            return mask
+        if any(item is not None for item in as_list(mask)):
+            raise TypeError(
+                f"Layer {self.name} does not support masking, but was passed an input_mask. Take the mask away before "
+                "it, or set supports_masking in a layer of your own."
+            )
+        return None
+
+    def compute_output_shape(self, input_shape: Any) -> Any:
+        """The output shape(s) for the input shape(s), `None` for an unknown size; adds nothing to the graph."""
+        made = self._scratch(input_shape)
+        inputs = _symbolic(input_shape)
+        outputs, _ = made.infer(inputs, [None] * len(as_list(inputs)), {})
+        return outputs.shape if isinstance(outputs, KerasTensor) else [tensor.shape for tensor in outputs]
+
+    def _scratch(self, input_shape: Any) -> Layer:
+        """This layer, or a copy built without memory when it has not been called yet."""
+        if self.built:
+            return self
+        made = type(self).from_config(self.get_config())
+        with on_meta():
+            made._build([tensor.shape for tensor in as_list(_symbolic(input_shape))])
+        return made
+
+    # --- what Keras shows of the calls --------------------------------------------------------------------------------
+
+    def _at(self, node_index: int, what: str) -> Node:
+        if not self._inbound_nodes:
+            raise RuntimeError(f"The layer has never been called and thus has no defined {what}.")
+        if not -len(self._inbound_nodes) <= node_index < len(self._inbound_nodes):
+            raise ValueError(
+                f"Asked to get {what} at node {node_index}, but the layer has only "
+                f"{len(self._inbound_nodes)} inbound nodes."
+            )
+        return self._inbound_nodes[node_index]
+
+    def _only(self, what: str) -> Node:
+        if not self._inbound_nodes:
+            raise AttributeError(f"The layer has never been called and thus has no defined {what}.")
+        return self._inbound_nodes[0]
+
+    def _single_node(self, what: str) -> Node:
+        if len(self._inbound_nodes) > 1:
+            raise AttributeError(
+                f"Layer {self.name} has multiple inbound nodes, hence the notion of 'layer {what}' is ill-defined. "
+                f"Use `get_{what.replace(' ', '_')}_at(node_index)` instead."
+            )
+        if not self._inbound_nodes:
+            raise AttributeError(f"Layer {self.name} is not connected, no {what} to return.")
+        return self._inbound_nodes[0]
+
+    def _agreed_shape(self, what: str, shapes_of: Any) -> Any:
+        found = {tuple(shapes_of(node)) for node in (self._only(what), *self._inbound_nodes)}
+        if len(found) > 1:
+            raise AttributeError(
+                f"The layer {self.name!r} has multiple inbound nodes with different {what.split()[0]} shapes. Hence "
+                f"the notion of {what!r} is ill-defined for the layer. "
+                f"Use `get_{what.replace(' ', '_')}_at(node_index)` instead."
+            )
+        return unpacked(list(found.pop()))
+
+    def get_input_at(self, node_index: int) -> Any:
+        """The symbolic input(s) of one call. Raises RuntimeError without any call, ValueError for a bad index."""
+        return unpacked(self._at(node_index, "input").input_tensors)
+
+    def get_output_at(self, node_index: int) -> Any:
+        """The symbolic output(s) of one call. Raises as `get_input_at`."""
+        return unpacked(self._at(node_index, "output").output_tensors)
+
+    def get_input_shape_at(self, node_index: int) -> Any:
+        """The shape(s) that went into one call. Raises as `get_input_at`."""
+        return unpacked(self._at(node_index, "input shape").input_shapes)
+
+    def get_output_shape_at(self, node_index: int) -> Any:
+        """The shape(s) that came out of one call. Raises as `get_input_at`."""
+        return unpacked(self._at(node_index, "output shape").output_shapes)
+
+    def get_input_mask_at(self, node_index: int) -> Any:
+        """The symbolic mask(s) that went into one call, None for none. Raises as `get_input_at`."""
+        return unpacked([t._keras_mask for t in self._at(node_index, "input mask").input_tensors])
+
+    def get_output_mask_at(self, node_index: int) -> Any:
+        """The symbolic mask(s) that came out of one call, None for none. Raises as `get_input_at`."""
+        return unpacked([t._keras_mask for t in self._at(node_index, "output mask").output_tensors])
+
+    @property
+    def input(self) -> Any:
+        """The symbolic input(s) of the only call. Raises AttributeError when there is none or more than one."""
+        return unpacked(self._single_node("input").input_tensors)
+
+    @property
+    def output(self) -> Any:
+        """The symbolic output(s) of the only call. Raises AttributeError when there is none or more than one."""
+        return unpacked(self._single_node("output").output_tensors)
+
+    @property
+    def input_mask(self) -> Any:
+        """The mask(s) of the input(s) of the only call. Raises as `input`."""
+        return unpacked([tensor._keras_mask for tensor in self._single_node("input mask").input_tensors])
+
+    @property
+    def output_mask(self) -> Any:
+        """The mask(s) of the output(s) of the only call. Raises as `output`."""
+        return unpacked([tensor._keras_mask for tensor in self._single_node("output mask").output_tensors])
+
+    @property
+    def input_shape(self) -> Any:
+        """The input shape(s), when all calls agree. Raises AttributeError when there was no call or they differ."""
+        return self._agreed_shape("input shape", lambda node: node.input_shapes)
+
+    @property
+    def output_shape(self) -> Any:
+        """The output shape(s), when all calls agree. Raises as `input_shape`."""
+        return self._agreed_shape("output shape", lambda node: node.output_shapes)
+
+    def __getattr__(self, name: str) -> Any:
+        try:
+            return super().__getattr__(name)
+        except AttributeError:
+            # A property whose getter raised lands here, its own message lost: ask it again.
+            declared = getattr(type(self), name, None)
+            if isinstance(declared, property) and declared.fget is not None:
+                return declared.fget(self)
+            raise
+
+    # --- config and copies --------------------------------------------------------------------------------------------
+
+    def get_config(self) -> dict[str, Any]:
+        """The options as plain values, from which `from_config` makes the layer again (without weights)."""
+        base: dict[str, Any] = {"name": self.name, "trainable": self.trainable}
+        if self.batch_input_shape is not None:
+            base["batch_input_shape"] = self.batch_input_shape
+        if self._dtype is not None or self.batch_input_shape is not None:
+            base["dtype"] = self.dtype
+        return {**base, **options.written(self._options, self)}
+
+    @classmethod
+    def from_config(cls, config: Mapping[str, Any]) -> Layer:
+        """A new layer with the options of a config. Raises as the class does for bad options."""
+        return cls(**config)
+
+    def reset_states(self) -> None:
+        """Forget what stateful layers inside carry from batch to batch."""
+        for layer in self._sublayers():
+            layer.reset_states()
+
+    def __getstate__(self) -> dict[str, Any]:
+        # The graph belongs to the model: a layer copied or pickled on its own has its weights and no calls.
+        return {**self.__dict__, "_inbound_nodes": [], "_outbound_nodes": []}
+
+    def extra_repr(self) -> str:
+        """The options that differ from their defaults, for `repr`."""
+        changed = [
+            f"{name}={option.rule.write(getattr(self, name))!r}"
+            for name, option in self._options.items()
+            if hasattr(self, name) and getattr(self, name) is not option.default
+            and option.rule.write(getattr(self, name)) != option.default
+        ]
+        return ", ".join([repr(self.name), *changed])
+
+
+def _in_order(ndim: int) -> tuple[int, ...]:
+    return tuple(range(ndim))
+
+
+def _symbolic(input_shape: Any) -> Any:
+    """Symbolic tensors for one shape or a list of shapes."""
+    dtype = dtype_of(config.floatx())
+    if isinstance(input_shape, (list, tuple)) and input_shape and isinstance(input_shape[0], (list, tuple)):
+        return [KerasTensor(shape, dtype) for shape in input_shape]
+    return KerasTensor(input_shape, dtype)
+
+
+def _shape_of(layer: Layer, value: Any) -> Shape:
+    if not isinstance(value, torch.Tensor):
+        raise TypeError(
+            f"{type(layer).__name__} {layer.name!r} takes torch tensors; found {type(value).__name__}. Make a tensor of it "
+            "with torch.as_tensor, or give arrays to `predict`."
+        )
+    return tuple(value.shape)

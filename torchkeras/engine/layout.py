@@ -1,0 +1,47 @@
+"""Where a value's axes lie: in Keras's order, or with the last one moved next to the batch ("channels first").
+
+Spatial layers compute channels-first only. A `channels_last` layer says so by its `layout`, and whoever calls it
+converts: the graph's layout pass for a model, the call itself for a single layer.
+"""
+
+from enum import Enum
+from typing import Any
+
+import torch
+
+
+class Layout(Enum):
+    """What a layer's `forward` takes and gives."""
+
+    KERAS = "the order that Keras shows"
+    CHANNELS_FIRST = "the last of Keras's axes lies at axis 1"
+    ANY = "either, the same for all inputs and outputs"
+    AXIS = "either, and `forward` is told by `axis=` where the layer's axis lies"
+
+
+def to_channels_first(ndim: int) -> tuple[int, ...] | None:
+    """The permutation from Keras's order to channels first; None when they are the same."""
+    return (0, ndim - 1, *range(1, ndim - 1)) if ndim > 2 else None
+
+
+def to_keras(ndim: int) -> tuple[int, ...] | None:
+    """The permutation from channels first to Keras's order; None when they are the same."""
+    return (0, *range(2, ndim), 1) if ndim > 2 else None
+
+
+def axis_channels_first(axis: int, ndim: int) -> int:
+    """Where one of Keras's axes lies in a channels-first value."""
+    axis %= ndim
+    if axis == 0 or ndim <= 2:
+        return axis
+    return 1 if axis == ndim - 1 else axis + 1
+
+
+def convert(value: Any, order: Any) -> Any:
+    """`value.permute(order(value.dim()))` for a tensor or each of a list of them."""
+    if isinstance(value, (list, tuple)):
+        return [convert(item, order) for item in value]
+    if not isinstance(value, torch.Tensor):
+        return value
+    permutation = order(value.dim())
+    return value if permutation is None else value.permute(permutation)

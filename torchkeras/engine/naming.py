@@ -1,0 +1,23 @@
+"""The names that layers get when they are given none: `dense_1`, `conv2d_1`, `batch_normalization_1`."""
+
+import re
+from collections import Counter
+
+_used: Counter[str] = Counter()
+
+
+def unique_name(prefix: str) -> str:
+    """`prefix_1`, then `prefix_2`, and so on, until `clear_session()`."""
+    _used[prefix] += 1
+    return f"{prefix}_{_used[prefix]}"
+
+
+def snake_case(class_name: str) -> str:
+    """`max_pooling2d` for `MaxPooling2D`, as Keras spells it."""
+    parts = re.sub(r"(.)([A-Z][a-z0-9]+)", r"\1_\2", class_name)
+    return re.sub(r"([a-z])([A-Z])", r"\1_\2", parts).lower().lstrip("_")
+
+
+def clear_session() -> None:
+    """Count automatic names afresh from 1."""
+    _used.clear()

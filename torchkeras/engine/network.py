@@ -1,0 +1,269 @@
+"""`Network`: a graph of layers as one layer, and as an `nn.Module` that runs a generated `forward`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import torch
+
+from torchkeras.engine import codegen, graph, summary
+from torchkeras.engine.codegen import Variant
+from torchkeras.engine.graph import Graph
+from torchkeras.engine.input import InputLayer
+from torchkeras.engine.layer import Layer
+from torchkeras.engine.symbol import KerasTensor, Node, Shape, as_list, unpacked
+from torchkeras.engine.weight import Variable
+
+
+class Network(Layer, abstract=True):
+    """Layers between symbolic inputs and outputs. `model(x)` computes; on symbolic tensors it is a layer.
+
+    Its submodules are the layers, by name, so `state_dict` has keys such as `conv2d_1.conv.weight`.
+    """
+
+    _declares_options = True
+    supports_masking = True
+    _graph: Graph | None = None
+
+    def __init__(self, name: str | None = None, trainable: bool = True):
+        self._functions: dict[Variant, Any] = {}
+        self._sources: dict[Variant, str] = {}
+        super().__init__(name=name, trainable=trainable)
+
+    def _connect(self, inputs: Any, outputs: Any) -> None:
+        """Take the graph between these tensors as the model's own. Raises as `graph.trace`."""
+        for role, tensors in (("inputs", inputs), ("outputs", outputs)):
+            for tensor in as_list(tensors):
+                if not isinstance(tensor, KerasTensor) or not hasattr(tensor, "_keras_history"):
+                    raise TypeError(
+                        f"{type(self).__name__} {self.name!r}: {role} must be symbolic tensors, the outputs of layers; "
+                        f"found {type(tensor).__name__}."
+                    )
+            if not as_list(tensors):
+                raise ValueError(f"{type(self).__name__} {self.name!r}: {role} must not be empty.")
+        if len(set(as_list(inputs))) < len(as_list(inputs)):
+            raise ValueError(f"{type(self).__name__} {self.name!r}: the same tensor is given twice among the inputs.")
+        self._take(graph.trace(as_list(inputs), as_list(outputs)))
+
+    def _take(self, taken: Graph) -> None:
+        for name in [name for name, module in self._modules.items() if isinstance(module, Layer)]:
+            del self._modules[name]
+        self._graph = taken
+        # Not by add_module: a Keras name may have dots, or be that of an attribute.
+        self._modules.update({layer.name: layer for layer in taken.layers if not isinstance(layer, InputLayer)})
+        self.built = True
+        self._functions, self._sources = {}, {}
+        self._function(Variant(masked=(False,) * len(taken.inputs)))
+        self._own_node()
+        if not self._trainable:
+            self._follow_trainable(False)
+
+    def _own_node(self) -> None:
+        # As in Keras, a model's first node is itself; its calls as a layer follow.
+        node = Node(self, self.inputs, self.outputs, {})
+        self._inbound_nodes[:1] = [node]
+
+    def _function(self, variant: Variant) -> Any:
+        if variant not in self._functions:
+            text = codegen.source(self._graphed, variant, self._is_attribute)
+            self._sources[variant] = text
+            self._functions[variant] = codegen.compiled(text, self.name)
+        return self._functions[variant]
+
+    def _is_attribute(self, name: str) -> bool:
+        return hasattr(type(self), name) or name in self.__dict__
+
+    @property
+    def _graphed(self) -> Graph:
+        if self._graph is None:
+            raise RuntimeError(
+                f"{type(self).__name__} {self.name!r} has no graph yet: its first layer needs an input_shape, or call "
+                "the model on data, or call build(input_shape)."
+            )
+        return self._graph
+
+    @property
+    def code(self) -> str:
+        """The text of the generated `forward`."""
+        return self._sources[Variant(masked=(False,) * len(self._graphed.inputs))]
+
+    # --- computing -----------------------------------------------------------------------------------------------------
+
+    def forward(self, *inputs: Any, mask: Any = None, details: bool = False) -> Any:
+        """The outputs (a tensor, or a list when there are several) for the inputs: `model(x)`, `model([a, b])`.
+
+        `mask`: a mask or a list of them. With `details` (outputs, masks, activity losses). Raises ValueError when the
+        number of inputs is another.
+        """
+        tensors = inputs[0] if len(inputs) == 1 and isinstance(inputs[0], (list, tuple)) else inputs
+        masks = as_list(mask)
+        variant = Variant(
+            tuple(m is not None for m in masks) if masks else (False,) * len(tensors), details
+        )
+        function = self._functions.get(variant)
+        if function is None:
+            if len(tensors) != len(self._graphed.inputs):
+                raise ValueError(
+                    f"{type(self).__name__} {self.name!r} has {len(self._graphed.inputs)} inputs "
+                    f"({', '.join(self.input_names)}); it was called with {len(tensors)}."
+                )
+            function = self._function(variant)
+        return function(self, *tensors, *(m for m in masks if m is not None))
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if len(args) > 1 and all(isinstance(tensor, (torch.Tensor, KerasTensor)) for tensor in args):
+            args = (list(args),)
+        return super().__call__(*args, **kwargs)
+
+    def compute_mask(self, inputs: Any, mask: Any = None) -> Any:
+        """The masks of the outputs; a mask on the way may depend on the inputs."""
+        _, masks, _ = self.forward(inputs, mask=mask, details=True)
+        return unpacked(masks)
+
+    def infer(self, inputs: Any, masks: list[Any], arguments: Mapping[str, Any]) -> tuple[Any, list[Any]]:
+        """Outputs and masks, layer by layer: as for any layer, without adding a node."""
+        given = as_list(inputs)
+        if len(given) != len(self._graphed.inputs):
+            raise ValueError(
+                f"{type(self).__name__} {self.name!r} has {len(self._graphed.inputs)} inputs; "
+                f"it was called with {len(given)}."
+            )
+        found = dict(zip(self._graphed.inputs, zip(given, masks, strict=True), strict=True))
+        for node in self._graphed.nodes:
+            if not node.input_tensors:
+                continue
+            taken = [found[tensor] for tensor in node.input_tensors]
+            tensors = [tensor for tensor, _ in taken]
+            outputs, output_masks = node.layer.infer(
+                tensors if isinstance(node.inputs, (list, tuple)) else tensors[0], [m for _, m in taken], node.arguments
+            )
+            found.update(
+                zip(node.output_tensors, zip(as_list(outputs), output_masks, strict=True), strict=True)
+            )
+        results = [found[tensor] for tensor in self._graphed.outputs]
+        copies = [KerasTensor(tensor.shape, tensor.dtype) for tensor, _ in results]
+        return unpacked(copies), [mask for _, mask in results]
+
+    def _build(self, input_shapes: list[Shape]) -> None:
+        if not self.built:
+            self.build(unpacked(input_shapes))
+        for tensor, shape in zip(self._graphed.inputs, input_shapes, strict=False):
+            fits = len(shape) == tensor.ndim and all(
+                a is None or b is None or a == b for a, b in zip(shape[1:], tensor.shape[1:], strict=True)
+            )
+            if not fits:
+                raise ValueError(
+                    f"Input {tensor._keras_history.layer.name} of {type(self).__name__} {self.name!r} has shape "
+                    f"{tensor.shape}; found shape {tuple(shape)}."
+                )
+
+    # --- structure -----------------------------------------------------------------------------------------------------
+
+    @property
+    def layers(self) -> list[Layer]:
+        """The layers, farthest from the outputs first."""
+        return [] if self._graph is None else list(self._graph.layers)
+
+    def get_layer(self, name: str | None = None, index: int | None = None) -> Layer:
+        """A layer by its name, or by its index in `layers`. Raises ValueError when there is none."""
+        if index is not None:
+            if not -len(self.layers) <= index < len(self.layers):
+                raise ValueError(f"Was asked to retrieve layer at index {index} but model only has {len(self.layers)} layers.")
+            return self.layers[index]
+        if name is None:
+            raise ValueError("Provide either a layer name or layer index.")
+        for layer in self.layers:
+            if layer.name == name:
+                return layer
+        raise ValueError(f"No such layer: {name!r}. The layers are {', '.join(layer.name for layer in self.layers)}.")
+
+    @property
+    def inputs(self) -> list[KerasTensor]:
+        """The symbolic inputs."""
+        return list(self._graphed.inputs)
+
+    @property
+    def outputs(self) -> list[KerasTensor]:
+        """The symbolic outputs."""
+        return list(self._graphed.outputs)
+
+    @property
+    def input(self) -> Any:
+        """The symbolic input, or a list of them."""
+        return unpacked(self.inputs)
+
+    @property
+    def output(self) -> Any:
+        """The symbolic output, or a list of them."""
+        return unpacked(self.outputs)
+
+    @property
+    def input_shape(self) -> Any:
+        """The shape of the input, or a list of them."""
+        return unpacked([tensor.shape for tensor in self.inputs])
+
+    @property
+    def output_shape(self) -> Any:
+        """The shape of the output, or a list of them."""
+        return unpacked([tensor.shape for tensor in self.outputs])
+
+    @property
+    def input_names(self) -> list[str]:
+        """The names of the input layers."""
+        return [tensor._keras_history.layer.name for tensor in self.inputs]
+
+    @property
+    def output_names(self) -> list[str]:
+        """The name of the layer behind each output; a layer behind several gets `_1`, `_2` and so on added."""
+        names: list[str] = []
+        for tensor in self.outputs:
+            name, count = tensor._keras_history.layer.name, 0
+            unique = name
+            while unique in names:
+                count += 1
+                unique = f"{name}_{count}"
+            names.append(unique)
+        return names
+
+    @property
+    def stateful(self) -> bool:  # type: ignore[override]
+        """Whether any layer carries state from batch to batch."""
+        return any(layer.stateful for layer in self.layers)
+
+    def _sublayers(self) -> list[Layer]:
+        return self.layers
+
+    def _ordered_weights(self) -> list[Variable]:
+        # get_weights follows the layers; `weights` lists those that train first.
+        variables = [variable for layer in self.layers for variable in layer.weights]
+        return list({(id(v.layer), v.path): v for v in variables}.values())
+
+    def count_params(self) -> int:
+        """The number of scalars in all weights, a shared one counted once."""
+        return sum(variable.tensor.numel() for variable in self.weights)
+
+    def summary(self, line_length: int | None = None, positions: Any = None, print_fn: Any = None) -> None:
+        """Print the table of layers: name and type, output shape, parameters, and for a graph what each is connected to.
+
+        `line_length`: characters a line; `positions`: where columns end, in characters or as fractions of the line;
+        `print_fn`: called with each line in place of `print`.
+        """
+        summary.print_summary(self, self._graphed, line_length, positions, print_fn)
+
+    # --- copies ------------------------------------------------------------------------------------------------------
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = super().__getstate__()
+        state["_functions"] = {}
+        if self._graph is not None:
+            state["_graph"] = (self._graph.layers, graph.edges(self._graph))
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        if self._graph is not None:
+            layers, plain = self._graph  # type: ignore[misc]
+            self._graph = graph.rebuild(layers, plain)
+            self._own_node()
+        self._functions = {variant: codegen.compiled(text, self.name) for variant, text in self._sources.items()}

@@ -1,0 +1,90 @@
+"""Operators of symbolic tensors as layers: `a + b`, `-a`, `a[:, 1:]` make a node like any layer's call."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Annotated, Any
+
+import torch
+
+from torchkeras.engine.layer import Layer
+from torchkeras.engine.naming import unique_name
+from torchkeras.engine.options import Rule, one_of
+from torchkeras.engine.symbol import OPERATORS, KerasTensor
+
+PLAIN = (int, float, bool, str, type(None), type(Ellipsis))
+
+
+class Operation(Layer):
+    """`function(*arguments)` of an operator, the symbolic tensors among the arguments being the layer's inputs.
+
+    `function`: a name in `OPERATORS`. `arguments`: numbers, slices and `{"input": k}` for the k-th input.
+    Raises ValueError for an unknown function.
+    """
+
+    function: Annotated[str, one_of(*OPERATORS)]
+    arguments: Annotated[Any, Rule(list)]
+
+    supports_masking = True
+
+    def forward(self, inputs: Any) -> Any:
+        tensors = inputs if isinstance(inputs, (list, tuple)) else [inputs]
+        return OPERATORS[self.function](*(_decoded(argument, tensors) for argument in self.arguments))
+
+    def compute_mask(self, inputs: Any, mask: Any = None) -> Any:
+        """The mask of the first input that has one, when no axis is moved or cut."""
+        masks = mask if isinstance(mask, (list, tuple)) else [mask]
+        if self.function in ("getitem", "matmul"):
+            return None
+        return next((found for found in masks if found is not None), None)
+
+
+_NAMES: dict[Any, str] = {torch.div: "truediv", torch.true_divide: "truediv", torch.remainder: "mod"}
+for _name, _function in OPERATORS.items():
+    _NAMES[_function] = _name
+    for _owner in (torch, torch.Tensor):
+        for _spelling in (_name, f"__{_name}__"):
+            if hasattr(_owner, _spelling):
+                _NAMES[getattr(_owner, _spelling)] = _name
+
+
+def _apply(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Make the node of a torch function of symbolic tensors. Raises TypeError for one that is no operator."""
+    name = _NAMES.get(function)
+    if name is None or kwargs:
+        called = getattr(function, "__name__", repr(function))
+        raise TypeError(
+            f"torch's {called} cannot be applied to a symbolic tensor; "
+            f"put it into a Lambda layer: Lambda(lambda x: torch.{called}(x))(tensor)."
+        )
+    inputs: list[KerasTensor] = []
+    arguments = [_encoded(argument, inputs) for argument in args]
+    layer = Operation(name, arguments, name=unique_name(f"operation_{name}"))
+    return layer(inputs if len(inputs) > 1 else inputs[0])
+
+
+KerasTensor.apply_function = staticmethod(_apply)
+
+
+def _encoded(argument: Any, inputs: list[KerasTensor]) -> Any:
+    if isinstance(argument, KerasTensor):
+        inputs.append(argument)
+        return {"input": len(inputs) - 1}
+    if isinstance(argument, slice):
+        return {"slice": [_encoded(part, inputs) for part in (argument.start, argument.stop, argument.step)]}
+    if isinstance(argument, (list, tuple)):
+        return [_encoded(part, inputs) for part in argument]
+    if not isinstance(argument, PLAIN):
+        raise TypeError(
+            f"An operator of a symbolic tensor takes other symbolic tensors, numbers and slices; found "
+            f"{type(argument).__name__}. Put other constants into a Lambda layer."
+        )
+    return {"ellipsis": True} if argument is Ellipsis else argument
+
+
+def _decoded(argument: Any, tensors: Any) -> Any:
+    if isinstance(argument, Mapping):
+        if "input" in argument:
+            return tensors[argument["input"]]
+        return Ellipsis if "ellipsis" in argument else slice(*argument["slice"])
+    return tuple(_decoded(part, tensors) for part in argument) if isinstance(argument, (list, tuple)) else argument

@@ -1,0 +1,209 @@
+"""Options declared once, as class fields: signature, checks, `repr` and config all come from the declaration.
+
+    class Dense(KernelLayer):
+        units: Positive
+        use_bias: bool = True
+
+An annotation is a plain type (`int`, `float`, `bool`, `str`) or `Annotated[..., Rule(...)]`. The order of positional
+arguments is a class's own fields first, then those of its bases: what a layer is about comes before what it shares.
+"""
+
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any, get_args, get_origin
+
+import numpy as np
+
+from torchkeras import activations, config, constraints, initializers, regularizers
+
+REQUIRED = inspect.Parameter.empty
+
+
+@dataclass(frozen=True)
+class Rule:
+    """How an option is read and written.
+
+    `read(value)` gives the value kept, or raises ValueError whose text says the rule ("must be positive");
+    `write(kept)` gives what stands in a config. With `by_rank`, `read` gets the class's `rank` as well.
+    """
+
+    read: Callable[..., Any]
+    write: Callable[[Any], Any] = lambda kept: kept
+    by_rank: bool = False
+
+
+@dataclass(frozen=True)
+class Option:
+    """One declared option: its name, its default (`REQUIRED` when there is none) and its rule."""
+
+    name: str
+    default: Any
+    rule: Rule
+
+
+def collect(cls: type, root: type) -> dict[str, Option]:
+    """The options of a class in positional order: own fields, then each base's; the most derived default holds.
+
+    Looks at the bases below `root`. A base with an `__init__` of its own declares none.
+    """
+    found: dict[str, Option] = {}
+    for base in cls.__mro__[: cls.__mro__.index(root)]:
+        if "__init__" in base.__dict__ and not base.__dict__.get("_declares_options", False):
+            continue
+        for name, annotation in inspect.get_annotations(base, eval_str=True).items():
+            if name not in found and (found_rule := rule_of(annotation)) is not None:
+                found[name] = Option(name, _default(cls, name), found_rule)
+    return found
+
+
+def rule_of(annotation: Any) -> Rule | None:
+    """The rule that an annotation carries; None when it declares no option (ClassVar, a module's own attribute)."""
+    if get_origin(annotation) is Annotated:
+        return next((extra for extra in get_args(annotation)[1:] if isinstance(extra, Rule)), None)
+    return PLAIN.get(annotation) if isinstance(annotation, type) else None
+
+
+def signature(options: Mapping[str, Option], rest: str) -> inspect.Signature:
+    """The signature that `help` shows: the options in order, then `**rest`."""
+    required = [o for o in options.values() if o.default is REQUIRED]
+    optional = [o for o in options.values() if o.default is not REQUIRED]
+    kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
+    parameters = [inspect.Parameter(o.name, kind, default=o.default) for o in (*required, *optional)]
+    return inspect.Signature([*parameters, inspect.Parameter(rest, inspect.Parameter.VAR_KEYWORD)])
+
+
+def bind(owner: type, options: Mapping[str, Option], args: tuple[Any, ...], given: dict[str, Any]) -> dict[str, Any]:
+    """Values for all options from a call's arguments, each read by its rule; takes what it uses out of `given`.
+
+    Raises TypeError for a missing, doubled or surplus argument and ValueError for a value that breaks its rule.
+    """
+    if len(args) > len(options):
+        raise TypeError(f"{owner.__name__} takes at most {len(options)} positional arguments; found {len(args)}.")
+    values = dict(zip(options, args, strict=False))
+    for name in values:
+        if name in given:
+            raise TypeError(f"{owner.__name__}: option {name!r} is given twice, by position and by name.")
+    for name, option in options.items():
+        if name in values:
+            continue
+        value = given.pop(name, option.default)
+        if value is REQUIRED:
+            raise TypeError(f"{owner.__name__}: option {name!r} is missing.")
+        values[name] = value
+    return {name: read(owner, options[name], value) for name, value in values.items()}
+
+
+def read(owner: type, option: Option, value: Any) -> Any:
+    """One value by its rule. Raises ValueError that names the class, the option, the rule and the value."""
+    try:
+        if option.rule.by_rank:
+            return option.rule.read(value, owner.rank)  # type: ignore[attr-defined]
+        return option.rule.read(value)
+    except (ValueError, TypeError) as error:
+        raise ValueError(f"{owner.__name__}: {option.name} {error}") from error
+
+
+def written(options: Mapping[str, Option], owner: object) -> dict[str, Any]:
+    """The config of an object: every option as its rule writes it."""
+    return {name: option.rule.write(getattr(owner, name)) for name, option in options.items()}
+
+
+def _default(cls: type, name: str) -> Any:
+    value = inspect.getattr_static(cls, name, REQUIRED)
+    return REQUIRED if inspect.isdatadescriptor(value) else value
+
+
+# --- rules -----------------------------------------------------------------------------------------------------------
+
+
+def rule(text: str, holds: Callable[[Any], bool], convert: Callable[[Any], Any] = lambda v: v) -> Rule:
+    """A rule from a condition; `text` is what the error says before the value found."""
+
+    def check(value: Any) -> Any:
+        if not holds(value):
+            raise ValueError(f"{text}; found {value!r}.")
+        return convert(value)
+
+    return Rule(check)
+
+
+def is_integer(value: Any) -> bool:
+    """True for Python and NumPy integers, False for booleans."""
+    return isinstance(value, (int, np.integer)) and not isinstance(value, (bool, np.bool_))
+
+
+def is_number(value: Any) -> bool:
+    """True for real numbers, False for booleans, NaN and strings."""
+    return (is_integer(value) or isinstance(value, (float, np.floating))) and value == value
+
+
+def one_of(*allowed: Any) -> Rule:
+    """The value must be one of those listed."""
+    return rule(f"must be one of {', '.join(map(repr, allowed))}", lambda v: any(v == a for a in allowed))
+
+
+def optional(inner: Rule) -> Rule:
+    """`None` is allowed beside what `inner` allows."""
+    return Rule(
+        lambda v, *rank: None if v is None else inner.read(v, *rank),
+        lambda kept: None if kept is None else inner.write(kept),
+        inner.by_rank,
+    )
+
+
+def sizes(least: int = 1) -> Rule:
+    """One integer for all spatial axes, or one for each: kept as a tuple `rank` long."""
+
+    def read_sizes(value: Any, rank: int) -> tuple[int, ...]:
+        found = (value,) * rank if is_integer(value) else value
+        if not isinstance(found, (tuple, list)) or len(found) != rank:
+            raise ValueError(f"must be an integer or {rank} integers; found {value!r}.")
+        if not all(is_integer(v) and v >= least for v in found):
+            raise ValueError(f"must hold integers of at least {least}; found {value!r}.")
+        return tuple(int(v) for v in found)
+
+    return Rule(read_sizes, by_rank=True)
+
+
+def integers(text: str, holds: Callable[[tuple[int, ...]], bool] = lambda v: True) -> Rule:
+    """A tuple of integers under a condition; a single integer counts as a tuple of one."""
+
+    def check(value: Any) -> tuple[int, ...]:
+        found = (value,) if is_integer(value) else value
+        if not isinstance(found, (tuple, list)) or not all(map(is_integer, found)) or not holds(tuple(found)):
+            raise ValueError(f"{text}; found {value!r}.")
+        return tuple(int(v) for v in found)
+
+    return Rule(check)
+
+
+def _read_data_format(value: Any) -> str:
+    if value is None:
+        return config.image_data_format()
+    if value not in config.DATA_FORMATS:
+        raise ValueError(f"must be one of {', '.join(map(repr, config.DATA_FORMATS))}, or None; found {value!r}.")
+    return value
+
+
+PLAIN: dict[type, Rule] = {
+    bool: rule("must be True or False", lambda v: isinstance(v, (bool, np.bool_)) or v in (0, 1), bool),
+    int: rule("must be an integer", is_integer, int),
+    float: rule("must be a number", is_number, float),
+    str: rule("must be a string", lambda v: isinstance(v, str)),
+}
+
+Positive = Annotated[Any, rule("must be a positive integer", lambda v: is_integer(v) and v > 0, int)]
+OptionalPositive = Annotated[
+    Any, optional(rule("must be a positive integer or None", lambda v: is_integer(v) and v > 0, int))
+]
+OptionalInt = Annotated[Any, optional(rule("must be an integer or None", is_integer, int))]
+OptionalFloat = Annotated[Any, optional(rule("must be a number or None", is_number, float))]
+Fraction = Annotated[Any, rule("must be a number from 0 up to, not including, 1", lambda v: is_number(v) and 0 <= v < 1)]
+Sizes = Annotated[Any, sizes()]
+OptionalSizes = Annotated[Any, optional(sizes())]
+DataFormat = Annotated[Any, Rule(_read_data_format)]
+Activation = Annotated[Any, Rule(activations.get, activations.serialize)]
+Initializer = Annotated[Any, Rule(initializers.get, initializers.serialize)]
+Regularizer = Annotated[Any, Rule(regularizers.get, regularizers.serialize)]
+Constraint = Annotated[Any, Rule(constraints.get, constraints.serialize)]

@@ -1,0 +1,100 @@
+"""Output shapes, by running a layer's `forward` on `meta` tensors: no memory, no arithmetic.
+
+Each unknown size is tried with two numbers. An axis of the output that differs between the two runs is unknown, the
+others are known. A layer with a time loop gives its shapes in `compute_output_shape` instead.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from torchkeras.engine.symbol import KerasTensor, Shape, as_list
+
+if TYPE_CHECKING:
+    from torchkeras.engine.layer import Layer
+
+# Far apart, and divisible by what strides, pools and reshapes divide by.
+PROBES = (240, 1680)
+
+
+def infer(layer: Layer, inputs: Any, masks: list[Any], arguments: Mapping[str, Any]) -> tuple[Any, list[Any]]:
+    """Symbolic outputs and output masks of a built layer for symbolic inputs.
+
+    Raises ValueError, naming the layer and the input shapes, when the layer cannot compute on such inputs.
+    """
+    base = _base(layer)
+    shapes_given = type(layer).compute_output_shape is not base.compute_output_shape
+    asks_mask = type(layer).compute_mask is not base.compute_mask
+    if asks_mask or not shapes_given:
+        runs = [_run(layer, inputs, masks, arguments, size, not shapes_given) for size in PROBES]
+        probed_outputs, probed_mask = [run[0] for run in runs], runs[0][1]
+    if not asks_mask:
+        probed_mask = layer.compute_mask(inputs, _as_given(inputs, masks) if any(m is not None for m in masks) else None)
+    outputs = _declared(layer, inputs) if shapes_given else _merged(*probed_outputs)
+    return outputs, _output_masks(as_list(outputs), probed_mask)
+
+
+def _base(layer: Layer) -> Any:
+    return next(cls for cls in reversed(type(layer).__mro__) if "compute_output_shape" in cls.__dict__)
+
+
+def _declared(layer: Layer, inputs: Any) -> Any:
+    """Outputs by the layer's own `compute_output_shape`."""
+    given = [tensor.shape for tensor in inputs] if isinstance(inputs, (list, tuple)) else inputs.shape
+    found = layer.compute_output_shape(given)
+    first = as_list(inputs)[0].dtype
+    dtype = first if first.is_floating_point else getattr(torch, layer.dtype)
+    if isinstance(found, (list, tuple)) and found and isinstance(found[0], (list, tuple)):
+        return [KerasTensor(shape, dtype) for shape in found]
+    return KerasTensor(found, dtype)
+
+
+def _run(layer: Layer, inputs: Any, masks: list[Any], arguments: Mapping[str, Any], size: int, compute: bool) -> Any:
+    """Outputs (if asked to compute them) and output mask for unknown sizes of `size`, on `meta`."""
+    tensors = [_meta(tensor.shape, tensor.dtype, size) for tensor in as_list(inputs)]
+    given = tensors if isinstance(inputs, (list, tuple)) else tensors[0]
+    given_masks = [None if m is None else _meta(m.shape, torch.bool, size) for m in masks]
+    kwargs = dict(arguments)
+    has_mask = any(mask is not None for mask in given_masks)
+    mask = _as_given(inputs, given_masks) if has_mask else None
+    if has_mask and "mask" in layer._call_parameters:
+        kwargs["mask"] = mask
+    state = {name: tensor.to("meta") for name, tensor in (*layer.named_parameters(), *layer.named_buffers())}
+    try:
+        with torch.no_grad():
+            outputs = torch.func.functional_call(layer, state, (given,), kwargs) if compute else None
+            return outputs, layer.compute_mask(given, mask)
+    except (RuntimeError, ValueError, IndexError) as error:
+        shapes = [tensor.shape for tensor in as_list(inputs)]
+        reason = str(error).strip().splitlines()[0]
+        raise ValueError(
+            f"{type(layer).__name__} {layer.name!r} cannot compute on input shape {shapes[0] if len(shapes) == 1 else shapes}: {reason}"
+        ) from error
+
+
+def _as_given(inputs: Any, masks: list[Any]) -> Any:
+    return masks if isinstance(inputs, (list, tuple)) else masks[0]
+
+
+def _meta(shape: Shape, dtype: torch.dtype, size: int) -> torch.Tensor:
+    return torch.empty([size if known is None else known for known in shape], dtype=dtype, device="meta")
+
+
+def _merged(first: Any, second: Any) -> Any:
+    if isinstance(first, (list, tuple)):
+        return [_merged(a, b) for a, b in zip(first, second, strict=True)]
+    shape = [a if a == b else None for a, b in zip(first.shape, second.shape, strict=True)]
+    return KerasTensor(shape, first.dtype)
+
+
+def _output_masks(outputs: list[KerasTensor], mask: Any) -> list[Any]:
+    """A symbolic mask for each output that has one. A single mask is that of the first output."""
+    masks = list(mask) if isinstance(mask, (list, tuple)) else [mask]
+    masks += [None] * (len(outputs) - len(masks))
+    return [
+        None if m is None else KerasTensor(output.shape[: len(m.shape)], torch.bool)
+        for output, m in zip(outputs, masks, strict=True)
+    ]

@@ -1,0 +1,195 @@
+"""Symbolic tensors and the nodes that make them: the graph that a person writes by calling layers.
+
+A `Node` is one *call* of a layer, so a layer that is called twice has two nodes and never makes a cycle.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import torch
+
+if TYPE_CHECKING:
+    from torchkeras.engine.layer import Layer
+
+Shape = tuple["int | None", ...]
+
+
+class History(NamedTuple):
+    """Where a symbolic tensor comes from: the layer, which of its nodes, which of the node's outputs."""
+
+    layer: Layer
+    node_index: int
+    tensor_index: int
+
+
+class KerasTensor:
+    """A tensor that is yet to be computed: `shape` (with `None` for an unknown size), `dtype`, `_keras_history`.
+
+    Operators, slices and torch functions of it make nodes of the graph, through `__torch_function__`.
+    """
+
+    __slots__ = ("__weakref__", "_keras_history", "_keras_mask", "dtype", "name", "shape")
+
+    shape: Shape
+    dtype: torch.dtype
+    name: str
+    _keras_history: History
+    _keras_mask: KerasTensor | None
+
+    # Set by the layer module, which knows how a function becomes a node: symbol itself imports no layer.
+    apply_function: Callable[..., Any]
+
+    def __init__(self, shape: Iterable[int | None], dtype: torch.dtype, name: str = ""):
+        self.shape = tuple(shape)
+        self.dtype = dtype
+        self.name = name
+        self._keras_mask = None
+
+    @property
+    def _keras_shape(self) -> Shape:
+        return self.shape
+
+    @property
+    def ndim(self) -> int:
+        """The number of axes, the batch axis counted."""
+        return len(self.shape)
+
+    def dim(self) -> int:
+        """The number of axes, under torch's name."""
+        return len(self.shape)
+
+    def __repr__(self) -> str:
+        shape = ", ".join("?" if size is None else str(size) for size in self.shape) + "," * (len(self.shape) == 1)
+        return f"<KerasTensor '{self.name}' shape=({shape}) dtype={dtype_name(self.dtype)}>"
+
+    @classmethod
+    def __torch_function__(
+        cls, func: Callable[..., Any], types: Any, args: tuple[Any, ...] = (), kwargs: Mapping[str, Any] | None = None
+    ) -> Any:
+        return KerasTensor.apply_function(func, args, dict(kwargs or {}))
+
+    def __bool__(self) -> bool:
+        raise TypeError(f"{self!r} has no value yet, so it has no truth value: a graph cannot branch on it.")
+
+    def __len__(self) -> int:
+        raise TypeError(f"{self!r} has no length; its shape is {self.shape}.")
+
+    def __iter__(self) -> Iterator[Any]:
+        raise TypeError(f"{self!r} cannot be iterated over; take slices of it.")
+
+    def __array__(self, *args: Any, **kwargs: Any) -> Any:
+        raise TypeError(f"{self!r} has no values yet and is no array: NumPy cannot compute on it.")
+
+
+def _operator(function: Callable[..., Any], swapped: bool = False) -> Callable[..., Any]:
+    def apply(self: KerasTensor, *others: Any) -> Any:
+        return KerasTensor.apply_function(function, (*others, self) if swapped else (self, *others), {})
+
+    return apply
+
+
+# The Python operators of symbolic tensors, by the name that a config has for them.
+OPERATORS: dict[str, Callable[..., Any]] = {
+    name: getattr(operator, name)
+    for name in (
+        *("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul"),
+        *("neg", "abs", "lt", "le", "gt", "ge", "getitem"),
+    )
+}
+
+for _name, _function in OPERATORS.items():
+    setattr(KerasTensor, f"__{_name}__", _operator(_function))
+for _name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul"):
+    setattr(KerasTensor, f"__r{_name}__", _operator(OPERATORS[_name], swapped=True))
+
+
+@dataclass(frozen=True, eq=False)
+class Node:
+    """One call of a layer: what went in, what came out, and the arguments beside the tensors."""
+
+    layer: Layer
+    inputs: Any  # a symbolic tensor or a list of them, as the call gave them
+    outputs: Any
+    arguments: Mapping[str, Any]
+
+    @property
+    def input_tensors(self) -> list[KerasTensor]:
+        """The inputs as a list."""
+        return as_list(self.inputs)
+
+    @property
+    def output_tensors(self) -> list[KerasTensor]:
+        """The outputs as a list."""
+        return as_list(self.outputs)
+
+    @property
+    def inbound_layers(self) -> list[Layer]:
+        """The layers whose outputs this call took."""
+        return [tensor._keras_history.layer for tensor in self.input_tensors]
+
+    @property
+    def node_indices(self) -> list[int]:
+        """For each input, which call of its layer made it."""
+        return [tensor._keras_history.node_index for tensor in self.input_tensors]
+
+    @property
+    def tensor_indices(self) -> list[int]:
+        """For each input, which output of that call it is."""
+        return [tensor._keras_history.tensor_index for tensor in self.input_tensors]
+
+    @property
+    def input_shapes(self) -> list[Shape]:
+        """The shapes of the inputs."""
+        return [tensor.shape for tensor in self.input_tensors]
+
+    @property
+    def output_shapes(self) -> list[Shape]:
+        """The shapes of the outputs."""
+        return [tensor.shape for tensor in self.output_tensors]
+
+
+def node_of(tensor: KerasTensor) -> Node:
+    """The call that made a symbolic tensor."""
+    layer, node_index, _ = tensor._keras_history
+    return layer._inbound_nodes[node_index]
+
+
+def as_list(value: Any) -> list[Any]:
+    """`[]` for None, the items of a list or tuple, else the value alone."""
+    if value is None:
+        return []
+    return list(value) if isinstance(value, (list, tuple)) else [value]
+
+
+def unpacked(values: list[Any]) -> Any:
+    """The inverse: the only item of a list of one, else the list."""
+    return values[0] if len(values) == 1 else values
+
+
+def tensors_in(value: Any) -> Iterator[KerasTensor]:
+    """All symbolic tensors in nested lists, tuples and dictionaries."""
+    if isinstance(value, KerasTensor):
+        yield value
+    elif isinstance(value, (list, tuple)):
+        for item in value:
+            yield from tensors_in(item)
+    elif isinstance(value, Mapping):
+        for item in value.values():
+            yield from tensors_in(item)
+
+
+def dtype_name(dtype: torch.dtype) -> str:
+    """`"float32"` for `torch.float32`."""
+    return str(dtype).removeprefix("torch.")
+
+
+def dtype_of(name: str | torch.dtype) -> torch.dtype:
+    """`torch.float32` for `"float32"`. Raises ValueError for a name that torch does not have."""
+    found = name if isinstance(name, torch.dtype) else getattr(torch, str(name), None)
+    if not isinstance(found, torch.dtype):
+        raise ValueError(f"dtype must be the name of a torch dtype, such as 'float32' or 'int64'; found {name!r}.")
+    return found
