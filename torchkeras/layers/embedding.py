@@ -1,0 +1,75 @@
+"""Embedding: from integers to vectors."""
+
+from typing import Annotated, Any
+
+import torch
+from torch import nn
+
+from torchkeras.engine.layer import Layer
+from torchkeras.engine.options import Constraint, Initializer, Positive, Regularizer, is_integer, optional, rule
+from torchkeras.engine.symbol import Shape, as_list
+from torchkeras.engine.weight import weight
+
+
+def _is_length(value: Any) -> bool:
+    sizes = value if isinstance(value, (tuple, list)) and value else (0 if value is None else value,)
+    return all(size is None or (is_integer(size) and size > 0) for size in sizes)
+
+
+InputLength = Annotated[Any, optional(rule("must be a positive integer, a tuple of them, or None", _is_length))]
+
+
+class Embedding(Layer):
+    """`embeddings[x]`: for each integer from 0 to `input_dim - 1` its vector of `output_dim` values.
+
+    `mask_zero`: 0 is padding, and masked from here on. `input_length`: the number of integers in a sample (a tuple
+    for more axes), checked, and taken for the size where the input's is not known.
+
+    Shape: (batch, ...) -> (batch, ..., output_dim). Inputs of other types are cut to integers.
+    """
+
+    _declares_options = True
+
+    input_dim: Positive
+    output_dim: Positive
+    embeddings_initializer: Initializer = "uniform"
+    embeddings_regularizer: Regularizer = None
+    activity_regularizer: Regularizer = None
+    embeddings_constraint: Constraint = None
+    mask_zero: bool = False
+    input_length: InputLength = None
+
+    embeddings = weight("embedding.weight", keras="integers features")
+
+    input_dtype = "int32"  # of the Input that a Sequential makes for it
+
+    def __init__(self, *args: Any, **given: Any):
+        batch_size = given.get("batch_size")
+        super().__init__(*args, **given)
+        self.supports_masking = self.mask_zero
+        if self.batch_input_shape is None:
+            self.batch_input_shape = (batch_size, *(as_list(self.input_length) or [None]))
+
+    def make(self, input_shape: Any) -> None:
+        self.compute_output_shape(input_shape)
+        self.embedding = nn.Embedding(self.input_dim, self.output_dim)
+
+    def compute_output_shape(self, input_shape: Any) -> Shape:
+        """The input shape, unknown sizes taken from `input_length`, and `output_dim`. Raises ValueError for others."""
+        batch, *sizes = input_shape
+        lengths = as_list(self.input_length) or [None] * len(sizes)
+        if len(lengths) != len(sizes) or any(
+            None not in pair and pair[0] != pair[1] for pair in zip(lengths, sizes, strict=True)
+        ):
+            raise ValueError(f"input_length is {self.input_length}; found the input {tuple(input_shape)}.")
+        known = (size if length is None else length for length, size in zip(lengths, sizes, strict=True))
+        return (batch, *known, self.output_dim)
+
+    def forward(self, inputs: torch.Tensor) -> torch.Tensor:
+        if inputs.dtype not in (torch.int32, torch.int64):
+            inputs = inputs.int()
+        return self.embedding(inputs)
+
+    def compute_mask(self, inputs: Any, mask: Any = None) -> Any:
+        """True where the integer is not 0, with `mask_zero`; else None."""
+        return inputs != 0 if self.mask_zero else None

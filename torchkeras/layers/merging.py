@@ -1,0 +1,263 @@
+"""Layers that make one tensor of several: elementwise ones, Concatenate and Dot, and their functional forms."""
+
+from collections.abc import Callable
+from functools import reduce
+from typing import Annotated, Any, ClassVar
+
+import torch
+import torch.nn.functional as F
+
+from torchkeras.engine.layer import Layer
+from torchkeras.engine.layout import Layout
+from torchkeras.engine.options import Rule, is_integer
+from torchkeras.engine.symbol import Shape
+
+
+def _checked_list(input_shape: Any, exactly: int | None = None) -> list[Shape]:
+    """The shapes of several inputs. Raises ValueError when there are too few, or not `exactly` so many."""
+    shapes = input_shape if isinstance(input_shape, list) else [input_shape]
+    if len(shapes) < 2 or len(shapes) != (exactly or len(shapes)):
+        wanted = f"exactly {exactly}" if exactly else "at least 2"
+        raise ValueError(f"must be called on a list of {wanted} inputs; found {len(shapes)}.")
+    return shapes
+
+
+def _all_masks(mask: Any) -> Any:
+    """True where all masks are; an input without a mask counts as True everywhere."""
+    masks = [item for item in mask or [] if item is not None]
+    return reduce(torch.logical_and, masks) if masks else None
+
+
+class Merge(Layer, abstract=True):
+    """`function` of two inputs, then of the result and the third input, and so on.
+
+    Inputs of fewer axes get axes of 1 behind the batch axis; axes of 1 are spread. The mask is True where the masks
+    of all inputs are. Shape: a list of (batch, ...) -> (batch, ...). Raises ValueError for fewer than two inputs and
+    for shapes that do not go together.
+    """
+
+    function: ClassVar[Callable[..., torch.Tensor]]
+    inputs_exactly: ClassVar[int | None] = None
+
+    supports_masking = True
+    _same_rank: bool = True
+
+    @property
+    def native_layout(self) -> Layout:
+        return Layout.ANY if self._same_rank else Layout.KERAS
+
+    def make(self, input_shape: Any) -> None:
+        shapes = _checked_list(input_shape, self.inputs_exactly)
+        self.compute_output_shape(shapes)
+        self._same_rank = len(set(map(len, shapes))) == 1
+
+    def compute_output_shape(self, input_shape: Any) -> Shape:
+        """The shape that all inputs are spread to; None where the size of one is not known."""
+        batch_sizes = {shape[0] for shape in input_shape} - {None}
+        if len(batch_sizes) > 1:
+            raise ValueError(f"cannot merge tensors with different batch sizes; found the shapes {input_shape}.")
+        if self.built and self._same_rank and len(set(map(len, input_shape))) > 1:
+            raise ValueError(f"was first called on inputs of the same rank; found the shapes {input_shape}.")
+        sizes = reduce(_spread, [tuple(shape[1:]) for shape in input_shape])
+        return (batch_sizes.pop() if batch_sizes else None, *sizes)
+
+    def forward(self, inputs: Any) -> torch.Tensor:
+        if not self._same_rank:
+            rank = max(tensor.dim() for tensor in inputs)
+            inputs = [tensor[(slice(None), *(None,) * (rank - tensor.dim()))] for tensor in inputs]
+        return self.combine(inputs)
+
+    def combine(self, inputs: Any) -> torch.Tensor:
+        """The result for inputs of the same rank."""
+        result = inputs[0]
+        for tensor in inputs[1:]:
+            result = type(self).function(result, tensor)
+        return result
+
+    def compute_mask(self, inputs: Any, mask: Any = None) -> Any:
+        """True where the masks of all inputs are; None when no input has one."""
+        return _all_masks(mask)
+
+
+def _spread(first: Shape, second: Shape) -> Shape:
+    rank = max(len(first), len(second))
+    pairs = zip(_filled(first, rank), _filled(second, rank), strict=True)
+    result: list[int | None] = []
+    for a, b in pairs:
+        if None not in (a, b) and a != b and 1 not in (a, b):
+            raise ValueError(f"operands could not be broadcast together with shapes {first} and {second}.")
+        result.append(None if None in (a, b) else b if a == 1 else a)
+    return tuple(result)
+
+
+def _filled(shape: Shape, rank: int) -> Shape:
+    return (1,) * (rank - len(shape)) + shape
+
+
+class Add(Merge):
+    __doc__ = f"The sum of the inputs.\n\n    {Merge.__doc__}"
+
+    function = torch.add
+
+
+class Subtract(Merge):
+    __doc__ = f"The first input less the second; there must be exactly two.\n\n    {Merge.__doc__}"
+
+    function = torch.sub
+    inputs_exactly = 2
+
+
+class Multiply(Merge):
+    __doc__ = f"The product of the inputs.\n\n    {Merge.__doc__}"
+
+    function = torch.mul
+
+
+class Average(Merge):
+    __doc__ = f"The sum of the inputs, divided by their number.\n\n    {Merge.__doc__}"
+
+    function = torch.add
+
+    def combine(self, inputs: Any) -> torch.Tensor:
+        return super().combine(inputs) / len(inputs)
+
+
+class Maximum(Merge):
+    __doc__ = f"The largest of the inputs, value by value.\n\n    {Merge.__doc__}"
+
+    function = torch.maximum
+
+
+class Minimum(Merge):
+    __doc__ = f"The smallest of the inputs, value by value.\n\n    {Merge.__doc__}"
+
+    function = torch.minimum
+
+
+class Concatenate(Layer):
+    """The inputs one after the other along `axis` (the batch axis is 0).
+
+    The mask: that of the inputs one after the other when `axis` is one of its own, else True where all masks are.
+    Shape: a list of (batch, ..., size, ...) -> (batch, ..., sum of sizes, ...). Raises ValueError for fewer than two
+    inputs and for shapes that differ beside `axis`.
+    """
+
+    axis: int = -1
+
+    supports_masking = True
+
+    @property
+    def native_layout(self) -> Layout:
+        return Layout.AXIS
+
+    def make(self, input_shape: Any) -> None:
+        shapes = _checked_list(input_shape)
+        if not all(-len(shape) <= self.axis < len(shape) for shape in shapes):
+            raise ValueError(f"axis {self.axis} is not an axis of all inputs; found the shapes {shapes}.")
+        others = {(*shape[: self.axis % len(shape)], *shape[self.axis % len(shape) + 1 :]) for shape in shapes}
+        if len(others) > 1:
+            raise ValueError(
+                f"the inputs must have matching shapes except for axis {self.axis}; found the shapes {shapes}."
+            )
+
+    def forward(self, inputs: Any, axis: int | None = None) -> torch.Tensor:
+        return torch.cat(tuple(inputs), self.axis if axis is None else axis)
+
+    def compute_mask(self, inputs: Any, mask: Any = None) -> Any:
+        """Masks joined along their own axes (batch, time), and-ed along others; None when no input has one."""
+        axis = self.axis % inputs[0].dim()
+        known = _all_masks(mask) if axis > 1 else next((item for item in mask or [] if item is not None), None)
+        if known is None or axis > 1:
+            return known
+        full = [
+            tensor.new_ones(tensor.shape[: known.dim()], dtype=torch.bool) if item is None else item
+            for tensor, item in zip(inputs, mask, strict=True)
+        ]
+        return torch.cat(full, axis)
+
+
+def _read_axes(value: Any) -> int | tuple[int, int]:
+    if is_integer(value):
+        return int(value)
+    if not isinstance(value, (tuple, list)) or len(value) != 2 or not all(map(is_integer, value)):
+        raise ValueError(f"must be an integer or two integers; found {value!r}.")
+    return int(value[0]), int(value[1])
+
+
+class Dot(Layer):
+    """The sum of products along one axis of either input, sample by sample.
+
+    `axes`: the axis of both, or that of each (the batch axis, 0, does not go). `normalize`: divide both by their
+    length along these axes first (the cosine). Shape: [(batch, *a, n), (batch, n, *b)] -> (batch, *a, *b), and
+    (batch, 1) when nothing else is left. It passes no mask on. Raises ValueError for other than two inputs and for
+    axes of different sizes.
+    """
+
+    axes: Annotated[Any, Rule(_read_axes)]
+    normalize: bool = False
+
+    def make(self, input_shape: Any) -> None:
+        shapes = _checked_list(input_shape, 2)
+        axes = self.axes if isinstance(self.axes, tuple) else (self.axes,) * 2
+        for axis, shape in zip(axes, shapes, strict=True):
+            if not -len(shape) < axis < len(shape) or axis == 0:
+                raise ValueError(f"axes {self.axes} must each lie behind the batch axis of inputs {shapes}.")
+        first, second = (shape[axis] for axis, shape in zip(axes, shapes, strict=True))
+        if first != second:
+            raise ValueError(
+                f"dimension incompatibility {first} != {second} along axes {self.axes} of inputs {shapes}."
+            )
+        self._axes = axes
+
+    def forward(self, inputs: Any) -> torch.Tensor:
+        first, second = inputs[0].movedim(self._axes[0], -1), inputs[1].movedim(self._axes[1], 1)
+        if self.normalize:
+            # The length is 1e-6 at least, TensorFlow's sqrt(1e-12).
+            first, second = F.normalize(first, dim=-1, eps=1e-6), F.normalize(second, dim=1, eps=1e-6)
+        rest = (*first.shape[1:-1], *second.shape[2:]) or (1,)
+        product = torch.bmm(first.unsqueeze(1).flatten(1, -2), second.unsqueeze(-1).flatten(2))
+        return product.reshape(product.shape[0], *rest)
+
+    def compute_mask(self, inputs: Any, mask: Any = None) -> Any:
+        """None."""
+        return None
+
+
+def add(inputs: Any, **layer_options: Any) -> Any:
+    """`Add(...)(inputs)`"""
+    return Add(**layer_options)(inputs)
+
+
+def subtract(inputs: Any, **layer_options: Any) -> Any:
+    """`Subtract(...)(inputs)`"""
+    return Subtract(**layer_options)(inputs)
+
+
+def multiply(inputs: Any, **layer_options: Any) -> Any:
+    """`Multiply(...)(inputs)`"""
+    return Multiply(**layer_options)(inputs)
+
+
+def average(inputs: Any, **layer_options: Any) -> Any:
+    """`Average(...)(inputs)`"""
+    return Average(**layer_options)(inputs)
+
+
+def maximum(inputs: Any, **layer_options: Any) -> Any:
+    """`Maximum(...)(inputs)`"""
+    return Maximum(**layer_options)(inputs)
+
+
+def minimum(inputs: Any, **layer_options: Any) -> Any:
+    """`Minimum(...)(inputs)`"""
+    return Minimum(**layer_options)(inputs)
+
+
+def concatenate(inputs: Any, axis: int = -1, **layer_options: Any) -> Any:
+    """`Concatenate(axis, ...)(inputs)`"""
+    return Concatenate(axis=axis, **layer_options)(inputs)
+
+
+def dot(inputs: Any, axes: Any, normalize: bool = False, **layer_options: Any) -> Any:
+    """`Dot(axes, normalize, ...)(inputs)`"""
+    return Dot(axes=axes, normalize=normalize, **layer_options)(inputs)

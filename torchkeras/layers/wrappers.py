@@ -1,0 +1,128 @@
+"""Layers around another layer: `Wrapper`, what they share, and TimeDistributed."""
+
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+from torch import Tensor
+
+from torchkeras import registry
+from torchkeras.engine.layer import Layer
+from torchkeras.engine.options import Rule
+from torchkeras.engine.symbol import KerasTensor, Shape
+from torchkeras.engine.weight import Variable
+
+
+def _read_layer(value: Any) -> Layer:
+    layer = registry.layers.from_config(value) if isinstance(value, Mapping) else value
+    if not isinstance(layer, Layer):
+        raise ValueError(f"must be a layer or the config of one; found {value!r}.")
+    return layer
+
+
+InnerLayer = Annotated[Any, Rule(_read_layer, registry.layers.serialize)]
+
+
+class Wrapper(Layer, abstract=True):
+    """A layer that computes by another one, `layer`, whose weights are its weights.
+
+    `trainable` is the inner layer's; given to the wrapper, it is passed on.
+    """
+
+    _declares_options = True
+
+    layer: InnerLayer
+
+    def __init__(self, *args: Any, **given: Any):
+        trainable = given.get("trainable")
+        super().__init__(*args, **given)
+        if trainable is not None:
+            self.trainable = trainable
+
+    @classmethod
+    def from_config(cls, config: Mapping[str, Any], custom_objects: Mapping[str, Any] | None = None) -> Layer:
+        layer = registry.layers.from_config(config["layer"], custom_objects)
+        return cls(**{**config, "layer": layer})
+
+    @property
+    def trainable(self) -> bool:
+        """Whether training changes the weights of the inner layer."""
+        return self._trainable and ("layer" not in self._modules or self.layer.trainable)
+
+    @trainable.setter
+    def trainable(self, value: bool) -> None:
+        if "layer" in self._modules:
+            self.layer.trainable = value
+        Layer.trainable.fset(self, value)  # type: ignore[attr-defined]
+
+    @property
+    def activity_regularizer(self) -> Any:
+        """The inner layer's: its penalty is that of the wrapper's output."""
+        return getattr(self.layer, "activity_regularizer", None)
+
+    def inner_shape(self, input_shape: Any) -> Any:
+        """The shape that the inner layer gets for an input of this shape."""
+        return input_shape
+
+    def build(self, input_shape: Any) -> None:
+        self.layer._build([self.inner_shape(input_shape)])
+        self.built = True
+
+    def _ordered_weights(self) -> list[Variable]:
+        return self.layer._ordered_weights()
+
+
+class TimeDistributed(Wrapper):
+    """`layer` at every time step: the steps are folded into the batch, so that it is called once.
+
+    Shape: (batch, time, ...) -> (batch, time, ...), without the time axis as `layer` has it. A mask goes to a layer
+    that takes one, and comes from its `compute_mask`; where that gives none, the input's goes on.
+    """
+
+    _declares_options = True
+
+    min_input_ndim = 3
+    supports_masking = True
+
+    def inner_shape(self, input_shape: Any) -> Shape:
+        # The batch that the inner layer sees is longer than the input's by the number of steps.
+        return (None, *input_shape[2:])
+
+    def __init__(self, *args: Any, **given: Any):
+        super().__init__(*args, **given)
+        self._gives_mask: dict[bool, bool] = {}  # whether the inner layer gives a mask, without and with one
+
+    def infer(self, inputs: Any, masks: list[Any], arguments: Mapping[str, Any]) -> tuple[Any, list[Any]]:
+        """Outputs and masks by the inner layer's `infer`, so that a model inside is asked and not run."""
+        (mask,) = masks
+        inner_mask = None if mask is None else KerasTensor((None, *mask.shape[2:]), mask.dtype)
+        inner = KerasTensor(self.inner_shape(inputs.shape), inputs.dtype)
+        output, (found,) = self.layer.infer(inner, [inner_mask], {})
+        self._gives_mask[mask is not None] = found is not None
+        if found is not None:
+            mask = KerasTensor((*inputs.shape[:2], *found.shape[1:]), found.dtype)
+        elif mask is not None:
+            mask = KerasTensor(mask.shape[:2], mask.dtype)
+        return KerasTensor((*inputs.shape[:2], *output.shape[1:]), output.dtype), [mask]
+
+    def compute_output_shape(self, input_shape: Any) -> Shape:
+        batch, steps = input_shape[:2]
+        return (batch, steps, *self.layer.compute_output_shape(self.inner_shape(input_shape))[1:])
+
+    def forward(self, inputs: Tensor, mask: Tensor | None = None, training: bool | None = None) -> Tensor:
+        passed = {"mask": None if mask is None else _folded(mask), "training": training}
+        taken = self.layer._call_parameters
+        given = {name: value for name, value in passed.items() if value is not None and name in taken}
+        outputs = self.layer(_folded(inputs), **given)
+        return outputs.unflatten(0, inputs.shape[:2])
+
+    def compute_mask(self, inputs: Any, mask: Any = None) -> Any:
+        if self._gives_mask.get(mask is not None, True):
+            found = self.layer.compute_mask(_folded(inputs), None if mask is None else _folded(mask))
+            if found is not None:
+                return found.unflatten(0, inputs.shape[:2])
+        return mask if mask is None or mask.dim() == 2 else mask.flatten(2).any(-1)
+
+
+def _folded(value: Tensor) -> Tensor:
+    """(batch, time, ...) -> (batch * time, ...)"""
+    return value.reshape(-1, *value.shape[2:])
