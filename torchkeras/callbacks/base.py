@@ -1,0 +1,202 @@
+"""`Callback`, what a user overrides; `CallbackList`, what the loop calls; `Logs`, numbers read from the device late.
+
+A batch costs a callback nothing unless it overrides a hook of batches, and a number nothing unless somebody reads it.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping
+from typing import Any
+
+import torch
+
+Value = float | torch.Tensor | Callable[[], float | torch.Tensor]
+
+
+class Logs(MutableMapping[str, Any]):
+    """Names to numbers, for users like a dict; a tensor of no axes becomes a float when it is first read, and once.
+
+    `values`: plain numbers, such tensors, or functions without arguments that give either (called at the first read).
+    A tensor must not be changed in place afterwards: it is not copied.
+    """
+
+    def __init__(self, values: Mapping[str, Value] | Iterable[tuple[str, Value]] = (), **more: Value):
+        self._values: dict[str, Any] = dict(values, **more)
+
+    def __getitem__(self, name: str) -> Any:
+        value = self._values[name]
+        if callable(value):
+            value = value()
+        if isinstance(value, torch.Tensor) and value.dim() == 0:
+            value = value.item()
+        self._values[name] = value
+        return value
+
+    def __setitem__(self, name: str, value: Any) -> None:
+        self._values[name] = value
+
+    def __delitem__(self, name: str) -> None:
+        del self._values[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._values)
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._values
+
+    def copy(self) -> dict[str, Any]:
+        """A plain dict of all numbers, read now."""
+        return dict(self)
+
+    def __repr__(self) -> str:
+        return repr(dict(self))
+
+
+class Callback:
+    """The base of all callbacks: override the hooks you need.
+
+    `params`: what `fit` was called with (batch_size, epochs, steps, samples, verbose, do_validation, metrics).
+    `model`: the model in training; `model.stop_training = True` ends it after the present batch or epoch.
+    `logs`: numbers by name, like a dict; what a callback adds to an epoch's logs, the later ones see.
+    """
+
+    validation_data: Any = None
+    params: Mapping[str, Any] = {}
+    model: Any = None
+
+    def set_params(self, params: Mapping[str, Any]) -> None:
+        """Called before training with its parameters."""
+        self.params = params
+
+    def set_model(self, model: Any) -> None:
+        """Called before training with the model."""
+        self.model = model
+
+    def on_epoch_begin(self, epoch: int, logs: Any = None) -> None:
+        """Before an epoch, counted from 0."""
+
+    def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
+        """After an epoch; logs: its means, those of the validation with `val_` before their names."""
+
+    def on_batch_begin(self, batch: int, logs: Any = None) -> None:
+        """Keras 2.2.4's name of `on_train_batch_begin`."""
+
+    def on_batch_end(self, batch: int, logs: Any = None) -> None:
+        """Keras 2.2.4's name of `on_train_batch_end`."""
+
+    def on_train_begin(self, logs: Any = None) -> None:
+        """Before the first epoch."""
+
+    def on_train_end(self, logs: Any = None) -> None:
+        """After the last epoch."""
+
+    def on_train_batch_begin(self, batch: int, logs: Any = None) -> None:
+        """Before a batch of training, counted from 0 in each epoch; logs: `batch`, `size`."""
+        self.on_batch_begin(batch, logs)
+
+    def on_train_batch_end(self, batch: int, logs: Any = None) -> None:
+        """After a batch of training; logs: `batch`, `size` and this batch's loss and metrics."""
+        self.on_batch_end(batch, logs)
+
+    def on_test_begin(self, logs: Any = None) -> None:
+        """Before an evaluation, that of a validation included."""
+
+    def on_test_end(self, logs: Any = None) -> None:
+        """After an evaluation."""
+
+    def on_test_batch_begin(self, batch: int, logs: Any = None) -> None:
+        """Before a batch of an evaluation."""
+
+    def on_test_batch_end(self, batch: int, logs: Any = None) -> None:
+        """After a batch of an evaluation."""
+
+    def on_predict_begin(self, logs: Any = None) -> None:
+        """Before a prediction."""
+
+    def on_predict_end(self, logs: Any = None) -> None:
+        """After a prediction."""
+
+    def on_predict_batch_begin(self, batch: int, logs: Any = None) -> None:
+        """Before a batch of a prediction."""
+
+    def on_predict_batch_end(self, batch: int, logs: Any = None) -> None:
+        """After a batch of a prediction."""
+
+
+HOOKS = tuple(name for name in vars(Callback) if name.startswith("on_"))
+OLD_NAMES = {"on_train_batch_begin": "on_batch_begin", "on_train_batch_end": "on_batch_end"}
+
+
+def handler(callback: Any, hook: str) -> Callable[..., None] | None:
+    """What a callback does at a hook, under either name of it; None when it does nothing."""
+    bound = getattr(callback, hook, None)
+    if bound is not None and getattr(bound, "__func__", bound) is not getattr(Callback, hook):
+        return bound
+    return handler(callback, OLD_NAMES[hook]) if hook in OLD_NAMES else None
+
+
+def overrides(callback: Any, hook: str) -> bool:
+    """Whether a callback does anything at a hook: it need not derive from `Callback`."""
+    return handler(callback, hook) is not None
+
+
+class CallbackList(Callback):
+    """Callbacks in order; each hook calls only those that override it, found once.
+
+    `logs` reaches them as the one object given, or as an empty dict for None.
+    """
+
+    def __init__(self, callbacks: Iterable[Any] | None = None):
+        self.callbacks = list(callbacks or [])
+        self._handlers: dict[str, list[Callable[..., None]]] = {}
+        self._find()
+
+    def _find(self) -> None:
+        for hook in HOOKS:
+            found = [handler(callback, hook) for callback in self.callbacks]
+            self._handlers[hook] = [act for act in found if act is not None]
+            setattr(self, hook, _all_of(hook, self._handlers[hook]))
+
+    def append(self, callback: Any) -> None:
+        """Add a callback behind the others."""
+        self.callbacks.append(callback)
+        self._find()
+
+    def wants(self, hook: str) -> bool:
+        """Whether any callback overrides the hook: if not, the loop need not call it. Raises KeyError for no hook."""
+        return bool(self._handlers[hook])
+
+    def set_params(self, params: Mapping[str, Any]) -> None:
+        self.params = params
+        for callback in self.callbacks:
+            getattr(callback, "set_params", _nothing)(params)
+
+    def set_model(self, model: Any) -> None:
+        self.model = model
+        for callback in self.callbacks:
+            getattr(callback, "set_model", _nothing)(model)
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.callbacks)
+
+    def __len__(self) -> int:
+        return len(self.callbacks)
+
+
+def _all_of(hook: str, handlers: list[Callable[..., None]]) -> Callable[..., None]:
+    def on_run(logs: Any = None) -> None:
+        logs = {} if logs is None else logs
+        for act in handlers:
+            act(logs)
+
+    def on_item(number: int, logs: Any = None) -> None:
+        logs = {} if logs is None else logs
+        for act in handlers:
+            act(number, logs)
+
+    return on_item if "epoch" in hook or "batch" in hook else on_run
+
+
+def _nothing(value: Any) -> None:
+    pass

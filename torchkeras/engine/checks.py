@@ -1,0 +1,230 @@
+"""What a user passes as data, to one tensor a name; what cannot be meant is refused here, before any training.
+
+Shapes are Keras's, with the batch axis: (None, 28, 28, 1). Each error says where the data was meant to go.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from torchkeras import losses
+from torchkeras.engine.data import as_tensor
+from torchkeras.engine.symbol import KerasTensor
+
+Shape = Sequence[int | None]
+KINDS_OF_NUMBERS = "biufV"  # V: what NumPy knows as raw bytes, such as ml_dtypes' bfloat16; torch decides about it
+
+
+def standardize(
+    values: Any,
+    names: Sequence[str],
+    shapes: Sequence[Shape | None] | None = None,
+    dtypes: Sequence[torch.dtype | None] | None = None,
+    what: str = "input",
+) -> list[Tensor]:
+    """One tensor for each name, from an array, a tensor, a list of them, a list of numbers or a dict by name.
+
+    An array with one axis gets a second one of length 1, as in Keras, unless one axis is expected. A None among
+    `shapes` leaves the shape free, one among `dtypes` the type. `what`: "input" or "target". Raises ValueError for a
+    number of arrays, a name, a shape or an element type that does not fit, and TypeError for what holds no numbers.
+    """
+    items = _items(values, names, what)
+    shapes = shapes or [None] * len(names)
+    dtypes = dtypes or [None] * len(names)
+    checked = []
+    for item, name, shape, dtype in zip(items, names, shapes, dtypes, strict=True):
+        array = _array(item, name, what)
+        if array.ndim == 1 and not (shape is not None and len(shape) == 1):
+            array = array[:, None]
+        _check_shape(array, name, shape, what)
+        checked.append(as_tensor(array, dtype))
+    return checked
+
+
+def standardize_targets(
+    values: Any,
+    names: Sequence[str],
+    output_shapes: Sequence[Shape],
+    output_losses: Sequence[Any],
+    dtypes: Sequence[torch.dtype | None] | None = None,
+) -> list[Tensor]:
+    """One tensor for each output that has a loss. Under a loss of Keras a target has the output's shape, under
+    sparse_categorical_crossentropy with a last axis of 1; under any other function it is free.
+
+    Raises as `standardize` does, and ValueError for class numbers under categorical_crossentropy.
+    """
+    expected = [_target_shape(tuple(shape), loss) for shape, loss in zip(output_shapes, output_losses, strict=True)]
+    free = [
+        None if loss is losses.categorical_crossentropy else s for s, loss in zip(expected, output_losses, strict=True)
+    ]
+    targets = standardize(values, names, free, dtypes, "target")
+    for target, name, shape, loss in zip(targets, names, expected, output_losses, strict=True):
+        if loss is not losses.categorical_crossentropy:
+            continue
+        if target.shape[-1] == 1:
+            raise ValueError(
+                f"Error when checking target: expected {name} to have shape {tuple(shape or ())[1:]} but got array "
+                f"with shape {tuple(target.shape[1:])}. categorical_crossentropy takes one-hot rows, of shape "
+                "(samples, classes): make them with keras.utils.to_categorical, or use the loss "
+                "sparse_categorical_crossentropy, which takes the class numbers themselves."
+            )
+        _check_shape(target, name, shape, "target")
+    return targets
+
+
+def check_labels(
+    targets: Sequence[Tensor], names: Sequence[str], output_shapes: Sequence[Shape], output_losses: Sequence[Any]
+) -> None:
+    """Class numbers lie within the classes, looked at once over the whole array (one wait for the device each).
+
+    Raises ValueError, under sparse_categorical_crossentropy, for a label below 0, at or above the number of classes,
+    or not a number.
+    """
+    for target, name, shape, loss in zip(targets, names, output_shapes, output_losses, strict=True):
+        classes = shape[-1]
+        if loss is not losses.sparse_categorical_crossentropy or classes is None or target.numel() == 0:
+            continue
+        low, high = (value.item() for value in torch.aminmax(target))
+        if not (low >= 0 and high < classes):
+            raise ValueError(
+                f"Output {name!r}: sparse_categorical_crossentropy takes class numbers from 0 to {classes - 1}; found "
+                f"labels from {low:g} to {high:g}."
+            )
+
+
+def check_lengths(inputs: Sequence[Tensor], targets: Sequence[Tensor], weights: Sequence[Tensor | None] = ()) -> None:
+    """All have one number of samples, and there is one at least. Raises ValueError with the numbers found."""
+    lengths = []
+    for values, what in (
+        (inputs, "input arrays (x)"),
+        (targets, "target arrays (y)"),
+        (weights, "sample_weight arrays"),
+    ):
+        shapes = [tuple(value.shape) for value in values if value is not None]
+        lengths.append({shape[0] for shape in shapes})
+        if len(lengths[-1]) > 1:
+            raise ValueError(f"All {what} should have the same number of samples. Got array shapes: {shapes}")
+    (of_inputs, of_targets, of_weights) = (next(iter(found), None) for found in lengths)
+    if None not in (of_inputs, of_targets) and of_inputs != of_targets:
+        raise ValueError(
+            "Input arrays should have the same number of samples as target arrays. "
+            f"Found {of_inputs} input samples and {of_targets} target samples."
+        )
+    if None not in (of_targets, of_weights) and of_targets != of_weights:
+        raise ValueError(
+            "Sample_weight arrays should have the same number of samples as target arrays. "
+            f"Found {of_weights} weights and {of_targets} target samples."
+        )
+    if of_inputs == 0:
+        raise ValueError("The data has no samples.")
+
+
+# --- one by one ------------------------------------------------------------------------------------------------------
+
+
+def _items(values: Any, names: Sequence[str], what: str) -> list[Any]:
+    if values is None and names:
+        raise ValueError(f"Error when checking model {what}: expected data for {_listed(names)}, but got None.")
+    if values is None:
+        return []
+    if isinstance(values, Mapping):
+        return _by_name(values, names, what)
+    items = list(values) if isinstance(values, (list, tuple)) else [values]
+    if isinstance(values, (list, tuple)) and len(names) == 1 and values and all(map(_is_number, values)):
+        items = [np.asarray(values)]
+    if not names and items:
+        raise ValueError(f"Error when checking model {what}: expected no data, but got {_kind(values)}.")
+    if len(items) != len(names):
+        found = [tuple(np.shape(item)) if _has_shape(item) else _kind(item) for item in items]
+        raise ValueError(
+            f"Error when checking model {what}: expected {len(names)} array(s), for {_listed(names)}, but got "
+            f"{len(items)}: {', '.join(map(str, found[:10]))}{', ...' if len(found) > 10 else ''}."
+        )
+    return items
+
+
+def _by_name(values: Mapping[str, Any], names: Sequence[str], what: str) -> list[Any]:
+    missing = [name for name in names if name not in values]
+    if missing:
+        raise ValueError(f'No data provided for "{missing[0]}". Need data for each key in: {list(names)}')
+    unknown = [key for key in values if key not in names]
+    if unknown:
+        raise ValueError(
+            f"Error when checking model {what}: no {what} is called {_listed(unknown)}; there are {list(names)}."
+        )
+    return [values[name] for name in names]
+
+
+def _array(value: Any, name: str, what: str) -> Any:
+    """A NumPy array or tensor of numbers."""
+    where = f"Error when checking {what}: {name}"
+    if value is None:
+        raise ValueError(f"{where} got None instead of an array.")
+    if type(value).__module__.partition(".")[0] == "pandas":
+        raise TypeError(f"{where} got a pandas {type(value).__name__}; pass its `.values`.")
+    if isinstance(value, KerasTensor):
+        raise TypeError(f"{where} got a symbolic tensor, which has no values; pass an array.")
+    if isinstance(value, Tensor) and value.layout == torch.strided:
+        array: Any = value
+        numbers = not value.is_complex()
+    elif hasattr(value, "toarray") or isinstance(value, Tensor):
+        raise TypeError(f"{where} got a sparse {_kind(value)}; pass a dense array (`.toarray()`, `.to_dense()`).")
+    elif isinstance(value, (list, tuple)) or (_has_shape(value) and hasattr(value, "__array__")):
+        array = _from_nested(value, where)
+        numbers = array.dtype.kind in KINDS_OF_NUMBERS
+    else:
+        raise TypeError(f"{where} got {_kind(value)}; only arrays and tensors are taken here so far.")
+    if not numbers:
+        raise ValueError(f"{where} got an array of {array.dtype} elements; pass real numbers.")
+    if array.ndim == 0:
+        raise ValueError(f"{where} got a single number, {value!r}; pass an array with an axis of samples.")
+    return array
+
+
+def _from_nested(value: Any, where: str) -> np.ndarray:
+    try:
+        return np.asarray(value)
+    except ValueError as error:
+        raise ValueError(f"{where} got lists of unequal lengths; pad them to one length ({error}).") from error
+
+
+def _check_shape(array: Any, name: str, shape: Shape | None, what: str) -> None:
+    if shape is None:
+        return
+    found = tuple(array.shape)
+    if len(found) != len(shape):
+        raise ValueError(
+            f"Error when checking {what}: expected {name} to have {len(shape)} dimensions, "
+            f"but got array with shape {found}"
+        )
+    expected = tuple(shape[1:])
+    if any(wanted is not None and wanted != size for wanted, size in zip(expected, found[1:], strict=True)):
+        raise ValueError(
+            f"Error when checking {what}: expected {name} to have shape {expected} but got array with shape {found[1:]}"
+        )
+
+
+def _target_shape(output_shape: tuple[int | None, ...], loss: Any) -> tuple[int | None, ...] | None:
+    if loss is losses.sparse_categorical_crossentropy:
+        return (*output_shape[:-1], 1)
+    return output_shape if getattr(losses, getattr(loss, "__name__", ""), None) is loss else None
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float, np.number, np.bool_))
+
+
+def _has_shape(value: Any) -> bool:
+    return isinstance(getattr(value, "shape", None), (tuple, torch.Size))
+
+
+def _kind(value: Any) -> str:
+    kind = type(value)
+    return kind.__name__ if kind.__module__ == "builtins" else f"{kind.__module__.partition('.')[0]}'s {kind.__name__}"
+
+
+def _listed(names: Sequence[Any]) -> str:
+    return ", ".join(map(repr, names))
