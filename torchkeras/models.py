@@ -1,0 +1,278 @@
+"""`Model` and `Sequential`, and models to and from files."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from torchkeras import registry
+from torchkeras.engine.input import Input, InputLayer
+from torchkeras.engine.layer import Layer
+from torchkeras.engine.network import Network
+from torchkeras.engine.symbol import KerasTensor, Shape, as_list, unpacked
+from torchkeras.engine.trainer import Trainer
+from torchkeras.engine.weight import on_meta
+from torchkeras.saving import keras2
+from torchkeras.saving.architecture import (
+    connect,
+    graph_config,
+    layer_config,
+    model_from_config,
+    model_from_json,
+    to_json,
+)
+from torchkeras.saving.hdf5 import ModelFileError, reading, writing
+
+__all__ = [
+    "Input",
+    "InputLayer",
+    "Model",
+    "Sequential",
+    "clone_model",
+    "load_model",
+    "model_from_config",
+    "model_from_json",
+    "save_model",
+]
+
+class Model(Trainer, Network):
+    """A model between symbolic inputs and outputs: `Model(inputs, outputs)`, each a tensor or a list of them.
+
+    Raises ValueError when an output cannot be computed from the inputs, TypeError for what is no symbolic tensor.
+    """
+
+    def __init__(self, inputs: Any, outputs: Any, name: str | None = None):
+        super().__init__(name=name)
+        self._connect(inputs, outputs)
+
+    def get_config(self) -> dict[str, Any]:
+        """The architecture: layers with their configs, and how they are connected."""
+        return graph_config(self.name, self._graphed)
+
+    @classmethod
+    def from_config(cls, config: Mapping[str, Any], custom_objects: Mapping[str, Any] | None = None) -> Model:
+        """A new model, with fresh weights. Raises ValueError for a config of another form."""
+        inputs, outputs = connect(config, custom_objects)
+        return cls(inputs, outputs, name=config.get("name"))
+
+    def to_json(self, **options: Any) -> str:
+        """The architecture as JSON; `options` go to `json.dumps`."""
+        return to_json(self, **options)
+
+    def save_weights(self, filepath: str | os.PathLike[str], overwrite: bool = True) -> None:
+        """Write the weights as Keras 2.2.4 does. Raises FileExistsError when `overwrite` is false and the file is there."""
+        _may_write(filepath, overwrite)
+        with writing(filepath) as file:
+            keras2.write_weights(file, self.layers)
+
+    def load_weights(
+        self,
+        filepath: str | os.PathLike[str],
+        by_name: bool = False,
+        skip_mismatch: bool = False,
+        reshape: bool = False,
+    ) -> None:
+        """Set the weights from a file of weights or of a whole model.
+
+        Layers are paired in order, or `by_name`; with `skip_mismatch` (by name only) layers whose weights differ are
+        left alone. Raises ModelFileError; after an error the weights are as before.
+        """
+        if skip_mismatch and not by_name:
+            raise ValueError("load_weights: skip_mismatch goes with by_name=True.")
+        if reshape:
+            raise ValueError("load_weights: reshape must be False; weights are not reshaped to fit.")
+        with reading(filepath) as file:
+            group = file["model_weights"] if "model_weights" in file and "layer_names" not in file.attrs else file
+            keras2.read_weights(group, self.layers, by_name, skip_mismatch)
+
+    def save(self, filepath: str | os.PathLike[str], overwrite: bool = True, include_optimizer: bool = True) -> None:
+        """Write architecture, weights and (if compiled, unless told otherwise) optimizer and losses as Keras 2.2.4 does.
+
+        Raises FileExistsError when `overwrite` is false and the file is there.
+        """
+        _may_write(filepath, overwrite)
+        training = self._training_config() if include_optimizer else None
+        with writing(filepath) as file:
+            keras2.write_model(file, self, layer_config(self), training)
+            if training is not None:
+                keras2.write_optimizer(file, self._optimizer_weights())
+
+
+class Sequential(Model):
+    """Layers one after another: `Sequential([Dense(8, input_shape=(4,)), Dense(1)])`, or `add` them.
+
+    Built at once when the first layer has an `input_shape`, else when the model first sees an input.
+    """
+
+    def __init__(self, layers: Any = None, name: str | None = None):
+        self._stack: list[Layer] = []
+        self._begins_with_input = False
+        Network.__init__(self, name=name)
+        for layer in as_list(layers):
+            self.add(layer)
+
+    def add(self, layer: Layer) -> None:
+        """Put a layer on top. Raises TypeError for what is no layer, ValueError when it does not fit."""
+        if not isinstance(layer, Layer):
+            raise TypeError(
+                f"The added layer must be an instance of class Layer. Found: {layer!r} ({type(layer).__name__})."
+            )
+        if isinstance(layer, InputLayer):
+            if self._stack or self._graph is not None:
+                raise ValueError(f"Sequential {self.name!r}: an InputLayer can only come first; found {layer.name!r}.")
+            self._begins_with_input = True
+            self._connect_stack(layer.input, [])
+        elif self._graph is not None:
+            self._connect_stack(self.inputs[0], [layer])
+        elif not self._stack and (tensor := _first_input(layer)) is not None:
+            self._connect_stack(tensor, [layer])
+        else:
+            self._modules[layer.name] = layer
+        if not isinstance(layer, InputLayer):
+            self._stack.append(layer)
+
+    def _connect_stack(self, tensor: KerasTensor, layers: list[Layer]) -> None:
+        output = tensor if self._graph is None else self.outputs[0]
+        for layer in layers:
+            output = layer(output)
+            if isinstance(output, list):
+                raise TypeError(
+                    f"All layers in a Sequential model should have a single output tensor; {layer.name!r} has "
+                    f"{len(output)}. For several outputs use Model."
+                )
+        self._connect(tensor, output)
+
+    def pop(self) -> None:
+        """Take the last layer away. Raises TypeError when there is none."""
+        if not self._stack:
+            raise TypeError("There are no layers in the model.")
+        removed = self._stack.pop()
+        if self._graph is None:
+            del self._modules[removed.name]
+            return
+        node = removed._inbound_nodes.pop()
+        for tensor in node.input_tensors:
+            tensor._keras_history.layer._outbound_nodes.remove(node)
+        if self._stack or self._begins_with_input:
+            self._connect(self.inputs, node.inputs)
+        else:
+            self._graph, self.built = None, False
+            del self._modules[removed.name]
+
+    def build(self, input_shape: Any = None) -> None:
+        """Connect the layers for inputs of this shape, batch axis included, if that has not happened yet."""
+        if self._graph is not None:
+            return
+        if input_shape is None or not self._stack:
+            raise ValueError(f"Sequential {self.name!r}: build needs an input shape and at least one layer.")
+        dtype = getattr(self._stack[0], "input_dtype", None) or self._stack[0].dtype
+        self._connect_stack(Input(batch_shape=input_shape, dtype=dtype, name=f"{self._stack[0].name}_input"), self._stack)
+
+    def _build(self, input_shapes: list[Shape]) -> None:
+        if not self.built:
+            shape = input_shapes[0]
+            self.build(shape if any(layer.stateful for layer in self._stack) else (None, *shape[1:]))
+        super()._build(input_shapes)
+
+    @property
+    def layers(self) -> list[Layer]:
+        """The layers that were added, without the input."""
+        return list(self._stack)
+
+    def get_config(self) -> dict[str, Any]:
+        """The name and the layers' configs. What the input is stands in the first layer's."""
+        return {"name": self.name, "layers": [layer_config(layer) for layer in self._listed()]}
+
+    def _listed(self) -> list[Layer]:
+        if not self._stack or self._graph is None:
+            return self._stack
+        first, history = self._stack[0], self.inputs[0]._keras_history
+        if first.batch_input_shape is None and not isinstance(first, Network):
+            return [history.layer, *self._stack]
+        return self._stack
+
+    @classmethod
+    def from_config(cls, config: Any, custom_objects: Mapping[str, Any] | None = None) -> Sequential:
+        """A new model, with fresh weights; also from the plain list that Keras wrote before 2.2.3."""
+        name, layers = (None, config) if isinstance(config, (list, tuple)) else (config.get("name"), config["layers"])
+        return cls([registry.layers.from_config(entry, custom_objects) for entry in layers], name=name)
+
+    def predict_proba(self, x: Any, batch_size: int = 32, verbose: int = 0) -> Any:
+        """`predict`, under its older name."""
+        return self.predict(x, batch_size, verbose)
+
+    def predict_classes(self, x: Any, batch_size: int = 32, verbose: int = 0) -> Any:
+        """The class numbers: the largest of several outputs, or whether a single one is over 0.5."""
+        scores = self.predict(x, batch_size, verbose)
+        return scores.argmax(-1) if scores.shape[-1] > 1 else (scores > 0.5).astype("int32")
+
+
+def _first_input(layer: Layer) -> KerasTensor | None:
+    """The input that a first layer asks for by its options; None when it does not."""
+    if isinstance(layer, Network):
+        return None if layer._graph is None else Input(
+            batch_shape=layer.inputs[0].shape, dtype=layer.inputs[0].dtype, name=f"{layer.name}_input"
+        )
+    if layer.batch_input_shape is None:
+        return None
+    dtype = getattr(layer, "input_dtype", None) or layer.dtype
+    return Input(batch_shape=layer.batch_input_shape, dtype=dtype, name=f"{layer.name}_input")
+
+
+def clone_model(model: Model, input_tensors: Any = None) -> Model:
+    """The same architecture with new layers and fresh weights; on the given symbolic inputs, if any.
+
+    Raises ValueError when the number of inputs is another.
+    """
+    if input_tensors is None:
+        return type(model).from_config(model.get_config())
+    given = as_list(input_tensors)
+    if len(given) != len(model.inputs):
+        raise ValueError(f"clone_model: {model.name!r} has {len(model.inputs)} inputs; found {len(given)}.")
+    if isinstance(model, Sequential):
+        clone = Sequential(name=model.name)
+        clone.add(given[0]._keras_history.layer)
+        for layer in model.layers:
+            clone.add(type(layer).from_config({**layer.get_config(), "batch_input_shape": None}))
+        return clone
+    inputs, outputs = connect(model.get_config(), given=dict(zip(model.input_names, given, strict=True)))
+    return Model(unpacked(inputs), unpacked(outputs), name=model.name)
+
+
+def save_model(
+    model: Model, filepath: str | os.PathLike[str], overwrite: bool = True, include_optimizer: bool = True
+) -> None:
+    """`model.save(...)`."""
+    model.save(filepath, overwrite, include_optimizer)
+
+
+def load_model(
+    filepath: str | os.PathLike[str], custom_objects: Mapping[str, Any] | None = None, compile: bool = True
+) -> Model:
+    """A model from a file: architecture, weights, and (with `compile`, when the file has them) optimizer and losses.
+
+    The model is in evaluation mode. Raises FileNotFoundError, ModelFileError.
+    """
+    with reading(filepath) as file:
+        config = keras2.read_config(file, "model_config")
+        if config is None:
+            raise ModelFileError(
+                f"{filepath}: there is no 'model_config' in it. A file of weights alone is read by "
+                "`model.load_weights` of a model built by code."
+            )
+        with on_meta():
+            model = model_from_config(config, custom_objects)
+        keras2.give_memory(model)
+        keras2.read_weights(file["model_weights"], model.layers)
+        training = keras2.read_config(file, "training_config") if compile else None
+        if training is not None:
+            model._compile_as(training, keras2.read_optimizer(file), custom_objects)
+    model.eval()
+    return model
+
+
+def _may_write(filepath: str | os.PathLike[str], overwrite: bool) -> None:
+    if not overwrite and Path(filepath).exists():
+        raise FileExistsError(f"{filepath}: the file is there already, and overwrite is False.")

@@ -1,0 +1,167 @@
+"""The HDF5 layout of Keras 2: a group a layer, its weights in Keras's order of axes.
+
+`layer_names` lists the layers, and each group's `weight_names` its weights: those that train first, then the others,
+also across the layers of a model inside. A whole model adds `model_config`, `training_config`, `optimizer_weights`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import h5py
+import numpy as np
+
+from torchkeras.engine.layer import Layer
+from torchkeras.engine.network import Network
+from torchkeras.engine.symbol import dtype_of
+from torchkeras.engine.weight import Variable, allocate
+from torchkeras.saving.architecture import KERAS_VERSION
+from torchkeras.saving.hdf5 import ModelFileError, WeightMismatchError, read_names, text, write_names
+
+
+def write_weights(group: h5py.Group, layers: list[Layer]) -> None:
+    """Write the weights of a model's layers."""
+    write_names(group, "layer_names", [layer.name for layer in layers])
+    group.attrs["backend"] = "tensorflow"
+    group.attrs["keras_version"] = KERAS_VERSION
+    for layer in layers:
+        _write_arrays(group.create_group(layer.name), [(v.full_name, v.numpy()) for v in layer.weights])
+
+
+def _write_arrays(group: h5py.Group, arrays: list[tuple[str, np.ndarray]]) -> None:
+    names = _distinct([name for name, _ in arrays])
+    write_names(group, "weight_names", names)
+    for name, (_, array) in zip(names, arrays, strict=True):
+        group.create_dataset(name, data=array)
+
+
+def _distinct(names: list[str]) -> list[str]:
+    """The names, made distinct as TensorFlow does: two models inside may each have a `dense_1`."""
+    taken: set[str] = set()
+    result = []
+    for name in names:
+        scope, _, last = name.rpartition("/")
+        unique, count = name, 0
+        while unique in taken:
+            count += 1
+            unique = f"{scope}_{count}/{last}"
+        taken.add(unique)
+        result.append(unique)
+    return result
+
+
+def read_weights(group: h5py.Group, layers: list[Layer], by_name: bool = False, skip_mismatch: bool = False) -> None:
+    """Set the weights of a model's layers from a file, all of them or, after an error, none.
+
+    Layers are paired in order, or `by_name`; then what either side lacks is left alone, and with `skip_mismatch` so
+    are layers whose weights differ in number or shape. Raises WeightMismatchError, ModelFileError.
+    """
+    _check_written_by(group)
+    pairs: list[tuple[Variable, h5py.Dataset]] = []
+    for layer, stored in _by_name(group, layers) if by_name else _in_order(group, layers):
+        try:
+            pairs += _pair(layer, stored)
+        except WeightMismatchError:
+            if not skip_mismatch:
+                raise
+    for variable, dataset in pairs:
+        variable.assign(dataset[()])
+
+
+def _check_written_by(group: h5py.Group) -> None:
+    file, version = group.file, text(group.attrs.get("keras_version", ""))
+    backend = text(group.attrs.get("backend", "tensorflow"))
+    if "layer_names" not in group.attrs and "layer_names0" not in group.attrs:
+        raise ModelFileError(f"{file.filename}: {group.name} has no 'layer_names': not a weight file of Keras 2.")
+    if not version.startswith("2."):
+        raise ModelFileError(
+            f"{file.filename}: written by Keras {version or 'of an unknown version'}; files of Keras 2 are read so far."
+        )
+    if backend != "tensorflow":
+        raise ModelFileError(f"{file.filename}: written on {backend}; files written on TensorFlow are read so far.")
+
+
+def _in_order(group: h5py.Group, layers: list[Layer]) -> list[tuple[Layer, h5py.Group]]:
+    stored = [group[name] for name in read_names(group, "layer_names")]
+    stored = [found for found in stored if read_names(found, "weight_names")]
+    weighted = [layer for layer in layers if layer.weights]
+    if len(stored) != len(weighted):
+        raise WeightMismatchError(
+            f"{group.file.filename}: the file has {len(stored)} layers with weights "
+            f"({', '.join(found.name.rpartition('/')[2] for found in stored)}); "
+            f"the model has {len(weighted)} ({', '.join(layer.name for layer in weighted)})."
+        )
+    return list(zip(weighted, stored, strict=True))
+
+
+def _by_name(group: h5py.Group, layers: list[Layer]) -> list[tuple[Layer, h5py.Group]]:
+    names = set(read_names(group, "layer_names"))
+    return [(layer, group[layer.name]) for layer in layers if layer.weights and layer.name in names]
+
+
+def _pair(layer: Layer, stored: h5py.Group) -> list[tuple[Variable, h5py.Dataset]]:
+    """Each weight of a layer with its dataset: by their names when those are the same, else in their order."""
+    names, variables = read_names(stored, "weight_names"), layer.weights
+    where = f"{stored.file.filename}: layer {layer.name!r} ({type(layer).__name__})"
+    if len(names) != len(variables):
+        raise WeightMismatchError(
+            f"{where} has {len(variables)} weights ({', '.join(v.full_name for v in variables)}); "
+            f"the file has {len(names)} ({', '.join(names)})."
+        )
+    expected = [v.full_name for v in variables]
+    if len(set(names)) == len(names) and set(names) == set(expected):
+        names = expected
+    pairs = list(zip(variables, (stored[name] for name in names), strict=True))
+    for variable, dataset in pairs:
+        if tuple(dataset.shape) != variable.shape:
+            raise WeightMismatchError(
+                f"{where}: weight {variable.full_name!r} has shape {variable.shape}; "
+                f"{dataset.name} in the file has shape {tuple(dataset.shape)}."
+            )
+        if not (np.issubdtype(dataset.dtype, np.number) or dataset.dtype == bool):
+            raise WeightMismatchError(f"{where}: {dataset.name} in the file holds {dataset.dtype}, not numbers.")
+    return pairs
+
+
+def give_memory(model: Layer) -> None:
+    """Allocate what was built on `meta`, innermost layers first, without drawing initial values."""
+    for module in reversed(list(model.modules())):
+        if isinstance(module, Layer):
+            allocate(module, module._own_variables(), dtype_of(module.dtype))
+
+
+def write_model(file: h5py.File, model: Network, config: Mapping[str, Any], training: Mapping[str, Any] | None) -> None:
+    """Write architecture and weights; with `training` also how the model was compiled."""
+    file.attrs["backend"] = "tensorflow"
+    file.attrs["keras_version"] = KERAS_VERSION
+    file.attrs["model_config"] = json.dumps(config).encode("utf-8")
+    write_weights(file.create_group("model_weights"), model.layers)
+    if training is not None:
+        file.attrs["training_config"] = json.dumps(training).encode("utf-8")
+
+
+def write_optimizer(file: h5py.File, arrays: list[np.ndarray]) -> None:
+    """Write an optimizer's state, in Keras's order."""
+    if arrays:
+        named = [(f"training/weight_{index}:0", array) for index, array in enumerate(arrays)]
+        _write_arrays(file.create_group("optimizer_weights"), named)
+
+
+def read_optimizer(file: h5py.File) -> list[np.ndarray]:
+    """An optimizer's state; empty when the file has none."""
+    if "optimizer_weights" not in file:
+        return []
+    group = file["optimizer_weights"]
+    return [group[name][()] for name in read_names(group, "weight_names")]
+
+
+def read_config(file: h5py.File, attribute: str) -> Any:
+    """A JSON attribute; None when there is none. Raises ModelFileError when it is not JSON."""
+    if attribute not in file.attrs:
+        return None
+    try:
+        return json.loads(text(file.attrs[attribute]))
+    except ValueError as error:
+        raise ModelFileError(f"{file.filename}: attribute {attribute!r} is not JSON ({error}).") from error
