@@ -1,0 +1,95 @@
+"""Imports point one way: the order below is that of the architecture, and no function imports anything."""
+
+import ast
+import sys
+from pathlib import Path
+
+import torchkeras
+
+PACKAGE = Path(torchkeras.__file__).parent
+
+# A module may import those that stand before it. A folder stands for all its modules, which may import each other.
+ORDER = [
+    "config",
+    "registry",
+    *("activations", "initializers", "regularizers", "constraints", "losses", "metrics", "optimizers"),
+    *("engine.naming", "engine.layout", "engine.symbol", "engine.options", "engine.weight", "engine.shapes"),
+    *("engine.layer", "engine.operation", "engine.input", "engine.graph", "engine.codegen", "engine.summary"),
+    "engine.network",
+    *("engine.data", "engine.checks", "callbacks", "engine.compiled", "engine.steps", "engine.loop", "engine.trainer"),
+    "layers",
+    *("saving.hdf5", "saving.architecture", "saving.keras2"),
+    "models",
+    "__init__",
+]
+
+
+def module_name(path: Path) -> str:
+    parts = path.relative_to(PACKAGE).with_suffix("").parts
+    return ".".join(parts[:-1] if len(parts) > 1 and parts[-1] == "__init__" else parts)
+
+
+def place(name: str) -> int:
+    """Where a module stands: as itself, or as its folder."""
+    while name not in ORDER:
+        name = name.rpartition(".")[0]
+        assert name, "not in ORDER"
+    return ORDER.index(name)
+
+
+def imported(tree: ast.AST) -> list[ast.stmt]:
+    return [node for node in ast.walk(tree) if isinstance(node, (ast.Import, ast.ImportFrom))]
+
+
+def own_imports(path: Path) -> set[str]:
+    """The modules of the package that a file imports when it runs; those for type checkers alone do not count."""
+    tree = ast.parse(path.read_text())
+    for node in ast.walk(tree):
+        if isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING":
+            node.body = []
+    found = set()
+    for node in imported(tree):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").partition(".")[0] == "torchkeras":
+            base = (node.module or "").removeprefix("torchkeras").lstrip(".")
+            for alias in node.names:
+                candidate = f"{base}.{alias.name}".lstrip(".")
+                is_module = any((PACKAGE / candidate.replace(".", "/")).with_suffix(s).exists() for s in ("", ".py"))
+                found.add(candidate if is_module else base)
+    return found - {""}
+
+
+FILES = sorted(path for path in PACKAGE.rglob("*.py") if path.parent.name != "engine" or path.name != "__init__.py")
+
+
+def test_imports_point_one_way():
+    wrong = []
+    for path in FILES:
+        name = module_name(path)
+        if name in ("saving",):
+            continue
+        for other in own_imports(path):
+            same_folder = place(other) == place(name) and "." in f"{other}.{name}"
+            if place(other) > place(name) or (place(other) == place(name) and not same_folder):
+                wrong.append(f"{name} imports {other}")
+    assert wrong == []
+
+
+def test_no_function_imports():
+    inside = [
+        f"{module_name(path)}: {node.name}"
+        for path in FILES
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and imported(node)
+    ]
+    assert inside == []
+
+
+def test_only_the_core_dependencies_are_imported():
+    allowed = {"torch", "numpy", "h5py", "tqdm", "torchkeras", "__future__"}
+    names = {
+        (node.module or "") if isinstance(node, ast.ImportFrom) else alias.name
+        for path in FILES
+        for node in imported(ast.parse(path.read_text()))
+        for alias in node.names
+    }
+    assert {name.partition(".")[0] for name in names} - allowed - set(sys.stdlib_module_names) == set()

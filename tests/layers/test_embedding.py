@@ -1,0 +1,69 @@
+"""Embedding computes what Keras 2.2.4 does, with every option."""
+
+import re
+
+import pytest
+import torch
+from golden import cases, check, compiles, remade
+
+from torchkeras.engine.input import Input
+from torchkeras.layers.embedding import Embedding
+
+
+@pytest.mark.parametrize("case", cases(Embedding))
+def test_values_are_those_of_keras(case):
+    check(case, Embedding)
+
+
+def test_a_real_torch_module_holds_the_vectors():
+    layer = Embedding(5, 2)
+    x = torch.tensor([[1, 0, 4]])
+    torch.testing.assert_close(layer(x), layer.embedding.weight[x])
+    torch.testing.assert_close(layer(x.float() + 0.5), layer(x))
+    torch.testing.assert_close(layer(x.to(torch.uint8)), layer(x))
+    assert list(layer.state_dict()) == ["embedding.weight"]
+    assert [w.full_name for w in layer.weights] == [f"{layer.name}/embeddings:0"]
+    compiles(layer, x)
+
+
+def test_zero_is_masked_when_asked():
+    x = torch.tensor([[1, 0, 4]])
+    assert Embedding(5, 2, mask_zero=True).compute_mask(x).tolist() == [[True, False, True]]
+    assert Embedding(5, 2).compute_mask(x, x != 0) is None
+    assert Embedding(5, 2, mask_zero=True)(Input((7,), dtype="int32"))._keras_mask.shape == (None, 7)
+
+
+def test_input_length_tells_the_shape():
+    assert Embedding(5, 2).batch_input_shape == (None, None)
+    assert Embedding(5, 2, input_length=7, batch_size=3).batch_input_shape == (3, 7)
+    assert Embedding(5, 2, input_length=(7, None)).batch_input_shape == (None, 7, None)
+    assert Embedding(5, 2, input_shape=(4,)).batch_input_shape == (None, 4)
+    assert Embedding(5, 2).input_dtype == "int32"
+    assert Embedding(5, 2, input_length=7)(Input((None,))).shape == (None, 7, 2)
+    assert Embedding(5, 2)(Input((3, None))).shape == (None, 3, None, 2)
+    assert remade(Embedding(5, 2, input_length=7, mask_zero=True)).input_length == 7
+
+
+@pytest.mark.parametrize(
+    ("make", "text"),
+    [
+        (lambda: Embedding(0, 2), "Embedding: input_dim must be a positive integer; found 0."),
+        (lambda: Embedding(2, 1.5), "Embedding: output_dim must be a positive integer; found 1.5."),
+        (lambda: Embedding(2, 1, mask_zero="no"), "Embedding: mask_zero must be True or False; found 'no'."),
+        (
+            lambda: Embedding(2, 1, input_length=0),
+            "Embedding: input_length must be a positive integer, a tuple of them, or None; found 0.",
+        ),
+        (
+            lambda: Embedding(2, 1, input_length=4, name="words")(Input((5,))),
+            "Embedding 'words': input_length is 4; found the input (None, 5).",
+        ),
+        (
+            lambda: Embedding(2, 1, input_length=(4,), name="words")(Input((4, 5))),
+            "Embedding 'words': input_length is (4,); found the input (None, 4, 5).",
+        ),
+    ],
+)
+def test_bad_values_are_refused(make, text):
+    with pytest.raises(ValueError, match=f"^{re.escape(text)}$"):
+        make()

@@ -1,0 +1,346 @@
+"""Optimizers take the steps of genuine Keras 2.2.4: `keras-2.2.4-training/optimizer_*`, and its formulas in NumPy."""
+
+import copy
+import json
+import pickle
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from torchkeras import config, optimizers
+from torchkeras.optimizers import SGD, Adam, Optimizer, RMSprop
+
+FOLDER = Path(__file__).parent / "golden" / "keras-2.2.4-training"
+BUILT = {"SGD": SGD, "RMSprop": RMSprop, "Adam": Adam}
+RECORDS = [
+    path
+    for path in sorted(FOLDER.glob("optimizer_*.json"))
+    if json.loads(path.read_text())["optimizer"].split("(")[0] in BUILT
+]
+ORDERS = [(1, 0), None, (1, 0), None]
+
+
+def gradients_of(parameters, x, y):
+    hidden_kernel, hidden_bias, kernel, bias = parameters
+    predicted = torch.tanh(x @ hidden_kernel.t() + hidden_bias) @ kernel.t() + bias
+    loss = (predicted - y).square().mean()
+    return loss, list(torch.autograd.grad(loss, parameters))
+
+
+@pytest.mark.parametrize("path", RECORDS, ids=lambda path: json.loads(path.read_text())["optimizer"])
+def test_steps_and_state_are_those_of_keras(path):
+    record, arrays = json.loads(path.read_text()), np.load(path.with_suffix(".npz"))
+    optimizer = eval(record["optimizer"], BUILT)
+    parameters = [torch.tensor(arrays[f"before{i}"].T.copy(), requires_grad=True) for i in range(4)]
+    optimizer.bind(parameters, ORDERS)
+    x, y = torch.from_numpy(arrays["x"]), torch.from_numpy(arrays["y"])
+    losses = []
+    for _ in range(record["steps"]):
+        loss, gradients = gradients_of(parameters, x, y)
+        losses.append(loss.item())
+        optimizer.apply(parameters, gradients)
+    np.testing.assert_allclose(losses, arrays["losses"], rtol=1e-4)
+    for i, parameter in enumerate(parameters):
+        np.testing.assert_allclose(parameter.detach().numpy().T, arrays[f"after{i}"], rtol=1e-4, atol=1e-6)
+    state = optimizer.get_weights()
+    assert [list(array.shape) for array in state] == record["optimizer_weights"]
+    if getattr(optimizer, "momentum", 1):
+        for i, array in enumerate(state):
+            np.testing.assert_allclose(array, arrays[f"slot{i}"], rtol=1e-3, atol=1e-6)
+            assert array.dtype == arrays[f"slot{i}"].dtype
+    written = optimizer.get_config()
+    assert written.keys() == record["config"].keys()
+    assert all(written[name] == pytest.approx(value) for name, value in record["config"].items())
+
+
+def test_there_are_records():
+    assert len(RECORDS) >= 5
+
+
+# --- the formulas, over many steps and every option ------------------------------------------------------------------
+
+
+def sgd(p, g, state, rate, t, o):
+    state["v"] = o.momentum * state.get("v", 0) - rate * g
+    return p + (o.momentum * state["v"] - rate * g if o.nesterov else state["v"])
+
+
+def rmsprop(p, g, state, rate, t, o):
+    state["a"] = o.rho * state.get("a", 0) + (1 - o.rho) * g**2
+    return p - rate * g / (np.sqrt(state["a"]) + o.epsilon)
+
+
+def adam(p, g, state, rate, t, o):
+    state["m"] = o.beta_1 * state.get("m", 0) + (1 - o.beta_1) * g
+    state["v"] = o.beta_2 * state.get("v", 0) + (1 - o.beta_2) * g**2
+    state["vhat"] = np.maximum(state.get("vhat", 0), state["v"]) if o.amsgrad else state["v"]
+    rate *= np.sqrt(1 - o.beta_2**t) / (1 - o.beta_1**t)
+    return p - rate * state["m"] / (np.sqrt(state["vhat"]) + o.epsilon)
+
+
+CASES = [
+    (sgd, lambda: SGD(0.1)),
+    (sgd, lambda: SGD(0.1, 0.9)),
+    (sgd, lambda: SGD(0.1, 0.9, 0.1)),
+    (sgd, lambda: SGD(0.1, 0.9, 0.1, True)),
+    (sgd, lambda: SGD(0.1, 0.0, 0.1, True)),
+    (rmsprop, lambda: RMSprop(0.01, 0.8, 0.1, 0.2)),
+    (rmsprop, lambda: RMSprop(0.01, 0.0)),
+    (adam, lambda: Adam(0.01)),
+    (adam, lambda: Adam(0.01, 0.5, 0.9, 0.1, 0.2)),
+    (adam, lambda: Adam(0.01, 0.8, 0.7, 0.01, 0.0, True)),
+    (adam, lambda: Adam(0.01, 0.0, 0.0)),
+]
+
+
+@pytest.mark.parametrize(("formula", "make"), CASES, ids=lambda case: getattr(case, "__name__", None))
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
+def test_formula_while_the_rate_changes(formula, make, dtype):
+    optimizer = make()
+    generator = np.random.default_rng(0)
+    parameter = torch.tensor(generator.normal(size=(3, 5)), dtype=dtype)
+    expected, state = parameter.numpy().astype(np.float64), {}
+    for iteration in range(12):
+        optimizer.lr = {4: 0.05, 6: 0.0, 8: 0.3}.get(iteration, optimizer.lr)
+        gradient = generator.normal(size=(3, 5))
+        rate = optimizer.lr / (1 + optimizer.decay * iteration)
+        expected = formula(expected, gradient, state, rate, iteration + 1, optimizer)
+        optimizer.apply([parameter], [torch.tensor(gradient, dtype=dtype)])
+    tolerance = {"rtol": 1e-9} if dtype == torch.float64 else {"rtol": 1e-4, "atol": 1e-5}
+    np.testing.assert_allclose(parameter, expected, **tolerance)
+    assert optimizer.iterations == 12
+
+
+def test_clipnorm_is_over_all_gradients_and_clipvalue_comes_after():
+    parameters = [torch.zeros(1), torch.zeros(1, dtype=torch.float64), torch.zeros(2)]
+    gradients = [torch.tensor([3.0]), torch.tensor([4.0], dtype=torch.float64), None]
+    SGD(1.0, clipnorm=1.0).apply(parameters, gradients)
+    assert [p.tolist() for p in parameters] == [[pytest.approx(-0.6)], [pytest.approx(-0.8)], [0.0, 0.0]]
+    SGD(1.0, clipnorm=1.0, clipvalue=0.7).apply(parameters, gradients)
+    assert [p.tolist() for p in parameters[:2]] == [[pytest.approx(-1.2)], [pytest.approx(-1.5)]]
+    assert [g.tolist() for g in gradients[:2]] == [[3.0], [4.0]]
+    SGD(1.0, clipnorm=10.0, clipvalue=10.0).apply(parameters, gradients)
+    assert parameters[0].tolist() == [pytest.approx(-4.2)]
+    SGD(1.0, clipnorm=1.0).apply([parameters[2]], [torch.zeros(2)])
+    assert parameters[2].tolist() == [0.0, 0.0]
+
+
+def test_the_norm_of_half_gradients_does_not_overflow():
+    parameter = torch.zeros(4, dtype=torch.float16)
+    SGD(1.0, clipnorm=2.0).apply([parameter], [torch.full((4,), 1000.0, dtype=torch.float16)])
+    assert parameter.tolist() == [-1.0] * 4
+
+
+@pytest.mark.parametrize("make", [lambda: SGD(0.1), lambda: SGD(0.1, 0.9), RMSprop, Adam, lambda: Adam(amsgrad=True)])
+@pytest.mark.parametrize("options", [{}, {"clipnorm": 0.5, "clipvalue": 0.1}])
+def test_layouts_in_memory_do_not_matter(make, options):
+    generator = torch.Generator().manual_seed(0)
+    start = torch.randn(4, 6, generator=generator)
+    plain, transposed = start.clone(), start.t().contiguous().t()
+    one, other = make(), make()
+    for name, value in options.items():
+        setattr(one, name, value)
+        setattr(other, name, value)
+    for _ in range(3):
+        gradient = torch.randn(4, 6, generator=generator)
+        one.apply([plain], [gradient])
+        other.apply([transposed], [gradient])
+    torch.testing.assert_close(transposed, plain, rtol=0, atol=1e-7)
+
+
+@pytest.mark.parametrize("make", [lambda: SGD(0.1, 0.9, nesterov=True), RMSprop, Adam])
+def test_a_parameter_without_gradient_and_its_state_stay(make):
+    parameters = [torch.ones(3), torch.ones(2), torch.ones(2, dtype=torch.float64)]
+    gradients = [torch.ones(3), None, torch.ones(2, dtype=torch.float64)]
+    optimizer = make()
+    optimizer.apply(parameters, gradients)
+    assert parameters[1].tolist() == [1.0, 1.0]
+    assert float(parameters[0][0]) != 1.0
+    assert float(parameters[2][0]) == pytest.approx(float(parameters[0][0]))
+    optimizer.apply(parameters, [None, None, None])
+    assert optimizer.iterations == 2
+
+
+def test_all_gradients_none_with_clipping():
+    parameter = torch.ones(2)
+    SGD(clipnorm=1.0, clipvalue=1.0).apply([parameter], [None])
+    assert parameter.tolist() == [1.0, 1.0]
+
+
+# --- state -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "make", [lambda: SGD(0.1), lambda: SGD(0.1, 0.9, 0.1), RMSprop, Adam, lambda: Adam(amsgrad=True)]
+)
+def test_state_round_trip_continues_the_run(make):
+    generator = torch.Generator().manual_seed(1)
+    gradients = [torch.randn(2, 3, generator=generator) for _ in range(6)]
+    parameter, optimizer = torch.zeros(2, 3), make()
+    optimizer.bind([parameter], [(1, 0)])
+    for gradient in gradients[:3]:
+        optimizer.apply([parameter], [gradient])
+    second, restored = parameter.clone(), make()
+    restored.bind([second], [(1, 0)])
+    restored.set_weights(optimizer.get_weights())
+    restored.iterations = optimizer.iterations  # Keras's RMSprop does not write it
+    for gradient in gradients[3:]:
+        optimizer.apply([parameter], [gradient])
+        restored.apply([second], [gradient])
+    torch.testing.assert_close(second, parameter)
+    assert [array.shape for array in restored.weights] == [array.shape for array in optimizer.weights]
+
+
+def test_state_of_adam_without_amsgrad_ends_with_zeros():
+    optimizer = Adam()
+    assert optimizer.get_weights() == []
+    optimizer.bind([torch.zeros(2, 3), torch.zeros(3)])
+    assert [array.shape for array in optimizer.get_weights()] == [(), (2, 3), (3,), (2, 3), (3,), (1,), (1,)]
+
+
+@pytest.mark.parametrize(
+    ("optimizer", "weights", "message"),
+    [
+        (Adam(), [1, 2], "Adam: the state has 0 arrays; found 2. Call `bind` with the parameters first."),
+        (RMSprop(), [], "RMSprop: the state has 1 arrays; found 0."),
+        (RMSprop(), [np.zeros(3)], "RMSprop: array 0 of the state has shape (2,); found (3,)."),
+        (Adam(), [0, np.zeros(2), np.zeros(2), np.zeros(2)], "one a parameter, have shape (1,)."),
+    ],
+)
+def test_states_that_do_not_fit(optimizer, weights, message):
+    if "bind" not in message:
+        optimizer.bind([torch.zeros(2)])
+    with pytest.raises(ValueError, match=re.escape(message)):
+        optimizer.set_weights(weights)
+
+
+def test_binding_again_keeps_the_state_of_the_same_parameters_only():
+    parameters = [torch.nn.Parameter(torch.zeros(2, 3, 4, 4)), torch.nn.Parameter(torch.zeros(3))]
+    optimizer = Adam()
+    optimizer.apply(parameters, [torch.ones(2, 3, 4, 4), torch.ones(3)])
+    before = optimizer.get_weights()
+    with torch.no_grad():
+        parameters[0].data = parameters[0].data.to(memory_format=torch.channels_last)
+        parameters[1].data = parameters[1].data.double()
+    optimizer.bind(list(parameters))
+    for old, new in zip(before, optimizer.get_weights(), strict=True):
+        np.testing.assert_allclose(old, new)
+    optimizer.apply(parameters, [torch.ones(2, 3, 4, 4), torch.ones(3, dtype=torch.float64)])
+    optimizer.bind(parameters[:1])
+    assert optimizer.iterations == 2
+    assert not optimizer.get_weights()[1].any()
+
+
+def test_parameters_with_gaps_are_refused():
+    with pytest.raises(ValueError, match=re.escape("Parameter 0 of shape (3, 2) and strides (4, 1) has gaps")):
+        SGD().bind([torch.zeros(3, 4)[:, :2]])
+
+
+@pytest.mark.parametrize("again", [copy.deepcopy, lambda value: pickle.loads(pickle.dumps(value))])  # noqa: S301
+def test_copies_train_their_own_parameters(again):
+    parameters, optimizer = [torch.nn.Parameter(torch.zeros(2))], Adam(0.1)
+    optimizer.apply(parameters, [torch.ones(2)])
+    copied_parameters, copied = again((parameters, optimizer))
+    copied.apply(copied_parameters, [torch.ones(2)])
+    assert copied.iterations == 2
+    assert optimizer.iterations == 1
+    assert parameters[0].tolist() == [pytest.approx(-0.1, rel=1e-4)] * 2
+    assert copied_parameters[0].tolist() == [pytest.approx(-0.2, rel=1e-4)] * 2
+
+
+# --- options and names -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("optimizer", [SGD(0.1, 0.9, 0.1, True, clipnorm=1), RMSprop(), Adam(amsgrad=True)])
+def test_config_round_trip(optimizer):
+    config = optimizers.serialize(optimizer)
+    assert config == {"class_name": type(optimizer).__name__, "config": optimizer.get_config()}
+    again = optimizers.deserialize(json.loads(json.dumps(config)))
+    assert type(again) is type(optimizer)
+    assert again.get_config() == optimizer.get_config()
+
+
+def test_configs_of_keras():
+    assert SGD().get_config() == {"lr": 0.01, "momentum": 0.0, "decay": 0.0, "nesterov": False}
+    assert RMSprop().get_config() == {"lr": 0.001, "rho": 0.9, "decay": 0.0, "epsilon": 1e-7}
+    assert Adam(clipvalue=2).get_config() == {
+        "clipvalue": 2.0, "lr": 0.001, "beta_1": 0.9, "beta_2": 0.999, "decay": 0.0, "epsilon": 1e-7, "amsgrad": False,
+    }  # fmt: skip
+
+
+def test_epsilon_of_the_configuration():
+    before = config.epsilon()
+    try:
+        config.set_epsilon(1e-3)
+        assert Adam().epsilon == 1e-3
+        assert Adam(epsilon=0).epsilon == 0.0
+    finally:
+        config.set_epsilon(before)
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [("sgd", SGD), ("SGD", SGD), ("rmsprop", RMSprop), ("RMSProp", RMSprop), ("adam", Adam), ("ADAM", Adam)],
+)
+def test_names(name, kind):
+    assert type(optimizers.get(name)) is kind
+    assert type(optimizers.get({"class_name": name, "config": {"lr": 0.5}})) is kind
+    assert optimizers.get(name) is not optimizers.get(name)
+
+
+def test_objects_stay_and_classes_are_called():
+    optimizer = SGD()
+    assert optimizers.get(optimizer) is optimizer
+    assert type(optimizers.get(Adam)) is Adam
+
+
+def test_learning_rate_is_lr():
+    optimizer = SGD(learning_rate=0.5)
+    assert (optimizer.lr, optimizer.learning_rate) == (0.5, 0.5)
+    optimizer.learning_rate = np.float32(0.25)
+    assert optimizer.lr == 0.25
+    assert type(optimizer.lr) is float
+    assert "learning_rate" not in optimizer.get_config()
+
+
+@pytest.mark.parametrize(
+    ("make", "error", "message"),
+    [
+        (lambda: SGD(learningrate=0.1), TypeError, "learningrate"),
+        (lambda: SGD(0.1, learning_rate=0.2), TypeError, "SGD: lr and learning_rate are one option; found both."),
+        (lambda: SGD(-1), ValueError, "SGD: lr must be a number of at least 0; found -1."),
+        (lambda: SGD("0.1"), ValueError, "SGD: lr must be a number of at least 0; found '0.1'."),
+        (lambda: Adam(lr=float("nan")), ValueError, "Adam: lr must be a number of at least 0; found nan."),
+        (lambda: Adam(beta_2=1), ValueError, "Adam: beta_2 must be a number from 0 to below 1; found 1."),
+        (lambda: SGD(nesterov=1), ValueError, "SGD: nesterov must be True or False; found 1."),
+        (lambda: RMSprop(clipnorm=-1), ValueError, "RMSprop: clipnorm must be a number of at least 0; found -1."),
+        (lambda: setattr(SGD(), "lr", None), ValueError, "SGD: lr must be a number of at least 0; found None."),
+        (lambda: optimizers.get("sdg"), ValueError, "Unknown optimizer: 'sdg'. Did you mean 'sgd'?"),
+        (lambda: optimizers.get(torch.optim.SGD([torch.zeros(1)])), TypeError, "as a optimizer"),
+        (lambda: optimizers.get(print), TypeError, "as an optimizer: give a name, a config or an instance"),
+    ],
+)
+def test_errors(make, error, message):
+    with pytest.raises(error, match=re.escape(message)):
+        make()
+
+
+def test_an_optimizer_of_ones_own():
+    class Sign(Optimizer):
+        def __init__(self, lr=0.5, **options):
+            super().__init__(**options)
+            self.lr = lr
+
+        def step(self, group, gradients, rate):
+            torch._foreach_add_(group.parameters, [g.sign() for g in gradients], alpha=-rate)
+
+    parameter = torch.zeros(2)
+    optimizers.get({"class_name": "Sign", "config": {"clipvalue": 1.0}}, {"Sign": Sign}).apply(
+        [parameter], [torch.tensor([3.0, -4.0])]
+    )
+    assert parameter.tolist() == [-0.5, 0.5]
+    with pytest.raises(NotImplementedError, match=re.escape("Optimizer has no step(group, gradients, rate).")):
+        Optimizer().apply([parameter], [torch.ones(2)])
