@@ -24,15 +24,13 @@ TRUNCATED_STDDEV = 0.87962566103423978  # of a standard normal without what lies
 class Initializer:
     """The base class: called with a shape, gives a tensor; the fields of a dataclass are its config.
 
-    A subclass defines `draw`, which sets the values of a tensor that is there, or `__call__` itself.
+    A subclass defines `draw`, which sets the values of a tensor that is there, of any strides, or `__call__` itself.
     """
 
     def __call__(self, shape: Sequence[int], dtype: torch.dtype = torch.float32, device: Device = None) -> Tensor:
         device = torch.device(device or config.device())
         drawn_in = torch.float64 if dtype == torch.float64 else torch.float32
-        seed = getattr(self, "seed", None)
-        generator = None if seed is None else torch.Generator(device).manual_seed(int(seed))
-        return self.draw(torch.empty(tuple(shape), dtype=drawn_in, device=device), generator).to(dtype)
+        return self.draw(torch.empty(tuple(shape), dtype=drawn_in, device=device), _generator(self, device)).to(dtype)
 
     def draw(self, values: Tensor, generator: torch.Generator | None) -> Tensor:
         """`values` with its numbers set; `generator` is None for torch's own."""
@@ -46,6 +44,11 @@ class Initializer:
     def from_config(cls, config: Mapping[str, Any]) -> Any:
         """The initializer whose `get_config` gave `config`; a `dtype`, which tf.keras writes, is left out."""
         return cls(**{name: value for name, value in config.items() if name != "dtype"})
+
+
+def _generator(initializer: Initializer, device: torch.device) -> torch.Generator | None:
+    seed = getattr(initializer, "seed", None)
+    return None if seed is None else torch.Generator(device).manual_seed(int(seed))
 
 
 @dataclass(frozen=True)
@@ -159,8 +162,8 @@ class Orthogonal(Initializer):
     def draw(self, values: Tensor, generator: torch.Generator | None) -> Tensor:
         if values.dim() < 2:
             raise ValueError(f"Orthogonal needs a shape of two axes or more; found {tuple(values.shape)}.")
-        torch.nn.init.orthogonal_(values.flatten(0, -2), self.gain, generator)
-        return values
+        matrix = torch.nn.init.orthogonal_(values.new_empty(values.shape).flatten(0, -2), self.gain, generator)
+        return values.copy_(matrix.view(values.shape))
 
 
 @dataclass(frozen=True)
@@ -239,18 +242,22 @@ for _name, _value in list(vars().items()):
         registry.initializers.register(_name, _value)
 
 
-def fill(initializer: Any, shape: Sequence[int], dtype: torch.dtype, device: Device) -> Tensor:
-    """The first values of a weight, from an initializer or a user's `f(shape)`, which may give a numpy array.
+def fill(initializer: Any, values: Tensor) -> None:
+    """Set a weight's first values, by an initializer or a user's `f(shape)`, which may give a numpy array.
 
-    A `dtype` that the user's function cannot do without is given by name ("float32").
-    Raises ValueError when the result has another shape.
+    `values`: the weight in Keras's order of axes, a view of any strides. A `dtype` that the user's function cannot do
+    without is given by name ("float32"). Raises ValueError when the result has another shape.
     """
-    shape = tuple(int(length) for length in shape)
-    values = torch.as_tensor(_call(initializer, shape, dtype, device)).to(device=device, dtype=dtype)
-    if values.shape != shape:
+    drawn_in_place = type(initializer).__call__ is Initializer.__call__ if isinstance(initializer, Initializer) else False
+    if drawn_in_place and values.dtype in (torch.float32, torch.float64):
+        initializer.draw(values, _generator(initializer, values.device))
+        return
+    shape = tuple(values.shape)
+    drawn = torch.as_tensor(_call(initializer, shape, values.dtype, values.device))
+    if drawn.shape != shape:
         name = getattr(initializer, "__name__", type(initializer).__name__)
-        raise ValueError(f"Initializer {name} was asked for the shape {shape} and gave {tuple(values.shape)}.")
-    return values
+        raise ValueError(f"Initializer {name} was asked for the shape {shape} and gave {tuple(drawn.shape)}.")
+    values.copy_(drawn)
 
 
 def _call(initializer: Any, shape: tuple[int, ...], dtype: torch.dtype, device: Device) -> Any:

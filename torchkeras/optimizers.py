@@ -11,6 +11,9 @@ With lr_t = lr / (1 + decay * iterations), the rate of the step, counted from 0:
 State is kept as torch lays the parameters out; `get_weights` gives it in Keras's order of arrays and of axes.
 """
 
+# pyright: reportPrivateImportUsage=false
+# torch names its kernels over lists with an underscore; its own optimizers call the same.
+
 import math
 import operator
 from collections.abc import Callable, Mapping, Sequence
@@ -91,7 +94,7 @@ class Optimizer:
         if learning_rate is not None:
             if self.lr not in (type(self).lr, learning_rate):
                 raise TypeError(f"{type(self).__name__}: lr and learning_rate are one option; found both.")
-            self.lr = learning_rate
+            self.__setattr__("lr", learning_rate)
         self.iterations = 0
         self._given: Any = None
         self._parameters: list[Tensor] = []
@@ -165,20 +168,14 @@ class Optimizer:
                 for tensor, i in zip(moment, group.index, strict=True):
                     tensor.copy_(values[i])
 
-    def _moments(self) -> list[list[Tensor]]:
-        """For each moment its tensors, in the order of the parameters and in Keras's layout: views of the state."""
+    def _state(self) -> list[Tensor]:
+        """Moment by moment its tensors, in the order of the parameters and in Keras's layout: views of the state."""
         for group in self._groups:
             group.moments = group.moments or self._zeros(group)
         each = [in_order(self._groups, i) for i in range(len(self.moment_names))]
-        return [[t.permute(order) for t, order in zip(values, self._orders, strict=True)] for values in each]
+        return [t.permute(order) for values in each for t, order in zip(values, self._orders, strict=True)]
 
-    def _state(self) -> list[Tensor]:
-        return [tensor for moment in self._moments() for tensor in moment]
-
-    @property
-    def weights(self) -> list[np.ndarray]:
-        """The state, as `get_weights` gives it."""
-        return self.get_weights()
+    weights = property(lambda self: self.get_weights(), doc="The state, as `get_weights` gives it.")
 
     def get_weights(self) -> list[np.ndarray]:
         """A copy of the state as Keras orders it: `iterations` (not for RMSprop), then moment by moment.
@@ -259,8 +256,8 @@ class SGD(Optimizer):
             torch._foreach_add_(group.parameters, gradients, alpha=-rate)
 
     def get_weights(self) -> list[np.ndarray]:
-        first, *buffers = super().get_weights() or [None]
-        return [] if first is None else [first, *(0.0 - buffer for buffer in buffers)]
+        weights = super().get_weights()
+        return weights[:1] + [0.0 - buffer for buffer in weights[1:]]
 
     def set_weights(self, weights: Sequence[Any]) -> None:
         super().set_weights([*weights[:1], *(-np.asarray(velocity) for velocity in weights[1:])])

@@ -92,7 +92,7 @@ def test_arrays_that_torch_does_not_take_as_they_are():
     assert not as_tensor(torch.ones(2, requires_grad=True)).requires_grad
 
 
-@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
+@pytest.mark.cuda
 @pytest.mark.parametrize("free", [None, 8])
 @pytest.mark.parametrize("order", ["sequential", "shuffled", "batch"])
 def test_cuda(monkeypatch, free, order):

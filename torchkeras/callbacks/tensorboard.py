@@ -7,6 +7,7 @@ from torchkeras.callbacks.base import Callback
 
 # Options of Keras that are not there, and what they are when they ask for nothing.
 NOT_THERE = {
+    "batch_size": 32,
     "write_grads": False,
     "write_images": False,
     "embeddings_freq": 0,
@@ -20,9 +21,8 @@ class TensorBoard(Callback):
     """Event files in `log_dir`: numbers each epoch, or at least `update_freq` samples apart ("batch": each batch).
 
     `histogram_freq`: epochs between histograms of all weights (0: none; Keras also draws the layers' outputs).
-    `write_graph`: the generated forward as text. `batch_size` is taken for Keras's sake: no data is run here.
-    Raises ImportError without the package tensorboard, NotImplementedError for write_grads, write_images and
-    embeddings_*, ValueError for a bad value.
+    `write_graph`: the generated forward as text. Raises ImportError without the package tensorboard,
+    NotImplementedError for batch_size, write_grads, write_images and embeddings_*, ValueError for a bad value.
     """
 
     def __init__(
@@ -40,6 +40,7 @@ class TensorBoard(Callback):
         update_freq: int | str = "epoch",
     ):
         _refuse(
+            batch_size=batch_size,
             write_grads=write_grads,
             write_images=write_images,
             embeddings_freq=embeddings_freq,
@@ -54,7 +55,6 @@ class TensorBoard(Callback):
         self._module = _tensorboard().__name__
         self.log_dir = str(log_dir)
         self.histogram_freq = histogram_freq
-        self.batch_size = batch_size
         self.write_graph = write_graph
         self.update_freq = 1 if update_freq == "batch" else update_freq
         self.samples_seen = 0
@@ -95,7 +95,7 @@ class TensorBoard(Callback):
 
 def _refuse(**options: Any) -> None:
     for name, value in options.items():
-        if value is not None if NOT_THERE[name] is None else value:
+        if value != NOT_THERE[name]:
             raise NotImplementedError(f"TensorBoard: {name} is not there; leave it out (found {value!r}).")
 
 

@@ -55,8 +55,9 @@ class Layer(nn.Module):
     _by_call: ClassVar[bool] = False  # `call` is overridden: the layer works in Keras's order
 
     rank: ClassVar[int]
-    input_ndim: ClassVar[int | None] = None  # the number of axes of an input, when only one will do
-    min_input_ndim: ClassVar[int | None] = None
+    input_ndim: int | None = None  # the number of axes of an input, when only one will do
+    min_input_ndim: int | None = None
+    keeps_shape: bool = False  # the output has the shape and dtype of the (floating-point) input
     supports_masking: bool = False
     stateful: Any = False
 
@@ -228,9 +229,9 @@ class Layer(nn.Module):
         self._expected_axes[axis] = size
         return size
 
-    def initializer_of(self, weight_name: str) -> Any:
-        """The initializer of a declared weight: the option `<name>_initializer`."""
-        return getattr(self, f"{weight_name}_initializer", None)
+    def initializer_of(self, option: str) -> Any:
+        """The initializer of a declared weight: the option `<option>_initializer`."""
+        return getattr(self, f"{option}_initializer", None)
 
     def add_weight(
         self,
@@ -541,7 +542,8 @@ class Layer(nn.Module):
     def reset_states(self) -> None:
         """Forget what stateful layers inside carry from batch to batch."""
         for layer in self._sublayers():
-            layer.reset_states()
+            if layer.stateful or type(layer).reset_states is Layer.reset_states:
+                layer.reset_states()
 
     def __getstate__(self) -> dict[str, Any]:
         # The graph belongs to the model: a layer copied or pickled on its own has its weights and no calls.

@@ -25,28 +25,33 @@ def infer(layer: Layer, inputs: Any, masks: list[Any], arguments: Mapping[str, A
 
     Raises ValueError, naming the layer and the input shapes, when the layer cannot compute on such inputs.
     """
-    base = _base(layer)
-    shapes_given = type(layer).compute_output_shape is not base.compute_output_shape
-    asks_mask = type(layer).compute_mask is not base.compute_mask
-    if asks_mask or not shapes_given:
-        runs = [_run(layer, inputs, masks, arguments, size, not shapes_given) for size in PROBES]
-        probed_outputs, probed_mask = [run[0] for run in runs], runs[0][1]
+    outputs = _told(layer, inputs)
+    asks_mask = type(layer).compute_mask is not _base(layer).compute_mask
+    if asks_mask or outputs is None:
+        runs = [_run(layer, inputs, masks, arguments, size, outputs is None) for size in PROBES]
+        mask = runs[0][1]
+        outputs = _merged(runs[0][0], runs[1][0]) if outputs is None else outputs
     if not asks_mask:
-        probed_mask = layer.compute_mask(inputs, _as_given(inputs, masks) if any(m is not None for m in masks) else None)
-    outputs = _declared(layer, inputs) if shapes_given else _merged(*probed_outputs)
-    return outputs, _output_masks(as_list(outputs), probed_mask)
+        mask = layer.compute_mask(inputs, _as_given(inputs, masks) if any(m is not None for m in masks) else None)
+    return outputs, _output_masks(as_list(outputs), mask)
 
 
 def _base(layer: Layer) -> Any:
     return next(cls for cls in reversed(type(layer).__mro__) if "compute_output_shape" in cls.__dict__)
 
 
-def _declared(layer: Layer, inputs: Any) -> Any:
-    """Outputs by the layer's own `compute_output_shape`."""
-    given = [tensor.shape for tensor in inputs] if isinstance(inputs, (list, tuple)) else inputs.shape
-    found = layer.compute_output_shape(given)
-    first = as_list(inputs)[0].dtype
-    dtype = first if first.is_floating_point else getattr(torch, layer.dtype)
+def _told(layer: Layer, inputs: Any) -> Any:
+    """Outputs whose shape needs no run: the input's, or what the layer's own `compute_output_shape` says; else None."""
+    first = as_list(inputs)[0]
+    if layer.keeps_shape and not layer._by_call and first.dtype.is_floating_point:
+        return KerasTensor(first.shape, first.dtype)
+    if type(layer).compute_output_shape is _base(layer).compute_output_shape:
+        return None
+    try:
+        found = layer.compute_output_shape([t.shape for t in inputs] if isinstance(inputs, (list, tuple)) else first.shape)
+    except ValueError as error:
+        raise ValueError(f"{type(layer).__name__} {layer.name!r}: {error}") from error
+    dtype = first.dtype if first.dtype.is_floating_point else getattr(torch, layer.dtype)
     if isinstance(found, (list, tuple)) and found and isinstance(found[0], (list, tuple)):
         return [KerasTensor(shape, dtype) for shape in found]
     return KerasTensor(found, dtype)

@@ -14,7 +14,7 @@ import torch
 from torchkeras import losses, metrics, optimizers
 from torchkeras.callbacks.base import CallbackList
 from torchkeras.callbacks.logging import History
-from torchkeras.callbacks.progress import ProgressBar
+from torchkeras.callbacks.progress import shown
 from torchkeras import config
 from torchkeras.engine import checks, weighting
 from torchkeras.engine.compiled import Target, reported_names, resolve
@@ -188,8 +188,6 @@ class Trainer(Network, abstract=True):
                 raise ValueError(f"fit: {name} goes with generators; arrays have a batch_size.")
         if shuffle not in (True, False, "batch"):
             raise ValueError(f"fit: shuffle must be True, False or 'batch'; found {shuffle!r}.")
-        if verbose not in (0, 1, 2):
-            raise ValueError(f"fit: verbose must be 0, 1 or 2; found {verbose!r}.")
         batch_size = batch_size or BATCH_SIZE
         data = self._data(x, y, sample_weight, class_weight)
         data, validation = self._validation(data, validation_split, validation_data)
@@ -206,8 +204,7 @@ class Trainer(Network, abstract=True):
             "metrics": logged,
         }
         self.history = History()
-        bar = [ProgressBar()] if verbose else []
-        hooks = CallbackList([*as_list(callbacks), *bar, self.history])
+        hooks = CallbackList([*as_list(callbacks), *shown(verbose), self.history])
         hooks.set_params(params)
         hooks.set_model(self)
         self.stop_training = False
@@ -290,9 +287,7 @@ class Trainer(Network, abstract=True):
         return unpacked([_array(torch.cat(outputs)) for outputs in zip(*parts, strict=True)])
 
     def _hooks(self, callbacks: Any, samples: int, batch_size: int, verbose: int) -> CallbackList:
-        if verbose not in (0, 1):
-            raise ValueError(f"verbose must be 0 or 1; found {verbose!r}.")
-        hooks = CallbackList([*as_list(callbacks), *([ProgressBar()] if verbose else [])])
+        hooks = CallbackList([*as_list(callbacks), *shown(verbose)])
         hooks.set_params({"batch_size": batch_size, "samples": samples, "steps": None, "verbose": verbose, "epochs": 1})
         hooks.set_model(self)
         return hooks

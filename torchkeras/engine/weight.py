@@ -46,7 +46,8 @@ class Weight:
     `path`: its tensor, from the layer on ("linear.weight"). `keras`, `torch`: the names of its axes in either order,
     `...` for any number of spatial axes. `when`: the option that must be true for the weight to be there. `plus`: a
     second tensor that torch adds to the first one (the other bias of an `nn.LSTM`): kept at zero, counted in when read.
-    The initializer, regularizer and constraint are the layer's options `<name>_initializer` and so on.
+    The initializer, regularizer and constraint are the layer's options `<option>_initializer` and so on; `option` is the
+    weight's name unless given.
     """
 
     name: str
@@ -60,8 +61,9 @@ class Weight:
         when: str | None = None,
         trainable: bool = True,
         plus: str | None = None,
+        option: str | None = None,
     ):
-        self.path, self.when, self.trainable, self.plus = path, when, trainable, plus
+        self.path, self.when, self.trainable, self.plus, self.option = path, when, trainable, plus, option
         self.keras, self.torch = keras.split(), (torch or keras).split()
 
     def __set_name__(self, owner: type, name: str) -> None:
@@ -108,16 +110,16 @@ class Variable:
     @classmethod
     def declared(cls, layer: Layer, declaration: Weight) -> Variable:
         """The variable of a layer for a declaration of its class."""
-        name = declaration.name
+        name, option = declaration.name, declaration.option or declaration.name
         return cls(
             layer,
             name,
             declaration.path,
             declaration.order,
             declaration.trainable,
-            layer.initializer_of(name),
-            getattr(layer, f"{name}_regularizer", None),
-            getattr(layer, f"{name}_constraint", None),
+            layer.initializer_of(option),
+            getattr(layer, f"{option}_regularizer", None),
+            getattr(layer, f"{option}_constraint", None),
             declaration.plus,
         )
 
@@ -173,8 +175,11 @@ class Variable:
 
     def initialize(self) -> None:
         """Fill with what the initializer draws, on Keras's axes."""
-        tensor = self.tensor
-        self.assign(initializers.fill(self.initializer, self.shape, tensor.dtype, tensor.device))
+        tensor, second = self.tensor, self._second
+        with torch.no_grad():
+            initializers.fill(self.initializer, tensor.permute(self.order(tensor.dim())))
+            if second is not None:
+                second.zero_()
 
     def __repr__(self) -> str:
         dtype = str(self.dtype).removeprefix("torch.")

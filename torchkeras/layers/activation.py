@@ -20,6 +20,7 @@ class Pointwise(Layer, abstract=True):
     """A function of each value by itself: the order of axes does not matter, and masks pass."""
 
     supports_masking = True
+    keeps_shape = True
 
     @property
     def native_layout(self) -> Layout:
@@ -62,6 +63,7 @@ class Softmax(Layer):
 
     min_input_ndim = 2
     supports_masking = True
+    keeps_shape = True
 
     @property
     def native_layout(self) -> Layout:

@@ -78,6 +78,10 @@ class Activation(Layer):
     supports_masking = True
 
     @property
+    def keeps_shape(self) -> bool:  # type: ignore[override]
+        return is_pointwise(self.activation)
+
+    @property
     def native_layout(self) -> Layout:
         return Layout.ANY if is_pointwise(self.activation) else Layout.KERAS
 
@@ -115,6 +119,7 @@ class Dropout(Layer):
     seed: OptionalInt = None
 
     supports_masking = True
+    keeps_shape = True
     _generator: torch.Generator | None = None
 
     @property

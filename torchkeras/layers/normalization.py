@@ -49,6 +49,7 @@ class BatchNormalization(Layer):
 
     min_input_ndim = 2
     supports_masking = True
+    keeps_shape = True
     _channels_last: bool = False
 
     @property

@@ -13,7 +13,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from torchkeras import activations, config, initializers
+from torchkeras import activations, initializers
 from torchkeras.engine.layer import Layer
 from torchkeras.engine.options import Activation, Constraint, Fraction, Initializer, Positive, Regularizer, rule
 from torchkeras.engine.symbol import Shape, as_list, dtype_of
@@ -86,11 +86,6 @@ class Recurrent(Layer, abstract=True):
     def step_function(self, state: Tensor, training: bool) -> Step:
         """One step, `(projected input, states) -> states`, for a sequence that begins with the first state `state`."""
         raise NotImplementedError
-
-    # The options of the weight `recurrent_kernel`, by the names that the engine looks for.
-    recurrent_kernel_initializer = property(lambda self: self.recurrent_initializer)
-    recurrent_kernel_regularizer = property(lambda self: self.recurrent_regularizer)
-    recurrent_kernel_constraint = property(lambda self: self.recurrent_constraint)
 
     # --- making ------------------------------------------------------------------------------------------------------
 
@@ -337,7 +332,7 @@ class LSTM(Gated):
     unit_forget_bias: bool = True
 
     kernel = weight("lstm.weight_ih_l0", keras="features gates", torch="gates features")
-    recurrent_kernel = weight("lstm.weight_hh_l0", keras="units gates", torch="gates units")
+    recurrent_kernel = weight("lstm.weight_hh_l0", keras="units gates", torch="gates units", option="recurrent")
     bias = weight("lstm.bias_ih_l0", keras="gates", when="use_bias", plus="lstm.bias_hh_l0")
 
     submodule = "lstm"
@@ -349,15 +344,17 @@ class LSTM(Gated):
             return None
         return nn.LSTM(features, self.units, bias=self.use_bias, batch_first=True)
 
-    def initializer_of(self, weight_name: str) -> Any:
-        initial = super().initializer_of(weight_name)
-        if weight_name != "bias" or not self.unit_forget_bias:
+    def initializer_of(self, option: str) -> Any:
+        initial = super().initializer_of(option)
+        if option != "bias" or not self.unit_forget_bias:
             return initial
 
         def forget_bias_one(shape: tuple[int, ...]) -> Tensor:
-            dtype, device = dtype_of(self.dtype), config.device()
-            inputs, others = (initializers.fill(initial, (n * self.units,), dtype, device) for n in (1, 2))
-            return torch.cat([inputs, torch.ones_like(inputs), others])
+            values = torch.ones(shape)
+            inputs, _, others = values.split([self.units, self.units, 2 * self.units])
+            initializers.fill(initial, inputs)
+            initializers.fill(initial, others)
+            return values
 
         return forget_bias_one
 
