@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import torchkeras
-from torchkeras import constraints, layers, models, optimizers, regularizers, registry
+from torchkeras import constraints, layers, models, optimizers, registry, regularizers
 from torchkeras.engine.input import Input
 from torchkeras.models import Model, load_model
 
@@ -33,7 +33,9 @@ def layer_classes(folder: Path) -> set[str]:
                 visit(item)
         elif isinstance(entry, dict):
             inner = entry.get("config")
-            is_layer = "class_name" in entry and (isinstance(inner, list) or (isinstance(inner, dict) and "name" in inner))
+            is_layer = "class_name" in entry and (
+                isinstance(inner, list) or (isinstance(inner, dict) and "name" in inner)
+            )
             if is_layer:
                 found.add(entry["class_name"])
             for value in entry.values():
@@ -71,7 +73,7 @@ class Case:
             "constraints": constraints,
         }
         if "model =" in self.about["source"]:
-            exec(self.about["source"], scope)
+            exec(self.about["source"], scope)  # noqa: S102  # the record's own source text
             return scope["model"]
         inputs = [
             Input(batch_shape=given["batch_shape"], dtype=given["dtype"])
@@ -125,13 +127,10 @@ def test_training_record_is_met(case: Case):
     model = case.model_from_source()
     model.load_weights(case.file)
     model.compile(eval(train["optimizer"], vars(optimizers)), train["loss"])
-    losses = []
-    for _ in range(train["steps"]):
-        losses.append(np.ravel(model.train_on_batch(case.numbered("x"), case.numbered("t")))[0])
+    batch = case.numbered("x"), case.numbered("t")
+    losses = [np.ravel(model.train_on_batch(*batch))[0] for _ in range(train["steps"])]
     np.testing.assert_allclose(losses, case.arrays["losses"], atol=1e-3, rtol=1e-3)
-    for name, mine, saved in zip(
-        case.arrays["weight_names"], model.get_weights(), case.numbered("w"), strict=True
-    ):
+    for name, mine, saved in zip(case.arrays["weight_names"], model.get_weights(), case.numbered("w"), strict=True):
         np.testing.assert_allclose(mine, saved, atol=1e-3, rtol=1e-3, err_msg=str(name))
 
 

@@ -62,7 +62,7 @@ def device() -> torch.device:
 
 
 def set_device(name: str | torch.device | None) -> None:
-    """Set the device that weights are made on; `None` chooses as at the start. Raises RuntimeError for an unknown one."""
+    """Set the device that weights are made on; `None` chooses as at the start. Raises RuntimeError for no device."""
     _settings["device"] = None if name is None else str(torch.device(name))
 
 

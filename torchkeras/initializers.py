@@ -248,7 +248,9 @@ def fill(initializer: Any, values: Tensor) -> None:
     `values`: the weight in Keras's order of axes, a view of any strides. A `dtype` that the user's function cannot do
     without is given by name ("float32"). Raises ValueError when the result has another shape.
     """
-    drawn_in_place = type(initializer).__call__ is Initializer.__call__ if isinstance(initializer, Initializer) else False
+    drawn_in_place = (
+        type(initializer).__call__ is Initializer.__call__ if isinstance(initializer, Initializer) else False
+    )
     if drawn_in_place and values.dtype in (torch.float32, torch.float64):
         initializer.draw(values, _generator(initializer, values.device))
         return

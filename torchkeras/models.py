@@ -37,6 +37,7 @@ __all__ = [
     "save_model",
 ]
 
+
 class Model(Trainer, Network):
     """A model between symbolic inputs and outputs: `Model(inputs, outputs)`, each a tensor or a list of them.
 
@@ -62,7 +63,7 @@ class Model(Trainer, Network):
         return to_json(self, **options)
 
     def save_weights(self, filepath: str | os.PathLike[str], overwrite: bool = True) -> None:
-        """Write the weights as Keras 2.2.4 does. Raises FileExistsError when `overwrite` is false and the file is there."""
+        """Write the weights as Keras 2.2.4 does. Raises FileExistsError, without `overwrite`, for a file there already."""
         _may_write(filepath, overwrite)
         with writing(filepath) as file:
             keras2.write_weights(file, self.layers)
@@ -88,7 +89,7 @@ class Model(Trainer, Network):
             keras2.read_weights(group, self.layers, by_name, skip_mismatch)
 
     def save(self, filepath: str | os.PathLike[str], overwrite: bool = True, include_optimizer: bool = True) -> None:
-        """Write architecture, weights and (if compiled, unless told otherwise) optimizer and losses as Keras 2.2.4 does.
+        """Write architecture, weights and (if compiled, unless told not to) optimizer and losses as Keras 2.2.4 does.
 
         Raises FileExistsError when `overwrite` is false and the file is there.
         """
@@ -168,7 +169,9 @@ class Sequential(Model):
         if input_shape is None or not self._stack:
             raise ValueError(f"Sequential {self.name!r}: build needs an input shape and at least one layer.")
         dtype = getattr(self._stack[0], "input_dtype", None) or self._stack[0].dtype
-        self._connect_stack(Input(batch_shape=input_shape, dtype=dtype, name=f"{self._stack[0].name}_input"), self._stack)
+        self._connect_stack(
+            Input(batch_shape=input_shape, dtype=dtype, name=f"{self._stack[0].name}_input"), self._stack
+        )
 
     def _build(self, input_shapes: list[Shape]) -> None:
         if not self.built:
@@ -212,8 +215,10 @@ class Sequential(Model):
 def _first_input(layer: Layer) -> KerasTensor | None:
     """The input that a first layer asks for by its options; None when it does not."""
     if isinstance(layer, Network):
-        return None if layer._graph is None else Input(
-            batch_shape=layer.inputs[0].shape, dtype=layer.inputs[0].dtype, name=f"{layer.name}_input"
+        return (
+            None
+            if layer._graph is None
+            else Input(batch_shape=layer.inputs[0].shape, dtype=layer.inputs[0].dtype, name=f"{layer.name}_input")
         )
     if layer.batch_input_shape is None:
         return None

@@ -76,7 +76,11 @@ BAD_INPUTS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("values", "names", "shapes", "error", "message"), BAD_INPUTS, ids=lambda v: v if isinstance(v, str) else type(v).__name__)
+@pytest.mark.parametrize(
+    ("values", "names", "shapes", "error", "message"),
+    BAD_INPUTS,
+    ids=lambda v: v if isinstance(v, str) else type(v).__name__,
+)
 def test_bad_inputs(values, names, shapes, error, message):
     with pytest.raises(error, match=re.escape(message)):
         standardize(values, names, shapes)

@@ -95,7 +95,8 @@ class TensorBoard(Callback):
 
 def _refuse(**options: Any) -> None:
     for name, value in options.items():
-        if value != NOT_THERE[name]:
+        nothing = NOT_THERE[name]
+        if value is not None if nothing is None else value != nothing:
             raise NotImplementedError(f"TensorBoard: {name} is not there; leave it out (found {value!r}).")
 
 

@@ -54,7 +54,7 @@ def compiled(text: str, name: str) -> Callable[..., Any]:
     filename = f"<torchkeras {name}>"
     linecache.cache[filename] = (len(text), None, text.splitlines(keepends=True), filename)
     namespace: dict[str, Any] = {"torch": torch}
-    exec(compile(text, filename, "exec"), namespace)
+    exec(compile(text, filename, "exec"), namespace)  # noqa: S102  # the text is our own, from `source`
     return namespace["forward"]
 
 
@@ -248,7 +248,9 @@ def _argument(texts: list[str], several: bool) -> str:
 
 def _literal(layer: Layer, name: str, value: Any) -> str:
     if any(True for _ in tensors_in(value)) or not isinstance(value, (bool, int, float, str, type(None), list, tuple)):
-        raise TypeError(f"Layer {layer.name!r}: the argument {name!r} of its call must be a plain value; found {value!r}.")
+        raise TypeError(
+            f"Layer {layer.name!r}: the argument {name!r} of its call must be a plain value; found {value!r}."
+        )
     return repr(value).replace("{", "{{").replace("}", "}}")
 
 
@@ -278,7 +280,9 @@ def _print(lines: list[Line], parameters: list[int], result: str, results: list[
 
 def _identifier(name: str) -> str:
     cleaned = "".join(letter if letter.isalnum() or letter == "_" else "_" for letter in name)
-    return f"input_{cleaned}" if not cleaned.isidentifier() or keyword.iskeyword(cleaned) or cleaned == "self" else cleaned
+    return (
+        f"input_{cleaned}" if not cleaned.isidentifier() or keyword.iskeyword(cleaned) or cleaned == "self" else cleaned
+    )
 
 
 def _unused(wanted: str, used: set[str]) -> str:

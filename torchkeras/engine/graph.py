@@ -118,9 +118,7 @@ def _check_connected(inputs: list[KerasTensor], nodes: list[Node]) -> None:
 def _check_names(layers: list[Layer]) -> None:
     for name, count in Counter(layer.name for layer in layers).items():
         if count > 1:
-            raise ValueError(
-                f"The name {name!r} is used {count} times in the model. All layer names should be unique."
-            )
+            raise ValueError(f"The name {name!r} is used {count} times in the model. All layer names should be unique.")
 
 
 # --- the edges as plain data, for pickle and deepcopy -------------------------------------------------------------------

@@ -453,7 +453,7 @@ class Layer(nn.Module):
         found = {tuple(shapes_of(node)) for node in (self._only(what), *self._inbound_nodes)}
         if len(found) > 1:
             raise AttributeError(
-                f"The layer {self.name!r} has multiple inbound nodes with different {what.split()[0]} shapes. Hence "
+                f"The layer {self.name!r} has multiple inbound nodes with different {what.split(maxsplit=1)[0]} shapes. Hence "
                 f"the notion of {what!r} is ill-defined for the layer. "
                 f"Use `get_{what.replace(' ', '_')}_at(node_index)` instead."
             )
@@ -554,7 +554,8 @@ class Layer(nn.Module):
         changed = [
             f"{name}={option.rule.write(getattr(self, name))!r}"
             for name, option in self._options.items()
-            if hasattr(self, name) and getattr(self, name) is not option.default
+            if hasattr(self, name)
+            and getattr(self, name) is not option.default
             and option.rule.write(getattr(self, name)) != option.default
         ]
         return ", ".join([repr(self.name), *changed])

@@ -23,7 +23,9 @@ class Result:
 
     def logs(self, prefix: str = "") -> Logs:
         """The means, to be read when someone asks."""
-        return Logs((prefix + name, total / max(self.seen, 1)) for name, total in zip(self.names, self.totals, strict=True))
+        return Logs(
+            (prefix + name, total / max(self.seen, 1)) for name, total in zip(self.names, self.totals, strict=True)
+        )
 
     def floats(self) -> list[float]:
         """The means, in one transfer."""

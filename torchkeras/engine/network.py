@@ -98,9 +98,7 @@ class Network(Layer, abstract=True):
         """
         tensors = inputs[0] if len(inputs) == 1 and isinstance(inputs[0], (list, tuple)) else inputs
         masks = as_list(mask)
-        variant = Variant(
-            tuple(m is not None for m in masks) if masks else (False,) * len(tensors), details
-        )
+        variant = Variant(tuple(m is not None for m in masks) if masks else (False,) * len(tensors), details)
         function = self._functions.get(variant)
         if function is None:
             if len(tensors) != len(self._graphed.inputs):
@@ -138,9 +136,7 @@ class Network(Layer, abstract=True):
             outputs, output_masks = node.layer.infer(
                 tensors if isinstance(node.inputs, (list, tuple)) else tensors[0], [m for _, m in taken], node.arguments
             )
-            found.update(
-                zip(node.output_tensors, zip(as_list(outputs), output_masks, strict=True), strict=True)
-            )
+            found.update(zip(node.output_tensors, zip(as_list(outputs), output_masks, strict=True), strict=True))
         results = [found[tensor] for tensor in self._graphed.outputs]
         copies = [KerasTensor(tensor.shape, tensor.dtype) for tensor, _ in results]
         return unpacked(copies), [mask for _, mask in results]
@@ -169,7 +165,9 @@ class Network(Layer, abstract=True):
         """A layer by its name, or by its index in `layers`. Raises ValueError when there is none."""
         if index is not None:
             if not -len(self.layers) <= index < len(self.layers):
-                raise ValueError(f"Was asked to retrieve layer at index {index} but model only has {len(self.layers)} layers.")
+                raise ValueError(
+                    f"Was asked to retrieve layer at index {index} but model only has {len(self.layers)} layers."
+                )
             return self.layers[index]
         if name is None:
             raise ValueError("Provide either a layer name or layer index.")

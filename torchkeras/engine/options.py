@@ -199,7 +199,9 @@ OptionalPositive = Annotated[
 ]
 OptionalInt = Annotated[Any, optional(rule("must be an integer or None", is_integer, int))]
 OptionalFloat = Annotated[Any, optional(rule("must be a number or None", is_number, float))]
-Fraction = Annotated[Any, rule("must be a number from 0 up to, not including, 1", lambda v: is_number(v) and 0 <= v < 1)]
+Fraction = Annotated[
+    Any, rule("must be a number from 0 up to, not including, 1", lambda v: is_number(v) and 0 <= v < 1)
+]
 Sizes = Annotated[Any, sizes()]
 OptionalSizes = Annotated[Any, optional(sizes())]
 DataFormat = Annotated[Any, Rule(_read_data_format)]

@@ -48,7 +48,9 @@ def _told(layer: Layer, inputs: Any) -> Any:
     if type(layer).compute_output_shape is _base(layer).compute_output_shape:
         return None
     try:
-        found = layer.compute_output_shape([t.shape for t in inputs] if isinstance(inputs, (list, tuple)) else first.shape)
+        found = layer.compute_output_shape(
+            [t.shape for t in inputs] if isinstance(inputs, (list, tuple)) else first.shape
+        )
     except ValueError as error:
         raise ValueError(f"{type(layer).__name__} {layer.name!r}: {error}") from error
     dtype = first.dtype if first.dtype.is_floating_point else getattr(torch, layer.dtype)
@@ -73,10 +75,10 @@ def _run(layer: Layer, inputs: Any, masks: list[Any], arguments: Mapping[str, An
             outputs = torch.func.functional_call(layer, state, (given,), kwargs) if compute else None
             return outputs, layer.compute_mask(given, mask)
     except (RuntimeError, ValueError, IndexError) as error:
-        shapes = [tensor.shape for tensor in as_list(inputs)]
+        shape = unpacked([tensor.shape for tensor in as_list(inputs)])
         reason = str(error).strip().splitlines()[0]
         raise ValueError(
-            f"{type(layer).__name__} {layer.name!r} cannot compute on input shape {shapes[0] if len(shapes) == 1 else shapes}: {reason}"
+            f"{type(layer).__name__} {layer.name!r} cannot compute on input shape {shape}: {reason}"
         ) from error
 
 

@@ -81,5 +81,3 @@ def _line(fields: Row, ends: list[int]) -> str:
         line = (line[:-1] + " " if index else "") + field
         line = line[:end] + " " * (end - len(line))
     return line
-
-

@@ -11,11 +11,10 @@ from typing import Any
 import numpy as np
 import torch
 
-from torchkeras import losses, metrics, optimizers
+from torchkeras import config, losses, metrics, optimizers
 from torchkeras.callbacks.base import CallbackList
 from torchkeras.callbacks.logging import History
 from torchkeras.callbacks.progress import shown
-from torchkeras import config
 from torchkeras.engine import checks, weighting
 from torchkeras.engine.compiled import Target, reported_names, resolve
 from torchkeras.engine.data import ArrayData
@@ -83,7 +82,9 @@ class Trainer(Network, abstract=True):
         )
         variables = self.trainable_weights
         parameters = [variable.tensor for variable in variables]
-        self.optimizer.bind(parameters, [variable.order(tensor.dim()) for variable, tensor in zip(variables, parameters, strict=True)])
+        self.optimizer.bind(
+            parameters, [variable.order(tensor.dim()) for variable, tensor in zip(variables, parameters, strict=True)]
+        )
         self._recipe = Recipe(
             self,
             self._targets,
@@ -106,7 +107,8 @@ class Trainer(Network, abstract=True):
     def _ready(self) -> Recipe:
         if self.optimizer is None:
             raise RuntimeError(
-                f"You must compile the model {self.name!r} before training or testing. Use `model.compile(optimizer, loss)`."
+                f"You must compile the model {self.name!r} before training or testing: "
+                "`model.compile(optimizer, loss)`."
             )
         if self._recipe is None:
             self._settle()
@@ -179,7 +181,7 @@ class Trainer(Network, abstract=True):
     ) -> History:
         """Train for `epochs` passes over arrays or tensors; returns the `History` of the reported numbers.
 
-        `validation_split`: the last part of the data, kept for validation. `validation_data`: (x, y) or (x, y, weights).
+        `validation_split`: the last part of the data, kept for validation. `validation_data`: (x, y) or (x, y, weight).
         `shuffle`: True, False or "batch". `verbose`: 0 silent, 1 a progress bar, 2 a line an epoch. `initial_epoch`:
         the number of the first epoch. Raises ValueError for data that does not fit the model.
         """
@@ -223,7 +225,9 @@ class Trainer(Network, abstract=True):
             hooks.on_train_end({})
         return self.history
 
-    def _run(self, step: Any, batches: Any, hooks: CallbackList, kind: str, stopped: Callable[[], Any] = lambda: False) -> Result:
+    def _run(
+        self, step: Any, batches: Any, hooks: CallbackList, kind: str, stopped: Callable[[], Any] = lambda: False
+    ) -> Result:
         with self._mode(kind == "train"):
             return run_epoch(step, batches, self.metrics_names, self._device, hooks, kind, stopped)
 
@@ -234,9 +238,10 @@ class Trainer(Network, abstract=True):
     def _validation(self, data: ArrayData, split: float, given: Any) -> tuple[ArrayData, ArrayData | None]:
         if given is not None:
             if not isinstance(given, (list, tuple)) or len(given) not in (2, 3):
+                found = f"{len(given)} items" if isinstance(given, (list, tuple)) else type(given).__name__
                 raise ValueError(
                     "When passing validation_data, it must contain 2 (x_val, y_val) or 3 (x_val, y_val, "
-                    f"val_sample_weights) items; found {type(given).__name__} of {np.size(given, 0) if isinstance(given, (list, tuple)) else 1}."
+                    f"val_sample_weights) items; found {found}."
                 )
             return data, self._data(given[0], given[1], given[2] if len(given) == 3 else None)
         if not 0.0 <= split < 1.0:
@@ -253,7 +258,7 @@ class Trainer(Network, abstract=True):
         steps: int | None = None,
         callbacks: Any = None,
     ) -> Any:
-        """The reported numbers over the data, in evaluation mode: the loss, or a list in the order of `metrics_names`."""
+        """The reported numbers over the data, in evaluation mode: the loss, or a list as `metrics_names` orders it."""
         if steps is not None:
             raise ValueError("evaluate: steps goes with generators; arrays have a batch_size.")
         batch_size = batch_size or BATCH_SIZE
@@ -307,7 +312,7 @@ class Trainer(Network, abstract=True):
             return self._one(partial(test_step, recipe), data)
 
     def _one(self, step: Any, data: ArrayData) -> Any:
-        values = [step(batch) for batch in data.batches(len(data), "sequential")][0]
+        values = step(next(data.batches(len(data), "sequential")))
         return unpacked(torch.stack([value.float() for value in values]).tolist())
 
     def predict_on_batch(self, x: Any) -> Any:

@@ -86,7 +86,9 @@ def connect(
     def tensor(place: Any) -> KerasTensor:
         name, index, output = place
         if (name, index) not in made or not 0 <= output < len(made[name, index]):
-            raise ValueError(f"The config names output {output} of call {index} of layer {name!r}, which is nowhere made.")
+            raise ValueError(
+                f"The config names output {output} of call {index} of layer {name!r}, which is nowhere made."
+            )
         return made[name, index][output]
 
     return [tensor(p) for p in _places(config["input_layers"])], [tensor(p) for p in _places(config["output_layers"])]
@@ -127,7 +129,9 @@ def to_json(model: Layer, **options: Any) -> str:
 def model_from_config(config: Mapping[str, Any], custom_objects: Mapping[str, Any] | None = None) -> Any:
     """A new model from `{"class_name", "config"}`. Raises ValueError for anything else."""
     if not isinstance(config, Mapping):
-        raise ValueError(f"A model config is a dictionary with 'class_name' and 'config'; found {type(config).__name__}.")
+        raise ValueError(
+            f"A model config is a dictionary with 'class_name' and 'config'; found {type(config).__name__}."
+        )
     return registry.layers.from_config(config, custom_objects)
 
 

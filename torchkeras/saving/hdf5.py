@@ -1,7 +1,7 @@
 """HDF5 groundwork: files that appear whole or not at all, names in attributes, and the errors of model files.
 
-    ModelFileError            a file that cannot be loaded, and why
-    └── WeightMismatchError   its weights are not those of the model
+ModelFileError            a file that cannot be loaded, and why
+└── WeightMismatchError   its weights are not those of the model
 """
 
 from __future__ import annotations
