@@ -15,6 +15,7 @@ import torchkeras
 from torchkeras import constraints, layers, models, optimizers, registry, regularizers
 from torchkeras.engine.input import Input
 from torchkeras.models import Model, load_model
+from torchkeras.saving.hdf5 import text
 
 FOLDER = Path(__file__).parent / "golden" / "keras-2.2.4-tensorflow"
 
@@ -24,7 +25,7 @@ FIRST_STEP = 68
 
 def layer_classes(folder: Path) -> set[str]:
     with h5py.File(folder / "model.h5") as file:
-        config = json.loads(file.attrs["model_config"])
+        config = json.loads(text(file.attrs["model_config"]))
     found: set[str] = set()
 
     def visit(entry: Any) -> None:
@@ -126,7 +127,7 @@ def test_training_record_is_met(case: Case):
     train = case.about["train"]
     model = case.model_from_source()
     model.load_weights(case.file)
-    model.compile(eval(train["optimizer"], vars(optimizers)), train["loss"])
+    model.compile(eval(train["optimizer"], {**vars(optimizers)}), train["loss"])
     batch = case.numbered("x"), case.numbered("t")
     losses = [np.ravel(model.train_on_batch(*batch))[0] for _ in range(train["steps"])]
     np.testing.assert_allclose(losses, case.arrays["losses"], atol=1e-3, rtol=1e-3)

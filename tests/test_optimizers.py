@@ -5,6 +5,7 @@ import json
 import pickle
 import re
 from pathlib import Path
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -109,8 +110,8 @@ def test_formula_while_the_rate_changes(formula, make, dtype):
         rate = optimizer.lr / (1 + optimizer.decay * iteration)
         expected = formula(expected, gradient, state, rate, iteration + 1, optimizer)
         optimizer.apply([parameter], [torch.tensor(gradient, dtype=dtype)])
-    tolerance = {"rtol": 1e-9} if dtype == torch.float64 else {"rtol": 1e-4, "atol": 1e-5}
-    np.testing.assert_allclose(parameter, expected, **tolerance)
+    rtol, atol = (1e-9, 0.0) if dtype == torch.float64 else (1e-4, 1e-5)
+    np.testing.assert_allclose(parameter, expected, rtol=rtol, atol=atol)
     assert optimizer.iterations == 12
 
 
@@ -298,7 +299,7 @@ def test_objects_stay_and_classes_are_called():
 
 
 def test_learning_rate_is_lr():
-    optimizer = SGD(learning_rate=0.5)
+    optimizer: Any = SGD(learning_rate=0.5)  # to a checker `learning_rate` is an argument alone
     assert (optimizer.lr, optimizer.learning_rate) == (0.5, 0.5)
     optimizer.learning_rate = np.float32(0.25)
     assert optimizer.lr == 0.25
@@ -312,10 +313,10 @@ def test_learning_rate_is_lr():
         (lambda: SGD(learningrate=0.1), TypeError, "learningrate"),
         (lambda: SGD(0.1, learning_rate=0.2), TypeError, "SGD: lr and learning_rate are one option; found both."),
         (lambda: SGD(-1), ValueError, "SGD: lr must be a number of at least 0; found -1."),
-        (lambda: SGD("0.1"), ValueError, "SGD: lr must be a number of at least 0; found '0.1'."),
+        (lambda: SGD(cast(Any, "0.1")), ValueError, "SGD: lr must be a number of at least 0; found '0.1'."),
         (lambda: Adam(lr=float("nan")), ValueError, "Adam: lr must be a number of at least 0; found nan."),
         (lambda: Adam(beta_2=1), ValueError, "Adam: beta_2 must be a number from 0 to below 1; found 1."),
-        (lambda: SGD(nesterov=1), ValueError, "SGD: nesterov must be True or False; found 1."),
+        (lambda: SGD(nesterov=cast(Any, 1)), ValueError, "SGD: nesterov must be True or False; found 1."),
         (lambda: RMSprop(clipnorm=-1), ValueError, "RMSprop: clipnorm must be a number of at least 0; found -1."),
         (lambda: setattr(SGD(), "lr", None), ValueError, "SGD: lr must be a number of at least 0; found None."),
         (lambda: optimizers.get("sdg"), ValueError, "Unknown optimizer: 'sdg'. Did you mean 'sgd'?"),
@@ -330,12 +331,15 @@ def test_errors(make, error, message):
 
 def test_an_optimizer_of_ones_own():
     class Sign(Optimizer):
+        lr: float = 0.5
+
         def __init__(self, lr=0.5, **options):
             super().__init__(**options)
             self.lr = lr
 
         def step(self, group, gradients, rate):
-            torch._foreach_add_(group.parameters, [g.sign() for g in gradients], alpha=-rate)
+            for parameter, gradient in zip(group.parameters, gradients, strict=True):
+                parameter.add_(gradient.sign(), alpha=-rate)
 
     parameter = torch.zeros(2)
     optimizers.get({"class_name": "Sign", "config": {"clipvalue": 1.0}}, {"Sign": Sign}).apply(

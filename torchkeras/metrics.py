@@ -30,12 +30,22 @@ def binary_accuracy(y_true: Tensor, y_pred: Tensor) -> Tensor:
 
 def categorical_accuracy(y_true: Tensor, y_pred: Tensor) -> Tensor:
     """argmax(y_true) == argmax(y_pred), as 1.0 or 0.0"""
-    return (y_true.argmax(-1) == y_pred.argmax(-1)).float()
+    return categorical_hits(y_true, y_pred).float()
 
 
 def sparse_categorical_accuracy(y_true: Tensor, y_pred: Tensor) -> Tensor:
     """y_true == argmax(y_pred), as 1.0 or 0.0; y_true: class numbers, with or without a last axis of 1."""
-    return (y_true.reshape(y_pred.shape[:-1]) == y_pred.argmax(-1)).float()
+    return sparse_categorical_hits(y_true, y_pred).float()
+
+
+def categorical_hits(y_true: Tensor, y_pred: Tensor) -> Tensor:
+    """argmax(y_true) == argmax(y_pred), as booleans: a mean counts them without making them numbers first."""
+    return y_true.argmax(-1) == y_pred.argmax(-1)
+
+
+def sparse_categorical_hits(y_true: Tensor, y_pred: Tensor) -> Tensor:
+    """y_true == argmax(y_pred), as booleans."""
+    return y_true.reshape(y_pred.shape[:-1]) == y_pred.argmax(-1)
 
 
 def top_k_categorical_accuracy(y_true: Tensor, y_pred: Tensor, k: int = 5) -> Tensor:

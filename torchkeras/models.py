@@ -23,7 +23,7 @@ from torchkeras.saving.architecture import (
     model_from_json,
     to_json,
 )
-from torchkeras.saving.hdf5 import ModelFileError, reading, writing
+from torchkeras.saving.hdf5 import ModelFileError, group_in, reading, writing
 
 __all__ = [
     "Input",
@@ -63,7 +63,7 @@ class Model(Trainer, Network):
         return to_json(self, **options)
 
     def save_weights(self, filepath: str | os.PathLike[str], overwrite: bool = True) -> None:
-        """Write the weights as Keras 2.2.4 does. Raises FileExistsError, without `overwrite`, for a file there already."""
+        """Write the weights as Keras 2.2.4 does. Raises FileExistsError, unless told to `overwrite`, for one there."""
         _may_write(filepath, overwrite)
         with writing(filepath) as file:
             keras2.write_weights(file, self.layers)
@@ -85,7 +85,8 @@ class Model(Trainer, Network):
         if reshape:
             raise ValueError("load_weights: reshape must be False; weights are not reshaped to fit.")
         with reading(filepath) as file:
-            group = file["model_weights"] if "model_weights" in file and "layer_names" not in file.attrs else file
+            whole_model = "model_weights" in file and "layer_names" not in file.attrs
+            group = group_in(file, "model_weights") if whole_model else file
             keras2.read_weights(group, self.layers, by_name, skip_mismatch)
 
     def save(self, filepath: str | os.PathLike[str], overwrite: bool = True, include_optimizer: bool = True) -> None:
@@ -130,7 +131,7 @@ class Sequential(Model):
         elif not self._stack and (tensor := _first_input(layer)) is not None:
             self._connect_stack(tensor, [layer])
         else:
-            self._modules[layer.name] = layer
+            self._hold(layer)
         if not isinstance(layer, InputLayer):
             self._stack.append(layer)
 
@@ -151,7 +152,7 @@ class Sequential(Model):
             raise TypeError("There are no layers in the model.")
         removed = self._stack.pop()
         if self._graph is None:
-            del self._modules[removed.name]
+            self._drop(removed)
             return
         node = removed._inbound_nodes.pop()
         for tensor in node.input_tensors:
@@ -160,7 +161,7 @@ class Sequential(Model):
             self._connect(self.inputs, node.inputs)
         else:
             self._graph, self.built = None, False
-            del self._modules[removed.name]
+            self._drop(removed)
 
     def build(self, input_shape: Any = None) -> None:
         """Connect the layers for inputs of this shape, batch axis included, if that has not happened yet."""
@@ -270,7 +271,7 @@ def load_model(
         with on_meta():
             model = model_from_config(config, custom_objects)
         keras2.give_memory(model)
-        keras2.read_weights(file["model_weights"], model.layers)
+        keras2.read_weights(group_in(file, "model_weights"), model.layers)
         training = keras2.read_config(file, "training_config") if compile else None
         if training is not None:
             model._compile_as(training, keras2.read_optimizer(file), custom_objects)

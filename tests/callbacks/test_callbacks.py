@@ -118,7 +118,7 @@ def test_old_names_of_batch_hooks(base):
             self.seen = 0
 
         def on_batch_end(self, batch, logs=None):
-            called.append((batch, dict(logs)))
+            called.append((batch, dict(logs or {})))
 
     assert overrides(Old(), "on_train_batch_end")
     assert not overrides(Old(), "on_train_batch_begin")

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 import torch
-from torch.utils.data import DataLoader
+from torch.utils.data import DataLoader, TensorDataset
 
 from torchkeras import losses
 from torchkeras.engine.checks import check_labels, check_lengths, standardize, standardize_targets
@@ -15,6 +15,7 @@ from torchkeras.engine.weighting import standardize_weights
 A, B = np.zeros((4, 2), np.float32), np.ones((4, 3), np.float32)
 PAIR = (["a", "b"], [(None, 2), (None, 3)])
 ONE = (["a"], [(None, 2)])
+LOADER = DataLoader(TensorDataset(torch.ones(1)))
 
 
 @pytest.mark.parametrize("values", [[A, B], (A, torch.from_numpy(B)), {"b": B, "a": A}, [A.tolist(), B.tolist()]])
@@ -69,7 +70,7 @@ BAD_INPUTS = [
     ([[[1, 2], [3]]], *ONE, ValueError, "a got lists of unequal lengths; pad them to one length"),
     (sparse(), *ONE, TypeError, "a got a sparse types's SimpleNamespace; pass a dense array"),
     (torch.zeros(2, 2).to_sparse(), *ONE, TypeError, "a got a sparse torch's Tensor; pass a dense array"),
-    (DataLoader([1]), *ONE, TypeError, "a got torch's DataLoader; only arrays and tensors are taken here so far."),
+    (LOADER, *ONE, TypeError, "a got torch's DataLoader; only arrays and tensors are taken here so far."),
     ((x for x in [A]), *ONE, TypeError, "a got generator; only arrays and tensors are taken here so far."),
     (iter([A]), *ONE, TypeError, "a got list_iterator; only arrays and tensors are taken here so far."),
     (3, *ONE, TypeError, "a got int; only arrays and tensors are taken here so far."),
@@ -178,10 +179,12 @@ def test_sample_weight():
     for way in (given, [given], {"out": given}, torch.from_numpy(given), [1, 2, 3]):
         torch.testing.assert_close(standardize_weights([LABELS], ["out"], way)[0], torch.tensor([1.0, 2.0, 3.0]))
     (steps,) = standardize_weights([SERIES], ["out"], np.ones((3, 2)), modes=["temporal"])
+    assert steps is not None
     assert steps.shape == (3, 2)
     assert standardize_weights([LABELS, SERIES], ["a", "b"]) == [None, None]
     one, other = standardize_weights([LABELS, SERIES], ["a", "b"], {"b": given})
     assert one is None
+    assert other is not None
     assert other.shape == (3,)
 
 
@@ -190,6 +193,7 @@ def test_both_weights_for_one_output():
         UserWarning, match="Output 'out' has both sample_weight and class_weight: class_weight is left out"
     ):
         (weights,) = standardize_weights([LABELS], ["out"], np.ones(3), {0: 5.0, 2: 5.0})
+    assert weights is not None
     assert weights.tolist() == [1.0, 1.0, 1.0]
 
 

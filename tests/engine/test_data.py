@@ -1,6 +1,7 @@
 """Batches hold every sample once, inputs beside their targets and weights, in the order asked for."""
 
 import re
+from typing import cast
 
 import numpy as np
 import pytest
@@ -70,7 +71,7 @@ def test_split_takes_the_last_samples(size, fraction, expected):
         (lambda: data(1).split(0.5), "validation_split 0.5 of 1 samples leaves none to one of the two parts."),
         (lambda: data().split(1.0), "validation_split must be between 0 and 1; found 1.0."),
         (lambda: data().batches(0), "batch_size must be a positive integer; found 0."),
-        (lambda: data().batches(2.0), "batch_size must be a positive integer; found 2.0."),
+        (lambda: data().batches(cast(int, 2.0)), "batch_size must be a positive integer; found 2.0."),
         (
             lambda: data().batches(2, "random"),
             "order must be one of 'sequential', 'shuffled', 'batch'; found 'random'.",

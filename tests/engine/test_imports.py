@@ -14,7 +14,16 @@ ORDER = [
     "registry",
     *("activations", "initializers", "regularizers", "constraints", "losses", "metrics"),
     *("parameter_groups", "optimizers"),
-    *("engine.naming", "engine.layout", "engine.symbol", "engine.options", "engine.weight", "engine.shapes"),
+    *(
+        "engine.naming",
+        "engine.layout",
+        "engine.symbol",
+        "engine.options",
+        "engine.weight",
+        "engine.owner",
+        "engine.calls",
+        "engine.shapes",
+    ),
     *("engine.layer", "engine.operation", "engine.input", "engine.graph", "engine.codegen", "engine.summary"),
     "engine.network",
     *(
@@ -47,7 +56,7 @@ def place(name: str) -> int:
     return ORDER.index(name)
 
 
-def imported(tree: ast.AST) -> list[ast.stmt]:
+def imported(tree: ast.AST) -> list[ast.Import | ast.ImportFrom]:
     return [node for node in ast.walk(tree) if isinstance(node, (ast.Import, ast.ImportFrom))]
 
 

@@ -8,6 +8,7 @@ import numpy as np
 import torch
 
 from torchkeras import config, constraints, regularizers
+from torchkeras.saving.hdf5 import dataset_in, group_in, read_names
 
 FOLDER = Path(__file__).parents[1] / "golden" / "keras-2.2.4-tensorflow"
 
@@ -45,9 +46,16 @@ def check(case, *classes, atol=1e-4):
 def weights(case):
     """The arrays of `model.h5`, in the order of Keras's `get_weights()`."""
     with h5py.File(FOLDER / case / "model.h5", "r") as file:
-        groups = file["model_weights"]
-        names = [(group, name) for group in groups.attrs["layer_names"] for name in groups[group].attrs["weight_names"]]
-        return [np.asarray(groups[group][name]) for group, name in names]
+        model = group_in(file, "model_weights")
+        layers = [group_in(model, name) for name in read_names(model, "layer_names")]
+        return [np.asarray(dataset_in(group, name)) for group in layers for name in read_names(group, "weight_names")]
+
+
+def layer_weights(case, layer):
+    """Those of one layer."""
+    with h5py.File(FOLDER / case / "model.h5", "r") as file:
+        group = group_in(file, f"model_weights/{layer}")
+        return [np.asarray(dataset_in(group, name)) for name in read_names(group, "weight_names")]
 
 
 def same_in_both_formats(cls, *args, shape=(2, 3, 9, 8), **options):

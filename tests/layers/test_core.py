@@ -3,6 +3,7 @@
 import copy
 import pickle
 import re
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -192,9 +193,9 @@ BYTECODE = {"name": "old", "function": ["4wEA...", None, None], "function_type":
         ),
         (lambda: RepeatVector(0), "RepeatVector: n must be a positive integer; found 0."),
         (lambda: Masking("0"), "Masking: mask_value must be a number; found '0'."),
-        (lambda: Lambda("double", name="l"), "Lambda 'l': function must be callable; found 'double'."),
+        (lambda: Lambda(cast(Any, "double"), name="l"), "Lambda 'l': function must be callable; found 'double'."),
         (
-            lambda: Lambda(double, arguments=[1], name="l"),
+            lambda: Lambda(double, arguments=cast(Any, [1]), name="l"),
             "Lambda 'l': arguments must be a dictionary or None; found [1].",
         ),
         (

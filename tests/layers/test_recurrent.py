@@ -13,10 +13,10 @@ import pickle
 import re
 from pathlib import Path
 
-import h5py
 import numpy as np
 import pytest
 import torch
+from golden import layer_weights
 from torch import nn
 
 from torchkeras.engine.input import Input
@@ -66,9 +66,7 @@ def test_files_of_keras(case):
     }
     layer = eval(f"LSTM({source[case]})")
     model = Model(inputs := Input((5, 3)), layer(inputs))
-    with h5py.File(folder / "model.h5") as file:
-        group = file["model_weights/lstm_1"]
-        layer.set_weights([group[name][()] for name in group.attrs["weight_names"]])
+    layer.set_weights(layer_weights(case, "lstm_1"))
     np.testing.assert_allclose(model.eval()(torch.from_numpy(data["x0"])).detach().numpy(), data["y0"], atol=1e-5)
 
 
@@ -82,11 +80,9 @@ def test_encoder_and_decoder_by_symbolic_states():
     assert decoder._inbound_nodes[0].inputs == [dec_in, h, c]
     assert dec_out.shape == (None, 4, 4)
     assert h.shape == c.shape == (None, 4)
-    with h5py.File(folder / "model.h5") as file:
-        encoder_weights, decoder_weights, (kernel, bias) = (
-            [group[weight][()] for weight in group.attrs["weight_names"]]
-            for group in (file["model_weights"][name] for name in ("lstm_1", "lstm_2", "dense_1"))
-        )
+    encoder_weights, decoder_weights, (kernel, bias) = (
+        layer_weights("model_encoder_decoder", name) for name in ("lstm_1", "lstm_2", "dense_1")
+    )
     encoder.set_weights(encoder_weights)
     decoder.set_weights(decoder_weights)
     model = Model([enc_in, dec_in], dec_out).eval()

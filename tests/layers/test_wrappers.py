@@ -3,12 +3,11 @@
 import copy
 import pickle
 import re
-from pathlib import Path
 
-import h5py
 import numpy as np
 import pytest
 import torch
+from golden import FOLDER, layer_weights
 
 from torchkeras import registry
 from torchkeras.engine.input import Input
@@ -21,7 +20,6 @@ from torchkeras.layers.recurrent import LSTM
 from torchkeras.layers.wrappers import TimeDistributed
 from torchkeras.models import Model
 
-FOLDER = Path(__file__).parents[1] / "golden" / "keras-2.2.4-tensorflow"
 CASES = {
     "wrappers_00": lambda: TimeDistributed(Dense(3)),
     "wrappers_02": lambda: TimeDistributed(Dense(3, activation="relu", kernel_regularizer="l1")),
@@ -36,9 +34,7 @@ def test_files_of_keras(case):
     x = torch.from_numpy(data["x0"])
     output = layer(Input(tuple(x.shape[1:])))
     assert output.shape[1:] == data["y0"].shape[1:]
-    with h5py.File(FOLDER / case / "model.h5") as file:
-        group = file["model_weights/time_distributed_1"]
-        layer.set_weights([group[name][()] for name in group.attrs["weight_names"]])
+    layer.set_weights(layer_weights(case, "time_distributed_1"))
     np.testing.assert_allclose(layer.eval()(x).detach().numpy(), data["y0"], atol=1e-4)
 
 

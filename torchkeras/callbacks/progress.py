@@ -85,10 +85,13 @@ class ProgressBar(_Shown):
     def _open(self, title: str) -> None:
         self._close()
         self._seen = 0
-        self._bar = tqdm(
-            total=self.params.get("steps"), desc=title or None, file=self.file, mininterval=0, unit="batch"
-        )
+        self._bar = tqdm(total=self._batches(), desc=title or None, file=self.file, mininterval=0, unit="batch")
         self._next_read = time.perf_counter() + READ_EVERY
+
+    def _batches(self) -> int | None:
+        """The number of batches of an epoch, when it is known."""
+        samples, batch_size = self.params.get("samples"), self.params.get("batch_size")
+        return self.params.get("steps") or (-(-samples // batch_size) if samples and batch_size else None)
 
     def _advance(self, batch: int, logs: Any) -> None:
         self._seen = batch + 1

@@ -41,12 +41,12 @@ class Line:
     comment: str = ""
 
 
-def source(graph: Graph, variant: Variant, is_attribute: Callable[[str], bool]) -> str:
+def source(graph: Graph, variant: Variant, keys: Mapping[Layer, str], is_attribute: Callable[[str], bool]) -> str:
     """The text of the function `forward(self, inputs..., masks...)` that computes the graph.
 
-    `is_attribute(name)`: whether `self.name` is something else than the layer of that name.
+    `keys`: the names of the layers as submodules; `is_attribute(key)`: whether `self.key` is something else.
     """
-    return _Writer(graph, variant, is_attribute).write()
+    return _Writer(graph, variant, keys, is_attribute).write()
 
 
 def compiled(text: str, name: str) -> Callable[..., Any]:
@@ -77,8 +77,8 @@ def masks_of(graph: Graph, masked: tuple[bool, ...]) -> dict[KerasTensor, KerasT
 
 
 class _Writer:
-    def __init__(self, graph: Graph, variant: Variant, is_attribute: Callable[[str], bool]):
-        self.graph, self.variant, self.is_attribute = graph, variant, is_attribute
+    def __init__(self, graph: Graph, variant: Variant, keys: Mapping[Layer, str], is_attribute: Callable[[str], bool]):
+        self.graph, self.variant, self.keys, self.is_attribute = graph, variant, keys, is_attribute
         self.masks = masks_of(graph, variant.masked)
         self.lines: list[Line] = []
         self.values = 0
@@ -182,7 +182,8 @@ class _Writer:
             self.natural[tensor] = given if tensor.ndim > 2 else Layout.KERAS
         made = [self._new((tensor, self.natural[tensor]), self.made) for tensor in outputs]
         shape = unpacked([tensor.shape for tensor in outputs])
-        comment = f"{shape}, channels first" if given is Layout.CHANNELS_FIRST else f"{shape}"
+        moved = any(self.natural[tensor] is Layout.CHANNELS_FIRST for tensor in outputs)
+        comment = f"{shape}, channels first" if moved else f"{shape}"
         if has_details(layer) and (self.variant.details or any(self.masks[t] is not None for t in outputs)):
             self._nested_call(node, text, tuple(uses), made, comment)
             return
@@ -211,9 +212,9 @@ class _Writer:
         self.losses.append(("*", losses))
 
     def _path(self, layer: Layer) -> str:
-        name = layer.name
-        plain = name.isidentifier() and not keyword.iskeyword(name) and not self.is_attribute(name)
-        return f"self.{name}" if plain else f"self._modules[{name!r}]".replace("{", "{{").replace("}", "}}")
+        key = self.keys[layer]
+        plain = key.isidentifier() and not keyword.iskeyword(key) and not self.is_attribute(key)
+        return f"self.{key}" if plain else f"self._modules[{key!r}]".replace("{", "{{").replace("}", "}}")
 
 
 def has_details(layer: Layer) -> bool:
@@ -267,9 +268,8 @@ def _print(lines: list[Line], parameters: list[int], result: str, results: list[
     text = [f"def forward(self, {', '.join(variables.values())}):"]
     for index, line in enumerate(lines):
         right = line.text.format(*(variables[value] for value in line.uses))
-        for value in dict.fromkeys(line.uses):
-            if last_use[value] == index and value not in parameters[: len(names)]:
-                free.append(variables[value])
+        ended = [value for value in dict.fromkeys(line.uses) if last_use[value] == index]
+        free += [variables[value] for value in ended if value not in parameters[: len(names)]]
         for value in line.makes:
             variables[value] = free.pop() if free else _unused("x", used_names)
         targets = ", ".join(variables[value] for value in line.makes)

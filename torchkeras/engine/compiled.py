@@ -118,8 +118,8 @@ def _metric(identifier: Any, loss: Score, output: KerasTensor) -> tuple[str, Sco
 
 _ACCURACIES: Mapping[str, Score] = {
     "binary": metric_functions.binary_accuracy,
-    "sparse": metric_functions.sparse_categorical_accuracy,
-    "categorical": metric_functions.categorical_accuracy,
+    "sparse": metric_functions.sparse_categorical_hits,
+    "categorical": metric_functions.categorical_hits,
 }
 _CROSSENTROPIES: Mapping[str, Score] = {
     "binary": loss_functions.binary_crossentropy,

@@ -86,8 +86,7 @@ def _walk(outputs: list[KerasTensor]) -> tuple[list[Node], dict[Layer, int]]:
             layer_order.setdefault(node.layer, len(layer_order))
             in_progress[node] = None
             pending.append((node, True))
-            for tensor in reversed(node.input_tensors):
-                pending.append((node_of(tensor), False))
+            pending += [(node_of(tensor), False) for tensor in reversed(node.input_tensors)]
     return list(finished), layer_order
 
 
@@ -110,7 +109,8 @@ def _check_connected(inputs: list[KerasTensor], nodes: list[Node]) -> None:
         if not node.input_tensors and node not in given:
             raise ValueError(
                 f"Graph disconnected: cannot obtain value for tensor {node.outputs!r} at layer {node.layer.name!r}. "
-                f"It is not among the model's inputs. The following previous layers were accessed without issue: {fine}."
+                f"It is not among the model's inputs. "
+                f"The following previous layers were accessed without issue: {fine}."
             )
         fine.append(node.layer.name)
 
@@ -121,7 +121,7 @@ def _check_names(layers: list[Layer]) -> None:
             raise ValueError(f"The name {name!r} is used {count} times in the model. All layer names should be unique.")
 
 
-# --- the edges as plain data, for pickle and deepcopy -------------------------------------------------------------------
+# --- the edges as plain data, for pickle and deepcopy ----------------------------------------------------------------
 
 
 def edges(graph: Graph) -> dict[str, Any]:

@@ -8,16 +8,18 @@ layer written the Keras way overrides; `run` is torch's own module call (hooks, 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterable, Mapping
-from typing import Any, ClassVar, dataclass_transform
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
 import torch
 from torch import nn
 
 from torchkeras import config, registry
 from torchkeras.engine import options, shapes
+from torchkeras.engine.calls import Calls
 from torchkeras.engine.layout import Layout, convert, to_channels_first, to_keras
 from torchkeras.engine.naming import snake_case, unique_name
+from torchkeras.engine.owner import WeightOwner
 from torchkeras.engine.symbol import (
     History,
     KerasTensor,
@@ -29,13 +31,12 @@ from torchkeras.engine.symbol import (
     tensors_in,
     unpacked,
 )
-from torchkeras.engine.weight import Variable, Weight, allocate, deferred, on_meta
+from torchkeras.engine.weight import Weight, allocate, deferred, on_meta
 
 OWN_PACKAGE = __name__.partition(".")[0]
 
 
-@dataclass_transform(kw_only_default=False)
-class Layer(nn.Module):
+class Layer(Calls, WeightOwner):
     """The base of all layers.
 
     A subclass declares its options as class fields and its weights with `weight(...)`, makes its torch modules in
@@ -49,7 +50,6 @@ class Layer(nn.Module):
 
     _declares_options: ClassVar[bool] = True
     _options: ClassVar[dict[str, options.Option]] = {}
-    _weights: ClassVar[dict[str, Weight]] = {}
     _call_parameters: ClassVar[frozenset[str]] = frozenset()
     _native_forward: ClassVar[Any] = None  # the nearest `forward` that keeps to the declared layout
     _by_call: ClassVar[bool] = False  # `call` is overridden: the layer works in Keras's order
@@ -60,6 +60,11 @@ class Layer(nn.Module):
     keeps_shape: bool = False  # the output has the shape and dtype of the (floating-point) input
     supports_masking: bool = False
     stateful: Any = False
+
+    # Set in __new__.
+    _outbound_nodes: list[Node]
+    _expected_axes: dict[int, int]
+    _initial_weights: Any
 
     def __init_subclass__(cls, abstract: bool = False, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -84,17 +89,17 @@ class Layer(nn.Module):
         if not abstract and cls.__module__.partition(".")[0] == OWN_PACKAGE:
             registry.layers.register(cls.__name__, cls)
 
-    def __new__(cls, *args: Any, **kwargs: Any) -> Layer:
+    def __new__(cls, *args: Any, **kwargs: Any):  # the type of `cls`, which only Python 3.11's Self could name
         self = super().__new__(cls)
         nn.Module.__init__(self)  # here, so that a layer may set attributes before it calls super().__init__()
         self.built = False
         self._trainable = True
-        self._frozen = False  # not trainable, or part of something that is not
-        self._inbound_nodes: list[Node] = []
-        self._outbound_nodes: list[Node] = []
-        self._added: list[Variable] = []
-        self._expected_axes: dict[int, int] = {}
-        self._initial_weights: Any = None
+        self._frozen = False
+        self._inbound_nodes = []
+        self._outbound_nodes = []
+        self._added = []
+        self._expected_axes = {}
+        self._initial_weights = None
         return self
 
     def __init__(self, *args: Any, **given: Any):
@@ -229,144 +234,6 @@ class Layer(nn.Module):
         self._expected_axes[axis] = size
         return size
 
-    def initializer_of(self, option: str) -> Any:
-        """The initializer of a declared weight: the option `<option>_initializer`."""
-        return getattr(self, f"{option}_initializer", None)
-
-    def add_weight(
-        self,
-        name: str,
-        shape: Iterable[int],
-        dtype: Any = None,
-        initializer: Any = None,
-        regularizer: Any = None,
-        trainable: bool = True,
-        constraint: Any = None,
-    ) -> torch.Tensor:
-        """Make a weight in `build` of a layer written the Keras way; returns the parameter, in Keras's layout.
-
-        The initializer's default is `glorot_uniform`; a weight that is not trainable becomes a buffer.
-        """
-        read = {rule: options.rule_of(getattr(options, rule)) for rule in ("Initializer", "Regularizer", "Constraint")}
-        kind, values = type(self), (initializer or "glorot_uniform", regularizer, constraint)
-        initial, regular, constrain = (
-            options.read(kind, options.Option(rule.lower(), None, found), value)  # type: ignore[arg-type]
-            for (rule, found), value in zip(read.items(), values, strict=True)
-        )
-        path = name.replace(".", "_").replace("/", "_")
-        device = torch.device("meta") if deferred() else config.device()
-        tensor = torch.empty(*shape, dtype=dtype_of(dtype or self.dtype), device=device)
-        if trainable:
-            self.register_parameter(path, nn.Parameter(tensor, requires_grad=tensor.is_floating_point()))
-        else:
-            self.register_buffer(path, tensor)
-        variable = Variable(self, name, path, _in_order, trainable, initial, regular, constrain)
-        self._added.append(variable)
-        if not deferred():
-            variable.initialize()
-        return getattr(self, path)
-
-    def _own_variables(self) -> list[Variable]:
-        declared = [Variable.declared(self, w) for w in self._weights.values() if w.applies(self)]
-        return [*declared, *self._added] if self.built else list(self._added)
-
-    def _sublayers(self) -> list[Layer]:
-        """The layers directly inside this one, in the order in which their weights are listed."""
-        found: list[Layer] = []
-        pending = list(self.children())
-        while pending:
-            module = pending.pop(0)
-            if isinstance(module, Layer):
-                found.append(module)
-            else:
-                pending[:0] = list(module.children())
-        return found
-
-    def _select(self, trainable: bool) -> list[Variable]:
-        """The weights that train, or the others: all of them, the former first, when the layer is not trainable."""
-        if trainable and not self._trainable:
-            return []
-        kinds = [trainable] if self._trainable else [True, False]
-        own = [v for kind in kinds for v in self._own_variables() if v.trainable is kind]
-        inner = [v for kind in kinds for layer in self._sublayers() for v in layer._select(kind)]
-        return list({(id(v.layer), v.path): v for v in (*own, *inner)}.values())
-
-    @property
-    def trainable_weights(self) -> list[Variable]:
-        """The weights that training changes; none when the layer is not `trainable`."""
-        return self._select(True)
-
-    @property
-    def non_trainable_weights(self) -> list[Variable]:
-        """The weights that training leaves alone: statistics, and all of a layer that is not `trainable`."""
-        return self._select(False)
-
-    @property
-    def weights(self) -> list[Variable]:
-        """All weights, those that train first; empty before the first call."""
-        return [*self.trainable_weights, *self.non_trainable_weights]
-
-    def get_weights(self) -> list[Any]:
-        """The values of all weights as NumPy arrays in Keras's layout."""
-        return [variable.numpy() for variable in self._ordered_weights()]
-
-    def set_weights(self, weights: Any) -> None:
-        """Set all weights from arrays in Keras's layout, in the order of `get_weights()`.
-
-        Raises ValueError, before anything is changed, when their number or a shape is another.
-        """
-        variables, values = self._ordered_weights(), list(weights)
-        if len(variables) != len(values):
-            raise ValueError(
-                f"{self.name}: set_weights was given {len(values)} arrays; the layer has {len(variables)} weights: "
-                f"{', '.join(v.full_name for v in variables) or 'none'}."
-            )
-        for variable, value in zip(variables, values, strict=True):
-            if tuple(value.shape) != variable.shape:
-                raise ValueError(
-                    f"{self.name}: weight {variable.full_name!r} has shape {variable.shape}; "
-                    f"the array given for it has shape {tuple(value.shape)}."
-                )
-        for variable, value in zip(variables, values, strict=True):
-            variable.assign(value)
-
-    def _ordered_weights(self) -> list[Variable]:
-        return self.weights
-
-    def count_params(self) -> int:
-        """The number of scalars in all weights. Raises RuntimeError before the first call."""
-        if not self.built:
-            raise RuntimeError(
-                f"You tried to call `count_params` on {self.name}, but the layer isn't built. "
-                f"You can build it by calling it, or with `{self.name}.build(input_shape)`."
-            )
-        return sum(variable.tensor.numel() for variable in self.weights)
-
-    @property
-    def dtype(self) -> str:
-        """The name of the type of the weights."""
-        return self._dtype or config.floatx()
-
-    @property
-    def trainable(self) -> bool:
-        """Whether training changes the weights. A model keeps to what held when it was compiled."""
-        return self._trainable
-
-    @trainable.setter
-    def trainable(self, value: bool) -> None:
-        if not isinstance(value, (bool, int)):
-            raise ValueError(f"{type(self).__name__}: trainable must be True or False; found {value!r}.")
-        self._trainable = bool(value)
-        self._follow_trainable(False)
-
-    def _follow_trainable(self, frozen_above: bool) -> None:
-        self._frozen = frozen_above or not self._trainable
-        for variable in self._own_variables():
-            if variable.trainable:
-                variable.tensor.requires_grad_(not self._frozen)
-        for layer in self._sublayers():
-            layer._follow_trainable(self._frozen)
-
     # --- computing ---------------------------------------------------------------------------------------------------
 
     @property
@@ -422,97 +289,6 @@ class Layer(nn.Module):
             made._build([tensor.shape for tensor in as_list(_symbolic(input_shape))])
         return made
 
-    # --- what Keras shows of the calls --------------------------------------------------------------------------------
-
-    def _at(self, node_index: int, what: str) -> Node:
-        if not self._inbound_nodes:
-            raise RuntimeError(f"The layer has never been called and thus has no defined {what}.")
-        if not -len(self._inbound_nodes) <= node_index < len(self._inbound_nodes):
-            raise ValueError(
-                f"Asked to get {what} at node {node_index}, but the layer has only "
-                f"{len(self._inbound_nodes)} inbound nodes."
-            )
-        return self._inbound_nodes[node_index]
-
-    def _only(self, what: str) -> Node:
-        if not self._inbound_nodes:
-            raise AttributeError(f"The layer has never been called and thus has no defined {what}.")
-        return self._inbound_nodes[0]
-
-    def _single_node(self, what: str) -> Node:
-        if len(self._inbound_nodes) > 1:
-            raise AttributeError(
-                f"Layer {self.name} has multiple inbound nodes, hence the notion of 'layer {what}' is ill-defined. "
-                f"Use `get_{what.replace(' ', '_')}_at(node_index)` instead."
-            )
-        if not self._inbound_nodes:
-            raise AttributeError(f"Layer {self.name} is not connected, no {what} to return.")
-        return self._inbound_nodes[0]
-
-    def _agreed_shape(self, what: str, shapes_of: Any) -> Any:
-        found = {tuple(shapes_of(node)) for node in (self._only(what), *self._inbound_nodes)}
-        if len(found) > 1:
-            raise AttributeError(
-                f"The layer {self.name!r} has multiple inbound nodes with different {what.split(maxsplit=1)[0]} shapes. Hence "
-                f"the notion of {what!r} is ill-defined for the layer. "
-                f"Use `get_{what.replace(' ', '_')}_at(node_index)` instead."
-            )
-        return unpacked(list(found.pop()))
-
-    def get_input_at(self, node_index: int) -> Any:
-        """The symbolic input(s) of one call. Raises RuntimeError without any call, ValueError for a bad index."""
-        return unpacked(self._at(node_index, "input").input_tensors)
-
-    def get_output_at(self, node_index: int) -> Any:
-        """The symbolic output(s) of one call. Raises as `get_input_at`."""
-        return unpacked(self._at(node_index, "output").output_tensors)
-
-    def get_input_shape_at(self, node_index: int) -> Any:
-        """The shape(s) that went into one call. Raises as `get_input_at`."""
-        return unpacked(self._at(node_index, "input shape").input_shapes)
-
-    def get_output_shape_at(self, node_index: int) -> Any:
-        """The shape(s) that came out of one call. Raises as `get_input_at`."""
-        return unpacked(self._at(node_index, "output shape").output_shapes)
-
-    def get_input_mask_at(self, node_index: int) -> Any:
-        """The symbolic mask(s) that went into one call, None for none. Raises as `get_input_at`."""
-        return unpacked([t._keras_mask for t in self._at(node_index, "input mask").input_tensors])
-
-    def get_output_mask_at(self, node_index: int) -> Any:
-        """The symbolic mask(s) that came out of one call, None for none. Raises as `get_input_at`."""
-        return unpacked([t._keras_mask for t in self._at(node_index, "output mask").output_tensors])
-
-    @property
-    def input(self) -> Any:
-        """The symbolic input(s) of the only call. Raises AttributeError when there is none or more than one."""
-        return unpacked(self._single_node("input").input_tensors)
-
-    @property
-    def output(self) -> Any:
-        """The symbolic output(s) of the only call. Raises AttributeError when there is none or more than one."""
-        return unpacked(self._single_node("output").output_tensors)
-
-    @property
-    def input_mask(self) -> Any:
-        """The mask(s) of the input(s) of the only call. Raises as `input`."""
-        return unpacked([tensor._keras_mask for tensor in self._single_node("input mask").input_tensors])
-
-    @property
-    def output_mask(self) -> Any:
-        """The mask(s) of the output(s) of the only call. Raises as `output`."""
-        return unpacked([tensor._keras_mask for tensor in self._single_node("output mask").output_tensors])
-
-    @property
-    def input_shape(self) -> Any:
-        """The input shape(s), when all calls agree. Raises AttributeError when there was no call or they differ."""
-        return self._agreed_shape("input shape", lambda node: node.input_shapes)
-
-    @property
-    def output_shape(self) -> Any:
-        """The output shape(s), when all calls agree. Raises as `input_shape`."""
-        return self._agreed_shape("output shape", lambda node: node.output_shapes)
-
     def __getattr__(self, name: str) -> Any:
         try:
             return super().__getattr__(name)
@@ -561,10 +337,6 @@ class Layer(nn.Module):
         return ", ".join([repr(self.name), *changed])
 
 
-def _in_order(ndim: int) -> tuple[int, ...]:
-    return tuple(range(ndim))
-
-
 def _symbolic(input_shape: Any) -> Any:
     """Symbolic tensors for one shape or a list of shapes."""
     dtype = dtype_of(config.floatx())
@@ -576,7 +348,7 @@ def _symbolic(input_shape: Any) -> Any:
 def _shape_of(layer: Layer, value: Any) -> Shape:
     if not isinstance(value, torch.Tensor):
         raise TypeError(
-            f"{type(layer).__name__} {layer.name!r} takes torch tensors; found {type(value).__name__}. Make a tensor of it "
-            "with torch.as_tensor, or give arrays to `predict`."
+            f"{type(layer).__name__} {layer.name!r} takes torch tensors; found {type(value).__name__}. "
+            "Make a tensor of it with torch.as_tensor, or give arrays to `predict`."
         )
     return tuple(value.shape)

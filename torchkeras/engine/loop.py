@@ -1,5 +1,8 @@
 """The one loop over the batches of an epoch, for training and evaluation alike."""
 
+# pyright: reportPrivateImportUsage=false
+# torch names its kernels over lists with an underscore; its own optimizers call the same.
+
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable

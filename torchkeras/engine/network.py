@@ -47,11 +47,12 @@ class Network(Layer, abstract=True):
         self._take(graph.trace(as_list(inputs), as_list(outputs)))
 
     def _take(self, taken: Graph) -> None:
-        for name in [name for name, module in self._modules.items() if isinstance(module, Layer)]:
-            del self._modules[name]
+        for layer in [module for module in self._modules.values() if isinstance(module, Layer)]:
+            self._drop(layer)
         self._graph = taken
-        # Not by add_module: a Keras name may have dots, or be that of an attribute.
-        self._modules.update({layer.name: layer for layer in taken.layers if not isinstance(layer, InputLayer)})
+        for layer in taken.layers:
+            if not isinstance(layer, InputLayer):
+                self._hold(layer)
         self.built = True
         self._functions, self._sources = {}, {}
         self._function(Variant(masked=(False,) * len(taken.inputs)))
@@ -64,9 +65,28 @@ class Network(Layer, abstract=True):
         node = Node(self, self.inputs, self.outputs, {})
         self._inbound_nodes[:1] = [node]
 
+    def _hold(self, layer: Layer) -> None:
+        """Make a layer a submodule, by its name: not by add_module, which refuses the name of an attribute."""
+        key = layer.name.replace(".", "_")  # torch parts the keys of a state_dict at the dots
+        while key in self._modules:
+            key += "_"
+        self._modules[key] = layer
+
+    def _drop(self, layer: Layer) -> None:
+        for key in [key for key, module in self._modules.items() if module is layer]:
+            del self._modules[key]
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        # A layer may be called "loss" or "training": torch would take the assignment for one of a new layer.
+        if name in self.__dict__.get("_modules", ()) and self._is_attribute(name):
+            object.__setattr__(self, name, value)
+        else:
+            super().__setattr__(name, value)
+
     def _function(self, variant: Variant) -> Any:
         if variant not in self._functions:
-            text = codegen.source(self._graphed, variant, self._is_attribute)
+            keys = {layer: key for key, layer in self._modules.items() if isinstance(layer, Layer)}
+            text = codegen.source(self._graphed, variant, keys, self._is_attribute)
             self._sources[variant] = text
             self._functions[variant] = codegen.compiled(text, self.name)
         return self._functions[variant]
@@ -88,7 +108,7 @@ class Network(Layer, abstract=True):
         """The text of the generated `forward`."""
         return self._sources[Variant(masked=(False,) * len(self._graphed.inputs))]
 
-    # --- computing -----------------------------------------------------------------------------------------------------
+    # --- computing ---------------------------------------------------------------------------------------------------
 
     def forward(self, *inputs: Any, mask: Any = None, details: bool = False) -> Any:
         """The outputs (a tensor, or a list when there are several) for the inputs: `model(x)`, `model([a, b])`.
@@ -154,7 +174,7 @@ class Network(Layer, abstract=True):
                     f"{tensor.shape}; found shape {tuple(shape)}."
                 )
 
-    # --- structure -----------------------------------------------------------------------------------------------------
+    # --- structure ---------------------------------------------------------------------------------------------------
 
     @property
     def layers(self) -> list[Layer]:
@@ -242,7 +262,7 @@ class Network(Layer, abstract=True):
         return sum(variable.tensor.numel() for variable in self.weights)
 
     def summary(self, line_length: int | None = None, positions: Any = None, print_fn: Any = None) -> None:
-        """Print the table of layers: name and type, output shape, parameters, and for a graph what each is connected to.
+        """Print the table of layers: name and type, output shape, parameters, and in a graph what each is connected to.
 
         `line_length`: characters a line; `positions`: where columns end, in characters or as fractions of the line;
         `print_fn`: called with each line in place of `print`.

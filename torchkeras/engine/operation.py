@@ -8,10 +8,12 @@ from typing import Annotated, Any
 import torch
 
 from torchkeras.engine.layer import Layer
+from torchkeras.engine.layout import Layout
 from torchkeras.engine.naming import unique_name
 from torchkeras.engine.options import Rule, one_of
 from torchkeras.engine.symbol import OPERATORS, KerasTensor
 
+BY_POSITION = ("getitem", "matmul")  # these tell the axes apart; the others take each element alone
 PLAIN = (int, float, bool, str, type(None), type(Ellipsis))
 
 
@@ -27,6 +29,10 @@ class Operation(Layer):
 
     supports_masking = True
 
+    @property
+    def native_layout(self) -> Layout:
+        return Layout.KERAS if self.function in BY_POSITION else Layout.ANY
+
     def forward(self, inputs: Any) -> Any:
         tensors = inputs if isinstance(inputs, (list, tuple)) else [inputs]
         return OPERATORS[self.function](*(_decoded(argument, tensors) for argument in self.arguments))
@@ -34,7 +40,7 @@ class Operation(Layer):
     def compute_mask(self, inputs: Any, mask: Any = None) -> Any:
         """The mask of the first input that has one, when no axis is moved or cut."""
         masks = mask if isinstance(mask, (list, tuple)) else [mask]
-        if self.function in ("getitem", "matmul"):
+        if self.function in BY_POSITION:
             return None
         return next((found for found in masks if found is not None), None)
 

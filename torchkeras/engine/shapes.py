@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from torchkeras.engine.symbol import KerasTensor, Shape, as_list
+from torchkeras.engine.symbol import KerasTensor, Shape, as_list, unpacked
 
 if TYPE_CHECKING:
     from torchkeras.engine.layer import Layer

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import torch
@@ -35,7 +36,7 @@ def train_step(recipe: Recipe, batch: Batch) -> Values:
     """Forward, gradients, update. Returns the reported numbers as device scalars."""
     loss, values = _losses(recipe, batch)
     if recipe.parameters:
-        gradients = torch.autograd.grad(loss, recipe.parameters, allow_unused=True)
+        gradients = torch.autograd.grad(loss, recipe.parameters, _one(loss.dtype, loss.device), allow_unused=True)
         with torch.no_grad():
             recipe.optimizer.apply(recipe.parameters, gradients)
             for variable in recipe.constrained:
@@ -87,11 +88,22 @@ def _losses(recipe: Recipe, batch: Batch) -> tuple[torch.Tensor, Values]:
     return total, [total.detach(), *each, *metrics]
 
 
+@lru_cache
+def _one(dtype: torch.dtype, device: torch.device) -> torch.Tensor:
+    """The gradient of a loss by itself, made once: left to autograd it is a kernel every step."""
+    with torch.inference_mode(False):
+        return torch.ones((), dtype=dtype, device=device)
+
+
 def weighted_mean(scores: torch.Tensor, weight: torch.Tensor | None, mask: torch.Tensor | None) -> torch.Tensor:
     """Keras's mean over samples: masked scores count 0 in a mean over the unmasked, weights of 0 are left out of it.
 
-    scores: (batch, ...); weight: (batch,) or (batch, time); mask: (batch, time).
+    scores: (batch, ...), True counted as 1; weight: (batch,) or (batch, time); mask: (batch, time).
     """
+    if scores.dtype == torch.bool:
+        if mask is None and weight is None:
+            return scores.mean(dtype=torch.float32)
+        scores = scores.float()
     if mask is not None:
         mask = mask.to(scores.dtype)
         scores = scores * mask / mask.mean()

@@ -72,6 +72,14 @@ class KerasTensor:
     ) -> Any:
         return KerasTensor.apply_function(func, args, dict(kwargs or {}))
 
+    if TYPE_CHECKING:  # the operators are set below, from their table
+
+        def _operate(self, *others: Any) -> Any: ...
+
+        __add__ = __sub__ = __mul__ = __truediv__ = __floordiv__ = __mod__ = __pow__ = __matmul__ = _operate
+        __radd__ = __rsub__ = __rmul__ = __rtruediv__ = __rfloordiv__ = __rmod__ = __rpow__ = __rmatmul__ = _operate
+        __neg__ = __abs__ = __lt__ = __le__ = __gt__ = __ge__ = __getitem__ = _operate
+
     def __bool__(self) -> bool:
         raise TypeError(f"{self!r} has no value yet, so it has no truth value: a graph cannot branch on it.")
 

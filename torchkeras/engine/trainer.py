@@ -29,13 +29,13 @@ BATCH_SIZE = 32
 class Trainer(Network, abstract=True):
     """Compiling, training and evaluating, added to a network."""
 
-    optimizer = None
-    loss = None
-    metrics = None
-    loss_weights = None
-    sample_weight_mode = None
-    weighted_metrics = None
-    history = None
+    optimizer: Any = None
+    loss: Any = None
+    metrics: Any = None
+    loss_weights: Any = None
+    sample_weight_mode: Any = None
+    weighted_metrics: Any = None
+    history: Any = None
     stop_training = False
     _targets: list[Target] | None = None
     _recipe: Recipe | None = None
@@ -190,7 +190,9 @@ class Trainer(Network, abstract=True):
                 raise ValueError(f"fit: {name} goes with generators; arrays have a batch_size.")
         if shuffle not in (True, False, "batch"):
             raise ValueError(f"fit: shuffle must be True, False or 'batch'; found {shuffle!r}.")
-        batch_size = batch_size or BATCH_SIZE
+        for name, value in (("epochs", epochs), ("initial_epoch", initial_epoch)):
+            _check_count("fit", name, value, least=0)
+        batch_size = _batch_size("fit", batch_size)
         data = self._data(x, y, sample_weight, class_weight)
         data, validation = self._validation(data, validation_split, validation_data)
         self._check_batches(len(data), batch_size, "fit")
@@ -233,7 +235,10 @@ class Trainer(Network, abstract=True):
 
     def _evaluate(self, data: ArrayData, batch_size: int, hooks: CallbackList) -> Result:
         self._check_batches(len(data), batch_size, "evaluate")
-        return self._run(partial(test_step, self._ready()), data.batches(batch_size, "sequential"), hooks, "test")
+        hooks.on_test_begin({})
+        result = self._run(partial(test_step, self._ready()), data.batches(batch_size, "sequential"), hooks, "test")
+        hooks.on_test_end(result.logs())
+        return result
 
     def _validation(self, data: ArrayData, split: float, given: Any) -> tuple[ArrayData, ArrayData | None]:
         if given is not None:
@@ -261,13 +266,10 @@ class Trainer(Network, abstract=True):
         """The reported numbers over the data, in evaluation mode: the loss, or a list as `metrics_names` orders it."""
         if steps is not None:
             raise ValueError("evaluate: steps goes with generators; arrays have a batch_size.")
-        batch_size = batch_size or BATCH_SIZE
+        batch_size = _batch_size("evaluate", batch_size)
         data = self._data(x, y, sample_weight)
         hooks = self._hooks(callbacks, len(data), batch_size, verbose)
-        hooks.on_test_begin({})
-        result = self._evaluate(data, batch_size, hooks)
-        hooks.on_test_end(result.logs())
-        return unpacked(result.floats())
+        return unpacked(self._evaluate(data, batch_size, hooks).floats())
 
     def predict(
         self, x: Any, batch_size: int | None = None, verbose: int = 0, steps: int | None = None, callbacks: Any = None
@@ -275,7 +277,7 @@ class Trainer(Network, abstract=True):
         """The outputs for all samples as NumPy arrays, in evaluation mode: an array, or a list for several outputs."""
         if steps is not None:
             raise ValueError("predict: steps goes with generators; arrays have a batch_size.")
-        batch_size = batch_size or BATCH_SIZE
+        batch_size = _batch_size("predict", batch_size)
         inputs = self._inputs(x)
         checks.check_lengths(inputs, [])
         data = ArrayData(inputs, device=self._device)
@@ -323,13 +325,14 @@ class Trainer(Network, abstract=True):
 
     @contextmanager
     def _mode(self, training: bool) -> Iterator[None]:
-        """Training or evaluation mode inside the block, then what was before."""
-        before = self.training
+        """Training or evaluation mode inside the block, then what each module was in before."""
+        before = [(module, module.training) for module in self.modules()]
         self.train(training)
         try:
             yield
         finally:
-            self.train(before)
+            for module, mode in before:
+                module.training = mode
 
     @contextmanager
     def _collected(self, recipe: Recipe) -> Iterator[None]:
@@ -368,7 +371,7 @@ class Trainer(Network, abstract=True):
         }
 
     def _optimizer_weights(self) -> list[np.ndarray]:
-        return self.optimizer.get_weights() if self._recipe is not None else []  # type: ignore[union-attr]
+        return self.optimizer.get_weights() if self._recipe is not None else []
 
     def _compile_as(
         self, training: Mapping[str, Any], arrays: list[np.ndarray], custom_objects: Mapping[str, Any] | None
@@ -383,13 +386,13 @@ class Trainer(Network, abstract=True):
             _known(training.get("weighted_metrics"), metrics.deserialize, custom_objects),
         )
         if arrays:
-            self.optimizer.set_weights(arrays)  # type: ignore[union-attr]
+            self.optimizer.set_weights(arrays)
 
     def __getstate__(self) -> dict[str, Any]:
         # The recipe holds the layers' tensors by identity: a copy settles its own, from what compile was given.
         state = super().__getstate__()
         if self._recipe is not None:
-            state["_optimizer_state"] = self.optimizer.get_weights()  # type: ignore[union-attr]
+            state["_optimizer_state"] = self.optimizer.get_weights()
         return {**state, "_recipe": None, "_targets": None, "history": None}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -398,6 +401,18 @@ class Trainer(Network, abstract=True):
         if arrays is not None:
             self._settle()
             self.optimizer.set_weights(arrays)
+
+
+def _batch_size(method: str, given: Any) -> int:
+    if given is None:
+        return BATCH_SIZE
+    _check_count(method, "batch_size", given, least=1)
+    return int(given)
+
+
+def _check_count(method: str, name: str, value: Any, least: int) -> None:
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
+        raise ValueError(f"{method}: {name} must be an integer of at least {least}; found {value!r}.")
 
 
 def _order(shuffle: Any) -> str:

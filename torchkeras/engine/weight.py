@@ -46,7 +46,7 @@ class Weight:
     `path`: its tensor, from the layer on ("linear.weight"). `keras`, `torch`: the names of its axes in either order,
     `...` for any number of spatial axes. `when`: the option that must be true for the weight to be there. `plus`: a
     second tensor that torch adds to the first one (the other bias of an `nn.LSTM`): kept at zero, counted in when read.
-    The initializer, regularizer and constraint are the layer's options `<option>_initializer` and so on; `option` is the
+    The initializer, regularizer and constraint are the layer's options `<option>_initializer` and so on; `option`: the
     weight's name unless given.
     """
 

@@ -2,6 +2,7 @@
 
 from torchkeras.engine.input import Input, InputLayer
 from torchkeras.engine.layer import Layer
+from torchkeras.engine.operation import Operation
 from torchkeras.layers.activation import LeakyReLU, ReLU, Softmax
 from torchkeras.layers.conv import Conv1D, Conv2D
 from torchkeras.layers.core import (
@@ -67,6 +68,7 @@ __all__ = [
     "Maximum",
     "Minimum",
     "Multiply",
+    "Operation",
     "Permute",
     "ReLU",
     "RepeatVector",

@@ -70,6 +70,9 @@ class Conv(Spatial, KernelLayer, abstract=True):
             dilation=self.dilation_rate,
             bias=self.use_bias,
         )
+        if self.rank == 2 and self.native_layout is Layout.CHANNELS_FIRST:
+            # As the images lie in memory: torch gives the gradient that order, and turns no kernel for it.
+            self.conv.to(memory_format=torch.channels_last)
 
     def _fixed_padding(self) -> list[tuple[int, int]] | None:
         """(before, after) of each axis; None when it depends on the size of the input."""

@@ -28,7 +28,7 @@ from torchkeras.engine.options import (
     optional,
     rule,
 )
-from torchkeras.engine.symbol import KerasTensor, Shape
+from torchkeras.engine.symbol import KerasTensor, Shape, as_list
 from torchkeras.engine.weight import weight
 
 
@@ -315,12 +315,13 @@ class Lambda(Layer):
         declared = self._declared_shape(given)
         if isinstance(outputs, KerasTensor):
             return KerasTensor(declared, outputs.dtype), output_masks
+        assert isinstance(outputs, (list, tuple))
         return [KerasTensor(shape, tensor.dtype) for shape, tensor in zip(declared, outputs, strict=True)], output_masks
 
     def _declared_shape(self, input_shape: Any) -> Any:
         first = input_shape[0] if isinstance(input_shape, list) else input_shape
         if not callable(self._output_shape):
-            return (first[0], *self._output_shape)
+            return (first[0], *as_list(self._output_shape))
         found = self._output_shape(input_shape)
         if not isinstance(found, (tuple, list)):
             raise ValueError(

@@ -12,7 +12,7 @@ from torchkeras.engine.weight import weight
 
 
 def _is_length(value: Any) -> bool:
-    sizes = value if isinstance(value, (tuple, list)) and value else (0 if value is None else value,)
+    sizes: Any = value if isinstance(value, (tuple, list)) and value else (0 if value is None else value,)
     return all(size is None or (is_integer(size) and size > 0) for size in sizes)
 
 

@@ -72,11 +72,31 @@ def text(value: Any) -> str:
 def read_names(group: h5py.Group, attribute: str) -> list[str]:
     """A list of names; one over the limit is split into `attribute0`, `attribute1`, and so on."""
     if attribute in group.attrs:
-        return [text(name) for name in group.attrs[attribute]]
+        return _names(group.attrs[attribute])
     names: list[str] = []
     for part in itertools.takewhile(group.attrs.__contains__, (f"{attribute}{k}" for k in itertools.count())):
-        names += [text(name) for name in group.attrs[part]]
+        names += _names(group.attrs[part])
     return names
+
+
+def _names(attribute: Any) -> list[str]:
+    return [] if isinstance(attribute, h5py.Empty) else [text(name) for name in attribute]
+
+
+def group_in(group: h5py.Group, name: str) -> h5py.Group:
+    """The group of that name inside `group`. Raises ModelFileError when there is none."""
+    found = group.get(name)
+    if not isinstance(found, h5py.Group):
+        raise ModelFileError(f"{group.file.filename}: {group.name} has no group {name!r}.")
+    return found
+
+
+def dataset_in(group: h5py.Group, name: str) -> h5py.Dataset:
+    """The dataset of that name inside `group`. Raises ModelFileError when there is none."""
+    found = group.get(name)
+    if not isinstance(found, h5py.Dataset):
+        raise ModelFileError(f"{group.file.filename}: {group.name} has no dataset {name!r}.")
+    return found
 
 
 def write_names(group: h5py.Group, attribute: str, names: list[str]) -> None:

@@ -18,7 +18,15 @@ from torchkeras.engine.network import Network
 from torchkeras.engine.symbol import dtype_of
 from torchkeras.engine.weight import Variable, allocate
 from torchkeras.saving.architecture import KERAS_VERSION
-from torchkeras.saving.hdf5 import ModelFileError, WeightMismatchError, read_names, text, write_names
+from torchkeras.saving.hdf5 import (
+    ModelFileError,
+    WeightMismatchError,
+    dataset_in,
+    group_in,
+    read_names,
+    text,
+    write_names,
+)
 
 
 def write_weights(group: h5py.Group, layers: list[Layer]) -> None:
@@ -84,21 +92,21 @@ def _check_written_by(group: h5py.Group) -> None:
 
 
 def _in_order(group: h5py.Group, layers: list[Layer]) -> list[tuple[Layer, h5py.Group]]:
-    stored = [group[name] for name in read_names(group, "layer_names")]
-    stored = [found for found in stored if read_names(found, "weight_names")]
+    stored = {name: group_in(group, name) for name in read_names(group, "layer_names")}
+    stored = {name: found for name, found in stored.items() if read_names(found, "weight_names")}
     weighted = [layer for layer in layers if layer.weights]
     if len(stored) != len(weighted):
         raise WeightMismatchError(
             f"{group.file.filename}: the file has {len(stored)} layers with weights "
-            f"({', '.join(found.name.rpartition('/')[2] for found in stored)}); "
+            f"({', '.join(stored)}); "
             f"the model has {len(weighted)} ({', '.join(layer.name for layer in weighted)})."
         )
-    return list(zip(weighted, stored, strict=True))
+    return list(zip(weighted, stored.values(), strict=True))
 
 
 def _by_name(group: h5py.Group, layers: list[Layer]) -> list[tuple[Layer, h5py.Group]]:
     names = set(read_names(group, "layer_names"))
-    return [(layer, group[layer.name]) for layer in layers if layer.weights and layer.name in names]
+    return [(layer, group_in(group, layer.name)) for layer in layers if layer.weights and layer.name in names]
 
 
 def _pair(layer: Layer, stored: h5py.Group) -> list[tuple[Variable, h5py.Dataset]]:
@@ -113,7 +121,7 @@ def _pair(layer: Layer, stored: h5py.Group) -> list[tuple[Variable, h5py.Dataset
     expected = [v.full_name for v in variables]
     if len(set(names)) == len(names) and set(names) == set(expected):
         names = expected
-    pairs = list(zip(variables, (stored[name] for name in names), strict=True))
+    pairs = list(zip(variables, (dataset_in(stored, name) for name in names), strict=True))
     for variable, dataset in pairs:
         if tuple(dataset.shape) != variable.shape:
             raise WeightMismatchError(
@@ -153,8 +161,8 @@ def read_optimizer(file: h5py.File) -> list[np.ndarray]:
     """An optimizer's state; empty when the file has none."""
     if "optimizer_weights" not in file:
         return []
-    group = file["optimizer_weights"]
-    return [group[name][()] for name in read_names(group, "weight_names")]
+    group = group_in(file, "optimizer_weights")
+    return [dataset_in(group, name)[()] for name in read_names(group, "weight_names")]
 
 
 def read_config(file: h5py.File, attribute: str) -> Any:

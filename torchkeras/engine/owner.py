@@ -1,0 +1,168 @@
+"""The weights of a layer: its own, by declaration or by `add_weight`, and those of the layers inside it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, ClassVar
+
+import torch
+from torch import nn
+
+from torchkeras import config
+from torchkeras.engine import options
+from torchkeras.engine.symbol import dtype_of
+from torchkeras.engine.weight import Variable, Weight, deferred
+
+
+class WeightOwner(nn.Module):
+    """The part of `Layer` that lists, reads, sets and freezes weights."""
+
+    name: str
+    built: bool
+    _weights: ClassVar[dict[str, Weight]] = {}
+    _added: list[Variable]
+    _dtype: str | None
+    _trainable: bool
+    _frozen: bool  # not trainable, or part of something that is not
+
+    def initializer_of(self, option: str) -> Any:
+        """The initializer of a declared weight: the option `<option>_initializer`."""
+        return getattr(self, f"{option}_initializer", None)
+
+    def add_weight(
+        self,
+        name: str,
+        shape: Iterable[int],
+        dtype: Any = None,
+        initializer: Any = None,
+        regularizer: Any = None,
+        trainable: bool = True,
+        constraint: Any = None,
+    ) -> torch.Tensor:
+        """Make a weight in `build` of a layer written the Keras way; returns the parameter, in Keras's layout.
+
+        The initializer's default is `glorot_uniform`; a weight that is not trainable becomes a buffer.
+        """
+        read = {rule: options.rule_of(getattr(options, rule)) for rule in ("Initializer", "Regularizer", "Constraint")}
+        kind, values = type(self), (initializer or "glorot_uniform", regularizer, constraint)
+        initial, regular, constrain = (
+            options.read(kind, options.Option(rule.lower(), None, found), value)  # type: ignore[arg-type]
+            for (rule, found), value in zip(read.items(), values, strict=True)
+        )
+        path = name.replace(".", "_").replace("/", "_")
+        device = torch.device("meta") if deferred() else config.device()
+        tensor = torch.empty(*shape, dtype=dtype_of(dtype or self.dtype), device=device)
+        if trainable:
+            self.register_parameter(path, nn.Parameter(tensor, requires_grad=tensor.is_floating_point()))
+        else:
+            self.register_buffer(path, tensor)
+        variable = Variable(self, name, path, _in_order, trainable, initial, regular, constrain)
+        self._added.append(variable)
+        if not deferred():
+            variable.initialize()
+        return getattr(self, path)
+
+    def _own_variables(self) -> list[Variable]:
+        declared = [Variable.declared(self, w) for w in self._weights.values() if w.applies(self)]
+        return [*declared, *self._added] if self.built else list(self._added)
+
+    def _sublayers(self) -> list[WeightOwner]:
+        """The layers directly inside this one, in the order in which their weights are listed."""
+        found: list[WeightOwner] = []
+        pending = list(self.children())
+        while pending:
+            module = pending.pop(0)
+            if isinstance(module, WeightOwner):
+                found.append(module)
+            else:
+                pending[:0] = list(module.children())
+        return found
+
+    def _select(self, trainable: bool) -> list[Variable]:
+        """The weights that train, or the others: all of them, the former first, when the layer is not trainable."""
+        if trainable and not self._trainable:
+            return []
+        kinds = [trainable] if self._trainable else [True, False]
+        own = [v for kind in kinds for v in self._own_variables() if v.trainable is kind]
+        inner = [v for kind in kinds for layer in self._sublayers() for v in layer._select(kind)]
+        return list({(id(v.layer), v.path): v for v in (*own, *inner)}.values())
+
+    @property
+    def trainable_weights(self) -> list[Variable]:
+        """The weights that training changes; none when the layer is not `trainable`."""
+        return self._select(True)
+
+    @property
+    def non_trainable_weights(self) -> list[Variable]:
+        """The weights that training leaves alone: statistics, and all of a layer that is not `trainable`."""
+        return self._select(False)
+
+    @property
+    def weights(self) -> list[Variable]:
+        """All weights, those that train first; empty before the first call."""
+        return [*self.trainable_weights, *self.non_trainable_weights]
+
+    def get_weights(self) -> list[Any]:
+        """The values of all weights as NumPy arrays in Keras's layout."""
+        return [variable.numpy() for variable in self._ordered_weights()]
+
+    def set_weights(self, weights: Any) -> None:
+        """Set all weights from arrays in Keras's layout, in the order of `get_weights()`.
+
+        Raises ValueError, before anything is changed, when their number or a shape is another.
+        """
+        variables, values = self._ordered_weights(), list(weights)
+        if len(variables) != len(values):
+            raise ValueError(
+                f"{self.name}: set_weights was given {len(values)} arrays; the layer has {len(variables)} weights: "
+                f"{', '.join(v.full_name for v in variables) or 'none'}."
+            )
+        for variable, value in zip(variables, values, strict=True):
+            if tuple(value.shape) != variable.shape:
+                raise ValueError(
+                    f"{self.name}: weight {variable.full_name!r} has shape {variable.shape}; "
+                    f"the array given for it has shape {tuple(value.shape)}."
+                )
+        for variable, value in zip(variables, values, strict=True):
+            variable.assign(value)
+
+    def _ordered_weights(self) -> list[Variable]:
+        return self.weights
+
+    def count_params(self) -> int:
+        """The number of scalars in all weights. Raises RuntimeError before the first call."""
+        if not self.built:
+            raise RuntimeError(
+                f"You tried to call `count_params` on {self.name}, but the layer isn't built. "
+                f"You can build it by calling it, or with `{self.name}.build(input_shape)`."
+            )
+        return sum(variable.tensor.numel() for variable in self.weights)
+
+    @property
+    def dtype(self) -> str:
+        """The name of the type of the weights."""
+        return self._dtype or config.floatx()
+
+    @property
+    def trainable(self) -> bool:
+        """Whether training changes the weights. A model keeps to what held when it was compiled."""
+        return self._trainable
+
+    @trainable.setter
+    def trainable(self, value: bool) -> None:
+        if not isinstance(value, (bool, int)):
+            raise ValueError(f"{type(self).__name__}: trainable must be True or False; found {value!r}.")
+        self._trainable = bool(value)
+        self._follow_trainable(False)
+
+    def _follow_trainable(self, frozen_above: bool) -> None:
+        self._frozen = frozen_above or not self._trainable
+        for variable in self._own_variables():
+            if variable.trainable:
+                variable.tensor.requires_grad_(not self._frozen)
+        for layer in self._sublayers():
+            layer._follow_trainable(self._frozen)
+
+
+def _in_order(ndim: int) -> tuple[int, ...]:
+    return tuple(range(ndim))
