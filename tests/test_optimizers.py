@@ -310,7 +310,7 @@ def test_learning_rate_is_lr():
 @pytest.mark.parametrize(
     ("make", "error", "message"),
     [
-        (lambda: SGD(learningrate=0.1), TypeError, "learningrate"),
+        (lambda: SGD(**cast(Any, {"learningrate": 0.1})), TypeError, "learningrate"),
         (lambda: SGD(0.1, learning_rate=0.2), TypeError, "SGD: lr and learning_rate are one option; found both."),
         (lambda: SGD(-1), ValueError, "SGD: lr must be a number of at least 0; found -1."),
         (lambda: SGD(cast(Any, "0.1")), ValueError, "SGD: lr must be a number of at least 0; found '0.1'."),

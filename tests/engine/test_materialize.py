@@ -150,7 +150,10 @@ def test_a_tensor_wanted_in_both_orders_is_permuted_once_for_all():
     y = Conv2D(4, 3)(x)
     model = Model(x, [Lambda(lambda t: t * 1)(y), Lambda(lambda t: t * 2)(y), Conv2D(2, 1)(y), y])
     assert model.code.count("permute") == 3  # the input, y to Keras's order, the last convolution's output
-    assert [tuple(out.shape) for out in model(torch.randn(2, 6, 6, 3))] == [(2, 4, 4, 4)] * 2 + [(2, 4, 4, 2), (2, 4, 4, 4)]
+    assert [tuple(out.shape) for out in model(torch.randn(2, 6, 6, 3))] == [(2, 4, 4, 4)] * 2 + [
+        (2, 4, 4, 2),
+        (2, 4, 4, 4),
+    ]
 
 
 def test_channels_first_layers_need_no_permute():
@@ -228,5 +231,9 @@ def test_an_error_inside_a_layer_shows_the_generated_line():
     model = Model(x := Input((4,)), Dense(2, name="top")(x))
     with pytest.raises(RuntimeError) as error:
         model.run(torch.randn(2, 5))
-    frames = [entry for entry in error.traceback if str(entry.path) == f"<torchkeras {model.name}>" or "self.top.run" in str(entry.statement)]
+    frames = [
+        entry
+        for entry in error.traceback
+        if str(entry.path) == f"<torchkeras {model.name}>" or "self.top.run" in str(entry.statement)
+    ]
     assert "x = self.top.run(input_1)  # (None, 2)" in [str(entry.statement).strip() for entry in frames]

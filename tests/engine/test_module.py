@@ -77,7 +77,9 @@ def test_to_another_type(build, dtype):
 def test_methods_for_types(method, dtype):
     model = getattr(cnn().eval(), method)()
     assert model(torch.randn(2, 8, 8, 3, dtype=dtype)).dtype == dtype
-    assert model.predict(np.zeros((2, 8, 8, 3))).dtype == (np.float32 if dtype is torch.bfloat16 else getattr(np, str(dtype)[6:]))
+    assert model.predict(np.zeros((2, 8, 8, 3))).dtype == (
+        np.float32 if dtype is torch.bfloat16 else getattr(np, str(dtype)[6:])
+    )
 
 
 def test_autocast():
@@ -139,7 +141,13 @@ def test_hooks_fire_on_layers_and_models():
     model = nested()
     inner = model.layers[1]
     fired = []
-    for module in (model, inner, inner.get_layer("conv2d_1"), inner.get_layer("conv2d_1").conv, model.get_layer("tail")):
+    for module in (
+        model,
+        inner,
+        inner.get_layer("conv2d_1"),
+        inner.get_layer("conv2d_1").conv,
+        model.get_layer("tail"),
+    ):
         module.register_forward_pre_hook(lambda module, args: fired.append(("before", type(module).__name__)))
         module.register_forward_hook(lambda module, args, output: fired.append(("after", type(module).__name__)))
         module.register_full_backward_hook(lambda module, into, out: fired.append(("backward", type(module).__name__)))
@@ -286,7 +294,25 @@ def test_a_layer_is_copied_with_its_weights_and_without_its_calls():
 
 # --- names ---------------------------------------------------------------------------------------------------------
 
-NAMES = ["weight", "training", "input", "block1/conv", "a.b", "class", "forward", "_modules", "loss", "name", "built", "trainable", "self", "x", "1st", "{0}", "it's"]
+NAMES = [
+    "weight",
+    "training",
+    "input",
+    "block1/conv",
+    "a.b",
+    "class",
+    "forward",
+    "_modules",
+    "loss",
+    "name",
+    "built",
+    "trainable",
+    "self",
+    "x",
+    "1st",
+    "{0}",
+    "it's",
+]
 
 
 @pytest.mark.parametrize("name", NAMES)

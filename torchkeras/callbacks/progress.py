@@ -133,6 +133,6 @@ def formatted(value: Any) -> str:
 def shown(verbose: int, stream: str = "stdout") -> list[Callback]:
     """The callbacks that `verbose` stands for: 0 none, 1 a bar, 2 a line an epoch. Raises ValueError for another."""
     makers = {0: [], 1: [ProgressBar], 2: [EpochLines]}
-    if verbose not in makers:
+    if verbose not in tuple(makers):  # which compares, where a dictionary would hash
         raise ValueError(f"verbose must be 0, 1 or 2; found {verbose!r}.")
     return [make(stream) for make in makers[verbose]]

@@ -122,6 +122,12 @@ def check_lengths(inputs: Sequence[Tensor], targets: Sequence[Tensor], weights: 
         raise ValueError("The data has no samples.")
 
 
+def check_count(method: str, option: str, value: Any, least: int) -> None:
+    """Raise ValueError when a number of samples or epochs is no integer, or below `least`."""
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
+        raise ValueError(f"{method}: {option} must be an integer of at least {least}; found {value!r}.")
+
+
 # --- one by one ------------------------------------------------------------------------------------------------------
 
 

@@ -6,10 +6,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import torch
 
 from torchkeras import losses as loss_functions
 from torchkeras import metrics as metric_functions
+from torchkeras import optimizers
 from torchkeras.engine.symbol import KerasTensor, as_list
 
 Score = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
@@ -72,8 +74,10 @@ def resolve(
             for is_weighted, wanted in ((False, plain[k]), (True, weighted[k]))
             for metric_name, function in (_metric(each, found_loss, outputs[k]) for each in wanted)
         ]
-        weight = 1.0 if weights[k] is None else float(weights[k])
-        targets.append(Target(k, name, len(names) > 1, found_loss, weight, _unique(found), modes[k]))
+        weight = 1.0 if weights[k] is None else weights[k]
+        if isinstance(weight, bool) or not isinstance(weight, (int, float, np.number)):
+            raise ValueError(f"compile: loss_weights must hold numbers; found {weight!r}.")
+        targets.append(Target(k, name, len(names) > 1, found_loss, float(weight), _unique(found), modes[k]))
     return targets
 
 
@@ -156,3 +160,47 @@ def _metrics_for_outputs(option: str, value: Any, names: list[str]) -> list[list
     if wanted and all(isinstance(each, (list, tuple)) for each in wanted):
         return [as_list(found) for found in _for_outputs(option, wanted, names)]
     return [wanted for _ in names]
+
+
+# --- in a file -------------------------------------------------------------------------------------------------------
+
+
+def training_config(model: Any) -> dict[str, Any]:
+    """How a model was compiled, as plain data."""
+    return {
+        "optimizer_config": optimizers.serialize(model.optimizer),
+        "loss": _plain(model.loss, loss_functions.serialize),
+        "metrics": _plain(model.metrics, metric_functions.serialize),
+        "sample_weight_mode": model.sample_weight_mode,
+        "loss_weights": model.loss_weights,
+        "weighted_metrics": _plain(model.weighted_metrics, metric_functions.serialize),
+    }
+
+
+def compile_arguments(training: Mapping[str, Any], custom_objects: Mapping[str, Any] | None) -> dict[str, Any]:
+    """The inverse: the arguments of `compile`."""
+    return {
+        "optimizer": optimizers.deserialize(training["optimizer_config"], custom_objects),
+        "loss": _known(training["loss"], loss_functions.deserialize, custom_objects),
+        "metrics": _known(training.get("metrics"), metric_functions.deserialize, custom_objects),
+        "loss_weights": training.get("loss_weights"),
+        "sample_weight_mode": training.get("sample_weight_mode"),
+        "weighted_metrics": _known(training.get("weighted_metrics"), metric_functions.deserialize, custom_objects),
+    }
+
+
+def _mapped(value: Any, convert: Callable[[Any], Any]) -> Any:
+    """`convert` on every loss or metric in lists and dictionaries by output."""
+    if isinstance(value, Mapping) and "class_name" not in value:
+        return {name: _mapped(item, convert) for name, item in value.items()}
+    return [_mapped(item, convert) for item in value] if isinstance(value, (list, tuple)) else convert(value)
+
+
+def _plain(value: Any, serialize: Callable[[Any], Any]) -> Any:
+    return _mapped(value, lambda item: item if isinstance(item, str) else serialize(item))
+
+
+def _known(value: Any, deserialize: Callable[..., Any], custom_objects: Any) -> Any:
+    """Names stay names (`accuracy` is resolved by the output); a name of the user's own becomes its function."""
+    own = custom_objects or {}
+    return _mapped(value, lambda item: deserialize(item, own) if isinstance(item, Mapping) or item in own else item)

@@ -59,7 +59,6 @@ class Layer(Calls, WeightOwner):
     min_input_ndim: int | None = None
     keeps_shape: bool = False  # the output has the shape and dtype of the (floating-point) input
     supports_masking: bool = False
-    stateful: Any = False
 
     # Set in __new__.
     _outbound_nodes: list[Node]
@@ -293,10 +292,10 @@ class Layer(Calls, WeightOwner):
         try:
             return super().__getattr__(name)
         except AttributeError:
-            # A property whose getter raised lands here, its own message lost: ask it again.
+            # A property or weight whose getter raised lands here, its own message lost: ask it again.
             declared = getattr(type(self), name, None)
-            if isinstance(declared, property) and declared.fget is not None:
-                return declared.fget(self)
+            if isinstance(declared, (property, Weight)):
+                return declared.__get__(self, type(self))
             raise
 
     # --- config and copies --------------------------------------------------------------------------------------------
@@ -314,12 +313,6 @@ class Layer(Calls, WeightOwner):
     def from_config(cls, config: Mapping[str, Any]) -> Layer:
         """A new layer with the options of a config. Raises as the class does for bad options."""
         return cls(**config)
-
-    def reset_states(self) -> None:
-        """Forget what stateful layers inside carry from batch to batch."""
-        for layer in self._sublayers():
-            if layer.stateful or type(layer).reset_states is Layer.reset_states:
-                layer.reset_states()
 
     def __getstate__(self) -> dict[str, Any]:
         # The graph belongs to the model: a layer copied or pickled on its own has its weights and no calls.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Annotated, Any
 
+import numpy as np
 import torch
 
 from torchkeras.engine.layer import Layer
@@ -80,6 +81,8 @@ def _encoded(argument: Any, inputs: list[KerasTensor]) -> Any:
         return {"slice": [_encoded(part, inputs) for part in (argument.start, argument.stop, argument.step)]}
     if isinstance(argument, (list, tuple)):
         return [_encoded(part, inputs) for part in argument]
+    if isinstance(argument, np.generic):
+        return argument.item()
     if not isinstance(argument, PLAIN):
         raise TypeError(
             f"An operator of a symbolic tensor takes other symbolic tensors, numbers and slices; found "

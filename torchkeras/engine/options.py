@@ -45,14 +45,16 @@ class Option:
 def collect(cls: type, root: type) -> dict[str, Option]:
     """The options of a class in positional order: own fields, then each base's; the most derived default holds.
 
-    Looks at the bases below `root`. A base with an `__init__` of its own declares none.
+    Looks at the bases below `root`. A base with an `__init__` of its own declares none; a private field is none.
     """
     found: dict[str, Option] = {}
     for base in cls.__mro__[: cls.__mro__.index(root)]:
         if "__init__" in base.__dict__ and not base.__dict__.get("_declares_options", False):
             continue
         for name, annotation in inspect.get_annotations(base, eval_str=True).items():
-            if name not in found and (found_rule := rule_of(annotation)) is not None:
+            if name in found or name.startswith("_"):
+                continue
+            if (found_rule := rule_of(annotation)) is not None:
                 found[name] = Option(name, _default(cls, name), found_rule)
     return found
 

@@ -22,6 +22,7 @@ class WeightOwner(nn.Module):
     _weights: ClassVar[dict[str, Weight]] = {}
     _added: list[Variable]
     _dtype: str | None
+    stateful: Any = False  # whether something is carried from batch to batch
     _trainable: bool
     _frozen: bool  # not trainable, or part of something that is not
 
@@ -162,6 +163,12 @@ class WeightOwner(nn.Module):
                 variable.tensor.requires_grad_(not self._frozen)
         for layer in self._sublayers():
             layer._follow_trainable(self._frozen)
+
+    def reset_states(self) -> None:
+        """Forget what stateful layers inside carry from batch to batch."""
+        for layer in self._sublayers():
+            if layer.stateful or type(layer).reset_states is WeightOwner.reset_states:
+                layer.reset_states()
 
 
 def _in_order(ndim: int) -> tuple[int, ...]:

@@ -29,6 +29,8 @@ def infer(layer: Layer, inputs: Any, masks: list[Any], arguments: Mapping[str, A
     asks_mask = type(layer).compute_mask is not _base(layer).compute_mask
     if asks_mask or outputs is None:
         runs = [_run(layer, inputs, masks, arguments, size, outputs is None) for size in PROBES]
+        if outputs is None:
+            _check_tensors(layer, runs[0][0])
         mask = runs[0][1]
         outputs = _merged(runs[0][0], runs[1][0]) if outputs is None else outputs
     if not asks_mask:
@@ -80,6 +82,15 @@ def _run(layer: Layer, inputs: Any, masks: list[Any], arguments: Mapping[str, An
         raise ValueError(
             f"{type(layer).__name__} {layer.name!r} cannot compute on input shape {shape}: {reason}"
         ) from error
+
+
+def _check_tensors(layer: Layer, outputs: Any) -> None:
+    items = outputs if isinstance(outputs, (list, tuple)) else [outputs]
+    if not items or not all(isinstance(item, torch.Tensor) for item in items):
+        raise TypeError(
+            f"{type(layer).__name__} {layer.name!r} must give a tensor or a list of tensors; "
+            f"found {type(outputs).__name__}."
+        )
 
 
 def _as_given(inputs: Any, masks: list[Any]) -> Any:

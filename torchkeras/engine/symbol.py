@@ -40,6 +40,8 @@ class KerasTensor:
     _keras_history: History
     _keras_mask: KerasTensor | None
 
+    __array_ufunc__ = None  # NumPy leaves `np.float32(2) * tensor` to the operators below
+
     # Set by the layer module, which knows how a function becomes a node: symbol itself imports no layer.
     apply_function: Callable[..., Any]
 

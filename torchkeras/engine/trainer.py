@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 import torch
 
-from torchkeras import config, losses, metrics, optimizers
+from torchkeras import config, losses, optimizers
 from torchkeras.callbacks.base import CallbackList
 from torchkeras.callbacks.logging import History
 from torchkeras.callbacks.progress import shown
 from torchkeras.engine import checks, weighting
-from torchkeras.engine.compiled import Target, reported_names, resolve
+from torchkeras.engine.compiled import compile_arguments, reported_names, resolve, training_config
 from torchkeras.engine.data import ArrayData
 from torchkeras.engine.loop import Result, run_epoch
 from torchkeras.engine.network import Network
@@ -37,7 +37,6 @@ class Trainer(Network, abstract=True):
     weighted_metrics: Any = None
     history: Any = None
     stop_training = False
-    _targets: list[Target] | None = None
     _recipe: Recipe | None = None
     _placed: list[Any] | None = None
 
@@ -60,18 +59,17 @@ class Trainer(Network, abstract=True):
         """
         if target_tensors is not None:
             raise ValueError("compile: target_tensors must be None; give the targets to `fit`.")
-        self._recipe = self._targets = None
+        self._recipe = None
         self.optimizer = optimizers.get(optimizer)
-        if not isinstance(self.optimizer, optimizers.Optimizer):
-            raise ValueError(f"compile: optimizer must be a name or a torchkeras optimizer; found {optimizer!r}.")
-        self.loss, self.metrics, self.loss_weights = loss, metrics or [], loss_weights
+        # Not by setattr: torch would make a loss that is a module, refused later on, a part of the model.
+        self.__dict__.update(loss=loss, metrics=metrics or [], loss_weights=loss_weights)
         self.sample_weight_mode, self.weighted_metrics = sample_weight_mode, weighted_metrics
         if self._graph is not None:
             self._settle()
 
     def _settle(self) -> None:
         """Resolve what `compile` was given against the outputs, and collect the weights that train."""
-        self._targets = resolve(
+        targets = resolve(
             self.output_names,
             self.outputs,
             self.loss,
@@ -87,7 +85,7 @@ class Trainer(Network, abstract=True):
         )
         self._recipe = Recipe(
             self,
-            self._targets,
+            targets,
             self.optimizer,
             parameters,
             [variable for variable in self.weights if variable.regularizer is not None],
@@ -124,8 +122,8 @@ class Trainer(Network, abstract=True):
 
     def _inputs(self, x: Any) -> list[torch.Tensor]:
         if self._graph is None:
-            first = as_list(x)[0]
-            self.build((None, *np.shape(first)[1:]))
+            (first,) = checks.standardize(x, ["input"])
+            self.build((None, *first.shape[1:]))
         shapes, types = zip(*((tensor.shape, self._type_of(tensor)) for tensor in self.inputs), strict=True)
         return checks.standardize(x, self.input_names, shapes, types, "input")
 
@@ -191,11 +189,13 @@ class Trainer(Network, abstract=True):
         if shuffle not in (True, False, "batch"):
             raise ValueError(f"fit: shuffle must be True, False or 'batch'; found {shuffle!r}.")
         for name, value in (("epochs", epochs), ("initial_epoch", initial_epoch)):
-            _check_count("fit", name, value, least=0)
+            checks.check_count("fit", name, value, least=0)
         batch_size = _batch_size("fit", batch_size)
         data = self._data(x, y, sample_weight, class_weight)
         data, validation = self._validation(data, validation_split, validation_data)
         self._check_batches(len(data), batch_size, "fit")
+        if validation is not None:
+            self._check_batches(len(validation), batch_size, "validation")
         recipe, names = self._ready(), self.metrics_names
         logged = names + ([f"val_{name}" for name in names] if validation else [])
         params = {
@@ -227,14 +227,11 @@ class Trainer(Network, abstract=True):
             hooks.on_train_end({})
         return self.history
 
-    def _run(
-        self, step: Any, batches: Any, hooks: CallbackList, kind: str, stopped: Callable[[], Any] = lambda: False
-    ) -> Result:
+    def _run(self, step: Any, batches: Any, hooks: CallbackList, kind: str, stopped: Any = lambda: False) -> Result:
         with self._mode(kind == "train"):
             return run_epoch(step, batches, self.metrics_names, self._device, hooks, kind, stopped)
 
     def _evaluate(self, data: ArrayData, batch_size: int, hooks: CallbackList) -> Result:
-        self._check_batches(len(data), batch_size, "evaluate")
         hooks.on_test_begin({})
         result = self._run(partial(test_step, self._ready()), data.batches(batch_size, "sequential"), hooks, "test")
         hooks.on_test_end(result.logs())
@@ -268,6 +265,7 @@ class Trainer(Network, abstract=True):
             raise ValueError("evaluate: steps goes with generators; arrays have a batch_size.")
         batch_size = _batch_size("evaluate", batch_size)
         data = self._data(x, y, sample_weight)
+        self._check_batches(len(data), batch_size, "evaluate")
         hooks = self._hooks(callbacks, len(data), batch_size, verbose)
         return unpacked(self._evaluate(data, batch_size, hooks).floats())
 
@@ -361,14 +359,7 @@ class Trainer(Network, abstract=True):
         """How the model was compiled, as plain data for a file; None when it was not."""
         if self.optimizer is None:
             return None
-        return {
-            "optimizer_config": optimizers.serialize(self.optimizer),
-            "loss": _plain(self.loss, losses.serialize),
-            "metrics": _plain(self.metrics, metrics.serialize),
-            "sample_weight_mode": self.sample_weight_mode,
-            "loss_weights": self.loss_weights,
-            "weighted_metrics": _plain(self.weighted_metrics, metrics.serialize),
-        }
+        return training_config(self)
 
     def _optimizer_weights(self) -> list[np.ndarray]:
         return self.optimizer.get_weights() if self._recipe is not None else []
@@ -377,14 +368,7 @@ class Trainer(Network, abstract=True):
         self, training: Mapping[str, Any], arrays: list[np.ndarray], custom_objects: Mapping[str, Any] | None
     ) -> None:
         """Compile as a file says, and restore the optimizer's state."""
-        self.compile(
-            optimizers.deserialize(training["optimizer_config"], custom_objects),
-            _known(training["loss"], losses.deserialize, custom_objects),
-            _known(training.get("metrics"), metrics.deserialize, custom_objects),
-            training.get("loss_weights"),
-            training.get("sample_weight_mode"),
-            _known(training.get("weighted_metrics"), metrics.deserialize, custom_objects),
-        )
+        self.compile(**compile_arguments(training, custom_objects))
         if arrays:
             self.optimizer.set_weights(arrays)
 
@@ -393,7 +377,7 @@ class Trainer(Network, abstract=True):
         state = super().__getstate__()
         if self._recipe is not None:
             state["_optimizer_state"] = self.optimizer.get_weights()
-        return {**state, "_recipe": None, "_targets": None, "history": None}
+        return {**state, "_recipe": None, "history": None}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         arrays = state.pop("_optimizer_state", None)
@@ -406,13 +390,8 @@ class Trainer(Network, abstract=True):
 def _batch_size(method: str, given: Any) -> int:
     if given is None:
         return BATCH_SIZE
-    _check_count(method, "batch_size", given, least=1)
+    checks.check_count(method, "batch_size", given, least=1)
     return int(given)
-
-
-def _check_count(method: str, name: str, value: Any, least: int) -> None:
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
-        raise ValueError(f"{method}: {name} must be an integer of at least {least}; found {value!r}.")
 
 
 def _order(shuffle: Any) -> str:
@@ -421,20 +400,3 @@ def _order(shuffle: Any) -> str:
 
 def _array(tensor: torch.Tensor) -> np.ndarray:
     return (tensor.float() if tensor.dtype == torch.bfloat16 else tensor).cpu().numpy()
-
-
-def _mapped(value: Any, convert: Callable[[Any], Any]) -> Any:
-    """`convert` on every loss or metric in lists and dictionaries by output."""
-    if isinstance(value, Mapping) and "class_name" not in value:
-        return {name: _mapped(item, convert) for name, item in value.items()}
-    return [_mapped(item, convert) for item in value] if isinstance(value, (list, tuple)) else convert(value)
-
-
-def _plain(value: Any, serialize: Callable[[Any], Any]) -> Any:
-    return _mapped(value, lambda item: item if isinstance(item, str) else serialize(item))
-
-
-def _known(value: Any, deserialize: Callable[..., Any], custom_objects: Any) -> Any:
-    """Names stay names (`accuracy` is resolved by the output); a name of the user's own becomes its function."""
-    own = custom_objects or {}
-    return _mapped(value, lambda item: deserialize(item, own) if isinstance(item, Mapping) or item in own else item)

@@ -19,7 +19,7 @@ import torch
 from torchkeras import config, initializers
 
 if TYPE_CHECKING:
-    from torchkeras.engine.layer import Layer
+    from torchkeras.engine.owner import WeightOwner
 
 _deferred = False
 
@@ -69,14 +69,14 @@ class Weight:
     def __set_name__(self, owner: type, name: str) -> None:
         self.name = name
 
-    def __get__(self, layer: Layer | None, owner: type) -> Any:
+    def __get__(self, layer: WeightOwner | None, owner: type) -> Any:
         if layer is None:
             return self
         if not layer.built:
             raise AttributeError(f"{layer.name}: {self.name} is made when the layer is first called.")
         return Variable.declared(layer, self).value if self.applies(layer) else None
 
-    def applies(self, layer: Layer) -> bool:
+    def applies(self, layer: WeightOwner) -> bool:
         """Whether this layer, with its options, has the weight."""
         return self.when is None or bool(getattr(layer, self.when))
 
@@ -97,7 +97,7 @@ weight = Weight
 class Variable:
     """One weight of a built layer, in Keras's layout: `name`, `shape`, `dtype`, `value`, `assign`."""
 
-    layer: Layer
+    layer: WeightOwner
     name: str
     path: str
     order: Callable[[int], tuple[int, ...]]
@@ -108,7 +108,7 @@ class Variable:
     plus: str | None = None
 
     @classmethod
-    def declared(cls, layer: Layer, declaration: Weight) -> Variable:
+    def declared(cls, layer: WeightOwner, declaration: Weight) -> Variable:
         """The variable of a layer for a declaration of its class."""
         name, option = declaration.name, declaration.option or declaration.name
         return cls(
@@ -186,7 +186,7 @@ class Variable:
         return f"<Variable '{self.full_name}' shape={self.shape} dtype={dtype}>"
 
 
-def allocate(layer: Layer, variables: list[Variable], dtype: torch.dtype) -> None:
+def allocate(layer: WeightOwner, variables: list[Variable], dtype: torch.dtype) -> None:
     """Give memory, on the default device, to what the layer made on `meta`.
 
     What no variable stands for (a counter, the second bias of an `nn.LSTM`) is set to zero.

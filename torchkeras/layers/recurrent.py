@@ -232,7 +232,8 @@ class Recurrent(Layer, abstract=True):
         return [output, *states] if self.return_state else output
 
     def _compute_in_eager_mode(self, inputs: Any, mask: Any, training: bool | None) -> Any:
-        return torch.compiler.disable(self._compute)(inputs, mask, training)
+        compute: Any = torch.compiler.disable(self._compute)
+        return compute(inputs, mask, training)
 
     # What torch.compiler.disable sets. Calling it here would import the compiler: five times what importing this takes.
     _compute_in_eager_mode._torchdynamo_disable = True  # type: ignore[attr-defined]

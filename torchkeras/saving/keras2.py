@@ -32,10 +32,15 @@ from torchkeras.saving.hdf5 import (
 def write_weights(group: h5py.Group, layers: list[Layer]) -> None:
     """Write the weights of a model's layers."""
     write_names(group, "layer_names", [layer.name for layer in layers])
-    group.attrs["backend"] = "tensorflow"
-    group.attrs["keras_version"] = KERAS_VERSION
+    _write_origin(group)
     for layer in layers:
-        _write_arrays(group.create_group(layer.name), [(v.full_name, v.numpy()) for v in layer.weights])
+        _write_arrays(group.require_group(layer.name), [(v.full_name, v.numpy()) for v in layer.weights])
+
+
+def _write_origin(group: h5py.Group) -> None:
+    # As bytes: Keras 2 decodes what it reads.
+    group.attrs["backend"] = b"tensorflow"
+    group.attrs["keras_version"] = KERAS_VERSION.encode("utf-8")
 
 
 def _write_arrays(group: h5py.Group, arrays: list[tuple[str, np.ndarray]]) -> None:
@@ -142,8 +147,7 @@ def give_memory(model: Layer) -> None:
 
 def write_model(file: h5py.File, model: Network, config: Mapping[str, Any], training: Mapping[str, Any] | None) -> None:
     """Write architecture and weights; with `training` also how the model was compiled."""
-    file.attrs["backend"] = "tensorflow"
-    file.attrs["keras_version"] = KERAS_VERSION
+    _write_origin(file)
     file.attrs["model_config"] = json.dumps(config).encode("utf-8")
     write_weights(file.create_group("model_weights"), model.layers)
     if training is not None:

@@ -1,0 +1,303 @@
+"""Graphs of layers: their order, names, nodes, nesting, and the errors of graphs that are none."""
+
+import numpy as np
+import pytest
+import torch
+
+import torchkeras
+from torchkeras.layers import (
+    LSTM,
+    Activation,
+    Add,
+    BatchNormalization,
+    Concatenate,
+    Conv2D,
+    Dense,
+    Flatten,
+    GlobalAveragePooling2D,
+    Input,
+    Lambda,
+    LeakyReLU,
+    MaxPooling2D,
+    TimeDistributed,
+    ZeroPadding2D,
+)
+from torchkeras.models import Model, Sequential
+
+
+@pytest.fixture(autouse=True)
+def fresh_session():
+    torchkeras.clear_session()
+    torch.manual_seed(0)
+
+
+def small():
+    x = Input((4,))
+    return Model(x, Dense(2)(Dense(3)(x)))
+
+
+# --- the order of layers, as genuine Keras 2.2.4 gives it ------------------------------------------------------------
+
+
+def diamond():
+    a, b = Input((4,), name="a"), Input((4,), name="b")
+    left = Dense(3, name="left")(a)
+    right = Dense(3, name="right")(b)
+    deep = Dense(3, name="deep")(Dense(3, name="middle")(b))
+    joined = Add(name="joined")([right, left])
+    return Model([a, b], Concatenate(name="out")([deep, joined]))
+
+
+def shared():
+    dense = Dense(4, name="shared")
+    a, b = Input((4,), name="a"), Input((4,), name="b")
+    first = dense(a)
+    second = dense(Dense(4, name="before")(b))
+    return Model([b, a], [Dense(2, name="top")(second), Dense(1, name="side")(first)])
+
+
+def residual():
+    x = Input((8, 8, 3), name="image")
+    y = Conv2D(4, 3, padding="same", name="stem")(x)
+    for k in range(2):
+        z = Conv2D(4, 3, padding="same", name=f"conv{k}")(y)
+        z = BatchNormalization(name=f"norm{k}")(z)
+        y = Activation("relu", name=f"relu{k}")(Add(name=f"add{k}")([z, y]))
+    pooled = GlobalAveragePooling2D(name="pool")(y)
+    return Model(x, [Dense(2, name="classes")(pooled), pooled])
+
+
+def two_ends():
+    x = Input((5,), name="x")
+    late, early = Dense(2, name="late"), Dense(2, name="early")
+    a = early(x)
+    b = late(Dense(5, name="inner")(x))
+    c = Lambda(lambda t: t * 2.0, name="double")(a)
+    return Model(x, [b, c, a])
+
+
+BLOCKS = ["conv0", "norm0", "add0", "relu0", "conv1", "norm1", "add1", "relu1"]
+ORDERS = {
+    diamond: ["b", "a", "middle", "right", "left", "deep", "joined", "out"],
+    shared: ["b", "before", "a", "shared", "top", "side"],
+    residual: ["image", "stem", *BLOCKS, "pool", "classes"],
+    two_ends: ["x", "inner", "early", "late", "double"],
+}
+
+
+@pytest.mark.parametrize("build", ORDERS)
+def test_layers_stand_in_kerass_order(build):
+    assert [layer.name for layer in build().layers] == ORDERS[build]
+
+
+def test_an_input_that_no_output_needs_stays_an_input():
+    a, b = Input((2,), name="a"), Input((2,), name="b")
+    model = Model([a, b], Dense(1, name="d")(a))
+    assert [layer.name for layer in model.layers] == ["a", "b", "d"]
+    assert model(torch.ones(3, 2), torch.ones(3, 2)).shape == (3, 1)
+
+
+# --- names -----------------------------------------------------------------------------------------------------------
+
+
+def test_automatic_names_count_afresh_after_clear_session():
+    for _ in range(2):
+        torchkeras.clear_session()
+        layers = [Dense(1), Dense(1), Conv2D(1, 1), MaxPooling2D(), LSTM(1), LeakyReLU(), ZeroPadding2D(), Sequential()]
+        layers += [BatchNormalization(), GlobalAveragePooling2D(), TimeDistributed(Flatten())]
+        assert [layer.name for layer in layers] == [
+            *("dense_1", "dense_2", "conv2d_1", "max_pooling2d_1", "lstm_1", "leaky_re_lu_1", "zero_padding2d_1"),
+            *("sequential_1", "batch_normalization_1", "global_average_pooling2d_1", "time_distributed_1"),
+        ]
+        assert Input((1,)).name == "input_1"
+        assert small().name == "model_1"
+
+
+def test_get_layer():
+    model = small()
+    assert model.get_layer("dense_1") is model.layers[2]
+    assert model.get_layer(index=1) is model.layers[1]
+    assert model.get_layer(index=-1) is model.layers[2]
+    assert model.get_layer("dense_1", index=0) is model.layers[0]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"name": "nope"}, "No such layer: 'nope'. The layers are input_1, dense_2, dense_1."),
+        ({"index": 3}, "Was asked to retrieve layer at index 3 but model only has 3 layers."),
+        ({}, "Provide either a layer name or layer index."),
+    ],
+)
+def test_get_layer_errors(arguments, message):
+    with pytest.raises(ValueError, match="layer") as error:
+        small().get_layer(**arguments)
+    assert str(error.value) == message
+
+
+# --- nodes of shared layers --------------------------------------------------------------------------------------------
+
+
+def test_a_shared_layer_has_a_node_for_every_call():
+    layer = Conv2D(2, 3, name="conv")
+    a, b = Input((8, 8, 3)), Input((9, 9, 3))
+    outputs = [layer(a), layer(b)]
+    assert [layer.get_input_at(k) for k in (0, 1)] == [a, b]
+    assert [layer.get_output_at(k) for k in (0, 1)] == outputs
+    assert [layer.get_input_shape_at(k) for k in (0, 1)] == [(None, 8, 8, 3), (None, 9, 9, 3)]
+    assert [layer.get_output_shape_at(k) for k in (0, 1)] == [(None, 6, 6, 2), (None, 7, 7, 2)]
+    assert [layer.get_input_mask_at(0), layer.get_output_mask_at(1)] == [None, None]
+    assert [tensor._keras_history[1:] for tensor in outputs] == [(0, 0), (1, 0)]
+    ill = "has multiple inbound nodes, hence the notion of 'layer {0}' is ill-defined. Use `get_{1}_at(node_index)` instead."
+    for what in ("input", "output", "input_mask", "output_mask"):
+        with pytest.raises(AttributeError) as error:
+            getattr(layer, what)
+        assert str(error.value) == f"Layer conv {ill.format(what.replace('_', ' '), what)}"
+    for side in ("input", "output"):
+        with pytest.raises(AttributeError) as error:
+            getattr(layer, f"{side}_shape")
+        assert str(error.value) == (
+            f"The layer 'conv' has multiple inbound nodes with different {side} shapes. Hence the notion of "
+            f"'{side} shape' is ill-defined for the layer. Use `get_{side}_shape_at(node_index)` instead."
+        )
+    with pytest.raises(ValueError, match="node 2") as error:
+        layer.get_input_at(2)
+    assert str(error.value) == "Asked to get input at node 2, but the layer has only 2 inbound nodes."
+
+
+def test_shapes_that_agree_are_told():
+    layer = Dense(3)
+    layer(Input((4,)))
+    layer(Input((4,)))
+    assert (layer.input_shape, layer.output_shape) == ((None, 4), (None, 3))
+
+
+def test_a_layer_without_calls():
+    layer = Dense(3, name="d")
+    with pytest.raises(RuntimeError) as runtime:
+        layer.get_output_shape_at(0)
+    assert str(runtime.value) == "The layer has never been called and thus has no defined output shape."
+    for name, message in {
+        "output": "Layer d is not connected, no output to return.",
+        "output_shape": "The layer has never been called and thus has no defined output shape.",
+        "kernel": "d: kernel is made when the layer is first called.",
+        "nothing": "'Dense' object has no attribute 'nothing'",
+    }.items():
+        with pytest.raises(AttributeError) as error:
+            getattr(layer, name)
+        assert str(error.value) == message
+
+
+def test_nodes_tell_where_their_inputs_come_from():
+    model = shared()
+    node = model.get_layer("shared")._inbound_nodes[1]
+    assert [layer.name for layer in node.inbound_layers] == ["before"]
+    assert (node.node_indices, node.tensor_indices) == ([0], [0])
+    assert (node.input_shapes, node.output_shapes) == ([(None, 4)], [(None, 4)])
+
+
+# --- several inputs, models in models ----------------------------------------------------------------------------------
+
+
+def test_several_inputs_and_outputs():
+    model = shared()
+    assert model.input_names == ["b", "a"]
+    assert model.output_names == ["top", "side"]
+    assert (model.input_shape, model.output_shape) == ([(None, 4)] * 2, [(None, 2), (None, 1)])
+    assert model.input == model.inputs
+    b, a = torch.randn(3, 4), torch.randn(3, 4)
+    dense, before, top, side = (model.get_layer(name) for name in ("shared", "before", "top", "side"))
+    for found, expected in zip(model([b, a]), [top(dense(before(b))), side(dense(a))], strict=True):
+        torch.testing.assert_close(found, expected)
+    by_name = model.predict({"a": a.numpy(), "b": b.numpy()})
+    np.testing.assert_allclose(by_name[1], side(dense(a)).detach().numpy(), rtol=1e-6)
+
+
+def test_one_output_is_no_list():
+    model = Model([x := Input((3,))], [Dense(2)(x)])
+    assert (model.input_shape, model.output_shape) == ((None, 3), (None, 2))
+    assert model.output is model.outputs[0]
+
+
+def test_a_model_as_a_layer_shares_its_weights():
+    inner = small()
+    x = Input((4,))
+    outer = Model(x, inner(x) + inner(x * 2.0))
+    values = torch.randn(3, 4)
+    torch.testing.assert_close(outer(values), inner(values) + inner(values * 2))
+    assert outer.count_params() == inner.count_params() == 23
+    assert inner.get_output_shape_at(1) == (None, 2)
+    assert inner.get_input_at(0) is inner.input
+
+
+def test_models_in_models_in_models():
+    x, model = Input((4,)), small()
+    for depth in range(4):
+        z = Input((4,))
+        model = Model(z, model(z), name=f"depth{depth}")
+    values = torch.randn(2, 4)
+    torch.testing.assert_close(Model(x, model(x))(values), model(values))
+    assert list(model.state_dict())[0] == "depth2.depth1.depth0.model_1.dense_2.linear.weight"
+
+
+def test_a_model_over_a_part_of_another_shares_its_layers():
+    base = residual()
+    part = Model(base.input, base.get_layer("relu0").output)
+    assert [layer.name for layer in part.layers] == ["image", "stem", *BLOCKS[:4]]
+    assert part.get_layer("stem") is base.get_layer("stem")
+    tail = Model(base.input, Dense(3)(base.get_layer("pool").output))
+    assert tail(torch.zeros(2, 8, 8, 3)).shape == (2, 3)
+
+
+def test_an_input_may_be_an_output():
+    x = Input((3,), name="x")
+    model = Model(x, [x, x])
+    assert model.output_names == ["x", "x_1"]
+    assert [found.tolist() for found in model(torch.ones(1, 3))] == [[[1.0] * 3]] * 2
+
+
+# --- weights -----------------------------------------------------------------------------------------------------------
+
+
+def test_weights_as_arrays_in_kerass_layout():
+    model = small()
+    assert [array.shape for array in model.get_weights()] == [(4, 3), (3,), (3, 2), (2,)]
+    arrays = [np.full(array.shape, k, "float32") for k, array in enumerate(model.get_weights())]
+    model.set_weights(arrays)
+    for found, expected in zip(model.get_weights(), arrays, strict=True):
+        np.testing.assert_array_equal(found, expected)
+    assert model.count_params() == 23
+    assert model.get_layer("dense_1").count_params() == 8
+
+
+@pytest.mark.parametrize(
+    ("shapes", "message"),
+    [
+        (
+            [(4, 3)],
+            "model_1: set_weights was given 1 arrays; the layer has 4 weights: dense_2/kernel:0, dense_2/bias:0, "
+            "dense_1/kernel:0, dense_1/bias:0.",
+        ),
+        (
+            [(4, 3), (3,), (2, 3), (2,)],
+            "model_1: weight 'dense_1/kernel:0' has shape (3, 2); the array given for it has shape (2, 3).",
+        ),
+    ],
+)
+def test_set_weights_errors_change_nothing(shapes, message):
+    model = small()
+    before = model.get_weights()
+    with pytest.raises(ValueError, match="model_1") as error:
+        model.set_weights([np.ones(shape) for shape in shapes])
+    assert str(error.value) == message
+    for found, expected in zip(model.get_weights(), before, strict=True):
+        np.testing.assert_array_equal(found, expected)
+
+
+def test_count_params_needs_a_built_layer():
+    with pytest.raises(RuntimeError) as error:
+        Dense(2).count_params()
+    assert str(error.value) == (
+        "You tried to call `count_params` on dense_1, but the layer isn't built. You can build it by calling it, or "
+        "with `dense_1.build(input_shape)`."
+    )

@@ -1,0 +1,187 @@
+"""Operators of symbolic tensors make layers that compute what torch computes."""
+
+import json
+import operator
+
+import numpy as np
+import pytest
+import torch
+
+import torchkeras
+from torchkeras.engine.symbol import OPERATORS
+from torchkeras.layers import LSTM, Conv2D, Embedding, Input, Lambda
+from torchkeras.models import Model, model_from_json
+
+A, B, M = torch.rand(2, 3, 4) + 0.5, torch.rand(2, 3, 4) + 0.5, torch.rand(2, 4, 5)
+
+EXPRESSIONS = [
+    lambda a, b, m: a + b,
+    lambda a, b, m: a - b,
+    lambda a, b, m: a * b,
+    lambda a, b, m: a / b,
+    lambda a, b, m: a // b,
+    lambda a, b, m: a % b,
+    lambda a, b, m: a**b,
+    lambda a, b, m: a @ m,
+    lambda a, b, m: -a,
+    lambda a, b, m: abs(a - b),
+    lambda a, b, m: a + a,
+    lambda a, b, m: a + 1,
+    lambda a, b, m: 1 + a,
+    lambda a, b, m: a - 2,
+    lambda a, b, m: 2 - a,
+    lambda a, b, m: 3 * a,
+    lambda a, b, m: 1 / a,
+    lambda a, b, m: a / 4,
+    lambda a, b, m: 7 // a,
+    lambda a, b, m: 7 % a,
+    lambda a, b, m: a**2,
+    lambda a, b, m: 2**a,
+    lambda a, b, m: a > 1,
+    lambda a, b, m: a >= b,
+    lambda a, b, m: a < 1,
+    lambda a, b, m: a <= b,
+    lambda a, b, m: a[:, 1:],
+    lambda a, b, m: a[:, :, ::2],
+    lambda a, b, m: a[..., 0],
+    lambda a, b, m: a[:, -1],
+    lambda a, b, m: a[:, None],
+    lambda a, b, m: a[:, :2, 1:3],
+    lambda a, b, m: torch.add(a, b),
+    lambda a, b, m: torch.sub(a, 1),
+    lambda a, b, m: torch.mul(a, 2),
+    lambda a, b, m: torch.div(a, b),
+    lambda a, b, m: torch.matmul(a, m),
+    lambda a, b, m: torch.neg(a),
+    lambda a, b, m: torch.abs(a),
+    lambda a, b, m: torch.pow(a, 2),
+    lambda a, b, m: a * np.float32(2),
+    lambda a, b, m: (2 - a[:, 1:] * b[:, 1:]) ** 2 / (1 + a[:, :1]),
+]
+
+
+@pytest.fixture(autouse=True)
+def fresh_session():
+    torchkeras.clear_session()
+
+
+@pytest.mark.parametrize("expression", EXPRESSIONS)
+def test_value_shape_and_config(expression):
+    inputs = [Input(tuple(tensor.shape[1:])) for tensor in (A, B, M)]
+    output = expression(*inputs)
+    expected = expression(A, B, M)
+    assert (output.shape, output.dtype) == ((None, *expected.shape[1:]), expected.dtype)
+    model = Model(inputs, output)
+    torch.testing.assert_close(model(A, B, M), expected)
+    again = model_from_json(model.to_json())
+    torch.testing.assert_close(again(A, B, M), expected)
+    assert json.loads(again.to_json()) == json.loads(model.to_json())
+
+
+def test_names_count_by_operator():
+    a = Input((3,))
+    assert [tensor._keras_history.layer.name for tensor in (a + 1, a + 2, -a, a[:, 1:])] == [
+        *("operation_add_1", "operation_add_2", "operation_neg_1", "operation_getitem_1"),
+    ]
+
+
+def test_numpy_numbers_on_the_left():
+    a = Input((3,))
+    model = Model(a, np.float32(2) * a + np.float64(1) / a)
+    torch.testing.assert_close(model(torch.full((1, 3), 2.0)), torch.full((1, 3), 4.5))
+
+
+def test_two_images_and_a_batch_of_vectors_broadcast():
+    a, b = Input((4, 5, 3)), Input((1, 1, 3))
+    x, y = torch.rand(2, 4, 5, 3), torch.rand(2, 1, 1, 3)
+    torch.testing.assert_close(Model([a, b], a * b)(x, y), x * y)
+
+
+def test_elementwise_operators_keep_images_channels_first_and_slices_see_kerass_order():
+    image = Input((6, 6, 3))
+    y = Conv2D(4, 1)(image)
+    model = Model(image, Conv2D(2, 1)((y * 2 - y / 3)[:, 1:, :, 2:]))
+    lines = [line.strip().partition("  #")[0] for line in model.code.splitlines()]
+    assert sum("permute" in line for line in lines) == 4
+    x = torch.rand(2, 6, 6, 3)
+    first, last = model.get_layer("conv2d_1"), model.get_layer("conv2d_2")
+    torch.testing.assert_close(model(x), last((first(x) * 2 - first(x) / 3)[:, 1:, :, 2:]))
+
+
+def test_masks_pass_operators_but_not_slices():
+    vectors = Embedding(5, 3, mask_zero=True)(Input((4,), dtype="int32"))
+    assert [(vectors * 2)._keras_mask.shape, (1 - vectors)._keras_mask.shape] == [(None, 4)] * 2
+    assert vectors[:, 1:]._keras_mask is None
+    assert LSTM(2)(vectors * 2).shape == (None, 2)
+
+
+x = Input((4,), name="x")
+SHOWN = "<KerasTensor 'x' shape=(?, 4) dtype=float32>"
+ERRORS = [
+    (
+        lambda: torch.relu(x),
+        TypeError,
+        "torch's relu cannot be applied to a symbolic tensor; put it into a Lambda layer: "
+        "Lambda(lambda x: torch.relu(x))(tensor).",
+    ),
+    (
+        lambda: torch.add(x, x, alpha=2),
+        TypeError,
+        "torch's add cannot be applied to a symbolic tensor; put it into a Lambda layer: "
+        "Lambda(lambda x: torch.add(x))(tensor).",
+    ),
+    (
+        lambda: x + torch.ones(4),
+        TypeError,
+        "An operator of a symbolic tensor takes other symbolic tensors, numbers and slices; found Tensor. Put other "
+        "constants into a Lambda layer.",
+    ),
+    (
+        lambda: np.ones(4) + x,
+        TypeError,
+        "An operator of a symbolic tensor takes other symbolic tensors, numbers and slices; found ndarray. Put other "
+        "constants into a Lambda layer.",
+    ),
+    (
+        lambda: bool(x > 0),
+        TypeError,
+        "<KerasTensor 'operation_gt_1' shape=(?, 4) dtype=bool> has no value yet, so it has no truth value: a graph "
+        "cannot branch on it.",
+    ),
+    (lambda: len(x), TypeError, f"{SHOWN} has no length; its shape is (None, 4)."),
+    (lambda: list(iter(x)), TypeError, f"{SHOWN} cannot be iterated over; take slices of it."),
+    (
+        lambda: np.asarray(x),
+        TypeError,
+        f"{SHOWN} has no values yet and is no array: NumPy cannot compute on it.",
+    ),
+    (
+        lambda: x[:, 9],
+        ValueError,
+        "Operation 'operation_getitem_1' cannot compute on input shape (None, 4): index 9 is out of bounds for "
+        "dimension 1 with size 4",
+    ),
+    (
+        lambda: torchkeras.layers.Operation("power", []),
+        ValueError,
+        f"Operation: function must be one of {', '.join(map(repr, OPERATORS))}; found 'power'.",
+    ),
+]
+
+
+@pytest.mark.parametrize(("build", "kind", "message"), ERRORS)
+def test_error(build, kind, message):
+    with pytest.raises(kind) as error:
+        build()
+    assert str(error.value) == message
+
+
+def test_the_lambda_that_the_error_names():
+    a = Input((4,))
+    torch.testing.assert_close(Model(a, Lambda(lambda x: torch.relu(x))(a))(A[:, 0] - 1), torch.relu(A[:, 0] - 1))
+
+
+def test_a_symbolic_tensor_is_equal_to_itself_alone():
+    assert x == x
+    assert operator.ne(x, Input((4,)))
+    assert len({x, x}) == 1

@@ -1,0 +1,225 @@
+"""Layers of a user's own, written the Keras way or the torch way."""
+
+import copy
+import json
+import pickle
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+import torchkeras
+from torchkeras import initializers
+from torchkeras.engine.layer import Layer
+from torchkeras.layers import Conv2D, Dense, Flatten, Input
+from torchkeras.models import Model, Sequential, load_model, model_from_json
+from torchkeras.registry import custom_object_scope
+
+
+@pytest.fixture(autouse=True)
+def fresh_session():
+    torchkeras.clear_session()
+    torch.manual_seed(0)
+
+
+class Scaled(Layer):
+    """As the guides for Keras 2 write a layer, attributes before `super().__init__` included."""
+
+    def __init__(self, units, scale=1.0, kernel_initializer="glorot_uniform", **kwargs):
+        self.units = units
+        self.scale = scale
+        self.kernel_initializer = initializers.get(kernel_initializer)
+        super().__init__(**kwargs)
+
+    def build(self, input_shape):
+        self.kernel = self.add_weight(
+            name="kernel",
+            shape=(input_shape[1], self.units),
+            initializer=self.kernel_initializer,
+            regularizer="l2",
+            constraint="non_neg",
+            trainable=True,
+        )
+        self.seen = self.add_weight(name="seen", shape=(1,), initializer="zeros", trainable=False)
+        super().build(input_shape)
+
+    def call(self, x):
+        return torch.matmul(x, self.kernel) * self.scale + self.seen
+
+    def compute_output_shape(self, input_shape):
+        return (input_shape[0], self.units)
+
+    def get_config(self):
+        config = {"units": self.units, "scale": self.scale}
+        config["kernel_initializer"] = initializers.serialize(self.kernel_initializer)
+        return {**super().get_config(), **config}
+
+
+class Twice(Layer):
+    """The least of all: no options, no weights, the shape found by running."""
+
+    def call(self, inputs):
+        return torch.cat([inputs, inputs], -1)
+
+
+class Perceptron(Layer):
+    """As for torch: modules in `__init__`, `forward`."""
+
+    def __init__(self, features, hidden=5, **kwargs):
+        super().__init__(**kwargs)
+        self.features = features
+        self.hidden = nn.Linear(features, hidden)
+        self.norm = nn.BatchNorm1d(hidden)
+
+    def forward(self, x):
+        return self.norm(self.hidden(x)).relu()
+
+
+class Shifted(Conv2D):
+    """A layer of the package with another `call`."""
+
+    def call(self, inputs):
+        assert inputs.shape[-1] == 3, "channels last, as Keras shows them"
+        return super().call(inputs)[:, :, 1:] + 1
+
+
+class Options(Layer):
+    """Options declared as fields, as the package's own layers do."""
+
+    times: int = 2
+
+    def forward(self, inputs):
+        return inputs * self.times
+
+
+CUSTOM = {cls.__name__: cls for cls in (Scaled, Twice, Perceptron, Shifted, Options)}
+
+
+def test_a_layer_written_for_keras():
+    layer = Scaled(2, scale=3.0, name="scaled")
+    assert (layer.built, layer.weights) == (False, [])
+    output = layer(Input((4,)))
+    assert (output.shape, layer.built) == ((None, 2), True)
+    assert [weight.full_name for weight in layer.trainable_weights] == ["scaled/kernel:0"]
+    assert [weight.full_name for weight in layer.non_trainable_weights] == ["scaled/seen:0"]
+    assert [name for name, _ in layer.named_parameters()] == ["kernel"]
+    assert [name for name, _ in layer.named_buffers()] == ["seen"]
+    layer.set_weights([np.ones((4, 2)), np.full(1, 0.5)])
+    assert layer(torch.ones(1, 4)).tolist() == [[12.5, 12.5]]
+
+
+def test_it_trains_with_its_regularizer_and_constraint():
+    model = Sequential([Scaled(2, input_shape=(4,), name="scaled")])
+    model.compile("sgd", "mse")
+    kernel = model.get_weights()[0]
+    x, y = np.ones((4, 4)), -np.ones((4, 2))
+    loss = model.test_on_batch(x, y)
+    expected = np.mean((x @ kernel - y) ** 2) + 0.01 * np.sum(kernel**2)
+    np.testing.assert_allclose(loss, expected, rtol=1e-5)
+    model.train_on_batch(x, y)
+    assert (model.get_weights()[0] >= 0).all()
+    assert (model.get_weights()[0] != kernel).any()
+
+
+def build(kind):
+    first = {
+        "Scaled": lambda: Scaled(2, scale=0.5, name="mine"),
+        "Twice": lambda: Twice(name="mine"),
+        "Options": lambda: Options(times=3, name="mine"),
+    }
+    x = Input((4,))
+    return Model(x, Dense(3)(first[kind]()(x)))
+
+
+@pytest.mark.parametrize("kind", ["Scaled", "Twice", "Options"])
+def test_config_file_copies(kind, tmp_path):
+    model = build(kind).eval()
+    values = torch.randn(2, 4)
+    expected = model(values)
+    by_argument = model_from_json(model.to_json(), custom_objects=CUSTOM)
+    with custom_object_scope(CUSTOM):
+        by_scope = model_from_json(model.to_json())
+    for again in (by_argument, by_scope):
+        again.set_weights(model.get_weights())
+        torch.testing.assert_close(again(values), expected)
+        assert json.loads(again.to_json()) == json.loads(model.to_json())
+    model.save(tmp_path / "model.h5")
+    torch.testing.assert_close(load_model(tmp_path / "model.h5", custom_objects=CUSTOM)(values), expected)
+    torch.testing.assert_close(copy.deepcopy(model)(values), expected)
+    torch.testing.assert_close(pickle.loads(pickle.dumps(model))(values), expected)  # noqa: S301
+
+
+def test_an_unknown_layer_in_a_config():
+    with pytest.raises(ValueError, match="Unknown layer") as error:
+        model_from_json(build("Twice").to_json())
+    assert str(error.value) == (
+        "Unknown layer: 'Twice'. An object of your own is found when it is passed in `custom_objects` or put into a "
+        "CustomObjectScope."
+    )
+
+
+def test_a_shape_that_is_not_told_is_found():
+    assert Twice()(Input((None, 4))).shape == (None, None, 8)
+    assert Twice().compute_output_shape((None, 4)) == (None, 8)
+
+
+def test_a_layer_written_for_torch():
+    x = Input((4,))
+    layer = Perceptron(4, name="mlp")
+    model = Model(x, Dense(2)(layer(x)))
+    assert model.get_layer("mlp").output_shape == (None, 5)
+    assert "mlp.hidden.weight" in model.state_dict()
+    model.compile("sgd", "mse")
+    values = torch.randn(8, 4)
+    torch.testing.assert_close(layer.eval()(values), layer.norm(layer.hidden(values)).relu())
+    assert Twice()(values).shape == (8, 8)
+
+
+def test_a_subclass_sees_kerass_order_and_so_does_what_it_calls():
+    x = Input((6, 5, 3))
+    layer = Shifted(4, 3, padding="same", name="shifted")
+    model = Model(x, Flatten()(Conv2D(2, 1)(layer(x))))
+    assert layer.output_shape == (None, 6, 4, 4)
+    values = torch.randn(2, 6, 5, 3)
+    plain = Conv2D(4, 3, padding="same")
+    plain(values)
+    plain.set_weights(layer.get_weights())
+    torch.testing.assert_close(layer(values), plain(values)[:, :, 1:] + 1)
+    last = model.get_layer("conv2d_1")
+    torch.testing.assert_close(model(values), last(layer(values)).flatten(1))
+
+
+def test_a_call_may_take_training():
+    class Noise(Layer):
+        def call(self, inputs, training=None):
+            return inputs + 1 if (self.training if training is None else training) else inputs
+
+    x = Input((2,))
+    model = Model(x, [Noise()(x), Noise()(x, training=True)])
+    assert [item.tolist() for item in model.eval()(torch.zeros(1, 2))] == [[[0.0, 0.0]], [[1.0, 1.0]]]
+    assert [item.tolist() for item in model.train()(torch.zeros(1, 2))] == [[[1.0, 1.0]]] * 2
+
+
+def test_several_inputs_and_outputs():
+    class Swapped(Layer):
+        def call(self, inputs):
+            a, b = inputs
+            return [b, a]
+
+        def compute_output_shape(self, input_shape):
+            return [input_shape[1], input_shape[0]]
+
+    a, b = Input((2,)), Input((3,))
+    first, second = Swapped()([a, b])
+    assert (first.shape, second.shape) == ((None, 3), (None, 2))
+    found = Model([a, b], [first, second])(torch.zeros(1, 2), torch.ones(1, 3))
+    assert [item.tolist() for item in found] == [[[1.0] * 3], [[0.0] * 2]]
+
+
+def test_an_unknown_option():
+    with pytest.raises(TypeError) as error:
+        Twice(units=3)
+    assert str(error.value) == (
+        "Twice: unknown option 'units'. Its options are name, trainable, dtype, input_shape, batch_input_shape."
+    )

@@ -1,0 +1,281 @@
+"""The hot path, by counting operations: what a step does beside a tuned loop written by hand, and that it never waits."""
+
+from collections import Counter
+from functools import partial
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+from torch.nn import functional as F
+from torch.utils._python_dispatch import TorchDispatchMode
+
+from torchkeras import Input, Model
+from torchkeras.callbacks import LambdaCallback
+from torchkeras.engine.steps import predict_step, test_step, train_step
+from torchkeras.layers import (
+    BatchNormalization,
+    Conv2D,
+    Dense,
+    Dropout,
+    Flatten,
+    Masking,
+    MaxPooling2D,
+    TimeDistributed,
+)
+from torchkeras.optimizers import SGD
+
+evaluation_step = test_step
+test_step.__test__ = False  # type: ignore[attr-defined]  # it is no test of pytest's
+
+# What moves no numbers: views, and the handles that autograd and the profiler take.
+FREE = {"view", "t", "detach", "permute", "expand", "split", "select", "unsqueeze", "squeeze", "slice", "alias"}
+WAITS = {"_local_scalar_dense", "item", "is_nonzero", "equal", "nonzero"}
+FROM_THE_HOST = {"scalar_tensor", "lift_fresh", "lift_fresh_copy", "between devices"}
+
+
+class Counted(TorchDispatchMode):
+    """The names of the operations that compute, as often as they ran."""
+
+    def __init__(self):
+        super().__init__()
+        self.seen: Counter[str] = Counter()
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        namespace, _, name = func.name().partition("::")
+        if namespace == "aten":
+            self.seen[name.partition(".")[0]] += 1
+        result = func(*args, **(kwargs or {}))
+        devices = {value.device for value in (*args, result) if isinstance(value, torch.Tensor)}
+        self.seen["between devices"] += len(devices) > 1
+        return result
+
+
+def mlp():
+    inputs = Input((20,))
+    hidden = Dense(64, activation="relu")(Dense(64, activation="relu")(inputs))
+    return Model(inputs, Dense(10, activation="softmax")(hidden))
+
+
+def cnn():
+    inputs = Input((12, 12, 2))
+    hidden = Conv2D(8, 3, activation="relu")(Conv2D(4, 3, activation="relu")(inputs))
+    hidden = Flatten()(Dropout(0.25)(MaxPooling2D(2)(hidden)))
+    return Model(inputs, Dense(10, activation="softmax")(Dropout(0.5)(Dense(16, activation="relu")(hidden))))
+
+
+def normalized():
+    inputs = Input((12, 12, 2))
+    hidden = Conv2D(8, 3, activation="relu")(BatchNormalization()(Conv2D(4, 3)(inputs)))
+    return Model(inputs, Dense(10, activation="softmax")(Flatten()(hidden)))
+
+
+BY_HAND = {
+    mlp: lambda: nn.Sequential(nn.Linear(20, 64), nn.ReLU(), nn.Linear(64, 64), nn.ReLU(), nn.Linear(64, 10)),
+    cnn: lambda: nn.Sequential(
+        *(
+            nn.Conv2d(1, 4, 3),
+            nn.ReLU(),
+            nn.Conv2d(4, 8, 3),
+            nn.ReLU(),
+            nn.MaxPool2d(2),
+            nn.Dropout(0.25),
+            nn.Flatten(),
+        ),
+        *(nn.Linear(128, 16), nn.ReLU(), nn.Dropout(0.5), nn.Linear(16, 10)),
+    ),
+}
+
+
+def samples(model, count=16):
+    random = np.random.default_rng(0)
+    shape = model.input_shape[1:]
+    return random.standard_normal((count, *shape)).astype("float32"), random.integers(0, 10, count)
+
+
+def compiled(make, **options):
+    model = make()
+    model.compile("adam", "sparse_categorical_crossentropy", ["accuracy"], **options)
+    return model
+
+
+def counted(act):
+    """The operations of the second run: the first makes the optimizer's state and all that is made once."""
+    act()
+    with Counted() as found:
+        act()
+    return found.seen
+
+
+def one_more(run):
+    """What a batch costs: the operations of four batches less those of three."""
+    return computing(counted(lambda: run(4)) - counted(lambda: run(3)))
+
+
+def computing(seen):
+    return Counter({name: count for name, count in seen.items() if count and name not in FREE})
+
+
+def by_hand(make, training):
+    """What a batch costs in the loop of benchmarks/step.py; in evaluation, where the order is fixed, it takes views."""
+    network = BY_HAND[make]().train(training)
+    x, y = map(torch.from_numpy, samples(make()))
+    x = x.permute(0, 3, 1, 2).contiguous() if x.dim() == 4 else x
+    optimizer = torch.optim.Adam(network.parameters(), lr=1e-3, eps=1e-7, fused=True)
+    loss_sum, correct = torch.zeros(()), torch.zeros((), dtype=torch.int64)
+
+    def step(inputs, target):
+        logits = network(inputs)
+        loss = F.cross_entropy(logits, target)
+        if training:
+            optimizer.zero_grad(set_to_none=True)
+            loss.backward()
+            optimizer.step()
+        loss_sum.add_(loss.detach() * len(target))
+        correct.add_((logits.detach().argmax(1) == target).sum())
+
+    def run(batches):
+        for index, start in zip(torch.arange(4 * batches).split(4), range(0, 4 * batches, 4), strict=True):
+            if training:
+                step(x.index_select(0, index), y.index_select(0, index))
+            else:
+                step(x[start : start + 4], y[start : start + 4])
+
+    return one_more(run)
+
+
+# --- no more work than by hand ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("make", [mlp, cnn])
+def test_a_training_step_computes_what_a_hand_written_one_does(make):
+    model = compiled(make)
+    x, y = samples(model)
+    ours = one_more(lambda batches: model.fit(x[: 4 * batches], y[: 4 * batches], batch_size=4, verbose=0))
+    theirs = by_hand(make, training=True)
+    # Ours: the output is a probability; the loss is clipped as Keras clips it, there and back, and its mean (and that
+    # mean's gradient) taken apart from it. Theirs: numbers are summed one by one, and a 1 is made to go back from.
+    assert ours - theirs == {"_softmax": 1, "hardtanh": 1, "hardtanh_backward": 1, "mean": 2, "div": 1}
+    assert theirs - ours == {"mul": 1, "add_": 2, "sum": 1, "ones_like": 1}
+    assert ours.total() == theirs.total() + 1
+
+
+@pytest.mark.parametrize("make", [mlp, cnn])
+def test_a_batch_of_evaluate_computes_little_more_than_by_hand(make):
+    model = compiled(make)
+    x, y = samples(model)
+    ours = one_more(lambda batches: model.evaluate(x[: 4 * batches], y[: 4 * batches], batch_size=4, verbose=0))
+    theirs = by_hand(make, training=False)
+    # The loss is that of the probabilities which are given out, clipped as Keras clips them.
+    assert ours - theirs == {"_softmax": 1, "hardtanh": 1, "log": 1, "mean": 2, "_foreach_add_": 1}
+    assert theirs - ours == {"mul": 1, "add_": 2, "sum": 1}
+
+
+@pytest.mark.parametrize("make", [mlp, cnn])
+def test_a_batch_of_predict_computes_the_network_alone(make):
+    model, network = make(), BY_HAND[make]().eval()
+    x = torch.from_numpy(samples(model)[0])
+    ours = one_more(lambda batches: model.predict(x[: 4 * batches], batch_size=4))
+    turned = x[:4].permute(0, 3, 1, 2).contiguous() if x.dim() == 4 else x[:4]
+    with torch.no_grad():
+        theirs = computing(counted(lambda: network(turned)))
+    assert ours == theirs + Counter({"_softmax": 1})
+
+
+# --- no waiting ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("make", [mlp, cnn, normalized])
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("step", [train_step, evaluation_step])
+def test_a_step_waits_for_nothing_and_brings_nothing_from_the_host(make, weighted, step):
+    model = compiled(make, weighted_metrics=["accuracy"], loss_weights=[2.0])
+    x, y = samples(model)
+    data = model._data(x, y, np.ones(16) if weighted else None)
+    recipe = model._ready()
+
+    def steps():
+        for batch in data.batches(4):
+            step(recipe, batch)
+
+    found = counted(steps)
+    assert found["addmm"] > 0
+    assert {name: count for name, count in found.items() if count and name in WAITS | FROM_THE_HOST} == {}
+
+
+def test_penalties_masks_and_decay_wait_for_nothing_either():
+    inputs = Input((6, 3))
+    hidden = Dense(4, kernel_regularizer="l2", activity_regularizer="l1", kernel_constraint="max_norm")(inputs)
+    model = Model(inputs, TimeDistributed(Dense(2))(Masking()(hidden)))
+    model.compile(SGD(decay=0.1, momentum=0.5, clipnorm=1.0), "mse", ["mae"])
+    data = model._data(np.ones((8, 6, 3)), np.ones((8, 6, 2)))
+    recipe = model._ready()
+    found = counted(lambda: [train_step(recipe, batch) for batch in data.batches(4)])
+    assert found["addmm"] > 0
+    assert {name: count for name, count in found.items() if count and name in WAITS | FROM_THE_HOST} == {}
+
+
+@pytest.mark.parametrize("callbacks", [[], [LambdaCallback(on_batch_end=lambda batch, logs: None)]])
+@pytest.mark.parametrize("validation", [None, 0.25])
+def test_transfers_of_an_epoch_do_not_grow_with_its_batches(callbacks, validation):
+    model = compiled(mlp)
+    x, y = samples(model, 64)
+
+    def reads(batch_size):
+        options = {"callbacks": callbacks, "validation_split": validation or 0.0, "verbose": 0}
+        return counted(lambda: model.fit(x, y, batch_size=batch_size, **options))["_local_scalar_dense"]
+
+    assert reads(32) == reads(16) == reads(2)
+
+
+def test_a_number_that_is_read_is_read_once():
+    model = compiled(mlp)
+    x, y = samples(model)
+    quiet = LambdaCallback(on_batch_end=lambda batch, logs: None)
+    reader = LambdaCallback(on_batch_end=lambda batch, logs: (logs["loss"], logs["loss"], logs["size"]))
+    reads = [
+        counted(lambda given=given: model.fit(x, y, batch_size=4, verbose=0, callbacks=given))["_local_scalar_dense"]
+        for given in ([quiet], [reader], [reader, reader])
+    ]
+    assert [count - reads[0] for count in reads] == [0, 4, 4]
+
+
+# --- batches ---------------------------------------------------------------------------------------------------------
+
+
+def test_batches_in_order_are_views():
+    model = compiled(mlp)
+    x, y = map(torch.from_numpy, samples(model))
+    data = model._data(x, y)
+    assert data.inputs[0].data_ptr() == x.data_ptr()
+    for order in ("sequential", "batch"):
+        for batch in data.batches(4, order):
+            for tensor, whole in ((batch.inputs[0], data.inputs[0]), (batch.targets[0], data.targets[0])):
+                assert tensor.untyped_storage().data_ptr() == whole.untyped_storage().data_ptr()
+    found = counted(lambda: list(data.batches(4)))
+    assert set(computing(found)) == set()
+
+
+def test_a_shuffled_epoch_gathers_each_batch_once():
+    model = compiled(mlp)
+    data = model._data(*samples(model))
+    assert computing(counted(lambda: list(data.batches(4, "shuffled")))) == {"randperm": 1, "index_select": 8}
+
+
+# --- compiled --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("make", [mlp, cnn, normalized])
+def test_forward_and_losses_compile_as_one_graph(make):
+    model = compiled(make)
+    data = model._data(*samples(model))
+    (batch,) = data.batches(16)
+    recipe = model._ready()
+    model.eval()
+    expected = evaluation_step(recipe, batch)
+    torch._dynamo.reset()
+    step = torch.compile(partial(evaluation_step, recipe), fullgraph=True, backend="eager")
+    torch.testing.assert_close(step(batch), expected)
+    outputs = torch.compile(partial(predict_step, model), fullgraph=True, backend="eager")(batch.inputs)
+    torch.testing.assert_close(outputs, predict_step(model, batch.inputs))
+    torch._dynamo.reset()

@@ -1,0 +1,326 @@
+"""What cannot be meant by `compile`, `fit`, `evaluate` or `predict` is refused, with what was expected and found."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from torchkeras import Input, Model, Sequential
+from torchkeras.layers import LSTM, Dense
+
+X, Y = np.ones((10, 4), "float32"), np.ones((10, 3), "float32")
+LABELS = np.arange(10) % 3
+
+
+def model(loss: Any = "mse", activation=None, **options) -> Any:  # Any: what follows calls it wrongly on purpose
+    inputs = Input((4,), name="features")
+    made = Model(inputs, Dense(3, activation=activation, name="out")(inputs))
+    made.compile("sgd", loss, **options)
+    return made
+
+
+def two_outputs(loss: Any = "mse", **options) -> Any:
+    inputs = Input((4,))
+    made = Model(inputs, [Dense(2, name="left")(inputs), Dense(3, name="right")(inputs)])
+    made.compile("sgd", loss, **options)
+    return made
+
+
+def classifier(loss="sparse_categorical_crossentropy"):
+    return model(loss, "softmax")
+
+
+OWN = " An object of your own is found when it is passed in `custom_objects` or put into a CustomObjectScope."
+SUBCLASS = "give a name, a config or an instance of a subclass of torchkeras.optimizers.Optimizer."
+NO_LOSS = "compile: the model has no loss to optimize; give `loss`, by name or as a function."
+OUTPUTS = "the model has 2 outputs: left, right."
+COMPILE = [
+    (lambda: model().compile("sdg", "mse"), f"Unknown optimizer: 'sdg'. Did you mean 'sgd'?{OWN}"),
+    (lambda: model("mxe"), f"Unknown loss function: 'mxe'. Did you mean 'mse' or 'mae'?{OWN}"),
+    (lambda: model(metrics=["xyz"]), f"Unknown metric function: 'xyz'.{OWN}"),
+    (lambda: model(None), NO_LOSS),
+    (lambda: two_outputs([None, None]), NO_LOSS),
+    (
+        lambda: model(torch.nn.MSELoss()),
+        "compile: loss must be a name or a function (y_true, y_pred); found the module MSELoss().",
+    ),
+    (lambda: model(target_tensors=[Y]), "compile: target_tensors must be None; give the targets to `fit`."),
+    (lambda: two_outputs(["mse"]), f"compile: loss has 1 entries; {OUTPUTS}"),
+    (lambda: two_outputs({"lef": "mse"}), "compile: loss names the output 'lef'; the outputs are left, right."),
+    (lambda: two_outputs(loss_weights=[1, 2, 3]), f"compile: loss_weights has 3 entries; {OUTPUTS}"),
+    (
+        lambda: two_outputs(loss_weights={"up": 1}),
+        "compile: loss_weights names the output 'up'; the outputs are left, right.",
+    ),
+    (
+        lambda: two_outputs(loss_weights=2),
+        "compile: loss_weights must be a list or a dictionary for several outputs; found 2.",
+    ),
+    (lambda: two_outputs(loss_weights=["1", 1]), "compile: loss_weights must hold numbers; found '1'."),
+    (lambda: two_outputs(metrics=[["mae"]]), f"compile: metrics has 1 entries; {OUTPUTS}"),
+    (
+        lambda: two_outputs(metrics={"up": "mae"}),
+        "compile: metrics names the output 'up'; the outputs are left, right.",
+    ),
+    (
+        lambda: two_outputs(weighted_metrics={"up": "mae"}),
+        "compile: weighted_metrics names the output 'up'; the outputs are left, right.",
+    ),
+    (
+        lambda: model(sample_weight_mode="time"),
+        "compile: sample_weight_mode must be None or 'temporal'; found 'time'.",
+    ),
+    (
+        lambda: two_outputs(sample_weight_mode={"up": "temporal"}),
+        "compile: sample_weight_mode names the output 'up'; the outputs are left, right.",
+    ),
+]
+
+
+@pytest.mark.parametrize(("act", "message"), COMPILE)
+def test_compile_refuses(act, message):
+    with pytest.raises(ValueError) as error:  # noqa: PT011  # the whole text is compared below
+        act()
+    assert str(error.value) == message
+
+
+@pytest.mark.parametrize(
+    ("act", "message"),
+    [
+        (lambda: model(metrics="accuracy"), "compile: metrics must be a list or a dictionary; found 'accuracy'."),
+        (lambda: model(3), "Could not interpret 3 as a loss function: give a name, a config or a callable."),
+        (
+            lambda: model().compile(None, "mse"),
+            f"Could not interpret None as an optimizer: {SUBCLASS}",
+        ),
+    ],
+)
+def test_compile_refuses_other_types(act, message):
+    with pytest.raises(TypeError) as error:
+        act()
+    assert str(error.value) == message
+
+
+def test_a_refused_loss_is_no_part_of_the_model():
+    made = model()
+    keys = list(made.state_dict())
+    with pytest.raises(ValueError, match="found the module Linear"):
+        made.compile("sgd", torch.nn.Linear(1, 1))
+    assert list(made.state_dict()) == keys
+    with pytest.raises(ValueError, match="found the module Linear"):
+        made.fit(X, Y)
+
+
+@pytest.mark.parametrize(
+    "act",
+    [
+        lambda made: made.fit(X, Y),
+        lambda made: made.evaluate(X, Y),
+        lambda made: made.train_on_batch(X, Y),
+        lambda made: made.test_on_batch(X, Y),
+        lambda made: made.metrics_names,
+    ],
+)
+def test_a_model_that_is_not_compiled(act):
+    inputs = Input((4,))
+    with pytest.raises(RuntimeError) as error:
+        act(Model(inputs, Dense(3)(inputs), name="fresh"))
+    assert str(error.value) == (
+        "You must compile the model 'fresh' before training or testing: `model.compile(optimizer, loss)`."
+    )
+
+
+# --- data ------------------------------------------------------------------------------------------------------------
+
+RANK = "Error when checking input: expected features to have 2 dimensions, but got array with shape (10, 1, 4)"
+SIZE = "Error when checking input: expected features to have shape (4,) but got array with shape (3,)"
+INPUTS = [
+    (X[:, None], ValueError, RANK),
+    (X[:, :3], ValueError, SIZE),
+    (X[0], ValueError, SIZE.replace("(3,)", "(1,)")),
+    (None, ValueError, "Error when checking model input: expected data for 'features', but got None."),
+    ({"other": X}, ValueError, "No data provided for \"features\". Need data for each key in: ['features']"),
+    (
+        [X, X],
+        ValueError,
+        "Error when checking model input: expected 1 array(s), for 'features', but got 2: (10, 4), (10, 4).",
+    ),
+    (X[:0], ValueError, "The data has no samples."),
+    (
+        (x for x in [X]),
+        TypeError,
+        "Error when checking input: features got generator; only arrays and tensors are taken here so far.",
+    ),
+]
+
+
+@pytest.mark.parametrize(("x", "kind", "message"), INPUTS)
+def test_inputs_that_do_not_fit(x, kind, message):
+    made = model()
+    y = Y if x is None or not hasattr(x, "__len__") else Y[: len(x)]
+    for act in (
+        lambda: made.fit(x, y),
+        lambda: made.evaluate(x, y),
+        lambda: made.predict(x),
+        lambda: made.train_on_batch(x, y),
+        lambda: made.test_on_batch(x, y),
+        lambda: made.predict_on_batch(x),
+    ):
+        with pytest.raises(kind) as error:
+            act()
+        assert str(error.value) == message
+
+
+@pytest.mark.parametrize("act", [Sequential.fit, Sequential.predict])
+def test_inputs_of_a_sequential_that_is_not_built(act):
+    made = Sequential([Dense(3)])
+    made.compile("sgd", "mse")
+    with pytest.raises(TypeError) as error:
+        act(made, (x for x in [X]))
+    assert str(error.value) == (
+        "Error when checking input: input got generator; only arrays and tensors are taken here so far."
+    )
+
+
+CLASSES = "Output 'out': sparse_categorical_crossentropy takes class numbers from 0 to 2; found labels from"
+LENGTHS = "Input arrays should have the same number of samples as target arrays."
+ONE_HOT = (
+    "categorical_crossentropy takes one-hot rows, of shape (samples, classes): make them with "
+    "keras.utils.to_categorical, or use the loss sparse_categorical_crossentropy, which takes the class numbers "
+    "themselves."
+)
+TARGETS = [
+    (model, None, "Error when checking model target: expected data for 'out', but got None."),
+    (model, Y[:, :2], "Error when checking target: expected out to have shape (3,) but got array with shape (2,)"),
+    (model, LABELS, "Error when checking target: expected out to have shape (3,) but got array with shape (1,)"),
+    (
+        model,
+        Y[None],
+        "Error when checking target: expected out to have 2 dimensions, but got array with shape (1, 10, 3)",
+    ),
+    (model, {"other": Y}, "No data provided for \"out\". Need data for each key in: ['out']"),
+    (
+        model,
+        Y[:9],
+        f"{LENGTHS} Found 10 input samples and 9 target samples.",
+    ),
+    (
+        two_outputs,
+        [Y[:, :2], Y[:8]],
+        "All target arrays (y) should have the same number of samples. Got array shapes: [(10, 2), (8, 3)]",
+    ),
+    (
+        two_outputs,
+        Y,
+        "Error when checking model target: expected 2 array(s), for 'left', 'right', but got 1: (10, 3).",
+    ),
+    (classifier, LABELS + 1, f"{CLASSES} 1 to 3."),
+    (classifier, LABELS - 1, f"{CLASSES} -1 to 1."),
+    (classifier, Y, "Error when checking target: expected out to have shape (1,) but got array with shape (3,)"),
+    (
+        lambda: classifier("categorical_crossentropy"),
+        LABELS,
+        f"Error when checking target: expected out to have shape (3,) but got array with shape (1,). {ONE_HOT}",
+    ),
+]
+
+
+@pytest.mark.parametrize(("make", "y", "message"), TARGETS)
+def test_targets_that_do_not_fit(make, y, message):
+    made = make()
+    for act in (made.fit, made.evaluate, made.train_on_batch, made.test_on_batch):
+        with pytest.raises(ValueError) as error:  # noqa: PT011  # the whole text is compared below
+            act(X, y)
+        assert str(error.value) == message
+
+
+def stateful():
+    inputs = Input(batch_shape=(2, 3, 4))
+    made = Model(inputs, LSTM(3, stateful=True)(inputs))
+    made.compile("sgd", "mse")
+    return made
+
+
+STEPS = np.ones((10, 3, 4), "float32")
+STATEFUL = (
+    "In a stateful network, you should only pass inputs with a number of samples that can be divided by the batch size."
+)
+PARTS = "(x_val, y_val) or 3 (x_val, y_val, val_sample_weights)"
+VALIDATION = f"When passing validation_data, it must contain 2 {PARTS} items"
+GENERATORS = "goes with generators; arrays have a batch_size."
+OPTIONS = [
+    (
+        lambda: model().fit(X, Y, steps_per_epoch=2),
+        f"fit: steps_per_epoch {GENERATORS}",
+    ),
+    (
+        lambda: model().fit(X, Y, validation_steps=2),
+        f"fit: validation_steps {GENERATORS}",
+    ),
+    (lambda: model().evaluate(X, Y, steps=2), f"evaluate: steps {GENERATORS}"),
+    (lambda: model().predict(X, steps=2), f"predict: steps {GENERATORS}"),
+    (lambda: model().fit(X, Y, shuffle="yes"), "fit: shuffle must be True, False or 'batch'; found 'yes'."),
+    (lambda: model().fit(X, Y, verbose=3), "verbose must be 0, 1 or 2; found 3."),
+    (lambda: model().evaluate(X, Y, verbose=3), "verbose must be 0, 1 or 2; found 3."),
+    (lambda: model().predict(X, verbose="bar"), "verbose must be 0, 1 or 2; found 'bar'."),
+    (lambda: model().predict(X, verbose=[1]), "verbose must be 0, 1 or 2; found [1]."),
+    (lambda: model().fit(X, Y, epochs=2.5), "fit: epochs must be an integer of at least 0; found 2.5."),
+    (lambda: model().fit(X, Y, initial_epoch=-1), "fit: initial_epoch must be an integer of at least 0; found -1."),
+    (lambda: model().fit(X, Y, validation_data=(X,)), f"{VALIDATION}; found 1 items."),
+    (lambda: model().fit(X, Y, validation_data=X), f"{VALIDATION}; found ndarray."),
+    (lambda: model().fit(X, Y, validation_data=(X[:, :3], Y)), SIZE),
+    (
+        lambda: model().fit(X, Y, validation_split=1.0),
+        "fit: validation_split must be from 0 up to, not including, 1; found 1.0.",
+    ),
+    (
+        lambda: model().fit(X[:1], Y[:1], validation_split=0.5),
+        "validation_split 0.5 of 1 samples leaves none to one of the two parts.",
+    ),
+    (
+        lambda: model().fit(X, Y, sample_weight=np.ones(9)),
+        "Output 'out': sample_weight of shape (9,) does not fit a target of shape (10, 3).",
+    ),
+    (
+        lambda: model().fit(X, Y, class_weight={1: 2.0}),
+        "Output 'out': class_weight has no weight for the classes [0] of the targets.",
+    ),
+    (lambda: stateful().fit(STEPS, Y, batch_size=3), f"{STATEFUL} fit: found 10 samples, batch size 3."),
+    (lambda: stateful().evaluate(STEPS, Y, batch_size=3), f"{STATEFUL} evaluate: found 10 samples, batch size 3."),
+    (lambda: stateful().predict(STEPS, batch_size=3), f"{STATEFUL} predict: found 10 samples, batch size 3."),
+    (
+        lambda: stateful().fit(STEPS, Y, batch_size=2, verbose=0, validation_data=(STEPS[:3], Y[:3])),
+        f"{STATEFUL} validation: found 3 samples, batch size 2.",
+    ),
+]
+
+
+@pytest.mark.parametrize(("act", "message"), OPTIONS)
+def test_options_that_cannot_be_meant(act, message):
+    with pytest.raises(ValueError) as error:  # noqa: PT011  # the whole text is compared below
+        act()
+    assert str(error.value) == message
+
+
+@pytest.mark.parametrize("batch_size", [0, -1, 2.5, True, "8", np.float32(4)])
+def test_batch_sizes_that_cannot_be_meant(batch_size):
+    made = model()
+    for method, act in (
+        ("fit", lambda: made.fit(X, Y, batch_size)),
+        ("evaluate", lambda: made.evaluate(X, Y, batch_size)),
+        ("predict", lambda: made.predict(X, batch_size)),
+    ):
+        with pytest.raises(ValueError, match="batch_size") as error:
+            act()
+        assert str(error.value) == f"{method}: batch_size must be an integer of at least 1; found {batch_size!r}."
+
+
+def test_after_a_refusal_the_weights_are_as_before_and_training_goes_on():
+    made = classifier()
+    before = made.get_weights()
+    with pytest.raises(ValueError, match="labels from"):
+        made.fit(X, LABELS + 1)
+    for mine, saved in zip(made.get_weights(), before, strict=True):
+        np.testing.assert_array_equal(mine, saved)
+    assert made.fit(X, LABELS, verbose=0).epoch == [0]

@@ -1,0 +1,274 @@
+"""Files that cannot be loaded or written: the exact texts, weights as they were, the old file whole."""
+
+import json
+import os
+
+import h5py
+import numpy as np
+import pytest
+import torch
+
+import torchkeras
+from torchkeras.layers import BatchNormalization, Dense
+from torchkeras.models import Sequential, load_model
+from torchkeras.saving import hdf5, keras2
+from torchkeras.saving.hdf5 import ModelFileError, WeightMismatchError
+
+
+@pytest.fixture(autouse=True)
+def fresh_session(tmp_path, monkeypatch):
+    torchkeras.clear_session()
+    torch.manual_seed(0)
+    monkeypatch.chdir(tmp_path)  # so that the names in error texts are short
+
+
+def named(**units):
+    model = Sequential([Dense(size, name=name) for name, size in units.items()])
+    model.build((None, 3))
+    return model
+
+
+def saved(change=lambda file: None, path="file.h5"):
+    """A file of weights, changed by hand."""
+    named(a=4, b=2).save_weights(path)
+    with h5py.File(path, "r+") as file:
+        change(file)
+    return path
+
+
+def assert_refused(model, kind, message, **options):
+    before = model.get_weights()
+    with pytest.raises(kind) as error:
+        model.load_weights("file.h5", **options)
+    assert str(error.value) == message
+    assert type(error.value) is kind
+    for found, expected in zip(model.get_weights(), before, strict=True):
+        np.testing.assert_array_equal(found, expected)
+
+
+def test_another_number_of_layers():
+    saved()
+    assert_refused(
+        named(a=4, b=2, c=2),
+        WeightMismatchError,
+        "file.h5: the file has 2 layers with weights (a, b); the model has 3 (a, b, c).",
+    )
+
+
+def test_another_shape():
+    saved()
+    message = (
+        "file.h5: layer 'b' (Dense): weight 'b/kernel:0' has shape (4, 3); /b/b/kernel:0 in the file has shape (4, 2)."
+    )
+    assert_refused(named(a=4, b=3), WeightMismatchError, message)
+    assert_refused(named(a=4, b=3), WeightMismatchError, message, by_name=True)
+
+
+def test_another_number_of_weights():
+    saved()
+    model = Sequential([Dense(4, name="a"), BatchNormalization(name="b")])
+    model.build((None, 3))
+    assert_refused(
+        model,
+        WeightMismatchError,
+        "file.h5: layer 'b' (BatchNormalization) has 4 weights (b/gamma:0, b/beta:0, b/moving_mean:0, "
+        "b/moving_variance:0); the file has 2 (b/kernel:0, b/bias:0).",
+    )
+
+
+def test_weights_that_are_no_numbers():
+    def change(file):
+        del file["b/b/bias:0"]
+        file["b"]["b/bias:0"] = np.array([b"x", b"y"])
+
+    saved(change)
+    assert_refused(
+        named(a=4, b=2),
+        WeightMismatchError,
+        "file.h5: layer 'b' (Dense): /b/b/bias:0 in the file holds |S1, not numbers.",
+    )
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (
+            lambda file: file.attrs.__setitem__("backend", "theano"),
+            "file.h5: written on theano; files written on TensorFlow are read so far.",
+        ),
+        (
+            lambda file: file.attrs.__setitem__("keras_version", "1.2.2"),
+            "file.h5: written by Keras 1.2.2; files of Keras 2 are read so far.",
+        ),
+        (
+            lambda file: file.attrs.__delitem__("keras_version"),
+            "file.h5: written by Keras of an unknown version; files of Keras 2 are read so far.",
+        ),
+        (
+            lambda file: file.attrs.__delitem__("layer_names"),
+            "file.h5: / has no 'layer_names': not a weight file of Keras 2.",
+        ),
+        (lambda file: file.__delitem__("b"), "file.h5: / has no group 'b'."),
+        (lambda file: file.__delitem__("b/b/bias:0"), "file.h5: /b has no dataset 'b/bias:0'."),
+    ],
+)
+def test_files_of_another_kind(change, message):
+    saved(change)
+    assert_refused(named(a=4, b=2), ModelFileError, message)
+
+
+def test_a_missing_file():
+    assert_refused(named(a=4), FileNotFoundError, "file.h5: there is no such file.")
+    with pytest.raises(FileNotFoundError) as error:
+        load_model("file.h5")
+    assert str(error.value) == "file.h5: there is no such file."
+
+
+def test_a_file_that_is_no_hdf5():
+    with open("file.h5", "wb") as file:
+        file.write(b"not HDF5 at all")
+    message = "file.h5: not a readable HDF5 file (Unable to synchronously open file (file signature not found))."
+    assert_refused(named(a=4), ModelFileError, message)
+    with pytest.raises(ModelFileError) as error:
+        load_model("file.h5")
+    assert str(error.value) == message
+
+
+def test_a_file_cut_short():
+    saved()
+    os.truncate("file.h5", os.path.getsize("file.h5") // 2)
+    with pytest.raises(ModelFileError, match=r"^file\.h5: not a readable HDF5 file \(.*truncated file"):
+        named(a=4, b=2).load_weights("file.h5")
+
+
+def test_a_file_of_weights_alone_is_no_model():
+    saved()
+    with pytest.raises(ModelFileError) as error:
+        load_model("file.h5")
+    assert str(error.value) == (
+        "file.h5: there is no 'model_config' in it. A file of weights alone is read by `model.load_weights` of a model "
+        "built by code."
+    )
+
+
+def test_a_config_that_is_no_json():
+    named(a=4).save("file.h5")
+    with h5py.File("file.h5", "r+") as file:
+        file.attrs["model_config"] = b"{"
+    with pytest.raises(ModelFileError) as error:
+        load_model("file.h5")
+    assert str(error.value) == (
+        "file.h5: attribute 'model_config' is not JSON (Expecting property name enclosed in double quotes: line 1 "
+        "column 2 (char 1))."
+    )
+
+
+def test_an_unknown_layer_in_a_file():
+    named(a=4).save("file.h5")
+    with h5py.File("file.h5", "r+") as file:
+        config = json.loads(file.attrs["model_config"])
+        config["config"]["layers"][-1]["class_name"] = "Mine"
+        file.attrs["model_config"] = json.dumps(config)
+    with pytest.raises(ValueError, match="Mine") as error:
+        load_model("file.h5")
+    assert str(error.value) == (
+        "Unknown layer: 'Mine'. An object of your own is found when it is passed in `custom_objects` or put into a "
+        "CustomObjectScope."
+    )
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"skip_mismatch": True}, "load_weights: skip_mismatch goes with by_name=True."),
+        ({"reshape": True}, "load_weights: reshape must be False; weights are not reshaped to fit."),
+    ],
+)
+def test_options_that_do_not_go_together(options, message):
+    saved()
+    assert_refused(named(a=4, b=2), ValueError, message, **options)
+
+
+def test_an_error_in_the_last_layer_leaves_the_first_alone():
+    saved(lambda file: file.__delitem__("b/b/bias:0"))
+    model = named(a=4, b=2)
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter.fill_(7)
+    assert_refused(model, ModelFileError, "file.h5: /b has no dataset 'b/bias:0'.")
+    assert all((parameter == 7).all() for parameter in model.parameters())
+
+
+# --- writing ---------------------------------------------------------------------------------------------------------
+
+
+class Crash(BaseException):
+    """Like a KeyboardInterrupt: no `except Exception` sees it."""
+
+
+@pytest.mark.parametrize("method", ["save", "save_weights"])
+@pytest.mark.parametrize(
+    ("owner", "name"), [(keras2, "_write_arrays"), (hdf5, "_sync"), (h5py.Group, "create_dataset")]
+)
+def test_a_crash_while_writing_leaves_the_old_file_whole(method, owner, name, monkeypatch):
+    old, new = named(a=4, b=2), named(a=4, b=2)
+    getattr(old, method)("file.h5")
+    with open("file.h5", "rb") as file:
+        before = file.read()
+
+    def crash(*args, **kwargs):
+        assert sorted(os.listdir()) != ["file.h5"]
+        raise Crash
+
+    with monkeypatch.context() as patched:
+        patched.setattr(owner, name, crash)
+        with pytest.raises(Crash):
+            getattr(new, method)("file.h5")
+    with open("file.h5", "rb") as file:
+        assert file.read() == before
+    assert os.listdir() == ["file.h5"]
+    again = named(a=4, b=2)
+    again.load_weights("file.h5")
+    np.testing.assert_array_equal(again.get_weights()[0], old.get_weights()[0])
+
+
+def test_a_crash_while_writing_a_first_file_leaves_none(monkeypatch):
+    def crash(*args, **kwargs):
+        raise Crash
+
+    monkeypatch.setattr(keras2, "_write_arrays", crash)
+    with pytest.raises(Crash):
+        named(a=4).save("file.h5")
+    assert os.listdir() == []
+
+
+@pytest.mark.parametrize("method", ["save", "save_weights"])
+def test_overwrite(method):
+    model = named(a=4)
+    getattr(model, method)("file.h5", overwrite=False)
+    with open("file.h5", "rb") as file:
+        before = file.read()
+    with pytest.raises(FileExistsError) as error:
+        getattr(named(a=4), method)("file.h5", overwrite=False)
+    assert str(error.value) == "file.h5: the file is there already, and overwrite is False."
+    with open("file.h5", "rb") as file:
+        assert file.read() == before
+    other = named(a=4)
+    getattr(other, method)("file.h5")
+    model.load_weights("file.h5")
+    np.testing.assert_array_equal(model.get_weights()[0], other.get_weights()[0])
+
+
+def test_the_mode_of_a_file_is_kept():
+    named(a=4).save("file.h5")
+    os.chmod("file.h5", 0o640)
+    named(a=4).save("file.h5")
+    assert os.stat("file.h5").st_mode & 0o777 == 0o640
+
+
+def test_a_name_too_long_for_hdf5():
+    model = named(**{"n" * 65000: 2})
+    with pytest.raises(ValueError, match="longer") as error:
+        model.save_weights("file.h5")
+    assert str(error.value) == "A name longer than 64512 bytes cannot be written to HDF5."
+    assert os.listdir() == []
