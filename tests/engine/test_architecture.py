@@ -201,8 +201,10 @@ ERRORS = [
     (lambda: model_from_json("{}"), "A layer config needs a 'class_name' and a 'config'; found {}."),
     (
         lambda: model_from_config({"class_name": "Desne", "config": {"units": 2}}),
-        "Unknown layer: 'Desne'. Did you mean 'Dense'? An object of your own is found when it is passed in "
-        "`custom_objects` or put into a CustomObjectScope.",
+        (
+            "Unknown layer: 'Desne'. Did you mean 'Dense'? An object of your own is found when it is passed in "
+            "`custom_objects` or put into a CustomObjectScope."
+        ),
     ),
     (
         lambda: clone_model(sequential(), [Input((4,)), Input((4,))]),
@@ -210,8 +212,10 @@ ERRORS = [
     ),
     (
         lambda: model_from_json(Model(x := Input((3,)), Lambda(lambda t: t * 2, name="twice")(x)).to_json()),
-        "Lambda 'twice': its function is stored by the name 'twice'; pass the function itself: "
-        "custom_objects={'twice': function}.",
+        (
+            "Lambda 'twice': its function is stored by the name 'twice'; pass the function itself: "
+            "custom_objects={'twice': function}."
+        ),
     ),
 ]
 

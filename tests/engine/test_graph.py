@@ -57,9 +57,12 @@ CASES = [
     (
         disconnected,
         ValueError,
-        "Graph disconnected: cannot obtain value for tensor <KerasTensor 'input_2' shape=(?, 4) dtype=float32> at layer "
-        "'input_2'. It is not among the model's inputs. The following previous layers were accessed without issue: "
-        "['input_1'].",
+        (
+            "Graph disconnected: cannot obtain value for tensor <KerasTensor 'input_2' shape=(?, 4) dtype=float32> at "
+            "layer 'input_2'. It is not among the model's inputs. The following previous layers were "
+            "accessed without issue: "
+            "['input_1']."
+        ),
     ),
     (cyclic, RuntimeError, "The graph has a cycle: layer 'dense_1' depends on its own output."),
     (same_name_twice, ValueError, "The name 'd' is used 2 times in the model. All layer names should be unique."),
@@ -67,8 +70,10 @@ CASES = [
     (
         not_an_input,
         ValueError,
-        "Model inputs must come from Input(); found the output of layer 'dense_1'. Make an Input of shape (4,) and call "
-        "the layers that follow on it.",
+        (
+            "Model inputs must come from Input(); found the output of layer 'dense_1'. Make an Input of shape (4,) and "
+            "call the layers that follow on it."
+        ),
     ),
     (
         lambda: Model(np.zeros((2, 3)), Dense(2)(Input((3,)))),
@@ -94,14 +99,20 @@ CASES = [
     (
         lambda: Concatenate()([Input((3,)), np.zeros((2, 3))]),
         ValueError,
-        "Layer concatenate_1 was called with an input that isn't a symbolic tensor: found ndarray. All inputs to the "
-        "layer should be symbolic tensors.",
+        (
+            "Layer concatenate_1 was called with an input that isn't a symbolic tensor: found ndarray. "
+            "All inputs to the "
+            "layer should be symbolic tensors."
+        ),
     ),
     (
         lambda: Dense(2)(np.zeros((2, 3))),
         TypeError,
-        "Dense 'dense_1' takes torch tensors; found ndarray. Make a tensor of it with torch.as_tensor, or give arrays "
-        "to `predict`.",
+        (
+            "Dense 'dense_1' takes torch tensors; found ndarray. Make a tensor of it with "
+            "torch.as_tensor, or give arrays "
+            "to `predict`."
+        ),
     ),
     (lambda: Dense(2)(Input((3,)), foo=1), TypeError, "Dense 'dense_1': its call takes no argument 'foo'."),
     (
@@ -133,9 +144,11 @@ CASES = [
     (
         lambda: Dense(2, foo=1),
         TypeError,
-        "Dense: unknown option 'foo'. Its options are units, activation, use_bias, kernel_initializer, "
-        "bias_initializer, kernel_regularizer, bias_regularizer, activity_regularizer, kernel_constraint, "
-        "bias_constraint, name, trainable, dtype, input_shape, batch_input_shape.",
+        (
+            "Dense: unknown option 'foo'. Its options are units, activation, use_bias, kernel_initializer, "
+            "bias_initializer, kernel_regularizer, bias_regularizer, activity_regularizer, kernel_constraint, "
+            "bias_constraint, name, trainable, dtype, input_shape, batch_input_shape."
+        ),
     ),
     (lambda: Input(), ValueError, "Input 'input_1': give either the shape or the batch shape; found neither."),
     (

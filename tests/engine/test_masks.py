@@ -70,7 +70,7 @@ def test_masking_of_vectors():
 
 def test_a_lambda_that_asks_for_the_mask():
     x = words()
-    mean = Lambda(lambda t, mask=None: (t * mask.unsqueeze(-1)).sum(1) / mask.sum(1, keepdim=True))
+    mean = Lambda(lambda t, mask: (t * mask.unsqueeze(-1)).sum(1) / mask.sum(1, keepdim=True))
     model = Model(x, mean(Embedding(6, 3, mask_zero=True)(x)))
     np.testing.assert_allclose(model.predict(WORDS), unpadded(model), atol=1e-6)
 
@@ -111,7 +111,7 @@ def test_a_layer_of_a_users_own_may_support_masks():
     class Counts(Layer):
         supports_masking = True
 
-        def call(self, inputs, mask=None):
+        def call(self, inputs, mask):
             return inputs.sum(1) * 0 + mask.sum(1, keepdim=True)
 
         def compute_mask(self, inputs, mask=None):

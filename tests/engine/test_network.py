@@ -135,7 +135,7 @@ def test_get_layer_errors(arguments, message):
     assert str(error.value) == message
 
 
-# --- nodes of shared layers --------------------------------------------------------------------------------------------
+# --- nodes of shared layers ------------------------------------------------------------------------------------------
 
 
 def test_a_shared_layer_has_a_node_for_every_call():
@@ -148,11 +148,13 @@ def test_a_shared_layer_has_a_node_for_every_call():
     assert [layer.get_output_shape_at(k) for k in (0, 1)] == [(None, 6, 6, 2), (None, 7, 7, 2)]
     assert [layer.get_input_mask_at(0), layer.get_output_mask_at(1)] == [None, None]
     assert [tensor._keras_history[1:] for tensor in outputs] == [(0, 0), (1, 0)]
-    ill = "has multiple inbound nodes, hence the notion of 'layer {0}' is ill-defined. Use `get_{1}_at(node_index)` instead."
     for what in ("input", "output", "input_mask", "output_mask"):
         with pytest.raises(AttributeError) as error:
             getattr(layer, what)
-        assert str(error.value) == f"Layer conv {ill.format(what.replace('_', ' '), what)}"
+        assert str(error.value) == (
+            f"Layer conv has multiple inbound nodes, hence the notion of 'layer {what.replace('_', ' ')}' is "
+            f"ill-defined. Use `get_{what}_at(node_index)` instead."
+        )
     for side in ("input", "output"):
         with pytest.raises(AttributeError) as error:
             getattr(layer, f"{side}_shape")
@@ -196,7 +198,7 @@ def test_nodes_tell_where_their_inputs_come_from():
     assert (node.input_shapes, node.output_shapes) == ([(None, 4)], [(None, 4)])
 
 
-# --- several inputs, models in models ----------------------------------------------------------------------------------
+# --- several inputs, models in models --------------------------------------------------------------------------------
 
 
 def test_several_inputs_and_outputs():
@@ -237,7 +239,7 @@ def test_models_in_models_in_models():
         model = Model(z, model(z), name=f"depth{depth}")
     values = torch.randn(2, 4)
     torch.testing.assert_close(Model(x, model(x))(values), model(values))
-    assert list(model.state_dict())[0] == "depth2.depth1.depth0.model_1.dense_2.linear.weight"
+    assert next(iter(model.state_dict())) == "depth2.depth1.depth0.model_1.dense_2.linear.weight"
 
 
 def test_a_model_over_a_part_of_another_shares_its_layers():
@@ -256,7 +258,7 @@ def test_an_input_may_be_an_output():
     assert [found.tolist() for found in model(torch.ones(1, 3))] == [[[1.0] * 3]] * 2
 
 
-# --- weights -----------------------------------------------------------------------------------------------------------
+# --- weights ---------------------------------------------------------------------------------------------------------
 
 
 def test_weights_as_arrays_in_kerass_layout():
@@ -275,8 +277,10 @@ def test_weights_as_arrays_in_kerass_layout():
     [
         (
             [(4, 3)],
-            "model_1: set_weights was given 1 arrays; the layer has 4 weights: dense_2/kernel:0, dense_2/bias:0, "
-            "dense_1/kernel:0, dense_1/bias:0.",
+            (
+                "model_1: set_weights was given 1 arrays; the layer has 4 weights: dense_2/kernel:0, dense_2/bias:0, "
+                "dense_1/kernel:0, dense_1/bias:0."
+            ),
         ),
         (
             [(4, 3), (3,), (2, 3), (2,)],

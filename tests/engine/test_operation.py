@@ -2,6 +2,7 @@
 
 import json
 import operator
+from typing import Any
 
 import numpy as np
 import pytest
@@ -115,38 +116,51 @@ def test_masks_pass_operators_but_not_slices():
     assert LSTM(2)(vectors * 2).shape == (None, 2)
 
 
-x = Input((4,), name="x")
+x: Any = Input((4,), name="x")
 SHOWN = "<KerasTensor 'x' shape=(?, 4) dtype=float32>"
 ERRORS = [
     (
         lambda: torch.relu(x),
         TypeError,
-        "torch's relu cannot be applied to a symbolic tensor; put it into a Lambda layer: "
-        "Lambda(lambda x: torch.relu(x))(tensor).",
+        (
+            "torch's relu cannot be applied to a symbolic tensor; put it into a Lambda layer: "
+            "Lambda(lambda x: torch.relu(x))(tensor)."
+        ),
     ),
     (
         lambda: torch.add(x, x, alpha=2),
         TypeError,
-        "torch's add cannot be applied to a symbolic tensor; put it into a Lambda layer: "
-        "Lambda(lambda x: torch.add(x))(tensor).",
+        (
+            "torch's add cannot be applied to a symbolic tensor; put it into a Lambda layer: "
+            "Lambda(lambda x: torch.add(x))(tensor)."
+        ),
     ),
     (
         lambda: x + torch.ones(4),
         TypeError,
-        "An operator of a symbolic tensor takes other symbolic tensors, numbers and slices; found Tensor. Put other "
-        "constants into a Lambda layer.",
+        (
+            "An operator of a symbolic tensor takes other symbolic tensors, numbers and slices; found "
+            "Tensor. Put other "
+            "constants into a Lambda layer."
+        ),
     ),
     (
         lambda: np.ones(4) + x,
         TypeError,
-        "An operator of a symbolic tensor takes other symbolic tensors, numbers and slices; found ndarray. Put other "
-        "constants into a Lambda layer.",
+        (
+            "An operator of a symbolic tensor takes other symbolic tensors, numbers and slices; found "
+            "ndarray. Put other "
+            "constants into a Lambda layer."
+        ),
     ),
     (
         lambda: bool(x > 0),
         TypeError,
-        "<KerasTensor 'operation_gt_1' shape=(?, 4) dtype=bool> has no value yet, so it has no truth value: a graph "
-        "cannot branch on it.",
+        (
+            "<KerasTensor 'operation_gt_1' shape=(?, 4) dtype=bool> has no value yet, so it has no "
+            "truth value: a graph "
+            "cannot branch on it."
+        ),
     ),
     (lambda: len(x), TypeError, f"{SHOWN} has no length; its shape is (None, 4)."),
     (lambda: list(iter(x)), TypeError, f"{SHOWN} cannot be iterated over; take slices of it."),
@@ -158,8 +172,10 @@ ERRORS = [
     (
         lambda: x[:, 9],
         ValueError,
-        "Operation 'operation_getitem_1' cannot compute on input shape (None, 4): index 9 is out of bounds for "
-        "dimension 1 with size 4",
+        (
+            "Operation 'operation_getitem_1' cannot compute on input shape (None, 4): index 9 is out of bounds for "
+            "dimension 1 with size 4"
+        ),
     ),
     (
         lambda: torchkeras.layers.Operation("power", []),

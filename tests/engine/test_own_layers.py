@@ -10,7 +10,7 @@ import torch
 from torch import nn
 
 import torchkeras
-from torchkeras import initializers
+from torchkeras import initializers, registry
 from torchkeras.engine.layer import Layer
 from torchkeras.layers import Conv2D, Dense, Flatten, Input
 from torchkeras.models import Model, Sequential, load_model, model_from_json
@@ -223,3 +223,27 @@ def test_an_unknown_option():
     assert str(error.value) == (
         "Twice: unknown option 'units'. Its options are name, trainable, dtype, input_shape, batch_input_shape."
     )
+
+
+def test_a_name_is_a_string():
+    with pytest.raises(ValueError, match="name") as error:
+        Dense(3, name=5)  # type: ignore[arg-type]
+    assert str(error.value) == "Dense: name must be a string or None; found 5."
+
+
+def test_a_private_field_is_no_option():
+    class Counting(Layer):
+        times: int = 2
+        _calls: int = 0
+
+        def forward(self, inputs):
+            return inputs
+
+    assert list(Counting().get_config()) == ["name", "trainable", "times"]
+    with pytest.raises(TypeError, match="unknown option '_calls'"):
+        Counting(_calls=3)
+
+
+@pytest.mark.parametrize("name", registry.layers.names())
+def test_no_layer_of_the_package_has_a_private_option(name):
+    assert not [option for option in registry.layers.find(name)._options if option.startswith("_")]

@@ -188,8 +188,11 @@ ERRORS = [
     (
         lambda: Sequential([LSTM(2, return_state=True, input_shape=(3, 4))]),
         TypeError,
-        "All layers in a Sequential model should have a single output tensor; 'lstm_1' has 3. For several outputs use "
-        "Model.",
+        (
+            "All layers in a Sequential model should have a single output tensor; 'lstm_1' has 3. For "
+            "several outputs use "
+            "Model."
+        ),
     ),
     (
         lambda: Sequential([Dense(2, name="d", input_shape=(3,)), Dense(2, name="d")]),

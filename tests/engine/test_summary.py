@@ -228,6 +228,6 @@ def test_a_model_that_is_not_built_has_no_table():
     with pytest.raises(RuntimeError) as error:
         Sequential([Dense(2)]).summary()
     assert str(error.value) == (
-        "Sequential 'sequential_1' has no graph yet: its first layer needs an input_shape, or call the model on data, or "
-        "call build(input_shape)."
+        "Sequential 'sequential_1' has no graph yet: its first layer needs an input_shape, or call the model on data, "
+        "or call build(input_shape)."
     )

@@ -324,3 +324,24 @@ def test_after_a_refusal_the_weights_are_as_before_and_training_goes_on():
     for mine, saved in zip(made.get_weights(), before, strict=True):
         np.testing.assert_array_equal(mine, saved)
     assert made.fit(X, LABELS, verbose=0).epoch == [0]
+
+
+def test_a_fixed_batch_size_is_the_default_and_is_kept_to():
+    inputs = Input(batch_shape=(4, 3))
+    model = Model(inputs, Dense(2)(inputs), name="fixed")
+    model.compile("sgd", "mse")
+    assert model.predict(np.zeros((8, 3))).shape == (8, 2)
+    assert len(model.fit(np.zeros((8, 3)), np.zeros((8, 2)), verbose=0).history["loss"]) == 1
+    message = (
+        "Model 'fixed' has a fixed batch size of 4: give it as batch_size, and a multiple of it as samples. "
+        "{}: found {} samples, batch size {}."
+    )
+    for call, found in (
+        (lambda: model.predict(np.zeros((6, 3))), ("predict", 6, 4)),
+        (lambda: model.predict(np.zeros((8, 3)), batch_size=8), ("predict", 8, 8)),
+        (lambda: model.evaluate(np.zeros((2, 3)), np.zeros((2, 2)), verbose=0), ("evaluate", 2, 4)),
+        (lambda: model.train_on_batch(np.zeros((8, 3)), np.zeros((8, 2))), ("train_on_batch", 8, 8)),
+    ):
+        with pytest.raises(ValueError, match="fixed batch size") as error:
+            call()
+        assert str(error.value) == message.format(*found)

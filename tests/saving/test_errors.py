@@ -1,5 +1,8 @@
 """Files that cannot be loaded or written: the exact texts, weights as they were, the old file whole."""
 
+# pyright: reportArgumentType=false, reportAttributeAccessIssue=false, reportIndexIssue=false
+# h5py types what stands under a name as anything that may.
+
 import json
 import os
 

@@ -109,7 +109,10 @@ class Layer(Calls, WeightOwner):
 
     def _set_base_options(self, given: dict[str, Any]) -> None:
         kind = type(self).__name__
-        self.name: str = given.pop("name", None) or unique_name(snake_case(kind))
+        name = given.pop("name", None)
+        if not (name is None or isinstance(name, str)):
+            raise ValueError(f"{kind}: name must be a string or None; found {name!r}.")
+        self.name: str = name or unique_name(snake_case(kind))
         shape, batch_shape = given.pop("input_shape", None), given.pop("batch_input_shape", None)
         batch_size = given.pop("batch_size", None)
         if shape is None and batch_shape is None and "input_dim" in given:

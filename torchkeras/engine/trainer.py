@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 from typing import Any
@@ -151,11 +151,27 @@ class Trainer(Network, abstract=True):
         checks.check_lengths(inputs, true, weights)
         return ArrayData(inputs, true, weights, device=self._device)
 
+    @property
+    def _fixed_batch_size(self) -> int | None:
+        return next((t.shape[0] for t in self.inputs if t.shape[0] is not None), None)
+
+    def _batch_size(self, method: str, given: Any) -> int:
+        if given is None:
+            return self._fixed_batch_size or BATCH_SIZE
+        checks.check_count(method, "batch_size", given, least=1)
+        return int(given)
+
     def _check_batches(self, samples: int, batch_size: int, what: str) -> None:
         if self.stateful and samples % batch_size:
             raise ValueError(
                 "In a stateful network, you should only pass inputs with a number of samples that can be divided by "
                 f"the batch size. {what}: found {samples} samples, batch size {batch_size}."
+            )
+        fixed = self._fixed_batch_size
+        if fixed is not None and (min(batch_size, samples) != fixed or samples % fixed):
+            raise ValueError(
+                f"{type(self).__name__} {self.name!r} has a fixed batch size of {fixed}: give it as batch_size, and a "
+                f"multiple of it as samples. {what}: found {samples} samples, batch size {batch_size}."
             )
 
     # --- whole data --------------------------------------------------------------------------------------------------
@@ -180,6 +196,7 @@ class Trainer(Network, abstract=True):
         """Train for `epochs` passes over arrays or tensors; returns the `History` of the reported numbers.
 
         `validation_split`: the last part of the data, kept for validation. `validation_data`: (x, y) or (x, y, weight).
+        `batch_size`: 32 unless given, or the model's own when its inputs fix one.
         `shuffle`: True, False or "batch". `verbose`: 0 silent, 1 a progress bar, 2 a line an epoch. `initial_epoch`:
         the number of the first epoch. Raises ValueError for data that does not fit the model.
         """
@@ -190,8 +207,8 @@ class Trainer(Network, abstract=True):
             raise ValueError(f"fit: shuffle must be True, False or 'batch'; found {shuffle!r}.")
         for name, value in (("epochs", epochs), ("initial_epoch", initial_epoch)):
             checks.check_count("fit", name, value, least=0)
-        batch_size = _batch_size("fit", batch_size)
         data = self._data(x, y, sample_weight, class_weight)
+        batch_size = self._batch_size("fit", batch_size)
         data, validation = self._validation(data, validation_split, validation_data)
         self._check_batches(len(data), batch_size, "fit")
         if validation is not None:
@@ -263,8 +280,8 @@ class Trainer(Network, abstract=True):
         """The reported numbers over the data, in evaluation mode: the loss, or a list as `metrics_names` orders it."""
         if steps is not None:
             raise ValueError("evaluate: steps goes with generators; arrays have a batch_size.")
-        batch_size = _batch_size("evaluate", batch_size)
         data = self._data(x, y, sample_weight)
+        batch_size = self._batch_size("evaluate", batch_size)
         self._check_batches(len(data), batch_size, "evaluate")
         hooks = self._hooks(callbacks, len(data), batch_size, verbose)
         return unpacked(self._evaluate(data, batch_size, hooks).floats())
@@ -275,9 +292,9 @@ class Trainer(Network, abstract=True):
         """The outputs for all samples as NumPy arrays, in evaluation mode: an array, or a list for several outputs."""
         if steps is not None:
             raise ValueError("predict: steps goes with generators; arrays have a batch_size.")
-        batch_size = _batch_size("predict", batch_size)
         inputs = self._inputs(x)
         checks.check_lengths(inputs, [])
+        batch_size = self._batch_size("predict", batch_size)
         data = ArrayData(inputs, device=self._device)
         self._check_batches(len(data), batch_size, "predict")
         hooks = self._hooks(callbacks, len(data), batch_size, verbose)
@@ -302,12 +319,14 @@ class Trainer(Network, abstract=True):
     def train_on_batch(self, x: Any, y: Any, sample_weight: Any = None, class_weight: Any = None) -> Any:
         """One update on one batch; returns the loss, or a list in the order of `metrics_names`, as floats."""
         data, recipe = self._data(x, y, sample_weight, class_weight), self._ready()
+        self._check_batches(len(data), len(data), "train_on_batch")
         with self._collected(recipe), self._mode(True):
             return self._one(partial(train_step, recipe), data)
 
     def test_on_batch(self, x: Any, y: Any, sample_weight: Any = None) -> Any:
         """The reported numbers on one batch, in evaluation mode."""
         data, recipe = self._data(x, y, sample_weight), self._ready()
+        self._check_batches(len(data), len(data), "test_on_batch")
         with self._mode(False):
             return self._one(partial(test_step, recipe), data)
 
@@ -385,13 +404,6 @@ class Trainer(Network, abstract=True):
         if arrays is not None:
             self._settle()
             self.optimizer.set_weights(arrays)
-
-
-def _batch_size(method: str, given: Any) -> int:
-    if given is None:
-        return BATCH_SIZE
-    checks.check_count(method, "batch_size", given, least=1)
-    return int(given)
 
 
 def _order(shuffle: Any) -> str:
