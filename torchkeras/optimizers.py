@@ -26,6 +26,7 @@ import torch
 from torch import Tensor
 
 from torchkeras import config, registry
+from torchkeras.arrays import to_numpy
 from torchkeras.parameter_groups import Gradients, Group, clipped, grouped, in_order
 
 
@@ -185,7 +186,7 @@ class Optimizer:
         if not self._parameters:
             return []
         first = [np.array(self.iterations, dtype=np.int64)] if self.counts_steps else []
-        return first + [_numpy(tensor) for tensor in self._state()]
+        return first + [to_numpy(tensor).copy() for tensor in self._state()]
 
     def set_weights(self, weights: Sequence[Any]) -> None:
         """Set the state from arrays ordered as `get_weights` gives them; `bind` comes before.
@@ -355,10 +356,6 @@ def _fused_adam(
         amsgrad=bool(largest),
         maximize=False,
     )
-
-
-def _numpy(tensor: Tensor) -> np.ndarray:
-    return (tensor.float() if tensor.dtype == torch.bfloat16 else tensor).cpu().numpy().copy()
 
 
 # --- names -----------------------------------------------------------------------------------------------------------

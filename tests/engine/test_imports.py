@@ -11,6 +11,7 @@ PACKAGE = Path(torchkeras.__file__).parent
 # A module may import those that stand before it. A folder stands for all its modules, which may import each other.
 ORDER = [
     "config",
+    "arrays",
     "registry",
     *("activations", "initializers", "regularizers", "constraints", "losses", "metrics"),
     *("parameter_groups", "optimizers"),

@@ -128,6 +128,20 @@ def check_count(method: str, option: str, value: Any, least: int) -> None:
         raise ValueError(f"{method}: {option} must be an integer of at least {least}; found {value!r}.")
 
 
+def check_batches(model: str, fixed: int | None, stateful: bool, samples: int, batch_size: int, what: str) -> None:
+    """All batches are of the size that a stateful model, or one of a `fixed` batch size, needs. Raises ValueError."""
+    if stateful and samples % batch_size:
+        raise ValueError(
+            "In a stateful network, you should only pass inputs with a number of samples that can be divided by "
+            f"the batch size. {what}: found {samples} samples, batch size {batch_size}."
+        )
+    if fixed is not None and (min(batch_size, samples) != fixed or samples % fixed):
+        raise ValueError(
+            f"{model} has a fixed batch size of {fixed}: give it as batch_size, and a multiple of it as samples. "
+            f"{what}: found {samples} samples, batch size {batch_size}."
+        )
+
+
 # --- one by one ------------------------------------------------------------------------------------------------------
 
 

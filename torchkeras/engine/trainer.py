@@ -12,6 +12,7 @@ import numpy as np
 import torch
 
 from torchkeras import config, losses, optimizers
+from torchkeras.arrays import to_numpy
 from torchkeras.callbacks.base import CallbackList
 from torchkeras.callbacks.logging import History
 from torchkeras.callbacks.progress import shown
@@ -162,17 +163,8 @@ class Trainer(Network, abstract=True):
         return int(given)
 
     def _check_batches(self, samples: int, batch_size: int, what: str) -> None:
-        if self.stateful and samples % batch_size:
-            raise ValueError(
-                "In a stateful network, you should only pass inputs with a number of samples that can be divided by "
-                f"the batch size. {what}: found {samples} samples, batch size {batch_size}."
-            )
-        fixed = self._fixed_batch_size
-        if fixed is not None and (min(batch_size, samples) != fixed or samples % fixed):
-            raise ValueError(
-                f"{type(self).__name__} {self.name!r} has a fixed batch size of {fixed}: give it as batch_size, and a "
-                f"multiple of it as samples. {what}: found {samples} samples, batch size {batch_size}."
-            )
+        model = f"{type(self).__name__} {self.name!r}"
+        checks.check_batches(model, self._fixed_batch_size, self.stateful, samples, batch_size, what)
 
     # --- whole data --------------------------------------------------------------------------------------------------
 
@@ -306,7 +298,7 @@ class Trainer(Network, abstract=True):
                 parts.append(predict_step(self, batch.inputs))
                 hooks.on_predict_batch_end(index, {"batch": index, "size": batch.size})
         hooks.on_predict_end({})
-        return unpacked([_array(torch.cat(outputs)) for outputs in zip(*parts, strict=True)])
+        return unpacked([to_numpy(torch.cat(outputs)) for outputs in zip(*parts, strict=True)])
 
     def _hooks(self, callbacks: Any, samples: int, batch_size: int, verbose: int) -> CallbackList:
         hooks = CallbackList([*as_list(callbacks), *shown(verbose)])
@@ -408,7 +400,3 @@ class Trainer(Network, abstract=True):
 
 def _order(shuffle: Any) -> str:
     return "batch" if shuffle == "batch" else "shuffled" if shuffle else "sequential"
-
-
-def _array(tensor: torch.Tensor) -> np.ndarray:
-    return (tensor.float() if tensor.dtype == torch.bfloat16 else tensor).cpu().numpy()

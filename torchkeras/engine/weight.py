@@ -17,6 +17,7 @@ import numpy as np
 import torch
 
 from torchkeras import config, initializers
+from torchkeras.arrays import to_numpy
 
 if TYPE_CHECKING:
     from torchkeras.engine.owner import WeightOwner
@@ -156,8 +157,7 @@ class Variable:
 
     def numpy(self) -> np.ndarray:
         """A copy of the values, in Keras's layout."""
-        value = self.value.detach()
-        return (value.float() if value.dtype == torch.bfloat16 else value).cpu().numpy().copy()
+        return to_numpy(self.value).copy()
 
     def assign(self, value: Any) -> None:
         """Set the values, given in Keras's layout. Raises ValueError when the shape is another."""
