@@ -247,3 +247,17 @@ def test_a_private_field_is_no_option():
 @pytest.mark.parametrize("name", registry.layers.names())
 def test_no_layer_of_the_package_has_a_private_option(name):
     assert not [option for option in registry.layers.find(name)._options if option.startswith("_")]
+
+
+def test_a_shape_is_a_tuple():
+    with pytest.raises(ValueError, match="tuple") as error:
+        Input(4, name="number")
+    assert str(error.value) == "Input 'number': a shape is a tuple, such as (4,); found 4."
+
+
+def test_numbers_are_no_weights():
+    layer = Dense(1, use_bias=False, name="head")
+    layer(Input((1,)))
+    with pytest.raises(ValueError, match="shape") as error:
+        layer.set_weights([1.0])
+    assert str(error.value) == ("head: weight 'head/kernel:0' has shape (1, 1); the array given for it has shape ().")

@@ -37,7 +37,10 @@ class InputLayer(Layer):
         if (input_shape is None) == (batch_input_shape is None):
             found = "neither" if input_shape is None else "both"
             raise ValueError(f"Input {name!r}: give either the shape or the batch shape; found {found}.")
-        shape = (batch_size, *input_shape) if batch_input_shape is None else tuple(batch_input_shape)
+        given = input_shape if batch_input_shape is None else batch_input_shape
+        if not isinstance(given, (tuple, list)):
+            raise ValueError(f"Input {name!r}: a shape is a tuple, such as (4,); found {given!r}.")
+        shape = (batch_size, *given) if batch_input_shape is None else tuple(given)
         super().__init__(name=name, dtype=dtype or config.floatx(), batch_input_shape=_checked(name, shape))
         self.trainable = False
         self.built = True

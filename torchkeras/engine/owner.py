@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, ClassVar
 
+import numpy as np
 import torch
 from torch import nn
 
@@ -119,10 +120,10 @@ class WeightOwner(nn.Module):
                 f"{', '.join(v.full_name for v in variables) or 'none'}."
             )
         for variable, value in zip(variables, values, strict=True):
-            if tuple(value.shape) != variable.shape:
+            if tuple(np.shape(value)) != variable.shape:
                 raise ValueError(
                     f"{self.name}: weight {variable.full_name!r} has shape {variable.shape}; "
-                    f"the array given for it has shape {tuple(value.shape)}."
+                    f"the array given for it has shape {tuple(np.shape(value))}."
                 )
         for variable, value in zip(variables, values, strict=True):
             variable.assign(value)
