@@ -169,10 +169,7 @@ class Sequential(Model):
             return
         if input_shape is None or not self._stack:
             raise ValueError(f"Sequential {self.name!r}: build needs an input shape and at least one layer.")
-        dtype = getattr(self._stack[0], "input_dtype", None) or self._stack[0].dtype
-        self._connect_stack(
-            Input(batch_shape=input_shape, dtype=dtype, name=f"{self._stack[0].name}_input"), self._stack
-        )
+        self._connect_stack(_input_for(self._stack[0], input_shape), self._stack)
 
     def _build(self, input_shapes: list[Shape]) -> None:
         if not self.built:
@@ -215,16 +212,18 @@ class Sequential(Model):
 
 def _first_input(layer: Layer) -> KerasTensor | None:
     """The input that a first layer asks for by its options; None when it does not."""
-    if isinstance(layer, Network):
-        return (
-            None
-            if layer._graph is None
-            else Input(batch_shape=layer.inputs[0].shape, dtype=layer.inputs[0].dtype, name=f"{layer.name}_input")
-        )
-    if layer.batch_input_shape is None:
+    if not isinstance(layer, Network):
+        return None if layer.batch_input_shape is None else _input_for(layer, layer.batch_input_shape)
+    if layer._graph is None:
         return None
+    inner = layer.inputs[0]
+    return Input(batch_shape=inner.shape, dtype=inner.dtype, name=f"{layer.name}_input")
+
+
+def _input_for(layer: Layer, batch_shape: Any) -> KerasTensor:
+    """An input of this shape and of the type that a first layer takes."""
     dtype = getattr(layer, "input_dtype", None) or layer.dtype
-    return Input(batch_shape=layer.batch_input_shape, dtype=dtype, name=f"{layer.name}_input")
+    return Input(batch_shape=batch_shape, dtype=dtype, name=f"{layer.name}_input")
 
 
 def clone_model(model: Model, input_tensors: Any = None) -> Model:

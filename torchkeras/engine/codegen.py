@@ -17,6 +17,7 @@ import torch
 
 from torchkeras.engine.graph import Graph
 from torchkeras.engine.layout import Layout, axis_channels_first, to_channels_first, to_keras
+from torchkeras.engine.shapes import overrides
 from torchkeras.engine.symbol import KerasTensor, Node, tensors_in, unpacked
 
 if TYPE_CHECKING:
@@ -142,7 +143,7 @@ class _Writer:
     def _compute_mask(self, node: Node, tensor: KerasTensor, index: int) -> None:
         inputs, masks = node.input_tensors, [self.mask(t) for t in node.input_tensors]
         uses = [self.value(t, Layout.KERAS) for t in inputs]
-        passed = type(node.layer).compute_mask is _base_compute_mask(node.layer)
+        passed = not overrides(node.layer, "compute_mask")
         if passed and len(inputs) == 1 and masks[0] is not None:
             self.mask_values[tensor] = masks[0]
             return
@@ -220,10 +221,6 @@ class _Writer:
 def has_details(layer: Layer) -> bool:
     """Whether a layer is a model, whose call can give masks and losses beside its outputs."""
     return "details" in layer._call_parameters
-
-
-def _base_compute_mask(layer: Layer) -> Any:
-    return next(cls.__dict__["compute_mask"] for cls in reversed(type(layer).__mro__) if "compute_mask" in cls.__dict__)
 
 
 def _slots(count: int) -> list[str]:

@@ -77,7 +77,7 @@ class Layer(Calls, WeightOwner):
         }
         if "call" in cls.__dict__:
             cls._by_call = True
-            cls.forward = Layer._forward_by_call  # type: ignore[method-assign]
+            cls.forward = Layer.forward  # type: ignore[method-assign]
         elif "forward" in cls.__dict__:
             cls._by_call = False
             cls._native_forward = cls.__dict__["forward"]
@@ -140,12 +140,7 @@ class Layer(Calls, WeightOwner):
         if any(True for _ in tensors_in((args, kwargs))):
             return self._call_symbolically(*args, **kwargs)
         self._build([_shape_of(self, tensor) for tensor in as_list(args[0] if args else None)])
-        return self._in_keras_order(self.run, *args, **kwargs)
-
-    def _in_keras_order(self, compute: Any, inputs: Any, *args: Any, **kwargs: Any) -> Any:
-        if self.layout is not Layout.CHANNELS_FIRST:
-            return compute(inputs, *args, **kwargs)
-        return convert(compute(convert(inputs, to_channels_first), *args, **kwargs), to_keras)
+        return _in_keras_order(self.layout, self.run, *args, **kwargs)
 
     def _call_symbolically(self, inputs: Any, mask: Any = None, **arguments: Any) -> Any:
         tensors = as_list(inputs)
@@ -250,18 +245,12 @@ class Layer(Calls, WeightOwner):
 
     def call(self, inputs: Any, **kwargs: Any) -> Any:
         """Compute in Keras's order of axes. Overridden by a layer written the Keras way."""
-        native = self._native_forward
-        if native is None:
+        if self._native_forward is None:
             return inputs
-        if self.native_layout is not Layout.CHANNELS_FIRST:
-            return native(inputs, **kwargs)
-        return convert(native(convert(inputs, to_channels_first), **kwargs), to_keras)
+        return _in_keras_order(self.native_layout, self._native_forward, inputs, **kwargs)
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         """Compute, in the layer's own layout."""
-        return self.call(*args, **kwargs)
-
-    def _forward_by_call(self, *args: Any, **kwargs: Any) -> Any:
         return self.call(*args, **kwargs)
 
     def compute_mask(self, inputs: Any, mask: Any = None) -> Any:
@@ -339,6 +328,13 @@ def _symbolic(input_shape: Any) -> Any:
     if isinstance(input_shape, (list, tuple)) and input_shape and isinstance(input_shape[0], (list, tuple)):
         return [KerasTensor(shape, dtype) for shape in input_shape]
     return KerasTensor(input_shape, dtype)
+
+
+def _in_keras_order(layout: Layout, compute: Any, inputs: Any, *args: Any, **kwargs: Any) -> Any:
+    """What `compute`, which works in `layout`, gives for inputs in Keras's order, in that order."""
+    if layout is not Layout.CHANNELS_FIRST:
+        return compute(inputs, *args, **kwargs)
+    return convert(compute(convert(inputs, to_channels_first), *args, **kwargs), to_keras)
 
 
 def _shape_of(layer: Layer, value: Any) -> Shape:

@@ -26,20 +26,22 @@ def infer(layer: Layer, inputs: Any, masks: list[Any], arguments: Mapping[str, A
     Raises ValueError, naming the layer and the input shapes, when the layer cannot compute on such inputs.
     """
     outputs = _told(layer, inputs)
-    asks_mask = type(layer).compute_mask is not _base(layer).compute_mask
-    if asks_mask or outputs is None:
-        runs = [_run(layer, inputs, masks, arguments, size, outputs is None) for size in PROBES]
-        if outputs is None:
-            _check_tensors(layer, runs[0][0])
-        mask = runs[0][1]
-        outputs = _merged(runs[0][0], runs[1][0]) if outputs is None else outputs
+    asks_mask = overrides(layer, "compute_mask")
+    if outputs is None:
+        (first, mask), (second, _) = (_run(layer, inputs, masks, arguments, size, True) for size in PROBES)
+        _check_tensors(layer, first)
+        outputs = _merged(first, second)
+    elif asks_mask:
+        _, mask = _run(layer, inputs, masks, arguments, PROBES[0], False)
     if not asks_mask:
         mask = layer.compute_mask(inputs, _as_given(inputs, masks) if any(m is not None for m in masks) else None)
     return outputs, _output_masks(as_list(outputs), mask)
 
 
-def _base(layer: Layer) -> Any:
-    return next(cls for cls in reversed(type(layer).__mro__) if "compute_output_shape" in cls.__dict__)
+def overrides(layer: Layer, method: str) -> bool:
+    """Whether a layer's class has a method of its own in place of `Layer`'s."""
+    first = next(cls for cls in reversed(type(layer).__mro__) if method in cls.__dict__)
+    return getattr(type(layer), method) is not first.__dict__[method]
 
 
 def _told(layer: Layer, inputs: Any) -> Any:
@@ -47,7 +49,7 @@ def _told(layer: Layer, inputs: Any) -> Any:
     first = as_list(inputs)[0]
     if layer.keeps_shape and not layer._by_call and first.dtype.is_floating_point:
         return KerasTensor(first.shape, first.dtype)
-    if type(layer).compute_output_shape is _base(layer).compute_output_shape:
+    if not overrides(layer, "compute_output_shape"):
         return None
     try:
         found = layer.compute_output_shape(
