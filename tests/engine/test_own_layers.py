@@ -261,3 +261,10 @@ def test_numbers_are_no_weights():
     with pytest.raises(ValueError, match="shape") as error:
         layer.set_weights([1.0])
     assert str(error.value) == ("head: weight 'head/kernel:0' has shape (1, 1); the array given for it has shape ().")
+
+
+def test_a_batch_size_goes_with_an_input_shape():
+    with pytest.raises(ValueError, match="batch_size") as error:
+        Dense(1, batch_size=4, name="head")
+    assert str(error.value) == "Dense 'head': batch_size goes with input_shape; found batch_size 4."
+    assert Dense(1, batch_size=4, input_shape=(3,)).batch_input_shape == (4, 3)

@@ -119,6 +119,10 @@ class Layer(Calls, WeightOwner):
             shape = self._shape_of_dim(given.pop("input_dim"), given)
         if batch_shape is None and shape is not None:
             batch_shape = (batch_size, *as_list(shape))
+        elif batch_size is not None:
+            raise ValueError(
+                f"{kind} {self.name!r}: batch_size goes with input_shape; found batch_size {batch_size!r}."
+            )
         self.batch_input_shape: Shape | None = None if batch_shape is None else tuple(batch_shape)
         dtype = given.pop("dtype", None)
         self._dtype = None if dtype is None else dtype_name(dtype_of(dtype))

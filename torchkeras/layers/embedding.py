@@ -44,7 +44,8 @@ class Embedding(Layer):
     input_dtype = "int32"  # of the Input that a Sequential makes for it
 
     def __init__(self, *args: Any, **given: Any):
-        batch_size = given.get("batch_size")
+        shaped = "input_shape" in given or "batch_input_shape" in given
+        batch_size = None if shaped else given.pop("batch_size", None)
         super().__init__(*args, **given)
         self.supports_masking = self.mask_zero
         if self.batch_input_shape is None:
