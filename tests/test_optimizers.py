@@ -12,6 +12,7 @@ import pytest
 import torch
 
 from torchkeras import config, optimizers
+from torchkeras.arrangement import IN_ORDER, permuted
 from torchkeras.optimizers import SGD, Adam, Optimizer, RMSprop
 
 FOLDER = Path(__file__).parent / "golden" / "keras-2.2.4-training"
@@ -21,7 +22,8 @@ RECORDS = [
     for path in sorted(FOLDER.glob("optimizer_*.json"))
     if json.loads(path.read_text())["optimizer"].split("(")[0] in BUILT
 ]
-ORDERS = [(1, 0), None, (1, 0), None]
+TURNED = permuted((1, 0))
+ARRANGEMENTS = [TURNED, IN_ORDER, TURNED, IN_ORDER]
 
 
 def gradients_of(parameters, x, y):
@@ -36,7 +38,7 @@ def test_steps_and_state_are_those_of_keras(path):
     record, arrays = json.loads(path.read_text()), np.load(path.with_suffix(".npz"))
     optimizer = eval(record["optimizer"], BUILT)
     parameters = [torch.tensor(arrays[f"before{i}"].T.copy(), requires_grad=True) for i in range(4)]
-    optimizer.bind(parameters, ORDERS)
+    optimizer.bind(parameters, ARRANGEMENTS)
     x, y = torch.from_numpy(arrays["x"]), torch.from_numpy(arrays["y"])
     losses = []
     for _ in range(record["steps"]):
@@ -181,11 +183,11 @@ def test_state_round_trip_continues_the_run(make):
     generator = torch.Generator().manual_seed(1)
     gradients = [torch.randn(2, 3, generator=generator) for _ in range(6)]
     parameter, optimizer = torch.zeros(2, 3), make()
-    optimizer.bind([parameter], [(1, 0)])
+    optimizer.bind([parameter], [TURNED])
     for gradient in gradients[:3]:
         optimizer.apply([parameter], [gradient])
     second, restored = parameter.clone(), make()
-    restored.bind([second], [(1, 0)])
+    restored.bind([second], [TURNED])
     restored.set_weights(optimizer.get_weights())
     restored.iterations = optimizer.iterations  # Keras's RMSprop does not write it
     for gradient in gradients[3:]:

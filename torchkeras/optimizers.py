@@ -19,6 +19,7 @@ import operator
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import InitVar, dataclass, fields
 from functools import partial
+from itertools import islice
 from typing import Any, ClassVar
 
 import numpy as np
@@ -26,6 +27,7 @@ import torch
 from torch import Tensor
 
 from torchkeras import config, registry
+from torchkeras.arrangement import IN_ORDER, Arrangement
 from torchkeras.arrays import to_numpy
 from torchkeras.parameter_groups import Gradients, Group, clipped, grouped, in_order
 
@@ -99,7 +101,7 @@ class Optimizer:
         self.iterations = 0
         self._given: Any = None
         self._parameters: list[Tensor] = []
-        self._orders: list[tuple[int, ...]] = []
+        self._arrangements: list[Arrangement] = []
         self._groups: list[Group] = []
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -112,18 +114,16 @@ class Optimizer:
 
     # --- a step ------------------------------------------------------------------------------------------------------
 
-    def bind(self, parameters: Sequence[Tensor], orders: Sequence[Sequence[int] | None] | None = None) -> None:
+    def bind(self, parameters: Sequence[Tensor], arrangements: Sequence[Arrangement] | None = None) -> None:
         """Take `parameters` as those to train; moments start at zero, or go on if the parameters are the same.
 
-        `orders[i]`: for each of Keras's axes of parameter i, where torch has it; None for the same order. Call it again
-        when parameters moved to another device, type or memory format. Raises ValueError for a parameter with gaps or
-        overlaps in memory.
+        `arrangements`: how the parameters, in their order, make Keras's arrays; unless given, each is one as it is.
+        Call it again when parameters moved to another device, type or memory format. Raises ValueError for a
+        parameter with gaps or overlaps in memory.
         """
         same = len(parameters) == len(self._parameters) and all(map(operator.is_, parameters, self._parameters))
-        if orders is not None or not same:
-            given = orders or [None] * len(parameters)
-            pairs = zip(parameters, given, strict=True)
-            self._orders = [tuple(range(p.dim())) if order is None else tuple(order) for p, order in pairs]
+        if arrangements is not None or not same:
+            self._arrangements = [IN_ORDER] * len(parameters) if arrangements is None else list(arrangements)
         before = self._groups if same else []
         self._given, self._parameters = parameters, list(parameters)
         self._groups = grouped(self._parameters)
@@ -169,12 +169,12 @@ class Optimizer:
                 for tensor, i in zip(moment, group.index, strict=True):
                     tensor.copy_(values[i])
 
-    def _state(self) -> list[Tensor]:
-        """Moment by moment its tensors, in the order of the parameters and in Keras's layout: views of the state."""
+    def _state(self) -> list[tuple[Arrangement, list[Tensor]]]:
+        """Moment by moment Keras's arrays: for each its arrangement, and the tensors of the state that make it."""
         for group in self._groups:
             group.moments = group.moments or self._zeros(group)
-        each = [in_order(self._groups, i) for i in range(len(self.moment_names))]
-        return [t.permute(order) for values in each for t, order in zip(values, self._orders, strict=True)]
+        each = [iter(in_order(self._groups, i)) for i in range(len(self.moment_names))]
+        return [(made, list(islice(values, made.count))) for values in each for made in self._arrangements]
 
     weights = property(lambda self: self.get_weights(), doc="The state, as `get_weights` gives it.")
 
@@ -186,7 +186,7 @@ class Optimizer:
         if not self._parameters:
             return []
         first = [np.array(self.iterations, dtype=np.int64)] if self.counts_steps else []
-        return first + [to_numpy(tensor).copy() for tensor in self._state()]
+        return first + [to_numpy(made.array(tensors)).copy() for made, tensors in self._state()]
 
     def set_weights(self, weights: Sequence[Any]) -> None:
         """Set the state from arrays ordered as `get_weights` gives them; `bind` comes before.
@@ -200,15 +200,15 @@ class Optimizer:
             hint = "" if self._parameters else " Call `bind` with the parameters first."
             raise ValueError(f"{name}: the state has {first + len(wanted)} arrays; found {len(weights)}.{hint}")
         arrays = [np.asarray(array) for array in weights]
-        shapes = [()] * first + [tuple(tensor.shape) for tensor in wanted]
+        shapes = [()] * first + [made.shape(tensors) for made, tensors in wanted]
         for i, (array, shape) in enumerate(zip(arrays, shapes, strict=True)):
             if array.shape != shape:
                 raise ValueError(f"{name}: array {i} of the state has shape {shape}; found {array.shape}.")
         if first:
             self.iterations = int(arrays[0])
         with torch.no_grad():
-            for tensor, array in zip(wanted, arrays[first:], strict=True):
-                tensor.copy_(torch.as_tensor(array.copy()))
+            for (made, tensors), array in zip(wanted, arrays[first:], strict=True):
+                made.assign(tensors, torch.as_tensor(array.copy()))
 
     def get_config(self) -> dict[str, Any]:
         """The options by name; `clipnorm` and `clipvalue` where they are set."""
@@ -319,7 +319,7 @@ class Adam(Optimizer):
 
     def _unused(self) -> list[np.ndarray]:
         # Keras writes a zero for each parameter where amsgrad would have its maximum.
-        return [] if self.amsgrad else [np.zeros(1, np.float32) for _ in self._parameters]
+        return [] if self.amsgrad else [np.zeros(1, np.float32) for _ in self._arrangements]
 
 
 # --- kernels ---------------------------------------------------------------------------------------------------------

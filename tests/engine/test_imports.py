@@ -12,6 +12,7 @@ PACKAGE = Path(torchkeras.__file__).parent
 ORDER = [
     "config",
     "arrays",
+    "arrangement",
     "registry",
     *("activations", "initializers", "regularizers", "constraints", "losses", "metrics"),
     *("parameter_groups", "optimizers"),

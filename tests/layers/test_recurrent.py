@@ -153,7 +153,7 @@ def test_both_paths_have_equal_values_and_gradients(monkeypatch, use_bias, mask,
         monkeypatch.setattr(LSTM, "path", lambda *_, path=path: path)
         inputs = [t.clone().requires_grad_() for t in (X, H, C)]
         output = layer(inputs, mask=mask)
-        weights = [v.tensor for v in layer.weights]
+        weights = [tensor for v in layer.weights for tensor in v.tensors]
         results[path] = [output, *torch.autograd.grad(output.square().sum(), [*inputs, *weights])]
     for torch_value, loop_value in zip(results["torch"], results["loop"], strict=True):
         torch.testing.assert_close(torch_value, loop_value, atol=1e-5, rtol=1e-5)

@@ -61,7 +61,7 @@ def test_every_step_goes_through_the_layer(inner, shape):
     assert layer(Input(shape[1:])).shape == (None, *output.shape[1:])
     assert layer.compute_output_shape((None, None, *shape[2:])) == (None, None, *output.shape[2:])
     output.sum().backward()
-    assert all(v.tensor.grad is not None for v in layer.trainable_weights)
+    assert all(t.grad is not None for v in layer.trainable_weights for t in v.tensors)
 
 
 def test_the_weights_are_those_of_the_layer():

@@ -9,9 +9,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from torchkeras import losses as loss_functions
-from torchkeras import metrics as metric_functions
-from torchkeras import optimizers
+from torchkeras import losses as loss_functions, metrics as metric_functions, optimizers
 from torchkeras.engine.symbol import KerasTensor, as_list
 
 Score = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from math import prod
 from typing import Any
 
 import torch
@@ -255,11 +256,11 @@ class Network(Layer, abstract=True):
     def _ordered_weights(self) -> list[Variable]:
         # get_weights follows the layers; `weights` lists those that train first.
         variables = [variable for layer in self.layers for variable in layer.weights]
-        return list({(id(v.layer), v.path): v for v in variables}.values())
+        return list({(id(v.layer), v.paths): v for v in variables}.values())
 
     def count_params(self) -> int:
         """The number of scalars in all weights, a shared one counted once."""
-        return sum(variable.tensor.numel() for variable in self.weights)
+        return sum(prod(variable.shape) for variable in self.weights)
 
     def summary(self, line_length: int | None = None, positions: Any = None, print_fn: Any = None) -> None:
         """Print the table of layers: name and type, output shape, parameters, and in a graph what each is connected to.

@@ -201,6 +201,11 @@ OptionalPositive = Annotated[
 ]
 OptionalInt = Annotated[Any, optional(rule("must be an integer or None", is_integer, int))]
 OptionalFloat = Annotated[Any, optional(rule("must be a number or None", is_number, float))]
+NotNegative = Annotated[float, rule("must be a number of at least 0", lambda v: is_number(v) and v >= 0, float)]
+OptionalNotNegative = Annotated[
+    Any, optional(rule("must be a number of at least 0, or None", lambda v: is_number(v) and v >= 0, float))
+]
+Share = Annotated[float, rule("must be a number from 0 to 1", lambda v: is_number(v) and 0 <= v <= 1, float)]
 Fraction = Annotated[
     Any, rule("must be a number from 0 up to, not including, 1", lambda v: is_number(v) and 0 <= v < 1)
 ]

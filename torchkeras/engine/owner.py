@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from math import prod
 from typing import Any, ClassVar
 
 import numpy as np
@@ -10,6 +11,7 @@ import torch
 from torch import nn
 
 from torchkeras import config
+from torchkeras.arrangement import IN_ORDER
 from torchkeras.engine import options
 from torchkeras.engine.symbol import dtype_of
 from torchkeras.engine.weight import Variable, Weight, deferred
@@ -58,7 +60,7 @@ class WeightOwner(nn.Module):
             self.register_parameter(path, nn.Parameter(tensor, requires_grad=tensor.is_floating_point()))
         else:
             self.register_buffer(path, tensor)
-        variable = Variable(self, name, path, _in_order, trainable, initial, regular, constrain)
+        variable = Variable(self, name, (path,), IN_ORDER, trainable, initial, regular, constrain)
         self._added.append(variable)
         if not deferred():
             variable.initialize()
@@ -87,7 +89,7 @@ class WeightOwner(nn.Module):
         kinds = [trainable] if self._trainable else [True, False]
         own = [v for kind in kinds for v in self._own_variables() if v.trainable is kind]
         inner = [v for kind in kinds for layer in self._sublayers() for v in layer._select(kind)]
-        return list({(id(v.layer), v.path): v for v in (*own, *inner)}.values())
+        return list({(id(v.layer), v.paths): v for v in (*own, *inner)}.values())
 
     @property
     def trainable_weights(self) -> list[Variable]:
@@ -138,7 +140,7 @@ class WeightOwner(nn.Module):
                 f"You tried to call `count_params` on {self.name}, but the layer isn't built. "
                 f"You can build it by calling it, or with `{self.name}.build(input_shape)`."
             )
-        return sum(variable.tensor.numel() for variable in self.weights)
+        return sum(prod(variable.shape) for variable in self.weights)
 
     @property
     def dtype(self) -> str:
@@ -161,7 +163,8 @@ class WeightOwner(nn.Module):
         self._frozen = frozen_above or not self._trainable
         for variable in self._own_variables():
             if variable.trainable:
-                variable.tensor.requires_grad_(not self._frozen)
+                for tensor in variable.tensors:
+                    tensor.requires_grad_(not self._frozen)
         for layer in self._sublayers():
             layer._follow_trainable(self._frozen)
 
@@ -170,7 +173,3 @@ class WeightOwner(nn.Module):
         for layer in self._sublayers():
             if layer.stateful or type(layer).reset_states is WeightOwner.reset_states:
                 layer.reset_states()
-
-
-def _in_order(ndim: int) -> tuple[int, ...]:
-    return tuple(range(ndim))

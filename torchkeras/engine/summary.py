@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import prod
 from typing import Any
 
 from torchkeras.engine.graph import Graph
@@ -31,8 +32,8 @@ def print_summary(
         for row in _rows(layer, graph, chain):
             say(_line(row, ends))
         say(("=" if index == len(layers) - 1 else "_") * width)
-    trainable = sum(variable.tensor.numel() for variable in model.trainable_weights)
-    other = sum(variable.tensor.numel() for variable in model.non_trainable_weights)
+    trainable = sum(prod(variable.shape) for variable in model.trainable_weights)
+    other = sum(prod(variable.shape) for variable in model.non_trainable_weights)
     say(f"Total params: {trainable + other:,}")
     say(f"Trainable params: {trainable:,}")
     say(f"Non-trainable params: {other:,}")

@@ -80,10 +80,8 @@ class Trainer(Network, abstract=True):
             self.weighted_metrics,
         )
         variables = self.trainable_weights
-        parameters = [variable.tensor for variable in variables]
-        self.optimizer.bind(
-            parameters, [variable.order(tensor.dim()) for variable, tensor in zip(variables, parameters, strict=True)]
-        )
+        parameters = [tensor for variable in variables for tensor in variable.tensors]
+        self.optimizer.bind(parameters, [variable.arrangement for variable in variables])
         self._recipe = Recipe(
             self,
             targets,
@@ -350,7 +348,7 @@ class Trainer(Network, abstract=True):
         if placed != self._placed:  # the model was moved: its optimizer state follows
             recipe.optimizer.bind(recipe.parameters)
             self._placed = placed
-        now = {id(variable.tensor) for variable in self.trainable_weights}
+        now = {id(tensor) for variable in self.trainable_weights for tensor in variable.tensors}
         if now != {id(parameter) for parameter in recipe.parameters}:
             warnings.warn(
                 "Discrepancy between trainable weights and collected trainable weights, did you set "

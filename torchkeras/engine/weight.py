@@ -11,12 +11,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
+from torch import Tensor
 
 from torchkeras import config, initializers
+from torchkeras.arrangement import Arrangement
 from torchkeras.arrays import to_numpy
 
 if TYPE_CHECKING:
@@ -44,28 +47,32 @@ def deferred() -> bool:
 class Weight:
     """The declaration of one weight of a layer class.
 
-    `path`: its tensor, from the layer on ("linear.weight"). `keras`, `torch`: the names of its axes in either order,
-    `...` for any number of spatial axes. `when`: the option that must be true for the weight to be there. `plus`: a
-    second tensor that torch adds to the first one (the other bias of an `nn.LSTM`): kept at zero, counted in when read.
-    The initializer, regularizer and constraint are the layer's options `<option>_initializer` and so on; `option`: the
-    weight's name unless given.
+    `path`: its tensor, from the layer on ("linear.weight"), or a tuple of paths for one that lies in several tensors.
+    `keras`, `torch`: the names of its axes in either order, `...` for any number of spatial axes. Where no permutation
+    leads from one to the other, `pieces(layer, *tensors)`, a function of a module, gives the views that make Keras's
+    array, as `torchkeras.arrangement` says. `when`: the option that must be true for the weight to be there. `plus`: a
+    second tensor that torch adds to the first one (the other bias of an `nn.LSTM`): kept at zero, counted in when
+    read. The initializer, regularizer and constraint are the layer's options `<option>_initializer` and so on;
+    `option`: the weight's name unless given.
     """
 
     name: str
 
     def __init__(
         self,
-        path: str,
-        keras: str,
+        path: str | tuple[str, ...],
+        keras: str = "...",
         torch: str | None = None,
         *,
+        pieces: Callable[..., Any] | None = None,
         when: str | None = None,
         trainable: bool = True,
         plus: str | None = None,
         option: str | None = None,
     ):
-        self.path, self.when, self.trainable, self.plus, self.option = path, when, trainable, plus, option
-        self.keras, self.torch = keras.split(), (torch or keras).split()
+        self.paths = (path,) if isinstance(path, str) else path
+        self.when, self.trainable, self.plus, self.option = when, trainable, plus, option
+        self.keras, self.torch, self.pieces = keras.split(), (torch or keras).split(), pieces
 
     def __set_name__(self, owner: type, name: str) -> None:
         self.name = name
@@ -81,7 +88,16 @@ class Weight:
         """Whether this layer, with its options, has the weight."""
         return self.when is None or bool(getattr(layer, self.when))
 
-    def order(self, ndim: int) -> tuple[int, ...]:
+    def arrangement(self, layer: WeightOwner) -> Arrangement:
+        """How Keras's array lies in the tensors."""
+        if self.pieces is not None:
+            return Arrangement(partial(self.pieces, layer), len(self.paths))
+        return Arrangement(self._permuted)
+
+    def _permuted(self, tensor: Tensor) -> Tensor:
+        return tensor.permute(self._order(tensor.dim()))
+
+    def _order(self, ndim: int) -> tuple[int, ...]:
         """For each of Keras's axes, where torch has it."""
         spatial = [f"axis{i}" for i in range(ndim - len(self.keras) + 1)]
         keras, torch_axes = (
@@ -100,8 +116,8 @@ class Variable:
 
     layer: WeightOwner
     name: str
-    path: str
-    order: Callable[[int], tuple[int, ...]]
+    paths: tuple[str, ...]
+    arrangement: Arrangement
     trainable: bool
     initializer: Any
     regularizer: Any
@@ -115,8 +131,8 @@ class Variable:
         return cls(
             layer,
             name,
-            declaration.path,
-            declaration.order,
+            declaration.paths,
+            declaration.arrangement(layer),
             declaration.trainable,
             layer.initializer_of(option),
             getattr(layer, f"{option}_regularizer", None),
@@ -125,30 +141,29 @@ class Variable:
         )
 
     @property
-    def tensor(self) -> torch.Tensor:
-        """The parameter or buffer itself, in torch's layout."""
-        return _walk(self.layer, self.path)
+    def tensors(self) -> list[Tensor]:
+        """The parameters or buffers themselves, in torch's layout: one, but for a weight that lies in several."""
+        return [_walk(self.layer, path) for path in self.paths]
 
     @property
-    def _second(self) -> torch.Tensor | None:
+    def _second(self) -> Tensor | None:
         return None if self.plus is None else _walk(self.layer, self.plus, None)
 
     @property
-    def value(self) -> torch.Tensor:
-        """The weight in Keras's layout: a view, through which gradients flow."""
-        tensor, second = self.tensor, self._second
-        return (tensor if second is None else tensor + second).permute(self.order(tensor.dim()))
+    def value(self) -> Tensor:
+        """The weight in Keras's layout, through which gradients flow: a view where it lies in one piece."""
+        value, second = self.arrangement.array(self.tensors), self._second
+        return value if second is None else value + self.arrangement.array([second])
 
     @property
     def shape(self) -> tuple[int, ...]:
         """The shape in Keras's layout."""
-        tensor = self.tensor
-        return tuple(tensor.shape[axis] for axis in self.order(tensor.dim()))
+        return self.arrangement.shape(self.tensors)
 
     @property
     def dtype(self) -> torch.dtype:
         """The element type."""
-        return self.tensor.dtype
+        return self.tensors[0].dtype
 
     @property
     def full_name(self) -> str:
@@ -168,18 +183,26 @@ class Variable:
                     f"{self.layer.name}: weight {self.name!r} has shape {self.shape}; "
                     f"the values given have shape {tuple(source.shape)}."
                 )
-            tensor, second = self.tensor, self._second
-            tensor.permute(self.order(tensor.dim())).copy_(source)
-            if second is not None:
-                second.zero_()
+            self._set(source)
 
     def initialize(self) -> None:
         """Fill with what the initializer draws, on Keras's axes."""
-        tensor, second = self.tensor, self._second
         with torch.no_grad():
-            initializers.fill(self.initializer, tensor.permute(self.order(tensor.dim())))
-            if second is not None:
-                second.zero_()
+            if len(self.paths) == 1 and isinstance(view := self.arrangement.pieces(*self.tensors), Tensor):
+                initializers.fill(self.initializer, view)
+                self._clear_second()
+            else:
+                drawn = torch.empty(self.shape, dtype=self.dtype, device=self.tensors[0].device)
+                initializers.fill(self.initializer, drawn)
+                self._set(drawn)
+
+    def _set(self, values: Tensor) -> None:
+        self.arrangement.assign(self.tensors, values)
+        self._clear_second()
+
+    def _clear_second(self) -> None:
+        if (second := self._second) is not None:
+            second.zero_()
 
     def __repr__(self) -> str:
         dtype = str(self.dtype).removeprefix("torch.")
@@ -193,12 +216,12 @@ def allocate(layer: WeightOwner, variables: list[Variable], dtype: torch.dtype) 
     """
     device = config.device()
 
-    def empty(tensor: torch.Tensor) -> torch.Tensor:
+    def empty(tensor: Tensor) -> Tensor:
         if not tensor.is_meta:
             return tensor
         return torch.empty_like(tensor, device=device, dtype=dtype if tensor.is_floating_point() else tensor.dtype)
 
-    declared = {variable.path for variable in variables}
+    declared = {path for variable in variables for path in variable.paths}
     undeclared = [
         name
         for name, tensor in (*layer.named_parameters(), *layer.named_buffers())

@@ -1,6 +1,6 @@
 """Activations that are layers of their own, with options."""
 
-from typing import Annotated, Any
+from typing import Any
 
 import torch
 import torch.nn.functional as F
@@ -8,12 +8,7 @@ import torch.nn.functional as F
 from torchkeras import activations
 from torchkeras.engine.layer import Layer
 from torchkeras.engine.layout import Layout
-from torchkeras.engine.options import is_number, optional, rule
-
-NotNegative = Annotated[float, rule("must be a number of at least 0", lambda v: is_number(v) and v >= 0, float)]
-OptionalNotNegative = Annotated[
-    Any, optional(rule("must be a number of at least 0, or None", lambda v: is_number(v) and v >= 0, float))
-]
+from torchkeras.engine.options import NotNegative, OptionalNotNegative
 
 
 class Pointwise(Layer, abstract=True):

@@ -14,8 +14,8 @@ from torchkeras import registry
 from torchkeras.activations import is_pointwise
 from torchkeras.engine.layer import Layer
 from torchkeras.engine.layout import Layout, convert, to_keras
-from torchkeras.engine.options import Activation as ActivationOption
 from torchkeras.engine.options import (
+    Activation as ActivationOption,
     Constraint,
     DataFormat,
     Fraction,

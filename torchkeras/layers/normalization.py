@@ -1,20 +1,17 @@
 """Normalization."""
 
-from typing import Annotated, Any
+from typing import Any
 
 import torch
 from torch import nn
 
 from torchkeras.engine.layer import Layer
 from torchkeras.engine.layout import Layout
-from torchkeras.engine.options import Constraint, Initializer, Regularizer, is_number, rule
+from torchkeras.engine.options import Constraint, Initializer, NotNegative, Regularizer, Share
 from torchkeras.engine.weight import weight
 
 # By the number of axes; an input of more is flattened behind the channels.
 BATCH_NORMS: dict[int, Any] = {2: nn.BatchNorm1d, 3: nn.BatchNorm1d, 4: nn.BatchNorm2d, 5: nn.BatchNorm3d}
-
-Share = Annotated[float, rule("must be a number from 0 to 1", lambda v: is_number(v) and 0 <= v <= 1, float)]
-NotNegative = Annotated[float, rule("must be a number of at least 0", lambda v: is_number(v) and v >= 0, float)]
 
 
 class BatchNormalization(Layer):
