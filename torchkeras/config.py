@@ -12,6 +12,7 @@ import torch
 
 FLOAT_TYPES = ("float16", "bfloat16", "float32", "float64")
 DATA_FORMATS = ("channels_last", "channels_first")
+DIM_ORDERINGS = {"tf": "channels_last", "th": "channels_first"}  # Keras 1's names of them
 
 _settings: dict[str, object] = {
     "floatx": "float32",
@@ -53,6 +54,16 @@ def set_image_data_format(data_format: str) -> None:
     _settings["image_data_format"] = _one_of("image_data_format", data_format, DATA_FORMATS)
 
 
+def image_dim_ordering() -> str:
+    """The default data format under Keras 1's name: `"tf"` for channels_last, `"th"` for channels_first."""
+    return next(old for old, new in DIM_ORDERINGS.items() if new == image_data_format())
+
+
+def set_image_dim_ordering(dim_ordering: str) -> None:
+    """Set the default data format by Keras 1's name, tf or th. Raises ValueError for another."""
+    set_image_data_format(DIM_ORDERINGS[_one_of("image_dim_ordering", dim_ordering, tuple(DIM_ORDERINGS))])
+
+
 def device() -> torch.device:
     """The device that weights are made on: the one set, else CUDA when there is one, else the CPU."""
     chosen = _settings["device"]
@@ -83,6 +94,7 @@ def _read_keras_json() -> None:
     for name, use in (
         ("floatx", set_floatx),
         ("epsilon", set_epsilon),
+        ("image_dim_ordering", set_image_dim_ordering),
         ("image_data_format", set_image_data_format),
     ):
         if name in found:

@@ -77,14 +77,20 @@ def _norm(w: Tensor, axis: int | Sequence[int]) -> Tensor:
     return torch.linalg.vector_norm(w, dim=axis if isinstance(axis, int) else tuple(axis), keepdim=True)
 
 
-max_norm = maxnorm = MaxNorm
+@registry.factory
+def maxnorm(max_value: float = 2, axis: int | Sequence[int] = 0, *, m: float | None = None) -> MaxNorm:
+    """`MaxNorm(max_value, axis)`; `m` is Keras 1's name of `max_value`."""
+    return MaxNorm(max_value if m is None else m, axis)
+
+
+max_norm = MaxNorm
 non_neg = nonneg = NonNeg
 unit_norm = unitnorm = UnitNorm
 min_max_norm = MinMaxNorm
 
-# Every class above is known by each of its names, the aliases among them.
+# Everything above is known by each of its names, the aliases among them.
 for _name, _value in list(vars().items()):
-    if isinstance(_value, type) and issubclass(_value, Constraint):
+    if (isinstance(_value, type) and issubclass(_value, Constraint)) or getattr(_value, "makes_object", False):
         registry.constraints.register(_name, _value)
 
 get = deserialize = registry.constraints.get

@@ -140,13 +140,16 @@ class VarianceScaling(Initializer):
             object.__setattr__(self, option, value.lower())
 
     def draw(self, values: Tensor, generator: torch.Generator | None) -> Tensor:
-        fan_in, fan_out = _fans(values.shape)
+        return self.with_fans(*_fans(values.shape)).draw(values, generator)
+
+    def with_fans(self, fan_in: float, fan_out: float) -> Initializer:
+        """The distribution itself, for these numbers of inputs and outputs."""
         units = {"fan_in": fan_in, "fan_out": fan_out, "fan_avg": (fan_in + fan_out) / 2}[self.mode]
         stddev = math.sqrt(self.scale / max(1.0, units))
         if self.distribution == "normal":
-            return TruncatedNormal(0.0, stddev / TRUNCATED_STDDEV).draw(values, generator)
+            return TruncatedNormal(0.0, stddev / TRUNCATED_STDDEV, self.seed)
         limit = math.sqrt(3.0) * stddev
-        return RandomUniform(-limit, limit).draw(values, generator)
+        return RandomUniform(-limit, limit, self.seed)
 
 
 @dataclass(frozen=True)

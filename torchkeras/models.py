@@ -8,12 +8,14 @@ from pathlib import Path
 from typing import Any
 
 from torchkeras import registry
+from torchkeras.engine import graph
 from torchkeras.engine.input import Input, InputLayer
 from torchkeras.engine.layer import Layer
 from torchkeras.engine.network import Network
 from torchkeras.engine.symbol import KerasTensor, Shape, as_list, unpacked
 from torchkeras.engine.trainer import Trainer
 from torchkeras.engine.weight import on_meta
+from torchkeras.legacy.arguments import old_names
 from torchkeras.saving import keras2
 from torchkeras.saving.architecture import (
     connect,
@@ -44,6 +46,7 @@ class Model(Trainer, Network):
     Raises ValueError when an output cannot be computed from the inputs, TypeError for what is no symbolic tensor.
     """
 
+    @old_names("Model")
     def __init__(self, inputs: Any, outputs: Any, name: str | None = None):
         super().__init__(name=name)
         self._connect(inputs, outputs)
@@ -87,7 +90,7 @@ class Model(Trainer, Network):
         with reading(filepath) as file:
             whole_model = "model_weights" in file and "layer_names" not in file.attrs
             group = group_in(file, "model_weights") if whole_model else file
-            keras2.read_weights(group, self.layers, by_name, skip_mismatch)
+            keras2.read_weights(group, self, by_name, skip_mismatch)
 
     def save(self, filepath: str | os.PathLike[str], overwrite: bool = True, include_optimizer: bool = True) -> None:
         """Write architecture, weights and (if compiled, unless told not to) optimizer and losses as Keras 2.2.4 does.
@@ -111,6 +114,7 @@ class Sequential(Model):
     def __init__(self, layers: Any = None, name: str | None = None):
         self._stack: list[Layer] = []
         self._begins_with_input = False
+        self._branches: list[Layer] = []
         Network.__init__(self, name=name)
         for layer in as_list(layers):
             self.add(layer)
@@ -127,7 +131,10 @@ class Sequential(Model):
             self._begins_with_input = True
             self._connect_stack(layer.input, [])
         elif self._graph is not None:
-            self._connect_stack(self.inputs[0], [layer])
+            self._connect_stack(self.inputs, [layer])
+        elif not self._stack and _begins_a_graph(layer):
+            self._connect_branches(layer)
+            return
         elif not self._stack and (tensor := _first_input(layer)) is not None:
             self._connect_stack(tensor, [layer])
         else:
@@ -135,8 +142,14 @@ class Sequential(Model):
         if not isinstance(layer, InputLayer):
             self._stack.append(layer)
 
-    def _connect_stack(self, tensor: KerasTensor, layers: list[Layer]) -> None:
-        output = tensor if self._graph is None else self.outputs[0]
+    def _connect_branches(self, layer: Layer) -> None:
+        """Begin with a layer that was called already, such as Keras 1's Merge, where the graph before it begins."""
+        inputs, self._branches = graph.before(layer.output)
+        self._connect(inputs, layer.output)
+        self._stack = [found for found in self._graphed.layers if not isinstance(found, InputLayer)]
+
+    def _connect_stack(self, inputs: Any, layers: list[Layer]) -> None:
+        output = inputs if self._graph is None else self.outputs[0]
         for layer in layers:
             output = layer(output)
             if isinstance(output, list):
@@ -144,7 +157,7 @@ class Sequential(Model):
                     f"All layers in a Sequential model should have a single output tensor; {layer.name!r} has "
                     f"{len(output)}. For several outputs use Model."
                 )
-        self._connect(tensor, output)
+        self._connect(inputs, output)
 
     def pop(self) -> None:
         """Take the last layer away. Raises TypeError when there is none."""
@@ -182,8 +195,20 @@ class Sequential(Model):
         """The layers that were added, without the input."""
         return list(self._stack)
 
+    @property
+    def layers_of_keras1(self) -> list[Layer]:
+        """The layers in the order of Keras 1's files: branch by branch, where several branches begin the model."""
+        return [*self._branches, *self._stack[len(self._branches) :]]
+
+    @property
+    def class_name(self) -> str:
+        """The name of the class in a config: "Model" after several branches, which no list of layers can tell."""
+        return "Model" if self._branches else super().class_name
+
     def get_config(self) -> dict[str, Any]:
         """The name and the layers' configs. What the input is stands in the first layer's."""
+        if self._branches:
+            return super().get_config()
         return {"name": self.name, "layers": [layer_config(layer) for layer in self._listed()]}
 
     def _listed(self) -> list[Layer]:
@@ -195,8 +220,13 @@ class Sequential(Model):
         return self._stack
 
     @classmethod
-    def from_config(cls, config: Any, custom_objects: Mapping[str, Any] | None = None) -> Sequential:
-        """A new model, with fresh weights; also from the plain list that Keras wrote before 2.2.3."""
+    def from_config(cls, config: Any, custom_objects: Mapping[str, Any] | None = None) -> Model:
+        """A new model, with fresh weights; also from the plain list that Keras wrote before 2.2.3.
+
+        A model that began with several branches comes back as a `Model`.
+        """
+        if "input_layers" in config:
+            return Model.from_config(config, custom_objects)
         name, layers = (None, config) if isinstance(config, (list, tuple)) else (config.get("name"), config["layers"])
         return cls([registry.layers.from_config(entry, custom_objects) for entry in layers], name=name)
 
@@ -208,6 +238,11 @@ class Sequential(Model):
         """The class numbers: the largest of several outputs, or whether a single one is over 0.5."""
         scores = self.predict(x, batch_size, verbose)
         return scores.argmax(-1) if scores.shape[-1] > 1 else (scores > 0.5).astype("int32")
+
+
+def _begins_a_graph(layer: Layer) -> bool:
+    """Whether a layer has been called on other tensors already; a model's first node is itself."""
+    return not isinstance(layer, Network) and len(layer._inbound_nodes) == 1
 
 
 def _first_input(layer: Layer) -> KerasTensor | None:
@@ -270,7 +305,7 @@ def load_model(
         with on_meta():
             model = model_from_config(config, custom_objects)
         keras2.give_memory(model)
-        keras2.read_weights(group_in(file, "model_weights"), model.layers)
+        keras2.read_weights(group_in(file, "model_weights"), model)
         training = keras2.read_config(file, "training_config") if compile else None
         if training is not None:
             model._compile_as(training, keras2.read_optimizer(file), custom_objects)

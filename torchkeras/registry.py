@@ -10,6 +10,8 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, Generic, TypeVar
 
+from torchkeras.legacy import arguments
+
 T = TypeVar("T")
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -46,9 +48,10 @@ def factory(function: F) -> F:
 class Family(Generic[T]):
     """The registered objects of one kind. `kind` is the word used in errors ("layer", "loss function")."""
 
-    def __init__(self, kind: str):
+    def __init__(self, kind: str, old_names: Mapping[str, str] | None = None):
         self.kind = kind
         self._objects: dict[str, T] = {}
+        self._old_names = old_names or {}
 
     def register(self, name: str, value: T) -> T:
         """Make `value` known as `name`; a later registration of the name replaces an earlier one."""
@@ -67,6 +70,8 @@ class Family(Generic[T]):
         for known in (custom_objects or {}, _custom_objects, self._objects):
             if name in known:
                 return known[name]
+        if self._old_names.get(name) in self._objects:
+            return self._objects[self._old_names[name]]
         close = difflib.get_close_matches(name, self._objects, n=3)
         hint = f" Did you mean {' or '.join(map(repr, close))}?" if close else ""
         raise ValueError(
@@ -133,4 +138,4 @@ constraints: Family[Any] = Family("constraint")
 losses: Family[Callable[..., Any]] = Family("loss function")
 metrics: Family[Callable[..., Any]] = Family("metric function")
 optimizers: Family[Any] = Family("optimizer")
-layers: Family[type] = Family("layer")
+layers: Family[type] = Family("layer", arguments.LAYERS)

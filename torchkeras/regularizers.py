@@ -57,8 +57,15 @@ def l1_l2(l1: float = 0.01, l2: float = 0.01) -> L1L2:
     return L1L2(l1=l1, l2=l2)
 
 
-for _made_by in (L1L2, l1, l2, l1_l2):
-    registry.regularizers.register(_made_by.__name__, _made_by)
+# Keras 1's names; there a penalty on weights and one on outputs were called apart.
+l1l2 = activity_l1l2 = l1_l2
+activity_l1, activity_l2 = l1, l2
+WeightRegularizer = ActivityRegularizer = L1L2Regularizer = L1L2
+
+# Everything above is known by each of its names.
+for _name, _value in list(vars().items()):
+    if (isinstance(_value, type) and issubclass(_value, L1L2)) or getattr(_value, "makes_object", False):
+        registry.regularizers.register(_name, _value)
 
 get = deserialize = registry.regularizers.get
 serialize = registry.regularizers.serialize

@@ -11,6 +11,7 @@ PACKAGE = Path(torchkeras.__file__).parent
 # A module may import those that stand before it. A folder stands for all its modules, which may import each other.
 ORDER = [
     "config",
+    "legacy",
     "arrays",
     "arrangement",
     "registry",
@@ -20,6 +21,7 @@ ORDER = [
         "engine.naming",
         "engine.layout",
         "engine.symbol",
+        "engine.spec",
         "engine.options",
         "engine.weight",
         "engine.owner",
@@ -39,7 +41,7 @@ ORDER = [
         "engine.trainer",
     ),
     "layers",
-    *("saving.hdf5", "saving.architecture", "saving.keras2"),
+    *("saving.hdf5", "saving.origin", "saving.architecture", "saving.keras2"),
     "models",
     "__init__",
 ]

@@ -4,17 +4,17 @@ import re
 
 import pytest
 import torch
-from golden import cases, check, same_in_both_formats
+from golden import cases, check, compiles, remade, same_in_both_formats
 
 from torchkeras import activations
 from torchkeras.engine.input import Input
-from torchkeras.layers.conv import Conv1D, Conv2D
-from torchkeras.layers.spatial import same_padding
+from torchkeras.layers.conv import Conv1D, Conv2D, Conv3D
+from torchkeras.layers.spatial import pad, same_padding
 
 
-@pytest.mark.parametrize("case", cases(Conv1D, Conv2D))
+@pytest.mark.parametrize("case", cases(Conv1D, Conv2D, Conv3D))
 def test_values_are_those_of_keras(case):
-    check(case, Conv1D, Conv2D)
+    check(case, Conv1D, Conv2D, Conv3D)
 
 
 @pytest.mark.parametrize("padding", ["valid", "same"])
@@ -27,6 +27,66 @@ def test_both_data_formats_agree(kernel, padding, options):
 @pytest.mark.parametrize("options", [{"strides": 2}, {"dilation_rate": 3}, {"padding": "same", "strides": 3}, {}])
 def test_both_data_formats_agree_over_one_axis(options):
     same_in_both_formats(Conv1D, 4, 3, shape=(2, 3, 11), **options)
+
+
+@pytest.mark.parametrize("options", [{"padding": "same", "strides": 2}, {"padding": "same", "dilation_rate": 2}, {}])
+def test_both_data_formats_agree_over_three_axes(options):
+    same_in_both_formats(Conv3D, 4, (2, 3, 2), shape=(2, 3, 5, 6, 4), **options)
+
+
+# What Keras's 'same' put before and after (rows, columns) on Theano.
+@pytest.mark.parametrize(
+    ("options", "around"),
+    [
+        ({"kernel_size": 4, "strides": 2}, ((2, 1), (2, 1))),
+        ({"kernel_size": (2, 3), "strides": (1, 2)}, ((1, 0), (1, 1))),
+        ({"kernel_size": (1, 2), "dilation_rate": (1, 3)}, ((0, 0), (2, 1))),
+    ],
+)
+def test_half_padding_is_same_as_on_theano(options, around):
+    x = torch.randn(2, 7, 8, 3)
+    layer, bare = Conv2D(4, padding="half", **options), Conv2D(4, **options)
+    padded = torch.nn.functional.pad(x, (0, 0, *around[1], *around[0]))
+    layer(x)
+    bare(padded)
+    bare.set_weights(layer.get_weights())
+    torch.testing.assert_close(layer(x), bare(padded))
+    assert layer(x).shape[1:3] == tuple(-(-n // s) for n, s in zip((7, 8), layer.strides, strict=True))
+
+
+@pytest.mark.parametrize("options", [{"strides": (2, 1)}, {"dilation_rate": 2}])
+def test_full_padding_lets_the_kernel_reach_over_both_ends(options):
+    layer, x = Conv2D(4, (2, 3), padding="full", **options), torch.randn(2, 7, 8, 3)
+    around = 2 * layer.dilation_rate[0]
+    wide = Conv2D(4, (2, 3), **options)
+    padded = torch.nn.functional.pad(x, (0, 0, around, around, around // 2, around // 2))
+    layer(x)
+    wide(padded)
+    wide.set_weights(layer.get_weights())
+    torch.testing.assert_close(layer(x), wide(padded))
+    assert layer.compute_output_shape((None, 7, None, 3)) == (None, wide(padded).shape[1], None, 4)
+    assert layer.conv.padding == (around // 2, around)
+
+
+def test_groups_convolve_their_own_channels_only():
+    x = torch.randn(2, 7, 8, 6)
+    same_in_both_formats(Conv2D, 4, 3, groups=2, shape=(2, 6, 5, 7))
+    layer = Conv2D(4, 3, padding="same", strides=2, groups=2)
+    layer(x)
+    kernel, bias = layer.get_weights()
+    assert kernel.shape == (3, 3, 3, 4)
+    for group in range(2):
+        alone = Conv2D(2, 3, padding="same", strides=2)
+        alone(x[..., :3])
+        filters = slice(2 * group, 2 * group + 2)
+        alone.set_weights([kernel[..., filters], bias[filters]])
+        torch.testing.assert_close(layer(x)[..., filters], alone(x[..., 3 * group : 3 * group + 3]))
+
+
+def test_a_config_that_keras_2_can_read_has_groups_only_when_they_are_used():
+    assert "groups" not in Conv2D(4, 3).get_config()
+    assert remade(Conv2D(4, 3, groups=2)).groups == 2
+    assert remade(Conv1D(4, 3, padding="Full", strides=2, activation="relu")).padding == "full"
 
 
 # What TensorFlow 1.14 puts before and after: (size, window, stride, dilation).
@@ -42,6 +102,14 @@ def test_both_data_formats_agree_over_one_axis(options):
 )
 def test_same_padding_gives_the_end_the_larger_half(given, pair):
     assert same_padding(*given) == pair
+
+
+def test_padding_is_there_for_others_too():
+    x = torch.ones(1, 1, 4, 5)
+    padded = pad(x, "same", (3, 2), (2, 1), (1, 1))
+    torch.testing.assert_close(padded, torch.nn.functional.pad(x, (0, 1, 0, 1)))
+    assert pad(x, "valid", (3, 2), (2, 1), (1, 1)) is x
+    assert pad(x, "same", (1, 1), (2, 2), (1, 1)) is x
 
 
 def test_causal_output_does_not_see_what_comes_later():
@@ -87,10 +155,10 @@ def test_symbolic_shape_is_the_real_one_and_unknown_sizes_stay_unknown():
 
 
 def test_each_layer_compiles_whole():
-    for options in ({"padding": "same", "strides": 2}, {"padding": "same"}, {"activation": "relu"}):
+    for options in ({"padding": "same", "strides": 2}, {"padding": "full"}, {"activation": "softmax"}):
         layer, x = Conv2D(4, 2, **options), torch.randn(2, 3, 8, 9)
         layer(x.permute(0, 2, 3, 1))
-        torch.testing.assert_close(torch.compile(layer.run, fullgraph=True, backend="eager")(x), layer.run(x))
+        compiles(layer, x)
 
 
 @pytest.mark.parametrize(
@@ -101,8 +169,14 @@ def test_each_layer_compiles_whole():
         (lambda: Conv2D(4, 0), "Conv2D: kernel_size must hold integers of at least 1; found 0."),
         (lambda: Conv2D(4, 3, strides=0), "Conv2D: strides must hold integers of at least 1; found 0."),
         (lambda: Conv2D(4, 3, dilation_rate=1.5), "Conv2D: dilation_rate must be an integer or 2 integers; found 1.5."),
-        (lambda: Conv2D(4, 3, padding="causal"), "Conv2D: padding must be one of 'valid', 'same'; found 'causal'."),
-        (lambda: Conv1D(4, 3, padding=1), "Conv1D: padding must be one of 'valid', 'same', 'causal'; found 1."),
+        (
+            lambda: Conv2D(4, 3, padding="causal"),
+            "Conv2D: padding must be one of 'valid', 'same', 'half', 'full'; found 'causal'.",
+        ),
+        (
+            lambda: Conv1D(4, 3, padding=1),
+            "Conv1D: padding must be one of 'valid', 'same', 'half', 'full', 'causal'; found 1.",
+        ),
         (
             lambda: Conv2D(4, 3, data_format="first"),
             "Conv2D: data_format must be one of 'channels_last', 'channels_first', or None; found 'first'.",
@@ -118,6 +192,16 @@ def test_each_layer_compiles_whole():
         (
             lambda: Conv1D(4, 3, padding="causal", data_format="channels_first", name="stem"),
             "Conv1D 'stem': padding 'causal' needs data_format 'channels_last'; found 'channels_first'.",
+        ),
+        (lambda: Conv2D(4, 3, groups=0), "Conv2D: groups must be a positive integer; found 0."),
+        (lambda: Conv2D(4, 3, groups=3, name="stem"), "Conv2D 'stem': groups must divide filters 4; found 3."),
+        (
+            lambda: Conv2D(4, 3, groups=2, name="stem")(Input((8, 8, 3))),
+            "Conv2D 'stem': groups must divide the 3 channels of the input (None, 8, 8, 3); found 2.",
+        ),
+        (
+            lambda: Conv3D(4, 2, dilation_rate=2, name="stem")(Input((8, 2, 8, 3))),
+            "Conv3D 'stem': kernel_size (2, 2, 2) does not fit the input (None, 8, 2, 8, 3): axis 2 is 2 long.",
         ),
         (
             lambda: Conv2D(4, 3, name="stem")(Input((2, 8, 3))),

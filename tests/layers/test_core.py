@@ -1,7 +1,5 @@
 """Core layers compute what Keras 2.2.4 does, with every option."""
 
-import copy
-import pickle
 import re
 from typing import Any, cast
 
@@ -9,12 +7,26 @@ import numpy as np
 import pytest
 import torch
 from golden import cases, check, compiles, remade
+from torch import nn
 
 from torchkeras.engine.input import Input
 from torchkeras.engine.layout import Layout
-from torchkeras.layers.core import Activation, Dense, Dropout, Flatten, Lambda, Masking, Permute, RepeatVector, Reshape
+from torchkeras.layers.activation import LeakyReLU
+from torchkeras.layers.core import (
+    Activation,
+    ActivityRegularization,
+    Dense,
+    Flatten,
+    Lambda,
+    Masking,
+    Permute,
+    RepeatVector,
+    Reshape,
+)
+from torchkeras.models import Model
+from torchkeras.regularizers import L1L2
 
-CLASSES = (Dense, Activation, Dropout, Flatten, Reshape, Permute, RepeatVector)
+CLASSES = (Dense, Activation, Flatten, Reshape, Permute, RepeatVector)
 X = torch.arange(12.0).reshape(1, 3, 2, 2)
 
 
@@ -30,43 +42,38 @@ def test_activation_works_in_any_order_of_axes_only_when_pointwise():
     assert remade(Activation("tanh"))(Input((3,))).shape == (None, 3)
 
 
-@pytest.mark.parametrize(
-    "options", [{}, {"seed": 7}, {"noise_shape": (None, 1, 4)}, {"noise_shape": (8, None, 1), "seed": 3}]
-)
-def test_dropout_keeps_the_mean_and_drops_the_rate(options):
-    layer = Dropout(0.25, **options)
-    x = torch.ones(8, 500, 4)
-    found = layer(x, training=True)
-    torch.testing.assert_close(found.unique(), torch.tensor([0, 1 / 0.75]))
-    for axis, size in enumerate(options.get("noise_shape") or ()):
-        if size == 1:
-            assert (found == found.narrow(axis, 0, 1)).all()
-    if "noise_shape" not in options:
-        assert abs(float((found == 0).float().mean()) - 0.25) < 0.03
-    torch.testing.assert_close(layer.eval()(x), x)
-    assert layer(Input((500, 4))).shape == (None, 500, 4)
-    assert remade(layer).noise_shape == layer.noise_shape
+@pytest.mark.parametrize("options", [{}, {"l1": 0.1}, {"l2": 0.01}, {"l1": 0.1, "l2": 0.01}])
+def test_activity_regularization_adds_to_the_loss(options):
+    x = np.array([[1.0, -2.0], [3.0, 4.0]], dtype="float32")
+    inputs = Input((2,))
+    model = Model(inputs, ActivityRegularization(**options)(inputs))
+    model.compile("sgd", "mse")
+    assert model.predict(x).tolist() == x.tolist()
+    # Keras 2.2.4 gives 1.3 for both factors: the sum over the batch, divided by nothing.
+    expected = options.get("l1", 0) * 10 + options.get("l2", 0) * 30
+    assert model.evaluate(x, x, verbose=0) == pytest.approx(expected, abs=1e-6)
 
 
-def test_a_seed_gives_the_same_again_in_copies_too():
-    x = torch.ones(4, 50)
-    layer = Dropout(0.5, seed=1)
-    first, second = layer(x), layer(x)
-    assert not torch.equal(first, second)
-    for again in (Dropout(0.5, seed=1), copy.deepcopy(layer), pickle.loads(pickle.dumps(layer))):  # noqa: S301
-        assert torch.equal(again(x), first)
-    torch.manual_seed(0)
-    expected = torch.rand(1)
-    torch.manual_seed(0)
-    layer(x)
-    assert torch.equal(torch.rand(1), expected)
+def test_activity_regularization_passes_everything_on():
+    layer = ActivityRegularization(0.5, 0.25)
+    assert layer.layout is Layout.ANY
+    assert layer(Masking()(Input((4, 3))))._keras_mask.shape == (None, 4)
+    again = remade(layer)
+    assert (again.l1, again.l2, again.activity_regularizer) == (0.5, 0.25, L1L2(0.5, 0.25))
+    compiles(layer, torch.randn(2, 3))
 
 
-def test_dropout_compiles_whole():
-    x = torch.ones(4, 5)
-    for options in ({}, {"noise_shape": (None, 1)}):
-        compiled = torch.compile(Dropout(0.5, **options).run, fullgraph=True, backend="eager")
-        assert set(compiled(x).unique().tolist()) <= {0.0, 2.0}
+def test_a_layer_or_module_without_weights_can_be_an_activation():
+    x = torch.randn(2, 3)
+    for activation in (LeakyReLU(0.5), nn.LeakyReLU(0.5)):
+        torch.testing.assert_close(Activation(activation)(x), nn.functional.leaky_relu(x, 0.5))
+        layer = Dense(4, activation=activation)
+        torch.testing.assert_close(layer(x), nn.functional.leaky_relu(layer.linear(x), 0.5))
+        compiles(layer, x)
+    assert remade(Dense(4, activation=LeakyReLU(0.5))).activation.alpha == 0.5
+    text = "Dense: activation must have no weights: call PReLU as the next layer; found PReLU(num_parameters=1)."
+    with pytest.raises(ValueError, match=f"^{re.escape(text)}$"):
+        Dense(4, activation=nn.PReLU())
 
 
 def test_flatten_moves_channels_to_the_end_first():
@@ -153,16 +160,7 @@ BYTECODE = {"name": "old", "function": ["4wEA...", None, None], "function_type":
 @pytest.mark.parametrize(
     ("make", "text"),
     [
-        (lambda: Dropout(1), "Dropout: rate must be a number from 0 up to, not including, 1; found 1."),
-        (
-            lambda: Dropout(0.5, noise_shape=(0,)),
-            "Dropout: noise_shape must be a tuple of positive integers and None, the batch axis counted; found (0,).",
-        ),
-        (lambda: Dropout(0.5, seed=1.5), "Dropout: seed must be an integer or None; found 1.5."),
-        (
-            lambda: Dropout(0.5, (None, 1), name="d")(Input((4, 3))),
-            "Dropout 'd': noise_shape (None, 1) must have as many axes as the input (None, 4, 3).",
-        ),
+        (lambda: ActivityRegularization("a"), "ActivityRegularization: l1 must be a number; found 'a'."),
         (
             lambda: Flatten(name="f")(Input((None, 3))),
             (

@@ -1,4 +1,4 @@
-"""BatchNormalization computes what Keras 2.2.4 does, with every option."""
+"""BatchNormalization computes what Keras 2.2.4 does, and with `mode` what Keras 1.2.2 does; the others: test_keras3."""
 
 import re
 
@@ -8,7 +8,14 @@ from golden import cases, check, compiles, remade
 
 from torchkeras.engine.input import Input
 from torchkeras.engine.layout import Layout
-from torchkeras.layers.normalization import BatchNormalization
+from torchkeras.layers import Dense, DepthwiseConv2D, Embedding, SpectralNormalization
+from torchkeras.layers.normalization import (
+    BatchNormalization,
+    GroupNormalization,
+    LayerNormalization,
+    RMSNormalization,
+    UnitNormalization,
+)
 
 
 @pytest.mark.parametrize("case", cases(BatchNormalization))
@@ -95,6 +102,132 @@ def test_options_reach_the_weights():
     remade(layer)
 
 
+@pytest.mark.parametrize("shape", [(5, 4), (5, 3, 4)])
+def test_mode_1_normalizes_each_sample(shape):
+    layer, x = BatchNormalization(mode=1, epsilon=0.1), torch.randn(shape)
+    layer(x)
+    layer.set_weights([torch.arange(4.0), torch.ones(4), torch.full((4,), 9.0), torch.full((4,), 9.0)])
+    before = layer.get_weights()
+    variance, mean = torch.var_mean(x, -1, correction=0, keepdim=True)
+    expected = (x - mean) / ((variance + 0.1).sqrt() + 0.1) * torch.arange(4.0) + 1
+    for training in (True, False):
+        torch.testing.assert_close(layer(x, training=training), expected)
+        compiles(layer, x, training=training)
+    assert all((a == b).all() for a, b in zip(before, layer.get_weights(), strict=True))
+    torch.testing.assert_close(BatchNormalization(mode=1, center=False, scale=False)(x), BatchNormalization(mode=1)(x))
+
+
+@pytest.mark.parametrize("axis", [-1, 1])
+def test_mode_2_normalizes_by_the_batch_always(axis):
+    layer, x = BatchNormalization(axis, mode=2), 5 + torch.randn(6, 3, 4)
+    expected = BatchNormalization(axis)(x, training=True)
+    for training in (True, False):
+        torch.testing.assert_close(layer(x, training=training), expected)
+    assert (layer.moving_mean == 0).all()
+    assert (layer.moving_variance == 1).all()
+
+
+def test_what_keras_2_does_not_know_is_in_a_config_only_when_it_is_used():
+    assert not {"mode", "synchronized"} & BatchNormalization(mode=0, synchronized=False).get_config().keys()
+    layer = BatchNormalization(mode=2)
+    assert layer.get_config()["mode"] == 2
+    assert remade(layer).mode == 2
+
+
+@pytest.mark.parametrize("axis", [0, 1, 2, 3, -1, -2, (1,), (1, 2), (2, 3), [3, 1], (-1, -3)])
+@pytest.mark.parametrize("cls", [LayerNormalization, RMSNormalization, UnitNormalization])
+def test_along_any_axes(cls, axis):
+    layer, x = cls(axis), 1 + torch.randn(2, 3, 4, 5)
+    axes = [axis] if isinstance(axis, int) else list(axis)
+    if cls is LayerNormalization:
+        variance, mean = torch.var_mean(x, axes, correction=0, keepdim=True)
+        expected = (x - mean) * (variance + 1e-3).rsqrt()
+    elif cls is RMSNormalization:
+        expected = x * (x.square().mean(axes, keepdim=True) + 1e-6).rsqrt()
+    else:
+        expected = x / x.square().sum(axes, keepdim=True).sqrt()
+    torch.testing.assert_close(layer(x), expected)
+    for weight in layer.get_weights():
+        assert weight.shape == tuple(x.shape[a] for a in sorted(axes))
+    compiles(layer, x)
+    assert remade(layer).axis == layer.axis
+
+
+def test_the_weights_of_axes_that_are_not_the_last_lie_along_them():
+    for cls in (LayerNormalization, RMSNormalization):
+        layer, x = cls([1, 3]), torch.randn(2, 3, 4, 5)
+        plain = layer(x)
+        scale = torch.arange(15.0).reshape(3, 5)
+        layer.set_weights([scale, *layer.get_weights()[1:]])
+        torch.testing.assert_close(layer(x), plain * scale.unsqueeze(1))
+
+
+def test_torchs_own_modules_hold_the_weights():
+    for layer, kind in (
+        (LayerNormalization(), torch.nn.LayerNorm),
+        (RMSNormalization(), torch.nn.RMSNorm),
+        (GroupNormalization(2), torch.nn.GroupNorm),
+    ):
+        layer(torch.randn(2, 3, 4))
+        assert type(layer.norm) is kind
+    assert layer.layout is Layout.CHANNELS_FIRST
+    assert layer.norm.num_groups == 2
+
+
+@pytest.mark.parametrize("cls", [LayerNormalization, GroupNormalization])
+@pytest.mark.parametrize(("scale", "center"), [(True, False), (False, True), (False, False)])
+def test_scale_and_center_are_options_of_others_too(cls, scale, center):
+    layer = cls(scale=scale, center=center, **({"groups": 2} if cls is GroupNormalization else {}))
+    x = torch.randn(2, 4)
+    layer(x)
+    assert [w.name for w in layer.weights] == ["gamma"] * scale + ["beta"] * center
+    compiles(layer, x)
+
+
+def test_rms_scaling_has_a_gamma_always_and_a_beta_never():
+    layer = LayerNormalization(rms_scaling=True, scale=False)
+    x = torch.randn(3, 4)
+    torch.testing.assert_close(layer(x), x * (x.var(-1, correction=0, keepdim=True) + 1e-3).rsqrt())
+    assert [w.name for w in layer.weights] == ["gamma"]
+    assert remade(layer).rms_scaling
+
+
+def test_a_group_of_a_single_value_is_zero():
+    assert GroupNormalization(-1)(torch.randn(1, 3)).abs().max() < 1e-5
+
+
+def test_zeros_have_no_direction():
+    assert UnitNormalization()(torch.zeros(2, 3)).tolist() == [[0] * 3] * 2
+
+
+def test_spectral_normalization_divides_by_the_largest_singular_value():
+    layer = SpectralNormalization(Dense(3), power_iterations=100)
+    x = torch.randn(2, 4)
+    layer(x, training=False)
+    kernel = layer.layer.kernel.clone()
+    layer(x, training=False)
+    torch.testing.assert_close(layer.layer.kernel, kernel)
+    output = layer(x)
+    torch.testing.assert_close(layer.layer.kernel, kernel / torch.linalg.matrix_norm(kernel, 2))
+    torch.testing.assert_close(output, layer.eval()(x))
+    assert [w.name for w in layer.weights] == ["kernel", "bias", "vector_u"]
+    assert [w.shape for w in layer.get_weights()] == [(4, 3), (1, 3), (3,)]  # Keras's order
+    assert [w.name for w in layer.trainable_weights] == ["kernel", "bias"]
+    remade(layer)
+
+
+def test_spectral_normalization_compiles_and_leaves_zeros_alone():
+    layer = SpectralNormalization(Dense(3, kernel_initializer="zeros"))
+    x = torch.randn(2, 4)
+    assert (layer(x) == 0).all()
+    assert torch.isfinite(layer.vector_u).all()
+    compiles(layer, x)
+    embedded = SpectralNormalization(Embedding(5, 3))
+    before = embedded.layer
+    embedded(torch.tensor([[1, 2]]))
+    assert torch.linalg.matrix_norm(before.embeddings, 2) > 0.5
+
+
 @pytest.mark.parametrize(
     ("make", "text"),
     [
@@ -106,6 +239,58 @@ def test_options_reach_the_weights():
         ),
         (lambda: BatchNormalization(center=2), "BatchNormalization: center must be True or False; found 2."),
         (lambda: BatchNormalization(scale=None), "BatchNormalization: scale must be True or False; found None."),
+        (
+            lambda: BatchNormalization(mode=3),
+            "BatchNormalization: mode must be one of 0, 1, 2; found 3.",
+        ),
+        (
+            lambda: BatchNormalization(synchronized=True),
+            "BatchNormalization: synchronized must be False: a layer knows its own machine's batch; found True.",
+        ),
+        (
+            lambda: BatchNormalization(axis=1, mode=1, name="bn")(Input((4, 3))),
+            "BatchNormalization 'bn': mode 1 normalizes along the last axis; found axis 1.",
+        ),
+        (
+            lambda: LayerNormalization([1, 1]),
+            "LayerNormalization: axis must be an axis or a list of different ones; found [1, 1].",
+        ),
+        (
+            lambda: LayerNormalization(3, name="ln")(Input((4, 3))),
+            "LayerNormalization 'ln': axis 3 is not an axis of the input (None, 4, 3).",
+        ),
+        (
+            lambda: LayerNormalization([-1, 1], name="ln")(Input((4, 3))),
+            "LayerNormalization 'ln': axis (-1, 1) must count all axes from the same end.",
+        ),
+        (
+            lambda: RMSNormalization([1, 2], name="rms")(Input((None, 3))),
+            "RMSNormalization 'rms': axis 1 of the input must be known; the input shape is (None, None, 3).",
+        ),
+        (
+            lambda: UnitNormalization(2, name="unit")(Input((4,))),
+            "UnitNormalization 'unit': axis 2 is not an axis of the input (None, 4).",
+        ),
+        (
+            lambda: GroupNormalization(0),
+            "GroupNormalization: groups must be a positive integer, or -1 for a group a channel; found 0.",
+        ),
+        (
+            lambda: GroupNormalization(3, name="gn")(Input((4,))),
+            "GroupNormalization 'gn': 4 channels cannot be parted into 3 groups of one size.",
+        ),
+        (
+            lambda: GroupNormalization(1, axis=0, name="gn")(Input(batch_shape=(2, 4))),
+            "GroupNormalization 'gn': axis 0 is the batch; groups are made of the indices of another one.",
+        ),
+        (
+            lambda: SpectralNormalization(Dense(3), 0),
+            "SpectralNormalization: power_iterations must be a positive integer; found 0.",
+        ),
+        (
+            lambda: SpectralNormalization(DepthwiseConv2D(3, name="d"), name="sn")(Input((5, 5, 2))),
+            "SpectralNormalization 'sn': layer DepthwiseConv2D 'd' has neither kernel nor embeddings.",
+        ),
         (
             lambda: BatchNormalization(3, name="bn")(Input((4, 3))),
             "BatchNormalization 'bn': axis 3 is not an axis of the input (None, 4, 3).",

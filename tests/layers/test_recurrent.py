@@ -1,4 +1,4 @@
-"""LSTM computes as in genuine Keras 2.2.4, on both of its paths.
+"""LSTM computes as in genuine Keras 2.2.4, and LSTM, GRU and SimpleRNN the same on each of their paths.
 
 `keras-2.2.4-lstm.npz` was made by Keras 2.2.4 on TensorFlow 1.14. It holds `x` (4, 6, 3), states `h` and `c` (4, 5),
 the weights, `mask` (left, right, with holes, nothing valid) and `masked = x * mask[..., None]`. An output is called
@@ -21,7 +21,8 @@ from torch import nn
 
 from torchkeras.engine.input import Input
 from torchkeras.layers.core import Masking
-from torchkeras.layers.recurrent import LSTM
+from torchkeras.layers.recurrence import Recurrent
+from torchkeras.layers.recurrent import GRU, LSTM, SimpleRNN
 from torchkeras.models import Model
 
 FOLDER = Path(__file__).parents[1] / "golden"
@@ -29,6 +30,7 @@ GOLDEN = np.load(FOLDER / "keras-2.2.4-lstm.npz")
 OUTPUTS = sorted({name.rpartition("|")[0] for name in GOLDEN.files if "init=" in name})
 STATISTICS = [name for name in GOLDEN.files if name.startswith("statistics|")]
 WEIGHTS = [GOLDEN[name] for name in ("kernel", "recurrent_kernel", "bias")]
+CLASSES = {"GRU": GRU, "LSTM": LSTM, "SimpleRNN": SimpleRNN}
 X, H, C, MASK = (torch.from_numpy(GOLDEN[name]) for name in ("x", "h", "c", "mask"))
 
 
@@ -105,58 +107,102 @@ def test_dropout_is_the_same_at_all_steps_and_off_outside_of_training():
     layer = LSTM(5, dropout=0.5, implementation=2).train()
     ones = torch.ones(1, 9, 3)
     layer(ones)
-    projected = layer._projected(ones, training=True)
+    project, _ = layer.begin((1, 3), (torch.zeros(1, 5),) * 2, (), training=True)
+    projected = project(ones.transpose(0, 1))
     assert torch.equal(projected, projected[:1].expand_as(projected))
     layer.eval()
     assert torch.equal(layer(ones), layer(ones))
     assert not torch.equal(layer(ones, training=True), layer(ones, training=True))
 
 
-# --- the two paths ---------------------------------------------------------------------------------------------------
+# --- the paths -------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
-    ("options", "masked", "training", "path"),
+    ("layer", "masked", "training", "path"),
     [
-        ({"recurrent_activation": "sigmoid"}, False, True, "torch"),
-        ({"recurrent_activation": "sigmoid"}, True, True, "torch"),
-        ({"recurrent_activation": "sigmoid", "dropout": 0.1}, False, False, "torch"),
-        ({"recurrent_activation": "sigmoid", "dropout": 0.1}, False, True, "loop"),
-        ({"recurrent_activation": "sigmoid", "recurrent_dropout": 0.1}, False, True, "loop"),
-        ({"recurrent_activation": "sigmoid", "return_state": True}, False, True, "torch"),
-        ({"recurrent_activation": "sigmoid", "return_state": True}, True, True, "loop"),
-        ({"recurrent_activation": "sigmoid", "stateful": True}, True, True, "loop"),
-        ({"recurrent_activation": "sigmoid", "activation": "relu"}, False, True, "loop"),
-        ({}, False, False, "loop"),
+        ("LSTM(5, recurrent_activation='sigmoid')", False, True, "torch"),
+        ("LSTM(5, recurrent_activation='sigmoid')", True, True, "torch"),
+        ("LSTM(5, recurrent_activation='sigmoid', dropout=0.1)", False, False, "torch"),
+        ("LSTM(5, recurrent_activation='sigmoid', dropout=0.1)", False, True, "scan"),
+        ("LSTM(5, recurrent_activation='sigmoid', dropout=0.1, implementation=2)", False, True, "torch"),
+        ("LSTM(5, recurrent_activation='sigmoid', recurrent_dropout=0.1)", False, True, "loop"),
+        ("LSTM(5, recurrent_activation='sigmoid', return_state=True)", False, True, "torch"),
+        ("LSTM(5, recurrent_activation='sigmoid', return_state=True)", True, True, "scan"),
+        ("LSTM(5, recurrent_activation='sigmoid', stateful=True)", True, True, "scan"),
+        ("LSTM(5, recurrent_activation='sigmoid', stateful=True, unroll=True)", True, True, "loop"),
+        ("LSTM(5, recurrent_activation='sigmoid', activation='relu')", False, True, "loop"),
+        ("LSTM(5)", False, False, "scan"),
+        ("LSTM(5)", True, True, "scan"),
+        ("LSTM(5, unroll=True)", False, False, "loop"),
+        ("LSTM(5, recurrent_dropout=0.1)", False, True, "loop"),
+        ("LSTM(5, recurrent_dropout=0.1)", False, False, "scan"),
+        ("GRU(5)", True, True, "scan"),
+        ("GRU(5, recurrent_activation='sigmoid')", False, True, "scan"),
+        ("GRU(5, reset_after=True)", False, True, "loop"),
+        ("GRU(5, recurrent_activation='sigmoid', reset_after=True)", False, True, "torch"),
+        ("GRU(5, recurrent_activation='sigmoid', reset_after=True, return_state=True)", True, True, "torch"),
+        ("GRU(5, recurrent_activation='sigmoid', reset_after=True, recurrent_dropout=0.1)", False, True, "loop"),
+        ("GRU(5, recurrent_activation='softmax')", False, True, "loop"),
+        ("SimpleRNN(5)", True, True, "torch"),
+        ("SimpleRNN(5, activation='relu', dropout=0.1, unroll=True)", False, True, "torch"),
+        ("SimpleRNN(5, recurrent_dropout=0.1)", False, True, "loop"),
+        ("SimpleRNN(5, activation='sigmoid')", False, True, "loop"),
     ],
 )
-def test_path(options, masked, training, path):
-    layer = LSTM(5, **options)
+def test_path(monkeypatch, layer, masked, training, path):
+    layer, calls = eval(layer, CLASSES), []
     layer._build([(4, 6, 3)])
     assert layer.path(masked, training) == path
-    calls = []
-    layer.lstm.register_forward_hook(lambda *_: calls.append(1))
+    kernel = getattr(layer, layer.submodule)
+    kernel.register_forward_hook(lambda *_: calls.append("torch"))
+    scan, walk = type(layer).scan, Recurrent.walk
+    monkeypatch.setattr(type(layer), "scan", lambda *args: calls.append("scan") or scan(*args))
+    monkeypatch.setattr(Recurrent, "walk", lambda *args: calls.append("loop") or walk(*args))
     layer(X, mask=MASK if masked else None, training=training)
-    assert calls == [1] * (path == "torch")
-    assert isinstance(layer.lstm, nn.LSTM) == (
-        options.get("recurrent_activation") == "sigmoid" and "activation" not in options
-    )
+    assert calls == [path]
+    assert isinstance(kernel, nn.RNNBase) == layer._fused
 
 
 @pytest.mark.parametrize("use_bias", [True, False])
 @pytest.mark.parametrize("mask", [None, MASK])
 @pytest.mark.parametrize("return_sequences", [True, False])
-def test_both_paths_have_equal_values_and_gradients(monkeypatch, use_bias, mask, return_sequences):
-    layer = LSTM(5, recurrent_activation="sigmoid", use_bias=use_bias, return_sequences=return_sequences)
+@pytest.mark.parametrize(
+    "layer",
+    [
+        "LSTM(5, recurrent_activation='sigmoid', {})",
+        "LSTM(5, {})",
+        "GRU(5, {})",
+        "GRU(5, reset_after=True, recurrent_activation='sigmoid', {})",
+        "SimpleRNN(5, {})",
+    ],
+)
+def test_all_paths_have_equal_values_and_gradients(monkeypatch, layer, use_bias, mask, return_sequences):
+    layer = eval(layer.format(f"{use_bias=}, {return_sequences=}"), CLASSES)
+    layer(X)
+    layer.set_weights([np.random.default_rng(0).uniform(-1, 1, v.shape) for v in layer.weights])
     results = {}
-    for path in ("torch", "loop"):
-        monkeypatch.setattr(LSTM, "path", lambda *_, path=path: path)
-        inputs = [t.clone().requires_grad_() for t in (X, H, C)]
+    for path in ("loop", *["torch"] * layer._fused, *["scan"] * (layer.scan_gate is not None)):
+        monkeypatch.setattr(type(layer), "path", lambda *_, path=path: path)
+        inputs = [t.clone().requires_grad_() for t in (X, H, C)[: 1 + layer.state_count]]
         output = layer(inputs, mask=mask)
         weights = [tensor for v in layer.weights for tensor in v.tensors]
         results[path] = [output, *torch.autograd.grad(output.square().sum(), [*inputs, *weights])]
-    for torch_value, loop_value in zip(results["torch"], results["loop"], strict=True):
-        torch.testing.assert_close(torch_value, loop_value, atol=1e-5, rtol=1e-5)
+    assert len(results) > 1
+    for values in results.values():
+        for value, expected in zip(values, results["loop"], strict=True):
+            torch.testing.assert_close(value, expected, atol=1e-5, rtol=1e-4)
+
+
+@pytest.mark.parametrize(
+    "layer", ["LSTM(2)", "GRU(2)", "GRU(2, reset_after=True)", "SimpleRNN(2)", "GRU(2, unroll=True)"]
+)
+def test_gradients_in_double_precision(layer):
+    layer = eval(layer, CLASSES)
+    layer(X[:2, :3])
+    layer.double()
+    inputs = X[:2, :3].double().requires_grad_()
+    assert torch.autograd.gradcheck(lambda x: layer(x, mask=MASK[:2, :3]), (inputs,))
 
 
 def test_activations_that_mix_features_see_one_gate_at_a_time():
@@ -229,6 +275,12 @@ def test_weights_and_initial_values():
     assert not LSTM.from_config({**layer.get_config(), "unit_forget_bias": False}).initializer_of("bias")((20,)).any()
 
 
+def test_files_of_earlier_keras_2():
+    assert LSTM(5, implementation=0).implementation == 1
+    config = {**SimpleRNN(5).get_config(), "implementation": 0}
+    assert "implementation" not in SimpleRNN.from_config(config).get_config()
+
+
 def test_signature_is_that_of_keras():
     assert " ".join(list(LSTM.__signature__.parameters)[:-1]) == (
         "units activation recurrent_activation use_bias kernel_initializer recurrent_initializer bias_initializer "
@@ -247,7 +299,6 @@ def test_config_copy_and_pickle(recurrent_activation):
     for copied in (copy.deepcopy(layer), pickle.loads(pickle.dumps(layer))):  # noqa: S301  (our own)
         copied.reset_states()
         torch.testing.assert_close(copied(X), expected)
-    assert LSTM(5, implementation=0).implementation == 1
 
 
 def test_masks_and_shapes_in_a_graph():

@@ -12,8 +12,9 @@ from golden import FOLDER, layer_weights
 from torchkeras import registry
 from torchkeras.engine.input import Input
 from torchkeras.layers.conv import Conv1D
-from torchkeras.layers.core import Dense, Dropout, Flatten, Masking
+from torchkeras.layers.core import Dense, Flatten, Masking
 from torchkeras.layers.embedding import Embedding
+from torchkeras.layers.noise import Dropout
 from torchkeras.layers.normalization import BatchNormalization
 from torchkeras.layers.pooling import MaxPooling2D
 from torchkeras.layers.recurrent import LSTM

@@ -66,6 +66,14 @@ def trace(inputs: list[KerasTensor], outputs: list[KerasTensor]) -> Graph:
     return Graph(inputs, outputs, nodes, layers, depths)
 
 
+def before(tensor: KerasTensor) -> tuple[list[KerasTensor], list[Layer]]:
+    """The inputs that a tensor is computed from, and the layers on the way, branch by branch."""
+    nodes, _ = _walk([tensor])
+    called = [node for node in nodes if node.input_tensors]
+    inputs = [node.outputs for node in nodes if not node.input_tensors]
+    return inputs, list(dict.fromkeys(node.layer for node in called))
+
+
 def _walk(outputs: list[KerasTensor]) -> tuple[list[Node], dict[Layer, int]]:
     """All nodes before the outputs, each after those it depends on; and the layers in the order first met."""
     finished: dict[Node, None] = {}

@@ -10,6 +10,7 @@ from torchkeras.engine.layer import Layer
 from torchkeras.engine.naming import unique_name
 from torchkeras.engine.options import is_integer
 from torchkeras.engine.symbol import History, KerasTensor, Node, Shape, dtype_of
+from torchkeras.legacy.arguments import old_names
 
 
 class InputLayer(Layer):
@@ -19,6 +20,7 @@ class InputLayer(Layer):
     both are given, and for `sparse` or `input_tensor`, which torchkeras does not have.
     """
 
+    @old_names("InputLayer")
     def __init__(
         self,
         input_shape: Any = None,

@@ -20,6 +20,7 @@ from torchkeras.engine.calls import Calls
 from torchkeras.engine.layout import Layout, convert, to_channels_first, to_keras
 from torchkeras.engine.naming import snake_case, unique_name
 from torchkeras.engine.owner import WeightOwner
+from torchkeras.engine.spec import InputSpec
 from torchkeras.engine.symbol import (
     History,
     KerasTensor,
@@ -32,6 +33,8 @@ from torchkeras.engine.symbol import (
     unpacked,
 )
 from torchkeras.engine.weight import Weight, allocate, deferred, on_meta
+from torchkeras.legacy.arguments import Keras1Arrays, layer_arguments
+from torchkeras.legacy.weights import modern
 
 OWN_PACKAGE = __name__.partition(".")[0]
 
@@ -57,6 +60,7 @@ class Layer(Calls, WeightOwner):
     rank: ClassVar[int]
     input_ndim: int | None = None  # the number of axes of an input, when only one will do
     min_input_ndim: int | None = None
+    input_spec: Any = None  # an `InputSpec` or a list of them, which a layer written the Keras way may set
     keeps_shape: bool = False  # the output has the shape and dtype of the (floating-point) input
     supports_masking: bool = False
 
@@ -102,10 +106,15 @@ class Layer(Calls, WeightOwner):
         return self
 
     def __init__(self, *args: Any, **given: Any):
+        args, given = layer_arguments(type(self), self._options, args, given)
         values = options.bind(type(self), self._options, args, given)
         self._set_base_options(given)
         for name, value in values.items():
-            setattr(self, name, value)
+            field = self._options[name].field
+            if isinstance(value, nn.Module) and hasattr(type(self), field):
+                self.__dict__[field] = value  # as a module inside, the class's default would hide it
+            else:
+                setattr(self, field, value)
 
     def _set_base_options(self, given: dict[str, Any]) -> None:
         kind = type(self).__name__
@@ -115,8 +124,9 @@ class Layer(Calls, WeightOwner):
         self.name: str = name or unique_name(snake_case(kind))
         shape, batch_shape = given.pop("input_shape", None), given.pop("batch_input_shape", None)
         batch_size = given.pop("batch_size", None)
-        if shape is None and batch_shape is None and "input_dim" in given:
-            shape = self._shape_of_dim(given.pop("input_dim"), given)
+        input_dim, input_length = given.pop("input_dim", None), given.pop("input_length", None)
+        if shape is None and batch_shape is None and input_dim is not None:
+            shape = (input_length, input_dim) if self.input_ndim == 3 or input_length is not None else (input_dim,)
         if batch_shape is None and shape is not None:
             batch_shape = (batch_size, *as_list(shape))
         elif batch_size is not None:
@@ -124,6 +134,8 @@ class Layer(Calls, WeightOwner):
                 f"{kind} {self.name!r}: batch_size goes with input_shape; found batch_size {batch_size!r}."
             )
         self.batch_input_shape: Shape | None = None if batch_shape is None else tuple(batch_shape)
+        if "input_dtype" in given:
+            self.input_dtype = dtype_name(dtype_of(given.pop("input_dtype") or config.floatx()))
         dtype = given.pop("dtype", None)
         self._dtype = None if dtype is None else dtype_name(dtype_of(dtype))
         self.trainable = given.pop("trainable", True)
@@ -131,9 +143,6 @@ class Layer(Calls, WeightOwner):
         if given:
             known = ", ".join([*self._options, "name", "trainable", "dtype", "input_shape", "batch_input_shape"])
             raise TypeError(f"{kind}: unknown option {next(iter(given))!r}. Its options are {known}.")
-
-    def _shape_of_dim(self, input_dim: int, given: dict[str, Any]) -> tuple[int | None, ...]:
-        return (input_dim,)
 
     # --- the graph ---------------------------------------------------------------------------------------------------
 
@@ -158,7 +167,12 @@ class Layer(Calls, WeightOwner):
         if unknown:
             raise TypeError(f"{type(self).__name__} {self.name!r}: its call takes no argument {min(unknown)!r}.")
         self._build([tensor.shape for tensor in tensors])
-        masks = [tensor._keras_mask for tensor in tensors] if mask is None else as_list(mask)
+        masks = [tensor._keras_mask for tensor in tensors]
+        if any(given is not own for given, own in zip(as_list(mask), masks, strict=False)):
+            raise ValueError(
+                f"{type(self).__name__} {self.name!r}: the mask of a symbolic call is that of its inputs; found "
+                "another one. Let a layer make it, such as Masking or Embedding(mask_zero=True)."
+            )
         outputs, output_masks = self.infer(inputs, masks, arguments)
         node_index = len(self._inbound_nodes)
         for index, (tensor, output_mask) in enumerate(zip(as_list(outputs), output_masks, strict=True)):
@@ -207,21 +221,19 @@ class Layer(Calls, WeightOwner):
             raise ValueError(f"{type(self).__name__} {self.name!r}: {error}") from error
         self.built = True
         if self._initial_weights is not None:
-            self.set_weights(self._initial_weights)
+            by_keras1 = isinstance(self._initial_weights, Keras1Arrays)
+            self.set_weights(modern(self, self._initial_weights) if by_keras1 else self._initial_weights)
             self._initial_weights = None
         self._follow_trainable(self._frozen and self._trainable)
 
     def _check_inputs(self, input_shapes: list[Shape]) -> None:
-        for index, shape in enumerate(input_shapes[:1] if self.input_ndim else input_shapes):
-            ndim, problem = len(shape), None
-            if self.input_ndim is not None and ndim != self.input_ndim:
-                problem = f"expected ndim={self.input_ndim}, found ndim={ndim}"
-            elif self.min_input_ndim is not None and ndim < self.min_input_ndim:
-                problem = f"expected min_ndim={self.min_input_ndim}, found ndim={ndim}"
-            else:
-                for axis, size in self._expected_axes.items():
-                    if -ndim <= axis < ndim and shape[axis] is not None and shape[axis] != size:
-                        problem = f"expected axis {axis} of input shape to have value {size}"
+        own = InputSpec(ndim=self.input_ndim, min_ndim=self.min_input_ndim, axes=self._expected_axes)
+        asked = [(shape, own) for shape in (input_shapes[:1] if self.input_ndim else input_shapes)]
+        told = zip(input_shapes, as_list(self.input_spec), strict=False)
+        for index, (shape, spec) in (*enumerate(asked), *enumerate(told)):
+            if spec is None:
+                continue
+            problem = spec.problem(shape)
             if problem is not None:
                 raise ValueError(
                     f"Input {index} is incompatible with layer {self.name}: {problem} (input shape {tuple(shape)})."
@@ -296,6 +308,11 @@ class Layer(Calls, WeightOwner):
 
     # --- config and copies --------------------------------------------------------------------------------------------
 
+    @property
+    def class_name(self) -> str:
+        """The name of the class in a config."""
+        return type(self).__name__
+
     def get_config(self) -> dict[str, Any]:
         """The options as plain values, from which `from_config` makes the layer again (without weights)."""
         base: dict[str, Any] = {"name": self.name, "trainable": self.trainable}
@@ -317,11 +334,12 @@ class Layer(Calls, WeightOwner):
     def extra_repr(self) -> str:
         """The options that differ from their defaults, for `repr`."""
         changed = [
-            f"{name}={option.rule.write(getattr(self, name))!r}"
+            f"{name}={option.rule.write(getattr(self, option.field))!r}"
             for name, option in self._options.items()
-            if hasattr(self, name)
-            and getattr(self, name) is not option.default
-            and option.rule.write(getattr(self, name)) != option.default
+            if option.rule.shown
+            and hasattr(self, option.field)
+            and getattr(self, option.field) is not option.default
+            and option.rule.write(getattr(self, option.field)) != option.default
         ]
         return ", ".join([repr(self.name), *changed])
 

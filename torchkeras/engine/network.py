@@ -182,6 +182,11 @@ class Network(Layer, abstract=True):
         """The layers, farthest from the outputs first."""
         return [] if self._graph is None else list(self._graph.layers)
 
+    @property
+    def layers_of_keras1(self) -> list[Layer]:
+        """The layers in the order of Keras 1's files."""
+        return self.layers
+
     def get_layer(self, name: str | None = None, index: int | None = None) -> Layer:
         """A layer by its name, or by its index in `layers`. Raises ValueError when there is none."""
         if index is not None:

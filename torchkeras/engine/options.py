@@ -6,6 +6,11 @@
 
 An annotation is a plain type (`int`, `float`, `bool`, `str`) or `Annotated[..., Rule(...)]`. The order of positional
 arguments is a class's own fields first, then those of its bases: what a layer is about comes before what it shares.
+
+    groups: Annotated[Positive, NEWER] = 1
+
+An option that Keras 2.2.4's class does not have is marked `NEWER`: a config has it only when it is not the default, so
+that Keras 2.2.4 reads the configs of all models that it can compute.
 """
 
 import inspect
@@ -18,6 +23,7 @@ import numpy as np
 from torchkeras import activations, config, constraints, initializers, regularizers
 
 REQUIRED = inspect.Parameter.empty
+NEWER = "newer"
 
 
 @dataclass(frozen=True)
@@ -25,44 +31,63 @@ class Rule:
     """How an option is read and written.
 
     `read(value)` gives the value kept, or raises ValueError whose text says the rule ("must be positive");
-    `write(kept)` gives what stands in a config. With `by_rank`, `read` gets the class's `rank` as well.
+    `write(kept)` gives what stands in a config. With `by_rank`, `read` gets the class's `rank` as well. What is not
+    `shown` is left out of `repr`, where it stands as a module inside.
     """
 
     read: Callable[..., Any]
     write: Callable[[Any], Any] = lambda kept: kept
     by_rank: bool = False
+    shown: bool = True
+
+
+@dataclass(frozen=True)
+class Called:
+    """In an Annotated: the name of an option that its field cannot have, since it is a property of every layer."""
+
+    name: str
 
 
 @dataclass(frozen=True)
 class Option:
-    """One declared option: its name, its default (`REQUIRED` when there is none) and its rule."""
+    """One declared option: its name, its default (`REQUIRED` when there is none), its rule; whether it is `NEWER`.
+
+    `field`: the attribute that keeps its value.
+    """
 
     name: str
     default: Any
     rule: Rule
+    newer: bool = False
+    field: str = ""
 
 
 def collect(cls: type, root: type) -> dict[str, Option]:
     """The options of a class in positional order: own fields, then each base's; the most derived default holds.
 
-    Looks at the bases below `root`. A base with an `__init__` of its own declares none; a private field is none.
+    Looks at the bases below `root`. A base with an `__init__` of its own declares none; a private field is none. A
+    class takes away an option of its bases by an annotation that declares none (`unroll: ClassVar[bool] = False`).
     """
-    found: dict[str, Option] = {}
+    found: dict[str, Option | None] = {}
     for base in cls.__mro__[: cls.__mro__.index(root)]:
         if "__init__" in base.__dict__ and not base.__dict__.get("_declares_options", False):
             continue
-        for name, annotation in inspect.get_annotations(base, eval_str=True).items():
+        for field, annotation in inspect.get_annotations(base, eval_str=True).items():
+            marks = get_args(annotation)
+            name = next((mark.name for mark in marks if isinstance(mark, Called)), field)
             if name in found or name.startswith("_"):
                 continue
+            found[name] = None
             if (found_rule := rule_of(annotation)) is not None:
-                found[name] = Option(name, _default(cls, name), found_rule)
-    return found
+                found[name] = Option(name, _default(cls, field), found_rule, NEWER in marks, field)
+    return {name: option for name, option in found.items() if option is not None}
 
 
 def rule_of(annotation: Any) -> Rule | None:
     """The rule that an annotation carries; None when it declares no option (ClassVar, a module's own attribute)."""
     if get_origin(annotation) is Annotated:
-        return next((extra for extra in get_args(annotation)[1:] if isinstance(extra, Rule)), None)
+        plain, *extras = get_args(annotation)
+        return next((extra for extra in extras if isinstance(extra, Rule)), PLAIN.get(plain))
     return PLAIN.get(annotation) if isinstance(annotation, type) else None
 
 
@@ -107,8 +132,12 @@ def read(owner: type, option: Option, value: Any) -> Any:
 
 
 def written(options: Mapping[str, Option], owner: object) -> dict[str, Any]:
-    """The config of an object: every option as its rule writes it."""
-    return {name: option.rule.write(getattr(owner, name)) for name, option in options.items()}
+    """The config of an object: every option as its rule writes it, a `NEWER` one only when it has another value."""
+    return {
+        name: option.rule.write(getattr(owner, option.field))
+        for name, option in options.items()
+        if not (option.newer and getattr(owner, option.field) == read(type(owner), option, option.default))
+    }
 
 
 def _default(cls: type, name: str) -> Any:

@@ -67,8 +67,8 @@ class WeightOwner(nn.Module):
         return getattr(self, path)
 
     def _own_variables(self) -> list[Variable]:
-        declared = [Variable.declared(self, w) for w in self._weights.values() if w.applies(self)]
-        return [*declared, *self._added] if self.built else list(self._added)
+        declared = self._weights.values() if self.built else ()
+        return [*(Variable.declared(self, w) for w in declared if w.applies(self)), *self._added]
 
     def _sublayers(self) -> list[WeightOwner]:
         """The layers directly inside this one, in the order in which their weights are listed."""

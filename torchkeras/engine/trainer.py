@@ -23,6 +23,7 @@ from torchkeras.engine.loop import Result, run_epoch
 from torchkeras.engine.network import Network
 from torchkeras.engine.steps import Recipe, predict_step, test_step, train_step
 from torchkeras.engine.symbol import KerasTensor, as_list, unpacked
+from torchkeras.legacy.arguments import old_names
 
 BATCH_SIZE = 32
 
@@ -166,6 +167,7 @@ class Trainer(Network, abstract=True):
 
     # --- whole data --------------------------------------------------------------------------------------------------
 
+    @old_names("fit")
     def fit(
         self,
         x: Any = None,

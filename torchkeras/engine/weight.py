@@ -47,16 +47,15 @@ def deferred() -> bool:
 class Weight:
     """The declaration of one weight of a layer class.
 
-    `path`: its tensor, from the layer on ("linear.weight"), or a tuple of paths for one that lies in several tensors.
+    `path`: its tensor, from the layer on ("linear.weight"), or a tuple of paths for one that lies in several tensors
+    (the first, and of the others those that the layer has).
     `keras`, `torch`: the names of its axes in either order, `...` for any number of spatial axes. Where no permutation
     leads from one to the other, `pieces(layer, *tensors)`, a function of a module, gives the views that make Keras's
     array, as `torchkeras.arrangement` says. `when`: the option that must be true for the weight to be there. `plus`: a
     second tensor that torch adds to the first one (the other bias of an `nn.LSTM`): kept at zero, counted in when
     read. The initializer, regularizer and constraint are the layer's options `<option>_initializer` and so on;
-    `option`: the weight's name unless given.
+    `option`: the weight's name unless given. `name`: its name in Keras's files, the attribute's unless given.
     """
-
-    name: str
 
     def __init__(
         self,
@@ -69,13 +68,15 @@ class Weight:
         trainable: bool = True,
         plus: str | None = None,
         option: str | None = None,
+        name: str = "",
     ):
+        self.name = name
         self.paths = (path,) if isinstance(path, str) else path
         self.when, self.trainable, self.plus, self.option = when, trainable, plus, option
         self.keras, self.torch, self.pieces = keras.split(), (torch or keras).split(), pieces
 
     def __set_name__(self, owner: type, name: str) -> None:
-        self.name = name
+        self.name = self.name or name
 
     def __get__(self, layer: WeightOwner | None, owner: type) -> Any:
         if layer is None:
@@ -88,10 +89,14 @@ class Weight:
         """Whether this layer, with its options, has the weight."""
         return self.when is None or bool(getattr(layer, self.when))
 
+    def paths_in(self, layer: WeightOwner) -> tuple[str, ...]:
+        """The paths of its tensors: the first, and those of the others that this layer has."""
+        return self.paths[:1] + tuple(path for path in self.paths[1:] if _walk(layer, path, None) is not None)
+
     def arrangement(self, layer: WeightOwner) -> Arrangement:
         """How Keras's array lies in the tensors."""
         if self.pieces is not None:
-            return Arrangement(partial(self.pieces, layer), len(self.paths))
+            return Arrangement(partial(self.pieces, layer), len(self.paths_in(layer)))
         return Arrangement(self._permuted)
 
     def _permuted(self, tensor: Tensor) -> Tensor:
@@ -131,7 +136,7 @@ class Variable:
         return cls(
             layer,
             name,
-            declaration.paths,
+            declaration.paths_in(layer),
             declaration.arrangement(layer),
             declaration.trainable,
             layer.initializer_of(option),

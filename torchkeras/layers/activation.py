@@ -1,14 +1,30 @@
 """Activations that are layers of their own, with options."""
 
-from typing import Any
+from typing import Annotated, Any
 
 import torch
 import torch.nn.functional as F
+from torch import nn
 
 from torchkeras import activations
 from torchkeras.engine.layer import Layer
 from torchkeras.engine.layout import Layout
-from torchkeras.engine.options import NotNegative, OptionalNotNegative
+from torchkeras.engine.options import (
+    NEWER,
+    Constraint,
+    Initializer,
+    NotNegative,
+    OptionalNotNegative,
+    Regularizer,
+    integers,
+    optional,
+)
+from torchkeras.engine.weight import weight
+from torchkeras.initializers import Constant
+
+SharedAxes = Annotated[
+    Any, optional(integers("must hold axes of at least 1, or be None", lambda v: all(axis > 0 for axis in v)))
+]
 
 
 class Pointwise(Layer, abstract=True):
@@ -48,6 +64,30 @@ class LeakyReLU(Pointwise):
         return F.leaky_relu(inputs, self.alpha)
 
 
+class ELU(Pointwise):
+    """`x` where x > 0, else `alpha * (exp(x) - 1)`.
+
+    Shape: any -> the same. Source: https://arxiv.org/abs/1511.07289
+    """
+
+    alpha: float = 1.0
+
+    def forward(self, inputs: torch.Tensor) -> torch.Tensor:
+        return F.elu(inputs, self.alpha)
+
+
+class ThresholdedReLU(Pointwise):
+    """`x` where x > `theta`, else 0.
+
+    Shape: any -> the same. Source: https://arxiv.org/abs/1402.3337
+    """
+
+    theta: float = 1.0
+
+    def forward(self, inputs: torch.Tensor) -> torch.Tensor:
+        return F.threshold(inputs, self.theta, 0.0)
+
+
 class Softmax(Layer):
     """`exp(x) / sum(exp(x))` along `axis`.
 
@@ -70,3 +110,143 @@ class Softmax(Layer):
 
     def forward(self, inputs: torch.Tensor, axis: int | None = None) -> torch.Tensor:
         return activations.softmax(inputs, self.axis if axis is None else axis)
+
+
+class Parametric(Layer, abstract=True):
+    """A function of each value by itself with weights for each place of a sample, the same along `shared_axes`."""
+
+    shared_axes: SharedAxes = None
+
+    min_input_ndim = 2
+    supports_masking = True
+    keeps_shape = True
+
+    def weight_shape(self, input_shape: Any) -> tuple[int, ...]:
+        """The shape of each weight: a sample's, with 1 along `shared_axes`."""
+        self.input_ndim = len(input_shape)
+        shared = self.shared_axes or ()
+        for axis in shared:
+            if axis >= len(input_shape):
+                raise ValueError(f"shared_axes {self.shared_axes}: the input {tuple(input_shape)} has no axis {axis}.")
+        return tuple(1 if axis in shared else self.known(input_shape, axis) for axis in range(1, len(input_shape)))
+
+
+class PlacewisePReLU(nn.PReLU):
+    """torch's PReLU with a weight of any shape that broadcasts to the input's."""
+
+    def __init__(self, shape: tuple[int, ...]):
+        super().__init__()
+        self.weight = nn.Parameter(torch.empty(shape))
+
+    def forward(self, inputs: torch.Tensor) -> torch.Tensor:
+        return torch.where(inputs > 0, inputs, self.weight * inputs)
+
+
+def _with_shared_axes(layer: "PReLU", slopes: torch.Tensor) -> torch.Tensor:
+    return slopes.view(layer._weight_shape)
+
+
+class PReLU(Parametric):
+    """`x` where x > 0, else `alpha * x`, with a learned alpha for each place of a sample.
+
+    `shared_axes`: the axes (1 is the first behind the batch axis) along which alpha is the same.
+
+    Shape: any of at least two axes, known where they are not shared -> the same. Source:
+    https://arxiv.org/abs/1502.01852
+    """
+
+    alpha_initializer: Initializer = "zeros"
+    alpha_regularizer: Regularizer = None
+    alpha_constraint: Constraint = None
+    shared_axes: SharedAxes = None
+
+    alpha = weight("prelu.weight", pieces=_with_shared_axes)
+
+    _channels_last: bool = False
+
+    @property
+    def native_layout(self) -> Layout:
+        return Layout.CHANNELS_FIRST if self._channels_last else Layout.KERAS
+
+    def make(self, input_shape: Any) -> None:
+        self._weight_shape = self.weight_shape(input_shape)
+        own = [axis for axis in range(1, len(input_shape)) if axis not in (self.shared_axes or ())]
+        self._channels_last = own == [len(input_shape) - 1]
+        by_channel = self._channels_last or own in ([], [1])
+        self.prelu = nn.PReLU(max(self._weight_shape)) if by_channel else PlacewisePReLU(self._weight_shape)
+
+    def forward(self, inputs: torch.Tensor) -> torch.Tensor:
+        return self.prelu(inputs)
+
+
+class ParametricSoftplus(Parametric):
+    """`alphas * log(1 + exp(betas * x))`, with learned alphas and betas for each place of a sample.
+
+    `alpha_init`, `beta_init`: the numbers they begin as. `shared_axes`: the axes (1 is the first behind the batch axis)
+    along which they are the same. From Keras 1.
+
+    Shape: any of at least two axes, known where they are not shared -> the same. Source:
+    https://doi.org/10.1371/journal.pcbi.1003143
+    """
+
+    alpha_init: float = 0.2
+    beta_init: float = 5.0
+    shared_axes: SharedAxes = None
+
+    alphas = weight("outer")
+    betas = weight("inner")
+
+    def initializer_of(self, option: str) -> Constant:
+        """The number that a weight begins as."""
+        return Constant({"alphas": self.alpha_init, "betas": self.beta_init}[option])
+
+    def make(self, input_shape: Any) -> None:
+        shape = self.weight_shape(input_shape)
+        self.outer, self.inner = (nn.Parameter(torch.empty(shape)) for _ in range(2))
+
+    def forward(self, inputs: torch.Tensor) -> torch.Tensor:
+        return self.outer * F.softplus(self.inner * inputs)
+
+
+class SReLU(Parametric):
+    """`x` between `t_left` and `t = t_left + abs(t_right)`; `t_left + a_left * (x - t_left)` below; and above it
+    `t + a_right * (x - t)`. All four are learned, for each place of a sample.
+
+    `t_left_init`, `a_left_init`, `t_right_init`, `a_right_init`: their initializers. `shared_axes`: the axes (1 is the
+    first behind the batch axis) along which they are the same. `capped`: what a negative `a_left` makes of values
+    below is `t` at the most, as it was on Theano. From Keras 1.
+
+    Shape: any of at least two axes, known where they are not shared -> the same. Source:
+    https://arxiv.org/abs/1512.07030
+    """
+
+    t_left_init: Initializer = "zeros"
+    a_left_init: Initializer = "glorot_uniform"
+    t_right_init: Initializer = "glorot_uniform"
+    a_right_init: Initializer = "ones"
+    shared_axes: SharedAxes = None
+    capped: Annotated[bool, NEWER] = False
+
+    t_left = weight("left")
+    a_left = weight("left_slope")
+    t_right = weight("right")
+    a_right = weight("right_slope")
+
+    def initializer_of(self, option: str) -> Any:
+        """The option of a weight's initializer."""
+        return getattr(self, f"{option}_init")
+
+    def make(self, input_shape: Any) -> None:
+        shape = self.weight_shape(input_shape)
+        self.left, self.left_slope, self.right, self.right_slope = (nn.Parameter(torch.empty(shape)) for _ in range(4))
+
+    def follow_theano(self) -> None:
+        """Let nothing below come out above `t`, as on Theano: for weights that it made."""
+        self.capped = True
+
+    def forward(self, inputs: torch.Tensor) -> torch.Tensor:
+        left, right = self.left, self.left + self.right.abs()
+        bent = inputs.clamp(left, right) - self.left_slope * torch.relu(left - inputs)
+        if self.capped:
+            bent = torch.minimum(bent, right)
+        return bent + self.right_slope * torch.relu(inputs - right)

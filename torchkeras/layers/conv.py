@@ -1,30 +1,102 @@
 """Convolutions."""
 
-from typing import Any
+from typing import Annotated, Any
 
 import torch
-import torch.nn.functional as F
 from torch import nn
 
-from torchkeras.activations import is_pointwise
-from torchkeras.engine.layout import Layout, convert, to_channels_first, to_keras
-from torchkeras.engine.options import Activation, DataFormat, Positive, Sizes
+from torchkeras.engine.layer import Layer
+from torchkeras.engine.layout import Layout
+from torchkeras.engine.options import NEWER, Activation, DataFormat, Positive, Sizes
+from torchkeras.engine.symbol import Shape
 from torchkeras.engine.weight import weight
 from torchkeras.layers.core import KernelLayer
-from torchkeras.layers.spatial import ConvPadding, Spatial, same_padding, torch_padding
+from torchkeras.layers.spatial import ConvPadding, Spatial, fixed_padding, pad
 
 CONVOLUTIONS: dict[int, Any] = {1: nn.Conv1d, 2: nn.Conv2d, 3: nn.Conv3d}
 
 
-class Conv(Spatial, KernelLayer, abstract=True):
+class Convolving(Spatial, abstract=True):
+    """What all convolutions share, with the options `kernel_size`, `strides`, `padding` and `dilation_rate`."""
+
+    _declares_options = True
+
+    def __init__(self, *args: Any, **given: Any):
+        super().__init__(*args, **given)
+        if max(self.strides) > 1 and max(self.dilation_rate) > 1:
+            raise ValueError(
+                f"{type(self).__name__} {self.name!r}: strides and dilation_rate cannot both be above 1; "
+                f"found strides {self.strides} and dilation_rate {self.dilation_rate}."
+            )
+
+    @property
+    def spans(self) -> list[int]:
+        """How many values of each axis the kernel reaches over."""
+        return [(k - 1) * d + 1 for k, d in zip(self.kernel_size, self.dilation_rate, strict=True)]
+
+    def convolution(self, input_shape: Shape, filters: int, groups: int, bias: bool) -> nn.Module:
+        """The module that convolves `padded` inputs; it pads by itself where both ends of each axis get the same."""
+        if self.padding == "valid":
+            self.check_window("kernel_size", self.spans, input_shape)
+        pairs = fixed_padding(self.padding, self.kernel_size, self.strides, self.dilation_rate)
+        self._pads = pairs is None or any(before != after for before, after in pairs)
+        module = CONVOLUTIONS[self.rank](
+            self.known(input_shape, self.channel_axis),
+            filters,
+            self.kernel_size,
+            stride=self.strides,
+            padding=0 if pairs is None or self._pads else tuple(before for before, _ in pairs),
+            dilation=self.dilation_rate,
+            groups=groups,
+            bias=bias,
+        )
+        return self.in_memory_order(module)
+
+    def padded(self, inputs: torch.Tensor) -> torch.Tensor:
+        """The inputs with the zeros that the module of `convolution` does not add by itself."""
+        if not self._pads:
+            return inputs
+        return pad(inputs, self.padding, self.kernel_size, self.strides, self.dilation_rate)
+
+    def in_memory_order(self, module: nn.Module) -> nn.Module:
+        """The module with its kernel as the images lie in memory: torch gives the gradient that order, and turns no
+        kernel for it."""
+        if self.rank == 2 and self.native_layout is Layout.CHANNELS_FIRST:
+            module.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
+        return module
+
+
+class Activated(KernelLayer, abstract=True):
+    """`activation` and `use_bias`, and what concerns kernel and bias."""
+
+    activation: Activation = None
+    use_bias: bool = True
+
+
+class Dilated(Layer, abstract=True):
+    """`dilation_rate`, where it came to a layer later than its other options."""
+
+    dilation_rate: Sizes = 1
+
+
+class Grouped(Layer, abstract=True):
+    """`groups`, behind the options that Keras 2 has."""
+
+    groups: Annotated[Positive, NEWER] = 1
+
+
+class Conv(Convolving, Activated, Grouped, abstract=True):
     """`activation(convolution(x, kernel) + bias)` over `rank` axes.
 
     `padding`: 'valid' (none), 'same' (output as long as the input, divided by the strides; the end gets the larger
-    half, as in TensorFlow) or, over one axis, 'causal' (before the start only).
+    half, as in TensorFlow), 'half' (the 'same' of Theano: half a kernel at each end, the start gets the larger one),
+    'full' (every value that the kernel touches) or, over one axis, 'causal' (before the start only). `groups`: into how
+    many equal groups channels and filters are split, each with its own convolution.
 
     Shape: (batch, *sizes, channels) -> (batch, *new sizes, filters), or with data_format='channels_first'
     (batch, channels, *sizes) -> (batch, filters, *new sizes). Raises ValueError for strides and a dilation_rate that
-    are both above 1, for 'causal' with 'channels_first', and for a kernel that is longer than the input.
+    are both above 1, for 'causal' with 'channels_first', for groups that do not divide channels and filters, and for a
+    kernel that is longer than the input.
     """
 
     _declares_options = True
@@ -35,8 +107,6 @@ class Conv(Spatial, KernelLayer, abstract=True):
     padding: ConvPadding = "valid"
     data_format: DataFormat = None
     dilation_rate: Sizes = 1
-    activation: Activation = None
-    use_bias: bool = True
 
     kernel = weight("conv.weight", keras="... in out", torch="out in ...")
     bias = weight("conv.bias", keras="out", when="use_bias")
@@ -44,60 +114,28 @@ class Conv(Spatial, KernelLayer, abstract=True):
     def __init__(self, *args: Any, **given: Any):
         super().__init__(*args, **given)
         what = f"{type(self).__name__} {self.name!r}"
-        if max(self.strides) > 1 and max(self.dilation_rate) > 1:
-            raise ValueError(
-                f"{what}: strides and dilation_rate cannot both be above 1; "
-                f"found strides {self.strides} and dilation_rate {self.dilation_rate}."
-            )
         if self.padding == "causal" and self.data_format == "channels_first":
             raise ValueError(f"{what}: padding 'causal' needs data_format 'channels_last'; found 'channels_first'.")
+        if self.filters % self.groups:
+            raise ValueError(f"{what}: groups must divide filters {self.filters}; found {self.groups}.")
 
     def make(self, input_shape: Any) -> None:
         channels = self.known(input_shape, self.channel_axis)
-        if self.padding == "valid":
-            spans = ((k - 1) * d + 1 for k, d in zip(self.kernel_size, self.dilation_rate, strict=True))
-            self.check_window("kernel_size", spans, input_shape)
-        fixed = self._fixed_padding()
-        by_module = fixed is not None and all(before == after for before, after in fixed)
-        self._pads_itself = not by_module
-        self._padding = None if fixed is None else torch_padding(fixed)
-        self.conv = CONVOLUTIONS[self.rank](
-            channels,
-            self.filters,
-            self.kernel_size,
-            stride=self.strides,
-            padding=tuple(before for before, _ in fixed) if fixed is not None and by_module else 0,
-            dilation=self.dilation_rate,
-            bias=self.use_bias,
-        )
-        if self.rank == 2 and self.native_layout is Layout.CHANNELS_FIRST:
-            # As the images lie in memory: torch gives the gradient that order, and turns no kernel for it.
-            self.conv.to(memory_format=torch.channels_last)
+        if channels % self.groups:
+            raise ValueError(
+                f"groups must divide the {channels} channels of the input {tuple(input_shape)}; found {self.groups}."
+            )
+        self.conv = self.convolution(input_shape, self.filters, self.groups, self.use_bias)
 
-    def _fixed_padding(self) -> list[tuple[int, int]] | None:
-        """(before, after) of each axis; None when it depends on the size of the input."""
-        spreads = [(k - 1) * d for k, d in zip(self.kernel_size, self.dilation_rate, strict=True)]
-        if self.padding == "valid":
-            return [(0, 0)] * self.rank
-        if self.padding == "causal":
-            return [(spread, 0) for spread in spreads]
-        if max(self.strides) > 1:
-            return None
-        return [(spread // 2, spread - spread // 2) for spread in spreads]
+    def follow_theano(self) -> None:
+        """Pad as Theano did where that differs: for weights that it made."""
+        window = (self.kernel_size, self.strides, self.dilation_rate)
+        if self.padding == "same" and fixed_padding("same", *window) != fixed_padding("half", *window):
+            module: Any = self.conv
+            self.padding, self._pads, module.padding = "half", True, (0,) * self.rank
 
     def forward(self, inputs: torch.Tensor) -> torch.Tensor:
-        if self._pads_itself:
-            inputs = self._padded(inputs)
-        outputs = self.conv(inputs)
-        if self.native_layout is Layout.KERAS or is_pointwise(self.activation):
-            return self.activation(outputs)
-        return convert(self.activation(convert(outputs, to_keras)), to_channels_first)
-
-    def _padded(self, inputs: torch.Tensor) -> torch.Tensor:
-        padding = self._padding
-        if padding is None:
-            padding = torch_padding(map(same_padding, inputs.shape[2:], self.kernel_size, self.strides))
-        return F.pad(inputs, padding) if any(padding) else inputs  # F.pad copies even for nothing
+        return self.activated(self.conv(self.padded(inputs)))
 
 
 class Conv1D(Conv):
@@ -112,3 +150,9 @@ class Conv2D(Conv):
     __doc__ = Conv.__doc__
 
     rank = 2
+
+
+class Conv3D(Conv):
+    __doc__ = Conv.__doc__
+
+    rank = 3

@@ -1,4 +1,4 @@
-"""Core layers: Dense, Activation, Dropout, shapes (Flatten, Reshape, Permute, RepeatVector), Lambda, Masking."""
+"""Core layers: Dense, Activation, shapes (Flatten, Reshape, Permute, RepeatVector), Masking, Lambda."""
 
 import inspect
 from collections.abc import Callable, Mapping
@@ -7,7 +7,6 @@ from typing import Annotated, Any
 
 import numpy as np
 import torch
-import torch.nn.functional as F
 from torch import nn
 
 from torchkeras import registry
@@ -18,18 +17,14 @@ from torchkeras.engine.options import (
     Activation as ActivationOption,
     Constraint,
     DataFormat,
-    Fraction,
     Initializer,
-    OptionalInt,
     Positive,
     Regularizer,
     integers,
-    is_integer,
-    optional,
-    rule,
 )
 from torchkeras.engine.symbol import KerasTensor, Shape, as_list
 from torchkeras.engine.weight import weight
+from torchkeras.regularizers import L1L2
 
 
 class KernelLayer(Layer, abstract=True):
@@ -89,70 +84,30 @@ class Activation(Layer):
         return self.activation(inputs)
 
 
-def _is_noise_size(value: Any) -> bool:
-    return value is None or (is_integer(value) and value > 0)
+class ActivityRegularization(Layer):
+    """`x`; its calls add `l1 * sum(abs(x)) + l2 * sum(x ** 2)` to the loss.
 
-
-NoiseShape = Annotated[
-    Any,
-    optional(
-        rule(
-            "must be a tuple of positive integers and None, the batch axis counted",
-            lambda v: isinstance(v, (tuple, list)) and all(map(_is_noise_size, v)),
-            tuple,
-        )
-    ),
-]
-
-
-class Dropout(Layer):
-    """In training, zero for a `rate` of the values and `x / (1 - rate)` for the others; else `x`.
-
-    `noise_shape`: the shape of what is drawn, batch axis counted, spread over axes of 1; None means the input's size.
-    `seed`: draw from an own generator that starts there, instead of torch's.
-
-    Shape: any -> the same. Source: https://jmlr.org/papers/v15/srivastava14a.html
+    Shape: any -> the same.
     """
 
-    rate: Fraction
-    noise_shape: NoiseShape = None
-    seed: OptionalInt = None
+    _declares_options = True
+
+    l1: float = 0.0
+    l2: float = 0.0
 
     supports_masking = True
     keeps_shape = True
-    _generator: torch.Generator | None = None
+
+    def __init__(self, *args: Any, **given: Any):
+        super().__init__(*args, **given)
+        self.activity_regularizer = L1L2(self.l1, self.l2)
 
     @property
     def native_layout(self) -> Layout:
-        return Layout.ANY if self.noise_shape is None else Layout.KERAS
+        return Layout.ANY
 
-    def make(self, input_shape: Any) -> None:
-        if self.noise_shape is not None and len(self.noise_shape) != len(input_shape):
-            raise ValueError(f"noise_shape {self.noise_shape} must have as many axes as the input {input_shape}.")
-
-    def forward(self, inputs: torch.Tensor, training: bool | None = None) -> torch.Tensor:
-        training = self.training if training is None else training
-        if not training or self.rate == 0:
-            return inputs
-        if self.noise_shape is None and self.seed is None:
-            return F.dropout(inputs, self.rate)
-        drawn = torch.empty(self._noise_shape(inputs), dtype=inputs.dtype, device=inputs.device)
-        kept = drawn.bernoulli_(1 - self.rate, generator=self._generator_on(inputs.device))
-        return inputs * kept.div_(1 - self.rate)
-
-    def _noise_shape(self, inputs: torch.Tensor) -> list[int]:
-        shape = self.noise_shape or (None,) * inputs.dim()
-        return [actual if size is None else size for size, actual in zip(shape, inputs.shape, strict=True)]
-
-    def _generator_on(self, device: torch.device) -> torch.Generator | None:
-        if self.seed is None or device.type == "meta":
-            return None
-        if self._generator is None or self._generator.device != device:
-            self._generator = torch.Generator(device).manual_seed(self.seed)
-        return self._generator
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {**super().__getstate__(), "_generator": None}
+    def forward(self, inputs: torch.Tensor) -> torch.Tensor:
+        return inputs
 
 
 class Flatten(Layer):
@@ -171,6 +126,10 @@ class Flatten(Layer):
                 f"the input must be fully defined but for the batch axis; found {tuple(input_shape)}. "
                 "Give the first layer a complete input_shape or batch_input_shape."
             )
+
+    def follow_keras1(self) -> None:
+        """Keep the axes in their order whatever the data format, as Keras 1 did: for weights that it made."""
+        self.data_format = "channels_last"
 
     def forward(self, inputs: torch.Tensor) -> torch.Tensor:
         if self.data_format == "channels_first":

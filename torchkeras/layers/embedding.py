@@ -3,10 +3,21 @@
 from typing import Annotated, Any
 
 import torch
+import torch.nn.functional as F
 from torch import nn
 
 from torchkeras.engine.layer import Layer
-from torchkeras.engine.options import Constraint, Initializer, Positive, Regularizer, is_integer, optional, rule
+from torchkeras.engine.options import (
+    NEWER,
+    Constraint,
+    Fraction,
+    Initializer,
+    Positive,
+    Regularizer,
+    is_integer,
+    optional,
+    rule,
+)
 from torchkeras.engine.symbol import Shape, as_list
 from torchkeras.engine.weight import weight
 
@@ -22,6 +33,7 @@ InputLength = Annotated[Any, optional(rule("must be a positive integer, a tuple 
 class Embedding(Layer):
     """`embeddings[x]`: for each integer from 0 to `input_dim - 1` its vector of `output_dim` values.
 
+    `dropout`: in training, the fraction of integers whose vectors are zero for the whole batch, Keras 1's option.
     `mask_zero`: 0 is padding, and masked from here on. `input_length`: the number of integers in a sample (a tuple
     for more axes), checked, and taken for the size where the input's is not known.
 
@@ -38,6 +50,7 @@ class Embedding(Layer):
     embeddings_constraint: Constraint = None
     mask_zero: bool = False
     input_length: InputLength = None
+    dropout: Annotated[Fraction, NEWER] = 0.0
 
     embeddings = weight("embedding.weight", keras="integers features")
 
@@ -66,10 +79,14 @@ class Embedding(Layer):
         known = (size if length is None else length for length, size in zip(lengths, sizes, strict=True))
         return (batch, *known, self.output_dim)
 
-    def forward(self, inputs: torch.Tensor) -> torch.Tensor:
+    def forward(self, inputs: torch.Tensor, training: bool | None = None) -> torch.Tensor:
         if inputs.dtype not in (torch.int32, torch.int64):
             inputs = inputs.int()
-        return self.embedding(inputs)
+        vectors = self.embedding(inputs)
+        if not self.dropout or not (self.training if training is None else training):
+            return vectors
+        kept = F.dropout(vectors.new_ones(self.input_dim, 1), self.dropout)
+        return vectors * F.embedding(inputs, kept)
 
     def compute_mask(self, inputs: Any, mask: Any = None) -> Any:
         """True where the integer is not 0, with `mask_zero`; else None."""

@@ -28,7 +28,7 @@ def _all_masks(mask: Any) -> Any:
     return reduce(torch.logical_and, masks) if masks else None
 
 
-class Merge(Layer, abstract=True):
+class Elementwise(Layer, abstract=True):
     """`function` of two inputs, then of the result and the third input, and so on.
 
     Inputs of fewer axes get axes of 1 behind the batch axis; axes of 1 are spread. The mask is True where the masks
@@ -94,27 +94,27 @@ def _filled(shape: Shape, rank: int) -> Shape:
     return (1,) * (rank - len(shape)) + shape
 
 
-class Add(Merge):
-    __doc__ = f"The sum of the inputs.\n\n    {Merge.__doc__}"
+class Add(Elementwise):
+    __doc__ = f"The sum of the inputs.\n\n    {Elementwise.__doc__}"
 
     function = torch.add
 
 
-class Subtract(Merge):
-    __doc__ = f"The first input less the second; there must be exactly two.\n\n    {Merge.__doc__}"
+class Subtract(Elementwise):
+    __doc__ = f"The first input less the second; there must be exactly two.\n\n    {Elementwise.__doc__}"
 
     function = torch.sub
     inputs_exactly = 2
 
 
-class Multiply(Merge):
-    __doc__ = f"The product of the inputs.\n\n    {Merge.__doc__}"
+class Multiply(Elementwise):
+    __doc__ = f"The product of the inputs.\n\n    {Elementwise.__doc__}"
 
     function = torch.mul
 
 
-class Average(Merge):
-    __doc__ = f"The sum of the inputs, divided by their number.\n\n    {Merge.__doc__}"
+class Average(Elementwise):
+    __doc__ = f"The sum of the inputs, divided by their number.\n\n    {Elementwise.__doc__}"
 
     function = torch.add
 
@@ -122,14 +122,14 @@ class Average(Merge):
         return super().combine(inputs) / len(inputs)
 
 
-class Maximum(Merge):
-    __doc__ = f"The largest of the inputs, value by value.\n\n    {Merge.__doc__}"
+class Maximum(Elementwise):
+    __doc__ = f"The largest of the inputs, value by value.\n\n    {Elementwise.__doc__}"
 
     function = torch.maximum
 
 
-class Minimum(Merge):
-    __doc__ = f"The smallest of the inputs, value by value.\n\n    {Merge.__doc__}"
+class Minimum(Elementwise):
+    __doc__ = f"The smallest of the inputs, value by value.\n\n    {Elementwise.__doc__}"
 
     function = torch.minimum
 
@@ -214,13 +214,21 @@ class Dot(Layer):
         if self.normalize:
             # The length is 1e-6 at least, TensorFlow's sqrt(1e-12).
             first, second = F.normalize(first, dim=-1, eps=1e-6), F.normalize(second, dim=1, eps=1e-6)
-        rest = (*first.shape[1:-1], *second.shape[2:]) or (1,)
-        product = torch.bmm(first.unsqueeze(1).flatten(1, -2), second.unsqueeze(-1).flatten(2))
-        return product.reshape(product.shape[0], *rest)
+        return batch_dot(first, second)
 
     def compute_mask(self, inputs: Any, mask: Any = None) -> Any:
         """None."""
         return None
+
+
+def batch_dot(first: torch.Tensor, second: torch.Tensor) -> torch.Tensor:
+    """The sum of products over the last axis of `first` and axis 1 of `second`: (b, *m, n), (b, n, *k) -> (b, *m, *k).
+
+    (batch, 1) when nothing else is left.
+    """
+    rest = (*first.shape[1:-1], *second.shape[2:]) or (1,)
+    product = torch.bmm(first.unsqueeze(1).flatten(1, -2), second.unsqueeze(-1).flatten(2))
+    return product.reshape(product.shape[0], *rest)
 
 
 def add(inputs: Any, **layer_options: Any) -> Any:

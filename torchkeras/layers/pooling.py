@@ -1,14 +1,16 @@
-"""Pooling: the maximum or mean of windows, or of all of an image."""
+"""Pooling: the maximum or mean of windows, of equal parts, or of all of an image or sequence."""
 
 from collections.abc import Callable, Mapping
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import torch
 import torch.nn.functional as F
 from torch import nn
 
-from torchkeras.engine.options import OptionalSizes, Sizes
+from torchkeras.engine.options import NEWER, DataFormat, OptionalSizes, Sizes
 from torchkeras.layers.spatial import PoolPadding, Spatial, same_padding
+
+Modules = Mapping[int, Callable[..., nn.Module]]
 
 
 class Pooling(Spatial, abstract=True):
@@ -25,7 +27,7 @@ class Pooling(Spatial, abstract=True):
     strides: OptionalSizes = None
     padding: PoolPadding = "valid"
 
-    modules_of_rank: ClassVar[Mapping[int, Callable[..., nn.Module]]]
+    modules_of_rank: ClassVar[Modules]
     functions_of_rank: ClassVar[Mapping[int, Callable[..., torch.Tensor]]]
     outside: ClassVar[Mapping[str, Any]] = {}  # what keeps the padding out of the result
 
@@ -60,34 +62,85 @@ class MaxPooling(Pooling, abstract=True):
     functions_of_rank = {1: F.max_pool1d, 2: F.max_pool2d, 3: F.max_pool3d}
 
 
+def _avg_pool3d(inputs: torch.Tensor, window: Any, strides: Any, padding: Any, **options: Any) -> torch.Tensor:
+    """`F.avg_pool3d`, and also for a window longer than the input, which torch refuses in 3-D: planes, then depth."""
+    if all(size >= span for size, span in zip(inputs.shape[2:], window, strict=True)):
+        return F.avg_pool3d(inputs, window, strides, padding, **options)
+    planes = F.avg_pool2d(inputs.flatten(1, 2), window[1:], strides[1:], padding[1:], **options)
+    columns = planes.unflatten(1, inputs.shape[1:3]).flatten(3)
+    outputs = F.avg_pool2d(columns, (window[0], 1), (strides[0], 1), (padding[0], 0), **options)
+    return outputs.unflatten(3, planes.shape[2:])
+
+
 class AveragePooling(Pooling, abstract=True):
     __doc__ = (Pooling.__doc__ or "").replace("`pooled` value", "mean")
 
     modules_of_rank = {1: nn.AvgPool1d, 2: nn.AvgPool2d, 3: nn.AvgPool3d}
-    functions_of_rank = {1: F.avg_pool1d, 2: F.avg_pool2d, 3: F.avg_pool3d}
+    functions_of_rank = {1: F.avg_pool1d, 2: F.avg_pool2d, 3: _avg_pool3d}
     outside = {"count_include_pad": False}
 
 
-class GlobalMaxPooling(Spatial, abstract=True):
-    """The maximum over all spatial axes.
+class AdaptivePooling(Spatial, abstract=True):
+    """The `pooled` value of each of `output_size` parts, as equal as they can be, of each spatial axis.
 
-    Shape: (batch, *sizes, channels), or with data_format='channels_first' (batch, channels, *sizes),
-    -> (batch, channels).
+    Shape: (batch, *sizes, channels) -> (batch, *output_size, channels), or with data_format='channels_first'
+    (batch, channels, *sizes) -> (batch, channels, *output_size).
     """
 
+    output_size: Sizes
+
+    modules_of_rank: ClassVar[Modules]
+
+    def make(self, input_shape: Any) -> None:
+        self.pool = self.modules_of_rank[self.rank](self.output_size)
+
     def forward(self, inputs: torch.Tensor) -> torch.Tensor:
-        return inputs.amax(tuple(range(2, inputs.dim())))
+        return self.pool(inputs)
 
 
-class GlobalAveragePooling(Spatial, abstract=True):
-    """The mean over all spatial axes.
+class AdaptiveMaxPooling(AdaptivePooling, abstract=True):
+    __doc__ = (AdaptivePooling.__doc__ or "").replace("`pooled` value", "maximum")
+
+    modules_of_rank = {1: nn.AdaptiveMaxPool1d, 2: nn.AdaptiveMaxPool2d, 3: nn.AdaptiveMaxPool3d}
+
+
+class AdaptiveAveragePooling(AdaptivePooling, abstract=True):
+    __doc__ = (AdaptivePooling.__doc__ or "").replace("`pooled` value", "mean")
+
+    modules_of_rank = {1: nn.AdaptiveAvgPool1d, 2: nn.AdaptiveAvgPool2d, 3: nn.AdaptiveAvgPool3d}
+
+
+class GlobalPooling(Spatial, abstract=True):
+    """The `pooled` value over all spatial axes, which `keepdims` keeps with the size 1.
 
     Shape: (batch, *sizes, channels), or with data_format='channels_first' (batch, channels, *sizes),
-    -> (batch, channels).
+    -> (batch, channels), or with keepdims=True as many axes as the input has.
     """
 
+    data_format: DataFormat = None
+    keepdims: Annotated[bool, NEWER] = False
+
+
+class GlobalMaxPooling(GlobalPooling, abstract=True):
+    __doc__ = (GlobalPooling.__doc__ or "").replace("`pooled` value", "maximum")
+
     def forward(self, inputs: torch.Tensor) -> torch.Tensor:
-        return inputs.mean(tuple(range(2, inputs.dim())))
+        return inputs.amax(tuple(range(2, inputs.dim())), self.keepdims)
+
+
+class GlobalAveragePooling(GlobalPooling, abstract=True):
+    __doc__ = (GlobalPooling.__doc__ or "").replace("`pooled` value", "mean")
+
+    def forward(self, inputs: torch.Tensor) -> torch.Tensor:
+        return inputs.mean(tuple(range(2, inputs.dim())), self.keepdims)
+
+
+class MaxPooling1D(MaxPooling):
+    __doc__ = MaxPooling.__doc__
+
+    data_format = "channels_last"  # whatever the configured one is, as in Keras 2: here and in the others of rank 1
+
+    rank = 1
 
 
 class MaxPooling2D(MaxPooling):
@@ -96,10 +149,74 @@ class MaxPooling2D(MaxPooling):
     rank = 2
 
 
+class MaxPooling3D(MaxPooling):
+    __doc__ = MaxPooling.__doc__
+
+    rank = 3
+
+
+class AveragePooling1D(AveragePooling):
+    __doc__ = AveragePooling.__doc__
+
+    data_format = "channels_last"
+
+    rank = 1
+
+
 class AveragePooling2D(AveragePooling):
     __doc__ = AveragePooling.__doc__
 
     rank = 2
+
+
+class AveragePooling3D(AveragePooling):
+    __doc__ = AveragePooling.__doc__
+
+    rank = 3
+
+
+class AdaptiveMaxPooling1D(AdaptiveMaxPooling):
+    __doc__ = AdaptiveMaxPooling.__doc__
+
+    rank = 1
+
+
+class AdaptiveMaxPooling2D(AdaptiveMaxPooling):
+    __doc__ = AdaptiveMaxPooling.__doc__
+
+    rank = 2
+
+
+class AdaptiveMaxPooling3D(AdaptiveMaxPooling):
+    __doc__ = AdaptiveMaxPooling.__doc__
+
+    rank = 3
+
+
+class AdaptiveAveragePooling1D(AdaptiveAveragePooling):
+    __doc__ = AdaptiveAveragePooling.__doc__
+
+    rank = 1
+
+
+class AdaptiveAveragePooling2D(AdaptiveAveragePooling):
+    __doc__ = AdaptiveAveragePooling.__doc__
+
+    rank = 2
+
+
+class AdaptiveAveragePooling3D(AdaptiveAveragePooling):
+    __doc__ = AdaptiveAveragePooling.__doc__
+
+    rank = 3
+
+
+class GlobalMaxPooling1D(GlobalMaxPooling):
+    __doc__ = GlobalMaxPooling.__doc__
+
+    data_format = "channels_last"
+
+    rank = 1
 
 
 class GlobalMaxPooling2D(GlobalMaxPooling):
@@ -108,7 +225,52 @@ class GlobalMaxPooling2D(GlobalMaxPooling):
     rank = 2
 
 
+class GlobalMaxPooling3D(GlobalMaxPooling):
+    __doc__ = GlobalMaxPooling.__doc__
+
+    rank = 3
+
+
+class GlobalAveragePooling1D(GlobalAveragePooling):
+    """The mean over all time steps, or with a mask over those that count; `keepdims` keeps their axis with the size 1.
+
+    Shape: (batch, steps, channels), or with data_format='channels_first' (batch, channels, steps),
+    -> (batch, channels), or with keepdims=True as many axes as the input has. The output has no mask.
+    """
+
+    data_format = "channels_last"
+
+    rank = 1
+    supports_masking = True
+
+    def forward(self, inputs: torch.Tensor, mask: torch.Tensor | None = None) -> torch.Tensor:
+        if mask is None:
+            return super().forward(inputs)
+        counted = mask.to(inputs.dtype).unsqueeze(1)
+        return (inputs * counted).sum(2, self.keepdims) / counted.sum(2, self.keepdims)
+
+    def compute_mask(self, inputs: Any, mask: Any = None) -> None:
+        """None: the time steps are gone."""
+
+
 class GlobalAveragePooling2D(GlobalAveragePooling):
     __doc__ = GlobalAveragePooling.__doc__
 
     rank = 2
+
+
+class GlobalAveragePooling3D(GlobalAveragePooling):
+    __doc__ = GlobalAveragePooling.__doc__
+
+    rank = 3
+
+
+# Keras's short names.
+MaxPool1D, MaxPool2D, MaxPool3D = MaxPooling1D, MaxPooling2D, MaxPooling3D
+AvgPool1D, AvgPool2D, AvgPool3D = AveragePooling1D, AveragePooling2D, AveragePooling3D
+GlobalMaxPool1D, GlobalMaxPool2D, GlobalMaxPool3D = GlobalMaxPooling1D, GlobalMaxPooling2D, GlobalMaxPooling3D
+GlobalAvgPool1D, GlobalAvgPool2D, GlobalAvgPool3D = (
+    GlobalAveragePooling1D,
+    GlobalAveragePooling2D,
+    GlobalAveragePooling3D,
+)

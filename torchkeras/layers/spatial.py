@@ -1,14 +1,26 @@
 """What layers over images and sequences share: where the channels lie, and TensorFlow's padding."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Annotated, Any
 
+import torch
+import torch.nn.functional as F
+
+from torchkeras.activations import is_pointwise
 from torchkeras.engine.layer import Layer
-from torchkeras.engine.layout import Layout
+from torchkeras.engine.layout import Layout, convert, to_channels_first, to_keras
 from torchkeras.engine.options import DataFormat, Rule
 from torchkeras.engine.symbol import Shape
 
-PADDINGS = {1: ("valid", "same", "causal"), 2: ("valid", "same"), 3: ("valid", "same")}
+# What each padding puts before and after an axis, by how far the window reaches beyond its first value.
+FIXED_PADDINGS: dict[str, Callable[[int], tuple[int, int]]] = {
+    "valid": lambda reach: (0, 0),
+    "same": lambda reach: (reach // 2, reach - reach // 2),
+    "half": lambda reach: (reach - reach // 2, reach // 2),  # what Keras's 'same' was on Theano, with strides as well
+    "full": lambda reach: (reach, reach),
+    "causal": lambda reach: (reach, 0),
+}
+PADDINGS = {1: ("valid", "same", "half", "full", "causal")} | dict.fromkeys((2, 3), ("valid", "same", "half", "full"))
 
 
 class Spatial(Layer, abstract=True):
@@ -17,13 +29,12 @@ class Spatial(Layer, abstract=True):
     Its `forward` has the channels at axis 1 for either `data_format`.
     """
 
-    _declares_options = True
-
     data_format: DataFormat = None
 
-    def __init__(self, *args: Any, **given: Any):
-        super().__init__(*args, **given)
-        self.input_ndim = self.rank + 2
+    @property
+    def input_ndim(self) -> int:  # type: ignore[override]
+        """Batch, the spatial axes, and channels."""
+        return self.rank + 2
 
     @property
     def native_layout(self) -> Layout:
@@ -34,16 +45,48 @@ class Spatial(Layer, abstract=True):
         """Where the channels lie in Keras's order: -1 or 1."""
         return -1 if self.data_format == "channels_last" else 1
 
+    @property
+    def spatial_axes(self) -> range:
+        """Where the spatial axes lie in Keras's order."""
+        first = 1 if self.data_format == "channels_last" else 2
+        return range(first, first + self.rank)
+
     def check_window(self, option: str, spans: Iterable[int], input_shape: Shape) -> None:
         """Raise ValueError when the input is shorter than a window, whose length along each spatial axis is given."""
-        first = 1 if self.data_format == "channels_last" else 2
-        for axis, span in enumerate(spans, first):
+        for axis, span in zip(self.spatial_axes, spans, strict=True):
             size = input_shape[axis]
             if size is not None and size < span:
                 raise ValueError(
                     f"{option} {getattr(self, option)} does not fit the input {tuple(input_shape)}: "
                     f"axis {axis} is {size} long."
                 )
+
+    def activated(self, outputs: torch.Tensor) -> torch.Tensor:
+        """The option `activation` of outputs in the layout of `forward`; it is a function of Keras's order of axes."""
+        if self.native_layout is Layout.KERAS or is_pointwise(self.activation):
+            return self.activation(outputs)
+        return convert(self.activation(convert(outputs, to_keras)), to_channels_first)
+
+
+def pad(
+    inputs: torch.Tensor, padding: str, window: Sequence[int], strides: Sequence[int], dilation: Sequence[int]
+) -> torch.Tensor:
+    """Channels-first inputs with the zeros around them that `padding` means for a window."""
+    pairs = fixed_padding(padding, window, strides, dilation)
+    if pairs is None:
+        pairs = list(map(same_padding, inputs.shape[2:], window, strides, dilation))
+    amounts = torch_padding(pairs)
+    return F.pad(inputs, amounts) if any(amounts) else inputs  # F.pad copies even for nothing
+
+
+def fixed_padding(
+    padding: str, window: Sequence[int], strides: Sequence[int], dilation: Sequence[int]
+) -> list[tuple[int, int]] | None:
+    """(before, after) of each axis; None when they depend on the size of the input: 'same' with strides."""
+    reaches = [(w - 1) * d for w, d in zip(window, dilation, strict=True)]
+    if padding == "same" and any(reach and stride > 1 for reach, stride in zip(reaches, strides, strict=True)):
+        return None
+    return [FIXED_PADDINGS[padding](reach) for reach in reaches]
 
 
 def same_padding(size: int, window: int, stride: int, dilation: int = 1) -> tuple[int, int]:
@@ -59,7 +102,7 @@ def torch_padding(pairs: Iterable[tuple[int, int]]) -> list[int]:
 
 
 def read_padding(allowed: tuple[str, ...], value: Any) -> str:
-    """'valid', 'same' or 'causal' in any case, as Keras takes it. Raises ValueError for others."""
+    """One of the allowed words in any case, as Keras takes it. Raises ValueError for others."""
     found = value.lower() if isinstance(value, str) else value
     if found not in allowed:
         raise ValueError(f"must be one of {', '.join(map(repr, allowed))}; found {value!r}.")
@@ -67,4 +110,5 @@ def read_padding(allowed: tuple[str, ...], value: Any) -> str:
 
 
 ConvPadding = Annotated[str, Rule(lambda value, rank: read_padding(PADDINGS[rank], value), by_rank=True)]
+SamePadding = Annotated[str, Rule(lambda value: read_padding(("valid", "same", "half"), value))]
 PoolPadding = Annotated[str, Rule(lambda value: read_padding(("valid", "same"), value))]

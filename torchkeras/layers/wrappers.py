@@ -1,15 +1,17 @@
-"""Layers around another layer: `Wrapper`, what they share, and TimeDistributed."""
+"""Layers around another layer: `Wrapper`, what they share, TimeDistributed and SpectralNormalization."""
 
 from collections.abc import Mapping
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
+import torch
 from torch import Tensor
 
-from torchkeras import registry
+from torchkeras import initializers, registry
 from torchkeras.engine.layer import Layer
-from torchkeras.engine.options import Rule
+from torchkeras.engine.layout import Layout
+from torchkeras.engine.options import Positive, Rule
 from torchkeras.engine.symbol import KerasTensor, Shape
-from torchkeras.engine.weight import Variable
+from torchkeras.engine.weight import Variable, weight
 
 
 def _read_layer(value: Any) -> Layer:
@@ -44,14 +46,19 @@ class Wrapper(Layer, abstract=True):
         return cls(**{**config, "layer": layer})
 
     @property
+    def inner_layers(self) -> list[Layer]:
+        """The layers that compute; none while the wrapper is being made."""
+        return [self.layer] if "layer" in self._modules else []
+
+    @property
     def trainable(self) -> bool:
         """Whether training changes the weights of the inner layer."""
-        return self._trainable and ("layer" not in self._modules or self.layer.trainable)
+        return self._trainable and all(layer.trainable for layer in self.inner_layers)
 
     @trainable.setter
     def trainable(self, value: bool) -> None:
-        if "layer" in self._modules:
-            self.layer.trainable = value
+        for layer in self.inner_layers:
+            layer.trainable = value
         Layer.trainable.fset(self, value)  # type: ignore[attr-defined]
 
     @property
@@ -68,7 +75,7 @@ class Wrapper(Layer, abstract=True):
         self.built = True
 
     def _ordered_weights(self) -> list[Variable]:
-        return self.layer._ordered_weights()
+        return [variable for layer in self.inner_layers for variable in layer._ordered_weights()]
 
 
 class TimeDistributed(Wrapper):
@@ -126,3 +133,68 @@ class TimeDistributed(Wrapper):
 def _folded(value: Tensor) -> Tensor:
     """(batch, time, ...) -> (batch * time, ...)"""
     return value.reshape(-1, *value.shape[2:])
+
+
+class SpectralNormalization(Wrapper):
+    """`layer`, whose kernel (or embeddings) W each call in training first divides by its largest singular value.
+
+    That is estimated by `power_iterations` steps of `v = unit(u @ W.T); u = unit(v @ W)` from `vector_u`, which keeps
+    `u` from call to call, W being a matrix of all axes but the last by the last. No gradient flows through it, and a
+    kernel of zeros stays. Raises ValueError for a layer that has neither kernel nor embeddings.
+
+    Shape: those of `layer`. Source: https://arxiv.org/abs/1802.05957
+    """
+
+    layer: InnerLayer
+    power_iterations: Positive = 1
+
+    vector_u = weight("singular_vector", keras="one units", trainable=False)
+    vector_u_initializer: ClassVar[Any] = initializers.TruncatedNormal(stddev=0.02)
+
+    @property
+    def native_layout(self) -> Layout:
+        return self.layer.layout
+
+    def build(self, input_shape: Any) -> None:
+        super().build(input_shape)
+        Layer.build(self, input_shape)
+
+    def make(self, input_shape: Any) -> None:
+        self.register_buffer("singular_vector", torch.empty(1, self._kernel().shape[-1]))
+
+    def _kernel(self) -> Variable:
+        found = next((variable for variable in self.layer._own_variables() if variable.name in KERNELS), None)
+        if found is None:
+            raise ValueError(
+                f"layer {type(self.layer).__name__} {self.layer.name!r} has neither kernel nor embeddings."
+            )
+        return found
+
+    def forward(self, inputs: Tensor, training: bool | None = None) -> Tensor:
+        if self.training if training is None else training:
+            self._normalize(self._kernel())
+        passed = {} if training is None or "training" not in self.layer._call_parameters else {"training": training}
+        return self.layer.run(inputs, **passed)
+
+    @torch.no_grad()
+    def _normalize(self, kernel: Variable) -> None:
+        values = kernel.value
+        matrix, u = values.reshape(-1, values.shape[-1]), self.singular_vector
+        for _ in range(self.power_iterations):
+            v = _unit(u @ matrix.T)
+            u = _unit(v @ matrix)
+        is_zero = (matrix == 0).all()
+        largest = torch.where(is_zero, 1.0, (v @ matrix @ u.T).squeeze())
+        self.singular_vector.copy_(torch.where(is_zero, self.singular_vector, u))
+        kernel.arrangement.assign(kernel.tensors, values / largest)
+
+    def _ordered_weights(self) -> list[Variable]:
+        kernel, *others = sorted(self.layer._ordered_weights(), key=lambda variable: variable.name not in KERNELS)
+        return [kernel, *self._own_variables(), *others]
+
+
+KERNELS = ("kernel", "embeddings")
+
+
+def _unit(vector: Tensor) -> Tensor:
+    return vector / torch.linalg.vector_norm(vector).clamp_min(1e-7)

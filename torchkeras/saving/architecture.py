@@ -22,7 +22,7 @@ KERAS_VERSION = "2.2.4"  # whose layout we write
 
 def layer_config(layer: Layer) -> dict[str, Any]:
     """`{"class_name", "config"}` of a layer or model."""
-    return {"class_name": type(layer).__name__, "config": layer.get_config()}
+    return {"class_name": layer.class_name, "config": layer.get_config()}
 
 
 def graph_config(name: str, graph: Graph) -> dict[str, Any]:

@@ -27,6 +27,7 @@ from torchkeras.saving.hdf5 import (
     text,
     write_names,
 )
+from torchkeras.saving.origin import Origin
 
 
 def write_weights(group: h5py.Group, layers: list[Layer]) -> None:
@@ -65,35 +66,49 @@ def _distinct(names: list[str]) -> list[str]:
     return result
 
 
-def read_weights(group: h5py.Group, layers: list[Layer], by_name: bool = False, skip_mismatch: bool = False) -> None:
+def read_weights(group: h5py.Group, model: Network, by_name: bool = False, skip_mismatch: bool = False) -> None:
     """Set the weights of a model's layers from a file, all of them or, after an error, none.
 
     Layers are paired in order, or `by_name`; then what either side lacks is left alone, and with `skip_mismatch` so
     are layers whose weights differ in number or shape. Raises WeightMismatchError, ModelFileError.
     """
-    _check_written_by(group)
-    pairs: list[tuple[Variable, h5py.Dataset]] = []
+    origin = Origin.of(group)
+    layers = model.layers if origin.generation > 1 else model.layers_of_keras1
+    pairs: list[tuple[Variable, Any]] = []
     for layer, stored in _by_name(group, layers) if by_name else _in_order(group, layers):
         try:
-            pairs += _pair(layer, stored)
+            pairs += _pair(layer, stored, origin)
         except WeightMismatchError:
             if not skip_mismatch:
                 raise
-    for variable, dataset in pairs:
-        variable.assign(dataset[()])
+    if origin.generation == 1:
+        _follow_keras1(group, model, by_name)
+    if origin.theano:
+        for layer in {variable.layer for variable, _ in pairs}:
+            getattr(layer, "follow_theano", _nothing)()
+    for variable, array in pairs:
+        variable.assign(origin.values(variable, array[()]))
 
 
-def _check_written_by(group: h5py.Group) -> None:
-    file, version = group.file, text(group.attrs.get("keras_version", ""))
-    backend = text(group.attrs.get("backend", "tensorflow"))
-    if "layer_names" not in group.attrs and "layer_names0" not in group.attrs:
-        raise ModelFileError(f"{file.filename}: {group.name} has no 'layer_names': not a weight file of Keras 2.")
-    if not version.startswith("2."):
-        raise ModelFileError(
-            f"{file.filename}: written by Keras {version or 'of an unknown version'}; files of Keras 2 are read so far."
-        )
-    if backend != "tensorflow":
-        raise ModelFileError(f"{file.filename}: written on {backend}; files written on TensorFlow are read so far.")
+def _nothing() -> None:
+    """What a layer does whose padding is the same on Theano."""
+
+
+def _follow_keras1(group: h5py.Group, model: Network, by_name: bool) -> None:
+    """Let layers that Keras 1 computed in another order follow it: what comes after them was trained so.
+
+    Raises ModelFileError when layers are paired by name: those that keep their weights may need today's order.
+    """
+    for found in model.modules():
+        follow = getattr(found, "follow_keras1", None)
+        if follow is None or getattr(found, "data_format", None) != "channels_first":
+            continue
+        if by_name:
+            raise ModelFileError(
+                f"{group.file.filename}: written by Keras 1, whose Flatten kept channels first; {found.name!r} puts "
+                "them last, as Keras 2 does. Make it Flatten(data_format='channels_last') to load by name."
+            )
+        follow()
 
 
 def _in_order(group: h5py.Group, layers: list[Layer]) -> list[tuple[Layer, h5py.Group]]:
@@ -114,10 +129,16 @@ def _by_name(group: h5py.Group, layers: list[Layer]) -> list[tuple[Layer, h5py.G
     return [(layer, group_in(group, layer.name)) for layer in layers if layer.weights and layer.name in names]
 
 
-def _pair(layer: Layer, stored: h5py.Group) -> list[tuple[Variable, h5py.Dataset]]:
-    """Each weight of a layer with its dataset: by their names when those are the same, else in their order."""
-    names, variables = read_names(stored, "weight_names"), layer.weights
+def _pair(layer: Layer, stored: h5py.Group, origin: Origin) -> list[tuple[Variable, Any]]:
+    """Each weight of a layer with its array: by their names when those are the same, else in their order."""
+    variables = layer.weights
+    arrays = [(name, dataset_in(stored, name)) for name in read_names(stored, "weight_names")]
     where = f"{stored.file.filename}: layer {layer.name!r} ({type(layer).__name__})"
+    for name, array in arrays:
+        if not (np.issubdtype(array.dtype, np.number) or array.dtype == bool):
+            raise WeightMismatchError(f"{where}: {name} in the file holds {array.dtype}, not numbers.")
+    arrays = origin.arrays(variables, arrays)
+    names = [name for name, _ in arrays]
     if len(names) != len(variables):
         raise WeightMismatchError(
             f"{where} has {len(variables)} weights ({', '.join(v.full_name for v in variables)}); "
@@ -125,17 +146,14 @@ def _pair(layer: Layer, stored: h5py.Group) -> list[tuple[Variable, h5py.Dataset
         )
     expected = [v.full_name for v in variables]
     if len(set(names)) == len(names) and set(names) == set(expected):
-        names = expected
-    pairs = list(zip(variables, (dataset_in(stored, name) for name in names), strict=True))
-    for variable, dataset in pairs:
-        if tuple(dataset.shape) != variable.shape:
+        arrays = [(name, dict(arrays)[name]) for name in expected]
+    for variable, (name, array) in zip(variables, arrays, strict=True):
+        if tuple(array.shape) != variable.shape:
             raise WeightMismatchError(
                 f"{where}: weight {variable.full_name!r} has shape {variable.shape}; "
-                f"{dataset.name} in the file has shape {tuple(dataset.shape)}."
+                f"{name} in the file has shape {tuple(array.shape)}."
             )
-        if not (np.issubdtype(dataset.dtype, np.number) or dataset.dtype == bool):
-            raise WeightMismatchError(f"{where}: {dataset.name} in the file holds {dataset.dtype}, not numbers.")
-    return pairs
+    return [(variable, array) for variable, (_, array) in zip(variables, arrays, strict=True)]
 
 
 def give_memory(model: Layer) -> None:

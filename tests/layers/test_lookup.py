@@ -1,0 +1,232 @@
+"""Vocabularies and look-ups as Keras 3.15 has them (more of its cases: test_keras3.py)."""
+
+import re
+from typing import Any, cast
+
+import numpy as np
+import pytest
+import torch
+from golden import compiles, remade
+
+from torchkeras.layers import Embedding, Input
+from torchkeras.layers.lookup import IntegerLookup, StringLookup
+from torchkeras.models import Sequential, load_model
+
+BATCHES = [np.array([[4, 2, 2], [7, 7, 2]]), np.array([9, 4, -1, 0]), np.array([[4, 4]])]
+WORDS = np.array([["b", "a"], ["b", ""], ["é", "a"]])
+
+
+@pytest.mark.parametrize(
+    ("options", "vocabulary", "own", "found"),
+    [  # what Keras 3.15 gives
+        ({}, [-1, 4, 2, 7, 9, 0], 5, [2, 1, 1]),
+        ({"max_tokens": 4}, [-1, 4, 2, 7], 3, [2, 1, 1]),
+        ({"max_tokens": 4, "mask_token": 0}, [0, -1, 4, 2], 2, [3, 2, 2]),
+        ({"num_oov_indices": 2, "mask_token": 7}, [7, -1, -1, 4, 2, 9, 0], 4, [4, 3, 3]),
+        ({"output_mode": "tf_idf"}, [-1, 4, 2, 7, 9, 0], 5, [0.0, 1.38629436, 0.84729787, 0.0, 0.0, 0.0]),
+        (
+            {"output_mode": "tf_idf", "max_tokens": 6, "pad_to_max_tokens": True, "num_oov_indices": 2},
+            [-1, -1, 4, 2, 7, 9],
+            4,
+            [0.0, 0.0, 1.38629436, 0.84729787, 0.0, 0.0],
+        ),
+    ],
+)
+def test_integer_lookup_adapts_to_batches(options, vocabulary, own, found):
+    layer = IntegerLookup(**options)
+    layer.adapt(iter(BATCHES))
+    assert layer.get_vocabulary() == vocabulary
+    assert layer.get_vocabulary(include_special_tokens=False) == vocabulary[-own:]
+    assert layer.vocabulary_size() == len(vocabulary)
+    tokens = torch.tensor([[2, 4, 4]])
+    torch.testing.assert_close(layer(tokens), torch.tensor([found]))
+    assert torch.equal(remade(layer)(tokens), layer(tokens))
+    assert layer(Input((3,), dtype="int64")).shape[1:] == layer(tokens).shape[1:]
+    compiles(layer, tokens)
+
+
+@pytest.mark.parametrize(
+    ("data", "vocabulary", "found"),
+    [  # what Keras 3.15 gives: a list's tokens are documents, so are a table's rows
+        ([5, 5, 3, 9], [-1, 5, 9, 3], [1.01484084, 0.84729787, 0.0, 1.09861231]),
+        (np.array([[5, 5, 3], [5, 9, 3]]), [-1, 5, 3, 9], [0.57159948, 0.51082563, 0.51082563, 0.0]),
+        (torch.tensor([[5, 5, 3], [5, 9, 3]]), [-1, 5, 3, 9], [0.57159948, 0.51082563, 0.51082563, 0.0]),
+    ],
+)
+def test_what_a_document_is(data, vocabulary, found):
+    layer = IntegerLookup(output_mode="tf_idf")
+    layer.adapt(data)
+    assert layer.get_vocabulary() == vocabulary
+    torch.testing.assert_close(layer(torch.tensor([[5, 3, 1]])), torch.tensor([found]))
+
+
+def test_steps_and_a_second_adapt():
+    layer = IntegerLookup()
+    layer.adapt(iter(BATCHES), steps=1)
+    assert layer.get_vocabulary() == [-1, 2, 7, 4]
+    layer.adapt([8])
+    assert layer.get_vocabulary() == [-1, 8]
+    layer.set_vocabulary([-1, 3, 4])
+    assert layer.get_vocabulary() == [-1, 3, 4]
+
+
+def test_without_a_vocabulary_integers_are_only_symbolic():
+    layer = IntegerLookup(name="l")
+    assert layer(Input((3,), dtype="int64")).dtype == torch.int64
+    with pytest.raises(ValueError, match=r"^IntegerLookup 'l': there is no vocabulary yet"):
+        layer(torch.tensor([1]))
+
+
+def test_without_indices_for_the_unknown_it_is_an_error():
+    layer = IntegerLookup(vocabulary=[5, 6], num_oov_indices=0, name="l")
+    assert layer(torch.tensor([6, 5])).tolist() == [1, 0]
+    compiles(layer, torch.tensor([6, 5]))
+    text = "IntegerLookup 'l': with num_oov_indices=0 all must be in the vocabulary."
+    with pytest.raises(RuntimeError, match=re.escape(text)):
+        layer(torch.tensor([7]))
+    text = "StringLookup 's': with num_oov_indices=0 all must be in the vocabulary; found ['b']."
+    with pytest.raises(ValueError, match=f"^{re.escape(text)}$"):
+        StringLookup(vocabulary=["a"], num_oov_indices=0, name="s")(["b"])
+
+
+def test_an_adapted_lookup_is_in_a_file(tmp_path):
+    layer = IntegerLookup(mask_token=0)
+    layer.adapt(iter(BATCHES))
+    model = Sequential([layer, Embedding(layer.vocabulary_size(), 2)])
+    tokens = torch.tensor([[2, 4, 0, 8]])
+    model(tokens)
+    model.save(tmp_path / "model.h5")
+    torch.testing.assert_close(load_model(tmp_path / "model.h5")(tokens), model(tokens))
+
+
+@pytest.mark.parametrize(
+    ("options", "vocabulary", "found"),
+    [  # what Keras 3.15 gives
+        ({}, ["[UNK]", "b", "a", "é", ""], [[2, 0], [4, 1]]),
+        ({"max_tokens": 3}, ["[UNK]", "b", "a"], [[2, 0], [0, 1]]),
+        ({"mask_token": "", "output_mode": "count"}, ["[UNK]", "b", "a", "é"], [[1, 0, 1, 0], [0, 1, 0, 0]]),
+        ({"mask_token": ""}, ["", "[UNK]", "b", "a", "é"], [[3, 1], [0, 2]]),
+        ({"output_mode": "one_hot", "max_tokens": 2}, ["[UNK]", "b"], [[[1, 0], [1, 0]], [[1, 0], [0, 1]]]),
+    ],
+)
+def test_string_lookup_adapts(options, vocabulary, found):
+    words = [["a", "zz"], ["", "b"]]
+    for data in (WORDS, WORDS.astype(object), np.char.encode(WORDS, "utf-8"), WORDS.tolist(), iter([WORDS])):
+        layer = StringLookup(**options)
+        layer.adapt(data)
+        assert layer.get_vocabulary() == vocabulary
+        for given in (words, np.array(words), np.char.encode(words, "utf-8")):
+            assert layer(given).tolist() == found
+    assert remade(layer)(words).tolist() == found
+
+
+def test_strings_come_back():
+    layer = StringLookup(vocabulary=["a", "bb"], mask_token="", oov_token="?")
+    inverse = StringLookup(vocabulary=layer.get_vocabulary(), mask_token="", oov_token="?", invert=True)
+    assert inverse(layer([["a", "c"], ["", "bb"]])).tolist() == [["a", "?"], ["", "bb"]]
+    assert inverse(np.array([7, -1])).tolist() == ["?", "?"]
+    assert StringLookup(vocabulary=["é"], encoding="latin-1")(["é".encode("latin-1")]).tolist() == [1]
+
+
+V = [5, 6]
+
+
+@pytest.mark.parametrize(
+    ("make", "text"),
+    [
+        (lambda: IntegerLookup(1), "IntegerLookup: max_tokens must be an integer above 1, or None; found 1."),
+        (
+            lambda: IntegerLookup(num_oov_indices=-1),
+            "IntegerLookup: num_oov_indices must be an integer of at least 0; found -1.",
+        ),
+        (
+            lambda: StringLookup(num_oov_indices=2),
+            "StringLookup: num_oov_indices must be one of 0, 1; found 2.",
+        ),
+        (lambda: IntegerLookup(vocabulary=[]), "IntegerLookup: vocabulary must be a list of tokens; found []."),
+        (
+            lambda: StringLookup(vocabulary="words.txt"),
+            "StringLookup: vocabulary must be a list of tokens; found 'words.txt'.",
+        ),
+        (
+            lambda: IntegerLookup(vocabulary=["a"], name="l"),
+            "IntegerLookup 'l': tokens must be integers; found <U1.",
+        ),
+        (lambda: StringLookup(vocabulary=V, name="l"), "StringLookup 'l': tokens must be strings; found int64."),
+        (
+            lambda: StringLookup(vocabulary=["a"], name="l")([1]),
+            "StringLookup 'l': tokens must be strings; found int64.",
+        ),
+        (
+            lambda: IntegerLookup(oov_method="farmhash"),
+            "IntegerLookup: oov_method must be one of 'floormod'; found 'farmhash'.",
+        ),
+        (lambda: IntegerLookup(salt=3), "IntegerLookup: salt must be one of None; found 3."),
+        (
+            lambda: IntegerLookup(sparse=True),
+            "IntegerLookup: sparse must be False, torch computes with dense tensors; found True.",
+        ),
+        (
+            lambda: IntegerLookup(pad_to_max_tokens=True, name="l"),
+            "IntegerLookup 'l': pad_to_max_tokens needs max_tokens, and invert output_mode 'int'.",
+        ),
+        (
+            lambda: StringLookup(invert=True, output_mode="count", name="l"),
+            "StringLookup 'l': pad_to_max_tokens needs max_tokens, and invert output_mode 'int'.",
+        ),
+        (
+            lambda: IntegerLookup(vocabulary=V, output_mode="tf_idf", name="l"),
+            (
+                "IntegerLookup 'l': idf_weights must hold a number for each token with output_mode 'tf_idf', and none "
+                "with another; found 0 for 2 tokens and 'tf_idf'."
+            ),
+        ),
+        (
+            lambda: IntegerLookup(vocabulary=V, idf_weights=[1, 2], name="l"),
+            (
+                "IntegerLookup 'l': idf_weights must hold a number for each token with output_mode 'tf_idf', and none "
+                "with another; found 2 for 2 tokens and 'int'."
+            ),
+        ),
+        (
+            lambda: IntegerLookup(vocabulary=[5, 5], name="l"),
+            (
+                "IntegerLookup 'l': vocabulary must hold each token once, [-1] in front or nowhere, and at most "
+                "max_tokens (None); found 3 with [-1], misplaced or repeated: [5]."
+            ),
+        ),
+        (
+            lambda: IntegerLookup(2, vocabulary=V, name="l"),
+            (
+                "IntegerLookup 'l': vocabulary must hold each token once, [-1] in front or nowhere, and at most "
+                "max_tokens (2); found 3 with [-1], misplaced or repeated: []."
+            ),
+        ),
+        (
+            lambda: StringLookup(vocabulary=["a", ""], mask_token="", name="l"),
+            (
+                "StringLookup 'l': vocabulary must hold each token once, ['', '[UNK]'] in front or nowhere, and at "
+                "most max_tokens (None); found 4 with ['', '[UNK]'], misplaced or repeated: ['']."
+            ),
+        ),
+        (
+            lambda: IntegerLookup(vocabulary=V, name="l").adapt(V),
+            "IntegerLookup 'l': adapt has nothing to find, the vocabulary is given.",
+        ),
+        (lambda: IntegerLookup(name="l").adapt(iter([])), "IntegerLookup 'l': adapt found no tokens."),
+        (
+            lambda: StringLookup(name="l")(["a"]),
+            "StringLookup 'l': there is no vocabulary yet; call adapt or set_vocabulary.",
+        ),
+        (
+            lambda: StringLookup(vocabulary=["a"], name="l")(cast(Any, Input((3,)))),
+            (
+                "StringLookup 'l': strings are no tensors, so that it cannot be part of a model; "
+                "call it on arrays of strings, and give the model the integers that it returns."
+            ),
+        ),
+    ],
+)
+def test_bad_values_are_refused(make, text):
+    with pytest.raises(ValueError, match=f"^{re.escape(text)}$"):
+        make()

@@ -1,0 +1,252 @@
+"""Scaling, resizing, normalizing, binning and encoding as Keras 3.15 does (its cases: test_keras3.py)."""
+
+import re
+from typing import Any, cast
+
+import numpy as np
+import pytest
+import torch
+from golden import compiles, remade, same_in_both_formats
+
+from torchkeras import config
+from torchkeras.layers import Dense, Input
+from torchkeras.layers.preprocessing import (
+    CategoryEncoding,
+    CenterCrop,
+    Discretization,
+    Normalization,
+    Rescaling,
+    Resizing,
+)
+from torchkeras.models import Model, Sequential, load_model
+
+PIXELS = torch.arange(0, 240, dtype=torch.uint8).reshape(1, 8, 10, 3)
+WAVES = np.sin(np.arange(400)).reshape(100, 4).astype("float32")
+
+
+def test_rescaling_makes_floats_and_knows_both_formats():
+    assert Rescaling(1 / 255)(PIXELS).dtype == torch.float32
+    assert Rescaling(0.5, -1)(torch.tensor([[2, 4]])).tolist() == [[0, 1]]
+    assert remade(Rescaling(np.array([1, 2]), 3)).scale == [1, 2]
+    config.set_image_data_format("channels_first")
+    try:
+        layer = Rescaling([1.0, 2.0, 3.0], [0.0, 1.0, 2.0])
+    finally:
+        config.set_image_data_format("channels_last")
+    images = torch.rand(2, 3, 4, 5)
+    expected = Rescaling([1.0, 2.0, 3.0], [0.0, 1.0, 2.0])(images.permute(0, 2, 3, 1))
+    torch.testing.assert_close(layer(images), expected.permute(0, 3, 1, 2))
+    compiles(layer, images)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"interpolation": "nearest"},
+        {"interpolation": "bicubic", "antialias": True},
+        {"crop_to_aspect_ratio": True},
+        {"pad_to_aspect_ratio": True, "fill_value": 2.0},
+    ],
+)
+def test_resizing_is_the_same_in_both_formats(options):
+    assert same_in_both_formats(Resizing, 4, 11, **options).shape == (2, 3, 4, 11)
+    same_in_both_formats(CenterCrop, 4, 11)
+    compiles(Resizing(4, 11, data_format="channels_first", **options), torch.rand(2, 3, 9, 8))
+    assert remade(Resizing(4, 11, **options)).get_config()["width"] == 11
+
+
+def test_resizing_rounds_integers_and_keeps_their_type():
+    layer = Resizing(16, 10, "bicubic")
+    found = layer(PIXELS)
+    assert found.dtype == torch.uint8
+    expected = Resizing(16, 10, "bicubic")(PIXELS.float()).round().clamp(0, 255)
+    assert torch.equal(found.float(), expected)
+    assert layer(Input((8, 10, 3), dtype="uint8")).dtype == torch.uint8
+    assert Resizing(4, 5)(Input((None, None, 3))).shape == (None, 4, 5, 3)
+
+
+def test_normalization_by_what_adapt_finds():
+    data = np.random.default_rng(0).normal(3, 2, (60, 4, 3)).astype("float32")
+    for axis, others in ((-1, (0, 1)), (None, (0, 1, 2)), ((1, 2), (0,))):
+        mean, deviation = data.mean(others, keepdims=True), data.std(others, keepdims=True)
+        for given in (data, torch.from_numpy(data), [data[:7], data[7:50], data[50:]], iter([(data, "labels")])):
+            layer = Normalization(axis)
+            layer.adapt(given)
+            found = layer(torch.from_numpy(data)).numpy()
+            np.testing.assert_allclose(found, (data - mean) / deviation, rtol=1e-4, atol=1e-5)
+            inverse = Normalization(axis, invert=True)
+            inverse.adapt(given if not hasattr(given, "__next__") else data)
+            np.testing.assert_allclose(inverse(torch.from_numpy(found)).numpy(), data, rtol=1e-4, atol=1e-5)
+    assert [weight.full_name.partition("/")[2] for weight in layer.weights] == ["mean:0", "variance:0", "count:0"]
+    assert layer.trainable_weights == []
+    assert remade(layer).axis == (1, 2)
+    compiles(layer, torch.from_numpy(data))
+
+
+def test_a_constant_feature_is_divided_by_epsilon():
+    layer = Normalization(mean=[1.0, 2.0], variance=[0.0, 4.0])
+    found = layer(torch.tensor([[1.0, 4.0], [1.5, 2.0]]))
+    torch.testing.assert_close(found, torch.tensor([[0.0, 1.0], [0.5 / config.epsilon(), 0.0]]))
+    assert layer.weights == []
+
+
+def test_what_adapt_found_is_in_a_file(tmp_path):
+    data = torch.from_numpy(WAVES)
+    normalized, binned = Normalization(), Discretization(num_bins=3, output_mode="multi_hot")
+    normalized.adapt(data)
+    binned.adapt((data - data.mean(0)) / data.std(0))
+    model = Sequential([normalized, Rescaling([1.0, 2.0, 3.0, 4.0]), binned, Dense(2)])
+    model(data)
+    model.save(tmp_path / "model.h5")
+    torch.testing.assert_close(load_model(tmp_path / "model.h5")(data), model(data))
+
+
+@pytest.mark.parametrize(
+    ("bins", "epsilon", "data", "expected"),
+    [  # what Keras 3.15 finds
+        (4, 0.01, WAVES, [-0.702408, -0.0, 0.708659]),
+        (4, 0.01, torch.from_numpy(WAVES), [-0.702408, -0.0, 0.708659]),
+        (4, 0.01, [WAVES[:30], WAVES[30:37], WAVES[37:]], [-0.701589, 0.004014, 0.70238]),
+        (3, 0.1, WAVES, [-0.481054, 0.501006]),
+        (5, 0.01, WAVES[:2], [-0.837651, -0.223532, 0.112896, 0.73078]),
+        (1, 0.01, WAVES, []),
+    ],
+)
+def test_discretization_finds_the_boundaries_that_keras_finds(bins, epsilon, data, expected):
+    layer = Discretization(num_bins=bins, epsilon=epsilon)
+    assert layer(Input((4,))).shape == (None, 4)
+    layer.adapt(data)
+    np.testing.assert_allclose(cast(Any, layer.bin_boundaries), expected, atol=1e-6)
+    values = torch.from_numpy(WAVES)
+    assert torch.equal(remade(layer)(values), layer(values))
+    np.testing.assert_array_equal(layer(values).numpy(), np.digitize(WAVES, np.float32(layer.bin_boundaries)))
+    compiles(layer, values)
+
+
+def test_discretization_takes_the_steps_it_is_told():
+    first, all_of_them = Discretization(num_bins=4), Discretization(num_bins=4)
+    first.adapt((batch for batch in (WAVES, WAVES + 9)), steps=1)
+    all_of_them.adapt(WAVES)
+    assert first.bin_boundaries == all_of_them.bin_boundaries
+    assert Discretization(num_bins=4, output_mode="one_hot")(Input((3,))).shape == (None, 3, 4)
+
+
+def test_negative_indices_count_for_nothing():
+    indices = torch.tensor([[0, -1, 2], [1, 1, -7]])
+    assert CategoryEncoding(3)(indices).tolist() == [[1, 0, 1], [0, 1, 0]]
+    assert CategoryEncoding(3, "count")(indices).tolist() == [[1, 0, 1], [0, 2, 0]]
+    assert CategoryEncoding(3, "one_hot")(indices)[0].tolist() == [[1, 0, 0], [0, 0, 0], [0, 0, 1]]
+    with pytest.raises(RuntimeError, match="out of bounds"):
+        CategoryEncoding(3)(torch.tensor([[3]]))
+    compiles(CategoryEncoding(3, "count"), indices)
+
+
+def test_count_weights_are_a_second_input():
+    indices, weights = torch.tensor([[0, 1, 0]]), torch.tensor([[0.5, 2.0, 0.25]])
+    layer = CategoryEncoding(2, "count")
+    assert layer(indices, count_weights=weights).tolist() == [[0.75, 2.0]]
+    inputs = [Input((3,), dtype="int64"), Input((3,))]
+    model = Model(inputs, layer(inputs[0], count_weights=inputs[1]))
+    assert Model.from_config(model.get_config())([indices, weights]).tolist() == [[0.75, 2.0]]
+
+
+@pytest.mark.parametrize(
+    ("make", "text"),
+    [
+        (lambda: Rescaling("a"), "Rescaling: scale must be a number or an array of numbers; found 'a'."),
+        (
+            lambda: Resizing(4, 5, "lanczos3"),
+            "Resizing: interpolation must be one of 'bilinear', 'nearest', 'bicubic'; found 'lanczos3'.",
+        ),
+        (lambda: Resizing(4, 5, fill_mode="wrap"), "Resizing: fill_mode must be one of 'constant'; found 'wrap'."),
+        (
+            lambda: Resizing(4, 5, crop_to_aspect_ratio=True, pad_to_aspect_ratio=True, name="r"),
+            "Resizing 'r': crop_to_aspect_ratio and pad_to_aspect_ratio exclude each other.",
+        ),
+        (lambda: CenterCrop(0, 5), "CenterCrop: height must be a positive integer; found 0."),
+        (
+            lambda: Normalization(mean=1, name="n"),
+            "Normalization 'n': mean and variance go together, of one shape; found 1 and None.",
+        ),
+        (
+            lambda: Normalization(mean=[1, 2], variance=[1], name="n"),
+            "Normalization 'n': mean and variance go together, of one shape; found [1, 2] and [1].",
+        ),
+        (
+            lambda: Normalization(mean=[1, 2], variance=[1, 2], name="n")(torch.zeros(2, 3)),
+            "Normalization 'n': mean of shape (2,) does not fit axis (-1,), of size (3,).",
+        ),
+        (
+            lambda: Normalization(2, name="n")(Input((3,))),
+            "Normalization 'n': axis (2,) is not one of the input (None, 3).",
+        ),
+        (
+            lambda: Normalization(1, name="n")(Input((None, 3))),
+            "Normalization 'n': axis 1 of the input must be known; the input shape is (None, None, 3).",
+        ),
+        (
+            lambda: Normalization(mean=1, variance=1, name="n").adapt(WAVES),
+            "Normalization 'n': adapt has nothing to find, mean and variance are given.",
+        ),
+        (lambda: Normalization(name="n").adapt([]), "Normalization 'n': adapt was given no data."),
+        (
+            lambda: Normalization("last"),
+            "Normalization: axis must be an integer, several, or None; found 'last'.",
+        ),
+        (lambda: CategoryEncoding(), "CategoryEncoding: num_tokens must be a positive integer; found None."),
+        (
+            lambda: CategoryEncoding(3, "int"),
+            "CategoryEncoding: output_mode must be one of 'multi_hot', 'one_hot', 'count'; found 'int'.",
+        ),
+        (
+            lambda: CategoryEncoding(3, sparse=True),
+            "CategoryEncoding: sparse must be False, torch computes with dense tensors; found True.",
+        ),
+        (
+            lambda: CategoryEncoding(3, name="c")(torch.zeros(2, 3), count_weights=torch.zeros(2, 3)),
+            (
+                "CategoryEncoding 'c': count_weights need output_mode 'count' and the shape of the inputs, (2, 3); "
+                "found 'multi_hot' and (2, 3)."
+            ),
+        ),
+        (
+            lambda: CategoryEncoding(3, "count", name="c")(torch.zeros(2, 3), count_weights=torch.zeros(2, 1)),
+            (
+                "CategoryEncoding 'c': count_weights need output_mode 'count' and the shape of the inputs, (2, 3); "
+                "found 'count' and (2, 1)."
+            ),
+        ),
+        (
+            lambda: Discretization([2.0, 1.0]),
+            "Discretization: bin_boundaries must be a list of numbers, none below the one before; found [2.0, 1.0].",
+        ),
+        (lambda: Discretization(name="d"), "Discretization 'd': give bin_boundaries or num_bins, and not both."),
+        (
+            lambda: Discretization([1], 2, name="d"),
+            "Discretization 'd': give bin_boundaries or num_bins, and not both.",
+        ),
+        (
+            lambda: Discretization(num_bins=3, epsilon=0),
+            "Discretization: epsilon must be above 0 and below 1; found 0.",
+        ),
+        (
+            lambda: Discretization([1], name="d").adapt(WAVES),
+            "Discretization 'd': adapt has nothing to find, bin_boundaries are given.",
+        ),
+        (lambda: Discretization(num_bins=3, name="d").adapt([]), "Discretization 'd': adapt was given no data."),
+        (
+            lambda: Discretization(num_bins=3, name="d")(torch.zeros(2, 3)),
+            "Discretization 'd': there are no boundaries yet; call adapt.",
+        ),
+    ],
+)
+def test_bad_values_are_refused(make, text):
+    with pytest.raises(ValueError, match=f"^{re.escape(text)}$"):
+        make()
+
+
+def test_adapt_refuses_data_of_another_shape():
+    layer = Normalization(name="n")
+    with pytest.raises(ValueError, match=r"^Input 0 is incompatible with layer n: expected axis 1 of input shape"):
+        layer.adapt([WAVES, WAVES[:, :3]])

@@ -1,0 +1,172 @@
+"""Layers that only Keras 1 had: Highway, MaxoutDense, TimeDistributedDense, and Merge with its function `merge`."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import torch
+from torch import nn
+
+from torchkeras import config
+from torchkeras.engine.layer import Layer
+from torchkeras.engine.options import Activation, Positive
+from torchkeras.engine.symbol import KerasTensor, as_list
+from torchkeras.engine.weight import weight
+from torchkeras.initializers import Ones
+from torchkeras.layers.core import Dense, KernelLayer, Lambda
+from torchkeras.layers.merging import Add, Average, Concatenate, Dot, Maximum, Multiply, batch_dot
+
+
+class Highway(KernelLayer):
+    """`gate * activation(x @ kernel + bias) + (1 - gate) * x`, `gate = sigmoid(x @ carry_kernel + carry_bias)`.
+
+    The bias of the gate begins at 1. Regularizers and constraints are those of `kernel` and `bias`.
+
+    Shape: (batch, features) -> the same. Source: https://arxiv.org/abs/1505.00387
+    """
+
+    activation: Activation = None
+    use_bias: bool = True
+
+    kernel = weight("linear.weight", keras="features units", torch="units features")
+    carry_kernel = weight("carry.weight", keras="features units", torch="units features")
+    bias = weight("linear.bias", keras="units", when="use_bias")
+    carry_bias = weight("carry.bias", keras="units", when="use_bias")
+
+    input_ndim = 2
+    keeps_shape = True
+
+    def initializer_of(self, option: str) -> Any:
+        own = {"carry_kernel": self.kernel_initializer, "carry_bias": Ones()}
+        return own.get(option) or super().initializer_of(option)
+
+    def make(self, input_shape: Any) -> None:
+        features = self.known(input_shape, -1)
+        self.linear = nn.Linear(features, features, bias=self.use_bias)
+        self.carry = nn.Linear(features, features, bias=self.use_bias)
+
+    def forward(self, inputs: torch.Tensor) -> torch.Tensor:
+        return torch.lerp(inputs, self.activation(self.linear(inputs)), torch.sigmoid(self.carry(inputs)))
+
+
+def _maps_kernel(layer: Layer, tensor: torch.Tensor) -> torch.Tensor:
+    return tensor.unflatten(0, (layer.nb_feature, layer.units)).transpose(1, 2)  # type: ignore[arg-type]
+
+
+def _maps_bias(layer: Layer, tensor: torch.Tensor) -> torch.Tensor:
+    return tensor.unflatten(0, (layer.nb_feature, layer.units))  # type: ignore[arg-type]
+
+
+class MaxoutDense(KernelLayer):
+    """`max over k of x @ kernel[k] + bias[k]`, the largest of `nb_feature` linear maps.
+
+    Shape: (batch, features) -> (batch, units). Source: https://arxiv.org/abs/1302.4389
+    """
+
+    units: Positive
+    nb_feature: Positive = 4
+    use_bias: bool = True
+
+    kernel = weight("linear.weight", pieces=_maps_kernel)
+    bias = weight("linear.bias", pieces=_maps_bias, when="use_bias")
+
+    input_ndim = 2
+
+    def make(self, input_shape: Any) -> None:
+        self.linear = nn.Linear(self.known(input_shape, -1), self.nb_feature * self.units, bias=self.use_bias)
+
+    def forward(self, inputs: torch.Tensor) -> torch.Tensor:
+        return self.linear(inputs).unflatten(-1, (self.nb_feature, self.units)).amax(1)
+
+
+class TimeDistributedDense(Dense):
+    __doc__ = (Dense.__doc__ or "").replace("over the last axis", "at every time step")
+
+    input_ndim = 3
+
+
+class Cosine(Dot):
+    """The cosine of two inputs along `axes`: `a.b / max(sqrt(a.a * b.b), epsilon)`, as Keras 1's `merge` has it.
+
+    Shape: [(batch, n), (batch, n)] -> (batch, 1, 1): the extra axis is Keras 1's.
+    """
+
+    def forward(self, inputs: Any) -> torch.Tensor:
+        first, second = inputs
+
+        def product(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
+            return batch_dot(a.movedim(self._axes[0], -1), b.movedim(self._axes[1], 1))
+
+        length = torch.sqrt(product(first, first) * product(second, second))
+        return (product(first, second) / length.clamp_min(config.epsilon())).unsqueeze(1)
+
+
+def Merge(  # noqa: N802  (Keras 1's name)
+    layers: Any = None,
+    mode: Any = "sum",
+    concat_axis: int = -1,
+    dot_axes: Any = -1,
+    output_shape: Any = None,
+    output_mask: Any = None,
+    arguments: Mapping[str, Any] | None = None,
+    node_indices: Sequence[int] | None = None,
+    tensor_indices: Sequence[int] | None = None,
+    name: str | None = None,
+) -> Layer:
+    """Today's layer for a mode of Keras 1: Add for "sum", Multiply for "mul", and so on as `MODES` tells.
+
+    A function as `mode` makes a Lambda of it, with `output_shape`, `arguments` and `output_mask` (a mask, or a function
+    of the list of masks). With `layers` (layers, models or symbolic tensors) the layer is called on their outputs at
+    once, and can begin a Sequential. `node_indices` and `tensor_indices` say which call and which output of each.
+
+    Raises ValueError for an unknown mode.
+    """
+    merging = _merging(mode, concat_axis, dot_axes, output_shape, output_mask, arguments, name)
+    if layers is not None:
+        nodes, outputs = node_indices or [0] * len(layers), tensor_indices or [0] * len(layers)
+        merging([_output(*place) for place in zip(layers, nodes, outputs, strict=True)])
+    return merging
+
+
+def _merging(
+    mode: Any, concat_axis: int, dot_axes: Any, output_shape: Any, output_mask: Any, arguments: Any, name: Any
+) -> Layer:
+    if callable(mode):
+        mask = (lambda _, masks: output_mask(masks)) if callable(output_mask) else output_mask
+        return Lambda(mode, output_shape=output_shape, mask=mask, arguments=arguments, name=name)
+    for option, value in (("output_shape", output_shape), ("output_mask", output_mask), ("arguments", arguments)):
+        if value:
+            raise ValueError(f"merge: {option} goes with a function as mode; found {value!r} with mode {mode!r}.")
+    made_by = MODES.get(mode)
+    if made_by is None:
+        raise ValueError(f"merge: mode must be a function or one of {', '.join(map(repr, MODES))}; found {mode!r}.")
+    axes = {Concatenate: {"axis": concat_axis}, Dot: {"axes": dot_axes}, Cosine: {"axes": dot_axes}}
+    return made_by(**axes.get(made_by, {}), name=name)
+
+
+MODES: Mapping[str, Callable[..., Layer]] = {
+    "sum": Add,
+    "mul": Multiply,
+    "concat": Concatenate,
+    "ave": Average,
+    "cos": Cosine,
+    "dot": Dot,
+    "max": Maximum,
+}
+
+
+def _output(source: Any, node: int, index: int) -> KerasTensor:
+    return source if isinstance(source, KerasTensor) else as_list(source.get_output_at(node))[index]
+
+
+def merge(
+    inputs: Any,
+    mode: Any = "sum",
+    concat_axis: int = -1,
+    dot_axes: Any = -1,
+    output_shape: Any = None,
+    output_mask: Any = None,
+    arguments: Mapping[str, Any] | None = None,
+    name: str | None = None,
+) -> Any:
+    """`Merge(mode=mode, ...)(inputs)`, Keras 1's function of a list of symbolic tensors."""
+    return _merging(mode, concat_axis, dot_axes, output_shape, output_mask, arguments, name)(inputs)

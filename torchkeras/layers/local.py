@@ -1,0 +1,78 @@
+"""Locally connected layers: convolutions with a kernel of its own for every place."""
+
+from math import prod
+from typing import Annotated, Any
+
+import torch
+from torch import nn
+
+from torchkeras.engine.options import DataFormat, Positive, Rule, Sizes
+from torchkeras.engine.weight import weight
+from torchkeras.layers.conv import Activated
+from torchkeras.layers.spatial import Spatial, read_padding
+
+
+class LocallyConnected(Spatial, Activated, abstract=True):
+    """`activation(window @ kernel[place] + bias[place])`: a convolution whose kernel is another one at every place.
+
+    `padding` can only be 'valid'. Over one axis the features come last for either `data_format`, as in Keras.
+
+    Shape: (batch, *sizes, channels) -> (batch, *new sizes, filters), or with data_format='channels_first' over two
+    axes (batch, channels, *sizes) -> (batch, filters, *new sizes). Raises ValueError for sizes that are not known and
+    for a kernel that is longer than the input.
+    """
+
+    filters: Positive
+    kernel_size: Sizes
+    strides: Sizes = 1
+    padding: Annotated[str, Rule(lambda value: read_padding(("valid",), value))] = "valid"
+    data_format: DataFormat = None
+
+    kernel = weight("local_kernel")
+    bias = weight("local_bias", when="use_bias")
+
+    def make(self, input_shape: Any) -> None:
+        channels = self.known(input_shape, self.channel_axis)
+        sizes = [self.known(input_shape, axis) for axis in self.spatial_axes]
+        self.check_window("kernel_size", self.kernel_size, input_shape)
+        lengths = [(n - k) // s + 1 for n, k, s in zip(sizes, self.kernel_size, self.strides, strict=True)]
+        window = prod(self.kernel_size) * channels
+        self.local_kernel = nn.Parameter(torch.empty(prod(lengths), window, self.filters))
+        self.local_bias = nn.Parameter(torch.empty(*lengths, self.filters)) if self.use_bias else None
+        self._lengths = lengths
+
+    def forward(self, inputs: torch.Tensor) -> torch.Tensor:
+        windows = inputs
+        for axis, (size, stride) in enumerate(zip(self.kernel_size, self.strides, strict=True), 2):
+            windows = windows.unfold(axis, size, stride)
+        places, values = range(2, 2 + self.rank), range(2 + self.rank, 2 + 2 * self.rank)
+        window = (*values, 1) if self.data_format == "channels_last" else (1, *values)
+        windows = windows.permute(*places, 0, *window).flatten(self.rank + 1).flatten(0, self.rank - 1)
+        outputs = torch.bmm(windows, self.local_kernel)  # (places, batch, filters)
+        if self.local_bias is not None:
+            outputs = outputs + self._placed(self.local_bias)
+        return self.activated(outputs.permute(1, 2, 0).unflatten(2, self._lengths))
+
+    def _placed(self, bias: torch.Tensor) -> torch.Tensor:
+        """The bias as (places, 1, filters). For 'channels_first' Keras reads its numbers as (filters, *places)."""
+        if self.data_format == "channels_last":
+            return bias.view(-1, 1, self.filters)
+        return bias.view(self.filters, -1).t().unsqueeze(1)
+
+
+class LocallyConnected1D(LocallyConnected):
+    __doc__ = LocallyConnected.__doc__
+
+    _declares_options = True
+
+    rank = 1
+
+    def __init__(self, *args: Any, **given: Any):
+        super().__init__(*args, **given)
+        self.data_format = "channels_last"  # Keras takes either and looks at neither
+
+
+class LocallyConnected2D(LocallyConnected):
+    __doc__ = LocallyConnected.__doc__
+
+    rank = 2

@@ -1,0 +1,240 @@
+"""Tokens, integers or strings, as indices into a vocabulary that is given or that `adapt` finds.
+
+Indices start with the mask at 0 (with a `mask_token`, for output_mode 'int'), then come those of what is unknown.
+Source: https://keras.io/api/layers/preprocessing_layers/categorical/
+"""
+
+from collections import Counter
+from math import log
+from typing import Annotated, Any
+
+import numpy as np
+import torch
+
+from torchkeras import config
+from torchkeras.engine.layer import Layer
+from torchkeras.engine.options import PLAIN, OptionalInt, is_integer, one_of, optional, rule
+from torchkeras.engine.symbol import dtype_of, tensors_in
+from torchkeras.layers.preprocessing import NUMBERS, NotSparse, array, batches_in, encoded, set_constant
+
+MaxTokens = Annotated[
+    Any, optional(rule("must be an integer above 1, or None", lambda v: is_integer(v) and v > 1, int))
+]
+OovIndices = Annotated[int, rule("must be an integer of at least 0", lambda v: is_integer(v) and v >= 0, int)]
+TOKENS = rule("must be a list of tokens", lambda v: array(v).ndim == 1 and len(v) > 0, lambda v: array(v).tolist())
+Vocabulary = Annotated[Any, optional(TOKENS)]
+IdfWeights = Annotated[Any, optional(NUMBERS)]
+OutputMode = Annotated[str, one_of("int", "one_hot", "multi_hot", "count", "tf_idf")]
+
+
+class Lookup(Layer, abstract=True):
+    """The base of both: the vocabulary, and the vectors. A subclass reads tokens into an array in `_tokens`."""
+
+    _declares_options = True
+
+    idf_weights: IdfWeights = None
+    invert: bool = False
+    output_mode: OutputMode = "int"
+    sparse: NotSparse = False
+    pad_to_max_tokens: bool = False
+    oov_method: Annotated[str, one_of("floormod")] = "floormod"
+    salt: Annotated[Any, one_of(None)] = None
+
+    vocabulary: Any
+    _places: dict[Any, int]  # token -> index
+
+    def __init__(self, *args: Any, **given: Any):
+        super().__init__(*args, **given)
+        if (self.pad_to_max_tokens and not self.max_tokens) or (self.invert and self.output_mode != "int"):
+            raise ValueError(f"{self._who}: pad_to_max_tokens needs max_tokens, and invert output_mode 'int'.")
+        masks = self.mask_token is not None and self.output_mode == "int"
+        self._special = [self.mask_token] * masks + [self.oov_token] * self.num_oov_indices
+        vocabulary, self.vocabulary, self._is_given = self.vocabulary, None, self.vocabulary is not None
+        if self._is_given:
+            self.set_vocabulary(vocabulary, self.idf_weights)
+
+    @property
+    def _who(self) -> str:
+        return f"{type(self).__name__} {self.name!r}"
+
+    def _tokens(self, values: Any) -> np.ndarray:
+        raise NotImplementedError(f"{self._who} has no _tokens(values).")
+
+    def get_vocabulary(self, include_special_tokens: bool = True) -> list[Any]:
+        """The tokens in the order of their indices, those of mask and unknown among them or not."""
+        return (self.vocabulary or self._special)[0 if include_special_tokens else len(self._special) :]
+
+    def vocabulary_size(self) -> int:
+        """The number of indices, those of mask and unknown among them."""
+        return len(self.get_vocabulary())
+
+    def set_vocabulary(self, vocabulary: Any, idf_weights: Any = None) -> None:
+        """Take these tokens, with or without those of mask and unknown in front, and for 'tf_idf' a weight for each.
+
+        Raises ValueError for repeated or too many tokens, special ones elsewhere, and weights that do not fit.
+        """
+        tokens, special = self._tokens(vocabulary).tolist(), self._special
+        weights = [] if idf_weights is None else array(idf_weights).tolist()
+        if len(weights) != (len(tokens) if self.output_mode == "tf_idf" else 0):
+            raise ValueError(
+                f"{self._who}: idf_weights must hold a number for each token with output_mode 'tf_idf', and none with "
+                f"another; found {len(weights)} for {len(tokens)} tokens and {self.output_mode!r}."
+            )
+        if tokens[: len(special)] != special:
+            tokens, weights = special + tokens, [sum(weights) / max(len(weights), 1)] * len(special) + weights
+        reserved = {self.mask_token, self.oov_token if self.invert else self.mask_token}
+        wrong = [token for token, n in Counter(tokens[len(special) :]).items() if n > 1 or token in reserved]
+        if wrong or len(tokens) > (self.max_tokens or len(tokens)):
+            raise ValueError(
+                f"{self._who}: vocabulary must hold each token once, {special} in front or nowhere, and at most "
+                f"max_tokens ({self.max_tokens}); found {len(tokens)} with {special}, misplaced or repeated: {wrong}."
+            )
+        self.vocabulary = tokens
+        self._places = {token: index for index, token in enumerate(tokens) if index >= len(special)}
+        if self.mask_token is not None:
+            self._places[self.mask_token] = 0 if self.output_mode == "int" else -1
+        if self.output_mode == "tf_idf":
+            self.idf_weights = weights
+            padding = self.max_tokens - len(tokens) if self.pad_to_max_tokens else 0
+            set_constant(self, "_idf", weights + [0.0] * padding)
+
+    def adapt(self, data: Any, steps: int | None = None) -> None:
+        """Take the most frequent tokens of an array, a list, or an iterator of batches (`steps` of them at most).
+
+        Of equally frequent ones the greater comes first. For 'tf_idf' a row is a document (in an array or list of one
+        axis each token is), and a weight is log(1 + documents / (1 + documents with the token)). Raises ValueError
+        when the vocabulary was given as an option, and for no tokens.
+        """
+        if self._is_given:
+            raise ValueError(f"{self._who}: adapt has nothing to find, the vocabulary is given.")
+        data = array(data) if isinstance(data, (list, tuple, torch.Tensor)) else data
+        if isinstance(data, np.ndarray) and data.ndim == 1:
+            data = data[:, None]
+        counts, documents, total = Counter[Any](), Counter[Any](), 0
+        for batch in batches_in(data, steps):
+            tokens = self._tokens(batch)
+            rows = tokens.reshape(-1, tokens.shape[-1]).tolist()
+            total += len(rows)
+            for row in rows:
+                counts.update(row)
+                documents.update(set(row))
+        found = sorted(counts.keys() - {self.mask_token, self.oov_token}, key=lambda t: (counts[t], t), reverse=True)
+        found = found[: self.max_tokens and self.max_tokens - len(self._special)]
+        if not found:
+            raise ValueError(f"{self._who}: adapt found no tokens.")
+        weights = [log(1 + total / (1 + documents[token])) for token in found]
+        self.set_vocabulary(found, weights if self.output_mode == "tf_idf" else None)
+
+    def _check_vocabulary(self) -> None:
+        if self.vocabulary is None:
+            raise ValueError(f"{self._who}: there is no vocabulary yet; call adapt or set_vocabulary.")
+
+    def _encoded(self, indices: torch.Tensor) -> torch.Tensor:
+        if self.output_mode == "int":
+            return indices
+        weighted, depth = (
+            self.output_mode == "tf_idf",
+            self.max_tokens if self.pad_to_max_tokens else len(self.vocabulary),
+        )
+        found = encoded(indices, "count" if weighted else self.output_mode, depth, dtype_of(self.dtype))
+        return found * self._idf if weighted else found
+
+
+class IntegerLookup(Lookup):
+    """The index of each integer in the vocabulary (int64), or with `invert` the integer at each index.
+
+    What is unknown has index 0 (behind a mask 1); with more `num_oov_indices` the one that the remainder tells; with
+    none it is an error. `output_mode`: 'int', or vectors as of `CategoryEncoding`, without the mask ('tf_idf': counts
+    times `idf_weights`), one place for each index, or `max_tokens` places with `pad_to_max_tokens`.
+
+    Shape: any -> the same, or that of `CategoryEncoding`.
+    """
+
+    max_tokens: MaxTokens = None
+    num_oov_indices: OovIndices = 1
+    mask_token: OptionalInt = None
+    oov_token: int = -1
+    vocabulary: Vocabulary = None
+    vocabulary_dtype: Annotated[str, one_of("int64")] = "int64"
+
+    def _tokens(self, values: Any) -> np.ndarray:
+        found = array(values)
+        if found.dtype.kind not in "iu":
+            raise ValueError(f"{self._who}: tokens must be integers; found {found.dtype}.")
+        return found
+
+    def set_vocabulary(self, vocabulary: Any, idf_weights: Any = None) -> None:
+        super().set_vocabulary(vocabulary, idf_weights)
+        keys = sorted(self._places)
+        set_constant(self, "_keys", keys, torch.int64)
+        set_constant(self, "_values", [self._places[key] for key in keys], torch.int64)
+        set_constant(self, "_inverse", [*self.vocabulary, self.oov_token], torch.int64)
+
+    def forward(self, inputs: torch.Tensor) -> torch.Tensor:
+        tokens = inputs.long().contiguous()  # searchsorted warns of a view
+        if self.vocabulary is None and inputs.is_meta and self.output_mode == "int":
+            return tokens
+        self._check_vocabulary()
+        if self.invert:
+            unknown = len(self._inverse) - 1
+            return self._inverse[torch.where((tokens >= 0) & (tokens < unknown), tokens, unknown)]
+        found = torch.searchsorted(self._keys, tokens).clamp(max=len(self._keys) - 1)
+        is_known, unknown = self._keys[found] == tokens, len(self._special) - self.num_oov_indices
+        if self.num_oov_indices == 0:
+            torch.ops.aten._assert_async.msg(
+                is_known.all(), f"{self._who}: with num_oov_indices=0 all must be in the vocabulary."
+            )
+        if self.num_oov_indices > 1:
+            unknown = tokens.remainder(self.num_oov_indices) + unknown
+        return self._encoded(torch.where(is_known, self._values[found], unknown))
+
+
+class StringLookup(Lookup):
+    """The index of each string in the vocabulary (int64), or with `invert` the string at each index.
+
+    Strings are no tensors: the layer stands before a model, takes arrays or lists of strings (or of bytes in
+    `encoding`) and gives tensors; with `invert` the other way round, a NumPy array. More than one of `num_oov_indices`
+    is refused: Keras chooses among them by a hash that is not to be had here. The other options: `IntegerLookup`.
+
+    Shape: any -> the same, or that of `CategoryEncoding`.
+    """
+
+    max_tokens: MaxTokens = None
+    num_oov_indices: Annotated[int, one_of(0, 1)] = 1
+    mask_token: Annotated[Any, optional(PLAIN[str])] = None
+    oov_token: str = "[UNK]"
+    vocabulary: Vocabulary = None
+    idf_weights: IdfWeights = None
+    invert: bool = False
+    output_mode: OutputMode = "int"
+    pad_to_max_tokens: bool = False
+    sparse: NotSparse = False
+    encoding: str = "utf-8"
+
+    def _tokens(self, values: Any) -> np.ndarray:
+        found = np.asarray(values)
+        if found.dtype.kind in "SO":  # bytes, or Python's own strings
+            strings = [v.decode(self.encoding) if isinstance(v, bytes) else v for v in found.ravel().tolist()]
+            found = np.array(strings).reshape(found.shape)
+        if found.dtype.kind != "U":
+            raise ValueError(f"{self._who}: tokens must be strings; found {found.dtype}.")
+        return found
+
+    def __call__(self, inputs: Any) -> Any:
+        """Indices for strings, a tensor; with `invert` strings for indices, an array."""
+        if any(True for _ in tensors_in(inputs)):
+            raise ValueError(
+                f"{self._who}: strings are no tensors, so that it cannot be part of a model; "
+                "call it on arrays of strings, and give the model the integers that it returns."
+            )
+        self._check_vocabulary()
+        self.built = True
+        if self.invert:
+            indices, inverse = array(inputs), np.array([*self.vocabulary, self.oov_token])
+            return inverse[np.where((indices >= 0) & (indices < len(inverse)), indices, len(inverse) - 1)]
+        tokens = self._tokens(inputs)
+        unique, which = np.unique(tokens, return_inverse=True)
+        found = [self._places.get(token, len(self._special) - 1) for token in unique.tolist()]
+        if self.num_oov_indices == 0 and not set(unique.tolist()) <= self._places.keys():
+            raise ValueError(f"{self._who}: with num_oov_indices=0 all must be in the vocabulary; found {inputs!r}.")
+        return self._encoded(torch.tensor(found, device=config.device())[torch.from_numpy(which.reshape(tokens.shape))])

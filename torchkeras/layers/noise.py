@@ -1,0 +1,208 @@
+"""Noise: what changes values at random in training and passes them as they are outside of it."""
+
+from typing import Annotated, Any, ClassVar
+
+import torch
+import torch.nn.functional as F
+
+from torchkeras.engine.layer import Layer
+from torchkeras.engine.layout import Layout
+from torchkeras.engine.options import (
+    NEWER,
+    DataFormat,
+    Fraction,
+    NotNegative,
+    OptionalInt,
+    Share,
+    is_integer,
+    optional,
+    rule,
+)
+from torchkeras.layers.random import Seeded
+from torchkeras.layers.spatial import Spatial
+
+
+def _is_noise_size(value: Any) -> bool:
+    return value is None or (is_integer(value) and value > 0)
+
+
+NoiseShape = Annotated[
+    Any,
+    optional(
+        rule(
+            "must be a tuple of positive integers and None, the batch axis counted",
+            lambda v: isinstance(v, (tuple, list)) and all(map(_is_noise_size, v)),
+            tuple,
+        )
+    ),
+]
+NewerSeed = Annotated[OptionalInt, NEWER]
+
+
+class Noise(Seeded, abstract=True):
+    """The base: a subclass says in `noisy` what training makes of the inputs."""
+
+    supports_masking = True
+    keeps_shape = True
+
+    @property
+    def native_layout(self) -> Layout:
+        return Layout.ANY
+
+    def forward(self, inputs: torch.Tensor, training: bool | None = None) -> torch.Tensor:
+        return self.noisy(inputs) if (self.training if training is None else training) else inputs
+
+    def noisy(self, inputs: torch.Tensor) -> torch.Tensor:
+        """The inputs as training sees them."""
+        raise NotImplementedError(f"{type(self).__name__} has no noisy(inputs).")
+
+    def _normal(self, inputs: torch.Tensor, mean: float, stddev: float) -> torch.Tensor:
+        """A number for each input, normally distributed."""
+        return torch.empty_like(inputs).normal_(mean, stddev, generator=self._generator_on(inputs.device))
+
+    def _kept(self, inputs: torch.Tensor, shape: Any, rate: float, dtype: torch.dtype) -> torch.Tensor:
+        """1, but 0 for a `rate` of the places of `shape`."""
+        places = torch.empty(shape, dtype=dtype, device=inputs.device)
+        return places.bernoulli_(1 - rate, generator=self._generator_on(inputs.device))
+
+
+class Shaped(Noise, abstract=True):
+    """`noise_shape`: the shape of what is drawn."""
+
+    noise_shape: NoiseShape = None
+
+    @property
+    def native_layout(self) -> Layout:
+        return Layout.ANY if self.noise_shape is None else Layout.KERAS
+
+    def make(self, input_shape: Any) -> None:
+        if self.noise_shape is not None and len(self.noise_shape) != len(input_shape):
+            raise ValueError(f"noise_shape {self.noise_shape} must have as many axes as the input {input_shape}.")
+
+    def _noise_shape(self, inputs: torch.Tensor) -> list[int]:
+        shape = self.noise_shape or (None,) * inputs.dim()
+        return [actual if size is None else size for size, actual in zip(shape, inputs.shape, strict=True)]
+
+
+class Dropout(Shaped):
+    """In training, zero for a `rate` of the values and `x / (1 - rate)` for the others; else `x`.
+
+    `noise_shape`: the shape of what is drawn, batch axis counted, spread over axes of 1; None means the input's size.
+    `seed`: draw from an own generator that starts there, instead of torch's.
+
+    Shape: any -> the same. Source: https://jmlr.org/papers/v15/srivastava14a.html
+    """
+
+    rate: Fraction
+    noise_shape: NoiseShape = None
+    seed: OptionalInt = None
+
+    def noisy(self, inputs: torch.Tensor) -> torch.Tensor:
+        if self.rate == 0:
+            return inputs
+        if self.noise_shape is None and self.seed is None:
+            return F.dropout(inputs, self.rate)
+        kept = self._kept(inputs, self._noise_shape(inputs), self.rate, inputs.dtype)
+        return inputs * kept.div_(1 - self.rate)
+
+
+class AlphaDropout(Shaped):
+    """In training, `a * x + b`, with -1.758 (the least value of `selu`) for a `rate` of the values of `x`; else `x`.
+
+    `a` and `b` keep the mean 0 and the variance 1 that `selu` keeps. `noise_shape` and `seed` are as for Dropout. A
+    `rate` of 1 changes nothing, as in Keras 2.
+
+    Shape: any -> the same. Source: https://arxiv.org/abs/1706.02515
+    """
+
+    rate: Share
+    noise_shape: NoiseShape = None
+    seed: OptionalInt = None
+
+    least: ClassVar[float] = -1.6732632423543772 * 1.0507009873554805
+
+    def noisy(self, inputs: torch.Tensor) -> torch.Tensor:
+        if self.rate in (0, 1):
+            return inputs
+        a = ((1 - self.rate) * (1 + self.rate * self.least**2)) ** -0.5
+        b = -a * self.least * self.rate
+        kept = self._kept(inputs, self._noise_shape(inputs), self.rate, torch.bool)
+        return torch.where(kept, a * inputs + b, a * self.least + b)
+
+
+class GaussianNoise(Noise):
+    """In training, `x + noise`, normally distributed around 0 with the standard deviation `stddev`; else `x`.
+
+    `seed`: draw from an own generator that starts there, instead of torch's.
+
+    Shape: any -> the same.
+    """
+
+    stddev: NotNegative
+    seed: NewerSeed = None
+
+    def noisy(self, inputs: torch.Tensor) -> torch.Tensor:
+        return inputs + self._normal(inputs, 0.0, self.stddev)
+
+
+class GaussianDropout(Noise):
+    """In training, `x * noise`, normal around 1 with the standard deviation `sqrt(rate / (1 - rate))`; else `x`.
+
+    `seed`: draw from an own generator that starts there, instead of torch's. A `rate` of 1 changes nothing, as in
+    Keras 2.
+
+    Shape: any -> the same. Source: https://jmlr.org/papers/v15/srivastava14a.html
+    """
+
+    rate: Share
+    seed: NewerSeed = None
+
+    def noisy(self, inputs: torch.Tensor) -> torch.Tensor:
+        if self.rate in (0, 1):
+            return inputs
+        return inputs * self._normal(inputs, 1.0, (self.rate / (1 - self.rate)) ** 0.5)
+
+
+class SpatialDropout(Spatial, Noise, abstract=True):
+    """In training, zero for a `rate` of the channels of each sample and `x / (1 - rate)` for the others; else `x`.
+
+    `seed`: draw from an own generator that starts there, instead of torch's.
+
+    Shape: (batch, *sizes, channels), or with data_format='channels_first' (batch, channels, *sizes), -> the same. Over
+    one axis the channels are always last. Source: https://arxiv.org/abs/1411.4280
+    """
+
+    rate: Fraction
+    data_format: DataFormat = None
+    seed: NewerSeed = None
+
+    def noisy(self, inputs: torch.Tensor) -> torch.Tensor:
+        if self.rate == 0:
+            return inputs
+        kept = self._kept(inputs, (*inputs.shape[:2], *(1,) * self.rank), self.rate, inputs.dtype)
+        return inputs * kept.div_(1 - self.rate)
+
+    @classmethod
+    def from_config(cls, config: Any) -> Layer:
+        """A new layer with the options of a config, apart from the `noise_shape` of None that Keras 2 writes."""
+        return cls(**{key: value for key, value in config.items() if (key, value) != ("noise_shape", None)})
+
+
+class SpatialDropout1D(SpatialDropout):
+    __doc__ = SpatialDropout.__doc__
+
+    data_format: ClassVar[str] = "channels_last"
+
+    rank = 1
+
+
+class SpatialDropout2D(SpatialDropout):
+    __doc__ = SpatialDropout.__doc__
+
+    rank = 2
+
+
+class SpatialDropout3D(SpatialDropout):
+    __doc__ = SpatialDropout.__doc__
+
+    rank = 3

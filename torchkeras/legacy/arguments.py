@@ -1,0 +1,229 @@
+"""Keras 1's names of layers and arguments, as tables, and the one place that turns them into today's.
+
+A row of `SIGNATURES` is the signature that a layer had in Keras 1: its arguments in order, as `old>new` where the name
+has changed. Several old names of one new one make a tuple of it (`nb_row>kernel_size nb_col>kernel_size`); one old name
+of several new ones, joined by `+`, goes to each; `old>` alone means nothing today.
+"""
+
+from collections.abc import Callable, Mapping
+from functools import wraps
+from typing import Any, TypeVar
+
+from torchkeras import config
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+# Old class names of layers; their options are told by the row of the new name.
+LAYERS: Mapping[str, str] = {
+    "AtrousConv1D": "Conv1D",
+    "AtrousConv2D": "Conv2D",
+    "AtrousConvolution1D": "Conv1D",
+    "AtrousConvolution2D": "Conv2D",
+    "Convolution1D": "Conv1D",
+    "Convolution2D": "Conv2D",
+    "Convolution2DTranspose": "Conv2DTranspose",
+    "Convolution3D": "Conv3D",
+    "Deconv2D": "Conv2DTranspose",
+    "Deconv3D": "Conv3DTranspose",
+    "Deconvolution2D": "Conv2DTranspose",
+    "Deconvolution3D": "Conv3DTranspose",
+    "SeparableConvolution1D": "SeparableConv1D",
+    "SeparableConvolution2D": "SeparableConv2D",
+}
+
+_KERNEL = (
+    "W_regularizer>kernel_regularizer b_regularizer>bias_regularizer activity_regularizer "
+    "W_constraint>kernel_constraint b_constraint>bias_constraint bias>use_bias input_dim input_length"
+)
+_SEPARABLE_INIT = "init>depthwise_initializer+pointwise_initializer activation weights border_mode>padding"
+_SEPARABLE = (
+    "depthwise_regularizer pointwise_regularizer b_regularizer>bias_regularizer activity_regularizer "
+    "depthwise_constraint pointwise_constraint b_constraint>bias_constraint bias>use_bias"
+)
+_DENSE = f"init>kernel_initializer activation weights {_KERNEL}"
+_SIZE_1D = "nb_filter>filters filter_length>kernel_size"
+_SIZE_2D = "nb_filter>filters nb_row>kernel_size nb_col>kernel_size"
+_SIZE_3D = "nb_filter>filters kernel_dim1>kernel_size kernel_dim2>kernel_size kernel_dim3>kernel_size"
+_CONV = "init>kernel_initializer activation weights border_mode>padding"
+_CONV_1D = f"{_CONV} subsample_length>strides {_KERNEL}"
+_CONV_ND = f"{_CONV} subsample>strides dim_ordering>data_format {_KERNEL}"
+_ATROUS = "atrous_rate>dilation_rate"
+_GATES = "inner_activation>recurrent_activation"
+_BEGINS = "init>kernel_initializer inner_init>recurrent_initializer"
+_BEGINS_LSTM = f"{_BEGINS} forget_bias_init>unit_forget_bias"
+_RECURRENT = (
+    "W_regularizer>kernel_regularizer U_regularizer>recurrent_regularizer b_regularizer>bias_regularizer "
+    "dropout_W>dropout dropout_U>recurrent_dropout weights return_sequences go_backwards stateful"
+)
+_STEPS = "unroll input_dim input_length"
+_POOL_1D = "pool_length>pool_size stride>strides border_mode>padding"
+_POOL_ND = "pool_size strides border_mode>padding dim_ordering>data_format"
+
+SIGNATURES: Mapping[str, str] = {
+    "AveragePooling1D": _POOL_1D,
+    "AveragePooling2D": _POOL_ND,
+    "AveragePooling3D": _POOL_ND,
+    "BatchNormalization": "epsilon mode axis momentum weights beta_init>beta_initializer gamma_init>gamma_initializer "
+    "gamma_regularizer beta_regularizer",
+    "Conv1D": f"{_SIZE_1D} {_CONV_1D} {_ATROUS}",
+    "Conv2D": f"{_SIZE_2D} {_CONV_ND} {_ATROUS}",
+    "Conv2DTranspose": f"{_SIZE_2D} output_shape>target_shape {_CONV_ND}",
+    "Conv3D": f"{_SIZE_3D} {_CONV_ND}",
+    "Conv3DTranspose": f"{_SIZE_3D} output_shape>target_shape {_CONV_ND}",
+    "ConvLSTM2D": f"{_SIZE_2D} {_BEGINS_LSTM} activation {_GATES} dim_ordering>data_format border_mode>padding "
+    f"subsample>strides {_RECURRENT}",
+    "Cropping2D": "cropping dim_ordering>data_format",
+    "Cropping3D": "cropping dim_ordering>data_format",
+    "Dense": f"output_dim>units {_DENSE}",
+    "Dropout": "p>rate noise_shape seed",
+    "Embedding": "input_dim output_dim init>embeddings_initializer input_length W_regularizer>embeddings_regularizer "
+    "activity_regularizer W_constraint>embeddings_constraint mask_zero weights dropout",
+    "GRU": f"output_dim>units {_BEGINS} activation {_GATES} {_RECURRENT} consume_less>implementation {_STEPS}",
+    "GaussianDropout": "p>rate",
+    "GaussianNoise": "sigma>stddev",
+    "GlobalAveragePooling2D": "dim_ordering>data_format",
+    "GlobalAveragePooling3D": "dim_ordering>data_format",
+    "GlobalMaxPooling2D": "dim_ordering>data_format",
+    "GlobalMaxPooling3D": "dim_ordering>data_format",
+    "Highway": _DENSE,
+    "LSTM": f"output_dim>units {_BEGINS_LSTM} activation {_GATES} {_RECURRENT} consume_less>implementation {_STEPS}",
+    "LocallyConnected1D": f"{_SIZE_1D} {_CONV_1D}",
+    "LocallyConnected2D": f"{_SIZE_2D} {_CONV_ND}",
+    "MaxPooling1D": _POOL_1D,
+    "MaxPooling2D": _POOL_ND,
+    "MaxPooling3D": _POOL_ND,
+    "MaxoutDense": f"output_dim>units nb_feature init>kernel_initializer weights {_KERNEL}",
+    "PReLU": "init>alpha_initializer weights shared_axes",
+    "SeparableConv1D": f"{_SIZE_1D} {_SEPARABLE_INIT} subsample_length>strides depth_multiplier {_SEPARABLE}",
+    "SeparableConv2D": f"{_SIZE_2D} {_SEPARABLE_INIT} subsample>strides depth_multiplier dim_ordering>data_format "
+    f"{_SEPARABLE}",
+    "SimpleRNN": f"output_dim>units {_BEGINS} activation {_RECURRENT} consume_less> {_STEPS}",
+    "SpatialDropout1D": "p>rate",
+    "SpatialDropout2D": "p>rate dim_ordering>data_format",
+    "SpatialDropout3D": "p>rate dim_ordering>data_format",
+    "UpSampling1D": "length>size",
+    "UpSampling2D": "size dim_ordering>data_format",
+    "UpSampling3D": "size dim_ordering>data_format",
+    "ZeroPadding1D": "padding",
+    "ZeroPadding2D": "padding dim_ordering>data_format",
+    "ZeroPadding3D": "padding dim_ordering>data_format",
+}
+
+# Old values of an argument, whatever the layer.
+VALUES: Mapping[str, Mapping[Any, Any]] = {
+    "consume_less": {"cpu": 0, "mem": 1, "gpu": 2},
+    "dim_ordering": {**config.DIM_ORDERINGS, "default": None},
+    "forget_bias_init": {"one": True, "ones": True, "zero": False, "zeros": False},
+}
+
+# The ends of ZeroPadding's dictionaries, in the order of today's pairs.
+PADS: Mapping[str, tuple[tuple[str, str], ...]] = {
+    "ZeroPadding1D": (("left_pad", "right_pad"),),
+    "ZeroPadding2D": (("top_pad", "bottom_pad"), ("left_pad", "right_pad")),
+}
+
+# Arguments of functions and constructors that are no layers.
+KEYWORDS: Mapping[str, Mapping[str, str]] = {
+    "InputLayer": {"input_dtype": "dtype"},
+    "Model": {"input": "inputs", "output": "outputs"},
+    "fit": {"nb_epoch": "epochs"},
+}
+
+
+class Keras1Arrays(list[Any]):
+    """Initial values given as `weights=` in a call by Keras 1's names, whose shapes were Keras 1's too."""
+
+
+def layer_arguments(
+    cls: type, known: Mapping[str, Any], args: tuple[Any, ...], given: dict[str, Any]
+) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """A call's arguments under today's names; `known` are the options of the class.
+
+    A call is read by Keras 1's signature when it uses a name that only Keras 1 had, or the sizes of a kernel one by
+    one (`Conv2D(64, 3, 3)`, as Keras 2.2.4 takes it too). Raises TypeError for an option that is given by both names,
+    ValueError for an old value that means nothing.
+    """
+    kind = next((base.__name__ for base in cls.__mro__ if base.__name__ in SIGNATURES), None)
+    if kind is None:
+        return args, given
+    row = [argument.partition(">") for argument in SIGNATURES[kind].split()]
+    renamed = {old: new for old, changed, new in row if changed and old not in known}
+    sizes = sum(new == "kernel_size" for new in renamed.values())
+    one_by_one = sizes > 1 and len(args) > sizes and all(type(size) is int for size in args[1 : sizes + 1])
+    if one_by_one or not renamed.keys().isdisjoint(given):
+        return _with_pairs(kind, (), _today(cls, renamed, [old for old, _, _ in row], args, given))
+    return _with_pairs(kind, args, given)
+
+
+def _with_pairs(kind: str, args: tuple[Any, ...], given: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """The same with the padding of a ZeroPadding as pairs."""
+    if kind in PADS and args:
+        return (_pairs(PADS[kind], args[0]), *args[1:]), given
+    if kind in PADS and "padding" in given:
+        return args, {**given, "padding": _pairs(PADS[kind], given["padding"])}
+    return args, given
+
+
+def _today(
+    cls: type, renamed: Mapping[str, str], order: list[str], args: tuple[Any, ...], given: dict[str, Any]
+) -> dict[str, Any]:
+    if len(args) > len(order):
+        raise TypeError(f"{cls.__name__} took at most {len(order)} positional arguments in Keras 1; found {len(args)}.")
+    old = {**dict(zip(order, args, strict=False)), **given}
+    result: dict[str, Any] = {}
+    parts: dict[str, list[Any]] = {}
+    for name, value in old.items():
+        if name in renamed:
+            found = _value(cls, name, value)
+            for new in filter(None, renamed[name].split("+")):
+                parts.setdefault(new, []).append(found)
+        else:
+            result[name] = Keras1Arrays(value) if name == "weights" and value is not None else value
+    for new, values in parts.items():
+        if new in result:
+            names = " and ".join(name for name in renamed if new in renamed[name].split("+") and name in old)
+            raise TypeError(f"{cls.__name__}: {names} and {new} are one option under two names; give one of them.")
+        wanted = sum(name == new for name in renamed.values())
+        result[new] = values[0] if wanted == 1 else tuple(values)
+    return result
+
+
+def _value(cls: type, name: str, value: Any) -> Any:
+    known = VALUES.get(name)
+    if known is None:
+        return value
+    if not isinstance(value, str) or value not in known:
+        raise ValueError(f"{cls.__name__}: {name} must be one of {', '.join(map(repr, known))}; found {value!r}.")
+    return known[value]
+
+
+def _pairs(names: tuple[tuple[str, str], ...], value: Any) -> Any:
+    """Pairs from a dictionary of ends, or from four numbers in a row; anything else stays."""
+    if isinstance(value, Mapping):
+        unknown = sorted(set(value) - {name for pair in names for name in pair})
+        if unknown:
+            ends = ", ".join(name for pair in names for name in pair)
+            raise ValueError(f"ZeroPadding{len(names)}D: padding knows the ends {ends}; found {unknown[0]!r}.")
+        found = tuple(tuple(value.get(name, 0) for name in pair) for pair in names)
+        return found[0] if len(found) == 1 else found
+    if isinstance(value, (tuple, list)) and len(names) == 2 and len(value) == 4:
+        return (tuple(value[:2]), tuple(value[2:]))
+    return value
+
+
+def old_names(kind: str) -> Callable[[F], F]:
+    """Let a function take the old names that `KEYWORDS[kind]` lists beside today's."""
+
+    def decorate(function: F) -> F:
+        @wraps(function)
+        def taking_old_names(*args: Any, **given: Any) -> Any:
+            for old, new in KEYWORDS[kind].items():
+                if old in given:
+                    if new in given:
+                        raise TypeError(f"{kind}: {old} and {new} are one argument under two names; give one of them.")
+                    given[new] = given.pop(old)
+            return function(*args, **given)
+
+        return taking_old_names  # type: ignore[return-value]
+
+    return decorate
