@@ -1,66 +1,52 @@
-"""Milliseconds of LSTM(64) forward and back, the input's projection among them: `lstm_scan` against torch's nn.LSTM.
+"""Milliseconds of LSTM(64) and GRU(64) forward and back, over (64, 50, 32), on each of their paths.
 
-torch's kernel knows the gate sigmoid alone; `lstm_scan` and the loop under autograd compute Keras's hard_sigmoid. All
-take turns in one process, so that what else the machine does falls on all; a ratio is the median of the rounds' ratios.
+"torch" is the kernel of torch's own module, which knows the gate sigmoid alone; "scan" is the time loop with gradients
+written by hand, for Keras's hard_sigmoid; "loop" is the same under autograd. All take turns in one process, so that
+what else the machine does falls on all; a ratio is the median of the rounds' ratios to the kernel's time.
 """
 
 import argparse
 import statistics
 import time
-from collections.abc import Callable
+from typing import Any
 
 import torch
-import torch.nn.functional as F
-from torch import Tensor, nn
+from torch import Tensor
 
-from torchkeras.activations import hard_sigmoid
-from torchkeras.layers.scan import lstm_scan
+from torchkeras.layers import GRU, LSTM
 
 BATCH, STEPS, FEATURES, UNITS = 64, 50, 32, 64
 WARM_UP_ROUNDS = 3
 
+FAMILIES: dict[str, list[tuple[str, Any]]] = {
+    "LSTM": [
+        ("torch", lambda: LSTM(UNITS, recurrent_activation="sigmoid")),
+        ("scan", lambda: LSTM(UNITS)),
+        ("loop", lambda: LSTM(UNITS, unroll=True)),
+    ],
+    "GRU": [
+        ("torch", lambda: GRU(UNITS, recurrent_activation="sigmoid", reset_after=True)),
+        ("scan", lambda: GRU(UNITS)),
+        ("loop", lambda: GRU(UNITS, unroll=True)),
+    ],
+}
 
-class Recurrence:
-    """The contenders, which share weights, input and the gradient of the outputs."""
 
-    def __init__(self, device: str):
-        torch.manual_seed(0)
-        self.lstm = nn.LSTM(FEATURES, UNITS).to(device)
-        self.sequence = torch.randn(STEPS, BATCH, FEATURES, device=device)
-        self.gradient = torch.randn(STEPS, BATCH, UNITS, device=device)
+def made(path: str, make: Any, sequence: Tensor) -> Any:
+    """A layer in training, that takes the path it is measured for."""
+    layer = make().train()
+    layer(sequence)
+    assert layer.path() == path, (path, layer.path())
+    return layer
 
-    def torch_kernel(self) -> Tensor:
-        return self.lstm(self.sequence)[0]
 
-    def scan(self) -> Tensor:
-        state = self.sequence.new_zeros(BATCH, UNITS)
-        return lstm_scan(self._projected(), state, state, self.lstm.weight_hh_l0, "hard_sigmoid")[0]
-
-    def autograd_loop(self) -> Tensor:
-        h = c = self.sequence.new_zeros(BATCH, UNITS)
-        kernel, outputs = self.lstm.weight_hh_l0.t(), []
-        for projected in self._projected().unbind(0):
-            z = torch.addmm(projected, h, kernel).view(-1, 4, UNITS)
-            i, f, _, o = hard_sigmoid(z).unbind(1)
-            c = torch.addcmul(f * c, i, torch.tanh(z[:, 2]))
-            h = o * torch.tanh(c)
-            outputs.append(h)
-        return torch.stack(outputs)
-
-    def _projected(self) -> Tensor:
-        return F.linear(self.sequence, self.lstm.weight_ih_l0, self.lstm.bias_ih_l0)
-
-    def milliseconds(self, contender: Callable[[], Tensor], repeats: int) -> float:
-        started = time.perf_counter()
-        for _ in range(repeats):
-            contender().backward(self.gradient)
-        if self.sequence.is_cuda:
-            torch.cuda.synchronize()
-        return (time.perf_counter() - started) * 1e3 / repeats
-
-    def gradients(self, contender: Callable[[], Tensor]) -> list[Tensor]:
-        weights = [self.lstm.weight_ih_l0, self.lstm.bias_ih_l0, self.lstm.weight_hh_l0]
-        return list(torch.autograd.grad(contender(), weights, self.gradient))
+def milliseconds(layer: Any, sequence: Tensor, gradient: Tensor, repeats: int) -> float:
+    started = time.perf_counter()
+    for _ in range(repeats):
+        layer(sequence).backward(gradient)
+    if sequence.is_cuda:
+        torch.cuda.synchronize()
+    return (time.perf_counter() - started) * 1e3 / repeats
 
 
 def main() -> None:
@@ -72,20 +58,19 @@ def main() -> None:
     torch.set_num_threads(chosen.threads)
 
     device = "cuda" if torch.cuda.is_available() else "cpu"
-    recurrence = Recurrence(device)
-    contenders = [recurrence.torch_kernel, recurrence.scan, recurrence.autograd_loop]
-    torch.testing.assert_close(*map(recurrence.gradients, contenders[1:]), rtol=1e-4, atol=1e-4)
-    rounds = [
-        [recurrence.milliseconds(contender, chosen.repeats) for contender in contenders]
-        for _ in range(WARM_UP_ROUNDS + chosen.rounds)
-    ][WARM_UP_ROUNDS:]
-
-    print(f"torch {torch.__version__}, {device}, {torch.get_num_threads()} threads")
-    print(f"milliseconds forward and back, medians of {chosen.rounds} rounds; ratio to nn.LSTM (sigmoid)")
-    for index, contender in enumerate(contenders):
-        times = statistics.median(timed[index] for timed in rounds)
-        ratio = statistics.median(timed[index] / timed[0] for timed in rounds)
-        print(f"{contender.__name__:<14} {times:>8.3f} {ratio:>8.3f}")
+    sequence = torch.randn(BATCH, STEPS, FEATURES, device=device)
+    gradient = torch.randn(BATCH, UNITS, device=device)
+    print(f"torch {torch.__version__}, {device}, {torch.get_num_threads()} threads, {chosen.rounds} rounds")
+    for family, contenders in FAMILIES.items():
+        layers = [made(path, make, sequence) for path, make in contenders]
+        rounds = [
+            [milliseconds(layer, sequence, gradient, chosen.repeats) for layer in layers]
+            for _ in range(WARM_UP_ROUNDS + chosen.rounds)
+        ][WARM_UP_ROUNDS:]
+        for index, (path, _) in enumerate(contenders):
+            times = statistics.median(timed[index] for timed in rounds)
+            ratio = statistics.median(timed[index] / timed[0] for timed in rounds)
+            print(f"{family:<5} {path:<6} {times:>8.3f} ms {ratio:>8.3f}")
 
 
 if __name__ == "__main__":

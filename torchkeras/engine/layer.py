@@ -71,6 +71,7 @@ class Layer(Calls, WeightOwner):
 
     def __init_subclass__(cls, abstract: bool = False, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
+        cls.__doc__ = cls.__doc__ or cls.__mro__[1].__doc__  # what a variant of a rank does, its base says
         own_init = "__init__" in cls.__dict__ and not cls.__dict__.get("_declares_options", False)
         cls._options = {} if own_init else options.collect(cls, Layer)
         cls._weights = {

@@ -80,10 +80,10 @@ def _run(layer: Layer, inputs: Any, masks: list[Any], arguments: Mapping[str, An
             return outputs, layer.compute_mask(given, mask)
     except (RuntimeError, ValueError, IndexError) as error:
         shape = unpacked([tensor.shape for tensor in as_list(inputs)])
-        reason = str(error).strip().splitlines()[0]
-        raise ValueError(
-            f"{type(layer).__name__} {layer.name!r} cannot compute on input shape {shape}: {reason}"
-        ) from error
+        reason, what = str(error).strip().splitlines()[0], f"{type(layer).__name__} {layer.name!r}"
+        if reason.startswith(what):  # the layer's own words
+            raise
+        raise ValueError(f"{what} cannot compute on input shape {shape}: {reason}") from error
 
 
 def _check_tensors(layer: Layer, outputs: Any) -> None:

@@ -88,7 +88,8 @@ class ConvLSTMStep(Initializers, UnitForgetBias, Penalties, Drops, RecurrentPadd
         self.padding = "half" if self.padding == "same" else self.padding
 
     def make_convolutions(self, input_shape: Shape) -> None:
-        """Make both convolutions for inputs whose last axes are those of an image."""
+        """Make both convolutions for inputs whose last axes are those of an image, which the kernel must fit."""
+        self.state_shapes(input_shape)
         channels = self.known(input_shape, -1 if self.data_format == "channels_last" else -1 - self.rank)
         convolution, gates = CONVOLUTIONS[self.rank], self.gates * self.filters
         self.input_conv = convolution(

@@ -1,8 +1,8 @@
 """EinsumDense: a dense layer over the axes that an equation names."""
 
 import re
-from collections.abc import Iterable
 from math import prod
+from os.path import commonprefix
 from typing import Annotated, Any
 
 import torch
@@ -14,22 +14,12 @@ from torchkeras.engine.weight import weight
 from torchkeras.initializers import VarianceScaling
 from torchkeras.layers.core import KernelLayer
 
-EQUATION = re.compile(r"(\.\.\.)?([a-zA-Z]+)(\.\.\.)?,([a-zA-Z]+)->(\.\.\.)?([a-zA-Z]+)(\.\.\.)?")
+# An ellipsis or nothing, the input, an ellipsis or nothing; the kernel; the output between the same.
+EQUATION = re.compile(r"(\.{3}|)([a-zA-Z]+)(\.{3}|),([a-zA-Z]+)->\1([a-zA-Z]+)\3")
 
 
 def _is_equation(value: Any) -> bool:
-    parts = EQUATION.fullmatch(value) if isinstance(value, str) else None
-    return parts is not None and parts.group(1, 3) == parts.group(5, 7) and not (parts[1] and parts[3])
-
-
-def _parts(equation: str) -> re.Match[str]:
-    found = EQUATION.fullmatch(equation)
-    assert found is not None  # the rule of the option has seen to it
-    return found
-
-
-def _are_letters(value: Any) -> bool:
-    return value is None or (isinstance(value, str) and value.isalpha())
+    return isinstance(value, str) and EQUATION.fullmatch(value) is not None and value.count("...") <= 2
 
 
 def _read_sizes(value: Any) -> tuple[int | None, ...]:
@@ -39,25 +29,19 @@ def _read_sizes(value: Any) -> tuple[int | None, ...]:
     return tuple(found)
 
 
-class EinsumWeights(nn.Module):
-    """A kernel and a bias in Keras's order of axes."""
-
-    def __init__(self, kernel: list[int], bias: list[int] | None):
-        super().__init__()
-        self.weight = nn.Parameter(torch.empty(kernel))
-        self.bias = None if bias is None else nn.Parameter(torch.empty(bias))
+def _parts(equation: str) -> list[str]:
+    """The letters of the input, the kernel and the output, and the ellipses before and behind those of the input."""
+    (before, taken, behind, kernel, given), *_ = EQUATION.findall(equation)
+    return [taken, kernel, given, before, behind]
 
 
 def _kernel_piece(layer: "EinsumDense", tensor: Tensor) -> Tensor:
-    """A Linear's matrix with its outputs and its inputs as axes, in the order of the kernel's letters."""
-    if not layer._linear:
-        return tensor
-    letters = layer._new + layer._summed
-    return tensor.view(layer._sizes_of(letters)).permute([letters.index(letter) for letter in layer._kernel])
+    kernel, stored = _parts(layer.equation)[1], layer._stored
+    return tensor.view([layer._sizes[k] for k in stored]).permute([stored.index(k) for k in kernel])
 
 
 def _bias_piece(layer: "EinsumDense", tensor: Tensor) -> Tensor:
-    return tensor.view(layer._sizes_of(layer._new)) if layer._linear else tensor
+    return tensor.view(layer._bias_shape)
 
 
 class EinsumDense(KernelLayer):
@@ -76,7 +60,9 @@ class EinsumDense(KernelLayer):
         Any, Rule(_read_sizes, lambda kept: kept[0] if len(kept) == 1 else list(kept)), Called("output_shape")
     ]
     activation: Activation = None
-    bias_axes: Annotated[Any, rule("must be letters of the output or None", _are_letters)] = None
+    bias_axes: Annotated[
+        Any, rule("must be letters of the output or None", lambda v: v is None or (isinstance(v, str) and v.isalpha()))
+    ] = None
 
     kernel = weight("product.weight", pieces=_kernel_piece)
     bias = weight("product.bias", pieces=_bias_piece, when="bias_axes")
@@ -88,96 +74,72 @@ class EinsumDense(KernelLayer):
         found = super().initializer_of(option)
         if option != "kernel" or not isinstance(found, VarianceScaling):
             return found
-        _, given = self._letters
-        fans = (self._sizes_of(k for k in self._kernel if (k in given) is is_output) for is_output in (False, True))
-        return found.with_fans(*map(prod, fans))
-
-    @property
-    def _kernel(self) -> str:
-        return _parts(self.equation)[4]
-
-    @property
-    def _letters(self) -> tuple[str, str]:
-        """Those of the input and of the output."""
-        parts = _parts(self.equation)
-        return parts[2], parts[6]
-
-    def _sizes_of(self, letters: Iterable[str]) -> list[int]:
-        return [self._sizes[letter] for letter in letters]
+        _, kernel, given, *_ = _parts(self.equation)
+        return found.with_fans(*(prod(self._sizes[k] for k in kernel if (k in given) == new) for new in (False, True)))
 
     def make(self, input_shape: Any) -> None:
-        taken, given = self._letters
-        self._check_letters()
-        self._sizes = self._find_sizes(input_shape)
-        self._new = "".join(letter for letter in given if letter not in taken)
-        self._summed = "".join(letter for letter in taken if letter not in given)
-        kept = taken.removesuffix(self._summed)
+        taken, kernel, given, _, behind = _parts(self.equation)
+        sizes, bias = self._find_sizes(input_shape), self.bias_axes or ""
+        first = min(map(given.index, bias), default=len(given))
+        # As Keras has it: from the first letter of the bias on, 1 where it is spread.
+        self._bias_shape = [sizes[k] if k in bias else 1 for k in given[first:]]
+        self._bias_shape += [1] * (len(input_shape) - len(taken)) if behind else []
+        kept = len(commonprefix([taken, given]))
+        summed, new = taken[kept:], given[kept:]
         self._linear = (
-            bool(self._new and self._summed)
-            and _parts(self.equation)[3] is None
-            and (taken, given) == (kept + self._summed, kept + self._new)
-            and sorted(self._kernel) == sorted(self._new + self._summed)
-            and set(self.bias_axes or self._new) == set(self._new)
+            bool(summed and new and not behind)
+            and set(summed).isdisjoint(new)
+            and sorted(kernel) == sorted(summed + new)
+            and set(bias or new) == set(new)
         )
+        self._sizes, self._stored = sizes, new + summed if self._linear else kernel
+        self._summed, self._new_sizes = len(summed), [sizes[k] for k in new if self._linear]
         if self._linear:
-            inputs, outputs = (prod(self._sizes_of(letters)) for letters in (self._summed, self._new))
-            self.product = nn.Linear(inputs, outputs, bias=self.bias_axes is not None)
+            inputs = prod(sizes[k] for k in summed)
+            self.product = nn.Linear(inputs, prod(self._new_sizes), bias=bool(bias))
         else:
-            self.product = EinsumWeights(self._sizes_of(self._kernel), self._bias_shape(len(input_shape)))
+            self.product = nn.Module()
+            self.product.weight = nn.Parameter(torch.empty([sizes[k] for k in kernel]))
+            self.product.bias = nn.Parameter(torch.empty(self._bias_shape)) if bias else None
 
-    def _check_letters(self) -> None:
-        taken, given = self._letters
+    def _find_sizes(self, input_shape: Shape) -> dict[str, Any]:
+        """The size of each letter of the output, the kernel and the bias, None where nothing needs it."""
+        taken, kernel, given, before, behind = _parts(self.equation)
+        bias, told = self.bias_axes or "", self.partial_output_shape
         for owner, letters, others, where in (
-            ("kernel", self._kernel, taken + given, "the input or the output"),
-            ("output", given, taken + self._kernel, "the input or the kernel"),
-            ("bias", self.bias_axes or "", given, "the output"),
+            ("kernel", kernel, taken + given, "the input or the output"),
+            ("output", given, taken + kernel, "the input or the kernel"),
+            ("bias", bias, given, "the output"),
         ):
-            for letter in letters:
-                if letter not in others:
-                    raise ValueError(
-                        f"axis {letter!r} of the {owner} must be in {where} too; the equation is {self.equation!r}."
-                    )
-
-    def _find_sizes(self, input_shape: Shape) -> dict[str, int]:
-        """The sizes of the letters of the kernel and the bias."""
-        taken, given = self._letters
-        before, behind = bool(_parts(self.equation)[1]), bool(_parts(self.equation)[3])
-        ndim, output = len(input_shape), self.partial_output_shape if before else (None, *self.partial_output_shape)
-        if ndim < len(taken) + before or (ndim > len(taken) and not (before or behind)):
+            if alone := letters.lstrip(others)[:1]:
+                raise ValueError(
+                    f"axis {alone!r} of the {owner} must be in {where} too; the equation is {self.equation!r}."
+                )
+        ndim, named = len(input_shape), given if before else given[1:]
+        if ndim < len(taken) + bool(before) or (ndim > len(taken) and not (before or behind)):
             raise ValueError(f"equation {self.equation!r} does not fit the input {tuple(input_shape)}.")
-        if len(output) != len(given):
+        if len(told) != len(named):
             raise ValueError(
-                f"output_shape {self.partial_output_shape} must have a size for each of {given[not before :]!r}; "
-                f"the equation is {self.equation!r}."
+                f"output_shape {told} must have a size for each of {named!r}; the equation is {self.equation!r}."
             )
-        told = {letter: size for letter, size in zip(given, output, strict=True) if size is not None}
-        axes = {letter: index - len(taken) * before for index, letter in enumerate(taken)}
-        sizes = dict(told)
-        for letter in {*self._kernel, *(self.bias_axes or "")}:
+        sizes: dict[str, Any] = dict(zip(named, told, strict=True))
+        axes = {letter: index - len(taken) * bool(before) for index, letter in enumerate(taken)}
+        for letter in {*axes} & {*named}:
+            size, found = sizes[letter], input_shape[axes[letter]]
+            if None not in (size, found) and size != found:
+                raise ValueError(
+                    f"axis {letter!r} has {size} in output_shape {told}, {found} in the input {tuple(input_shape)}."
+                )
+        for letter in kernel + bias:
             if letter in axes:
                 sizes[letter] = self.known(input_shape, axes[letter])
-            if letter not in sizes:
-                raise ValueError(f"output_shape {self.partial_output_shape} must tell the size of axis {letter!r}.")
-        for letter, size in told.items():
-            if letter in axes and input_shape[axes[letter]] not in (None, size):
-                raise ValueError(
-                    f"axis {letter!r} has {size} in output_shape {self.partial_output_shape}, "
-                    f"{input_shape[axes[letter]]} in the input {tuple(input_shape)}."
-                )
+            elif sizes.get(letter) is None:
+                raise ValueError(f"output_shape {told} must tell the size of axis {letter!r}.")
         return sizes
-
-    def _bias_shape(self, ndim: int) -> list[int] | None:
-        """That of Keras: the letters from the first of `bias_axes` on, 1 where it is spread."""
-        if self.bias_axes is None:
-            return None
-        (taken, given), behind = self._letters, bool(_parts(self.equation)[3])
-        first = min(map(given.index, self.bias_axes))
-        sizes = [self._sizes[letter] if letter in self.bias_axes else 1 for letter in given[first:]]
-        return sizes + [1] * (ndim - len(taken)) * behind
 
     def forward(self, inputs: Tensor) -> Tensor:
         if not self._linear:
             product = torch.einsum(self.equation, inputs, self.product.weight)
             return self.activation(product if self.product.bias is None else product + self.product.bias)
-        outputs = self.product(inputs.flatten(-len(self._summed)))
-        return self.activation(outputs.unflatten(-1, self._sizes_of(self._new)) if len(self._new) > 1 else outputs)
+        outputs = self.product(inputs.flatten(-self._summed))
+        return self.activation(outputs.unflatten(-1, self._new_sizes) if len(self._new_sizes) > 1 else outputs)

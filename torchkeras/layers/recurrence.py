@@ -16,6 +16,7 @@ from torch import Tensor, nn
 
 from torchkeras.engine.layer import Layer
 from torchkeras.engine.symbol import Shape, as_list
+from torchkeras.layers.scan import can_scan
 
 States = tuple[Tensor, ...]
 # (inputs, states) -> (output, states), at one step; the inputs are what `Project` made of them
@@ -264,14 +265,14 @@ class TorchRecurrent(Recurrent, abstract=True):
 
         Torch's kernel is for its own function, without dropout inside of it (in training, `recurrent_dropout`, and
         `dropout` drawn for each gate), and for one final state under a mask. The scan is for a `scan_gate` and without
-        `recurrent_dropout`; not with `unroll`, which asks for plain steps, nor inside torch.compile.
+        `recurrent_dropout`; not with `unroll`, which asks for plain steps, nor inside torch.compile or torch.func.
         """
         training = self.training if training is None else training
         drops = training and (self.recurrent_dropout or (self.dropout and self.drop_sets > 1))
         final_states = self.state_count > 1 and (self.return_state or self.stateful)
         if self._fused and not drops and not (masked and final_states):
             return "torch"
-        plain = self.unroll or (training and self.recurrent_dropout) or torch.compiler.is_compiling()
+        plain = self.unroll or (training and self.recurrent_dropout) or not can_scan()
         return "loop" if plain or self.scan_gate is None else "scan"
 
     def forward(self, inputs: Any, mask: Any = None, training: bool | None = None) -> Any:
@@ -294,7 +295,7 @@ class TorchRecurrent(Recurrent, abstract=True):
         if path == "scan":
             project, _ = self.begin((sequence.shape[0], sequence.shape[2]), states, constants, training)
             outputs, states = self.scan(project(sequence.transpose(0, 1)), states, None if mask is None else mask.t())
-            return outputs.transpose(0, 1) if self.return_sequences else outputs[-1], states
+            return outputs.transpose(0, 1) if self.return_sequences else states[0], states
         if training and self.dropout:
             sequence = sequence * F.dropout(torch.ones_like(sequence[:, :1]), self.dropout)
         return self._kernel(sequence, states) if mask is None else self._masked_kernel(sequence, mask, states)

@@ -1,0 +1,18 @@
+"""The pages in docs/ that are made from the code are what it gives."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+
+
+def test_layers_page_is_made_of_the_docstrings():
+    command = [sys.executable, str(ROOT / "scripts" / "document_layers.py"), "--check"]
+    found = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (found.returncode, found.stderr) == (0, "")
+
+
+def test_every_layer_on_the_page_has_a_shape():
+    entries = (ROOT / "docs" / "layers.md").read_text().split("\n### ")[1:]
+    assert [entry.partition("(")[0] for entry in entries if "- Shape: " not in entry] == []
