@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import h5py
+
 from torchkeras import registry
 from torchkeras.engine import graph
 from torchkeras.engine.input import Input, InputLayer
@@ -25,7 +27,7 @@ from torchkeras.saving.architecture import (
     model_from_json,
     to_json,
 )
-from torchkeras.saving.hdf5 import ModelFileError, group_in, reading, writing
+from torchkeras.saving.hdf5 import ModelFileError, group_in, reading, text, writing
 
 __all__ = [
     "Input",
@@ -296,6 +298,7 @@ def load_model(
     The model is in evaluation mode. Raises FileNotFoundError, ModelFileError.
     """
     with reading(filepath) as file:
+        _refuse_keras1(file)
         config = keras2.read_config(file, "model_config")
         if config is None:
             raise ModelFileError(
@@ -311,6 +314,15 @@ def load_model(
             model._compile_as(training, keras2.read_optimizer(file), custom_objects)
     model.eval()
     return model
+
+
+def _refuse_keras1(file: h5py.File) -> None:
+    # Its configs leave out what the numbers depend on, such as the dim_ordering of some layers.
+    if text(file.attrs.get("keras_version", "2")).startswith("1."):
+        raise ModelFileError(
+            f"{file.filename}: a whole model of Keras 1, whose architecture is not read yet. Build the model by code, "
+            "which may use Keras 1's names, and take the weights with `model.load_weights`."
+        )
 
 
 def _may_write(filepath: str | os.PathLike[str], overwrite: bool) -> None:

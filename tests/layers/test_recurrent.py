@@ -277,8 +277,9 @@ def test_weights_and_initial_values():
 
 def test_files_of_earlier_keras_2():
     assert LSTM(5, implementation=0).implementation == 1
-    config = {**SimpleRNN(5).get_config(), "implementation": 0}
-    assert "implementation" not in SimpleRNN.from_config(config).get_config()
+    assert "implementation" not in SimpleRNN(5).get_config()
+    old = SimpleRNN.from_config({**SimpleRNN(5, dropout=0.5).get_config(), "implementation": 0})
+    assert old.drop_sets == SimpleRNN(5, implementation=2).drop_sets == 1
 
 
 def test_signature_is_that_of_keras():

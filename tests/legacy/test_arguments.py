@@ -35,6 +35,10 @@ SAME = [
     ),
     ("Convolution3D(4, 2, 3, 4, dim_ordering='tf')", "Conv3D(4, (2, 3, 4), data_format='channels_last')"),
     ("SeparableConvolution2D(4, 3, 3, depth_multiplier=2)", "SeparableConv2D(4, (3, 3), depth_multiplier=2)"),
+    (
+        "SeparableConvolution2D(4, 3, 3, init='one')",
+        "SeparableConv2D(4, (3, 3), depthwise_initializer='ones', pointwise_initializer='ones')",
+    ),
     ("Dense(output_dim=3, init='uniform')", "Dense(3, kernel_initializer='uniform')"),
     ("Dense(3, b_constraint='nonneg', W_constraint='maxnorm')", None),
     ("Dense(3, init='one', input_dim=5)", "Dense(3, kernel_initializer='ones', input_shape=(5,))"),

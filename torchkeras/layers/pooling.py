@@ -8,7 +8,7 @@ import torch.nn.functional as F
 from torch import nn
 
 from torchkeras.engine.options import NEWER, DataFormat, OptionalSizes, Sizes
-from torchkeras.layers.spatial import PoolPadding, Spatial, same_padding
+from torchkeras.layers.spatial import PoolPadding, Spatial, same_padding, torch_padding
 
 Modules = Mapping[int, Callable[..., nn.Module]]
 
@@ -16,8 +16,8 @@ Modules = Mapping[int, Callable[..., nn.Module]]
 class Pooling(Spatial, abstract=True):
     """The `pooled` value of each window of `pool_size`, which are `strides` (default: `pool_size`) apart.
 
-    `padding`: 'valid' (whole windows only) or 'same' (also those that reach over an end; what is outside does not
-    count). Shape: (batch, *sizes, channels) -> (batch, *new sizes, channels), or with data_format='channels_first'
+    `padding`: 'valid' (whole windows only), 'same' (also those that reach over an end; what is outside does not count)
+    or 'theano' (the 'same' of Theano: all but one value of the first window outside, two of odd ones). Shape: (batch, *sizes, channels) -> (batch, *new sizes, channels), or with data_format='channels_first'
     (batch, channels, *sizes) -> (batch, channels, *new sizes). Raises ValueError for a window longer than the input.
     """
 
@@ -40,7 +40,22 @@ class Pooling(Spatial, abstract=True):
             self.check_window("pool_size", self.pool_size, input_shape)
             self.pool = self.modules_of_rank[self.rank](self.pool_size, self.strides)
 
+    def follow_theano(self) -> None:
+        """Let windows begin where Theano's did: in a model whose weights it made."""
+        self.padding = "theano" if self.padding == "same" else self.padding
+
+    def _as_theano(self, inputs: torch.Tensor, outside: float) -> torch.Tensor:
+        """The windows of 'theano', as many as those of 'same', with a value `outside`."""
+        pads = []
+        for size, window, stride in zip(inputs.shape[2:], self.pool_size, self.strides, strict=True):
+            before = window - 2 if window % 2 and window > 1 else window - 1
+            pads.append((before, (size - 1) // stride * stride + window - before - size))
+        padded = F.pad(inputs, torch_padding(pads), value=outside)
+        return self.functions_of_rank[self.rank](padded, self.pool_size, self.strides, 0)
+
     def forward(self, inputs: torch.Tensor) -> torch.Tensor:
+        if self.padding == "theano":
+            return self._as_theano(inputs, -torch.inf)
         if self.padding == "valid":
             return self.pool(inputs)
         # torch pads both ends alike. With strides, `ceil_mode` lets the last window reach over the end by what is
@@ -78,6 +93,10 @@ class AveragePooling(Pooling, abstract=True):
     modules_of_rank = {1: nn.AvgPool1d, 2: nn.AvgPool2d, 3: nn.AvgPool3d}
     functions_of_rank = {1: F.avg_pool1d, 2: F.avg_pool2d, 3: _avg_pool3d}
     outside = {"count_include_pad": False}
+
+    def _as_theano(self, inputs: torch.Tensor, outside: float) -> torch.Tensor:
+        counts = super()._as_theano(torch.ones_like(inputs[:1, :1]), 0)
+        return super()._as_theano(inputs, 0) / counts
 
 
 class AdaptivePooling(Spatial, abstract=True):

@@ -16,6 +16,7 @@ from torchkeras.layers.steps import (
     GRUStep,
     Initializers,
     LSTMStep,
+    OldImplementation,
     Penalties,
     ResetAfter,
     SimpleRNNStep,
@@ -75,7 +76,7 @@ class RNN(Recurrent):
         return begin_cell(self.cell, input_shape, states, constants, training)
 
 
-class SimpleRNN(SimpleRNNStep, TorchRecurrent):
+class SimpleRNN(SimpleRNNStep, TorchRecurrent, Recurrent, OldImplementation):
     """`h' = activation(x @ kernel + h @ recurrent_kernel + bias)`; the output is h'.
 
     With `activation` "tanh" (the default) or "relu" the layer holds an `nn.RNN` and runs its kernel. `dropout` and
@@ -90,11 +91,6 @@ class SimpleRNN(SimpleRNNStep, TorchRecurrent):
         if self.activation not in kinds:
             return None
         return nn.RNN(features, self.units, nonlinearity=kinds[self.activation], bias=self.use_bias, batch_first=True)
-
-    @classmethod
-    def from_config(cls, config: Mapping[str, Any]) -> Layer:
-        # Files of earlier Keras 2 have it, though it means nothing to a layer without gates.
-        return cls(**{name: value for name, value in config.items() if name != "implementation"})
 
 
 class GRU(GRUStep, TorchRecurrent, Recurrent, ResetAfter):

@@ -111,4 +111,4 @@ def read_padding(allowed: tuple[str, ...], value: Any) -> str:
 
 ConvPadding = Annotated[str, Rule(lambda value, rank: read_padding(PADDINGS[rank], value), by_rank=True)]
 SamePadding = Annotated[str, Rule(lambda value: read_padding(("valid", "same", "half"), value))]
-PoolPadding = Annotated[str, Rule(lambda value: read_padding(("valid", "same"), value))]
+PoolPadding = Annotated[str, Rule(lambda value: read_padding(("valid", "same", "theano"), value))]

@@ -16,6 +16,7 @@ from torch import Tensor, nn
 from torchkeras import activations, initializers
 from torchkeras.engine.layer import Layer
 from torchkeras.engine.options import (
+    NEWER,
     Activation,
     Constraint,
     Fraction,
@@ -30,6 +31,7 @@ from torchkeras.layers.recurrence import Project, States, StepFunction, Stepped
 from torchkeras.layers.scan import gru_scan, lstm_scan
 
 Product = Callable[[Tensor, Tensor], Tensor]
+IMPLEMENTATION = rule("must be 1 or 2", lambda v: v in (0, 1, 2), lambda v: int(v) or 1)
 
 # --- groups of options, in the order in which Keras has them ----------------------------------------------------------
 
@@ -96,7 +98,13 @@ class Drops(Layer, abstract=True):
 class Implementation(Layer, abstract=True):
     """`implementation`: 1, dropout is drawn for each gate, or 2, once for all gates. 0 is an old name of 1."""
 
-    implementation: Annotated[Any, rule("must be 1 or 2", lambda v: v in (0, 1, 2), lambda v: int(v) or 1)] = 1
+    implementation: Annotated[Any, IMPLEMENTATION] = 1
+
+
+class OldImplementation(Layer, abstract=True):
+    """`implementation` of a layer without gates: 1 and 2 are the same. Keras takes it from old code and old files."""
+
+    implementation: Annotated[Any, IMPLEMENTATION, NEWER] = 1
 
 
 class ResetAfter(Layer, abstract=True):

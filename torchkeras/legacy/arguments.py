@@ -183,7 +183,7 @@ def _today(
         if new in result:
             names = " and ".join(name for name in renamed if new in renamed[name].split("+") and name in old)
             raise TypeError(f"{cls.__name__}: {names} and {new} are one option under two names; give one of them.")
-        wanted = sum(name == new for name in renamed.values())
+        wanted = sum(new in name.split("+") for name in renamed.values())
         result[new] = values[0] if wanted == 1 else tuple(values)
     return result
 

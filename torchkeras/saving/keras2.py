@@ -84,8 +84,10 @@ def read_weights(group: h5py.Group, model: Network, by_name: bool = False, skip_
     if origin.generation == 1:
         _follow_keras1(group, model, by_name)
     if origin.theano:
-        for layer in {variable.layer for variable, _ in pairs}:
-            getattr(layer, "follow_theano", _nothing)()
+        taking = {variable.layer for variable, _ in pairs}
+        for found in model.modules():
+            if isinstance(found, Layer) and (found in taking or not found.weights):
+                getattr(found, "follow_theano", _nothing)()
     for variable, array in pairs:
         variable.assign(origin.values(variable, array[()]))
 
