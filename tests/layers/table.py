@@ -222,6 +222,5 @@ ROWS = [
     Row("RandomTranslation(0.2, 0.2)", "2x5x6x3", (1, 2)),
     Row("RandomZoom(0.2)", "2x5x6x3", (1, 2)),
     Row("RandomContrast(0.2)", "2x5x6x3", (1, 2)),
-    Row("RandomBrightness(0.2)", "2x5x6x3", (1, 2)),
     Row("RandomCrop(3, 4)", "2x5x6x3", (1, 2)),
 ]

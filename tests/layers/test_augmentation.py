@@ -10,7 +10,6 @@ from golden import compiles, remade
 
 from torchkeras.layers import Conv2D, Dense, GlobalAveragePooling2D, Input, Rescaling
 from torchkeras.layers.augmentation import (
-    RandomBrightness,
     RandomContrast,
     RandomCrop,
     RandomFlip,
@@ -28,7 +27,6 @@ LAYERS = [
     (RandomZoom, (0.3,)),
     (RandomZoom, (0.3, (-0.2, 0.1), "constant", "nearest")),
     (RandomContrast, ((0.3, 0.5), (0, 1))),
-    (RandomBrightness, (0.3, (0, 1))),
     (RandomCrop, (4, 5)),
 ]
 
@@ -92,13 +90,6 @@ def test_the_range_of_contrast():
         assert high - 0.1 < float(contrast.max()) <= high
 
 
-def test_the_range_of_brightness():
-    added = (RandomBrightness((-0.1, 0.3), (-5, 5), seed=0)(IMAGES) - IMAGES).flatten(1)
-    torch.testing.assert_close(added, added[:, :1].expand_as(added))
-    assert -1 <= float(added.min()) < -0.8
-    assert 2.6 < float(added.max()) <= 3
-
-
 def test_the_whole_range_of_places_is_cropped():
     layer = RandomCrop(5, 6, seed=0)
     windows = [IMAGES[:, top : top + 5, left : left + 6] for top in range(2) for left in range(2)]
@@ -121,7 +112,7 @@ def test_a_model_learns_with_it():
             Rescaling(1 / 255, input_shape=(6, 7, 2)),
             RandomFlip(),
             RandomRotation(0.1),
-            RandomZoom(0.1, fill_mode="wrap"),
+            RandomZoom(0.1, fill_mode="nearest"),
             RandomCrop(4, 4),
             Conv2D(3, 3),
             GlobalAveragePooling2D(),
@@ -159,12 +150,12 @@ def test_a_model_learns_with_it():
             "RandomContrast: factor must be a number from 0 to 1, or two of them; found (-0.1, 0.1).",
         ),
         (
-            lambda: RandomBrightness(0.1, (1, 0)),
-            "RandomBrightness: value_range must be two numbers, the lower first; found (1, 0).",
+            lambda: RandomContrast(0.1, (1, 0)),
+            "RandomContrast: value_range must be two numbers, the lower first; found (1, 0).",
         ),
         (
-            lambda: RandomRotation(0.1, "mirror"),
-            "RandomRotation: fill_mode must be one of 'reflect', 'wrap', 'constant', 'nearest'; found 'mirror'.",
+            lambda: RandomRotation(0.1, "wrap"),
+            "RandomRotation: fill_mode must be one of 'reflect', 'constant', 'nearest'; found 'wrap'.",
         ),
         (
             lambda: RandomRotation(0.1, interpolation="bicubic"),

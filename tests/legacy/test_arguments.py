@@ -1,5 +1,6 @@
 """Calls by Keras 1's names make the layers that today's names make."""
 
+import json
 import re
 
 import numpy as np
@@ -16,7 +17,6 @@ SAME = [
     ("AtrousConvolution1D(4, 3, atrous_rate=2)", "Conv1D(4, 3, dilation_rate=2)"),
     ("Convolution2D(4, 3, 2)", "Conv2D(4, (3, 2))"),
     ("Conv2D(4, 3, 2, padding='same')", "Conv2D(4, (3, 2), padding='same')"),
-    ("Convolution2D(4, 3, nb_col=2, nb_row=5)", None),
     ("Convolution2D(nb_filter=4, nb_row=3, nb_col=2)", "Conv2D(4, (3, 2))"),
     (
         (
@@ -40,7 +40,10 @@ SAME = [
         "SeparableConv2D(4, (3, 3), depthwise_initializer='ones', pointwise_initializer='ones')",
     ),
     ("Dense(output_dim=3, init='uniform')", "Dense(3, kernel_initializer='uniform')"),
-    ("Dense(3, b_constraint='nonneg', W_constraint='maxnorm')", None),
+    (
+        "Dense(3, b_constraint='nonneg', W_constraint='maxnorm', b_regularizer='l1l2', bias=True)",
+        "Dense(3, bias_constraint='non_neg', kernel_constraint='max_norm', bias_regularizer='l1_l2', use_bias=True)",
+    ),
     ("Dense(3, init='one', input_dim=5)", "Dense(3, kernel_initializer='ones', input_shape=(5,))"),
     ("Dropout(p=0.5)", "Dropout(0.5)"),
     ("GaussianNoise(sigma=0.5)", "GaussianNoise(0.5)"),
@@ -53,7 +56,10 @@ SAME = [
     ("ZeroPadding1D({'left_pad': 2})", "ZeroPadding1D((2, 0))"),
     ("ZeroPadding2D({'top_pad': 1, 'left_pad': 2})", "ZeroPadding2D(((1, 0), (2, 0)))"),
     ("ZeroPadding2D(padding=(1, 2, 3, 4))", "ZeroPadding2D(((1, 2), (3, 4)))"),
-    ("Embedding(9, 4, init='zero', input_length=7, dropout=0.2)", None),
+    (
+        "Embedding(9, 4, init='zero', input_length=7, dropout=0.2, W_constraint='unitnorm')",
+        "Embedding(9, 4, 'zeros', input_length=7, dropout=0.2, embeddings_constraint='unit_norm')",
+    ),
     ("BatchNormalization(beta_init='one', mode=2)", "BatchNormalization(beta_initializer='ones', mode=2)"),
     ("PReLU(init='one', shared_axes=[1])", "PReLU('ones', shared_axes=[1])"),
     ("MaxoutDense(output_dim=3, nb_feature=2)", "MaxoutDense(3, 2)"),
@@ -74,7 +80,7 @@ SAME = [
 ]
 
 
-@pytest.mark.parametrize(("old", "new"), [pair for pair in SAME if pair[1]], ids=[old for old, new in SAME if new])
+@pytest.mark.parametrize(("old", "new"), SAME, ids=[old for old, _ in SAME])
 def test_an_old_call_makes_todays_layer(old: str, new: str):
     first, second = (eval(text, vars(layers).copy()).get_config() for text in (old, new))
     assert {**first, "name": ""} == {**second, "name": ""}
@@ -163,6 +169,33 @@ def test_image_dim_ordering():
             config.set_image_dim_ordering("TF")
     finally:
         config.set_image_data_format(before)
+
+
+@pytest.mark.parametrize(
+    ("settings", "expected"),
+    [({"image_dim_ordering": "th"}, "channels_first"), ({"image_dim_ordering": "tf"}, "channels_last")],
+)
+def test_keras_json_of_keras_1(settings, expected, tmp_path, monkeypatch):
+    (tmp_path / "keras.json").write_text(json.dumps(settings))
+    monkeypatch.setenv("KERAS_HOME", str(tmp_path))
+    before = config.image_data_format()
+    try:
+        config._read_keras_json()
+        assert config.image_data_format() == expected
+        assert layers.Convolution2D(2, 3, 3).data_format == expected
+        assert layers.Convolution2D(2, 3, 3, dim_ordering="default").data_format == expected
+    finally:
+        config.set_image_data_format(before)
+
+
+def test_dropped_embeddings_are_dropped_for_the_whole_batch():
+    torch.manual_seed(0)
+    layer = layers.Embedding(50, 4, init="one", dropout=0.5).train()
+    integers = torch.arange(50).repeat(3, 1)
+    found = layer(integers)
+    assert torch.equal(found[0], found[1])
+    assert set(found.unique().tolist()) == {0.0, 2.0}
+    assert torch.equal(layer.eval()(integers), torch.ones(3, 50, 4))
 
 
 # --- merge -----------------------------------------------------------------------------------------------------------

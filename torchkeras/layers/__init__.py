@@ -31,7 +31,6 @@ from torchkeras.layers.attention import (
     MultiHeadAttention as MultiHeadAttention,
 )
 from torchkeras.layers.augmentation import (
-    RandomBrightness as RandomBrightness,
     RandomContrast as RandomContrast,
     RandomCrop as RandomCrop,
     RandomFlip as RandomFlip,

@@ -11,17 +11,17 @@ import torch
 import torch.nn.functional as F
 
 from torchkeras.engine.options import OptionalInt, Positive, Rule, is_number, one_of, optional, rule
-from torchkeras.layers.preprocessing import fitted, floating, interpolated, largest_window
+from torchkeras.layers.preprocessing import fitted, floating
 from torchkeras.layers.random import Seeded
 from torchkeras.layers.spatial import Spatial
 
-Range = tuple[float, float]
+Places = tuple[torch.Tensor, torch.Tensor]
 
 
 def factor(text: str, holds: Callable[[float], bool], least: float = -1.0) -> Rule:
     """The range to draw from: two numbers, or one that stands for (-number, number), cut at `least`."""
 
-    def read_factor(value: Any) -> Range:
+    def read_factor(value: Any) -> tuple[float, float]:
         found: Any = value if isinstance(value, (tuple, list)) and len(value) == 2 else [value]
         if not all(is_number(v) and holds(v) for v in found):
             raise ValueError(f"must be a number {text}, or two of them; found {value!r}.")
@@ -33,23 +33,20 @@ def factor(text: str, holds: Callable[[float], bool], least: float = -1.0) -> Ru
 
 Shares = Annotated[Any, factor("from -1 to 1", lambda v: -1 <= v <= 1)]
 ZOOM = factor("above -1 up to 1", lambda v: -1 < v <= 1)
-ValueRange = Annotated[
-    Any, rule("must be two numbers, the lower first", lambda v: len(v) == 2 and all(map(is_number, v)) and v[0] < v[1])
-]
+VALUE_RANGE = rule(
+    "must be two numbers, the lower first", lambda v: len(v) == 2 and all(map(is_number, v)) and v[0] < v[1]
+)
 
 
 class RandomImage(Seeded, Spatial, abstract=True):
     """The base: `augment` says what becomes of floating-point images, channels first, in training."""
 
+    augment: Callable[[torch.Tensor], torch.Tensor]
     rank = 2
 
     def forward(self, inputs: torch.Tensor, training: bool | None = None) -> torch.Tensor:
         images = floating(self, inputs)
         return self.augment(images) if (self.training if training is None else training) else self.unchanged(images)
-
-    def augment(self, images: torch.Tensor) -> torch.Tensor:
-        """The images as training sees them."""
-        raise NotImplementedError(f"{type(self).__name__} has no augment(images).")
 
     def unchanged(self, images: torch.Tensor) -> torch.Tensor:
         """The images outside of training."""
@@ -75,33 +72,28 @@ class RandomFlip(RandomImage):
         return torch.where(self.draw(images, 0, 1) <= 0.5, images.flip(axes), images)
 
 
-# How `grid_sample` goes on beyond the edge. For 'wrap' no pixel comes from there.
-BEYOND_EDGE = {"reflect": "reflection", "wrap": "zeros", "constant": "zeros", "nearest": "border"}
+BEYOND_EDGE = {"reflect": "reflection", "constant": "zeros", "nearest": "border"}  # as `grid_sample` calls them
 
 
 class RandomAffine(RandomImage, abstract=True):
-    """The base of what moves pixels: `source` gives the x and the y in the input of an output pixel at `x` and `y`."""
+    """The base of what moves pixels: `source` gives where the pixels at (x, y), seen from the centre, come from."""
 
     fill_mode: Annotated[str, one_of(*BEYOND_EDGE)] = "reflect"
     interpolation: Annotated[str, one_of("nearest", "bilinear")] = "bilinear"
     seed: OptionalInt = None
     fill_value: float = 0.0
 
-    source: Callable[[torch.Tensor, torch.Tensor, torch.Tensor], tuple[torch.Tensor, torch.Tensor]]
+    source: Callable[[torch.Tensor, torch.Tensor, torch.Tensor], Places]
 
     def augment(self, images: torch.Tensor) -> torch.Tensor:
         values = images.to(torch.promote_types(images.dtype, torch.float32))
-        y, x = (torch.arange(size, dtype=values.dtype, device=values.device) for size in values.shape[2:])
+        sizes = height, width = values.shape[2:]
+        y, x = (torch.arange(size, dtype=values.dtype, device=values.device) - (size - 1) / 2 for size in sizes)
         places = torch.broadcast_tensors(*self.source(values, x, y.unsqueeze(1)))
-        if self.interpolation == "nearest":
-            places = [place.round() for place in places]  # here, where a half is exact
-        if self.fill_mode == "wrap":
-            places = [place.remainder(size) for place, size in zip(places, (len(x), len(y)), strict=True)]
-            values = F.pad(values, (0, 1, 0, 1), mode="circular")
-        sizes = (values.shape[3], values.shape[2])
-        grid = torch.stack([(2 * place + 1) / size - 1 for place, size in zip(places, sizes, strict=True)], -1).squeeze(
-            1
-        )
+        if self.interpolation == "nearest":  # rounded here, where a half is exact
+            middle = (width - 1) / 2, (height - 1) / 2
+            places = [(place + half).round() - half for place, half in zip(places, middle, strict=True)]
+        grid = torch.stack([places[0] * (2 / width), places[1] * (2 / height)], -1).squeeze(1)
         values = values - self.fill_value  # `grid_sample` fills with 0
         found = F.grid_sample(values, grid, self.interpolation, BEYOND_EDGE[self.fill_mode], align_corners=False)
         return (found + self.fill_value).to(images.dtype)
@@ -111,19 +103,15 @@ class RandomRotation(RandomAffine):
     """In training, each image turned counter-clockwise about its centre, by an angle drawn from the range `factor`.
 
     `factor`: in whole turns, two numbers, or one for (-factor, factor). `fill_mode`: what lies beyond the edge:
-    'reflect' (d c b a | a b c d | d c b a), 'wrap' (a b c d | a b c d | a b c d), 'nearest' (a a a a | a b c d |
-    d d d d), or 'constant': the `fill_value`.
-
+    'reflect' (d c b a | a b c d | d c b a), 'nearest' (a a a a | a b c d | d d d d), or 'constant': the `fill_value`.
     Shape: (batch, height, width, channels) -> the same, or by `data_format` with the channels first.
     """
 
     factor: Shares
 
-    def source(self, images: torch.Tensor, x: torch.Tensor, y: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        angle = self.draw(images, self.factor[0] * 360, self.factor[1] * 360) * (pi / 180)
-        cosine, sine, middle_x, middle_y = angle.cos(), angle.sin(), (len(x) - 1) / 2, (len(y) - 1) / 2
-        left, top = middle_x - middle_x * cosine + middle_y * sine, middle_y - middle_x * sine - middle_y * cosine
-        return x * cosine - y * sine + left, y * cosine + x * sine + top
+    def source(self, images: torch.Tensor, x: torch.Tensor, y: torch.Tensor) -> Places:
+        angle = self.draw(images, *self.factor) * (2 * pi)
+        return x * angle.cos() - y * angle.sin(), y * angle.cos() + x * angle.sin()
 
 
 class RandomTranslation(RandomAffine):
@@ -131,14 +119,13 @@ class RandomTranslation(RandomAffine):
 
     `height_factor`, `width_factor`: the ranges of the shares: two numbers, or one for (-factor, factor). The other
     options are those of `RandomRotation`.
-
     Shape: (batch, height, width, channels) -> the same, or by `data_format` with the channels first.
     """
 
     height_factor: Shares
     width_factor: Shares
 
-    def source(self, images: torch.Tensor, x: torch.Tensor, y: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    def source(self, images: torch.Tensor, x: torch.Tensor, y: torch.Tensor) -> Places:
         down = self.draw(images, *self.height_factor) * len(y)
         return x - self.draw(images, *self.width_factor) * len(x), y - down
 
@@ -148,29 +135,27 @@ class RandomZoom(RandomAffine):
 
     `height_factor`, `width_factor`: the ranges of the share by which more is seen: two numbers, or one for (-factor,
     factor); without the latter the width goes with the height. The other options are those of `RandomRotation`.
-
     Shape: (batch, height, width, channels) -> the same, or by `data_format` with the channels first.
     """
 
     height_factor: Annotated[Any, ZOOM]
     width_factor: Annotated[Any, optional(ZOOM)] = None
 
-    def source(self, images: torch.Tensor, x: torch.Tensor, y: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        by_y = self.draw(images, 1 + self.height_factor[0], 1 + self.height_factor[1])
-        by_x = by_y if (share := self.width_factor) is None else self.draw(images, 1 + share[0], 1 + share[1])
-        return x * by_x + (len(x) - 1) / 2 * (1 - by_x), y * by_y + (len(y) - 1) / 2 * (1 - by_y)
+    def source(self, images: torch.Tensor, x: torch.Tensor, y: torch.Tensor) -> Places:
+        down = 1 + self.draw(images, *self.height_factor)
+        right = down if self.width_factor is None else 1 + self.draw(images, *self.width_factor)
+        return x * right, y * down
 
 
 class RandomContrast(RandomImage):
     """In training, `(x - mean) * c + mean` with the mean of each channel and a c for each image, cut to `value_range`.
 
     `factor`: c is drawn from 1 - factor[0] to 1 + factor[1]; a single number is the latter, and the former is 0.
-
     Shape: (batch, height, width, channels) -> the same, or by `data_format` with the channels first.
     """
 
     factor: Annotated[Any, factor("from 0 to 1", lambda v: 0 <= v <= 1, least=0.0)]
-    value_range: ValueRange = (0, 255)
+    value_range: Annotated[Any, VALUE_RANGE] = (0, 255)
 
     def augment(self, images: torch.Tensor) -> torch.Tensor:
         contrast = self.draw(images, 1 - self.factor[0], 1 + self.factor[1]).to(images.dtype)
@@ -178,26 +163,11 @@ class RandomContrast(RandomImage):
         return ((images - mean) * contrast + mean).clamp(*self.value_range)
 
 
-class RandomBrightness(RandomImage):
-    """In training, `x + b * (high - low)` with a b for each image from the range `factor`, cut to `value_range`.
-
-    Shape: (batch, height, width, channels) -> the same, or by `data_format` with the channels first.
-    """
-
-    factor: Shares
-    value_range: ValueRange = (0, 255)
-
-    def augment(self, images: torch.Tensor) -> torch.Tensor:
-        low, high = self.value_range
-        return (images + self.draw(images, *self.factor).to(images.dtype) * (high - low)).clamp(low, high)
-
-
 class RandomCrop(RandomImage):
     """In training, a window cut out of all images of a batch at one random place; else the middle, made to fit.
 
-    Images that are no larger than the window are made to fit in training as well. (Keras 3.15 documents this, and
-    outside of training gives the images as they are.)
-
+    Images that are no larger than the window are made to fit in training as well. (Keras 3.15 documents this, and cuts
+    smaller images elsewhere in training, and not at all outside of it.)
     Shape: (batch, height, width, channels) -> (batch, *window, channels), or by `data_format` with the channels first.
     """
 
@@ -208,8 +178,7 @@ class RandomCrop(RandomImage):
         size, device = (self.height, self.width), images.device
         spare = [there - wanted for there, wanted in zip(images.shape[2:], size, strict=True)]
         if min(spare) <= 0:
-            top, left, _, _ = largest_window(images, size)
-            return interpolated(images[:, :, top : top + self.height, left : left + self.width], size)
+            return fitted(images, size)
         rows, columns = (
             torch.randint(most + 1, (1,), device=device, generator=self._generator_on(device))
             + torch.arange(wanted, device=device)

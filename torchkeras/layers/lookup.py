@@ -5,7 +5,6 @@ Source: https://keras.io/api/layers/preprocessing_layers/categorical/
 """
 
 from collections import Counter
-from math import log
 from typing import Annotated, Any
 
 import numpy as np
@@ -15,7 +14,7 @@ from torchkeras import config
 from torchkeras.engine.layer import Layer
 from torchkeras.engine.options import PLAIN, OptionalInt, is_integer, one_of, optional, rule
 from torchkeras.engine.symbol import dtype_of, tensors_in
-from torchkeras.layers.preprocessing import NUMBERS, NotSparse, array, batches_in, encoded, set_constant
+from torchkeras.layers.preprocessing import NotSparse, array, batches_in, encoded, set_constant
 
 MaxTokens = Annotated[
     Any, optional(rule("must be an integer above 1, or None", lambda v: is_integer(v) and v > 1, int))
@@ -23,8 +22,8 @@ MaxTokens = Annotated[
 OovIndices = Annotated[int, rule("must be an integer of at least 0", lambda v: is_integer(v) and v >= 0, int)]
 TOKENS = rule("must be a list of tokens", lambda v: array(v).ndim == 1 and len(v) > 0, lambda v: array(v).tolist())
 Vocabulary = Annotated[Any, optional(TOKENS)]
-IdfWeights = Annotated[Any, optional(NUMBERS)]
-OutputMode = Annotated[str, one_of("int", "one_hot", "multi_hot", "count", "tf_idf")]
+OnlyNone = Annotated[Any, one_of(None)]
+OutputMode = Annotated[str, one_of("int", "one_hot", "multi_hot", "count")]
 
 
 class Lookup(Layer, abstract=True):
@@ -32,13 +31,13 @@ class Lookup(Layer, abstract=True):
 
     _declares_options = True
 
-    idf_weights: IdfWeights = None
+    idf_weights: OnlyNone = None
     invert: bool = False
     output_mode: OutputMode = "int"
     sparse: NotSparse = False
     pad_to_max_tokens: bool = False
     oov_method: Annotated[str, one_of("floormod")] = "floormod"
-    salt: Annotated[Any, one_of(None)] = None
+    salt: OnlyNone = None
 
     vocabulary: Any
     _places: dict[Any, int]  # token -> index
@@ -49,9 +48,9 @@ class Lookup(Layer, abstract=True):
             raise ValueError(f"{self._who}: pad_to_max_tokens needs max_tokens, and invert output_mode 'int'.")
         masks = self.mask_token is not None and self.output_mode == "int"
         self._special = [self.mask_token] * masks + [self.oov_token] * self.num_oov_indices
-        vocabulary, self.vocabulary, self._is_given = self.vocabulary, None, self.vocabulary is not None
+        self._is_given = self.vocabulary is not None
         if self._is_given:
-            self.set_vocabulary(vocabulary, self.idf_weights)
+            self.set_vocabulary(self.vocabulary)
 
     @property
     def _who(self) -> str:
@@ -68,20 +67,14 @@ class Lookup(Layer, abstract=True):
         """The number of indices, those of mask and unknown among them."""
         return len(self.get_vocabulary())
 
-    def set_vocabulary(self, vocabulary: Any, idf_weights: Any = None) -> None:
-        """Take these tokens, with or without those of mask and unknown in front, and for 'tf_idf' a weight for each.
+    def set_vocabulary(self, vocabulary: Any) -> None:
+        """Take these tokens, with or without those of mask and unknown in front.
 
-        Raises ValueError for repeated or too many tokens, special ones elsewhere, and weights that do not fit.
+        Raises ValueError for repeated or too many tokens, and special ones elsewhere.
         """
         tokens, special = self._tokens(vocabulary).tolist(), self._special
-        weights = [] if idf_weights is None else array(idf_weights).tolist()
-        if len(weights) != (len(tokens) if self.output_mode == "tf_idf" else 0):
-            raise ValueError(
-                f"{self._who}: idf_weights must hold a number for each token with output_mode 'tf_idf', and none with "
-                f"another; found {len(weights)} for {len(tokens)} tokens and {self.output_mode!r}."
-            )
         if tokens[: len(special)] != special:
-            tokens, weights = special + tokens, [sum(weights) / max(len(weights), 1)] * len(special) + weights
+            tokens = special + tokens
         reserved = {self.mask_token, self.oov_token if self.invert else self.mask_token}
         wrong = [token for token, n in Counter(tokens[len(special) :]).items() if n > 1 or token in reserved]
         if wrong or len(tokens) > (self.max_tokens or len(tokens)):
@@ -93,37 +86,20 @@ class Lookup(Layer, abstract=True):
         self._places = {token: index for index, token in enumerate(tokens) if index >= len(special)}
         if self.mask_token is not None:
             self._places[self.mask_token] = 0 if self.output_mode == "int" else -1
-        if self.output_mode == "tf_idf":
-            self.idf_weights = weights
-            padding = self.max_tokens - len(tokens) if self.pad_to_max_tokens else 0
-            set_constant(self, "_idf", weights + [0.0] * padding)
 
     def adapt(self, data: Any, steps: int | None = None) -> None:
         """Take the most frequent tokens of an array, a list, or an iterator of batches (`steps` of them at most).
 
-        Of equally frequent ones the greater comes first. For 'tf_idf' a row is a document (in an array or list of one
-        axis each token is), and a weight is log(1 + documents / (1 + documents with the token)). Raises ValueError
-        when the vocabulary was given as an option, and for no tokens.
+        Of equally frequent ones the greater comes first. Raises ValueError when the vocabulary was given as an option,
+        and for no tokens.
         """
         if self._is_given:
             raise ValueError(f"{self._who}: adapt has nothing to find, the vocabulary is given.")
-        data = array(data) if isinstance(data, (list, tuple, torch.Tensor)) else data
-        if isinstance(data, np.ndarray) and data.ndim == 1:
-            data = data[:, None]
-        counts, documents, total = Counter[Any](), Counter[Any](), 0
-        for batch in batches_in(data, steps):
-            tokens = self._tokens(batch)
-            rows = tokens.reshape(-1, tokens.shape[-1]).tolist()
-            total += len(rows)
-            for row in rows:
-                counts.update(row)
-                documents.update(set(row))
+        counts = Counter(token for batch in batches_in(data, steps) for token in self._tokens(batch).ravel().tolist())
         found = sorted(counts.keys() - {self.mask_token, self.oov_token}, key=lambda t: (counts[t], t), reverse=True)
-        found = found[: self.max_tokens and self.max_tokens - len(self._special)]
         if not found:
             raise ValueError(f"{self._who}: adapt found no tokens.")
-        weights = [log(1 + total / (1 + documents[token])) for token in found]
-        self.set_vocabulary(found, weights if self.output_mode == "tf_idf" else None)
+        self.set_vocabulary(found[: self.max_tokens and self.max_tokens - len(self._special)])
 
     def _check_vocabulary(self) -> None:
         if self.vocabulary is None:
@@ -132,21 +108,16 @@ class Lookup(Layer, abstract=True):
     def _encoded(self, indices: torch.Tensor) -> torch.Tensor:
         if self.output_mode == "int":
             return indices
-        weighted, depth = (
-            self.output_mode == "tf_idf",
-            self.max_tokens if self.pad_to_max_tokens else len(self.vocabulary),
-        )
-        found = encoded(indices, "count" if weighted else self.output_mode, depth, dtype_of(self.dtype))
-        return found * self._idf if weighted else found
+        depth = self.max_tokens if self.pad_to_max_tokens else len(self.vocabulary)
+        return encoded(indices, self.output_mode, depth, dtype_of(self.dtype))
 
 
 class IntegerLookup(Lookup):
     """The index of each integer in the vocabulary (int64), or with `invert` the integer at each index.
 
     What is unknown has index 0 (behind a mask 1); with more `num_oov_indices` the one that the remainder tells; with
-    none it is an error. `output_mode`: 'int', or vectors as of `CategoryEncoding`, without the mask ('tf_idf': counts
-    times `idf_weights`), one place for each index, or `max_tokens` places with `pad_to_max_tokens`.
-
+    none it is an error. `output_mode`: 'int', or vectors as of `CategoryEncoding`, without the mask, one place for each
+    index, or `max_tokens` places with `pad_to_max_tokens`.
     Shape: any -> the same, or that of `CategoryEncoding`.
     """
 
@@ -163,8 +134,8 @@ class IntegerLookup(Lookup):
             raise ValueError(f"{self._who}: tokens must be integers; found {found.dtype}.")
         return found
 
-    def set_vocabulary(self, vocabulary: Any, idf_weights: Any = None) -> None:
-        super().set_vocabulary(vocabulary, idf_weights)
+    def set_vocabulary(self, vocabulary: Any) -> None:
+        super().set_vocabulary(vocabulary)
         keys = sorted(self._places)
         set_constant(self, "_keys", keys, torch.int64)
         set_constant(self, "_values", [self._places[key] for key in keys], torch.int64)
@@ -181,9 +152,8 @@ class IntegerLookup(Lookup):
         found = torch.searchsorted(self._keys, tokens).clamp(max=len(self._keys) - 1)
         is_known, unknown = self._keys[found] == tokens, len(self._special) - self.num_oov_indices
         if self.num_oov_indices == 0:
-            torch.ops.aten._assert_async.msg(
-                is_known.all(), f"{self._who}: with num_oov_indices=0 all must be in the vocabulary."
-            )
+            text = f"{self._who}: with num_oov_indices=0 all must be in the vocabulary."
+            torch.ops.aten._assert_async.msg(is_known.all(), text)
         if self.num_oov_indices > 1:
             unknown = tokens.remainder(self.num_oov_indices) + unknown
         return self._encoded(torch.where(is_known, self._values[found], unknown))
@@ -195,7 +165,6 @@ class StringLookup(Lookup):
     Strings are no tensors: the layer stands before a model, takes arrays or lists of strings (or of bytes in
     `encoding`) and gives tensors; with `invert` the other way round, a NumPy array. More than one of `num_oov_indices`
     is refused: Keras chooses among them by a hash that is not to be had here. The other options: `IntegerLookup`.
-
     Shape: any -> the same, or that of `CategoryEncoding`.
     """
 
@@ -204,7 +173,7 @@ class StringLookup(Lookup):
     mask_token: Annotated[Any, optional(PLAIN[str])] = None
     oov_token: str = "[UNK]"
     vocabulary: Vocabulary = None
-    idf_weights: IdfWeights = None
+    idf_weights: OnlyNone = None
     invert: bool = False
     output_mode: OutputMode = "int"
     pad_to_max_tokens: bool = False
@@ -233,8 +202,8 @@ class StringLookup(Lookup):
             indices, inverse = array(inputs), np.array([*self.vocabulary, self.oov_token])
             return inverse[np.where((indices >= 0) & (indices < len(inverse)), indices, len(inverse) - 1)]
         tokens = self._tokens(inputs)
-        unique, which = np.unique(tokens, return_inverse=True)
-        found = [self._places.get(token, len(self._special) - 1) for token in unique.tolist()]
-        if self.num_oov_indices == 0 and not set(unique.tolist()) <= self._places.keys():
+        unknown = len(self._special) - 1
+        found = [self._places.get(token, unknown) for token in tokens.ravel().tolist()]
+        if self.num_oov_indices == 0 and unknown in found:
             raise ValueError(f"{self._who}: with num_oov_indices=0 all must be in the vocabulary; found {inputs!r}.")
-        return self._encoded(torch.tensor(found, device=config.device())[torch.from_numpy(which.reshape(tokens.shape))])
+        return self._encoded(torch.tensor(found, device=config.device()).reshape(tokens.shape))

@@ -4,7 +4,7 @@
 Source: https://keras.io/api/layers/preprocessing_layers/
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from itertools import islice
 from typing import Annotated, Any
 
@@ -15,13 +15,12 @@ import torch.nn.functional as F
 from torchkeras import config, initializers
 from torchkeras.arrays import to_numpy
 from torchkeras.engine.layer import Layer
-from torchkeras.engine.layout import Layout
 from torchkeras.engine.options import OptionalPositive, Positive, integers, is_number, one_of, optional, rule
 from torchkeras.engine.symbol import dtype_of
 from torchkeras.engine.weight import weight
+from torchkeras.layers.activation import Pointwise
 from torchkeras.layers.spatial import Spatial
 
-Size = tuple[int, int]
 INTERPOLATIONS = {"bilinear": "bilinear", "nearest": "nearest-exact", "bicubic": "bicubic"}
 
 
@@ -57,94 +56,63 @@ def batches_in(data: Any, steps: int | None = None) -> Iterable[Any]:
     return [data] if isinstance(data, (np.ndarray, torch.Tensor)) else islice(data, steps)
 
 
-class Rescaling(Layer):
-    """`x * scale + offset`, each a number or an array with one for each channel.
+class Rescaling(Pointwise):
+    """`x * scale + offset`, of two numbers.
 
     Shape: any -> the same.
     """
 
-    _declares_options = True
+    scale: float
+    offset: float = 0.0
 
-    scale: Annotated[Any, NUMBERS]
-    offset: Annotated[Any, NUMBERS] = 0.0
-
-    supports_masking = True
-
-    def __init__(self, *args: Any, **given: Any):
-        super().__init__(*args, **given)
-        self._by_channel = np.ndim(self.scale) + np.ndim(self.offset) > 0
-        ahead = 2 if config.image_data_format() == "channels_first" else 0
-        for name, value in (("_scale", self.scale), ("_offset", self.offset)):
-            set_constant(self, name, np.reshape(value, np.shape(value) + (1,) * ahead).tolist())
-
-    @property
-    def native_layout(self) -> Layout:
-        return Layout.KERAS if self._by_channel else Layout.ANY
+    keeps_shape = False  # integers become numbers of the layer's dtype
 
     def forward(self, inputs: torch.Tensor) -> torch.Tensor:
-        scale, offset = (self._scale, self._offset) if self._by_channel else (self.scale, self.offset)
-        return floating(self, inputs) * scale + offset
+        return floating(self, inputs) * self.scale + self.offset
 
 
-def interpolated(images: torch.Tensor, size: Size, by: str = "bilinear", antialias: bool = False) -> torch.Tensor:
-    """Images, channels first, stretched to a height and width."""
-    smooth: dict[str, Any] = {} if by == "nearest" else {"align_corners": False, "antialias": antialias}
-    return F.interpolate(images, size, mode=INTERPOLATIONS[by], **smooth) if images.shape[2:] != size else images
+def centered(images: torch.Tensor, height: int, width: int) -> torch.Tensor:
+    """The window in the middle of images, channels first."""
+    top, left = (images.shape[2] - height) // 2, (images.shape[3] - width) // 2
+    return images[:, :, top : top + height, left : left + width]
 
 
-def largest_window(images: torch.Tensor, size: Size) -> tuple[int, int, int, int]:
-    """Top, left, height and width of the largest window in the middle that has the aspect ratio of `size`."""
+def stretched(images: torch.Tensor, size: tuple[int, int], by: str = "bilinear", **smooth: Any) -> torch.Tensor:
+    """Images stretched to a height and width."""
+    options = {} if by == "nearest" else {"align_corners": False, **smooth}
+    return F.interpolate(images, size, mode=INTERPOLATIONS[by], **options) if images.shape[2:] != size else images
+
+
+def fitted(images: torch.Tensor, size: tuple[int, int], by: str = "bilinear", **smooth: Any) -> torch.Tensor:
+    """The largest window in the middle that has the aspect ratio of `size`, stretched to `size`."""
     height, width = images.shape[2:]
-    rows, columns = max(min(height, width * size[0] // size[1]), 1), max(min(width, height * size[1] // size[0]), 1)
-    return (height - rows) // 2, (width - columns) // 2, rows, columns
-
-
-def fitted(images: torch.Tensor, size: Size, by: str = "bilinear", antialias: bool = False) -> torch.Tensor:
-    """That window, stretched to `size`."""
-    top, left, rows, columns = largest_window(images, size)
-    return interpolated(images[:, :, top : top + rows, left : left + columns], size, by, antialias)
+    rows, columns = min(height, width * size[0] // size[1]), min(width, height * size[1] // size[0])
+    return stretched(centered(images, max(rows, 1), max(columns, 1)), size, by, **smooth)
 
 
 class Resizing(Spatial):
     """Images stretched to `height` and `width`; integers are rounded.
 
     `interpolation`: 'bilinear', 'nearest' or 'bicubic'; `antialias` smooths what gets smaller (not for 'nearest').
-    `crop_to_aspect_ratio`: of the largest window in the middle that needs no distortion. `pad_to_aspect_ratio`: with
-    `fill_value` put around them first, for the same end.
-
+    `crop_to_aspect_ratio`: of the largest window in the middle that needs no distortion.
     Shape: (batch, height, width, channels) -> (batch, *size, channels), or by `data_format` with the channels first.
     """
-
-    _declares_options = True
 
     height: Positive
     width: Positive
     interpolation: Annotated[str, one_of(*INTERPOLATIONS)] = "bilinear"
     crop_to_aspect_ratio: bool = False
-    pad_to_aspect_ratio: bool = False
+    pad_to_aspect_ratio: Annotated[bool, one_of(False)] = False
     fill_mode: Annotated[str, one_of("constant")] = "constant"
-    fill_value: float = 0.0
+    fill_value: Annotated[float, one_of(0)] = 0.0
     antialias: bool = False
 
     rank = 2
 
-    def __init__(self, *args: Any, **given: Any):
-        super().__init__(*args, **given)
-        if self.crop_to_aspect_ratio and self.pad_to_aspect_ratio:
-            raise ValueError(
-                f"Resizing {self.name!r}: crop_to_aspect_ratio and pad_to_aspect_ratio exclude each other."
-            )
-
     def forward(self, inputs: torch.Tensor) -> torch.Tensor:
-        size, images = (self.height, self.width), floating(self, inputs)
-        if self.pad_to_aspect_ratio:
-            height, width = images.shape[2:]
-            rows = max(width * self.height // self.width - height, 0) // 2
-            columns = max(height * self.width // self.height - width, 0) // 2
-            images = F.pad(images, (columns, columns, rows, rows), value=self.fill_value)
-        found = (fitted if self.crop_to_aspect_ratio else interpolated)(
-            images, size, self.interpolation, self.antialias
-        )
+        resize = fitted if self.crop_to_aspect_ratio else stretched
+        images, size = floating(self, inputs), (self.height, self.width)
+        found = resize(images, size, self.interpolation, antialias=self.antialias)
         if inputs.is_floating_point():
             return found
         bounds = torch.iinfo(inputs.dtype)
@@ -163,11 +131,9 @@ class CenterCrop(Spatial):
     rank = 2
 
     def forward(self, inputs: torch.Tensor) -> torch.Tensor:
-        images = floating(self, inputs)
-        top, left = (images.shape[2] - self.height) // 2, (images.shape[3] - self.width) // 2
-        if top < 0 or left < 0:
-            return fitted(images, (self.height, self.width))
-        return images[:, :, top : top + self.height, left : left + self.width]
+        images, size = floating(self, inputs), (self.height, self.width)
+        too_small = images.shape[2] < self.height or images.shape[3] < self.width
+        return fitted(images, size) if too_small else centered(images, *size)
 
 
 class Normalization(Layer):
@@ -175,7 +141,6 @@ class Normalization(Layer):
 
     `axis`: one or several, whose every index has a mean and a variance of its own; None for one of all. `mean` and
     `variance`: numbers or arrays; without them `adapt` finds them, and they are weights.
-
     Shape: any -> the same.
     """
 
@@ -197,33 +162,27 @@ class Normalization(Layer):
 
     def __init__(self, *args: Any, **given: Any):
         super().__init__(*args, **given)
+        self.adapts = self.mean is None
         if self.adapts != (self.variance is None) or np.shape(self.mean) != np.shape(self.variance):
             raise ValueError(
                 f"Normalization {self.name!r}: mean and variance go together, of one shape; "
                 f"found {self.mean!r} and {self.variance!r}."
             )
 
-    @property
-    def adapts(self) -> bool:
-        """Whether mean and variance are weights."""
-        return self.mean is None
-
     def make(self, input_shape: Any) -> None:
         self.input_ndim = ndim = len(input_shape)
         if not all(-ndim <= axis < ndim for axis in self.axis or ()):
             raise ValueError(f"axis {self.axis} is not one of the input {tuple(input_shape)}.")
         self._kept = sorted(axis % ndim for axis in self.axis or ())
-        sizes = [self.known(input_shape, axis) for axis in self._kept]
         self._broadcast = [input_shape[axis] if axis in self._kept else 1 for axis in range(ndim)]
-        shape = np.shape(self.mean)
-        pairs = zip(shape[::-1], sizes[::-1], strict=False)
-        if len(shape) > len(sizes) or any(given not in (1, size) for given, size in pairs):
-            raise ValueError(f"mean of shape {shape} does not fit axis {self.axis}, of size {tuple(sizes)}.")
-        for name, value in (("_mean", self.mean), ("_variance", self.variance)):
+        sizes, given = tuple(self.known(input_shape, axis) for axis in self._kept), np.shape(self.mean)
+        if given != sizes[len(sizes) - len(given) :]:
+            raise ValueError(f"mean of shape {given} does not fit axis {self.axis}, of size {sizes}.")
+        for name, values in (("_mean", self.mean), ("_variance", self.variance)):
             if self.adapts:
                 self.register_buffer(name, torch.empty(sizes))
             else:
-                set_constant(self, name, np.broadcast_to(value, sizes).tolist())
+                set_constant(self, name, np.broadcast_to(values, sizes).tolist())
         if self.adapts:
             self.register_buffer("_count", torch.empty((), dtype=torch.int32))
 
@@ -254,33 +213,27 @@ class Normalization(Layer):
         self._variance.copy_(variance)
 
 
-def encoded(
-    indices: torch.Tensor, mode: str, depth: int, dtype: torch.dtype, weights: torch.Tensor | None = None
-) -> torch.Tensor:
+def encoded(indices: torch.Tensor, mode: str, depth: int, dtype: torch.dtype) -> torch.Tensor:
     """Indices as vectors `depth` long, where a negative one counts for nothing.
 
     'one_hot': a vector for each index (a last axis of 1 goes away). Else one for all those along axis 1, or along the
-    only axis: 'multi_hot' marks them, 'count' adds them up, or their weights.
+    only axis: 'multi_hot' marks them, 'count' adds them up.
     """
     places = torch.atleast_1d(indices.long()).clamp(min=-1) + 1  # at 0 what does not count
     if mode == "one_hot":
         places = (places.squeeze(-1) if places.dim() > 1 else places).unsqueeze(-1)
     elif places.dim() > 1:
-        places, weights = places.movedim(1, -1), None if weights is None else weights.movedim(1, -1)
-    found = torch.zeros((*places.shape[:-1], depth + 1), dtype=dtype, device=places.device)
-    if mode != "count":
-        return found.scatter_(-1, places, 1.0)[..., 1:]
-    return found.scatter_add_(
-        -1, places, torch.ones_like(places, dtype=dtype) if weights is None else weights.to(dtype)
-    )[..., 1:]
+        places = places.movedim(1, -1)
+    ones = torch.ones_like(places, dtype=dtype)
+    counts = ones.new_zeros((*places.shape[:-1], depth + 1)).scatter_add_(-1, places, ones)[..., 1:]
+    return counts if mode == "count" else counts.clamp(max=1)
 
 
 class CategoryEncoding(Layer):
     """Integers from 0 up to, not including, `num_tokens` as vectors; a negative one counts for nothing.
 
     `output_mode`: 'one_hot': a vector for each; 'multi_hot': one that marks all of a sample, those along axis 1;
-    'count': one that counts them, each as much as the call's `count_weights`, of the inputs' shape, say.
-
+    'count': one that counts them.
     Shape: (batch, ...) -> (batch, ..., num_tokens) for 'one_hot', where a last axis of 1 goes away, and
     (batch, n, ...) -> (batch, ..., num_tokens) for the others.
     """
@@ -289,26 +242,16 @@ class CategoryEncoding(Layer):
     output_mode: Annotated[str, one_of("multi_hot", "one_hot", "count")] = "multi_hot"
     sparse: NotSparse = False
 
-    def __call__(self, inputs: Any, count_weights: Any = None) -> Any:
-        """The vectors; `count_weights`, symbolic or not, become a second input."""
-        return super().__call__(inputs if count_weights is None else [inputs, count_weights])
-
-    def forward(self, inputs: Any) -> torch.Tensor:
-        indices, weights = inputs if isinstance(inputs, (list, tuple)) else (inputs, None)
-        if weights is not None and (self.output_mode != "count" or weights.shape != indices.shape):
-            raise ValueError(
-                f"CategoryEncoding {self.name!r}: count_weights need output_mode 'count' and the shape of the inputs, "
-                f"{tuple(indices.shape)}; found {self.output_mode!r} and {tuple(weights.shape)}."
-            )
-        return encoded(indices, self.output_mode, self.num_tokens, dtype_of(self.dtype), weights)
+    def forward(self, inputs: torch.Tensor) -> torch.Tensor:
+        return encoded(inputs, self.output_mode, self.num_tokens, dtype_of(self.dtype))
 
 
 class Discretization(Layer):
     """The index of the bin that x lies in: how many of `bin_boundaries` are not above x.
 
-    `num_bins`: so many bins instead, with about the same share of the data that `adapt` is given, to a precision of
-    `epsilon`. `output_mode`: 'int' for the index (int32), or a vector as of `CategoryEncoding`.
-
+    `num_bins`: so many bins instead, each with the same share of the data that `adapt` is given. Keras estimates these
+    quantiles, `epsilon` off at most; here they are exact. `output_mode`: 'int' for the index (int32), or a vector as of
+    `CategoryEncoding`.
     Shape: any -> the same, or that of `CategoryEncoding`.
     """
 
@@ -322,35 +265,21 @@ class Discretization(Layer):
 
     def __init__(self, *args: Any, **given: Any):
         super().__init__(*args, **given)
-        if (self.bin_boundaries is None) == (self.num_bins is None):
+        bins = self.num_bins if self.bin_boundaries is None else len(self.bin_boundaries) + 1
+        if bins is None or self.num_bins not in (None, bins):  # both, as adapt made them, come from a config
             raise ValueError(f"Discretization {self.name!r}: give bin_boundaries or num_bins, and not both.")
-        self._set(self.bin_boundaries)
-
-    @classmethod
-    def from_config(cls, config: Mapping[str, Any]) -> Layer:
-        """A new layer; with `num_bins` its boundaries are those that `adapt` found."""
-        layer = cls(**{**config, "bin_boundaries": None} if config.get("num_bins") else config)
-        layer._set(config.get("bin_boundaries"))
-        return layer
-
-    def _set(self, boundaries: list[float] | None) -> None:
-        self.bin_boundaries = boundaries
-        set_constant(self, "_boundaries", boundaries or [])
+        set_constant(self, "_boundaries", self.bin_boundaries or [])
 
     def adapt(self, data: Any, steps: int | None = None) -> None:
         """Find boundaries, in `steps` batches at most. Raises ValueError when they are given, and for no data."""
         if self.num_bins is None:
             raise ValueError(f"Discretization {self.name!r}: adapt has nothing to find, bin_boundaries are given.")
-        summary = np.zeros((2, 0), "float32")
-        for batch in batches_in(data, steps):
-            values = np.sort(array(batch).astype("float32"), axis=None)
-            step = max(values.size * self.epsilon, 1)
-            kept = values[int(step - 1) :: int(step)]
-            both = np.concatenate((np.stack((kept, np.full_like(kept, step))), summary), 1)
-            summary = _thinned(both[:, np.argsort(both[0])], self.epsilon)
-        if not summary.size:
+        values = [array(batch).ravel() for batch in batches_in(data, steps)]
+        if not values:
             raise ValueError(f"Discretization {self.name!r}: adapt was given no data.")
-        self._set(_thinned(summary, 1 / self.num_bins)[0, :-1].tolist())
+        shares = np.arange(1, self.num_bins) / self.num_bins
+        self.bin_boundaries = np.quantile(np.concatenate(values), shares).tolist()
+        set_constant(self, "_boundaries", self.bin_boundaries)
 
     def forward(self, inputs: torch.Tensor) -> torch.Tensor:
         if self.bin_boundaries is None and not inputs.is_meta:
@@ -359,13 +288,3 @@ class Discretization(Layer):
         bins = torch.bucketize(values, self._boundaries, right=True, out_int32=True)
         depth = self.num_bins if self.bin_boundaries is None else len(self.bin_boundaries) + 1
         return bins if self.output_mode == "int" else encoded(bins, self.output_mode, depth, values.dtype)
-
-
-def _thinned(summary: np.ndarray, epsilon: float) -> np.ndarray:
-    """Values in order, and below each how many it stands for: the same distribution told by 1 / epsilon of them."""
-    if summary.shape[1] * epsilon < 1:
-        return summary
-    counts = summary[1].cumsum()
-    wanted = epsilon + np.arange(0, 1, epsilon)
-    values, below = (np.interp(wanted, counts / counts[-1], known) for known in (summary[0], counts))
-    return np.stack((values, np.diff(below, prepend=0))).astype("float32")

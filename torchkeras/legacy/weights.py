@@ -57,12 +57,6 @@ def _separable(layer: Any, arrays: Arrays) -> Arrays:
     return [_kernel(array, _channels_first(layer)) for array in arrays]
 
 
-def _local2d(layer: Any, arrays: Arrays) -> Arrays:
-    # Keras 2 reads the numbers of a channels-first bias as (filters, rows, columns) too, whatever its shape says.
-    kernel, *bias = arrays
-    return [kernel, *(b.reshape(*b.shape[1:], -1) if _channels_first(layer) and b.ndim == 3 else b for b in bias)]
-
-
 def _gates(order: tuple[int, ...]) -> Callable[[Any, Arrays], Arrays]:
     """Kernel, recurrent kernel and bias from three arrays a gate; `order`: where each of today's gates stands there."""
 
@@ -87,6 +81,5 @@ CONVERSIONS: Mapping[str, Callable[[Any, Arrays], Arrays]] = {
     "ConvLSTM2D": _LSTM,
     "GRU": _gates((0, 1, 2)),
     "LSTM": _LSTM,
-    "LocallyConnected2D": _local2d,
     "SeparableConv2D": _separable,
 }
