@@ -24,6 +24,9 @@ FOLDERS = {
     "keras-1.2.2-theano": 61,
     "keras-2.2.4-tensorflow": 121,
     "keras-2.2.4-theano": 34,
+    "keras-own-cases/keras-1.2.2-tensorflow": 9,  # other options, made alike
+    "keras-own-cases/keras-1.2.2-theano": 11,
+    "keras-own-cases/keras-2.2.4-theano": 15,
 }
 ALL = [path for folder in FOLDERS for path in sorted((GOLDEN / folder).iterdir())]
 # Those whose files load whole: architecture and weights.
@@ -102,7 +105,7 @@ def cases(paths: list[Path]) -> Any:
 
 
 def test_all_cases_are_there():
-    assert Counter(path.parent.name for path in ALL) == FOLDERS
+    assert Counter(path.parent.relative_to(GOLDEN).as_posix() for path in ALL) == FOLDERS
 
 
 @cases(LOADED)

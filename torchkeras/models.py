@@ -199,7 +199,7 @@ class Sequential(Model):
 
     @property
     def layers_of_keras1(self) -> list[Layer]:
-        """The layers in the order of Keras 1's files: branch by branch, where several branches begin the model."""
+        """The layers in the order of Keras 1: branch by branch, where several branches begin the model."""
         return [*self._branches, *self._stack[len(self._branches) :]]
 
     @property

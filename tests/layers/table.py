@@ -49,7 +49,7 @@ def _tensor(text: str, dtype: torch.dtype) -> torch.Tensor:
 INTEGERS = {"gradients": "integers go in", "half": "integers go in"}
 ISLAND = {"compiles": "torch's own recurrent kernel is no code for torch.compile"}
 STRINGS: dict[str, str] = dict.fromkeys(
-    ("shapes", "gradients", "half", "masks", "compiles"), "it stands before a model: strings go in"
+    ("shapes", "config", "gradients", "half", "masks", "copies", "compiles"), "it stands before a model: strings go in"
 )
 A_CELL: dict[str, str] = dict.fromkeys(
     ("shapes", "config", "gradients", "half", "masks", "copies", "compiles", "channels"), "a cell is called by RNN"

@@ -1,5 +1,7 @@
 """Vocabularies and look-ups as Keras 3.15 has them (more of its cases: test_keras3.py)."""
 
+import copy
+import pickle
 import re
 from typing import Any, cast
 
@@ -83,6 +85,8 @@ def test_without_indices_for_the_unknown_it_is_an_error():
     text = "IntegerLookup 'l': with num_oov_indices=0 all must be in the vocabulary."
     with pytest.raises(RuntimeError, match=re.escape(text)):
         layer(torch.tensor([7]))
+    masked = StringLookup(vocabulary=["a", "b"], num_oov_indices=0, mask_token="")
+    assert masked([["b", "a", ""]]).tolist() == [[2, 1, 0]]
     text = "StringLookup 's': with num_oov_indices=0 all must be in the vocabulary; found ['b']."
     with pytest.raises(ValueError, match=f"^{re.escape(text)}$"):
         StringLookup(vocabulary=["a"], num_oov_indices=0, name="s")(["b"])
@@ -116,7 +120,8 @@ def test_string_lookup_adapts(options, vocabulary, found):
         assert layer.get_vocabulary() == vocabulary
         for given in (words, np.array(words), np.char.encode(words, "utf-8")):
             assert layer(given).tolist() == found
-    assert remade(layer)(words).tolist() == found
+    for again in (remade(layer), copy.deepcopy(layer), pickle.loads(pickle.dumps(layer))):  # noqa: S301  # our own bytes
+        assert again(words).tolist() == found
 
 
 def test_strings_come_back():

@@ -184,14 +184,6 @@ def test_scale_and_center_are_options_of_others_too(cls, scale, center):
     compiles(layer, x)
 
 
-def test_rms_scaling_has_a_gamma_always_and_a_beta_never():
-    layer = LayerNormalization(rms_scaling=True, scale=False)
-    x = torch.randn(3, 4)
-    torch.testing.assert_close(layer(x), x * (x.var(-1, correction=0, keepdim=True) + 1e-3).rsqrt())
-    assert [w.name for w in layer.weights] == ["gamma"]
-    assert remade(layer).rms_scaling
-
-
 def test_a_group_of_a_single_value_is_zero():
     assert GroupNormalization(-1)(torch.randn(1, 3)).abs().max() < 1e-5
 
@@ -254,6 +246,10 @@ def test_spectral_normalization_compiles_and_leaves_zeros_alone():
         (
             lambda: LayerNormalization([1, 1]),
             "LayerNormalization: axis must be an axis or a list of different ones; found [1, 1].",
+        ),
+        (
+            lambda: LayerNormalization(rms_scaling=True),
+            "LayerNormalization: rms_scaling must be False: take RMSNormalization; found True.",
         ),
         (
             lambda: LayerNormalization(3, name="ln")(Input((4, 3))),

@@ -185,7 +185,10 @@ def test_each_layer_compiles_whole(cls):
     [
         (lambda: MaxPooling2D(0), "MaxPooling2D: pool_size must hold integers of at least 1; found 0."),
         (lambda: MaxPooling2D(2, strides=(1,)), "MaxPooling2D: strides must be an integer or 2 integers; found (1,)."),
-        (lambda: MaxPooling2D(padding="full"), "MaxPooling2D: padding must be one of 'valid', 'same'; found 'full'."),
+        (
+            lambda: MaxPooling2D(padding="full"),
+            "MaxPooling2D: padding must be one of 'valid', 'same', 'theano'; found 'full'.",
+        ),
         (
             lambda: GlobalMaxPooling2D("first"),
             "GlobalMaxPooling2D: data_format must be one of 'channels_last', 'channels_first', or None; found 'first'.",

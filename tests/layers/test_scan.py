@@ -30,11 +30,11 @@ def plain_lstm(projected, h, c, kernel, gate, valid=None) -> Any:
 
 def plain_gru(projected, h, kernel, gate, valid=None) -> Any:
     activation, outputs = ACTIVATIONS[gate], []
-    kernel_z, kernel_r, kernel_h = kernel.chunk(3)
+    kernel_r, kernel_z, kernel_n = kernel.chunk(3)
     for step, x in enumerate(projected):
-        x_z, x_r, x_h = x.chunk(3, -1)
+        x_r, x_z, x_n = x.chunk(3, -1)
         z, r = activation(x_z + h @ kernel_z.t()), activation(x_r + h @ kernel_r.t())
-        output = z * h + (1 - z) * torch.tanh(x_h + (r * h) @ kernel_h.t())
+        output = z * h + (1 - z) * torch.tanh(x_n + (r * h) @ kernel_n.t())
         h = output if valid is None else torch.where(valid[step, :, None], output, h)
         outputs.append(h)
     return torch.stack(outputs), h

@@ -144,7 +144,7 @@ def test_weights_given_by_an_old_call_have_the_old_shapes():
 
 def test_model_and_fit_take_old_names():
     a = Input((3,))
-    model = Model(input=a, output=Dense(2)(a))
+    model = Model(input=a, output=Dense(2)(a))  # type: ignore[call-arg]
     model.compile("sgd", "mse")
     history = model.fit(np.zeros((4, 3)), np.zeros((4, 2)), verbose=0, nb_epoch=3)  # type: ignore[call-arg]
     assert len(history.history["loss"]) == 3
@@ -254,6 +254,7 @@ def test_sequential_of_merged_branches():
     model.add(Merge([left, right], mode="concat"))
     model.add(Activation("tanh"))
     assert model.layers_of_keras1 == [*left.layers, *right.layers, *model.layers[4:]]
+    assert [array.shape for array in model.get_weights()] == [(5, 4), (4,), (4, 3), (3,)] * 2
     assert (model.input_shape, model.output_shape) == ([(None, 5), (None, 5)], (None, 6))
     arrays = [np.random.default_rng(k).normal(size=(3, 5)).astype("float32") for k in range(2)]
     expected = np.tanh(np.concatenate([left.predict(arrays[0]), right.predict(arrays[1])], -1))

@@ -184,7 +184,7 @@ class Network(Layer, abstract=True):
 
     @property
     def layers_of_keras1(self) -> list[Layer]:
-        """The layers in the order of Keras 1's files."""
+        """The layers in the order of Keras 1, in files and `get_weights`."""
         return self.layers
 
     def get_layer(self, name: str | None = None, index: int | None = None) -> Layer:
@@ -259,8 +259,9 @@ class Network(Layer, abstract=True):
         return self.layers
 
     def _ordered_weights(self) -> list[Variable]:
-        # get_weights follows the layers; `weights` lists those that train first.
-        variables = [variable for layer in self.layers for variable in layer.weights]
+        # get_weights follows the layers (those of a model that only Keras 1 has, in its order); `weights` lists those
+        # that train first.
+        variables = [variable for layer in self.layers_of_keras1 for variable in layer.weights]
         return list({(id(v.layer), v.paths): v for v in variables}.values())
 
     def count_params(self) -> int:

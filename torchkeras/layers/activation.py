@@ -123,12 +123,11 @@ class Parametric(Layer, abstract=True):
 
     def weight_shape(self, input_shape: Any) -> tuple[int, ...]:
         """The shape of each weight: a sample's, with 1 along `shared_axes`."""
-        self.input_ndim = len(input_shape)
+        self.input_ndim = ndim = len(input_shape)
         shared = self.shared_axes or ()
-        for axis in shared:
-            if axis >= len(input_shape):
-                raise ValueError(f"shared_axes {self.shared_axes}: the input {tuple(input_shape)} has no axis {axis}.")
-        return tuple(1 if axis in shared else self.known(input_shape, axis) for axis in range(1, len(input_shape)))
+        if max(shared, default=0) >= ndim:
+            raise ValueError(f"shared_axes {shared}: the input {tuple(input_shape)} has no axis {max(shared)}.")
+        return tuple(1 if axis in shared else self.known(input_shape, axis) for axis in range(1, ndim))
 
 
 class PlacewisePReLU(nn.PReLU):
@@ -150,9 +149,8 @@ class PReLU(Parametric):
     """`x` where x > 0, else `alpha * x`, with a learned alpha for each place of a sample.
 
     `shared_axes`: the axes (1 is the first behind the batch axis) along which alpha is the same.
-
-    Shape: any of at least two axes, known where they are not shared -> the same. Source:
-    https://arxiv.org/abs/1502.01852
+    Shape: any of at least two axes, known where they are not shared -> the same.
+    Source: https://arxiv.org/abs/1502.01852
     """
 
     alpha_initializer: Initializer = "zeros"
@@ -169,55 +167,56 @@ class PReLU(Parametric):
         return Layout.CHANNELS_FIRST if self._channels_last else Layout.KERAS
 
     def make(self, input_shape: Any) -> None:
-        self._weight_shape = self.weight_shape(input_shape)
+        shape = self._weight_shape = self.weight_shape(input_shape)
         own = [axis for axis in range(1, len(input_shape)) if axis not in (self.shared_axes or ())]
-        self._channels_last = own == [len(input_shape) - 1]
-        by_channel = self._channels_last or own in ([], [1])
-        self.prelu = nn.PReLU(max(self._weight_shape)) if by_channel else PlacewisePReLU(self._weight_shape)
+        self._channels_last = own == [len(shape)]
+        self.prelu = nn.PReLU(max(shape)) if own in ([], [1], [len(shape)]) else PlacewisePReLU(shape)
 
     def forward(self, inputs: torch.Tensor) -> torch.Tensor:
         return self.prelu(inputs)
 
 
-class ParametricSoftplus(Parametric):
+class Initialized(Parametric, abstract=True):
+    """A layer of Keras 1: an option `<weight>_init` says how each weight begins, by a number or an initializer."""
+
+    def initializer_of(self, option: str) -> Any:
+        """What the option says."""
+        found = getattr(self, f"{option}_init")
+        return Constant(found) if isinstance(found, float) else found
+
+    def make(self, input_shape: Any) -> None:
+        shape = self.weight_shape(input_shape)
+        for declared in self._weights.values():
+            setattr(self, declared.paths[0], nn.Parameter(torch.empty(shape)))
+
+
+class ParametricSoftplus(Initialized):
     """`alphas * log(1 + exp(betas * x))`, with learned alphas and betas for each place of a sample.
 
-    `alpha_init`, `beta_init`: the numbers they begin as. `shared_axes`: the axes (1 is the first behind the batch axis)
-    along which they are the same. From Keras 1.
-
-    Shape: any of at least two axes, known where they are not shared -> the same. Source:
-    https://doi.org/10.1371/journal.pcbi.1003143
+    `alpha_init`, `beta_init`: the numbers they begin as. `shared_axes`: as of `PReLU`. From Keras 1.
+    Shape: any of at least two axes, known where they are not shared -> the same.
+    Source: https://doi.org/10.1371/journal.pcbi.1003143
     """
 
     alpha_init: float = 0.2
     beta_init: float = 5.0
     shared_axes: SharedAxes = None
 
-    alphas = weight("outer")
-    betas = weight("inner")
-
-    def initializer_of(self, option: str) -> Constant:
-        """The number that a weight begins as."""
-        return Constant({"alphas": self.alpha_init, "betas": self.beta_init}[option])
-
-    def make(self, input_shape: Any) -> None:
-        shape = self.weight_shape(input_shape)
-        self.outer, self.inner = (nn.Parameter(torch.empty(shape)) for _ in range(2))
+    alphas = weight("outer", option="alpha")
+    betas = weight("inner", option="beta")
 
     def forward(self, inputs: torch.Tensor) -> torch.Tensor:
         return self.outer * F.softplus(self.inner * inputs)
 
 
-class SReLU(Parametric):
+class SReLU(Initialized):
     """`x` between `t_left` and `t = t_left + abs(t_right)`; `t_left + a_left * (x - t_left)` below; and above it
     `t + a_right * (x - t)`. All four are learned, for each place of a sample.
 
-    `t_left_init`, `a_left_init`, `t_right_init`, `a_right_init`: their initializers. `shared_axes`: the axes (1 is the
-    first behind the batch axis) along which they are the same. `capped`: what a negative `a_left` makes of values
-    below is `t` at the most, as it was on Theano. From Keras 1.
-
-    Shape: any of at least two axes, known where they are not shared -> the same. Source:
-    https://arxiv.org/abs/1512.07030
+    `t_left_init`, `a_left_init`, `t_right_init`, `a_right_init`: their initializers. `shared_axes`: as of `PReLU`.
+    `capped`: what a negative `a_left` makes of values below is `t` at the most, as it was on Theano. From Keras 1.
+    Shape: any of at least two axes, known where they are not shared -> the same.
+    Source: https://arxiv.org/abs/1512.07030
     """
 
     t_left_init: Initializer = "zeros"
@@ -231,14 +230,6 @@ class SReLU(Parametric):
     a_left = weight("left_slope")
     t_right = weight("right")
     a_right = weight("right_slope")
-
-    def initializer_of(self, option: str) -> Any:
-        """The option of a weight's initializer."""
-        return getattr(self, f"{option}_init")
-
-    def make(self, input_shape: Any) -> None:
-        shape = self.weight_shape(input_shape)
-        self.left, self.left_slope, self.right, self.right_slope = (nn.Parameter(torch.empty(shape)) for _ in range(4))
 
     def follow_theano(self) -> None:
         """Let nothing below come out above `t`, as on Theano: for weights that it made."""

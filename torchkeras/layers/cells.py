@@ -10,29 +10,21 @@ from torch import Tensor, nn
 from torchkeras import registry
 from torchkeras.engine.layer import Layer
 from torchkeras.engine.options import NEWER, Rule, rule
-from torchkeras.engine.symbol import Shape
+from torchkeras.engine.symbol import Shape, as_list
 from torchkeras.engine.weight import Variable
-from torchkeras.layers.recurrence import Project, States, StepFunction, Stepped, first_shape
+from torchkeras.layers.recurrence import Constants, States, Stepped, Walk, shapes_of
 from torchkeras.layers.steps import GRUStep, LSTMStep, SimpleRNNStep
 
 
 class Cell(Layer, abstract=True):
-    """One step as a layer, `cell.call(x, states) -> (output, [states])`: what RNN walks with.
-
-    Shape: (batch, features) and the states -> the output and the new states, (batch, units) each.
-    """
+    """One step as a layer, `cell.call(x, states) -> (output, [states])`: what RNN walks with."""
 
     activity_regularizer: ClassVar[None] = None  # a layer's, which sees whole outputs
 
-    submodule: ClassVar[str]
     begin: Any
-    step_weights: Any
-
-    def make(self, input_shape: Any) -> None:
-        self.add_module(self.submodule, self.step_weights(self.known(first_shape(input_shape), -1)))
 
     def call(
-        self, inputs: Tensor, states: Sequence[Tensor], constants: Sequence[Tensor] = (), training: bool | None = None
+        self, inputs: Tensor, states: Sequence[Tensor], constants: Constants = (), training: bool | None = None
     ) -> tuple[Tensor, list[Tensor]]:
         training = self.training if training is None else training
         project, step = self.begin(inputs.shape, tuple(states), constants, training)
@@ -41,24 +33,15 @@ class Cell(Layer, abstract=True):
 
 
 class SimpleRNNCell(Cell, SimpleRNNStep):
-    """One step of `SimpleRNN`, for RNN.
-
-    Shape: (batch, features), h (batch, units) -> the output h', and [h'].
-    """
+    __doc__ = SimpleRNNStep.__doc__
 
 
 class GRUCell(Cell, GRUStep):
-    """One step of `GRU`, for RNN.
-
-    Shape: (batch, features), h (batch, units) -> the output h', and [h'].
-    """
+    __doc__ = GRUStep.__doc__
 
 
 class LSTMCell(Cell, LSTMStep):
-    """One step of `LSTM`, for RNN.
-
-    Shape: (batch, features), h and c (batch, units) -> the output h', and [h', c'].
-    """
+    __doc__ = LSTMStep.__doc__
 
 
 # --- any cell --------------------------------------------------------------------------------------------------------
@@ -82,62 +65,62 @@ def _read_cells(value: Any) -> list[Any]:
     return [_read_cell(cell) for cell in value]
 
 
-CellOption = Annotated[
-    Any,
-    Rule(
-        lambda v: StackedRNNCells(v) if isinstance(v, (list, tuple)) else _read_cell(v),
-        registry.layers.serialize,
-        shown=False,
-    ),
-]
-CellsOption = Annotated[
-    Any, Rule(_read_cells, lambda cells: [registry.layers.serialize(cell) for cell in cells], shown=False)
-]
+def _read_one_or_several(value: Any) -> Any:
+    return StackedRNNCells(value) if isinstance(value, (list, tuple)) else _read_cell(value)
+
+
+CellOption = Annotated[Any, Rule(_read_one_or_several, registry.layers.serialize, shown=False)]
+CellsOption = Annotated[Any, Rule(_read_cells, lambda cells: list(map(registry.layers.serialize, cells)), shown=False)]
+
+
+def _shape(size: Any) -> Shape:
+    return tuple(size) if isinstance(size, (list, tuple)) else (int(size),)
 
 
 def state_shapes(cell: Any) -> list[Shape]:
     """The shape of each state of a cell, without the batch axis."""
-    sizes = cell.state_size if isinstance(cell.state_size, (list, tuple)) else [cell.state_size]
-    return [tuple(size) if isinstance(size, (list, tuple)) else (int(size),) for size in sizes]
+    return [_shape(size) for size in as_list(cell.state_size)]
 
 
 def output_shape(cell: Any) -> Shape:
     """The shape of a cell's output, without the batch axis: that of the first state unless it says `output_size`."""
     size = getattr(cell, "output_size", None)
-    return state_shapes(cell)[0] if size is None else tuple(size) if isinstance(size, (list, tuple)) else (int(size),)
+    return state_shapes(cell)[0] if size is None else _shape(size)
+
+
+def _is_ours(cell: Any) -> bool:
+    return isinstance(cell, Cell) and type(cell).call is Cell.call
 
 
 def takes(cell: Any, argument: str) -> bool:
     """Whether the call of a cell takes an argument."""
     if isinstance(cell, StackedRNNCells):
         return any(takes(inner, argument) for inner in cell.cells)
-    if isinstance(cell, Cell) and type(cell).call is Cell.call:
+    if _is_ours(cell):
         return argument == "training"
     return argument in (cell._call_parameters if isinstance(cell, Layer) else inspect.signature(cell.call).parameters)
 
 
-def begin_cell(
-    cell: Any, input_shape: Shape, states: States, constants: Sequence[Tensor], training: bool
-) -> tuple[Project, StepFunction]:
+def build_cell(cell: Any, input_shapes: list[Shape]) -> Shape:
+    """Build a cell for one step's input, followed by the constants, which it may take; the shape of its output."""
+    if isinstance(cell, Layer):
+        cell._build(input_shapes if takes(cell, "constants") else input_shapes[:1])
+    return (input_shapes[0][0], *output_shape(cell))
+
+
+def begin_cell(cell: Any, input_shape: Shape, states: States, constants: Constants, training: bool) -> Walk:
     """`begin` of any cell, also of one that has only the `call` and the `state_size` that Keras asks for."""
-    if isinstance(cell, Cell) and type(cell).call is Cell.call:
+    if _is_ours(cell):
         return cell.begin(input_shape, states, constants, training)
     compute = cell.run if isinstance(cell, Layer) else cell.call
-    arguments: dict[str, Any] = {"training": training} if takes(cell, "training") else {}
-    if constants and takes(cell, "constants"):
-        arguments["constants"] = list(constants)
+    given = {"training": training, "constants": list(constants) or None}
+    arguments = {name: value for name, value in given.items() if value is not None and takes(cell, name)}
 
     def step(inputs: Tensor, states: States) -> Stepped:
         output, found = compute(inputs, list(states), **arguments)
         return output, tuple(found)
 
     return lambda inputs: inputs, step
-
-
-def build_cell(cell: Any, input_shapes: list[Shape]) -> None:
-    """Build a cell for one step's input, followed by the constants when there are some."""
-    if isinstance(cell, Layer):
-        cell._build(input_shapes)
 
 
 class StackedRNNCells(Cell):
@@ -166,8 +149,7 @@ class StackedRNNCells(Cell):
     @property
     def state_size(self) -> tuple[Any, ...]:
         """The sizes of all states."""
-        shapes = chain.from_iterable(state_shapes(cell) for cell in self._in_state_order)
-        return tuple(shape[0] if len(shape) == 1 else shape for shape in shapes)
+        return tuple(chain.from_iterable(as_list(cell.state_size) for cell in self._in_state_order))
 
     @property
     def output_size(self) -> Any:
@@ -179,36 +161,28 @@ class StackedRNNCells(Cell):
     def _in_state_order(self) -> list[Any]:
         return self.cells[::-1] if self.reverse_state_order else self.cells
 
-    def _split(self, states: States) -> list[States]:
-        """The states of each cell."""
-        ends = accumulate(len(state_shapes(cell)) for cell in self._in_state_order)
-        parts = [states[begin:end] for begin, end in pairwise((0, *ends))]
-        return parts[::-1] if self.reverse_state_order else parts
-
     def build(self, input_shape: Any) -> None:
-        shape, *constants = [first_shape(input_shape), *(input_shape[1:] if isinstance(input_shape, list) else ())]
+        shape, *constants = shapes_of(input_shape)
         for cell in self.cells:
-            build_cell(cell, [shape, *(constants if takes(cell, "constants") else ())])
-            shape = (shape[0], *output_shape(cell))
+            shape = build_cell(cell, [shape, *constants])
         self.built = True
 
-    def begin(
-        self, input_shape: Shape, states: States, constants: Sequence[Tensor], training: bool
-    ) -> tuple[Project, StepFunction]:
+    def begin(self, input_shape: Shape, states: States, constants: Constants, training: bool) -> Walk:
         """The functions of one walk: the first cell's `project`, and the steps of all cells."""
+        ends = accumulate(len(state_shapes(cell)) for cell in self._in_state_order)
+        places = [slice(*pair) for pair in pairwise((0, *ends))]
         begun = []
-        for cell, own in zip(self.cells, self._split(states), strict=True):
-            begun.append(begin_cell(cell, input_shape, own, constants, training))
+        for cell, place in zip(self.cells, places[::-1] if self.reverse_state_order else places, strict=True):
+            begun.append((place, *begin_cell(cell, input_shape, states[place], constants, training)))
             input_shape = (input_shape[0], *output_shape(cell))
 
         def step(inputs: Any, states: States) -> Stepped:
-            found = []
-            for index, ((project, own_step), own) in enumerate(zip(begun, self._split(states), strict=True)):
-                inputs, new = own_step(project(inputs) if index else inputs, own)
-                found.append(new)
-            return inputs, tuple(chain.from_iterable(found[::-1] if self.reverse_state_order else found))
+            found = list(states)
+            for index, (place, project, own_step) in enumerate(begun):
+                inputs, found[place] = own_step(project(inputs) if index else inputs, states[place])
+            return inputs, tuple(found)
 
-        return begun[0][0], step
+        return begun[0][1], step
 
     def _ordered_weights(self) -> list[Variable]:
         return [variable for layer in self._layers for variable in layer._ordered_weights()]  # type: ignore[operator]

@@ -40,16 +40,9 @@ class Convolving(Spatial, abstract=True):
             self.check_window("kernel_size", self.spans, input_shape)
         pairs = fixed_padding(self.padding, self.kernel_size, self.strides, self.dilation_rate)
         self._pads = pairs is None or any(before != after for before, after in pairs)
-        module = CONVOLUTIONS[self.rank](
-            self.known(input_shape, self.channel_axis),
-            filters,
-            self.kernel_size,
-            stride=self.strides,
-            padding=0 if pairs is None or self._pads else tuple(before for before, _ in pairs),
-            dilation=self.dilation_rate,
-            groups=groups,
-            bias=bias,
-        )
+        padding = 0 if pairs is None or self._pads else tuple(before for before, _ in pairs)
+        sizes = self.known(input_shape, self.channel_axis), filters, self.kernel_size, self.strides
+        module = CONVOLUTIONS[self.rank](*sizes, padding, self.dilation_rate, groups, bias)
         return self.in_memory_order(module)
 
     def padded(self, inputs: torch.Tensor) -> torch.Tensor:
@@ -58,9 +51,18 @@ class Convolving(Spatial, abstract=True):
             return inputs
         return pad(inputs, self.padding, self.kernel_size, self.strides, self.dilation_rate)
 
+    def follow_theano(self) -> None:
+        """Pad as Theano did where that differs: for weights that it made."""
+        window = (self.kernel_size, self.strides, self.dilation_rate)
+        if self.padding == "same" and fixed_padding("same", *window) != fixed_padding("half", *window):
+            self.padding, self._pads = "half", True
+            module: Any
+            for module in self.children():
+                if isinstance(module, CONVOLUTIONS[self.rank]):
+                    module.padding = (0,) * self.rank
+
     def in_memory_order(self, module: nn.Module) -> nn.Module:
-        """The module with its kernel as the images lie in memory: torch gives the gradient that order, and turns no
-        kernel for it."""
+        """The module with its kernel as the images lie in memory, so that torch need not turn it or its gradient."""
         if self.rank == 2 and self.native_layout is Layout.CHANNELS_FIRST:
             module.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
         return module
@@ -92,7 +94,6 @@ class Conv(Convolving, Activated, Grouped, abstract=True):
     half, as in TensorFlow), 'half' (the 'same' of Theano: half a kernel at each end, the start gets the larger one),
     'full' (every value that the kernel touches) or, over one axis, 'causal' (before the start only). `groups`: into how
     many equal groups channels and filters are split, each with its own convolution.
-
     Shape: (batch, *sizes, channels) -> (batch, *new sizes, filters), or with data_format='channels_first'
     (batch, channels, *sizes) -> (batch, filters, *new sizes). Raises ValueError for strides and a dilation_rate that
     are both above 1, for 'causal' with 'channels_first', for groups that do not divide channels and filters, and for a
@@ -122,37 +123,22 @@ class Conv(Convolving, Activated, Grouped, abstract=True):
     def make(self, input_shape: Any) -> None:
         channels = self.known(input_shape, self.channel_axis)
         if channels % self.groups:
-            raise ValueError(
-                f"groups must divide the {channels} channels of the input {tuple(input_shape)}; found {self.groups}."
-            )
+            found = f"the {channels} channels of the input {tuple(input_shape)}"
+            raise ValueError(f"groups must divide {found}; found {self.groups}.")
         self.conv = self.convolution(input_shape, self.filters, self.groups, self.use_bias)
-
-    def follow_theano(self) -> None:
-        """Pad as Theano did where that differs: for weights that it made."""
-        window = (self.kernel_size, self.strides, self.dilation_rate)
-        if self.padding == "same" and fixed_padding("same", *window) != fixed_padding("half", *window):
-            module: Any = self.conv
-            self.padding, self._pads, module.padding = "half", True, (0,) * self.rank
 
     def forward(self, inputs: torch.Tensor) -> torch.Tensor:
         return self.activated(self.conv(self.padded(inputs)))
 
 
 class Conv1D(Conv):
-    __doc__ = Conv.__doc__
-
     data_format = "channels_last"  # whatever the configured one is, as in Keras
-
     rank = 1
 
 
 class Conv2D(Conv):
-    __doc__ = Conv.__doc__
-
     rank = 2
 
 
 class Conv3D(Conv):
-    __doc__ = Conv.__doc__
-
     rank = 3

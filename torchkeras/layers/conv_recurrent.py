@@ -10,11 +10,11 @@ from torch import Tensor, nn
 from torchkeras.activations import is_pointwise
 from torchkeras.engine.layer import Layer
 from torchkeras.engine.options import NEWER, Activation, DataFormat, Positive, Sizes, one_of
-from torchkeras.engine.symbol import Shape
+from torchkeras.engine.symbol import Shape, as_list
 from torchkeras.engine.weight import weight
 from torchkeras.layers.cells import Cell
 from torchkeras.layers.conv import CONVOLUTIONS
-from torchkeras.layers.recurrence import Project, Recurrent, States, StepFunction, Stepped, first_shape
+from torchkeras.layers.recurrence import Constants, Recurrent, States, Stepped, Walk, shapes_of
 from torchkeras.layers.recurrent import RNN
 from torchkeras.layers.spatial import SamePadding, pad
 from torchkeras.layers.steps import Drops, Initializers, Penalties, UnitForgetBias
@@ -39,8 +39,7 @@ def image_states(cell: Any, input_shape: Shape) -> list[Shape]:
                 f"an axis is {size} long."
             )
         lengths.append(None if size is None else (size - reach - 1) // stride + 1)
-    counts = cell.state_size if isinstance(cell.state_size, (tuple, list)) else (cell.state_size,)
-    return [(*lengths, count) if last else (count, *lengths) for count in counts]
+    return [(*lengths, count) if last else (count, *lengths) for count in as_list(cell.state_size)]
 
 
 class RecurrentPadding(Layer, abstract=True):
@@ -50,7 +49,7 @@ class RecurrentPadding(Layer, abstract=True):
 
 
 class ConvLSTMStep(Initializers, UnitForgetBias, Penalties, Drops, RecurrentPadding, abstract=True):
-    """`c' = f * c + i * g; h' = o * activation(c')` over images; the output is h'."""
+    """One step of ConvLSTM. Shape: (batch, *sizes, channels), h, c (batch, *new sizes, filters) -> h', and [h', c']."""
 
     filters: Positive
     kernel_size: Sizes
@@ -68,11 +67,7 @@ class ConvLSTMStep(Initializers, UnitForgetBias, Penalties, Drops, RecurrentPadd
 
     gates = 4
     state_count = 2
-
-    @property
-    def drop_sets(self) -> int:
-        """Dropout is drawn for each gate."""
-        return self.gates
+    implementation = 1  # dropout is drawn for each gate
 
     @property
     def state_size(self) -> tuple[int, int]:
@@ -87,23 +82,21 @@ class ConvLSTMStep(Initializers, UnitForgetBias, Penalties, Drops, RecurrentPadd
         self.recurrent_padding = "half"
         self.padding = "half" if self.padding == "same" else self.padding
 
-    def make_convolutions(self, input_shape: Shape) -> None:
-        """Make both convolutions for inputs whose last axes are those of an image, which the kernel must fit."""
-        self.state_shapes(input_shape)
-        channels = self.known(input_shape, -1 if self.data_format == "channels_last" else -1 - self.rank)
+    def make(self, input_shape: Any) -> None:
+        super().make(input_shape)
+        shape = shapes_of(input_shape)[0]
+        self.state_shapes(shape)  # raises ValueError where the kernel does not fit
+        channels = self.known(shape, -1 if self.data_format == "channels_last" else -1 - self.rank)
         convolution, gates = CONVOLUTIONS[self.rank], self.gates * self.filters
         self.input_conv = convolution(
             channels, gates, self.kernel_size, self.strides, dilation=self.dilation_rate, bias=self.use_bias
         )
         self.recurrent_conv = convolution(self.filters, gates, self.kernel_size, bias=False)
 
-    def begin(
-        self, input_shape: Shape, states: States, constants: Sequence[Tensor], training: bool
-    ) -> tuple[Project, StepFunction]:
-        """The functions of one walk, dropout drawn; `input_shape` is that of one image, (batch, *image)."""
+    def begin(self, input_shape: Shape, states: States, constants: Constants, training: bool) -> Walk:
         input_drops = self._factors(states[0], input_shape, self.dropout, training)
         state_drops = self._factors(states[0], states[0].shape, self.recurrent_dropout, training)
-        activation, gate = self._over_images(self.activation), self._over_images(self.recurrent_activation)
+        activation, gate = map(self._over_images, (self.activation, self.recurrent_activation))
 
         def project(images: Tensor) -> Tensor:
             return self._gates(self.input_conv, self._first(images), input_drops, self.padding)
@@ -125,12 +118,8 @@ class ConvLSTMStep(Initializers, UnitForgetBias, Penalties, Drops, RecurrentPadd
         if drops is not None:  # each gate has its own input, so the gates are groups of one convolution
             images = (images.unsqueeze(channels - 1) * drops).flatten(channels - 1, channels)
         padded = pad(images.flatten(0, len(lead) - 1), padding, module.kernel_size, module.stride, module.dilation)
-        if drops is None:
-            return module(padded).unflatten(0, lead)
-        convolved = FUNCTIONS[self.rank](
-            padded, module.weight, module.bias, module.stride, 0, module.dilation, self.gates
-        )
-        return convolved.unflatten(0, lead)
+        grouped = (module.weight, module.bias, module.stride, 0, module.dilation, self.gates)
+        return (module(padded) if drops is None else FUNCTIONS[self.rank](padded, *grouped)).unflatten(0, lead)
 
     def _factors(self, like: Tensor, shape: Sequence[Any], rate: float, training: bool) -> Tensor | None:
         """Dropout's factors for each gate, (batch, gates, channels, *sizes); None without."""
@@ -178,20 +167,6 @@ class ConvLSTM(ConvLSTMStep, ConvRecurrent, Drops, Recurrent, RecurrentPadding, 
     list: the output, h and c. States and masks: see `Recurrent`.
     """
 
-    def make(self, input_shape: Any) -> None:
-        super().make(input_shape)
-        self.make_convolutions(first_shape(input_shape))
-
-
-class ConvLSTMCell(Cell, ConvLSTMStep, abstract=True):
-    """One step of ConvLSTM as a cell.
-
-    Shape: (batch, *sizes, channels), h and c (batch, *new sizes, filters) -> the output h', and [h', c'].
-    """
-
-    def make(self, input_shape: Any) -> None:
-        self.make_convolutions(first_shape(input_shape))
-
 
 class ConvRNN2D(RNN):
     """`output[t], states = cell(x[t], states)` along time, for a cell over images, such as ConvLSTM2DCell.
@@ -206,29 +181,22 @@ class ConvRNN2D(RNN):
     def state_shapes(self, input_shape: Shape) -> list[Shape]:
         return image_states(self.cell, input_shape)
 
-    def step_shape(self, input_shape: Shape) -> Shape:
-        return self.state_shapes(input_shape)[0]
+    step_shape = Recurrent.step_shape
 
 
 class ConvLSTM1D(ConvLSTM):
-    __doc__ = ConvLSTM.__doc__
-
     rank = 1
 
 
 class ConvLSTM2D(ConvLSTM):
-    __doc__ = ConvLSTM.__doc__
-
     rank = 2
 
 
 class ConvLSTM3D(ConvLSTM):
-    __doc__ = ConvLSTM.__doc__
-
     rank = 3
 
 
-class ConvLSTM2DCell(ConvLSTMCell):
-    __doc__ = ConvLSTMCell.__doc__
+class ConvLSTM2DCell(Cell, ConvLSTMStep):
+    __doc__ = ConvLSTMStep.__doc__
 
     rank = 2

@@ -1,7 +1,8 @@
 """Core layers: Dense, Activation, shapes (Flatten, Reshape, Permute, RepeatVector), Masking, Lambda."""
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from contextlib import suppress
 from math import prod
 from typing import Annotated, Any
 
@@ -15,12 +16,16 @@ from torchkeras.engine.layer import Layer
 from torchkeras.engine.layout import Layout, convert, to_keras
 from torchkeras.engine.options import (
     Activation as ActivationOption,
+    Called,
     Constraint,
     DataFormat,
     Initializer,
     Positive,
     Regularizer,
+    Rule,
     integers,
+    optional,
+    rule,
 )
 from torchkeras.engine.symbol import KerasTensor, Shape, as_list
 from torchkeras.engine.weight import weight
@@ -90,21 +95,19 @@ class ActivityRegularization(Layer):
     Shape: any -> the same.
     """
 
-    _declares_options = True
-
     l1: float = 0.0
     l2: float = 0.0
 
     supports_masking = True
     keeps_shape = True
 
-    def __init__(self, *args: Any, **given: Any):
-        super().__init__(*args, **given)
-        self.activity_regularizer = L1L2(self.l1, self.l2)
-
     @property
     def native_layout(self) -> Layout:
         return Layout.ANY
+
+    @property
+    def activity_regularizer(self) -> L1L2:
+        return L1L2(self.l1, self.l2)
 
     def forward(self, inputs: torch.Tensor) -> torch.Tensor:
         return inputs
@@ -155,15 +158,15 @@ class Reshape(Layer):
     def compute_output_shape(self, input_shape: Any) -> Shape:
         """`target_shape` behind the batch axis, with -1 worked out (None when the input is not fully known)."""
         batch, *sizes = input_shape
-        if None in sizes:
-            return (batch, *(None if size == -1 else size for size in self.target_shape))
-        present, wanted = prod(sizes), prod(size for size in self.target_shape if size != -1)
-        if present % wanted if -1 in self.target_shape else present != wanted:
-            raise ValueError(
-                f"target_shape {self.target_shape} does not fit the input {tuple(input_shape)}: "
-                f"a sample has {present} values."
-            )
-        return (batch, *(present // wanted if size == -1 else size for size in self.target_shape))
+        told, left = prod(size for size in self.target_shape if size != -1), None
+        if None not in sizes:
+            left, rest = divmod(prod(sizes), told)
+            if rest or (left != 1 and -1 not in self.target_shape):
+                raise ValueError(
+                    f"target_shape {self.target_shape} does not fit the input {tuple(input_shape)}: "
+                    f"a sample has {prod(sizes)} values."
+                )
+        return (batch, *(left if size == -1 else size for size in self.target_shape))
 
     def forward(self, inputs: torch.Tensor) -> torch.Tensor:
         return inputs.reshape(inputs.shape[0], *self.target_shape)
@@ -179,13 +182,11 @@ class Permute(Layer):
     Shape: (batch, s1, s2, ...) -> (batch, s[dims[0]], s[dims[1]], ...).
     """
 
-    _declares_options = True
-
     dims: Annotated[Any, integers("must hold each of 1, 2, ... once", _is_permutation)]
 
-    def __init__(self, *args: Any, **given: Any):
-        super().__init__(*args, **given)
-        self.input_ndim = len(self.dims) + 1
+    @property
+    def input_ndim(self) -> int:  # type: ignore[override]
+        return len(self.dims) + 1
 
     def forward(self, inputs: torch.Tensor) -> torch.Tensor:
         return inputs.permute(0, *self.dims)
@@ -223,43 +224,41 @@ class Masking(Layer):
         return (inputs != self.mask_value).any(-1)
 
 
+FUNCTIONS = ("function", "output_shape", "mask")  # the options that may be functions
+ToldShape = Annotated[
+    Any,
+    rule(
+        "must be a tuple, a list, a function or None", lambda v: callable(v) or isinstance(v, (tuple, list, type(None)))
+    ),
+    Called("output_shape"),
+]
+Arguments = Annotated[Any, optional(rule("must be a dictionary or None", lambda v: isinstance(v, Mapping), dict))]
+
+
 class Lambda(Layer):
     """`function(x, **arguments)`, in Keras's order of axes; a `function` with a parameter `mask` is given the mask.
 
     `output_shape`: a tuple without the batch axis, or a function of the input shape; found by trying when not given.
     `mask`: the mask of the output, or a function `(inputs, mask) -> mask`. A config has the functions by name only (a
     lambda goes by the name of its layer): loading needs them in `custom_objects`, and no code is ever read from a file.
+
+    Shape: any -> as the function gives it.
     """
 
-    def __init__(
-        self,
-        function: Callable[..., Any],
-        output_shape: Any = None,
-        mask: Any = None,
-        arguments: Mapping[str, Any] | None = None,
-        **layer_options: Any,
-    ):
-        super().__init__(**layer_options)
-        if not callable(function):
-            raise ValueError(f"Lambda {self.name!r}: function must be callable; found {function!r}.")
-        if not (output_shape is None or callable(output_shape) or isinstance(output_shape, (tuple, list))):
-            raise TypeError(
-                f"Lambda {self.name!r}: output_shape must be a tuple, a list, a function or None; "
-                f"found {output_shape!r}."
-            )
-        if not (arguments is None or isinstance(arguments, Mapping)):
-            raise ValueError(f"Lambda {self.name!r}: arguments must be a dictionary or None; found {arguments!r}.")
-        self.function = function
-        self.arguments = dict(arguments or {})
-        self.mask = mask
-        self.supports_masking = mask is not None
-        self._output_shape = tuple(output_shape) if isinstance(output_shape, list) else output_shape
-        self._takes_mask = _takes_mask(function)
+    function: Annotated[Any, rule("must be callable", callable)]
+    told_shape: ToldShape = None
+    mask: Annotated[Any, Rule(lambda v: v)] = None
+    arguments: Arguments = None
+
+    _takes_mask: bool = False
+
+    def make(self, input_shape: Any) -> None:
+        with suppress(ValueError):  # a function written in C tells no signature
+            self._takes_mask = "mask" in inspect.signature(self.function).parameters
 
     def forward(self, inputs: Any, mask: Any = None) -> Any:
-        if self._takes_mask:
-            return self.function(inputs, **{**self.arguments, "mask": mask})
-        return self.function(inputs, **self.arguments)
+        given = {"mask": mask} if self._takes_mask else {}
+        return self.function(inputs, **{**(self.arguments or {}), **given})
 
     def compute_mask(self, inputs: Any, mask: Any = None) -> Any:
         """The option `mask`, called when it is a function."""
@@ -268,42 +267,28 @@ class Lambda(Layer):
     def infer(self, inputs: Any, masks: list[Any], arguments: Mapping[str, Any]) -> tuple[Any, list[Any]]:
         """Outputs as the function gives them, with the shapes that `output_shape` tells."""
         outputs, output_masks = super().infer(inputs, masks, arguments)
-        if self._output_shape is None:
+        told, shapes = self.told_shape, [tensor.shape for tensor in as_list(inputs)]
+        if told is None:
             return outputs, output_masks
-        given = [tensor.shape for tensor in inputs] if isinstance(inputs, (list, tuple)) else inputs.shape
-        declared = self._declared_shape(given)
+        if not callable(told):
+            told = (shapes[0][0], *told)
+        elif not isinstance(told := told(shapes if isinstance(inputs, (list, tuple)) else shapes[0]), (tuple, list)):
+            text = "the output_shape function must return a tuple or a list of tuples"
+            raise ValueError(f"Lambda {self.name!r}: {text}; found {told!r}.")
         if isinstance(outputs, KerasTensor):
-            return KerasTensor(declared, outputs.dtype), output_masks
-        assert isinstance(outputs, (list, tuple))
-        return [KerasTensor(shape, tensor.dtype) for shape, tensor in zip(declared, outputs, strict=True)], output_masks
-
-    def _declared_shape(self, input_shape: Any) -> Any:
-        first = input_shape[0] if isinstance(input_shape, list) else input_shape
-        if not callable(self._output_shape):
-            return (first[0], *as_list(self._output_shape))
-        found = self._output_shape(input_shape)
-        if not isinstance(found, (tuple, list)):
-            raise ValueError(
-                f"Lambda {self.name!r}: the output_shape function must return a tuple or a list of tuples; "
-                f"found {found!r}."
-            )
-        return found
+            return KerasTensor(told, outputs.dtype), output_masks
+        return [KerasTensor(shape, tensor.dtype) for shape, tensor in zip(told, outputs, strict=True)], output_masks
 
     def _scratch(self, input_shape: Any) -> Layer:
+        self.make(input_shape)
         return self
 
     def get_config(self) -> dict[str, Any]:
         """The options, functions by their names."""
-        by_function = callable(self._output_shape)
-        return {
-            **super().get_config(),
-            "function": self._name_of(self.function),
-            "function_type": "function",
-            "output_shape": self._name_of(self._output_shape) if by_function else self._output_shape,
-            "output_shape_type": "function" if by_function else "raw",
-            "mask": self._name_of(self.mask) if callable(self.mask) else None,
-            "arguments": self.arguments,
-        }
+        config = {**super().get_config(), "arguments": self.arguments or {}}
+        config["output_shape_type"] = "function" if callable(self.told_shape) else "raw"
+        named = {key: self._name_of(config[key]) for key in FUNCTIONS if callable(config[key])}
+        return {**config, "function_type": "function", "mask": None, **named}
 
     def _name_of(self, function: Any) -> str:
         name = getattr(function, "__name__", type(function).__name__)
@@ -312,27 +297,22 @@ class Lambda(Layer):
     @classmethod
     def from_config(cls, config: Mapping[str, Any], custom_objects: Mapping[str, Any] | None = None) -> Layer:
         """A new layer; its functions come from `custom_objects`. Raises ValueError when one is not found there."""
-        options = dict(config)
-        options.pop("function_type", None)
-        by_function = options.pop("output_shape_type", "raw") != "raw"
-        for key in ("function", *(["output_shape"] if by_function else []), *(["mask"] if options.get("mask") else [])):
-            options[key] = _own_function(key, options[key], options.get("name"), custom_objects)
-        options["arguments"] = {key: _argument(value) for key, value in (options.get("arguments") or {}).items()}
+        options = {**config, "arguments": {key: _argument(v) for key, v in (config.get("arguments") or {}).items()}}
+        kinds = {
+            "function": options.pop("function_type", None),
+            "output_shape": options.pop("output_shape_type", "raw"),
+        }
+        for key in FUNCTIONS:
+            if kinds.get(key, options.get("mask") or "raw") != "raw":
+                options[key] = _own_function(key, options[key], options.get("name"), custom_objects)
         return cls(**options)
-
-
-def _takes_mask(function: Callable[..., Any]) -> bool:
-    try:
-        return "mask" in inspect.signature(function).parameters
-    except ValueError:  # a function written in C tells no signature
-        return False
 
 
 def _own_function(key: str, written: Any, layer_name: Any, custom_objects: Mapping[str, Any] | None) -> Any:
     name = written if isinstance(written, str) else layer_name
-    for known in (custom_objects or {}, registry.get_custom_objects()):
-        if name in known:
-            return known[name]
+    known = {**registry.get_custom_objects(), **(custom_objects or {})}
+    if name in known:
+        return known[name]
     kept = f"by the name {name!r}" if isinstance(written, str) else "as Python bytecode, which is never run"
     raise ValueError(
         f"Lambda {layer_name!r}: its {key} is stored {kept}; "

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import torch
 from torch import Tensor, nn
 
-from torchkeras.engine.options import Activation, Called, Rule, is_integer, rule
+from torchkeras.engine.options import Activation, Called, Rule, is_integer, optional, rule
 from torchkeras.engine.weight import weight
 from torchkeras.initializers import VarianceScaling
 from torchkeras.layers.core import KernelLayer
@@ -16,12 +16,16 @@ from torchkeras.layers.core import KernelLayer
 EQUATION = re.compile(r"(\.{3}|)([a-zA-Z]+),([a-zA-Z]+)->\1([a-zA-Z]+)")
 
 
-def _is_equation(value: Any) -> bool:
-    return isinstance(value, str) and EQUATION.fullmatch(value) is not None
-
-
-def _are_letters(value: Any) -> bool:
-    return value is None or (isinstance(value, str) and value.isalpha())
+Equation = Annotated[
+    Any,
+    rule(
+        "must be like 'ab,bc->ac' or '...b,bc->...c'",
+        lambda v: isinstance(v, str) and EQUATION.fullmatch(v) is not None,
+    ),
+]
+Letters = Annotated[
+    Any, optional(rule("must be letters of the output or None", lambda v: isinstance(v, str) and v.isalpha()))
+]
 
 
 def _read_sizes(value: Any) -> tuple[int | None, ...]:
@@ -38,7 +42,7 @@ OutputSizes = Annotated[
 
 def _kernel_piece(layer: "EinsumDense", tensor: Tensor) -> Tensor:
     stored = layer._stored
-    return tensor.view([layer._sizes[k] for k in stored]).permute([stored.index(k) for k in layer._kernel])
+    return tensor.view(layer._sizes_of(stored)).permute([stored.index(letter) for letter in layer._kernel])
 
 
 def _bias_piece(layer: "EinsumDense", tensor: Tensor) -> Tensor:
@@ -56,10 +60,10 @@ class EinsumDense(KernelLayer):
     Shape: as the equation says, the batch being the first axis. Raises ValueError for an equation that does not fit.
     """
 
-    equation: Annotated[Any, rule("must be like 'ab,bc->ac' or '...b,bc->...c'", _is_equation)]
+    equation: Equation
     partial_output_shape: OutputSizes
     activation: Activation = None
-    bias_axes: Annotated[Any, rule("must be letters of the output or None", _are_letters)] = None
+    bias_axes: Letters = None
 
     kernel = weight("product.weight", pieces=_kernel_piece)
     bias = weight("product.bias", pieces=_bias_piece, when="bias_axes")
@@ -71,16 +75,18 @@ class EinsumDense(KernelLayer):
         found = super().initializer_of(option)
         if option != "kernel" or not isinstance(found, VarianceScaling):
             return found
-        fans = (prod(self._sizes[k] for k in self._kernel if (k in self._given) is new) for new in (False, True))
-        return found.with_fans(*fans)
+        return found.with_fans(*(prod(self._sizes_of(letters)) for letters in self._fans))
+
+    def _sizes_of(self, letters: str) -> list[int]:
+        return [self._sizes[letter] for letter in letters]
 
     def make(self, input_shape: Any) -> None:
         _, taken, kernel, given = EQUATION.findall(self.equation)[0]
-        sizes, bias = self._find_sizes(input_shape), self.bias_axes or ""
+        self._kernel, self._sizes, bias = kernel, self._find_sizes(input_shape), self.bias_axes or ""
+        self._fans = re.sub(f"[{given}]", "", kernel), re.sub(f"[^{given}]", "", kernel)
         # As Keras has it: from the first letter of the bias on, 1 where it is spread.
         begin = min(map(given.index, bias), default=len(given))
-        self._bias_shape = [sizes[k] if k in bias else 1 for k in given[begin:]]
-        self._kernel, self._given, self._sizes = kernel, given, sizes
+        self._bias_shape = [self._sizes[letter] if letter in bias else 1 for letter in given[begin:]]
 
         summed, new = re.sub(f"[{given}]", "", taken), re.sub(f"[{taken}]", "", given)
         kept = taken.removesuffix(summed)
@@ -90,35 +96,29 @@ class EinsumDense(KernelLayer):
             and sorted(kernel) == sorted(summed + new)
             and set(bias or new) == set(new)
         )
-        self._stored = new + summed if self._linear else kernel
-        self._summed, self._outputs = len(summed), [sizes[k] for k in new if self._linear]
         if self._linear:
-            self.product = nn.Linear(prod(sizes[k] for k in summed), prod(self._outputs), bias=bool(bias))
+            self._stored, self._summed, self._outputs = new + summed, len(summed), self._sizes_of(new)
+            self.product = nn.Linear(prod(self._sizes_of(summed)), prod(self._outputs), bias=bool(bias))
         else:
-            self.product = nn.Module()
-            self.product.weight = nn.Parameter(torch.empty([sizes[k] for k in kernel]))
+            self._stored, self.product = kernel, nn.Module()
+            self.product.weight = nn.Parameter(torch.empty(self._sizes_of(kernel)))
             self.product.bias = nn.Parameter(torch.empty(self._bias_shape)) if bias else None
 
     def _find_sizes(self, input_shape: Any) -> dict[str, Any]:
         """The size of each letter of the output, the kernel and the bias; None where nothing needs it."""
         dots, taken, kernel, given = EQUATION.findall(self.equation)[0]
         bias, told, named = self.bias_axes or "", self.partial_output_shape, given if dots else given[1:]
-        for owner, letters, others, where in (
-            ("kernel", kernel, taken + given, "the input or the output"),
-            ("output", given, taken + kernel, "the input or the kernel"),
-            ("bias", bias, given, "the output"),
-        ):
-            if alone := letters.lstrip(others)[:1]:
+        for letter in kernel + given:
+            if sum(letter in letters for letters in (taken, kernel, given)) < 2:
                 raise ValueError(
-                    f"axis {alone!r} of the {owner} must be in {where} too; the equation is {self.equation!r}."
+                    f"axis {letter!r} must be in two of input, kernel and output; the equation is {self.equation!r}."
                 )
+        if not set(bias) <= set(given):
+            raise ValueError(f"bias_axes {bias!r} must be in the output; the equation is {self.equation!r}.")
         further = len(input_shape) - len(taken)
-        if further < 0 or bool(further) != bool(dots):
-            raise ValueError(f"equation {self.equation!r} does not fit the input {tuple(input_shape)}.")
-        if len(told) != len(named):
-            raise ValueError(
-                f"output_shape {told} must have a size for each of {named!r}; the equation is {self.equation!r}."
-            )
+        if further < 0 or bool(further) != bool(dots) or len(told) != len(named):
+            shape = tuple(input_shape)
+            raise ValueError(f"equation {self.equation!r} does not fit the input {shape} and output_shape {told}.")
         sizes, axes = dict(zip(named, told, strict=True)), {k: taken.index(k) - len(taken) * bool(dots) for k in taken}
         for letter, size in sizes.items():
             found = input_shape[axes[letter]] if letter in axes else None

@@ -23,8 +23,7 @@ from torchkeras.engine.weight import weight
 
 
 def _is_length(value: Any) -> bool:
-    sizes: Any = value if isinstance(value, (tuple, list)) and value else (0 if value is None else value,)
-    return all(size is None or (is_integer(size) and size > 0) for size in sizes)
+    return all(size is None or (is_integer(size) and size > 0) for size in as_list(value) or [0])
 
 
 InputLength = Annotated[Any, optional(rule("must be a positive integer, a tuple of them, or None", _is_length))]
@@ -72,11 +71,9 @@ class Embedding(Layer):
         """The input shape, unknown sizes taken from `input_length`, and `output_dim`. Raises ValueError for others."""
         batch, *sizes = input_shape
         lengths = as_list(self.input_length) or [None] * len(sizes)
-        if len(lengths) != len(sizes) or any(
-            None not in pair and pair[0] != pair[1] for pair in zip(lengths, sizes, strict=True)
-        ):
+        known = [size if length is None else length for length, size in zip(lengths, sizes, strict=False)]
+        if len(lengths) != len(sizes) or any(size not in (None, k) for size, k in zip(sizes, known, strict=True)):
             raise ValueError(f"input_length is {self.input_length}; found the input {tuple(input_shape)}.")
-        known = (size if length is None else length for length, size in zip(lengths, sizes, strict=True))
         return (batch, *known, self.output_dim)
 
     def forward(self, inputs: torch.Tensor, training: bool | None = None) -> torch.Tensor:

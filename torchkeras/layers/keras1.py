@@ -1,6 +1,6 @@
 """Layers that only Keras 1 had: Highway, MaxoutDense, TimeDistributedDense, and Merge with its function `merge`."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import torch
@@ -48,12 +48,12 @@ class Highway(KernelLayer):
         return torch.lerp(inputs, self.activation(self.linear(inputs)), torch.sigmoid(self.carry(inputs)))
 
 
-def _maps_kernel(layer: Layer, tensor: torch.Tensor) -> torch.Tensor:
-    return tensor.unflatten(0, (layer.nb_feature, layer.units)).transpose(1, 2)  # type: ignore[arg-type]
+def _maps(layer: Any, tensor: torch.Tensor) -> torch.Tensor:
+    return tensor.unflatten(0, (layer.nb_feature, layer.units))
 
 
-def _maps_bias(layer: Layer, tensor: torch.Tensor) -> torch.Tensor:
-    return tensor.unflatten(0, (layer.nb_feature, layer.units))  # type: ignore[arg-type]
+def _transposed_maps(layer: Any, tensor: torch.Tensor) -> torch.Tensor:
+    return _maps(layer, tensor).transpose(1, 2)
 
 
 class MaxoutDense(KernelLayer):
@@ -66,8 +66,8 @@ class MaxoutDense(KernelLayer):
     nb_feature: Positive = 4
     use_bias: bool = True
 
-    kernel = weight("linear.weight", pieces=_maps_kernel)
-    bias = weight("linear.bias", pieces=_maps_bias, when="use_bias")
+    kernel = weight("linear.weight", pieces=_transposed_maps)
+    bias = weight("linear.bias", pieces=_maps, when="use_bias")
 
     input_ndim = 2
 
@@ -91,13 +91,22 @@ class Cosine(Dot):
     """
 
     def forward(self, inputs: Any) -> torch.Tensor:
-        first, second = inputs
+        first, second = inputs[0].movedim(self._axes[0], -1), inputs[1].movedim(self._axes[1], -1)
+        product, *squares = (
+            batch_dot(a, b.movedim(-1, 1)) for a, b in ((first, second), (first, first), (second, second))
+        )
+        return (product / (squares[0] * squares[1]).sqrt().clamp_min(config.epsilon())).unsqueeze(1)
 
-        def product(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
-            return batch_dot(a.movedim(self._axes[0], -1), b.movedim(self._axes[1], 1))
 
-        length = torch.sqrt(product(first, first) * product(second, second))
-        return (product(first, second) / length.clamp_min(config.epsilon())).unsqueeze(1)
+MODES: Mapping[str, type[Layer]] = {
+    "sum": Add,
+    "mul": Multiply,
+    "concat": Concatenate,
+    "ave": Average,
+    "cos": Cosine,
+    "dot": Dot,
+    "max": Maximum,
+}
 
 
 def Merge(  # noqa: N802  (Keras 1's name)
@@ -120,38 +129,21 @@ def Merge(  # noqa: N802  (Keras 1's name)
 
     Raises ValueError for an unknown mode.
     """
-    merging = _merging(mode, concat_axis, dot_axes, output_shape, output_mask, arguments, name)
+    if callable(mode):
+        mask = (lambda _, masks: output_mask(masks)) if callable(output_mask) else output_mask
+        merging: Layer = Lambda(mode, output_shape=output_shape, mask=mask, arguments=arguments, name=name)
+    else:
+        for option, value in (("output_shape", output_shape), ("output_mask", output_mask), ("arguments", arguments)):
+            if value:
+                raise ValueError(f"merge: {option} goes with a function as mode; found {value!r} with mode {mode!r}.")
+        if mode not in MODES:
+            raise ValueError(f"merge: mode must be a function or one of {', '.join(map(repr, MODES))}; found {mode!r}.")
+        axes = {"concat": {"axis": concat_axis}, "dot": {"axes": dot_axes}, "cos": {"axes": dot_axes}}
+        merging = MODES[mode](**axes.get(mode, {}), name=name)
     if layers is not None:
         nodes, outputs = node_indices or [0] * len(layers), tensor_indices or [0] * len(layers)
         merging([_output(*place) for place in zip(layers, nodes, outputs, strict=True)])
     return merging
-
-
-def _merging(
-    mode: Any, concat_axis: int, dot_axes: Any, output_shape: Any, output_mask: Any, arguments: Any, name: Any
-) -> Layer:
-    if callable(mode):
-        mask = (lambda _, masks: output_mask(masks)) if callable(output_mask) else output_mask
-        return Lambda(mode, output_shape=output_shape, mask=mask, arguments=arguments, name=name)
-    for option, value in (("output_shape", output_shape), ("output_mask", output_mask), ("arguments", arguments)):
-        if value:
-            raise ValueError(f"merge: {option} goes with a function as mode; found {value!r} with mode {mode!r}.")
-    made_by = MODES.get(mode)
-    if made_by is None:
-        raise ValueError(f"merge: mode must be a function or one of {', '.join(map(repr, MODES))}; found {mode!r}.")
-    axes = {Concatenate: {"axis": concat_axis}, Dot: {"axes": dot_axes}, Cosine: {"axes": dot_axes}}
-    return made_by(**axes.get(made_by, {}), name=name)
-
-
-MODES: Mapping[str, Callable[..., Layer]] = {
-    "sum": Add,
-    "mul": Multiply,
-    "concat": Concatenate,
-    "ave": Average,
-    "cos": Cosine,
-    "dot": Dot,
-    "max": Maximum,
-}
 
 
 def _output(source: Any, node: int, index: int) -> KerasTensor:
@@ -169,4 +161,5 @@ def merge(
     name: str | None = None,
 ) -> Any:
     """`Merge(mode=mode, ...)(inputs)`, Keras 1's function of a list of symbolic tensors."""
-    return _merging(mode, concat_axis, dot_axes, output_shape, output_mask, arguments, name)(inputs)
+    merging = Merge(None, mode, concat_axis, dot_axes, output_shape, output_mask, arguments, name=name)
+    return merging(inputs)

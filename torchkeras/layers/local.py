@@ -16,7 +16,6 @@ class LocallyConnected(Spatial, Activated, abstract=True):
     """`activation(window @ kernel[place] + bias[place])`: a convolution whose kernel is another one at every place.
 
     `padding` can only be 'valid'. Over one axis the features come last for either `data_format`, as in Keras.
-
     Shape: (batch, *sizes, channels) -> (batch, *new sizes, filters), or with data_format='channels_first' over two
     axes (batch, channels, *sizes) -> (batch, filters, *new sizes). Raises ValueError for sizes that are not known and
     for a kernel that is longer than the input.
@@ -61,8 +60,6 @@ class LocallyConnected(Spatial, Activated, abstract=True):
 
 
 class LocallyConnected1D(LocallyConnected):
-    __doc__ = LocallyConnected.__doc__
-
     _declares_options = True
 
     rank = 1
@@ -73,6 +70,4 @@ class LocallyConnected1D(LocallyConnected):
 
 
 class LocallyConnected2D(LocallyConnected):
-    __doc__ = LocallyConnected.__doc__
-
     rank = 2

@@ -5,6 +5,7 @@ Source: https://keras.io/api/layers/preprocessing_layers/categorical/
 """
 
 from collections import Counter
+from collections.abc import Callable
 from typing import Annotated, Any
 
 import numpy as np
@@ -40,6 +41,7 @@ class Lookup(Layer, abstract=True):
     salt: OnlyNone = None
 
     vocabulary: Any
+    _tokens: Callable[[Any], np.ndarray]
     _places: dict[Any, int]  # token -> index
 
     def __init__(self, *args: Any, **given: Any):
@@ -55,9 +57,6 @@ class Lookup(Layer, abstract=True):
     @property
     def _who(self) -> str:
         return f"{type(self).__name__} {self.name!r}"
-
-    def _tokens(self, values: Any) -> np.ndarray:
-        raise NotImplementedError(f"{self._who} has no _tokens(values).")
 
     def get_vocabulary(self, include_special_tokens: bool = True) -> list[Any]:
         """The tokens in the order of their indices, those of mask and unknown among them or not."""
@@ -202,8 +201,8 @@ class StringLookup(Lookup):
             indices, inverse = array(inputs), np.array([*self.vocabulary, self.oov_token])
             return inverse[np.where((indices >= 0) & (indices < len(inverse)), indices, len(inverse) - 1)]
         tokens = self._tokens(inputs)
-        unknown = len(self._special) - 1
-        found = [self._places.get(token, unknown) for token in tokens.ravel().tolist()]
-        if self.num_oov_indices == 0 and unknown in found:
+        words, places = tokens.ravel().tolist(), self._places
+        if self.num_oov_indices == 0 and not places.keys() >= set(words):
             raise ValueError(f"{self._who}: with num_oov_indices=0 all must be in the vocabulary; found {inputs!r}.")
+        found = [places.get(word, len(self._special) - 1) for word in words]
         return self._encoded(torch.tensor(found, device=config.device()).reshape(tokens.shape))

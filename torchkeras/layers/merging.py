@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from functools import reduce
+from itertools import zip_longest
 from typing import Annotated, Any, ClassVar
 
 import torch
@@ -9,7 +10,7 @@ import torch.nn.functional as F
 
 from torchkeras.engine.layer import Layer
 from torchkeras.engine.layout import Layout
-from torchkeras.engine.options import Rule, is_integer
+from torchkeras.engine.options import is_integer, rule
 from torchkeras.engine.symbol import Shape
 
 
@@ -26,6 +27,14 @@ def _all_masks(mask: Any) -> Any:
     """True where all masks are; an input without a mask counts as True everywhere."""
     masks = [item for item in mask or [] if item is not None]
     return reduce(torch.logical_and, masks) if masks else None
+
+
+def _spread(first: Shape, second: Shape) -> Shape:
+    """The shape that both are spread to, axes of 1 being put before the shorter one."""
+    pairs = list(zip_longest(reversed(first), reversed(second), fillvalue=1))
+    if any(None not in pair and 1 not in pair and pair[0] != pair[1] for pair in pairs):
+        raise ValueError(f"operands could not be broadcast together with shapes {first} and {second}.")
+    return tuple(None if None in pair else pair[pair[0] == 1] for pair in reversed(pairs))
 
 
 class Elementwise(Layer, abstract=True):
@@ -59,78 +68,50 @@ class Elementwise(Layer, abstract=True):
         if self.built and self._same_rank and len(set(map(len, input_shape))) > 1:
             raise ValueError(f"was first called on inputs of the same rank; found the shapes {input_shape}.")
         sizes = reduce(_spread, [tuple(shape[1:]) for shape in input_shape])
-        return (batch_sizes.pop() if batch_sizes else None, *sizes)
+        return (*(batch_sizes or {None}), *sizes)
 
     def forward(self, inputs: Any) -> torch.Tensor:
         if not self._same_rank:
             rank = max(tensor.dim() for tensor in inputs)
             inputs = [tensor[(slice(None), *(None,) * (rank - tensor.dim()))] for tensor in inputs]
-        return self.combine(inputs)
-
-    def combine(self, inputs: Any) -> torch.Tensor:
-        """The result for inputs of the same rank."""
-        result = inputs[0]
-        for tensor in inputs[1:]:
-            result = type(self).function(result, tensor)
-        return result
+        return reduce(type(self).function, inputs)
 
     def compute_mask(self, inputs: Any, mask: Any = None) -> Any:
         """True where the masks of all inputs are; None when no input has one."""
         return _all_masks(mask)
 
 
-def _spread(first: Shape, second: Shape) -> Shape:
-    rank = max(len(first), len(second))
-    pairs = zip(_filled(first, rank), _filled(second, rank), strict=True)
-    result: list[int | None] = []
-    for a, b in pairs:
-        if None not in (a, b) and a != b and 1 not in (a, b):
-            raise ValueError(f"operands could not be broadcast together with shapes {first} and {second}.")
-        result.append(None if None in (a, b) else b if a == 1 else a)
-    return tuple(result)
-
-
-def _filled(shape: Shape, rank: int) -> Shape:
-    return (1,) * (rank - len(shape)) + shape
-
-
 class Add(Elementwise):
     __doc__ = f"The sum of the inputs.\n\n    {Elementwise.__doc__}"
-
     function = torch.add
 
 
 class Subtract(Elementwise):
     __doc__ = f"The first input less the second; there must be exactly two.\n\n    {Elementwise.__doc__}"
-
     function = torch.sub
     inputs_exactly = 2
 
 
 class Multiply(Elementwise):
     __doc__ = f"The product of the inputs.\n\n    {Elementwise.__doc__}"
-
     function = torch.mul
 
 
 class Average(Elementwise):
     __doc__ = f"The sum of the inputs, divided by their number.\n\n    {Elementwise.__doc__}"
-
     function = torch.add
 
-    def combine(self, inputs: Any) -> torch.Tensor:
-        return super().combine(inputs) / len(inputs)
+    def forward(self, inputs: Any) -> torch.Tensor:
+        return super().forward(inputs) / len(inputs)
 
 
 class Maximum(Elementwise):
     __doc__ = f"The largest of the inputs, value by value.\n\n    {Elementwise.__doc__}"
-
     function = torch.maximum
 
 
 class Minimum(Elementwise):
     __doc__ = f"The smallest of the inputs, value by value.\n\n    {Elementwise.__doc__}"
-
     function = torch.minimum
 
 
@@ -154,7 +135,7 @@ class Concatenate(Layer):
         shapes = _checked_list(input_shape)
         if not all(-len(shape) <= self.axis < len(shape) for shape in shapes):
             raise ValueError(f"axis {self.axis} is not an axis of all inputs; found the shapes {shapes}.")
-        others = {(*shape[: self.axis % len(shape)], *shape[self.axis % len(shape) + 1 :]) for shape in shapes}
+        others = {tuple(size for k, size in enumerate(shape) if k != self.axis % len(shape)) for shape in shapes}
         if len(others) > 1:
             raise ValueError(
                 f"the inputs must have matching shapes except for axis {self.axis}; found the shapes {shapes}."
@@ -176,12 +157,8 @@ class Concatenate(Layer):
         return torch.cat(full, axis)
 
 
-def _read_axes(value: Any) -> int | tuple[int, int]:
-    if is_integer(value):
-        return int(value)
-    if not isinstance(value, (tuple, list)) or len(value) != 2 or not all(map(is_integer, value)):
-        raise ValueError(f"must be an integer or two integers; found {value!r}.")
-    return int(value[0]), int(value[1])
+def _are_axes(value: Any) -> bool:
+    return is_integer(value) or (isinstance(value, (tuple, list)) and len(value) == 2 and all(map(is_integer, value)))
 
 
 class Dot(Layer):
@@ -193,21 +170,23 @@ class Dot(Layer):
     axes of different sizes.
     """
 
-    axes: Annotated[Any, Rule(_read_axes)]
+    axes: Annotated[
+        Any, rule("must be an integer or two integers", _are_axes, lambda v: v if is_integer(v) else tuple(v))
+    ]
     normalize: bool = False
 
     def make(self, input_shape: Any) -> None:
         shapes = _checked_list(input_shape, 2)
-        axes = self.axes if isinstance(self.axes, tuple) else (self.axes,) * 2
-        for axis, shape in zip(axes, shapes, strict=True):
-            if not -len(shape) < axis < len(shape) or axis == 0:
-                raise ValueError(f"axes {self.axes} must each lie behind the batch axis of inputs {shapes}.")
-        first, second = (shape[axis] for axis, shape in zip(axes, shapes, strict=True))
+        self._axes = self.axes if isinstance(self.axes, tuple) else (self.axes,) * 2
+        if not all(
+            axis != 0 and -len(shape) < axis < len(shape) for axis, shape in zip(self._axes, shapes, strict=True)
+        ):
+            raise ValueError(f"axes {self.axes} must each lie behind the batch axis of inputs {shapes}.")
+        first, second = (shape[axis] for axis, shape in zip(self._axes, shapes, strict=True))
         if first != second:
             raise ValueError(
                 f"dimension incompatibility {first} != {second} along axes {self.axes} of inputs {shapes}."
             )
-        self._axes = axes
 
     def forward(self, inputs: Any) -> torch.Tensor:
         first, second = inputs[0].movedim(self._axes[0], -1), inputs[1].movedim(self._axes[1], 1)
@@ -231,41 +210,26 @@ def batch_dot(first: torch.Tensor, second: torch.Tensor) -> torch.Tensor:
     return product.reshape(product.shape[0], *rest)
 
 
-def add(inputs: Any, **layer_options: Any) -> Any:
-    """`Add(...)(inputs)`"""
-    return Add(**layer_options)(inputs)
+def _functional(layer: type[Layer]) -> Callable[..., Any]:
+    """The function of the inputs that makes a layer and calls it."""
+
+    def merged(inputs: Any, **layer_options: Any) -> Any:
+        return layer(**layer_options)(inputs)
+
+    merged.__doc__ = f"`{layer.__name__}(...)(inputs)`"
+    merged.__name__ = merged.__qualname__ = layer.__name__.lower()
+    return merged
 
 
-def subtract(inputs: Any, **layer_options: Any) -> Any:
-    """`Subtract(...)(inputs)`"""
-    return Subtract(**layer_options)(inputs)
-
-
-def multiply(inputs: Any, **layer_options: Any) -> Any:
-    """`Multiply(...)(inputs)`"""
-    return Multiply(**layer_options)(inputs)
-
-
-def average(inputs: Any, **layer_options: Any) -> Any:
-    """`Average(...)(inputs)`"""
-    return Average(**layer_options)(inputs)
-
-
-def maximum(inputs: Any, **layer_options: Any) -> Any:
-    """`Maximum(...)(inputs)`"""
-    return Maximum(**layer_options)(inputs)
-
-
-def minimum(inputs: Any, **layer_options: Any) -> Any:
-    """`Minimum(...)(inputs)`"""
-    return Minimum(**layer_options)(inputs)
+add, subtract, multiply = map(_functional, (Add, Subtract, Multiply))
+average, maximum, minimum = map(_functional, (Average, Maximum, Minimum))
 
 
 def concatenate(inputs: Any, axis: int = -1, **layer_options: Any) -> Any:
     """`Concatenate(axis, ...)(inputs)`"""
-    return Concatenate(axis=axis, **layer_options)(inputs)
+    return Concatenate(axis, **layer_options)(inputs)
 
 
 def dot(inputs: Any, axes: Any, normalize: bool = False, **layer_options: Any) -> Any:
     """`Dot(axes, normalize, ...)(inputs)`"""
-    return Dot(axes=axes, normalize=normalize, **layer_options)(inputs)
+    return Dot(axes, normalize, **layer_options)(inputs)

@@ -1,5 +1,6 @@
 """Noise: what changes values at random in training and passes them as they are outside of it."""
 
+from collections.abc import Callable
 from typing import Annotated, Any, ClassVar
 
 import torch
@@ -18,43 +19,28 @@ from torchkeras.engine.options import (
     optional,
     rule,
 )
+from torchkeras.layers.activation import Pointwise
 from torchkeras.layers.random import Seeded
 from torchkeras.layers.spatial import Spatial
 
 
-def _is_noise_size(value: Any) -> bool:
-    return value is None or (is_integer(value) and value > 0)
+def _is_noise_shape(value: Any) -> bool:
+    is_shape = isinstance(value, (tuple, list))
+    return is_shape and all(size is None or (is_integer(size) and size > 0) for size in value)
 
 
-NoiseShape = Annotated[
-    Any,
-    optional(
-        rule(
-            "must be a tuple of positive integers and None, the batch axis counted",
-            lambda v: isinstance(v, (tuple, list)) and all(map(_is_noise_size, v)),
-            tuple,
-        )
-    ),
-]
+NOISE_SHAPE = rule("must be a tuple of positive integers and None, the batch axis counted", _is_noise_shape, tuple)
+NoiseShape = Annotated[Any, optional(NOISE_SHAPE)]
 NewerSeed = Annotated[OptionalInt, NEWER]
 
 
-class Noise(Seeded, abstract=True):
+class Noise(Seeded, Pointwise, abstract=True):
     """The base: a subclass says in `noisy` what training makes of the inputs."""
 
-    supports_masking = True
-    keeps_shape = True
-
-    @property
-    def native_layout(self) -> Layout:
-        return Layout.ANY
+    noisy: Callable[[torch.Tensor], torch.Tensor]
 
     def forward(self, inputs: torch.Tensor, training: bool | None = None) -> torch.Tensor:
         return self.noisy(inputs) if (self.training if training is None else training) else inputs
-
-    def noisy(self, inputs: torch.Tensor) -> torch.Tensor:
-        """The inputs as training sees them."""
-        raise NotImplementedError(f"{type(self).__name__} has no noisy(inputs).")
 
     def _normal(self, inputs: torch.Tensor, mean: float, stddev: float) -> torch.Tensor:
         """A number for each input, normally distributed."""
@@ -64,6 +50,10 @@ class Noise(Seeded, abstract=True):
         """1, but 0 for a `rate` of the places of `shape`."""
         places = torch.empty(shape, dtype=dtype, device=inputs.device)
         return places.bernoulli_(1 - rate, generator=self._generator_on(inputs.device))
+
+    def _dropped(self, inputs: torch.Tensor, shape: Any, rate: float) -> torch.Tensor:
+        """0 for a `rate` of the places of `shape`, and the others enlarged for it."""
+        return inputs * self._kept(inputs, shape, rate, inputs.dtype).div_(1 - rate)
 
 
 class Shaped(Noise, abstract=True):
@@ -89,7 +79,6 @@ class Dropout(Shaped):
 
     `noise_shape`: the shape of what is drawn, batch axis counted, spread over axes of 1; None means the input's size.
     `seed`: draw from an own generator that starts there, instead of torch's.
-
     Shape: any -> the same. Source: https://jmlr.org/papers/v15/srivastava14a.html
     """
 
@@ -98,12 +87,9 @@ class Dropout(Shaped):
     seed: OptionalInt = None
 
     def noisy(self, inputs: torch.Tensor) -> torch.Tensor:
-        if self.rate == 0:
-            return inputs
         if self.noise_shape is None and self.seed is None:
             return F.dropout(inputs, self.rate)
-        kept = self._kept(inputs, self._noise_shape(inputs), self.rate, inputs.dtype)
-        return inputs * kept.div_(1 - self.rate)
+        return self._dropped(inputs, self._noise_shape(inputs), self.rate)
 
 
 class AlphaDropout(Shaped):
@@ -111,7 +97,6 @@ class AlphaDropout(Shaped):
 
     `a` and `b` keep the mean 0 and the variance 1 that `selu` keeps. `noise_shape` and `seed` are as for Dropout. A
     `rate` of 1 changes nothing, as in Keras 2.
-
     Shape: any -> the same. Source: https://arxiv.org/abs/1706.02515
     """
 
@@ -122,7 +107,7 @@ class AlphaDropout(Shaped):
     least: ClassVar[float] = -1.6732632423543772 * 1.0507009873554805
 
     def noisy(self, inputs: torch.Tensor) -> torch.Tensor:
-        if self.rate in (0, 1):
+        if self.rate == 1:
             return inputs
         a = ((1 - self.rate) * (1 + self.rate * self.least**2)) ** -0.5
         b = -a * self.least * self.rate
@@ -132,8 +117,6 @@ class AlphaDropout(Shaped):
 
 class GaussianNoise(Noise):
     """In training, `x + noise`, normally distributed around 0 with the standard deviation `stddev`; else `x`.
-
-    `seed`: draw from an own generator that starts there, instead of torch's.
 
     Shape: any -> the same.
     """
@@ -148,9 +131,7 @@ class GaussianNoise(Noise):
 class GaussianDropout(Noise):
     """In training, `x * noise`, normal around 1 with the standard deviation `sqrt(rate / (1 - rate))`; else `x`.
 
-    `seed`: draw from an own generator that starts there, instead of torch's. A `rate` of 1 changes nothing, as in
-    Keras 2.
-
+    A `rate` of 1 changes nothing, as in Keras 2.
     Shape: any -> the same. Source: https://jmlr.org/papers/v15/srivastava14a.html
     """
 
@@ -158,18 +139,15 @@ class GaussianDropout(Noise):
     seed: NewerSeed = None
 
     def noisy(self, inputs: torch.Tensor) -> torch.Tensor:
-        if self.rate in (0, 1):
-            return inputs
-        return inputs * self._normal(inputs, 1.0, (self.rate / (1 - self.rate)) ** 0.5)
+        return inputs if self.rate == 1 else inputs * self._normal(inputs, 1.0, (self.rate / (1 - self.rate)) ** 0.5)
 
 
 class SpatialDropout(Spatial, Noise, abstract=True):
     """In training, zero for a `rate` of the channels of each sample and `x / (1 - rate)` for the others; else `x`.
 
-    `seed`: draw from an own generator that starts there, instead of torch's.
-
-    Shape: (batch, *sizes, channels), or with data_format='channels_first' (batch, channels, *sizes), -> the same. Over
-    one axis the channels are always last. Source: https://arxiv.org/abs/1411.4280
+    Over one axis the channels are always last.
+    Shape: (batch, *sizes, channels), or with data_format='channels_first' (batch, channels, *sizes), -> the same.
+    Source: https://arxiv.org/abs/1411.4280
     """
 
     rate: Fraction
@@ -177,10 +155,7 @@ class SpatialDropout(Spatial, Noise, abstract=True):
     seed: NewerSeed = None
 
     def noisy(self, inputs: torch.Tensor) -> torch.Tensor:
-        if self.rate == 0:
-            return inputs
-        kept = self._kept(inputs, (*inputs.shape[:2], *(1,) * self.rank), self.rate, inputs.dtype)
-        return inputs * kept.div_(1 - self.rate)
+        return self._dropped(inputs, (*inputs.shape[:2], *(1,) * self.rank), self.rate)
 
     @classmethod
     def from_config(cls, config: Any) -> Layer:
@@ -189,20 +164,13 @@ class SpatialDropout(Spatial, Noise, abstract=True):
 
 
 class SpatialDropout1D(SpatialDropout):
-    __doc__ = SpatialDropout.__doc__
-
     data_format: ClassVar[str] = "channels_last"
-
     rank = 1
 
 
 class SpatialDropout2D(SpatialDropout):
-    __doc__ = SpatialDropout.__doc__
-
     rank = 2
 
 
 class SpatialDropout3D(SpatialDropout):
-    __doc__ = SpatialDropout.__doc__
-
     rank = 3

@@ -24,25 +24,33 @@ from torchkeras.engine.options import (
 from torchkeras.engine.symbol import Shape
 from torchkeras.engine.weight import weight
 
-# By the number of axes; an input of more is flattened behind the channels.
-BATCH_NORMS: dict[int, Any] = {2: nn.BatchNorm1d, 3: nn.BatchNorm1d, 4: nn.BatchNorm2d, 5: nn.BatchNorm3d}
-
-
-def _are_different(axes: tuple[int, ...]) -> bool:
-    return 0 < len(axes) == len(set(axes))
-
+BATCH_NORMS: dict[int, Any] = {4: nn.BatchNorm2d, 5: nn.BatchNorm3d}  # by the number of axes; else BatchNorm1d
 
 Axes = Annotated[
     Any,
     Rule(
-        integers("must be an axis or a list of different ones", _are_different).read,
+        integers("must be an axis or a list of different ones", lambda v: 0 < len(v) == len(set(v))).read,
         lambda kept: kept[0] if len(kept) == 1 else list(kept),
     ),
 ]
 
 
+GroupCount = Annotated[
+    Any,
+    rule(
+        "must be a positive integer, or -1 for a group a channel", lambda v: is_integer(v) and (v > 0 or v == -1), int
+    ),
+]
+
+
+def _check_axes(axes: tuple[int, ...], input_shape: Shape) -> None:
+    for axis in axes:
+        if not -len(input_shape) <= axis < len(input_shape):
+            raise ValueError(f"axis {axis} is not an axis of the input {tuple(input_shape)}.")
+
+
 class Normalizing(Layer, abstract=True):
-    """What layers share that normalize, scale by `gamma` and shift by `beta`."""
+    """What layers share that normalize, scale by `gamma` and shift by `beta`, which torch's module `norm` holds."""
 
     center: bool = True
     scale: bool = True
@@ -53,26 +61,24 @@ class Normalizing(Layer, abstract=True):
     beta_constraint: Constraint = None
     gamma_constraint: Constraint = None
 
+    gamma = weight("norm.weight", when="scale")
+    beta = weight("norm.bias", when="center")
+
     supports_masking = True
     keeps_shape = True
     norm: Any
 
-    def _keep(self, norm: nn.Module, scale: bool, center: bool) -> None:
-        """Take torch's module, without a weight or bias that the options leave out."""
+    def _keep(self, norm: nn.Module) -> None:
         self.norm = norm
-        if not scale:
-            self.norm.weight = None
-        if not center:
-            self.norm.bias = None
+        for name, kept in (("weight", self.scale), ("bias", self.center)):
+            if not kept:
+                setattr(norm, name, None)
 
 
 class Channelwise(Normalizing, abstract=True):
     """A layer that normalizes with a `gamma` and a `beta` for every index of `axis`, which torch has at axis 1."""
 
     axis: int = -1
-
-    gamma = weight("norm.weight", keras="channels", when="scale")
-    beta = weight("norm.bias", keras="channels", when="center")
 
     min_input_ndim = 2
     _channels_last: bool = False
@@ -90,19 +96,12 @@ class Channelwise(Normalizing, abstract=True):
         return self.known(input_shape, self.axis)
 
 
-def _check_axes(axes: tuple[int, ...], input_shape: Shape) -> None:
-    for axis in axes:
-        if not -len(input_shape) <= axis < len(input_shape):
-            raise ValueError(f"axis {axis} is not an axis of the input {tuple(input_shape)}.")
-
-
 class BatchNormalization(Channelwise):
     """`gamma * (x - mean) / sqrt(variance + epsilon) + beta`, with one of each for every index of `axis`.
 
-    In training mean and variance are those of the batch, and the moving ones follow:
-    `moving = momentum * moving + (1 - momentum) * batch`; else they are the moving ones. A layer that is not
-    `trainable` normalizes in training by the batch as well, and leaves the moving ones alone (Keras 2.2.4's rule).
-    The moving variance takes the batch's as torch has it, over n - 1 values; Keras 2.2.4 has n - 1 - epsilon there.
+    In training mean and variance are those of the batch, which the moving ones follow:
+    `moving = momentum * moving + (1 - momentum) * batch`; else they are the moving ones, which a layer that is not
+    `trainable` leaves alone. The batch's variance that they follow is torch's, over n - 1 values.
 
     `mode` is Keras 1's: 1 normalizes each sample along its last axis, by `(x - mean) / (sqrt(variance + epsilon) +
     epsilon)`; 2 normalizes by the batch outside training as well; neither moves the moving ones. `synchronized`, to
@@ -129,8 +128,8 @@ class BatchNormalization(Channelwise):
     ] = False
     mode: Annotated[Any, one_of(0, 1, 2), NEWER] = 0
 
-    moving_mean = weight("norm.running_mean", keras="channels", trainable=False)
-    moving_variance = weight("norm.running_var", keras="channels", trainable=False)
+    moving_mean = weight("norm.running_mean", trainable=False)
+    moving_variance = weight("norm.running_var", trainable=False)
 
     @property
     def native_layout(self) -> Layout:
@@ -140,60 +139,30 @@ class BatchNormalization(Channelwise):
         channels, ndim = self._find_channels(input_shape), len(input_shape)
         if self.mode == 1 and self.axis % ndim != ndim - 1:
             raise ValueError(f"mode 1 normalizes along the last axis; found axis {self.axis}.")
-        norm = BATCH_NORMS.get(ndim, nn.BatchNorm1d)(channels, eps=self.epsilon, momentum=1 - self.momentum)
-        self._keep(norm, self.scale, self.center)
+        kind = BATCH_NORMS.get(ndim, nn.BatchNorm1d)
+        self._keep(kind(channels, eps=self.epsilon, momentum=1 - self.momentum))
 
     def forward(self, inputs: Tensor, training: bool | None = None) -> Tensor:
+        by_batch = self.mode == 2 or (self.training if training is None else training)
         if self.mode == 1:
-            return self._by_sample(inputs)
+            variance, mean = torch.var_mean(inputs, -1, correction=0, keepdim=True)
+            normalized = (inputs - mean) / ((variance + self.epsilon).sqrt() + self.epsilon)
+            scaled = normalized * self.norm.weight if self.scale else normalized
+            return scaled + self.norm.bias if self.center else scaled
         if self._channel_axis == 1 and inputs.dim() <= 5:
-            return self._normalized(inputs, training)
+            return self._by_statistics(inputs, by_batch)
         moved = inputs.movedim(self._channel_axis, 1)
-        return (
-            self._normalized(moved.unsqueeze(-1).flatten(2), training)
-            .reshape(moved.shape)
-            .movedim(1, self._channel_axis)
-        )
+        found = self._by_statistics(moved.unsqueeze(-1).flatten(2), by_batch)
+        return found.reshape(moved.shape).movedim(1, self._channel_axis)
 
-    def _by_sample(self, inputs: Tensor) -> Tensor:
-        variance, mean = torch.var_mean(inputs, -1, correction=0, keepdim=True)
-        normalized = (inputs - mean) / ((variance + self.epsilon).sqrt() + self.epsilon)
-        scaled = normalized if self.norm.weight is None else normalized * self.norm.weight
-        return scaled if self.norm.bias is None else scaled + self.norm.bias
-
-    def _normalized(self, inputs: Tensor, training: bool | None) -> Tensor:
-        """The result for channels at axis 1.
-
-        Not by `self.norm(inputs)`: that knows no `training=`, refuses a single value per channel, and counts batches.
-        """
-        training = bool(self.mode) or (self.training if training is None else training)
-        norm, moves = self.norm, not (self._frozen or self.mode)
-        mean, variance = norm.running_mean, norm.running_var
-        if training and (not moves or inputs.numel() == inputs.shape[1]):
-            if moves:
-                self._follow_single(inputs)
-            mean = variance = None
-        return torch.batch_norm(
-            inputs,
-            norm.weight,
-            norm.bias,
-            mean,
-            variance,
-            training,
-            norm.momentum,
-            norm.eps,
-            torch.backends.cudnn.enabled,
-        )
-
-    @torch.no_grad()
-    def _follow_single(self, inputs: Tensor) -> None:
-        """Move the moving statistics towards a single value per channel: its variance is 0, for torch 0 / 0."""
-        self.norm.running_mean.lerp_(inputs.flatten().to(self.norm.running_mean.dtype), self.norm.momentum)
-        self.norm.running_var.mul_(1 - self.norm.momentum)
-
-
-def _is_group_count(value: Any) -> bool:
-    return is_integer(value) and (value > 0 or value == -1)
+    def _by_statistics(self, inputs: Tensor, by_batch: bool) -> Tensor:
+        """For channels at axis 1. Not by `self.norm(inputs)`, which knows no `training=` and counts batches."""
+        if by_batch and inputs.numel() == inputs.shape[1]:  # of one value, torch's variance is 0 / 0; of two, 0
+            return self._by_statistics(inputs.expand(2, *inputs.shape[1:]), by_batch)[:1]
+        norm, alone = self.norm, by_batch and (self._frozen or self.mode)
+        moving = (None, None) if alone else (norm.running_mean, norm.running_var)
+        settings = (by_batch, norm.momentum, norm.eps, torch.backends.cudnn.enabled)
+        return torch.batch_norm(inputs, norm.weight, norm.bias, *moving, *settings)
 
 
 class GroupNormalization(Channelwise):
@@ -205,7 +174,7 @@ class GroupNormalization(Channelwise):
     Shape: any of two axes or more -> the same. Source: https://arxiv.org/abs/1803.08494
     """
 
-    groups: Annotated[Any, rule("must be a positive integer, or -1 for a group a channel", _is_group_count, int)] = 32
+    groups: GroupCount = 32
     axis: int = -1
     epsilon: NotNegative = 1e-3
 
@@ -216,7 +185,7 @@ class GroupNormalization(Channelwise):
             raise ValueError(f"axis {self.axis} is the batch; groups are made of the indices of another one.")
         if channels % groups:
             raise ValueError(f"{channels} channels cannot be parted into {groups} groups of one size.")
-        self._keep(nn.GroupNorm(groups, channels, eps=self.epsilon), self.scale, self.center)
+        self._keep(nn.GroupNorm(groups, channels, eps=self.epsilon))
 
     def forward(self, inputs: Tensor) -> Tensor:
         norm, moved = self.norm, inputs.movedim(self._channel_axis, 1)
@@ -226,7 +195,7 @@ class GroupNormalization(Channelwise):
 
 
 class AlongAxes(Layer, abstract=True):
-    """A layer that normalizes along one axis or several: where they are the last ones, by torch's module `norm`."""
+    """A layer whose `norm`, which torch has for the last axes, normalizes along one axis or several."""
 
     axis: Axes = -1
 
@@ -241,27 +210,22 @@ class AlongAxes(Layer, abstract=True):
         return [self.known(input_shape, axis) for axis in sorted(self.axis)]
 
     def forward(self, inputs: Tensor) -> Tensor:
-        axes = sorted(axis % inputs.dim() for axis in self.axis)
-        last = list(range(inputs.dim() - len(axes), inputs.dim()))
+        axes, last = sorted(self.axis), list(range(-len(self.axis), 0))
         if axes == last:
-            return self._along_last(inputs)
-        return self._along_last(inputs.movedim(axes, last)).movedim(last, axes)
-
-    def _along_last(self, inputs: Tensor) -> Tensor:
-        return self.norm(inputs)
+            return self.norm(inputs)
+        return self.norm(inputs.movedim(axes, last)).movedim(last, axes)
 
 
 class ByRoot(Layer, abstract=True):
-    """An old option of LayerNormalization, its last one."""
+    """An option of LayerNormalization, its last one, that Keras 3 gave up as wrong."""
 
-    rms_scaling: bool = False
+    rms_scaling: Annotated[Any, rule("must be False: take RMSNormalization", lambda v: not v)] = False
 
 
 class LayerNormalization(AlongAxes, Normalizing, ByRoot):
     """`gamma * (x - mean) / sqrt(variance + epsilon) + beta` along `axis`, one or several, of each sample by itself.
 
-    `gamma` and `beta` have the shape of these axes. `rms_scaling` is Keras's older `gamma * x / sqrt(variance +
-    epsilon)`, with a `gamma` always and a `beta` never; RMSNormalization divides by the root of the mean square.
+    `gamma` and `beta` have the shape of these axes. `rms_scaling` must be False: RMSNormalization is such a layer.
 
     Shape: any -> the same. Source: https://arxiv.org/abs/1607.06450
     """
@@ -269,25 +233,8 @@ class LayerNormalization(AlongAxes, Normalizing, ByRoot):
     axis: Axes = -1
     epsilon: NotNegative = 1e-3
 
-    gamma = weight("norm.weight", when="_scales")
-    beta = weight("norm.bias", when="_centers")
-
-    @property
-    def _scales(self) -> bool:
-        return self.scale or self.rms_scaling
-
-    @property
-    def _centers(self) -> bool:
-        return self.center and not self.rms_scaling
-
     def make(self, input_shape: Any) -> None:
-        self._keep(nn.LayerNorm(self._sizes(input_shape), eps=self.epsilon), self._scales, self._centers)
-
-    def _along_last(self, inputs: Tensor) -> Tensor:
-        if not self.rms_scaling:
-            return self.norm(inputs)
-        last = list(range(-len(self.axis), 0))
-        return inputs * (inputs.var(last, correction=0, keepdim=True) + self.epsilon).rsqrt() * self.norm.weight
+        self._keep(nn.LayerNorm(self._sizes(input_shape), eps=self.epsilon))
 
 
 class RMSNormalization(AlongAxes):

@@ -1,13 +1,11 @@
 """The walk along time: `Recurrent`, what all recurrent layers share, and `TorchRecurrent`, those that torch can run.
 
-A layer runs on one of three paths, told by `path`: "torch", the kernel of torch's own module, where it computes the
-same function; "scan", a loop over the steps with gradients written by hand; and "loop", the same under autograd.
-Torch's modules are no code for torch.compile: where a layer holds one, it is an island that a compiled model calls in
-eager mode (so `fullgraph=True` is refused there, by dynamo itself). The loop of any other layer compiles whole,
-unrolled.
+Torch's modules are no code for torch.compile: a layer that holds one is an island that a compiled model calls in eager
+mode (so `fullgraph=True` is refused there, by dynamo itself). The loop of any other layer compiles whole, unrolled.
 """
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, ClassVar
 
 import torch
@@ -15,15 +13,19 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from torchkeras.engine.layer import Layer
-from torchkeras.engine.symbol import Shape, as_list
-from torchkeras.layers.scan import can_scan
+from torchkeras.engine.spec import InputSpec
+from torchkeras.engine.symbol import Shape, as_list, unpacked
+from torchkeras.layers.scan import Mask, can_scan
 
 States = tuple[Tensor, ...]
-# (inputs, states) -> (output, states), at one step; the inputs are what `Project` made of them
+Constants = Sequence[Tensor]
+# (inputs, states) -> (output, states), at one step; the inputs are what `project` made of them
 Stepped = tuple[Tensor, States]
 StepFunction = Callable[[Any, States], Stepped]
-# The input's part of one step, (batch, ...) -> (batch, ...), or of all at once, time first
-Project = Callable[[Tensor], Tensor]
+# `project`, the input's part of one step, (batch, ...) -> (batch, ...), or of all at once, time first; and the step
+Walk = tuple[Callable[[Tensor], Tensor], StepFunction]
+
+MODULES: dict[str, Any] = {"rnn": nn.RNN, "gru": nn.GRU, "lstm": nn.LSTM}
 
 
 class Recurrent(Layer, abstract=True):
@@ -61,40 +63,41 @@ class Recurrent(Layer, abstract=True):
         """The shape of one step's output, without the batch axis: that of the first state unless overridden."""
         return self.state_shapes(input_shape)[0]
 
-    def begin(
-        self, input_shape: Shape, states: States, constants: Sequence[Tensor], training: bool
-    ) -> tuple[Project, StepFunction]:
+    def begin(self, input_shape: Shape, states: States, constants: Constants, training: bool) -> Walk:
         """The functions of one walk, dropout drawn; `input_shape` is that of one step, (batch, ...)."""
         raise NotImplementedError
 
     # --- making ------------------------------------------------------------------------------------------------------
 
     def make(self, input_shape: Any) -> None:
-        batch, steps, *_ = shape = first_shape(input_shape)
+        batch, steps, *_ = shape = shapes_of(input_shape)[0]
         if self.unroll and steps in (None, 1):
             raise ValueError(
                 "Cannot unroll a RNN if the time dimension is undefined or equal to 1. Give the number of steps in "
                 f"the input's shape (input_length after an Embedding); the input shape is {shape}."
             )
-        if not self.stateful:
-            return
-        if batch is None:
+        if self.stateful and batch is None:
             raise ValueError(
                 "If a RNN is stateful, it needs to know its batch size. Give batch_input_shape to the first layer "
                 f"of a Sequential, or batch_shape to Input; the input shape is {shape}."
             )
-        for index, state_shape in enumerate(self.state_shapes(shape)):
-            self.register_buffer(f"state_{index}", torch.zeros(batch, *state_shape), persistent=False)  # type: ignore[arg-type]
+        for index, state in enumerate(self.state_shapes(shape) if self.stateful else ()):
+            self.register_buffer(f"state_{index}", torch.zeros(batch, *state), persistent=False)  # type: ignore[arg-type]
 
     def compute_output_shape(self, input_shape: Any) -> Any:
-        batch, steps, *_ = shape = first_shape(input_shape)
-        step = self.step_shape(shape)
-        output = (batch, steps, *step) if self.return_sequences else (batch, *step)
-        return [output, *((batch, *state) for state in self.state_shapes(shape))] if self.return_state else output
+        batch, steps, *_ = shape = shapes_of(input_shape)[0]
+        time = (steps,) if self.return_sequences else ()
+        states = self.state_shapes(shape) if self.return_state else ()
+        return unpacked([(batch, *time, *self.step_shape(shape)), *((batch, *state) for state in states)])
 
     def compute_mask(self, inputs: Any, mask: Any = None) -> Any:
-        output_mask = (as_list(mask) or [None])[0] if self.return_sequences else None
+        found = self.first_mask(mask)
+        output_mask = found if self.return_sequences else None
         return [output_mask, *[None] * self.state_count] if self.return_state else output_mask
+
+    def first_mask(self, mask: Any) -> Any:
+        """The mask of the sequence, when those of initial states and constants may follow."""
+        return (as_list(mask) or [None])[0]
 
     # --- calls and states --------------------------------------------------------------------------------------------
 
@@ -102,14 +105,13 @@ class Recurrent(Layer, abstract=True):
         given = as_list(inputs)
         sequence, states, constants = self._parts(given) if constants is None else (given[0], given[1:], constants)
         states, constants = [*states, *as_list(initial_state)], as_list(constants)
-        if constants and not self.takes_constants:
-            raise ValueError(f"{type(self).__name__} {self.name!r}: its cell takes no constants.")
         if constants:
+            if not self.takes_constants:
+                raise ValueError(f"{type(self).__name__} {self.name!r}: its cell takes no constants.")
             self.num_constants = len(constants)
         if states:
             self._check_states(tuple(sequence.shape), [tuple(state.shape) for state in states])
-        given = [sequence, *states, *constants]
-        return super().__call__(given if len(given) > 1 else sequence, **kwargs)
+        return super().__call__(unpacked([sequence, *states, *constants]), **kwargs)
 
     def _parts(self, given: list[Any]) -> tuple[Any, list[Any], list[Any]]:
         """The sequence, the initial states and the constants of a list that holds them in this order."""
@@ -117,29 +119,18 @@ class Recurrent(Layer, abstract=True):
         return given[0], given[1:end], given[end:]
 
     def _check_states(self, input_shape: Shape, shapes: list[Shape]) -> None:
-        expected = self.state_shapes(input_shape)
-        if len(shapes) != len(expected):
-            raise ValueError(
-                f"Layer {self.name} has {len(expected)} states but was passed {len(shapes)} initial states."
-            )
-        for index, (shape, state) in enumerate(zip(shapes, expected, strict=True)):
-            if len(shape) != len(state) + 1 or any(
-                None not in pair and pair[0] != pair[1] for pair in zip(shape[1:], state, strict=True)
-            ):
-                text = ", ".join(map(str, state))
-                raise ValueError(
-                    f"Initial state {index} of layer {self.name} must have shape (batch, {text}); found {shape}."
-                )
+        own = self.state_shapes(input_shape)
+        if len(shapes) != len(own):
+            raise ValueError(f"Layer {self.name} has {len(own)} states but was passed {len(shapes)} initial states.")
+        for index, (shape, state) in enumerate(zip(shapes, own, strict=True)):
+            if InputSpec(shape=(None, *state)).problem(shape):
+                text = ", ".join(["batch", *map(str, state)])
+                raise ValueError(f"Initial state {index} of layer {self.name} must have shape ({text}); found {shape}.")
 
     @property
-    def states(self) -> list[Tensor | None]:
+    def states(self) -> list[Any]:
         """What a stateful layer carries to the next batch; None for each state otherwise."""
-        return list(self._carried()) or [None] * self.state_count
-
-    def _carried(self) -> States:
-        return tuple(
-            tensor for name, tensor in self._buffers.items() if name.startswith("state_") and tensor is not None
-        )
+        return [getattr(self, f"state_{index}", None) for index in range(self.state_count)]
 
     def reset_states(self, states: Any = None) -> None:
         """Set the states carried from batch to batch to zero, or to the arrays given, one for each state.
@@ -148,32 +139,34 @@ class Recurrent(Layer, abstract=True):
         """
         if not self.stateful:
             raise AttributeError("Layer must be stateful.")
-        carried = self._carried()
-        if not carried:
+        if not self.built:
             raise ValueError(f"Layer {self.name} has no states yet: its batch size is known from its first call on.")
-        values = [torch.zeros_like(state) for state in carried] if states is None else as_list(states)
-        if len(values) != len(carried):
+        values = [torch.zeros_like(state) for state in self.states] if states is None else as_list(states)
+        if len(values) != self.state_count:
             raise ValueError(
-                f"Layer {self.name} expects {len(carried)} states, but it received {len(values)} state values."
+                f"Layer {self.name} expects {self.state_count} states, but it received {len(values)} state values."
             )
-        for index, (state, value) in enumerate(zip(carried, values, strict=True)):
+        for index, (state, value) in enumerate(zip(self.states, values, strict=True)):
             if tuple(value.shape) != tuple(state.shape):
                 raise ValueError(
                     f"State {index} is incompatible with layer {self.name}: expected shape={tuple(state.shape)}, "
                     f"found shape={tuple(value.shape)}"
                 )
-        for state, value in zip(carried, values, strict=True):
-            state.copy_(torch.as_tensor(value))
+        self._carry([torch.as_tensor(value) for value in values])
+
+    def _carry(self, states: Sequence[Tensor]) -> None:
+        for carried, state in zip(self.states, states, strict=True):
+            carried.copy_(state)
 
     def get_initial_state(self, inputs: Tensor) -> list[Tensor]:
         """The states that a sequence begins with when none are given or carried: zeros."""
         return [inputs.new_zeros(inputs.shape[0], *shape) for shape in self.state_shapes(tuple(inputs.shape))]  # type: ignore[misc]
 
-    def _first_states(self, sequence: Tensor) -> States:
+    def _first_states(self, sequence: Tensor) -> list[Tensor]:
         if not self.stateful:
-            return tuple(self.get_initial_state(sequence))
+            return self.get_initial_state(sequence)
         # Copies: the buffers change after the call, while its gradients still need what it began with.
-        states, batch = tuple(state.clone() for state in self._carried()), sequence.shape[0]
+        states, batch = [state.clone() for state in self.states], sequence.shape[0]
         if states[0].shape[0] != batch:
             raise ValueError(
                 f"{type(self).__name__} {self.name!r} is stateful, with {states[0].shape[0]} samples a batch; "
@@ -189,76 +182,62 @@ class Recurrent(Layer, abstract=True):
 
     def forward(self, inputs: Any, mask: Any = None, training: bool | None = None) -> Any:
         sequence, given, constants = self._parts(as_list(inputs))
-        mask = (as_list(mask) or [None])[0]
+        mask = self.first_mask(mask)
         if self.go_backwards:
             sequence, mask = sequence.flip(1), None if mask is None else mask.flip(1)
-        begin = tuple(given) or self._first_states(sequence)
+        begin = tuple(given or self._first_states(sequence))
         output, states = self.walk(sequence, mask, begin, constants, self.training if training is None else training)
         if self.stateful:
             with torch.no_grad():
-                for carried, state in zip(self._carried(), states, strict=True):
-                    carried.copy_(state)
+                self._carry(states)
         return [output, *states] if self.return_state else output
 
-    def walk(
-        self, sequence: Tensor, mask: Tensor | None, states: States, constants: Sequence[Tensor], training: bool
-    ) -> Stepped:
+    def walk(self, sequence: Tensor, mask: Mask, states: States, constants: Constants, training: bool) -> Stepped:
         """The output (all steps' with `return_sequences`, else the last) and the final states, in the order walked."""
         project, step = self.begin((sequence.shape[0], *sequence.shape[2:]), states, constants, training)
-        valid = None if mask is None else mask.unsqueeze(-1).unbind(1)
-        outputs, output = [], None
+        outputs: list[Tensor] = []
         for index, inputs in enumerate(project(sequence.transpose(0, 1)).unbind(0)):
-            before = output
             output, found = step(inputs, states)
-            if valid is not None:
-                output, found = self._held(valid[index], output, found, before, states)
+            if mask is not None:
+                valid, held = mask[:, index], states[0]
+                if self.unroll or output.shape != held.shape:
+                    held = outputs[-1] if outputs else torch.zeros_like(output)
+                output, found = _where(valid, output, held), tuple(map(partial(_where, valid), found, states))
             states = found
-            if self.return_sequences:
-                outputs.append(output)
-        return torch.stack(outputs, 1) if self.return_sequences else output, states  # type: ignore[return-value]
+            outputs.append(output)
+        return torch.stack(outputs, 1) if self.return_sequences else outputs[-1], states
 
-    def _held(self, valid: Tensor, output: Tensor, found: States, before: Tensor | None, states: States) -> Stepped:
-        """Output and states of a step; where it is masked, those of before."""
-        kept = tuple(_where(valid, new, old) for new, old in zip(found, states, strict=True))
-        if not self.unroll and output.shape == states[0].shape:
-            return kept[0] if output is found[0] else _where(valid, output, states[0]), kept
-        return _where(valid, output, torch.zeros_like(output) if before is None else before), kept
+
+# torch.compiler.disable, but for importing the compiler now: that takes five times as long as importing this.
+_forward_in_eager_mode: Any = torch._disable_dynamo(Recurrent.forward)  # type: ignore[attr-defined]
 
 
 class TorchRecurrent(Recurrent, abstract=True):
-    """A recurrent layer that holds torch's own module where that computes its function: see `path`.
+    """A recurrent layer that holds torch's own module where that computes its function: see `path`."""
 
-    A subclass names the `submodule` that holds the weights, and gives `torch_module` and `step_weights`.
-    """
-
-    submodule: ClassVar[str]
-    drop_sets = 1  # how many sets of factors dropout draws
+    units: Any
+    use_bias: Any = True
     dropout = recurrent_dropout = 0.0
+    drop_sets = 1  # how many sets of factors dropout draws
+    submodule: ClassVar[str]  # where the weights are, by the names that torch's module gives them
+    scan_gate: Any = None  # the gates' activation as `torchkeras.layers.scan` names it, where that has this function
+    scan: Any = None  # (projected, states, valid) -> the outputs of all steps, time first, and the final states
     _fused = False  # torch's own module computes this layer's function
 
-    def torch_module(self, features: int) -> nn.RNNBase | None:
-        """Torch's module for these options, or None when it computes another function."""
-        return None
+    def state_shapes(self, input_shape: Shape) -> list[Shape]:
+        return [(self.units,)] * self.state_count
 
-    def step_weights(self, features: int) -> nn.Module:
-        """The weights by the names that torch's module gives them, where there is no such module."""
-        raise NotImplementedError
-
-    @property
-    def scan_gate(self) -> Any:
-        """The gates' activation as `torchkeras.layers.scan` names it, where `scan` computes this layer's function."""
-        return None
-
-    def scan(self, projected: Tensor, states: States, valid: Tensor | None) -> Stepped:
-        """The outputs of all steps, time first, and the final states, for what `project` made of the sequence."""
-        raise NotImplementedError
+    def torch_options(self) -> dict[str, Any] | None:
+        """What torch's module takes beside sizes and bias; None when it computes another function."""
+        return {}
 
     def make(self, input_shape: Any) -> None:
         super().make(input_shape)
-        features = self.known(first_shape(input_shape), -1)
-        module = self.torch_module(features)
-        self._fused = module is not None
-        self.add_module(self.submodule, self.step_weights(features) if module is None else module)
+        features, options = self.known(shapes_of(input_shape)[0], -1), self.torch_options()
+        self._fused = options is not None
+        if options is not None:
+            module = MODULES[self.submodule](features, self.units, bias=self.use_bias, batch_first=True, **options)
+            self.add_module(self.submodule, module)
 
     def path(self, masked: bool = False, training: bool | None = None) -> str:
         """How a call computes: "torch" by torch's kernel, "scan" or "loop" step by step, with gradients by hand or not.
@@ -277,18 +256,9 @@ class TorchRecurrent(Recurrent, abstract=True):
 
     def forward(self, inputs: Any, mask: Any = None, training: bool | None = None) -> Any:
         island = self._fused and torch.compiler.is_compiling()
-        return (self._forward_in_eager_mode if island else super().forward)(inputs, mask, training)
+        return (_forward_in_eager_mode if island else Recurrent.forward)(self, inputs, mask, training)
 
-    def _forward_in_eager_mode(self, inputs: Any, mask: Any, training: bool | None) -> Any:
-        compute: Any = torch.compiler.disable(super().forward)
-        return compute(inputs, mask, training)
-
-    # What torch.compiler.disable sets. Calling it here would import the compiler: five times what importing this takes.
-    _forward_in_eager_mode._torchdynamo_disable = True  # type: ignore[attr-defined]
-
-    def walk(
-        self, sequence: Tensor, mask: Tensor | None, states: States, constants: Sequence[Tensor], training: bool
-    ) -> Stepped:
+    def walk(self, sequence: Tensor, mask: Mask, states: States, constants: Constants, training: bool) -> Stepped:
         path = self.path(mask is not None, training)
         if path == "loop":
             return super().walk(sequence, mask, states, constants, training)
@@ -298,23 +268,22 @@ class TorchRecurrent(Recurrent, abstract=True):
             return outputs.transpose(0, 1) if self.return_sequences else states[0], states
         if training and self.dropout:
             sequence = sequence * F.dropout(torch.ones_like(sequence[:, :1]), self.dropout)
-        return self._kernel(sequence, states) if mask is None else self._masked_kernel(sequence, mask, states)
-
-    def _kernel(self, sequence: Tensor, begin: States) -> Stepped:
-        outputs, states = self._run_module(sequence, begin)
+        if mask is not None:
+            return self._masked_kernel(sequence, mask, states)
+        outputs, states = self._kernel(sequence, states)
         return outputs if self.return_sequences else states[0], states
 
-    def _run_module(self, sequence: Tensor, begin: States) -> Stepped:
+    def _kernel(self, sequence: Tensor, begin: States) -> Stepped:
         module = getattr(self, self.submodule)
-        states: Any = tuple(state.unsqueeze(0) for state in begin)
+        states = unpacked([state.unsqueeze(0) for state in begin])
         training = module.training
         # cuDNN gives gradients in training mode only; there is no dropout inside that the mode could turn on.
         module.training = training or torch.is_grad_enabled()
         try:
-            outputs, final = module(sequence, states if self.state_count > 1 else states[0])
+            outputs, final = module(sequence, states)
         finally:
             module.training = training
-        return outputs, tuple(state.squeeze(0) for state in (final if self.state_count > 1 else (final,)))
+        return outputs, tuple(state.squeeze(0) for state in as_list(final))
 
     def _masked_kernel(self, sequence: Tensor, mask: Tensor, begin: States) -> Stepped:
         """The valid steps, moved to the front, in one kernel; only the first of the final states is right.
@@ -322,7 +291,7 @@ class TorchRecurrent(Recurrent, abstract=True):
         The output at step t is that of valid step number `count[t]`; number 0 is the initial state.
         """
         order = (~mask).to(torch.uint8).argsort(dim=1, stable=True)
-        outputs, _ = self._run_module(sequence.gather(1, order.unsqueeze(-1).expand_as(sequence)), begin)
+        outputs, _ = self._kernel(sequence.gather(1, order.unsqueeze(-1).expand_as(sequence)), begin)
         known = torch.cat([begin[0].unsqueeze(1), outputs], 1)
         count = (mask.cumsum(1) if self.return_sequences else mask.sum(1, keepdim=True)).unsqueeze(-1)
         outputs = known.gather(1, count.expand(-1, -1, known.shape[-1]))
@@ -332,12 +301,12 @@ class TorchRecurrent(Recurrent, abstract=True):
         return outputs if self.return_sequences else outputs[:, -1], states
 
 
-def first_shape(input_shape: Any) -> Shape:
-    """The shape of the sequence, when those of initial states and constants may follow."""
+def shapes_of(input_shape: Any) -> list[Shape]:
+    """A list of shapes from one or several: that of the sequence, then those of initial states and constants."""
     several = isinstance(input_shape[0], (list, tuple))
-    return tuple(input_shape[0] if several else input_shape)
+    return [tuple(shape) for shape in (input_shape if several else [input_shape])]
 
 
 def _where(valid: Tensor, new: Tensor, old: Tensor) -> Tensor:
-    """`new` for the samples that are valid, `old` for the others; `valid` is (batch, 1)."""
-    return torch.where(valid if new.dim() == 2 else valid.reshape(-1, *[1] * (new.dim() - 1)), new, old)
+    """`new` for the samples that are valid, `old` for the others; `valid` is (batch,)."""
+    return torch.where(valid.reshape(-1, *[1] * (new.dim() - 1)), new, old)

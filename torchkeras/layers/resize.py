@@ -13,14 +13,9 @@ Pairs = tuple[tuple[int, int], ...]
 
 def _read_pairs(value: Any, rank: int) -> Pairs:
     """(before, after) of each axis from one number for all, one for each, or pairs; over one axis also its pair."""
-    if is_integer(value):
-        found: Any = ((value, value),) * rank
-    elif rank == 1 and isinstance(value, (tuple, list)) and all(map(is_integer, value)):
-        found = (value,)
-    elif isinstance(value, (tuple, list)):
-        found = tuple((item, item) if is_integer(item) else item for item in value)
-    else:
-        found = ()
+    items: Any = (value,) * rank if is_integer(value) or (rank == 1 and _is_pair(value)) else value
+    is_list = isinstance(items, (tuple, list))
+    found = [(item, item) if is_integer(item) else item for item in items] if is_list else []
     if len(found) != rank or not all(map(_is_pair, found)):
         forms = "a pair (before, after)" if rank == 1 else f"{rank} integers, or {rank} pairs (before, after)"
         raise ValueError(f"must be an integer, {forms}, none of them negative; found {value!r}.")
@@ -38,9 +33,8 @@ class Cropping(Spatial, abstract=True):
     """The input without what lies at the ends of each spatial axis.
 
     `cropping`: an integer for all ends, an integer for each axis, or a pair (before, after) for each axis.
-    Shape: (batch, *sizes, channels) -> (batch, *(size - before - after), channels), or with
-    data_format='channels_first' the same with the channels at axis 1. Over one axis they are always last. Raises
-    ValueError when nothing is left.
+    Shape: (batch, *sizes, channels) -> (batch, *(size - before - after), channels), or by `data_format` the same with
+    the channels at axis 1. Over one axis they are always last. Raises ValueError when nothing is left.
     """
 
     cropping: AxisPairs = 1
@@ -49,10 +43,8 @@ class Cropping(Spatial, abstract=True):
         for axis, pair in zip(self.spatial_axes, self.cropping, strict=True):
             size = input_shape[axis]
             if size is not None and size <= sum(pair):
-                raise ValueError(
-                    f"cropping {self.cropping} leaves nothing of the input {tuple(input_shape)}: "
-                    f"axis {axis} is {size} long."
-                )
+                found = f"the input {tuple(input_shape)}: axis {axis} is {size} long"
+                raise ValueError(f"cropping {self.cropping} leaves nothing of {found}.")
 
     def forward(self, inputs: torch.Tensor) -> torch.Tensor:
         return inputs[(..., *(slice(before, -after or None) for before, after in self.cropping))]
@@ -87,53 +79,35 @@ class UpSampling(Spatial, abstract=True):
 
 
 class Cropping1D(Cropping):
-    __doc__ = Cropping.__doc__
-
     data_format: ClassVar[str] = "channels_last"
-
     rank = 1
 
 
 class Cropping2D(Cropping):
-    __doc__ = Cropping.__doc__
-
     cropping = 0
-
     rank = 2
 
 
 class Cropping3D(Cropping):
-    __doc__ = Cropping.__doc__
-
     rank = 3
 
 
 class ZeroPadding1D(ZeroPadding):
-    __doc__ = ZeroPadding.__doc__
-
     padding: AxisPairs = 1
     data_format: Annotated[DataFormat, NEWER] = "channels_last"  # whatever the configured one is, as in Keras 2
-
     rank = 1
 
 
 class ZeroPadding2D(ZeroPadding):
-    __doc__ = ZeroPadding.__doc__
-
     rank = 2
 
 
 class ZeroPadding3D(ZeroPadding):
-    __doc__ = ZeroPadding.__doc__
-
     rank = 3
 
 
 class UpSampling1D(UpSampling):
-    __doc__ = UpSampling.__doc__
-
     data_format: ClassVar[str] = "channels_last"
-
     rank = 1
 
 
@@ -163,6 +137,4 @@ class UpSampling2D(UpSampling):
 
 
 class UpSampling3D(UpSampling):
-    __doc__ = UpSampling.__doc__
-
     rank = 3

@@ -10,6 +10,7 @@ All is computed in the dtype of `projected`. A gradient that is to be differenti
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import torch
@@ -19,6 +20,7 @@ from torch.autograd import Function
 
 aten = torch.ops.aten
 Tensors = tuple[Tensor, ...]
+Mask = Tensor | None
 
 
 def can_scan() -> bool:
@@ -26,91 +28,66 @@ def can_scan() -> bool:
     return not (torch.compiler.is_compiling() or torch._C._are_functorch_transforms_active())
 
 
-def lstm_scan(
-    projected: Tensor, h: Tensor, c: Tensor, recurrent_kernel: Tensor, gate: str, valid: Tensor | None = None
-) -> Tensors:
-    """`c' = f * c + i * tanh(g); h' = o * tanh(c')` with `i, f, g, o = projected[t] + h @ recurrent_kernel.T`.
+def lstm_scan(projected: Tensor, h: Tensor, c: Tensor, kernel: Tensor, gate: str, valid: Mask = None) -> Tensors:
+    """`c' = f * c + i * tanh(g); h' = o * tanh(c')` with `i, f, g, o = projected[t] + h @ kernel.T`.
 
     i, f and o go through `gate`, "hard_sigmoid" or "sigmoid". Where `valid` is False the states stay as they are.
-    Shape: projected (time, batch, 4 * units), h and c (batch, units), recurrent_kernel (4 * units, units), valid
-    (time, batch) -> outputs (time, batch, units), the last h, the last c.
+    Shape: projected (time, batch, 4 * units), h and c (batch, units), kernel (4 * units, units), valid (time, batch)
+    -> outputs (time, batch, units), the last h, the last c.
     """
-    return _run(LSTM, gate, valid, projected, h, c, recurrent_kernel)
+    return _scan(_lstm_forward, _lstm_backward, gate, valid, projected, h, c, kernel)
 
 
-def gru_scan(projected: Tensor, h: Tensor, recurrent_kernel: Tensor, gate: str, valid: Tensor | None = None) -> Tensors:
-    """`h' = z * h + (1 - z) * tanh(x_h + (r * h) @ U_h.T)` with `z, r = x_zr + h @ U_zr.T`, x being projected[t].
+def gru_scan(projected: Tensor, h: Tensor, kernel: Tensor, gate: str, valid: Mask = None) -> Tensors:
+    """`h' = z * h + (1 - z) * tanh(x_n + (r * h) @ U_n.T)` with `r, z = x_rz + h @ U_rz.T`, x being projected[t].
 
-    z and r go through `gate`; `gate` and `valid` as for `lstm_scan`.
-    Shape: projected (time, batch, 3 * units) for z, r, h, state (batch, units), recurrent_kernel U (3 * units, units),
-    valid (time, batch) -> outputs (time, batch, units), the last h.
+    r and z go through `gate`; the rest as for `lstm_scan`, with 3 gates r, z, n and one state.
     """
-    return _run(GRU, gate, valid, projected, h, recurrent_kernel)
-
-
-# --- gates -----------------------------------------------------------------------------------------------------------
+    return _scan(_gru_forward, _gru_backward, gate, valid, projected, h, kernel)
 
 
 @dataclass(frozen=True)
 class Gate:
-    """The activation `apply_(scale * x)` of a gate; its derivative is `slope * through_(1, result)`."""
+    """The activation `apply_(scale * x)` of a gate; its derivative is `slope * backward(1, result, *bounds)`."""
 
     scale: float
     apply_: Callable[[Tensor], Any]
     slope: float
-    through_: Callable[[Tensor, Tensor], Any]
+    backward: Callable[..., Tensor]
+    bounds: tuple[float, ...] = ()
 
     def through(self, result: Tensor, gradient: Tensor, out: Tensor) -> None:
         """Write the gradient before the gate, from the one behind it, into `out`."""
-        torch.mul(gradient, self.slope, out=out)
-        self.through_(out, result)
+        self.backward(torch.mul(gradient, self.slope, out=out), result, *self.bounds, grad_input=out)
 
-    def scales(self, like: Tensor, gates: int) -> Tensor:
-        """What the columns of all gates are multiplied by before `apply_`; the third is the candidate's and stays."""
-        scale = like.new_full((gates, like.shape[-1]), self.scale)
+    def scaled(self, projected: Tensor, kernel: Tensor) -> Tensors:
+        """A new projection and the turned kernel, times `scale` but for the third gate, the candidate."""
+        scale = kernel.new_full((len(kernel) // kernel.shape[1], kernel.shape[1]), self.scale)
         scale[2] = 1.0
-        return scale.flatten()
-
-
-def _through_clip_(gradient: Tensor, result: Tensor) -> None:
-    aten.hardtanh_backward.grad_input(gradient, result, 0.0, 1.0, grad_input=gradient)
-
-
-def _through_sigmoid_(gradient: Tensor, result: Tensor) -> None:
-    aten.sigmoid_backward.grad_input(gradient, result, grad_input=gradient)
+        return projected * scale.flatten(), (kernel * scale.view(-1, 1)).t()
 
 
 GATES = {
     # torch's hardsigmoid has the slope 1/6. As there, the derivative is 0 at both ends.
-    "hard_sigmoid": Gate(1.2, lambda x: F.hardsigmoid(x, inplace=True), 0.2, _through_clip_),
-    "sigmoid": Gate(1.0, torch.sigmoid_, 1.0, _through_sigmoid_),
+    "hard_sigmoid": Gate(1.2, partial(F.hardsigmoid, inplace=True), 0.2, aten.hardtanh_backward.grad_input, (0.0, 1.0)),
+    "sigmoid": Gate(1.0, torch.sigmoid_, 1.0, aten.sigmoid_backward.grad_input),
 }
 
 
-# --- the loops -------------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Loop:
-    """A loop forward, which gives outputs and states, and what to store for the loop back, which gives gradients."""
-
-    forward: Callable[..., tuple[Tensors, Tensors]]
-    backward: Callable[..., Tensors]
-
-
-def _run(loop: Loop, gate: str, valid: Tensor | None, projected: Tensor, *tensors: Tensor) -> Any:
-    tensors = (projected, *(tensor.to(projected.dtype) for tensor in tensors))
+def _scan(forward: Callable[..., Any], backward: Callable[..., Any], gate: str, valid: Mask, *given: Tensor) -> Any:
+    """The loop `forward`, with the loop `backward` for its gradients where there are any to be had."""
+    tensors = [tensor.to(given[0].dtype) for tensor in given]
     if torch.is_grad_enabled() and any(tensor.requires_grad for tensor in tensors):
-        return _Scan.apply(loop, gate, valid, *tensors)
-    return loop.forward(GATES[gate], valid, False, *tensors)[0]
+        return _Scan.apply(forward, backward, GATES[gate], valid, *tensors)
+    return forward(GATES[gate], valid, False, *tensors)[0]
 
 
 class _Scan(Function):
     @staticmethod
-    def forward(ctx: Any, loop: Loop, gate: str, valid: Tensor | None, projected: Tensor, *tensors: Tensor) -> Tensors:
-        results, stored = loop.forward(GATES[gate], valid, True, projected, *tensors)
-        ctx.loop, ctx.gate = loop, gate
-        ctx.save_for_backward(valid, results[0], *tensors, *stored)
+    def forward(ctx: Any, forward: Any, backward: Any, gate: Gate, valid: Mask, *tensors: Tensor) -> Tensors:
+        results, stored = forward(gate, valid, True, *tensors)
+        ctx.loop_back, ctx.gate = backward, gate
+        ctx.save_for_backward(valid, results[0], *tensors[1:], *stored)
         ctx.set_materialize_grads(False)
         return results
 
@@ -126,14 +103,11 @@ class _Scan(Function):
         grads = [torch.zeros_like(outputs[0])] * len(outputs) if grad_outputs is None else grad_outputs.unbind(0)
         dh = grads[-1].clone() if grad_h is None else grads[-1] + grad_h
         earlier = (torch.zeros_like(dh), *grads[:-1])  # for each step the gradient of the output before it
-        return None, None, None, *ctx.loop.backward(GATES[ctx.gate], stays, earlier, dh, *grad_c, outputs, *saved)
+        return None, None, None, None, *ctx.loop_back(ctx.gate, stays, earlier, dh, *grad_c, outputs, *saved)
 
 
-def _lstm_forward(
-    gate: Gate, valid: Tensor | None, store: bool, projected: Tensor, h: Tensor, c: Tensor, kernel: Tensor
-) -> tuple[Tensors, Tensors]:
-    scale = gate.scales(h, 4)
-    gates, kernel = projected * scale, (kernel * scale.unsqueeze(1)).t()
+def _lstm_forward(gate: Gate, valid: Mask, store: bool, projected: Tensor, h: Tensor, c: Tensor, kernel: Tensor) -> Any:
+    gates, kernel = gate.scaled(projected, kernel)
     outputs = projected.new_empty(len(projected), *h.shape)
     stored = tuple(_places(outputs, store or valid is not None) for _ in range(3))
     each = _steps(valid, gates, *gates.chunk(4, -1), *stored, outputs)
@@ -177,18 +151,15 @@ def _lstm_backward(gate, stays, earlier, dh, grad_c, outputs, h, c, kernel, gate
     return deltas, dh, dc, _kernel_gradient(deltas, _before(h, outputs))
 
 
-def _gru_forward(
-    gate: Gate, valid: Tensor | None, store: bool, projected: Tensor, h: Tensor, kernel: Tensor
-) -> tuple[Tensors, Tensors]:
-    scale, units = gate.scales(h, 3), h.shape[-1]
-    gates, kernel = projected * scale, (kernel * scale.unsqueeze(1)).t()
-    kernel_zr, kernel_h = kernel.split([2 * units, units], -1)
+def _gru_forward(gate: Gate, valid: Mask, store: bool, projected: Tensor, h: Tensor, kernel: Tensor) -> Any:
+    (gates, kernel), units = gate.scaled(projected, kernel), h.shape[-1]
+    kernel_rz, kernel_n = kernel.split([2 * units, units], -1)
     outputs = projected.new_empty(len(projected), *h.shape)
     resets = _places(outputs, store)
     each = _steps(valid, gates[..., : 2 * units], *gates.chunk(3, -1), resets, outputs)
-    for is_valid, zr, z, r, candidate, reset, output in each:
-        gate.apply_(zr.addmm_(h, kernel_zr))
-        candidate.addmm_(torch.mul(r, h, out=reset), kernel_h).tanh_()
+    for is_valid, rz, r, z, candidate, reset, output in each:
+        gate.apply_(rz.addmm_(h, kernel_rz))
+        candidate.addmm_(torch.mul(r, h, out=reset), kernel_n).tanh_()
         torch.lerp(candidate, h, z, out=output)
         if is_valid is not None:
             torch.where(is_valid, output, h, out=output)
@@ -197,32 +168,25 @@ def _gru_forward(
 
 
 def _gru_backward(gate, stays, earlier, dh, outputs, h, kernel, gates, resets):
-    z, r, candidates = gates.chunk(3, -1)
+    r, z, candidates = gates.chunk(3, -1)
     before, deltas = _before(h, outputs), torch.empty_like(gates)
-    d_z, d_r, d_candidate = deltas.chunk(3, -1)
-    gate.through(z, before - candidates, out=d_z)
+    d_r, d_z, d_candidate = deltas.chunk(3, -1)
     gate.through(r, before, out=d_r)
+    gate.through(z, before - candidates, out=d_z)
     aten.tanh_backward.grad_input(1.0 - z, candidates, grad_input=d_candidate)
     if stays is not None:
         deltas.masked_fill_(stays, 0.0)
-        z, r, resets = (stored.masked_fill(stays, 1.0) for stored in (z, r, resets))
+        r, z, resets = (stored.masked_fill(stays, 1.0) for stored in (r, z, resets))
     units, d_reset = h.shape[-1], torch.empty_like(dh)
-    kernel_zr, kernel_h = kernel.split([2 * units, units])
-    d_zr, by_h = deltas[..., : 2 * units], deltas.unflatten(-1, (3, -1))[:, :, ::2]
-    each = _steps(None, earlier, by_h, d_candidate, d_r, d_zr, z, r)
-    for _, grad, delta_zh, delta_candidate, delta_r, delta_zr, keep, reset in reversed([*each]):
-        delta_zh.mul_(dh.unsqueeze(1))
-        torch.mm(delta_candidate, kernel_h, out=d_reset)
+    kernel_rz, kernel_n = kernel.split([2 * units, units])
+    d_rz, by_h = deltas[..., : 2 * units], deltas.unflatten(-1, (3, -1))[:, :, 1:]
+    each = _steps(None, earlier, by_h, d_candidate, d_r, d_rz, z, r)
+    for _, grad, delta_zn, delta_candidate, delta_r, delta_rz, keep, reset in reversed([*each]):
+        delta_zn.mul_(dh.unsqueeze(1))
+        torch.mm(delta_candidate, kernel_n, out=d_reset)
         delta_r.mul_(d_reset)
-        torch.addcmul(grad, dh, keep, out=dh).addcmul_(d_reset, reset).addmm_(delta_zr, kernel_zr)
-    return deltas, dh, torch.cat([_kernel_gradient(d_zr, before), _kernel_gradient(d_candidate, resets)])
-
-
-LSTM = Loop(_lstm_forward, _lstm_backward)
-GRU = Loop(_gru_forward, _gru_backward)
-
-
-# --- their parts -----------------------------------------------------------------------------------------------------
+        torch.addcmul(grad, dh, keep, out=dh).addcmul_(d_reset, reset).addmm_(delta_rz, kernel_rz)
+    return deltas, dh, torch.cat([_kernel_gradient(d_rz, before), _kernel_gradient(d_candidate, resets)])
 
 
 def _places(outputs: Tensor, store: bool) -> Tensor:
@@ -230,7 +194,7 @@ def _places(outputs: Tensor, store: bool) -> Tensor:
     return torch.empty_like(outputs) if store else torch.empty_like(outputs[0]).expand_as(outputs)
 
 
-def _steps(column: Tensor | None, *each: Tensor | Tensors) -> Iterable[Any]:
+def _steps(column: Mask, *each: Tensor | Tensors) -> Iterable[Any]:
     """For each step its part of `column` (time, batch), shaped (batch, 1), or None, and its parts of all buffers."""
     parts = [part.unbind(0) if isinstance(part, Tensor) else part for part in each]
     return zip([None] * len(parts[0]) if column is None else column.unsqueeze(-1).unbind(0), *parts, strict=True)

@@ -36,7 +36,6 @@ class DepthwiseConv(Convolving, abstract=True):
 
     Output channel `c * depth_multiplier + m` is channel c by its kernel m. `padding`: 'valid', 'same' or 'half' as for
     `Conv2D`.
-
     Shape: (batch, *sizes, channels) -> (batch, *new sizes, channels * depth_multiplier), or with
     data_format='channels_first' the same with the channels at axis 1. Raises ValueError for strides and a
     dilation_rate that are both above 1, and for a kernel that is longer than the input.
@@ -60,14 +59,10 @@ class DepthwiseConv(Convolving, abstract=True):
 
 
 class DepthwiseConv1D(DepthwiseConv, Dilated, DepthwiseOptions):
-    __doc__ = DepthwiseConv.__doc__
-
     rank = 1
 
 
 class DepthwiseConv2D(DepthwiseConv, DepthwiseOptions, Dilated):
-    __doc__ = DepthwiseConv.__doc__
-
     rank = 2
 
 
@@ -76,7 +71,6 @@ class SeparableConv(Convolving, abstract=True):
 
     `depth_multiplier`: how many depthwise kernels each channel has. `padding`: 'valid', 'same' or 'half' as for
     `Conv2D`.
-
     Shape: (batch, *sizes, channels) -> (batch, *new sizes, filters), or with data_format='channels_first'
     (batch, channels, *sizes) -> (batch, filters, *new sizes). Raises ValueError for strides and a dilation_rate that
     are both above 1, and for a kernel that is longer than the input. Source: https://arxiv.org/abs/1610.02357
@@ -117,14 +111,9 @@ class SeparableConv(Convolving, abstract=True):
 
 
 class SeparableConv1D(SeparableConv):
-    __doc__ = SeparableConv.__doc__
-
     data_format = "channels_last"  # whatever the configured one is, as in Keras
-
     rank = 1
 
 
 class SeparableConv2D(SeparableConv):
-    __doc__ = SeparableConv.__doc__
-
     rank = 2

@@ -1,4 +1,4 @@
-"""Steps, what SimpleRNN, GRU and LSTM compute at one time step, with the options and weights that it takes.
+"""Steps: what SimpleRNN, GRU and LSTM compute at one time step, with the options and weights that it takes.
 
 A step is written once for the cell and the layer of its name: `class LSTMCell(Cell, LSTMStep)` and
 `class LSTM(LSTMStep, TorchRecurrent)`. Its weights lie as in torch's recurrent modules, one of which holds them where
@@ -15,22 +15,12 @@ from torch import Tensor, nn
 
 from torchkeras import activations, initializers
 from torchkeras.engine.layer import Layer
-from torchkeras.engine.options import (
-    NEWER,
-    Activation,
-    Constraint,
-    Fraction,
-    Initializer,
-    Positive,
-    Regularizer,
-    rule,
-)
-from torchkeras.engine.symbol import Shape
+from torchkeras.engine.options import NEWER, Activation, Constraint, Fraction, Initializer, Positive, Regularizer, rule
+from torchkeras.engine.symbol import Shape, unpacked
 from torchkeras.engine.weight import weight
-from torchkeras.layers.recurrence import Project, States, StepFunction, Stepped
-from torchkeras.layers.scan import gru_scan, lstm_scan
+from torchkeras.layers.recurrence import Constants, States, StepFunction, Stepped, Walk, shapes_of
+from torchkeras.layers.scan import Mask, gru_scan, lstm_scan
 
-Product = Callable[[Tensor, Tensor], Tensor]
 IMPLEMENTATION = rule("must be 1 or 2", lambda v: v in (0, 1, 2), lambda v: int(v) or 1)
 
 # --- groups of options, in the order in which Keras has them ----------------------------------------------------------
@@ -128,15 +118,16 @@ class StepWeights(nn.Module):
 
 
 class Step(Drops, abstract=True):
-    """What happens at one step, of a cell or of a layer: the input's part by `project`, then `step_function`."""
+    """One step of a cell or of a layer: the input's part by `project`, then what `step_function` gives."""
 
     units: Positive
     activation: Activation = "tanh"
     use_bias: bool = True
 
     submodule: ClassVar[str]
-    gates: ClassVar[int] = 1
+    gates = 1
     state_count = 1
+    reset_after = False
 
     def step_function(self, drops: Tensor | None) -> StepFunction:
         """One step, for what `project` made of the input, with these factors of the first state."""
@@ -152,19 +143,17 @@ class Step(Drops, abstract=True):
         """The size of the output."""
         return self.units
 
-    def state_shapes(self, input_shape: Shape) -> list[Shape]:
-        return [(self.units,)] * self.state_count
-
-    def step_weights(self, features: int) -> nn.Module:
-        return StepWeights(features, self.units, self.gates, int(self.use_bias))
+    def make(self, input_shape: Any) -> None:
+        super().make(input_shape)
+        if self.submodule not in self._modules:  # a layer may hold torch's own
+            features, biases = self.known(shapes_of(input_shape)[0], -1), self.use_bias * (1 + self.reset_after)
+            self.add_module(self.submodule, StepWeights(features, self.units, self.gates, biases))
 
     @property
     def _tensors(self) -> Any:
         return getattr(self, self.submodule)
 
-    def begin(
-        self, input_shape: Shape, states: States, constants: Sequence[Tensor], training: bool
-    ) -> tuple[Project, StepFunction]:
+    def begin(self, input_shape: Shape, states: States, constants: Constants, training: bool) -> Walk:
         """The functions of one walk, dropout drawn; `input_shape` is that of one step, (batch, features)."""
         first = states[0]
         project = partial(self.project, drops=self.drops(first, input_shape, self.dropout, training))
@@ -180,7 +169,7 @@ class Step(Drops, abstract=True):
         return projected if bias is None else projected + bias
 
 
-def _product(kernel: Tensor, drops: Tensor | None) -> Product:
+def _product(kernel: Tensor, drops: Tensor | None) -> Callable[[Tensor, Tensor], Tensor]:
     """`(projected, h) -> projected + h @ kernel`; with several sets of factors each for its part of the kernel."""
     if drops is None:
         return lambda projected, h: torch.addmm(projected, h, kernel)
@@ -191,7 +180,7 @@ def _product(kernel: Tensor, drops: Tensor | None) -> Product:
 
 
 class SimpleRNNStep(Step, Initializers, Penalties, Drops, abstract=True):
-    """`h' = activation(x @ kernel + h @ recurrent_kernel + bias)`; the output is h'."""
+    """One step of `SimpleRNN`, for RNN. Shape: (batch, features), h (batch, units) -> the output h', and [h']."""
 
     kernel = weight("rnn.weight_ih_l0", keras="features units", torch="units features")
     recurrent_kernel = weight("rnn.weight_hh_l0", keras="units out", torch="out units", option="recurrent")
@@ -215,13 +204,24 @@ class GatedStep(Step, abstract=True):
     units: Positive
     activation: Activation = "tanh"
     recurrent_activation: Activation = "hard_sigmoid"
-    use_bias: bool = True
+
+    time_loop: ClassVar[Callable[..., Any]]  # the function of `torchkeras.layers.scan` for this step
 
     @property
-    def scan_gate(self) -> Any:
-        """The gates' activation as `torchkeras.layers.scan` names it, where it has this step."""
+    def known_gate(self) -> str | None:
+        """The gates' activation as `torchkeras.layers.scan` names it; None for others, or with another than tanh."""
         names = {activations.hard_sigmoid: "hard_sigmoid", activations.sigmoid: "sigmoid"}
         return names.get(self.recurrent_activation) if self.activation is activations.tanh else None
+
+    @property
+    def scan_gate(self) -> str | None:
+        """`known_gate`, where there is a scan: not with `reset_after`."""
+        return None if self.reset_after else self.known_gate
+
+    def scan(self, projected: Tensor, states: States, valid: Mask) -> Stepped:
+        """The outputs of all steps, time first, and the final states, for what `project` made of the sequence."""
+        outputs, *final = self.time_loop(projected, *states, self._tensors.weight_hh_l0, self.scan_gate, valid)
+        return outputs, tuple(final)
 
     def gate_function(self, parts: int) -> Callable[[Tensor], Sequence[Tensor]]:
         """`recurrent_activation` of each of the parts of the last axis; one call for all where it is pointwise."""
@@ -231,88 +231,51 @@ class GatedStep(Step, abstract=True):
         return lambda z: [gate(part) for part in z.chunk(parts, -1)]
 
 
-def _zrn_matrix(layer: Layer, kernel: Tensor) -> list[Tensor]:
-    """The matrix of GRU's gates, which torch has in the order r, z, n, as Keras has it."""
-    return _zrn(kernel.t())
-
-
-def _zrn_biases(layer: Any, *biases: Tensor) -> Any:
-    rows = [_zrn(bias) for bias in biases]
-    return rows if layer.reset_after else rows[0]
-
-
-def _zrn(value: Tensor) -> list[Tensor]:
-    r, z, n = value.chunk(3, -1)
-    return [z, r, n]
+def _zrn(layer: Layer, *tensors: Tensor) -> Any:
+    """GRU's gates, which torch has in the order r, z, n, as Keras has them; a row of them for each of two biases."""
+    return unpacked([[z, r, n] for r, z, n in (tensor.t().chunk(3, -1) for tensor in tensors)])
 
 
 class GRUStep(GatedStep, Initializers, Penalties, Drops, Implementation, ResetAfter, abstract=True):
-    """`h' = z * h + (1 - z) * activation(x_n + (r * h) @ recurrent_kernel_n)`; the output is h'."""
+    """One step of `GRU`, for RNN. Shape: (batch, features), h (batch, units) -> the output h', and [h']."""
 
-    kernel = weight("gru.weight_ih_l0", pieces=_zrn_matrix)
-    recurrent_kernel = weight("gru.weight_hh_l0", pieces=_zrn_matrix, option="recurrent")
-    bias = weight(("gru.bias_ih_l0", "gru.bias_hh_l0"), pieces=_zrn_biases, when="use_bias")
+    kernel = weight("gru.weight_ih_l0", pieces=_zrn)
+    recurrent_kernel = weight("gru.weight_hh_l0", pieces=_zrn, option="recurrent")
+    bias = weight(("gru.bias_ih_l0", "gru.bias_hh_l0"), pieces=_zrn, when="use_bias")
 
     submodule = "gru"
     gates = 3
-
-    def step_weights(self, features: int) -> nn.Module:
-        return StepWeights(features, self.units, self.gates, int(self.use_bias) * (1 + self.reset_after))
-
-    @property
-    def scan_gate(self) -> Any:
-        """As for all gated steps; there is no scan for `reset_after`."""
-        return None if self.reset_after else super().scan_gate
-
-    def scan(self, projected: Tensor, states: States, valid: Tensor | None) -> Stepped:
-        projected, kernel = torch.cat(_zrn(projected), -1), torch.cat(_zrn(self._tensors.weight_hh_l0.t()), -1).t()
-        outputs, h = gru_scan(projected, states[0], kernel, self.scan_gate, valid)
-        return outputs, (h,)
+    time_loop = staticmethod(gru_scan)
 
     def step_function(self, drops: Tensor | None) -> StepFunction:
-        # With one set of factors Keras goes on with what was dropped, in the mix of old and new state too.
-        whole = drops[0] if drops is not None and len(drops) == 1 else None
-        new_state = (self._after if self.reset_after else self._before)(None if whole is not None else drops)
+        both, gates, activation, after = 2 * self.units, self.gate_function(2), self.activation, self.reset_after
+        kernel, whole = self._tensors.weight_hh_l0.t(), None
+        bias = self._tensors.bias_hh_l0 if after and self.use_bias else kernel.new_zeros(3 * self.units)
+        if drops is not None and len(drops) == 1:
+            # Keras goes on with what was dropped, in the mix of old and new state too.
+            whole, drops = drops[0], None
+        product = _product(kernel, drops)
+        gates_product = _product(kernel[:, :both], None if drops is None else drops[:2])
+        new_product = _product(kernel[:, both:], None if drops is None else drops[2:])
 
         def step(projected: Tensor, states: States) -> Stepped:
-            h = new_state(projected, states[0] if whole is None else states[0] * whole)
+            h = states[0] if whole is None else states[0] * whole
+            x_gates, x_n = projected.tensor_split((both,), -1)
+            if after:
+                h_gates, h_n = product(bias, h).tensor_split((both,), -1)
+                r, z = gates(x_gates + h_gates)
+                new = activation(torch.addcmul(x_n, r, h_n))
+            else:
+                r, z = gates(gates_product(x_gates, h))
+                new = activation(new_product(x_n, r * h))
+            h = torch.addcmul(new, z, h - new)
             return h, (h,)
 
         return step
 
-    def _before(self, drops: Tensor | None) -> Product:
-        """The reset gate before the product."""
-        both, gates, activation = 2 * self.units, self.gate_function(2), self.activation
-        kernel = self._tensors.weight_hh_l0.t()
-        product = _product(kernel[:, :both], None if drops is None else drops[:2])
-        candidate = _product(kernel[:, both:], None if drops is None else drops[2:])
-
-        def new_state(projected: Tensor, h: Tensor) -> Tensor:
-            x_gates, x_n = projected.tensor_split((both,), -1)
-            r, z = gates(product(x_gates, h))
-            new = activation(candidate(x_n, r * h))
-            return torch.addcmul(new, z, h - new)
-
-        return new_state
-
-    def _after(self, drops: Tensor | None) -> Product:
-        """The reset gate after the product, which has a bias of its own."""
-        both, gates, activation = 2 * self.units, self.gate_function(2), self.activation
-        weights = self._tensors
-        product = _product(weights.weight_hh_l0.t(), drops)
-        bias = weights.bias_hh_l0 if self.use_bias else weights.weight_hh_l0.new_zeros(3 * self.units)
-
-        def new_state(projected: Tensor, h: Tensor) -> Tensor:
-            (x_gates, x_n), (h_gates, h_n) = (v.tensor_split((both,), -1) for v in (projected, product(bias, h)))
-            r, z = gates(x_gates + h_gates)
-            new = activation(torch.addcmul(x_n, r, h_n))
-            return torch.addcmul(new, z, h - new)
-
-        return new_state
-
 
 class LSTMStep(GatedStep, Initializers, UnitForgetBias, Penalties, Drops, Implementation, abstract=True):
-    """`c' = f * c + i * g; h' = o * activation(c')`; the output is h'."""
+    """One step of `LSTM`, for RNN. Shape: (batch, features), h and c (batch, units) -> the output h', and [h', c']."""
 
     kernel = weight("lstm.weight_ih_l0", keras="features gates", torch="gates features")
     recurrent_kernel = weight("lstm.weight_hh_l0", keras="units gates", torch="gates units", option="recurrent")
@@ -321,11 +284,7 @@ class LSTMStep(GatedStep, Initializers, UnitForgetBias, Penalties, Drops, Implem
     submodule = "lstm"
     gates = 4
     state_count = 2
-
-    def scan(self, projected: Tensor, states: States, valid: Tensor | None) -> Stepped:
-        h, c = states
-        outputs, h, c = lstm_scan(projected, h, c, self._tensors.weight_hh_l0, self.scan_gate, valid)
-        return outputs, (h, c)
+    time_loop = staticmethod(lstm_scan)
 
     def step_function(self, drops: Tensor | None) -> StepFunction:
         product, activation = _product(self._tensors.weight_hh_l0.t(), drops), self.activation

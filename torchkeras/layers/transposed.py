@@ -37,7 +37,6 @@ class ConvTranspose(Convolving, abstract=True):
     with a cut of 0 for 'valid' and k // 2 for 'same'; with `target_shape`, the complete shape of the output (Keras 1's
     `output_shape`; the batch size in it does not count), what that says. 'same' leaves out the larger half of what is
     too much at the end, as TensorFlow does; 'half' leaves out k // 2 at the start, as Theano did.
-
     Shape: (batch, *sizes, channels) -> (batch, *new sizes, filters), or with data_format='channels_first'
     (batch, channels, *sizes) -> (batch, filters, *new sizes). Raises ValueError for strides and a dilation_rate that
     are both above 1, for 'half' with an even k, for an output_padding that is not below the strides, and for a
@@ -60,32 +59,22 @@ class ConvTranspose(Convolving, abstract=True):
         super().__init__(*args, **given)
         what = f"{type(self).__name__} {self.name!r}"
         if self.output_padding and any(map(int.__ge__, self.output_padding, self.strides)):
-            raise ValueError(
-                f"{what}: output_padding must be below strides {self.strides}; found {self.output_padding}."
-            )
+            found = f"strides {self.strides}; found {self.output_padding}"
+            raise ValueError(f"{what}: output_padding must be below {found}.")
         if self.padding == "half" and any(span % 2 == 0 for span in self.spans):
             raise ValueError(f"{what}: padding 'half' needs a kernel_size of odd numbers; found {self.kernel_size}.")
         if self.target_shape and self.output_padding:
             raise ValueError(f"{what}: output_padding and target_shape cannot both be given.")
         if self.target_shape and self.target_shape[self.channel_axis] not in (None, self.filters):
-            raise ValueError(
-                f"{what}: target_shape must have filters {self.filters} at axis {self.channel_axis}; "
-                f"found {self.target_shape}."
-            )
+            found = f"at axis {self.channel_axis}; found {self.target_shape}"
+            raise ValueError(f"{what}: target_shape must have filters {self.filters} {found}.")
 
     def make(self, input_shape: Any) -> None:
         channels = self.known(input_shape, self.channel_axis)
         self._surplus_of = self._surplus(input_shape)
-        self.conv = self.in_memory_order(
-            TRANSPOSED[self.rank](
-                channels,
-                self.filters,
-                self.kernel_size,
-                stride=self.strides,
-                dilation=self.dilation_rate,
-                bias=self.use_bias,
-            )
-        )
+        options = {"stride": self.strides, "dilation": self.dilation_rate, "bias": self.use_bias}
+        module = TRANSPOSED[self.rank](channels, self.filters, self.kernel_size, **options)
+        self.conv = self.in_memory_order(module)
         self._settle_padding()
 
     def _settle_padding(self) -> None:
@@ -134,18 +123,12 @@ class ConvTranspose(Convolving, abstract=True):
 
 
 class Conv1DTranspose(ConvTranspose, Dilated, Activated, Targeted):
-    __doc__ = ConvTranspose.__doc__
-
     rank = 1
 
 
 class Conv2DTranspose(ConvTranspose, Dilated, Activated, Targeted):
-    __doc__ = ConvTranspose.__doc__
-
     rank = 2
 
 
 class Conv3DTranspose(ConvTranspose, Activated, Dilated, Targeted):
-    __doc__ = ConvTranspose.__doc__
-
     rank = 3

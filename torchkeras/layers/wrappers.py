@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor
 
 from torchkeras import initializers, registry
@@ -42,8 +43,7 @@ class Wrapper(Layer, abstract=True):
 
     @classmethod
     def from_config(cls, config: Mapping[str, Any], custom_objects: Mapping[str, Any] | None = None) -> Layer:
-        layer = registry.layers.from_config(config["layer"], custom_objects)
-        return cls(**{**config, "layer": layer})
+        return cls(**{**config, "layer": registry.layers.from_config(config["layer"], custom_objects)})
 
     @property
     def inner_layers(self) -> list[Layer]:
@@ -85,54 +85,49 @@ class TimeDistributed(Wrapper):
     that takes one, and comes from its `compute_mask`; where that gives none, the input's goes on.
     """
 
-    _declares_options = True
-
     min_input_ndim = 3
     supports_masking = True
+    _gives_mask: Mapping[bool, bool] = {}  # whether the inner layer gives a mask, without and with one
 
     def inner_shape(self, input_shape: Any) -> Shape:
         # The batch that the inner layer sees is longer than the input's by the number of steps.
         return (None, *input_shape[2:])
 
-    def __init__(self, *args: Any, **given: Any):
-        super().__init__(*args, **given)
-        self._gives_mask: dict[bool, bool] = {}  # whether the inner layer gives a mask, without and with one
-
     def infer(self, inputs: Any, masks: list[Any], arguments: Mapping[str, Any]) -> tuple[Any, list[Any]]:
         """Outputs and masks by the inner layer's `infer`, so that a model inside is asked and not run."""
-        (mask,) = masks
-        inner_mask = None if mask is None else KerasTensor((None, *mask.shape[2:]), mask.dtype)
-        inner = KerasTensor(self.inner_shape(inputs.shape), inputs.dtype)
-        output, (found,) = self.layer.infer(inner, [inner_mask], {})
-        self._gives_mask[mask is not None] = found is not None
+        (mask,), leading = masks, inputs.shape[:2]
+        taken = [x if x is None else KerasTensor(self.inner_shape(x.shape), x.dtype) for x in (inputs, mask)]
+        output, (found,) = self.layer.infer(taken[0], taken[1:], {})
+        self._gives_mask = {**self._gives_mask, mask is not None: found is not None}
         if found is not None:
-            mask = KerasTensor((*inputs.shape[:2], *found.shape[1:]), found.dtype)
+            mask = KerasTensor((*leading, *found.shape[1:]), found.dtype)
         elif mask is not None:
             mask = KerasTensor(mask.shape[:2], mask.dtype)
-        return KerasTensor((*inputs.shape[:2], *output.shape[1:]), output.dtype), [mask]
+        return KerasTensor((*leading, *output.shape[1:]), output.dtype), [mask]
 
     def compute_output_shape(self, input_shape: Any) -> Shape:
-        batch, steps = input_shape[:2]
-        return (batch, steps, *self.layer.compute_output_shape(self.inner_shape(input_shape))[1:])
+        return (*input_shape[:2], *self.layer.compute_output_shape(self.inner_shape(input_shape))[1:])
 
     def forward(self, inputs: Tensor, mask: Tensor | None = None, training: bool | None = None) -> Tensor:
-        passed = {"mask": None if mask is None else _folded(mask), "training": training}
+        passed = {"mask": _folded(mask), "training": training}
         taken = self.layer._call_parameters
         given = {name: value for name, value in passed.items() if value is not None and name in taken}
-        outputs = self.layer(_folded(inputs), **given)
-        return outputs.unflatten(0, inputs.shape[:2])
+        return self.layer(_folded(inputs), **given).unflatten(0, inputs.shape[:2])
 
     def compute_mask(self, inputs: Any, mask: Any = None) -> Any:
         if self._gives_mask.get(mask is not None, True):
-            found = self.layer.compute_mask(_folded(inputs), None if mask is None else _folded(mask))
+            found = self.layer.compute_mask(_folded(inputs), _folded(mask))
             if found is not None:
                 return found.unflatten(0, inputs.shape[:2])
         return mask if mask is None or mask.dim() == 2 else mask.flatten(2).any(-1)
 
 
-def _folded(value: Tensor) -> Tensor:
+def _folded(value: Any) -> Any:
     """(batch, time, ...) -> (batch * time, ...)"""
-    return value.reshape(-1, *value.shape[2:])
+    return None if value is None else value.flatten(0, 1)
+
+
+KERNELS = ("kernel", "embeddings")
 
 
 class SpectralNormalization(Wrapper):
@@ -163,12 +158,12 @@ class SpectralNormalization(Wrapper):
         self.register_buffer("singular_vector", torch.empty(1, self._kernel().shape[-1]))
 
     def _kernel(self) -> Variable:
-        found = next((variable for variable in self.layer._own_variables() if variable.name in KERNELS), None)
-        if found is None:
+        found = [variable for variable in self.layer._own_variables() if variable.name in KERNELS]
+        if not found:
             raise ValueError(
                 f"layer {type(self.layer).__name__} {self.layer.name!r} has neither kernel nor embeddings."
             )
-        return found
+        return found[0]
 
     def forward(self, inputs: Tensor, training: bool | None = None) -> Tensor:
         if self.training if training is None else training:
@@ -181,8 +176,8 @@ class SpectralNormalization(Wrapper):
         values = kernel.value
         matrix, u = values.reshape(-1, values.shape[-1]), self.singular_vector
         for _ in range(self.power_iterations):
-            v = _unit(u @ matrix.T)
-            u = _unit(v @ matrix)
+            v = F.normalize(u @ matrix.T, eps=1e-7)
+            u = F.normalize(v @ matrix, eps=1e-7)
         is_zero = (matrix == 0).all()
         largest = torch.where(is_zero, 1.0, (v @ matrix @ u.T).squeeze())
         self.singular_vector.copy_(torch.where(is_zero, self.singular_vector, u))
@@ -191,10 +186,3 @@ class SpectralNormalization(Wrapper):
     def _ordered_weights(self) -> list[Variable]:
         kernel, *others = sorted(self.layer._ordered_weights(), key=lambda variable: variable.name not in KERNELS)
         return [kernel, *self._own_variables(), *others]
-
-
-KERNELS = ("kernel", "embeddings")
-
-
-def _unit(vector: Tensor) -> Tensor:
-    return vector / torch.linalg.vector_norm(vector).clamp_min(1e-7)
