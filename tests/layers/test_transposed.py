@@ -136,8 +136,8 @@ def test_each_layer_compiles_whole():
     ("make", "text"),
     [
         (
-            lambda: Conv2DTranspose(4, 3, padding="full"),
-            "Conv2DTranspose: padding must be one of 'valid', 'same', 'half'; found 'full'.",
+            lambda: Conv2DTranspose(4, 3, padding="causal"),
+            "Conv2DTranspose: padding must be one of 'valid', 'same', 'half', 'full'; found 'causal'.",
         ),
         (
             lambda: Conv2DTranspose(4, (3, 2), padding="half", name="up"),
@@ -206,3 +206,20 @@ def test_each_layer_compiles_whole():
 def test_bad_values_are_refused(make, text):
     with pytest.raises(ValueError, match=f"^{re.escape(text)}$"):
         make()
+
+
+@pytest.mark.parametrize(("strides", "size"), [(1, 9), (2, 9), (2, 8), (3, 10)])
+@pytest.mark.parametrize("padding", ["valid", "full"])
+def test_it_is_the_adjoint_of_the_convolution(padding, strides, size):
+    """`<conv(y), x> == <y, transposed(x)>` with the same kernel; 'full' is Theano's."""
+    torch.manual_seed(0)
+    convolution = Conv1D(4, 3, strides=strides, padding=padding, use_bias=False)
+    y = torch.randn(2, size, 5)
+    convolved = convolution(y)
+    x = torch.randn_like(convolved)
+    layer = Conv1DTranspose(5, 3, strides=strides, padding=padding, use_bias=False, target_shape=(None, size, 5))
+    layer(x)
+    layer.set_weights([convolution.get_weights()[0]])
+    torch.testing.assert_close((layer(x) * y).sum(), (convolved * x).sum())
+    plain = Conv1DTranspose(5, 3, strides=strides, padding=padding, use_bias=False)(x)
+    assert plain.shape[1] == (x.shape[1] - 1) * strides + (3 if padding == "valid" else -1)

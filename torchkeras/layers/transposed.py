@@ -10,7 +10,7 @@ from torchkeras.engine.options import NEWER, DataFormat, Positive, Rule, Sizes, 
 from torchkeras.engine.symbol import Shape
 from torchkeras.engine.weight import weight
 from torchkeras.layers.conv import Activated, Convolving, Dilated
-from torchkeras.layers.spatial import SamePadding
+from torchkeras.layers.spatial import read_padding
 
 TRANSPOSED: dict[int, Any] = {1: nn.ConvTranspose1d, 2: nn.ConvTranspose2d, 3: nn.ConvTranspose3d}
 
@@ -20,6 +20,9 @@ def _read_shape(value: Any, rank: int) -> tuple[int | None, ...]:
     if not fits or not all(size is None or (is_integer(size) and size > 0) for size in value):
         raise ValueError(f"must hold {rank + 2} positive integers (or None), the batch axis counted; found {value!r}.")
     return tuple(value)
+
+
+TransposedPadding = Annotated[str, Rule(lambda value: read_padding(("valid", "same", "half", "full"), value))]
 
 
 class Targeted(Layer, abstract=True):
@@ -34,9 +37,11 @@ class ConvTranspose(Convolving, abstract=True):
     Each input value adds the kernel times itself to the output, `strides` apart. Along an axis, with
     k = (kernel_size - 1) * dilation_rate + 1, the output is `size * strides + max(k - strides, 0)` long for 'valid'
     and `size * strides` for 'same'; with `output_padding` it is `(size - 1) * strides + k - 2 * cut + output_padding`,
-    with a cut of 0 for 'valid' and k // 2 for 'same'; with `target_shape`, the complete shape of the output (Keras 1's
-    `output_shape`; the batch size in it does not count), what that says. 'same' leaves out the larger half of what is
-    too much at the end, as TensorFlow does; 'half' leaves out k // 2 at the start, as Theano did.
+    with a cut of 0 for 'valid', k // 2 for 'same' and k - 1 for 'full'; with `target_shape`, the complete shape of the
+    output (Keras 1's `output_shape`; the batch size in it does not count), what that says. 'same' leaves out the larger
+    half of what is too much at the end, as TensorFlow does; 'half' leaves out k // 2 at the start, 'full' k - 1, as
+    Theano did.
+
     Shape: (batch, *sizes, channels) -> (batch, *new sizes, filters), or with data_format='channels_first'
     (batch, channels, *sizes) -> (batch, filters, *new sizes). Raises ValueError for strides and a dilation_rate that
     are both above 1, for 'half' with an even k, for an output_padding that is not below the strides, and for a
@@ -48,7 +53,7 @@ class ConvTranspose(Convolving, abstract=True):
     filters: Positive
     kernel_size: Sizes
     strides: Sizes = 1
-    padding: SamePadding = "valid"
+    padding: TransposedPadding = "valid"
     output_padding: Annotated[Any, optional(sizes(0))] = None
     data_format: DataFormat = None
 
@@ -79,8 +84,9 @@ class ConvTranspose(Convolving, abstract=True):
 
     def _settle_padding(self) -> None:
         """Let the module leave out and add at the ends what `padding` asks for."""
-        half, surplus = self.padding == "half", self._surplus_of
-        before = tuple(k // 2 if half else max(-more, 0) // 2 for more, k in zip(surplus, self.spans, strict=True))
+        surplus, fixed = self._surplus_of, {"half": lambda k: k // 2, "full": lambda k: k - 1}.get(self.padding)
+        pairs = zip(surplus, self.spans, strict=True)
+        before = tuple(fixed(k) if fixed else max(-more, 0) // 2 for more, k in pairs)
         after = [more + 2 * cut for more, cut in zip(surplus, before, strict=True)]
         self._cut_after = [max(-more, 0) for more in after]  # torch cuts both ends alike: an odd one is left to cut
         module: Any = self.conv
@@ -97,8 +103,10 @@ class ConvTranspose(Convolving, abstract=True):
         if self.target_shape:
             return [self._target_surplus(input_shape, index) for index in range(self.rank)]
         same, spans = self.padding != "valid", self.spans
-        if self.output_padding:
-            return [more - same * (span // 2 * 2) for more, span in zip(self.output_padding, spans, strict=True)]
+        if self.output_padding or self.padding == "full":
+            cuts = [k - 1 if self.padding == "full" else same * (k // 2) for k in spans]
+            added = self.output_padding or (0,) * self.rank
+            return [more - 2 * cut for more, cut in zip(added, cuts, strict=True)]
         return [s - span if same else max(s - span, 0) for s, span in zip(self.strides, spans, strict=True)]
 
     def _target_surplus(self, input_shape: Shape, index: int) -> int:
@@ -106,7 +114,8 @@ class ConvTranspose(Convolving, abstract=True):
         size, target = self.known(input_shape, axis), self.target_shape[axis]
         if target is None:
             raise ValueError(f"target_shape must say the spatial sizes; found {self.target_shape}.")
-        convolved = (target - span) // stride + 1 if self.padding == "valid" else -(-target // stride)
+        reach = {"valid": 0, "full": 2 * (span - 1)}.get(self.padding, span - 1)  # what is padded around the target
+        convolved = (target + reach - span) // stride + 1
         if convolved != size:
             raise ValueError(
                 f"target_shape {self.target_shape} cannot come from the input {tuple(input_shape)}: "
