@@ -153,6 +153,11 @@ class AveragePooling2D(AveragePooling):
 class AveragePooling3D(AveragePooling):
     rank = 3
 
+    def forward(self, inputs: torch.Tensor) -> torch.Tensor:
+        if inputs.is_cpu and inputs.dtype.itemsize < 4:  # for which torch has a kernel on CUDA only
+            return super().forward(inputs.float()).to(inputs.dtype)
+        return super().forward(inputs)
+
 
 class AdaptiveMaxPooling1D(AdaptiveMaxPooling):
     rank = 1
