@@ -12,7 +12,7 @@ from torch import nn
 import torchkeras
 from torchkeras import initializers, registry
 from torchkeras.engine.layer import Layer
-from torchkeras.layers import Conv2D, Dense, Flatten, Input
+from torchkeras.layers import Conv2D, Dense, Flatten, Input, InputSpec
 from torchkeras.models import Model, Sequential, load_model, model_from_json
 from torchkeras.registry import custom_object_scope
 
@@ -268,3 +268,37 @@ def test_a_batch_size_goes_with_an_input_shape():
         Dense(1, batch_size=4, name="head")
     assert str(error.value) == "Dense 'head': batch_size goes with input_shape; found batch_size 4."
     assert Dense(1, batch_size=4, input_shape=(3,)).batch_input_shape == (4, 3)
+
+
+@pytest.mark.parametrize(
+    ("spec", "shape", "dtype", "problem"),
+    [
+        (InputSpec(ndim=3), (4,), "float32", "expected ndim=3, found ndim=2 (input shape (None, 4))."),
+        (InputSpec(max_ndim=2), (4, 5), "float32", "expected max_ndim=2, found ndim=3 (input shape (None, 4, 5))."),
+        (InputSpec(min_ndim=3), (4,), "float32", "expected min_ndim=3, found ndim=2 (input shape (None, 4))."),
+        (
+            InputSpec(axes={-1: 3}),
+            (4,),
+            "float32",
+            "expected axis -1 of input shape to have value 3 (input shape (None, 4)).",
+        ),
+        (
+            InputSpec(shape=(None, 3)),
+            (4,),
+            "float32",
+            "expected axis 1 of input shape to have value 3 (input shape (None, 4)).",
+        ),
+        (InputSpec(dtype="float32"), (4,), "int32", "expected dtype=float32, found dtype=int32"),
+    ],
+)
+def test_an_input_spec_is_held_to(spec, shape, dtype, problem):
+    class Asking(Layer):
+        def __init__(self, **kwargs):
+            super().__init__(**kwargs)
+            self.input_spec = spec
+
+    with pytest.raises(ValueError, match=r"^Input 0 is incompatible with layer ask: ") as error:
+        Asking(name="ask")(Input(shape, dtype=dtype))
+    assert str(error.value) == f"Input 0 is incompatible with layer ask: {problem}"
+    with pytest.raises(ValueError, match=r"^Input 0 is incompatible with layer ask: "):
+        Asking(name="ask")(torch.zeros(2, *shape, dtype=getattr(torch, dtype)))

@@ -122,6 +122,20 @@ def test_old_names_of_layers_are_todays_classes():
             "merge: output_shape goes with a function as mode; found (2,) with mode 'sum'.",
         ),
         (
+            lambda: Dense(3, input_dim=5, input_shape=(4,), name="d"),
+            (
+                "Dense 'd': input_dim 5 does not fit the input shape (4,). "
+                "Give input_dim and input_length together, or input_shape alone."
+            ),
+        ),
+        (
+            lambda: layers.LSTM(3, input_length=5, name="l"),
+            (
+                "LSTM 'l': input_length 5 does not fit the input shape None. "
+                "Give input_dim and input_length together, or input_shape alone."
+            ),
+        ),
+        (
             lambda: Model(**dict.fromkeys(("input", "inputs", "output"), Input((2,)))),
             "Model: input and inputs are one argument under two names; give one of them.",
         ),

@@ -128,6 +128,16 @@ class Layer(Calls, WeightOwner):
         input_dim, input_length = given.pop("input_dim", None), given.pop("input_length", None)
         if shape is None and batch_shape is None and input_dim is not None:
             shape = (input_length, input_dim) if self.input_ndim == 3 or input_length is not None else (input_dim,)
+        told = as_list(shape if batch_shape is None else batch_shape[1:])
+        for option, value, size in (
+            ("input_length", input_length, told[-2] if len(told) > 1 else None),
+            ("input_dim", input_dim, told[-1] if told else None),
+        ):
+            if value is not None and value != size:
+                raise ValueError(
+                    f"{kind} {self.name!r}: {option} {value!r} does not fit the input shape {tuple(told) or None}. "
+                    "Give input_dim and input_length together, or input_shape alone."
+                )
         if batch_shape is None and shape is not None:
             batch_shape = (batch_size, *as_list(shape))
         elif batch_size is not None:
@@ -153,7 +163,10 @@ class Layer(Calls, WeightOwner):
         """Add a node to the graph (symbolic inputs), or compute (real ones); weights are made at the first call."""
         if any(True for _ in tensors_in((args, kwargs))):
             return self._call_symbolically(*args, **kwargs)
-        self._build([_shape_of(self, tensor) for tensor in as_list(args[0] if args else None)])
+        tensors = as_list(args[0] if args else None)
+        shapes_found = [_shape_of(self, tensor) for tensor in tensors]
+        self._check_types(tensors)
+        self._build(shapes_found)
         return _in_keras_order(self.layout, self.run, *args, **kwargs)
 
     def _call_symbolically(self, inputs: Any, mask: Any = None, **arguments: Any) -> Any:
@@ -167,6 +180,7 @@ class Layer(Calls, WeightOwner):
         unknown = set(arguments) - self._call_parameters
         if unknown:
             raise TypeError(f"{type(self).__name__} {self.name!r}: its call takes no argument {min(unknown)!r}.")
+        self._check_types(tensors)
         self._build([tensor.shape for tensor in tensors])
         masks = [tensor._keras_mask for tensor in tensors]
         if any(given is not own for given, own in zip(as_list(mask), masks, strict=False)):
@@ -239,6 +253,17 @@ class Layer(Calls, WeightOwner):
                 raise ValueError(
                     f"Input {index} is incompatible with layer {self.name}: {problem} (input shape {tuple(shape)})."
                 )
+
+    def _check_types(self, tensors: list[Any]) -> None:
+        for index, (tensor, spec) in enumerate(zip(tensors, as_list(self.input_spec), strict=False)):
+            if spec is not None and spec.dtype is not None and dtype_of(spec.dtype) != tensor.dtype:
+                raise ValueError(
+                    f"Input {index} is incompatible with layer {self.name}: expected dtype={spec.dtype}, "
+                    f"found dtype={dtype_name(tensor.dtype)}"
+                )
+
+    def follow_theano(self) -> None:
+        """Compute as Theano did, for weights that it made, where that differs from TensorFlow: mostly in nothing."""
 
     def known(self, input_shape: Shape, axis: int) -> int:
         """The size of an axis that weights depend on; further calls must have the same. Raises ValueError if None."""

@@ -13,7 +13,7 @@ from torchkeras.engine.symbol import Shape
 class InputSpec:
     """The number of axes (`ndim`, or from `min_ndim` to `max_ndim`), sizes by axis (`axes`), or the whole `shape`.
 
-    `None` in a shape is any size. `dtype` is kept, and not looked at, as in Keras.
+    `None` in a shape is any size. `dtype`, a name or torch's, is that of the input: nothing is converted to it.
     """
 
     dtype: Any = None

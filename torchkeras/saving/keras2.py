@@ -87,13 +87,9 @@ def read_weights(group: h5py.Group, model: Network, by_name: bool = False, skip_
         taking = {variable.layer for variable, _ in pairs}
         for found in model.modules():
             if isinstance(found, Layer) and (found in taking or not found.weights):
-                getattr(found, "follow_theano", _nothing)()
+                found.follow_theano()
     for variable, array in pairs:
         variable.assign(origin.values(variable, array[()]))
-
-
-def _nothing() -> None:
-    """What a layer does whose padding is the same on Theano."""
 
 
 def _follow_keras1(group: h5py.Group, model: Network, by_name: bool) -> None:
