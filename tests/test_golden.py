@@ -15,7 +15,8 @@ import torchkeras
 from torchkeras import constraints, layers, models, optimizers, regularizers
 from torchkeras.engine.input import Input
 from torchkeras.models import Model, load_model
-from torchkeras.saving.hdf5 import ModelFileError, text
+from torchkeras.saving.errors import ModelFileError
+from torchkeras.saving.hdf5 import text
 from torchkeras.saving.origin import Origin
 
 GOLDEN = Path(__file__).parent / "golden"

@@ -27,7 +27,8 @@ from torchkeras.saving.architecture import (
     model_from_json,
     to_json,
 )
-from torchkeras.saving.hdf5 import ModelFileError, group_in, reading, text, writing
+from torchkeras.saving.errors import ModelFileError
+from torchkeras.saving.hdf5 import group_in, reading, text, writing
 
 __all__ = [
     "Input",

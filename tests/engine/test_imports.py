@@ -41,7 +41,7 @@ ORDER = [
         "engine.trainer",
     ),
     "layers",
-    *("saving.hdf5", "saving.origin", "saving.architecture", "saving.keras2"),
+    *("saving.errors", "saving.hdf5", "saving.origin", "saving.architecture", "saving.keras2"),
     "models",
     "__init__",
 ]

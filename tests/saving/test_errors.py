@@ -15,7 +15,7 @@ import torchkeras
 from torchkeras.layers import BatchNormalization, Dense
 from torchkeras.models import Sequential, load_model
 from torchkeras.saving import hdf5, keras2
-from torchkeras.saving.hdf5 import ModelFileError, WeightMismatchError
+from torchkeras.saving.errors import ModelFileError, WeightMismatchError
 
 
 @pytest.fixture(autouse=True)

@@ -1,8 +1,4 @@
-"""HDF5 groundwork: files that appear whole or not at all, names in attributes, and the errors of model files.
-
-ModelFileError            a file that cannot be loaded, and why
-└── WeightMismatchError   its weights are not those of the model
-"""
+"""HDF5 groundwork: files that appear whole or not at all, and names in attributes."""
 
 from __future__ import annotations
 
@@ -17,15 +13,9 @@ from typing import Any
 import h5py
 import numpy as np
 
+from torchkeras.saving.errors import ModelFileError
+
 ATTRIBUTE_LIMIT = 64512  # bytes; HDF5 keeps an attribute in an object header of 64 kB
-
-
-class ModelFileError(ValueError):
-    """A model file that cannot be loaded. The text names the file, the place in it, what was expected and found."""
-
-
-class WeightMismatchError(ModelFileError):
-    """The weights in a file are not those of the model: their number, names or shapes differ."""
 
 
 @contextmanager

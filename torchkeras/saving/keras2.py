@@ -18,15 +18,8 @@ from torchkeras.engine.network import Network
 from torchkeras.engine.symbol import dtype_of
 from torchkeras.engine.weight import Variable, allocate
 from torchkeras.saving.architecture import KERAS_VERSION
-from torchkeras.saving.hdf5 import (
-    ModelFileError,
-    WeightMismatchError,
-    dataset_in,
-    group_in,
-    read_names,
-    text,
-    write_names,
-)
+from torchkeras.saving.errors import ModelFileError, WeightMismatchError
+from torchkeras.saving.hdf5 import dataset_in, group_in, read_names, text, write_names
 from torchkeras.saving.origin import Origin
 
 

@@ -15,7 +15,8 @@ import numpy as np
 
 from torchkeras.engine.weight import Variable
 from torchkeras.legacy.weights import modern, stored_count
-from torchkeras.saving.hdf5 import ModelFileError, read_names, text
+from torchkeras.saving.errors import ModelFileError
+from torchkeras.saving.hdf5 import read_names, text
 
 # Layers whose kernels Theano turned round; depthwise and separable ones it did not.
 TURNED = frozenset(("Conv1D", "Conv2D", "Conv3D", "Conv2DTranspose", "Conv3DTranspose", "ConvLSTM2D", "ConvLSTM2DCell"))

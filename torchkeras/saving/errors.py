@@ -1,0 +1,40 @@
+"""The errors of model files, one family.
+
+ModelFileError                a file that cannot be loaded, and why
+├── UnreadableFileError       it is damaged, cut short, or not of the format that its name says
+├── UnknownFormatError        it is whole, but of a format or version that is not read
+├── ForbiddenContentError     it holds what no model needs: a link, external storage, an unknown filter, bytecode, ...
+├── FileLimitError            it is over a limit of size, number, depth, time or memory
+├── ArchitectureError         its architecture is not one that can be built
+└── WeightMismatchError       its weights are not those of the model
+"""
+
+from __future__ import annotations
+
+
+class ModelFileError(ValueError):
+    """A model file that cannot be loaded. The text names the file, the place in it, what was expected and found."""
+
+
+class UnreadableFileError(ModelFileError):
+    """A file that is damaged, cut short, or not of the format that its name says."""
+
+
+class UnknownFormatError(ModelFileError):
+    """A file of a format, or written by a version or backend, that is not read."""
+
+
+class ForbiddenContentError(ModelFileError):
+    """A file that holds what no model needs and an attack may use; refused before a byte of it is read."""
+
+
+class FileLimitError(ModelFileError):
+    """A file that goes over a limit: of size, number of members, length of names, depth, time or memory."""
+
+
+class ArchitectureError(ModelFileError):
+    """An architecture in a file that cannot be built: an unknown class or option, a call of what is nowhere made."""
+
+
+class WeightMismatchError(ModelFileError):
+    """The weights in a file are not those of the model: their number, names or shapes differ."""
