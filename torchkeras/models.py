@@ -7,8 +7,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import h5py
-
 from torchkeras import registry
 from torchkeras.engine import graph
 from torchkeras.engine.input import Input, InputLayer
@@ -16,9 +14,8 @@ from torchkeras.engine.layer import Layer
 from torchkeras.engine.network import Network
 from torchkeras.engine.symbol import KerasTensor, Shape, as_list, unpacked
 from torchkeras.engine.trainer import Trainer
-from torchkeras.engine.weight import on_meta
 from torchkeras.legacy.arguments import old_names
-from torchkeras.saving import keras2
+from torchkeras.saving import keras2, layer_groups, loading
 from torchkeras.saving.architecture import (
     connect,
     graph_config,
@@ -27,8 +24,9 @@ from torchkeras.saving.architecture import (
     model_from_json,
     to_json,
 )
-from torchkeras.saving.errors import ModelFileError
-from torchkeras.saving.hdf5 import group_in, reading, text, writing
+from torchkeras.saving.hdf5 import writing
+from torchkeras.saving.loading import Taking
+from torchkeras.saving.matching import Report
 
 __all__ = [
     "Input",
@@ -72,7 +70,7 @@ class Model(Trainer, Network):
         """Write the weights as Keras 2.2.4 does. Raises FileExistsError, unless told to `overwrite`, for one there."""
         _may_write(filepath, overwrite)
         with writing(filepath) as file:
-            keras2.write_weights(file, self.layers)
+            layer_groups.write_weights(file, self.layers)
 
     def load_weights(
         self,
@@ -80,20 +78,21 @@ class Model(Trainer, Network):
         by_name: bool = False,
         skip_mismatch: bool = False,
         reshape: bool = False,
-    ) -> None:
-        """Set the weights from a file of weights or of a whole model.
+        original_backend: str | None = None,
+        original_data_format: str | None = None,
+        report: bool = False,
+    ) -> Report | None:
+        """Set the weights from a file of weights or of a whole model; with `report`, return what was done.
 
         Layers are paired in order, or `by_name`; with `skip_mismatch` (by name only) layers whose weights differ are
-        left alone. Raises ModelFileError; after an error the weights are as before.
+        left alone. With `reshape` an array of as many values takes the shape of the weight. `original_backend` and
+        `original_data_format` say how the weights were made, where a file of Keras 1 does not; with the data format
+        that the model has not, they are brought over into its own. Raises ModelFileError; after an error the weights
+        are as before.
         """
-        if skip_mismatch and not by_name:
-            raise ValueError("load_weights: skip_mismatch goes with by_name=True.")
-        if reshape:
-            raise ValueError("load_weights: reshape must be False; weights are not reshaped to fit.")
-        with reading(filepath) as file:
-            whole_model = "model_weights" in file and "layer_names" not in file.attrs
-            group = group_in(file, "model_weights") if whole_model else file
-            keras2.read_weights(group, self, by_name, skip_mismatch)
+        taking = Taking(by_name, skip_mismatch, reshape, original_backend, original_data_format)
+        found = loading.load_weights(self, filepath, taking)
+        return found if report else None
 
     def save(self, filepath: str | os.PathLike[str], overwrite: bool = True, include_optimizer: bool = True) -> None:
         """Write architecture, weights and (if compiled, unless told not to) optimizer and losses as Keras 2.2.4 does.
@@ -292,38 +291,22 @@ def save_model(
 
 
 def load_model(
-    filepath: str | os.PathLike[str], custom_objects: Mapping[str, Any] | None = None, compile: bool = True
-) -> Model:
+    filepath: str | os.PathLike[str],
+    custom_objects: Mapping[str, Any] | None = None,
+    compile: bool = True,
+    original_backend: str | None = None,
+    original_data_format: str | None = None,
+    report: bool = False,
+) -> Any:
     """A model from a file: architecture, weights, and (with `compile`, when the file has them) optimizer and losses.
 
-    The model is in evaluation mode. Raises FileNotFoundError, ModelFileError.
+    The model is in evaluation mode. With `report` a pair: the model, and what was done with each weight.
+    `original_backend` and `original_data_format` say how a model of Keras 1 was made, where its file does not.
+    Raises FileNotFoundError, ModelFileError.
     """
-    with reading(filepath) as file:
-        _refuse_keras1(file)
-        config = keras2.read_config(file, "model_config")
-        if config is None:
-            raise ModelFileError(
-                f"{filepath}: there is no 'model_config' in it. A file of weights alone is read by "
-                "`model.load_weights` of a model built by code."
-            )
-        with on_meta():
-            model = model_from_config(config, custom_objects)
-        keras2.give_memory(model)
-        keras2.read_weights(group_in(file, "model_weights"), model)
-        training = keras2.read_config(file, "training_config") if compile else None
-        if training is not None:
-            model._compile_as(training, keras2.read_optimizer(file), custom_objects)
-    model.eval()
-    return model
-
-
-def _refuse_keras1(file: h5py.File) -> None:
-    # Its configs leave out what the numbers depend on, such as the dim_ordering of some layers.
-    if text(file.attrs.get("keras_version", "2")).startswith("1."):
-        raise ModelFileError(
-            f"{file.filename}: a whole model of Keras 1, whose architecture is not read yet. Build the model by code, "
-            "which may use Keras 1's names, and take the weights with `model.load_weights`."
-        )
+    taking = Taking(original_backend=original_backend, original_data_format=original_data_format)
+    model, found = loading.load_model(filepath, custom_objects, compile, taking)
+    return (model, found) if report else model
 
 
 def _may_write(filepath: str | os.PathLike[str], overwrite: bool) -> None:

@@ -41,7 +41,8 @@ ORDER = [
         "engine.trainer",
     ),
     "layers",
-    *("saving.errors", "saving.hdf5", "saving.origin", "saving.architecture", "saving.keras2"),
+    *("saving.errors", "saving.hdf5", "saving.origin", "saving.matching", "saving.orderings", "saving.architecture"),
+    *("saving.layer_groups", "saving.keras2", "saving.loading"),
     "models",
     "__init__",
 ]

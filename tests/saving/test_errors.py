@@ -14,8 +14,8 @@ import torch
 import torchkeras
 from torchkeras.layers import BatchNormalization, Dense
 from torchkeras.models import Sequential, load_model
-from torchkeras.saving import hdf5, keras2
-from torchkeras.saving.errors import ModelFileError, WeightMismatchError
+from torchkeras.saving import hdf5, layer_groups
+from torchkeras.saving.errors import ArchitectureError, ModelFileError, UnknownFormatError, WeightMismatchError
 
 
 @pytest.fixture(autouse=True)
@@ -93,31 +93,35 @@ def test_weights_that_are_no_numbers():
 
 
 @pytest.mark.parametrize(
-    ("change", "message"),
+    ("change", "kind", "message"),
     [
         (
-            lambda file: file.attrs.__setitem__("backend", "cntk"),
-            "file.h5: written on cntk; files written on TensorFlow or Theano are read.",
+            lambda file: file.attrs.__setitem__("backend", "mxnet"),
+            UnknownFormatError,
+            "file.h5: written on the backend 'mxnet', which is not known.",
         ),
         (
-            lambda file: file.attrs.__setitem__("keras_version", "3.0.0"),
-            "file.h5: written by Keras 3.0.0; files of Keras 1 and 2 are read so far.",
+            lambda file: file.attrs.__setitem__("keras_version", "4.0.0"),
+            UnknownFormatError,
+            "file.h5: written by Keras 4.0.0; files of Keras 1, 2 and 3 are read.",
         ),
         (
             lambda file: file.attrs.__delitem__("keras_version"),
-            "file.h5: written by Keras of an unknown version; files of Keras 1 and 2 are read so far.",
+            UnknownFormatError,
+            "file.h5: written by Keras of an unknown version; files of Keras 1, 2 and 3 are read.",
         ),
         (
             lambda file: file.attrs.__delitem__("layer_names"),
-            "file.h5: / has no 'layer_names': not a weight file of Keras 2.",
+            UnknownFormatError,
+            "file.h5: / has no 'layer_names': it holds no weights of Keras.",
         ),
-        (lambda file: file.__delitem__("b"), "file.h5: / has no group 'b'."),
-        (lambda file: file.__delitem__("b/b/bias:0"), "file.h5: /b has no dataset 'b/bias:0'."),
+        (lambda file: file.__delitem__("b"), ModelFileError, "file.h5: / has no group 'b'."),
+        (lambda file: file.__delitem__("b/b/bias:0"), ModelFileError, "file.h5: /b has no dataset 'b/bias:0'."),
     ],
 )
-def test_files_of_another_kind(change, message):
+def test_files_of_another_kind(change, kind, message):
     saved(change)
-    assert_refused(named(a=4, b=2), ModelFileError, message)
+    assert_refused(named(a=4, b=2), kind, message)
 
 
 def test_a_missing_file():
@@ -172,11 +176,11 @@ def test_an_unknown_layer_in_a_file():
         config = json.loads(file.attrs["model_config"])
         config["config"]["layers"][-1]["class_name"] = "Qqq"
         file.attrs["model_config"] = json.dumps(config)
-    with pytest.raises(ValueError, match="Qqq") as error:
+    with pytest.raises(ArchitectureError) as error:
         load_model("file.h5")
     assert str(error.value) == (
-        "Unknown layer: 'Qqq'. An object of your own is found when it is passed in `custom_objects` or put into a "
-        "CustomObjectScope."
+        "file.h5: Unknown layer: 'Qqq'. An object of your own is found when it is passed in `custom_objects` "
+        "or put into a CustomObjectScope."
     )
 
 
@@ -184,7 +188,18 @@ def test_an_unknown_layer_in_a_file():
     ("options", "message"),
     [
         ({"skip_mismatch": True}, "load_weights: skip_mismatch goes with by_name=True."),
-        ({"reshape": True}, "load_weights: reshape must be False; weights are not reshaped to fit."),
+        (
+            {"original_backend": "Theano"},
+            (
+                "original_backend must be one of 'tensorflow', 'theano', 'cntk', 'torch', "
+                "'jax', 'numpy', 'openvino', or None; found 'Theano'."
+            ),
+        ),
+        (
+            {"original_data_format": "th"},
+            "original_data_format must be one of 'channels_last', 'channels_first', or None; found 'th'.",
+        ),
+        ({"original_backend": "theano"}, "file.h5: written on tensorflow, and original_backend says 'theano'."),
     ],
 )
 def test_options_that_do_not_go_together(options, message):
@@ -211,7 +226,7 @@ class Crash(BaseException):
 
 @pytest.mark.parametrize("method", ["save", "save_weights"])
 @pytest.mark.parametrize(
-    ("owner", "name"), [(keras2, "_write_arrays"), (hdf5, "_sync"), (h5py.Group, "create_dataset")]
+    ("owner", "name"), [(layer_groups, "write_arrays"), (hdf5, "_sync"), (h5py.Group, "create_dataset")]
 )
 def test_a_crash_while_writing_leaves_the_old_file_whole(method, owner, name, monkeypatch):
     old, new = named(a=4, b=2), named(a=4, b=2)
@@ -239,7 +254,7 @@ def test_a_crash_while_writing_a_first_file_leaves_none(monkeypatch):
     def crash(*args, **kwargs):
         raise Crash
 
-    monkeypatch.setattr(keras2, "_write_arrays", crash)
+    monkeypatch.setattr(layer_groups, "write_arrays", crash)
     with pytest.raises(Crash):
         named(a=4).save("file.h5")
     assert os.listdir() == []

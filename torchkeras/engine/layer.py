@@ -237,7 +237,8 @@ class Layer(Calls, WeightOwner):
         self.built = True
         if self._initial_weights is not None:
             by_keras1 = isinstance(self._initial_weights, Keras1Arrays)
-            self.set_weights(modern(self, self._initial_weights) if by_keras1 else self._initial_weights)
+            given = self._initial_weights
+            self.set_weights(modern(self, self._ordered_weights(), given) if by_keras1 else given)
             self._initial_weights = None
         self._follow_trainable(self._frozen and self._trainable)
 

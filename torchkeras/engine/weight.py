@@ -161,6 +161,14 @@ class Variable:
         return value if second is None else value + self.arrangement.array([second])
 
     @property
+    def view(self) -> Tensor | None:
+        """Keras's array as a view of the one tensor that it lies in; None when it lies in several, or in pieces."""
+        if len(self.paths) > 1 or self._second is not None:
+            return None
+        view = self.arrangement.pieces(*self.tensors)
+        return view.detach() if isinstance(view, Tensor) else None
+
+    @property
     def shape(self) -> tuple[int, ...]:
         """The shape in Keras's layout."""
         return self.arrangement.shape(self.tensors)
@@ -193,9 +201,8 @@ class Variable:
     def initialize(self) -> None:
         """Fill with what the initializer draws, on Keras's axes."""
         with torch.no_grad():
-            if len(self.paths) == 1 and isinstance(view := self.arrangement.pieces(*self.tensors), Tensor):
+            if (view := self.view) is not None:
                 initializers.fill(self.initializer, view)
-                self._clear_second()
             else:
                 drawn = torch.empty(self.shape, dtype=self.dtype, device=self.tensors[0].device)
                 initializers.fill(self.initializer, drawn)

@@ -1,22 +1,83 @@
-"""Weights in the shapes and the order that Keras 1 gave them, made into today's arrays.
+"""Weights in the shapes and the order that other versions and layers gave them, made into a layer's own.
 
 Keras 1 kept the kernels of `dim_ordering='th'` as (filters, channels, *sizes), a one-dimensional kernel with an extra
-axis of 1, and the gates of LSTM (i, c, f, o) and GRU (z, r, h) each as three arrays of its own. Source: files of
-genuine Keras 1.2.2.
+axis of 1, and the gates of LSTM (i, c, f, o) and GRU (z, r, h) each as three arrays of its own. cuDNN keeps each gate's
+part of a kernel transposed, and two biases a gate. Source: files of genuine Keras 1.2.2 and 2.2.4.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
+import torch
+from torch import Tensor
 
-Arrays = list[np.ndarray]
+Shape = tuple[int, ...]
 
 
-def modern(layer: Any, arrays: Arrays) -> Arrays:
+@dataclass(frozen=True)
+class Step:
+    """One conversion of an array: what it does, in words, and the function."""
+
+    deed: str
+    run: Callable[[Tensor], Tensor]
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How a weight is made: of which of the arrays stored for its layer, by which steps on each; several are joined.
+
+    `joined`: in words, what joining several along the last axis means. `after`: steps on the whole.
+    """
+
+    sources: tuple[int, ...]
+    steps: tuple[Step, ...] = ()
+    joined: str = ""
+    after: tuple[Step, ...] = ()
+
+    @property
+    def deeds(self) -> tuple[str, ...]:
+        """All that is done, in words."""
+        return (*(step.deed for step in self.steps), *filter(None, [self.joined]), *(step.deed for step in self.after))
+
+    def make(self, arrays: Sequence[Tensor]) -> Tensor:
+        """The weight, of the arrays that `sources` names."""
+        made = [_run(self.steps, array) for array in arrays]
+        return _run(self.after, torch.cat(made, -1) if self.joined else made[0])
+
+
+@dataclass(frozen=True)
+class Stored:
+    """What a file holds for a layer: the arrays' names and shapes, and whether its kernels lie channels first."""
+
+    names: tuple[str, ...]
+    shapes: tuple[Shape, ...]
+    channels_first: bool
+
+
+Rule = Callable[[Any, Sequence[Any], Stored], list[Recipe]]
+
+
+def recipes_of_keras1(layer: Any, variables: Sequence[Any], stored: Stored) -> list[Recipe]:
+    """A recipe for each weight of a layer from the arrays that Keras 1 stored."""
+    return _rule(KERAS_1, layer)(layer, variables, stored)
+
+
+def recipes(layer: Any, variables: Sequence[Any], stored: Stored) -> list[Recipe]:
+    """The same for Keras 2 and later, where arrays are the layer's own but for those of cuDNN's twins."""
+    return _rule(CUDNN, layer)(layer, variables, stored)
+
+
+def modern(layer: Any, variables: Sequence[Any], arrays: Sequence[Any]) -> list[Any]:
     """Today's arrays for those that Keras 1 had for a layer; arrays of other shapes than expected are left alone."""
-    convert = next((CONVERSIONS[cls.__name__] for cls in type(layer).__mro__ if cls.__name__ in CONVERSIONS), None)
-    return arrays if convert is None else convert(layer, arrays)
+    given = [torch.as_tensor(np.asarray(array)) for array in arrays]
+    stored = Stored(("",) * len(given), tuple(tuple(array.shape) for array in given), channels_first(layer))
+    found = recipes_of_keras1(layer, variables, stored)
+    if len({k for recipe in found for k in recipe.sources}) != len(given):
+        return list(arrays)
+    return [recipe.make([given[k] for k in recipe.sources]).numpy() for recipe in found]
 
 
 def stored_count(layer: Any, count: int, first_name: str) -> int:
@@ -25,61 +86,151 @@ def stored_count(layer: Any, count: int, first_name: str) -> int:
     return next((found for suffix, found in (("i", 12), ("z", 9)) if gate == suffix and count == 3), count)
 
 
-def _channels_first(layer: Any) -> bool:
+def channels_first(layer: Any) -> bool:
+    """Whether a layer's channels come first."""
     return getattr(layer, "data_format", None) == "channels_first"
 
 
-def _kernel(array: np.ndarray, first: bool) -> np.ndarray:
-    """(filters, channels, *sizes) -> (*sizes, channels, filters), when the channels come first."""
-    return np.moveaxis(array, (1, 0), (-2, -1)) if first and array.ndim > 2 else array
+def _rule(table: Mapping[str, Rule], layer: Any) -> Rule:
+    return next((table[cls.__name__] for cls in type(layer).__mro__ if cls.__name__ in table), _as_they_are)
 
 
-def _conv(layer: Any, arrays: Arrays) -> Arrays:
-    kernel, *bias = arrays
-    return [_kernel(kernel, _channels_first(layer)), *bias]
+def _run(steps: Sequence[Step], array: Tensor) -> Tensor:
+    for step in steps:
+        array = step.run(array)
+    return array
 
 
-def _conv1d(layer: Any, arrays: Arrays) -> Arrays:
-    kernel, *bias = arrays
-    if kernel.ndim == 4 and kernel.shape[1] == 1:
-        kernel = kernel[:, 0]
-    elif kernel.ndim == 4 and kernel.shape[3] == 1:  # before Keras 1.1: (filters, channels, length, 1)
-        kernel = _kernel(kernel[..., 0], True)
-    return [kernel, *bias]
+def _as_they_are(layer: Any, variables: Sequence[Any], stored: Stored) -> list[Recipe]:
+    return [Recipe((k,)) for k in range(len(variables))]
 
 
-def _conv_transpose(layer: Any, arrays: Arrays) -> Arrays:
-    kernel, *bias = _conv(layer, arrays)
-    return [kernel.swapaxes(-1, -2) if kernel.ndim > 2 else kernel, *bias]
+# --- Keras 1 ---------------------------------------------------------------------------------------------------------
 
 
-def _separable(layer: Any, arrays: Arrays) -> Arrays:
-    return [_kernel(array, _channels_first(layer)) for array in arrays]
+def _channels_to_the_end(kernel: Tensor) -> Tensor:
+    return kernel.movedim((1, 0), (-2, -1)) if kernel.ndim > 2 else kernel
 
 
-def _gates(order: tuple[int, ...]) -> Callable[[Any, Arrays], Arrays]:
-    """Kernel, recurrent kernel and bias from three arrays a gate; `order`: where each of today's gates stands there."""
+def _swap_channels(kernel: Tensor) -> Tensor:
+    return kernel.swapaxes(-1, -2) if kernel.ndim > 2 else kernel
 
-    def join(layer: Any, arrays: Arrays) -> Arrays:
-        if len(arrays) != 3 * len(order):
-            return arrays
+
+TRANSPOSED = Step("transposed from (out, in, ...) to (..., in, out)", _channels_to_the_end)
+SWAPPED = Step("input and output channels swapped", _swap_channels)
+SECOND_AXIS_DROPPED = Step("second axis, of length 1, dropped", lambda kernel: kernel[:, 0])
+LAST_AXIS_DROPPED = Step("last axis, of length 1, dropped", lambda kernel: kernel[..., 0])
+
+
+def _conv(*further: Step) -> Rule:
+    """Kernels transposed when the channels come first, then the further steps; biases as they are."""
+
+    def found(layer: Any, variables: Sequence[Any], stored: Stored) -> list[Recipe]:
+        steps = (*([TRANSPOSED] if stored.channels_first else []), *further)
         return [
-            np.concatenate([_kernel(arrays[3 * gate + k], _channels_first(layer)) for gate in order], axis=-1)
-            for k in range(3)
+            Recipe((k,), steps if len(stored.shapes[k : k + 1]) and len(stored.shapes[k]) > 2 else ())
+            for k in range(len(variables))
         ]
 
-    return join
+    return found
 
 
-_LSTM = _gates((0, 2, 1, 3))
+def _conv1d(layer: Any, variables: Sequence[Any], stored: Stored) -> list[Recipe]:
+    kernel, *biases = _as_they_are(layer, variables, stored)
+    shape, wanted = (stored.shapes or ((),))[0], variables[0].shape
+    if len(shape) == 4 and (shape[0], *shape[2:]) == wanted and shape[1] == 1:
+        kernel = Recipe((0,), (SECOND_AXIS_DROPPED,))
+    elif len(shape) == 4 and (shape[2], shape[1], shape[0]) == wanted and shape[3] == 1:  # before Keras 1.1
+        kernel = Recipe((0,), (LAST_AXIS_DROPPED, TRANSPOSED))
+    return [kernel, *biases]
 
-CONVERSIONS: Mapping[str, Callable[[Any, Arrays], Arrays]] = {
+
+def _gates(kept: str, order: tuple[int, ...]) -> Rule:
+    """Kernel, recurrent kernel and bias from three arrays a gate; `order`: where each of today's gates stands there."""
+
+    def found(layer: Any, variables: Sequence[Any], stored: Stored) -> list[Recipe]:
+        if len(stored.shapes) != 3 * len(order):
+            return _as_they_are(layer, variables, stored)
+        deed = f"gates {', '.join(kept)} joined as {', '.join(kept[gate] for gate in order)}"
+        kernels = (TRANSPOSED,) if stored.channels_first else ()
+        return [Recipe(tuple(3 * gate + k for gate in order), () if k == 2 else kernels, deed) for k in range(3)]
+
+    return found
+
+
+_LSTM = _gates("icfo", (0, 2, 1, 3))
+
+KERAS_1: Mapping[str, Rule] = {
     "Conv1D": _conv1d,
-    "Conv2D": _conv,
-    "Conv2DTranspose": _conv_transpose,
-    "Conv3D": _conv,
+    "Conv2D": _conv(),
+    "Conv2DTranspose": _conv(SWAPPED),
+    "Conv3D": _conv(),
     "ConvLSTM2D": _LSTM,
-    "GRU": _gates((0, 1, 2)),
+    "GRU": _gates("zrh", (0, 1, 2)),
     "LSTM": _LSTM,
-    "SeparableConv2D": _separable,
+    "SeparableConv2D": _conv(),
+}
+
+# --- cuDNN -----------------------------------------------------------------------------------------------------------
+
+
+def _by_gate(gates: int, of_gate: Callable[[Tensor], Tensor], kernel: Tensor) -> Tensor:
+    return torch.cat([of_gate(part) for part in kernel.chunk(gates, -1)], -1)
+
+
+def _from_cudnn(part: Tensor) -> Tensor:
+    return part.reshape(part.shape[::-1]).T
+
+
+def _to_cudnn(part: Tensor) -> Tensor:
+    return part.T.reshape(part.shape)
+
+
+def _halves_summed(bias: Tensor) -> Tensor:
+    return bias.reshape(2, -1).sum(0)
+
+
+def _halves(bias: Tensor) -> Tensor:
+    return torch.cat([bias / 2, bias / 2])
+
+
+def _two_rows(bias: Tensor) -> Tensor:
+    return bias.reshape(2, -1)
+
+
+def _cudnn(gates: int, deed: str, of_gate: Callable[[Tensor], Tensor], bias: Mapping[Any, Step]) -> Rule:
+    """Recipes for weights of a cuDNN layer in a plain one, or the reverse, told apart by the shape of the bias.
+
+    `bias`: by the stored and the wanted number of values a unit and gate, and axes, what makes one of the other.
+    """
+    kernels = (Step(deed, partial(_by_gate, gates, of_gate)),)
+
+    def found(layer: Any, variables: Sequence[Any], stored: Stored) -> list[Recipe]:
+        plain = _as_they_are(layer, variables, stored)
+        if len(variables) != 3 or len(stored.shapes) != 3:
+            return plain
+        kind = (_bias_kind(stored.shapes[2], gates, layer.units), _bias_kind(variables[2].shape, gates, layer.units))
+        if kind not in bias or stored.shapes[:2] != (variables[0].shape, variables[1].shape):
+            return plain
+        return [Recipe((0,), kernels), Recipe((1,), kernels), Recipe((2,), (bias[kind],))]
+
+    return found
+
+
+def _bias_kind(shape: Shape, gates: int, units: int) -> tuple[int, float]:
+    """The number of axes, and of values for each unit and gate."""
+    return len(shape), torch.Size(shape).numel() / (gates * units)
+
+
+FROM_CUDNN, TO_CUDNN = "each gate transposed from cuDNN's order", "each gate transposed to cuDNN's order"
+SUMMED = Step("biases summed", _halves_summed)
+HALVED = Step("bias halved into two", _halves)
+IN_ROWS = Step("biases put in two rows", _two_rows)
+IN_A_ROW = Step("biases put in one row", torch.flatten)
+
+CUDNN: Mapping[str, Rule] = {
+    "LSTM": _cudnn(4, FROM_CUDNN, _from_cudnn, {((1, 2), (1, 1)): SUMMED}),
+    "GRU": _cudnn(3, FROM_CUDNN, _from_cudnn, {((1, 2), (2, 2)): IN_ROWS}),
+    "CuDNNLSTM": _cudnn(4, TO_CUDNN, _to_cudnn, {((1, 1), (1, 2)): HALVED}),
+    "CuDNNGRU": _cudnn(3, TO_CUDNN, _to_cudnn, {((2, 2), (1, 2)): IN_A_ROW}),
 }

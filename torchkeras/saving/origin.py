@@ -1,88 +1,84 @@
-"""What wrote a file's weights, and what its arrays have to go through to be those of Keras 2 on TensorFlow.
+"""What wrote a file's weights: the generation of Keras, its backend, and where its convolutions had the channels.
 
-Keras 1 kept some arrays in other shapes and numbers (`torchkeras.legacy.weights`). Theano computed true convolutions:
-its kernels lie the other way round along the spatial axes.
+Theano computed true convolutions: its kernels lie the other way round along the spatial axes. Files of Keras 1 say
+neither backend nor channels; what their names and shapes tell is used, what they leave open the caller has to say.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import groupby
 from typing import Any
 
 import h5py
-import numpy as np
+import torch
 
 from torchkeras.engine.weight import Variable
-from torchkeras.legacy.weights import modern, stored_count
-from torchkeras.saving.errors import ModelFileError
+from torchkeras.legacy.weights import Step
+from torchkeras.saving.errors import UnknownFormatError
 from torchkeras.saving.hdf5 import read_names, text
 
 # Layers whose kernels Theano turned round; depthwise and separable ones it did not.
 TURNED = frozenset(("Conv1D", "Conv2D", "Conv3D", "Conv2DTranspose", "Conv3DTranspose", "ConvLSTM2D", "ConvLSTM2DCell"))
+BACKENDS = ("tensorflow", "theano", "cntk", "torch", "jax", "numpy", "openvino")
+
+
+def _turn(kernel: torch.Tensor) -> torch.Tensor:
+    return kernel.flip(tuple(range(kernel.ndim - 2)))
+
+
+FLIPPED = Step("flipped along the spatial axes", _turn)
 
 
 @dataclass(frozen=True)
 class Origin:
-    """The generation of Keras (1 or 2) that wrote a file, and whether it ran on Theano."""
+    """The generation of Keras (1, 2 or 3) that wrote a file, whether it ran on Theano, and its data format if known."""
 
     generation: int
     theano: bool
+    data_format: str | None = None
 
     @classmethod
-    def of(cls, group: h5py.Group) -> Origin:
-        """The origin of a group of weights. Raises ModelFileError when it is none of Keras 1 or 2.
+    def of(cls, group: h5py.Group, backend: str | None = None) -> Origin:
+        """The origin of a group of weights, with what the caller says where the file does not.
 
-        Keras 1 does not say its backend: TensorFlow's names of variables end with ":0", Theano's do not.
+        Raises UnknownFormatError for a file of no known Keras, and ValueError when the caller's word is none, or is
+        against the file's.
         """
         file = group.file
-        if "layer_names" not in group.attrs and "layer_names0" not in group.attrs:
-            raise ModelFileError(f"{file.filename}: {group.name} has no 'layer_names': not a weight file of Keras 2.")
+        if not any(name in group.attrs for name in ("layer_names", "layer_names0")):
+            raise UnknownFormatError(
+                f"{file.filename}: {group.name} has no 'layer_names': it holds no weights of Keras."
+            )
         version = text(group.attrs.get("keras_version", file.attrs.get("keras_version", "")))
-        if version[:2] not in ("1.", "2."):
-            raise ModelFileError(
-                f"{file.filename}: written by Keras {version or 'of an unknown version'}; "
-                "files of Keras 1 and 2 are read so far."
+        if version[:2] not in ("1.", "2.", "3."):
+            raise UnknownFormatError(
+                f"{file.filename}: written by Keras {version or 'of an unknown version'}; files of Keras 1, 2 and 3 "
+                "are read."
             )
-        if version.startswith("1."):
-            names = [name for layer in read_names(group, "layer_names") for name in _names(group, layer)]
-            return cls(1, bool(names) and not any(name.endswith(":0") for name in names))
-        backend = text(group.attrs.get("backend", file.attrs.get("backend", "tensorflow")))
-        if backend not in ("tensorflow", "theano"):
-            raise ModelFileError(
-                f"{file.filename}: written on {backend}; files written on TensorFlow or Theano are read."
-            )
-        return cls(2, backend == "theano")
+        told = group.attrs.get("backend", file.attrs.get("backend"))
+        found = _backend_by_names(group) if version.startswith("1.") else text(told or "tensorflow")
+        if backend is not None and found is not None and (backend == "theano") != (found == "theano"):
+            raise ValueError(f"{file.filename}: written on {found}, and original_backend says {backend!r}.")
+        if found is not None and found not in BACKENDS:
+            raise UnknownFormatError(f"{file.filename}: written on the backend {found!r}, which is not known.")
+        return cls(int(version[0]), (found or backend) == "theano")
 
-    def arrays(self, variables: list[Variable], stored: list[tuple[str, Any]]) -> list[tuple[str, Any]]:
-        """The arrays stored for some weights, with their names, as many and in the shapes that Keras 2 has them."""
-        if self.generation == 2:
-            return stored
-        result: list[tuple[str, Any]] = []
-        for group in _by_owner(variables):
-            owner = group[0].layer
-            count = stored_count(owner, len(group), stored[0][0]) if stored else len(group)
-            taken, stored = stored[:count], stored[count:]
-            made = modern(owner, [np.asarray(array) for _, array in taken])
-            names = [name for name, _ in taken] if len(made) == len(taken) else [v.full_name for v in group]
-            result += zip(names, made, strict=True)
-        return [*result, *stored]
-
-    def values(self, variable: Variable, array: np.ndarray) -> np.ndarray:
-        """A weight's values, turned round where Theano had them so."""
+    def steps(self, variable: Variable) -> tuple[Step, ...]:
+        """What the values of a weight have to go through: turned round, where Theano had them so."""
         turned = variable.name in ("kernel", "recurrent_kernel") and any(
             cls.__name__ in TURNED for cls in type(variable.layer).__mro__
         )
-        if not (self.theano and turned):
-            return array
-        return np.flip(array, tuple(range(array.ndim - 2))).copy()
+        return (FLIPPED,) if self.theano and turned and len(variable.shape) > 2 else ()
+
+
+def _backend_by_names(group: h5py.Group) -> str | None:
+    """The backend of Keras 1: TensorFlow's names of variables end with ":0", Theano's do not; None without weights."""
+    names = [name for layer in read_names(group, "layer_names") for name in _names(group, layer)]
+    if not names:
+        return None
+    return "tensorflow" if any(name.endswith(":0") for name in names) else "theano"
 
 
 def _names(group: h5py.Group, layer: str) -> list[str]:
-    found = group.get(layer)
+    found: Any = group.get(layer)
     return read_names(found, "weight_names") if isinstance(found, h5py.Group) else []
-
-
-def _by_owner(variables: list[Variable]) -> list[list[Variable]]:
-    """The weights in groups that follow each other, of one layer and one kind (training or not) each."""
-    return [list(group) for _, group in groupby(variables, key=lambda v: (id(v.layer), v.trainable))]
