@@ -201,7 +201,8 @@ def _two_rows(bias: Tensor) -> Tensor:
 def _cudnn(gates: int, deed: str, of_gate: Callable[[Tensor], Tensor], bias: Mapping[Any, Step]) -> Rule:
     """Recipes for weights of a cuDNN layer in a plain one, or the reverse, told apart by the shape of the bias.
 
-    `bias`: by the stored and the wanted number of values a unit and gate, and axes, what makes one of the other.
+    `bias`: by the number of axes and of values for each unit and gate, those stored and those wanted, what makes one of
+    the other. Raises ValueError for a plain layer with gates that cuDNN does not have.
     """
     kernels = (Step(deed, partial(_by_gate, gates, of_gate)),)
 
@@ -212,9 +213,19 @@ def _cudnn(gates: int, deed: str, of_gate: Callable[[Tensor], Tensor], bias: Map
         kind = (_bias_kind(stored.shapes[2], gates, layer.units), _bias_kind(variables[2].shape, gates, layer.units))
         if kind not in bias or stored.shapes[:2] != (variables[0].shape, variables[1].shape):
             return plain
+        _check_gates(layer)
         return [Recipe((0,), kernels), Recipe((1,), kernels), Recipe((2,), (bias[kind],))]
 
     return found
+
+
+def _check_gates(layer: Any) -> None:
+    for option, wanted in (("activation", "tanh"), ("recurrent_activation", "sigmoid")):
+        found = getattr(getattr(layer, option, None), "__name__", wanted)
+        if found != wanted:
+            raise ValueError(
+                f"the arrays in the file are of a cuDNN layer, whose {option} is {wanted}; found {found!r}."
+            )
 
 
 def _bias_kind(shape: Shape, gates: int, units: int) -> tuple[int, float]:

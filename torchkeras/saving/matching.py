@@ -22,7 +22,7 @@ from torchkeras.legacy.weights import Recipe, Step, Stored, channels_first, reci
 from torchkeras.saving.errors import WeightMismatchError
 from torchkeras.saving.origin import Origin
 
-SLAB = 1 << 22  # bytes read at once: what a core's cache holds, as each is transposed on its way
+SLAB = 1 << 20  # bytes read at once: what a core's cache holds, as each slab is transposed on its way
 
 
 @dataclass(frozen=True)
@@ -69,8 +69,13 @@ class Match:
         if view is None or self.recipe.deeds or not isinstance(data, h5py.Dataset):
             self.variable.assign(self.recipe.make([_tensor(source.data[()]) for source in self.sources]))
             return
+        by_numpy = view.device.type == "cpu" and view.dtype != torch.bfloat16
         for rows, values in _slabs(data):
-            view[rows].copy_(_tensor(values))
+            # NumPy in one thread: torch's threads, called for each slab, wait for each other on a busy machine.
+            if by_numpy:
+                np.copyto(view.numpy()[rows], values, casting="unsafe")
+            else:
+                view[rows].copy_(_tensor(values))
 
 
 def _tensor(values: Any) -> torch.Tensor:
@@ -107,7 +112,10 @@ def match(
     left = list(arrays)
     for group in _by_owner(variables):
         count = _count(group, left, origin)
-        matches += _match_owner(group, left[:count], origin)
+        try:
+            matches += _match_owner(group, left[:count], origin)
+        except ValueError as error:
+            raise WeightMismatchError(f"{where}: {error}") from error
         left = left[count:]
     if left or any(len(found.sources) != len(found.recipe.sources) for found in matches):
         raise WeightMismatchError(
