@@ -26,7 +26,6 @@ from torchkeras.saving.architecture import (
 )
 from torchkeras.saving.hdf5 import writing
 from torchkeras.saving.loading import Taking
-from torchkeras.saving.matching import Report
 
 __all__ = [
     "Input",
@@ -81,8 +80,8 @@ class Model(Trainer, Network):
         original_backend: str | None = None,
         original_data_format: str | None = None,
         report: bool = False,
-    ) -> Report | None:
-        """Set the weights from a file of weights or of a whole model; with `report`, return what was done.
+    ) -> Any:
+        """Set the weights from a file of weights or of a whole model; with `report`, return what was done: a `Report`.
 
         Layers are paired in order, or `by_name`; with `skip_mismatch` (by name only) layers whose weights differ are
         left alone. With `reshape` an array of as many values takes the shape of the weight. `original_backend` and

@@ -42,7 +42,7 @@ ORDER = [
     ),
     "layers",
     *("saving.errors", "saving.hdf5", "saving.origin", "saving.matching", "saving.orderings", "saving.architecture"),
-    *("saving.layer_groups", "saving.keras2", "saving.loading"),
+    *("saving.layer_groups", "saving.training", "saving.keras2", "saving.loading"),
     "models",
     "__init__",
 ]

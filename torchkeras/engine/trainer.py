@@ -375,13 +375,9 @@ class Trainer(Network, abstract=True):
     def _optimizer_weights(self) -> list[np.ndarray]:
         return self.optimizer.get_weights() if self._recipe is not None else []
 
-    def _compile_as(
-        self, training: Mapping[str, Any], arrays: list[np.ndarray], custom_objects: Mapping[str, Any] | None
-    ) -> None:
-        """Compile as a file says, and restore the optimizer's state."""
+    def _compile_as(self, training: Mapping[str, Any], custom_objects: Mapping[str, Any] | None) -> None:
+        """Compile as a file says."""
         self.compile(**compile_arguments(training, custom_objects))
-        if arrays:
-            self.optimizer.set_weights(arrays)
 
     def __getstate__(self) -> dict[str, Any]:
         # The recipe holds the layers' tensors by identity: a copy settles its own, from what compile was given.

@@ -14,8 +14,9 @@ import numpy as np
 
 from torchkeras.engine.network import Network
 from torchkeras.saving.errors import ModelFileError
-from torchkeras.saving.hdf5 import dataset_in, group_in, read_names, text
-from torchkeras.saving.layer_groups import write_arrays, write_origin, write_weights
+from torchkeras.saving.hdf5 import group_in, text
+from torchkeras.saving.layer_groups import read_arrays, write_arrays, write_origin, write_weights
+from torchkeras.saving.matching import Named
 
 
 def write_model(file: h5py.File, model: Network, config: Mapping[str, Any], training: Mapping[str, Any] | None) -> None:
@@ -34,12 +35,9 @@ def write_optimizer(file: h5py.File, arrays: list[np.ndarray]) -> None:
         write_arrays(file.create_group("optimizer_weights"), named)
 
 
-def read_optimizer(file: h5py.File) -> list[np.ndarray]:
+def read_optimizer(file: h5py.File) -> list[Named]:
     """An optimizer's state; empty when the file has none."""
-    if "optimizer_weights" not in file:
-        return []
-    group = group_in(file, "optimizer_weights")
-    return [dataset_in(group, name)[()] for name in read_names(group, "weight_names")]
+    return read_arrays(group_in(file, "optimizer_weights")) if "optimizer_weights" in file else []
 
 
 def read_config(file: h5py.File, attribute: str) -> Any:

@@ -22,6 +22,7 @@ from torchkeras.saving.hdf5 import group_in, reading
 from torchkeras.saving.keras2 import read_config, read_optimizer
 from torchkeras.saving.matching import Match, Report
 from torchkeras.saving.origin import BACKENDS, Origin
+from torchkeras.saving.training import modern_training, restore
 
 PathLike = str | os.PathLike[str]
 
@@ -50,7 +51,7 @@ class Taking:
 def load_weights(model: Network, path: PathLike, taking: Taking) -> Report:
     """Set a model's weights from a file of weights or of a whole model: all that match or, after an error, none."""
     with reading(path) as file:
-        return _take(file, model, taking)
+        return _take(file, model, taking)[2]
 
 
 def load_model(
@@ -65,10 +66,13 @@ def load_model(
                 "`model.load_weights` of a model built by code."
             )
         model = _built(file, config, custom_objects)
-        report = _take(file, model, taking, memory=partial(give_memory, model))
+        matches, origin, report = _take(file, model, taking, memory=partial(give_memory, model))
         training = read_config(file, "training_config") if compiled else None
         if training is not None:
-            model._compile_as(training, read_optimizer(file), custom_objects)
+            _compile(file, model, training, custom_objects)
+            arrays = read_optimizer(file)
+            if arrays:
+                restore(model.optimizer, arrays, matches, model.trainable_weights, origin, str(file.filename))
     model.eval()
     return model, report
 
@@ -87,6 +91,14 @@ def _built(file: h5py.File, config: Any, custom_objects: Mapping[str, Any] | Non
     return model
 
 
+def _compile(file: h5py.File, model: Any, training: Any, custom_objects: Mapping[str, Any] | None) -> None:
+    modern = modern_training(training, str(file.filename))
+    try:
+        model._compile_as(modern, custom_objects)
+    except (ValueError, TypeError) as error:
+        raise ArchitectureError(f"{file.filename}: {error} Load it with compile=False to go without.") from error
+
+
 def give_memory(model: Layer) -> None:
     """Allocate what was built on `meta`, innermost layers first, without drawing initial values."""
     for module in reversed(list(model.modules())):
@@ -94,7 +106,9 @@ def give_memory(model: Layer) -> None:
             allocate(module, module._own_variables(), dtype_of(module.dtype))
 
 
-def _take(file: h5py.File, model: Network, taking: Taking, memory: Callable[[], None] = lambda: None) -> Report:
+def _take(
+    file: h5py.File, model: Network, taking: Taking, memory: Callable[[], None] = lambda: None
+) -> tuple[list[Match], Origin, Report]:
     """Match all weights, then `memory()`, then take their values."""
     whole = "model_weights" in file and "layer_names" not in file.attrs
     group = group_in(file, "model_weights") if whole else file
@@ -104,7 +118,7 @@ def _take(file: h5py.File, model: Network, taking: Taking, memory: Callable[[], 
     for found in matches:
         found.take()
     left = layer_groups.untaken(group, matches) if taking.by_name else ()
-    return Report.of(str(file.filename), matches, model, left)
+    return matches, origin, Report.of(str(file.filename), matches, model, left)
 
 
 def _matched(group: h5py.Group, config: Any, model: Network, taking: Taking) -> tuple[list[Match], Origin]:

@@ -1,0 +1,204 @@
+"""How a file says that its model was compiled, and the state of its optimizer, in the forms of every version.
+
+Keras 1 keeps the state in the order of the weights' names, Keras 2 in that of the weights; both slot by slot (all first
+moments, then all second ones). Keras 3 and tf_keras keep it weight by weight. The arrays lie as the weights of the same
+file do, so they go through the same conversions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import torch
+
+from torchkeras import registry
+from torchkeras.engine.naming import snake_case
+from torchkeras.engine.weight import Variable
+from torchkeras.optimizers import Optimizer
+from torchkeras.saving.errors import ArchitectureError, WeightMismatchError
+from torchkeras.saving.matching import Match, Named
+from torchkeras.saving.origin import Origin
+
+# Options of newer optimizers that change nothing with these values; `...` for any.
+WITHOUT_EFFECT: Mapping[str, tuple[Any, ...]] = {
+    "name": (...,),
+    "weight_decay": (None, 0, False),
+    "use_ema": (False,),
+    "ema_momentum": (...,),  # these two are for use_ema
+    "ema_overwrite_frequency": (...,),
+    "jit_compile": (...,),
+    "is_legacy_optimizer": (...,),
+    "loss_scale_factor": (None,),
+    "gradient_accumulation_steps": (None,),
+    "centered": (False,),
+}
+NEWER = ("jit_compile", "loss_scale_factor")  # an optimizer that has one of these keeps Keras 3's formulas
+LATER_COMPILE = (
+    "run_eagerly",
+    "steps_per_execution",
+    "jit_compile",
+    "auto_scale_loss",
+)  # how, and not what, is computed
+# The options of losses that are the functions' own.
+LOSS_DEFAULTS: Mapping[str, tuple[Any, ...]] = {
+    "name": (...,),
+    "dtype": (None, "float32"),
+    "reduction": ("auto", "sum_over_batch_size"),
+    "from_logits": (False,),
+    "label_smoothing": (0, 0.0),
+    "axis": (-1,),
+    "ignore_class": (None,),
+}
+
+
+def modern_training(training: Any, file: str) -> dict[str, Any]:
+    """What a file says about compiling, in the form of Keras 2.2.4.
+
+    Raises ArchitectureError for what cannot be done as it was there.
+    """
+    if not isinstance(training, Mapping) or not isinstance(training.get("optimizer_config"), Mapping):
+        raise ArchitectureError(f"{file}: its training configuration names no optimizer; load it with compile=False.")
+    try:
+        found = {
+            "optimizer_config": _optimizer(training["optimizer_config"]),
+            "loss": _each(training.get("loss"), _function),
+            "metrics": _metrics(training.get("metrics")),
+            "weighted_metrics": _metrics(training.get("weighted_metrics")),
+            "loss_weights": training.get("loss_weights"),
+            "sample_weight_mode": training.get("sample_weight_mode"),
+        }
+        unknown = set(training) - set(found) - set(LATER_COMPILE)
+        if unknown:
+            raise ValueError(f"the option {min(unknown)!r} of compile is not known")
+    except ValueError as error:
+        raise ArchitectureError(f"{file}: {error}; load it with compile=False and compile it yourself.") from error
+    return found
+
+
+def _optimizer(config: Mapping[str, Any]) -> dict[str, Any]:
+    name, options = str(config.get("class_name")).rpartition(">")[2], config.get("config")
+    if not isinstance(options, Mapping):
+        raise ValueError(f"the optimizer {name} has no options")
+    kept = _without_effect(f"optimizer {name}", options, WITHOUT_EFFECT)
+    if any(key in options for key in NEWER):
+        if name == "RMSprop":
+            raise ValueError("RMSprop of Keras 3 adds epsilon under the root, which torchkeras's does not")
+        if kept.pop("clipnorm", None) is not None:
+            raise ValueError(f"{name} clips each gradient to a norm of its own (clipnorm), which torchkeras does not")
+        if kept.get("global_clipnorm") is not None:
+            kept["clipnorm"] = kept["global_clipnorm"]
+    if kept.pop("momentum", 0) and name == "RMSprop":
+        raise ValueError("RMSprop has no momentum here")
+    if name == "SGD" and "momentum" in options:
+        kept["momentum"] = options["momentum"]
+    kept.pop("global_clipnorm", None)
+    if isinstance(kept.get("learning_rate"), Mapping):
+        raise ValueError(f"the learning rate of {name} is a schedule")
+    return {"class_name": name, "config": kept}
+
+
+def _without_effect(what: str, options: Mapping[str, Any], table: Mapping[str, tuple[Any, ...]]) -> dict[str, Any]:
+    """The options without those that change nothing. Raises ValueError for one of these with a value that does."""
+    kept = {}
+    for key, value in options.items():
+        allowed = table.get(key)
+        if allowed is None:
+            kept[key] = value
+        elif ... not in allowed and value not in allowed:
+            raise ValueError(f"the {what} has {key}={value!r}, which torchkeras does not have")
+    return kept
+
+
+def _each(value: Any, convert: Any) -> Any:
+    """`convert` on every loss or metric in lists and dictionaries by output."""
+    if isinstance(value, Mapping) and "class_name" not in value:
+        return {name: _each(item, convert) for name, item in value.items()}
+    return [_each(item, convert) for item in value] if isinstance(value, list) else convert(value)
+
+
+def _metrics(value: Any) -> Any:
+    return _each(value, _function)
+
+
+def _function(value: Any) -> Any:
+    """The name of a loss or metric: what was a class becomes its function."""
+    if not isinstance(value, Mapping):
+        return value
+    name, options = str(value.get("class_name")).rpartition(">")[2], value.get("config")
+    if name == "function" and isinstance(options, str):
+        return options
+    if not isinstance(options, Mapping):
+        raise ValueError(f"{name} has no options")
+    wrapped = options.get("fn")
+    rest = _without_effect(name, {k: v for k, v in options.items() if k != "fn"}, LOSS_DEFAULTS)
+    if rest:
+        raise ValueError(f"{name} has {next(iter(rest))}={next(iter(rest.values()))!r}, which torchkeras does not have")
+    if wrapped is not None:
+        return _function(wrapped)
+    function = snake_case(name)
+    if function not in registry.metrics:
+        raise ValueError(f"{name} is not known as a loss or metric")
+    return function
+
+
+def restore(
+    optimizer: Optimizer,
+    arrays: Sequence[Named],
+    matches: Sequence[Match],
+    variables: Sequence[Variable],
+    origin: Origin,
+    file: str,
+) -> None:
+    """Give an optimizer the state of a file. `variables`: those that train, in the optimizer's order.
+
+    Raises WeightMismatchError when the arrays are not those of the weights.
+    """
+    template = optimizer.get_weights()
+    first = int(optimizer.counts_steps)
+    taken = {(id(found.variable.layer), found.variable.name): found for found in matches}
+    found = [taken[id(variable.layer), variable.name] for variable in variables]
+    order = [source.path for match in found for source in match.sources]
+    if origin.generation == 1:
+        order = [source.path for source in sorted((s for m in found for s in m.sources), key=lambda s: s.name)]
+    values = [np.asarray(named.data[()]) for named in arrays]
+    counted = [value for value, named in zip(values, arrays, strict=True) if not _is_rate(named.name)]
+    slots = _slots(arrays, counted[first:], len(order), len(optimizer.moment_names))
+    if slots is None:
+        raise WeightMismatchError(
+            f"{file}: its optimizer has {len(arrays)} arrays of state; {type(optimizer).__name__} of "
+            f"{len(order)} weights takes {first} and {len(optimizer.moment_names)} for each."
+        )
+    state = [*counted[:first]]
+    try:
+        for slot in slots:
+            by_path = dict(zip(order, slot, strict=True))
+            state += [
+                match.recipe.make([torch.from_numpy(by_path[s.path]) for s in match.sources]).numpy() for match in found
+            ]
+        optimizer.set_weights([*state, *template[len(state) :]])
+    except (ValueError, RuntimeError) as error:
+        raise WeightMismatchError(f"{file}: the state of its optimizer does not fit: {error}") from error
+
+
+def _is_rate(name: str) -> bool:
+    return name.removesuffix(":0").endswith("learning_rate")
+
+
+def _slots(arrays: Sequence[Named], values: list[Any], count: int, slots: int) -> list[list[Any]] | None:
+    """The state slot by slot; none for an optimizer that kept none; None when the numbers do not fit."""
+    if not values:
+        return []
+    if len(values) < slots * count:
+        return None
+    if any(_is_step(named.name) for named in arrays[:1]):  # weight by weight
+        return None if len(values) != slots * count else [values[k::slots] for k in range(slots)]
+    rest = values[slots * count :]  # Keras 2.2.4 writes a zero for each weight where amsgrad would have its maximum
+    if any(value.shape != (1,) for value in rest):
+        return None
+    return [values[k * count : (k + 1) * count] for k in range(slots)]
+
+
+def _is_step(name: str) -> bool:
+    return name.removesuffix(":0").endswith("iteration")
