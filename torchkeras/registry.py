@@ -12,6 +12,8 @@ from typing import Any, Generic, TypeVar
 
 from torchkeras.legacy import arguments
 
+LONGEST_NAME = 200  # that is compared with all known ones, for a hint
+
 T = TypeVar("T")
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -72,6 +74,8 @@ class Family(Generic[T]):
                 return known[name]
         if self._old_names.get(name) in self._objects:
             return self._objects[self._old_names[name]]
+        if len(name) > LONGEST_NAME:
+            raise ValueError(f"Unknown {self.kind}: a name of {len(name)} letters, {name[:LONGEST_NAME]!r}...")
         close = difflib.get_close_matches(name, self._objects, n=3)
         hint = f" Did you mean {' or '.join(map(repr, close))}?" if close else ""
         raise ValueError(
@@ -85,10 +89,14 @@ class Family(Generic[T]):
         Raises ValueError when the mapping has another form, the class is unknown or its options are.
         """
         if not isinstance(config.get("class_name"), str) or not isinstance(config.get("config", {}), (dict, list)):
-            raise ValueError(f"A {self.kind} config needs a 'class_name' and a 'config'; found {dict(config)!r}.")
+            raise ValueError(f"A {self.kind} config needs a 'class_name' and a 'config'; found {dict(config)!r:.500}.")
         made_by = self.find(config["class_name"], custom_objects)
+        if not (inspect.isclass(made_by) or getattr(made_by, "makes_object", False)):
+            raise ValueError(f"{config['class_name']!r} is no class of a {self.kind}, but a function.")
         options = config.get("config", {})
         from_config = getattr(made_by, "from_config", None)
+        if from_config is None and isinstance(options, list):
+            raise ValueError(f"{config['class_name']!r}: a {self.kind} has options by name; found a list.")
         if from_config is None:
             return made_by(**options)
         if "custom_objects" in inspect.signature(from_config).parameters:

@@ -192,7 +192,7 @@ ERRORS = [
     ),
     (
         lambda: model_from_json("{"),
-        "The architecture is not JSON: Expecting property name enclosed in double quotes: line 1 column 2 (char 1).",
+        "The architecture is not JSON (Expecting property name enclosed in double quotes: line 1 column 2 (char 1)).",
     ),
     (
         lambda: model_from_json("[1]"),

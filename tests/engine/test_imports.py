@@ -11,6 +11,8 @@ PACKAGE = Path(torchkeras.__file__).parent
 # A module may import those that stand before it. A folder stands for all its modules, which may import each other.
 ORDER = [
     "config",
+    "saving.errors",
+    "bytecode",
     "legacy",
     "arrays",
     "arrangement",
@@ -41,7 +43,9 @@ ORDER = [
         "engine.trainer",
     ),
     "layers",
-    *("saving.errors", "saving.hdf5", "saving.origin", "saving.matching", "saving.orderings", "saving.architecture"),
+    *("saving.limits", "saving.places", "saving.atomic", "saving.json_text"),
+    *("saving.hdf5_rules", "saving.hdf5", "saving.archive", "saving.clean_copy", "saving.keeper", "saving.isolated"),
+    *("saving.origin", "saving.matching", "saving.orderings", "saving.structure", "saving.architecture"),
     *("saving.layer_groups", "saving.training", "saving.keras2", "saving.loading"),
     "models",
     "__init__",

@@ -14,8 +14,14 @@ import torch
 import torchkeras
 from torchkeras.layers import BatchNormalization, Dense
 from torchkeras.models import Sequential, load_model
-from torchkeras.saving import hdf5, layer_groups
-from torchkeras.saving.errors import ArchitectureError, ModelFileError, UnknownFormatError, WeightMismatchError
+from torchkeras.saving import atomic, layer_groups
+from torchkeras.saving.errors import (
+    ArchitectureError,
+    ModelFileError,
+    UnknownFormatError,
+    UnreadableFileError,
+    WeightMismatchError,
+)
 
 
 @pytest.fixture(autouse=True)
@@ -115,13 +121,23 @@ def test_weights_that_are_no_numbers():
             UnknownFormatError,
             "file.h5: / has no 'layer_names': it holds no weights of Keras.",
         ),
-        (lambda file: file.__delitem__("b"), ModelFileError, "file.h5: / has no group 'b'."),
-        (lambda file: file.__delitem__("b/b/bias:0"), ModelFileError, "file.h5: /b has no dataset 'b/bias:0'."),
     ],
 )
 def test_files_of_another_kind(change, kind, message):
     saved(change)
     assert_refused(named(a=4, b=2), kind, message)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda file: file.__delitem__("b"), "file.h5: / has no group 'b'."),
+        (lambda file: file.__delitem__("b/b/bias:0"), "file.h5: /b has no dataset 'b/bias:0'."),
+    ],
+)
+def test_files_that_lack_what_they_list(change, message):
+    saved(change)
+    assert_refused(named(a=4, b=2), UnreadableFileError, message)
 
 
 def test_a_missing_file():
@@ -135,7 +151,7 @@ def test_a_file_that_is_no_hdf5():
     with open("file.h5", "wb") as file:
         file.write(b"not HDF5 at all")
     message = "file.h5: not a readable HDF5 file (Unable to synchronously open file (file signature not found))."
-    assert_refused(named(a=4), ModelFileError, message)
+    assert_refused(named(a=4), UnreadableFileError, message)
     with pytest.raises(ModelFileError) as error:
         load_model("file.h5")
     assert str(error.value) == message
@@ -213,7 +229,7 @@ def test_an_error_in_the_last_layer_leaves_the_first_alone():
     with torch.no_grad():
         for parameter in model.parameters():
             parameter.fill_(7)
-    assert_refused(model, ModelFileError, "file.h5: /b has no dataset 'b/bias:0'.")
+    assert_refused(model, UnreadableFileError, "file.h5: /b has no dataset 'b/bias:0'.")
     assert all((parameter == 7).all() for parameter in model.parameters())
 
 
@@ -226,7 +242,7 @@ class Crash(BaseException):
 
 @pytest.mark.parametrize("method", ["save", "save_weights"])
 @pytest.mark.parametrize(
-    ("owner", "name"), [(layer_groups, "write_arrays"), (hdf5, "_sync"), (h5py.Group, "create_dataset")]
+    ("owner", "name"), [(layer_groups, "write_arrays"), (atomic, "_sync"), (h5py.Group, "create_dataset")]
 )
 def test_a_crash_while_writing_leaves_the_old_file_whole(method, owner, name, monkeypatch):
     old, new = named(a=4, b=2), named(a=4, b=2)

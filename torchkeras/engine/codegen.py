@@ -214,7 +214,8 @@ class _Writer:
 
     def _path(self, layer: Layer) -> str:
         key = self.keys[layer]
-        plain = key.isidentifier() and not keyword.iskeyword(key) and not self.is_attribute(key)
+        # Python takes some letters for others: a key that is not ASCII could name another layer.
+        plain = key.isascii() and key.isidentifier() and not keyword.iskeyword(key) and not self.is_attribute(key)
         return f"self.{key}" if plain else f"self._modules[{key!r}]".replace("{", "{{").replace("}", "}}")
 
 
@@ -276,10 +277,9 @@ def _print(lines: list[Line], parameters: list[int], result: str, results: list[
 
 
 def _identifier(name: str) -> str:
-    cleaned = "".join(letter if letter.isalnum() or letter == "_" else "_" for letter in name)
-    return (
-        f"input_{cleaned}" if not cleaned.isidentifier() or keyword.iskeyword(cleaned) or cleaned == "self" else cleaned
-    )
+    cleaned = "".join(letter if letter.isascii() and letter.isalnum() else "_" for letter in name)
+    taken = not cleaned.isidentifier() or keyword.iskeyword(cleaned) or cleaned == "self" or cleaned.startswith("__")
+    return f"input_{cleaned}" if taken else cleaned
 
 
 def _unused(wanted: str, used: set[str]) -> str:

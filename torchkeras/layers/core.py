@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from torch import nn
 
-from torchkeras import registry
+from torchkeras import bytecode, registry
 from torchkeras.activations import is_pointwise
 from torchkeras.engine.layer import Layer
 from torchkeras.engine.layout import Layout, convert, to_keras
@@ -30,6 +30,7 @@ from torchkeras.engine.options import (
 from torchkeras.engine.symbol import KerasTensor, Shape, as_list
 from torchkeras.engine.weight import weight
 from torchkeras.regularizers import L1L2
+from torchkeras.saving.errors import ArchitectureError
 
 
 class KernelLayer(Layer, abstract=True):
@@ -224,7 +225,7 @@ class Masking(Layer):
         return (inputs != self.mask_value).any(-1)
 
 
-FUNCTIONS = ("function", "output_shape", "mask")  # the options that may be functions
+FUNCTIONS = bytecode.SINKS["Lambda"]
 ToldShape = Annotated[
     Any,
     rule(
@@ -240,7 +241,8 @@ class Lambda(Layer):
 
     `output_shape`: a tuple without the batch axis, or a function of the input shape; found by trying when not given.
     `mask`: the mask of the output, or a function `(inputs, mask) -> mask`. A config has the functions by name only (a
-    lambda goes by the name of its layer): loading needs them in `custom_objects`, and no code is ever read from a file.
+    lambda goes by the name of its layer; one for `output_shape` by "layer.output_shape"): loading needs them in
+    `custom_objects`, and no code is ever read from a file.
 
     Shape: any -> as the function gives it.
     """
@@ -287,35 +289,46 @@ class Lambda(Layer):
         """The options, functions by their names."""
         config = {**super().get_config(), "arguments": self.arguments or {}}
         config["output_shape_type"] = "function" if callable(self.told_shape) else "raw"
-        named = {key: self._name_of(config[key]) for key in FUNCTIONS if callable(config[key])}
+        named = {key: self._name_of(key, config[key]) for key in FUNCTIONS if callable(config[key])}
         return {**config, "function_type": "function", "mask": None, **named}
 
-    def _name_of(self, function: Any) -> str:
+    def _name_of(self, option: str, function: Any) -> str:
         name = getattr(function, "__name__", type(function).__name__)
-        return self.name if name == "<lambda>" else name
+        return bytecode.place(option, self.name) if name == "<lambda>" else name
 
     @classmethod
     def from_config(cls, config: Mapping[str, Any], custom_objects: Mapping[str, Any] | None = None) -> Layer:
-        """A new layer; its functions come from `custom_objects`. Raises ValueError when one is not found there."""
-        options = {**config, "arguments": {key: _argument(v) for key, v in (config.get("arguments") or {}).items()}}
-        kinds = {
-            "function": options.pop("function_type", None),
-            "output_shape": options.pop("output_shape_type", "raw"),
-        }
+        """A new layer; its functions come from `custom_objects`.
+
+        Raises ValueError when one is not found there, ForbiddenContentError when the config has it as bytecode.
+        """
+        arguments = config.get("arguments") or {}
+        if not isinstance(arguments, Mapping):
+            raise ValueError(f"Lambda {config.get('name')!r}: arguments must be a dictionary or None.")
+        options = {**config, "arguments": {key: _argument(v) for key, v in arguments.items()}}
         for key in FUNCTIONS:
-            if kinds.get(key, options.get("mask") or "raw") != "raw":
-                options[key] = _own_function(key, options[key], options.get("name"), custom_objects)
+            kind = options.pop(f"{key}_type", None)
+            if kind not in bytecode.KINDS:
+                raise ValueError(f"Lambda {config.get('name')!r}: {key}_type must be one of {bytecode.KINDS}.")
+            how = bytecode.kept(key, config)
+            if how != "value":
+                options[key] = _own_function(key, how, config, custom_objects)
         return cls(**options)
 
 
-def _own_function(key: str, written: Any, layer_name: Any, custom_objects: Mapping[str, Any] | None) -> Any:
-    name = written if isinstance(written, str) else layer_name
+def _own_function(option: str, how: str, config: Mapping[str, Any], custom_objects: Mapping[str, Any] | None) -> Any:
+    """The function that the user gives for an option: under its own name when that is known, or the layer's."""
+    layer_name = config.get("name")
+    own = bytecode.place(option, layer_name)
+    name = bytecode.name_of(config[option]) if how == "name" else own
     known = {**registry.get_custom_objects(), **(custom_objects or {})}
-    if name in known:
-        return known[name]
-    kept = f"by the name {name!r}" if isinstance(written, str) else "as Python bytecode, which is never run"
-    raise ValueError(
-        f"Lambda {layer_name!r}: its {key} is stored {kept}; "
+    for key in (name, own):
+        if key in known:
+            return known[key]
+    if how == "bytecode":
+        raise bytecode.refusal("Lambda", option, layer_name)
+    raise ArchitectureError(
+        f"Lambda {layer_name!r}: its {option} is stored by the name {name!r}; "
         f"pass the function itself: custom_objects={{{name!r}: function}}."
     )
 

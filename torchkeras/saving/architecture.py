@@ -7,17 +7,23 @@ model a node of its own.
 
 from __future__ import annotations
 
+import heapq
 import json
 from collections.abc import Mapping
 from typing import Any
 
-from torchkeras import registry
+from torchkeras import bytecode, registry
 from torchkeras.engine.graph import Graph
 from torchkeras.engine.layer import Layer
 from torchkeras.engine.network import Network
 from torchkeras.engine.symbol import KerasTensor, Node, as_list, node_of, unpacked
+from torchkeras.saving import json_text
+from torchkeras.saving.errors import ArchitectureError
+from torchkeras.saving.structure import building, check, check_entry, check_functional, places, short
 
 KERAS_VERSION = "2.2.4"  # whose layout we write
+
+Call = tuple[str, int, list[Any]]  # a layer's name, which call of it, its inputs
 
 
 def layer_config(layer: Layer) -> dict[str, Any]:
@@ -62,63 +68,91 @@ def connect(
 ) -> tuple[list[KerasTensor], list[KerasTensor]]:
     """Make the layers of a functional model's config and call them; returns its inputs and outputs.
 
-    `given`: tensors to use in place of inputs, by the name of the input layer. Raises ValueError for a config of
-    another form, an unknown class or option, or a call whose inputs are nowhere made.
+    `given`: tensors to use in place of inputs, by the name of the input layer. Raises ArchitectureError for a config of
+    another form or a call whose inputs are nowhere made, and as layers do for an unknown class or option.
     """
-    for key in ("layers", "input_layers", "output_layers"):
-        if not isinstance(config.get(key), (list, tuple)):
-            raise ValueError(f"A model config needs a list of {key!r}; found {config.get(key)!r}.")
+    check_functional(config)
     layers: dict[str, Layer] = {}
     made: dict[tuple[str, int], list[KerasTensor]] = {}
-    calls: list[tuple[str, int, list[Any]]] = []
+    calls: list[Call] = []
     for entry in config["layers"]:
         name = entry["name"]
         if given and name in given:
             made[name, 0] = [given[name]]
             continue
-        layers[name] = layer = registry.layers.from_config(entry, custom_objects)
+        layers[name] = layer = make_layer(entry, custom_objects)
         first = int(isinstance(layer, Network))
         if not entry["inbound_nodes"]:
-            made[name, 0] = as_list(layer.get_output_at(0))
+            made[name, 0] = _output_of(layer)
         calls += [(name, first + index, call) for index, call in enumerate(entry["inbound_nodes"])]
     _make_calls(layers, made, calls)
 
     def tensor(place: Any) -> KerasTensor:
         name, index, output = place
         if (name, index) not in made or not 0 <= output < len(made[name, index]):
-            raise ValueError(
+            raise ArchitectureError(
                 f"The config names output {output} of call {index} of layer {name!r}, which is nowhere made."
             )
         return made[name, index][output]
 
-    return [tensor(p) for p in _places(config["input_layers"])], [tensor(p) for p in _places(config["output_layers"])]
+    return [tensor(p) for p in places(config["input_layers"])], [tensor(p) for p in places(config["output_layers"])]
 
 
-def _make_calls(
-    layers: Mapping[str, Layer], made: dict[tuple[str, int], list[KerasTensor]], calls: list[tuple[str, int, list[Any]]]
-) -> None:
-    """Call the layers, each as soon as its inputs are there, a layer's own calls in their order."""
-    while calls:
-        waiting: list[tuple[str, int, list[Any]]] = []
-        held: set[str] = set()
-        for name, index, call in calls:
-            ready = name not in held and all((source, k) in made for source, k, *_ in call)
-            if not ready:
-                waiting.append((name, index, call))
-                held.add(name)
-                continue
-            tensors = [made[source, k][output] for source, k, output, *_ in call]
-            arguments = {key: value for item in call for key, value in (item[3] if len(item) > 3 else {}).items()}
-            made[name, index] = as_list(layers[name](unpacked(tensors), **arguments))
-        if len(waiting) == len(calls):
-            name, index, call = calls[0]
-            raise ValueError(f"Call {index} of layer {name!r} takes {call}, which the config nowhere makes.")
-        calls = waiting
+def make_layer(entry: Mapping[str, Any], custom_objects: Mapping[str, Any] | None = None) -> Layer:
+    """The layer that `{"class_name", "config"}` tells. Raises ArchitectureError when the class is no layer's."""
+    layer = registry.layers.from_config(entry, custom_objects)
+    if not isinstance(layer, Layer):
+        raise ArchitectureError(f"{entry['class_name']!r} is no class of a layer; it made {short(layer)}.")
+    return layer
 
 
-def _places(value: Any) -> list[Any]:
-    """A list of places; Keras 3 writes a lone one without the outer list."""
-    return [value] if value and isinstance(value[0], str) else list(value)
+def _output_of(layer: Layer) -> list[KerasTensor]:
+    """What a layer without calls gives: an input, or a model inside as it is."""
+    if not layer._inbound_nodes:
+        raise ArchitectureError(f"Layer {layer.name!r} ({type(layer).__name__}) is called on nothing, and is no input.")
+    return as_list(layer.get_output_at(0))
+
+
+def _make_calls(layers: Mapping[str, Layer], made: dict[tuple[str, int], list[KerasTensor]], calls: list[Call]) -> None:
+    """Call the layers, each as soon as its inputs are there, a layer's own calls in their order.
+
+    The list is gone through again and again, as Keras does, but only what has become ready is looked at.
+    """
+    missing: list[set[tuple[str, int]]] = []
+    takers: dict[tuple[str, int], list[int]] = {}
+    listed = {(name, index) for name, index, _ in calls}
+    for position, (name, index, call) in enumerate(calls):
+        needs = {(source, k) for source, k, *_ in call} | ({(name, index - 1)} & listed)
+        missing.append(needs - made.keys())
+        for need in missing[-1]:
+            takers.setdefault(need, []).append(position)
+    ready = [(0, position) for position, needs in enumerate(missing) if not needs]
+    while ready:
+        passed, position = heapq.heappop(ready)
+        name, index, call = calls[position]
+        made[name, index] = _call(layers[name], name, index, call, made)
+        for taker in takers.get((name, index), ()):
+            missing[taker].discard((name, index))
+            if not missing[taker]:
+                heapq.heappush(ready, (passed + (taker < position), taker))
+    for name, index, call in calls:
+        if (name, index) not in made:
+            raise ArchitectureError(
+                f"Call {index} of layer {name!r} takes {short(call)}, which the config nowhere makes."
+            )
+
+
+def _call(
+    layer: Layer, name: str, index: int, call: list[Any], made: Mapping[tuple[str, int], list[KerasTensor]]
+) -> list[KerasTensor]:
+    for source, k, output, *_ in call:
+        if output >= len(made[source, k]):
+            raise ArchitectureError(
+                f"Call {index} of layer {name!r} takes output {output} of {source!r}, which has {len(made[source, k])}."
+            )
+    tensors = [made[source, k][output] for source, k, output, *_ in call]
+    arguments = {key: value for item in call for key, value in (item[3] if len(item) > 3 else {}).items()}
+    return as_list(layer(unpacked(tensors), **arguments))
 
 
 def to_json(model: Layer, **options: Any) -> str:
@@ -127,18 +161,24 @@ def to_json(model: Layer, **options: Any) -> str:
 
 
 def model_from_config(config: Mapping[str, Any], custom_objects: Mapping[str, Any] | None = None) -> Any:
-    """A new model from `{"class_name", "config"}`. Raises ValueError for anything else."""
+    """A new model from `{"class_name", "config"}`.
+
+    Raises ArchitectureError for anything else, or what cannot be built; ForbiddenContentError for a function that is
+    kept as bytecode, unless `custom_objects` has one in its place; FileLimitError.
+    """
     if not isinstance(config, Mapping):
-        raise ValueError(
+        raise ArchitectureError(
             f"A model config is a dictionary with 'class_name' and 'config'; found {type(config).__name__}."
         )
-    return registry.layers.from_config(config, custom_objects)
+    check(config)
+    bytecode.refuse(config, {**registry.get_custom_objects(), **(custom_objects or {})})
+    check_entry(config)
+    with building():
+        return make_layer(config, custom_objects)
 
 
 def model_from_json(json_string: str, custom_objects: Mapping[str, Any] | None = None) -> Any:
-    """A new model, with fresh weights, from what `to_json` gave. Raises ValueError for text that is no such JSON."""
-    try:
-        config = json.loads(json_string)
-    except ValueError as error:
-        raise ValueError(f"The architecture is not JSON: {error}.") from error
-    return model_from_config(config, custom_objects)
+    """A new model, with fresh weights, from what `to_json` gave. Raises UnreadableFileError for text that is no such
+    JSON, and the errors of `model_from_config`.
+    """
+    return model_from_config(json_text.parse(json_string, "The architecture"), custom_objects)

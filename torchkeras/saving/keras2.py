@@ -13,10 +13,12 @@ import h5py
 import numpy as np
 
 from torchkeras.engine.network import Network
-from torchkeras.saving.errors import ModelFileError
-from torchkeras.saving.hdf5 import group_in, text
+from torchkeras.saving import hdf5, json_text
+from torchkeras.saving.errors import UnreadableFileError
+from torchkeras.saving.hdf5 import group_in
 from torchkeras.saving.layer_groups import read_arrays, write_arrays, write_origin, write_weights
 from torchkeras.saving.matching import Named
+from torchkeras.saving.places import filename
 
 
 def write_model(file: h5py.File, model: Network, config: Mapping[str, Any], training: Mapping[str, Any] | None) -> None:
@@ -41,10 +43,10 @@ def read_optimizer(file: h5py.File) -> list[Named]:
 
 
 def read_config(file: h5py.File, attribute: str) -> Any:
-    """A JSON attribute; None when there is none. Raises ModelFileError when it is not JSON."""
-    if attribute not in file.attrs:
+    """A JSON attribute; None when there is none. Raises UnreadableFileError when it is not JSON."""
+    found, where = hdf5.attribute(file, attribute), f"{filename(file)}: attribute {attribute!r}"
+    if found is None:
         return None
-    try:
-        return json.loads(text(file.attrs[attribute]))
-    except ValueError as error:
-        raise ModelFileError(f"{file.filename}: attribute {attribute!r} is not JSON ({error}).") from error
+    if not isinstance(found, str):
+        raise UnreadableFileError(f"{where} is no text.")
+    return json_text.parse(found, where)

@@ -16,9 +16,10 @@ from torchkeras.engine.layer import Layer
 from torchkeras.engine.network import Network
 from torchkeras.saving.architecture import KERAS_VERSION
 from torchkeras.saving.errors import ModelFileError, WeightMismatchError
-from torchkeras.saving.hdf5 import dataset_in, group_in, read_names, write_names
+from torchkeras.saving.hdf5 import dataset_in, group_in, members, read_names, write_names
 from torchkeras.saving.matching import Match, Named, match
 from torchkeras.saving.origin import Origin
+from torchkeras.saving.places import filename
 
 # Keras 3 and tf.keras list a model's own weights, of which functional models have none, in a group beside the layers'.
 BESIDE_LAYERS = ("top_level_model_weights",)
@@ -74,7 +75,7 @@ def stored_layers(group: h5py.Group) -> dict[str, list[Named]]:
 
     Raises ModelFileError for a name that stands there twice or has no group, and for an array that no list names.
     """
-    file, names = group.file.filename, read_names(group, "layer_names")
+    file, names = filename(group), read_names(group, "layer_names")
     _refuse_twice(group, "layer_names", names)
     beside = [name for name in BESIDE_LAYERS if name in group and name not in names]
     found = {name: read_arrays(group_in(group, name)) for name in (*names, *beside)}
@@ -91,13 +92,19 @@ def stored_layers(group: h5py.Group) -> dict[str, list[Named]]:
 def _refuse_twice(group: h5py.Group, attribute: str, names: list[str]) -> None:
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
-        raise WeightMismatchError(f"{group.file.filename}: {attribute!r} of {group.name} has {twice!r} twice.")
+        raise WeightMismatchError(f"{filename(group)}: {attribute!r} of {group.name} has {twice!r} twice.")
 
 
 def paths(group: h5py.Group) -> list[str]:
     """The paths of all arrays inside a group."""
     found: list[str] = []
-    group.visititems(lambda _, item: found.append(str(item.name)) if isinstance(item, h5py.Dataset) else None)
+    pending = [group]
+    while pending:
+        for item in members(pending.pop()).values():
+            if isinstance(item, h5py.Group):
+                pending.append(item)
+            else:
+                found.append(str(item.name))
     return found
 
 
@@ -106,7 +113,7 @@ def match_in_order(group: h5py.Group, model: Network, origin: Origin, reshape: b
     stored = {name: arrays for name, arrays in stored_layers(group).items() if arrays}
     layers = model.layers if origin.generation > 1 else model.layers_of_keras1
     weighted = [layer for layer in layers if layer.weights]
-    file = group.file.filename
+    file = filename(group)
     if len(stored) != len(weighted):
         raise WeightMismatchError(
             f"{file}: the file has {len(stored)} layers with weights ({', '.join(stored)}); "
@@ -123,7 +130,7 @@ def match_by_name(
 
     Raises WeightMismatchError, also when no layer of the file has the name of one of the model.
     """
-    stored, file = stored_layers(group), group.file.filename
+    stored, file = stored_layers(group), filename(group)
     found: list[Match] = []
     named = [layer for layer in model.layers if layer.weights and layer.name in stored]
     if not named:
@@ -158,7 +165,7 @@ def follow_origin(group: h5py.Group, model: Network, matches: list[Match], origi
     layers = [found for found in model.modules() if isinstance(found, Layer)]
     if origin.generation == 1:
         for found in layers:
-            _follow_keras1(found, group.file.filename, by_name)
+            _follow_keras1(found, filename(group), by_name)
     if origin.theano:
         taking = {found.variable.layer for found in matches}
         for found in layers:

@@ -15,13 +15,14 @@ from torchkeras.engine.layer import Layer
 from torchkeras.engine.network import Network
 from torchkeras.engine.symbol import dtype_of
 from torchkeras.engine.weight import allocate, on_meta
-from torchkeras.saving import layer_groups, orderings
+from torchkeras.saving import hdf5, layer_groups, orderings
 from torchkeras.saving.architecture import model_from_config
 from torchkeras.saving.errors import ArchitectureError, ModelFileError, UnknownFormatError
-from torchkeras.saving.hdf5 import group_in, reading
+from torchkeras.saving.hdf5 import group_in, members, reading
 from torchkeras.saving.keras2 import read_config, read_optimizer
 from torchkeras.saving.matching import Match, Report
 from torchkeras.saving.origin import BACKENDS, Origin
+from torchkeras.saving.places import filename, shown
 from torchkeras.saving.training import modern_training, restore
 
 PathLike = str | os.PathLike[str]
@@ -62,7 +63,7 @@ def load_model(
         config = read_config(file, "model_config")
         if config is None:
             raise UnknownFormatError(
-                f"{path}: there is no 'model_config' in it. A file of weights alone is read by "
+                f"{shown(path)}: there is no 'model_config' in it. A file of weights alone is read by "
                 "`model.load_weights` of a model built by code."
             )
         model = _built(file, config, custom_objects)
@@ -72,7 +73,7 @@ def load_model(
             _compile(file, model, training, custom_objects)
             arrays = read_optimizer(file)
             if arrays:
-                restore(model.optimizer, arrays, matches, model.trainable_weights, origin, str(file.filename))
+                restore(model.optimizer, arrays, matches, model.trainable_weights, origin, filename(file))
     model.eval()
     return model, report
 
@@ -82,21 +83,24 @@ def _built(file: h5py.File, config: Any, custom_objects: Mapping[str, Any] | Non
     try:
         with on_meta():
             model = model_from_config(config, custom_objects)
-    except ModelFileError:
-        raise
-    except (ValueError, TypeError) as error:
-        raise ArchitectureError(f"{file.filename}: {error}") from error
+    except ModelFileError as error:
+        raise type(error)(f"{filename(file)}: {error}") from error
     if not isinstance(model, Network):
-        raise ArchitectureError(f"{file.filename}: its architecture is a {type(model).__name__}, and no model.")
+        raise ArchitectureError(f"{filename(file)}: its architecture is a {type(model).__name__}, and no model.")
     return model
 
 
 def _compile(file: h5py.File, model: Any, training: Any, custom_objects: Mapping[str, Any] | None) -> None:
-    modern = modern_training(training, str(file.filename))
+    modern = modern_training(training, filename(file))
     try:
         model._compile_as(modern, custom_objects)
     except (ValueError, TypeError) as error:
-        raise ArchitectureError(f"{file.filename}: {error} Load it with compile=False to go without.") from error
+        raise ArchitectureError(f"{filename(file)}: {error} Load it with compile=False to go without.") from error
+
+
+def is_whole(file: h5py.File) -> bool:
+    """Whether a file has the weights inside `model_weights`, as those of whole models have."""
+    return "model_weights" in members(file) and hdf5.attribute(file, "layer_names") is None
 
 
 def give_memory(model: Layer) -> None:
@@ -110,7 +114,7 @@ def _take(
     file: h5py.File, model: Network, taking: Taking, memory: Callable[[], None] = lambda: None
 ) -> tuple[list[Match], Origin, Report]:
     """Match all weights, then `memory()`, then take their values."""
-    whole = "model_weights" in file and "layer_names" not in file.attrs
+    whole = is_whole(file)
     group = group_in(file, "model_weights") if whole else file
     matches, origin = _matched(group, read_config(file, "model_config") if whole else None, model, taking)
     memory()
@@ -118,7 +122,7 @@ def _take(
     for found in matches:
         found.take()
     left = layer_groups.untaken(group, matches) if taking.by_name else ()
-    return matches, origin, Report.of(str(file.filename), matches, model, left)
+    return matches, origin, Report.of(filename(file), matches, model, left)
 
 
 def _matched(group: h5py.Group, config: Any, model: Network, taking: Taking) -> tuple[list[Match], Origin]:
@@ -130,7 +134,7 @@ def _matched(group: h5py.Group, config: Any, model: Network, taking: Taking) -> 
             return layer_groups.match_by_name(group, model, made, taking.skip_mismatch, taking.reshape)
         return layer_groups.match_in_order(group, model, made, taking.reshape)
 
-    file, said = str(group.file.filename), taking.original_data_format
+    file, said = filename(group), taking.original_data_format
     told = orderings.of_config(config)
     if told is None and said is None and config is None and origin.generation == 1:
         told = orderings.by_kernels(file, attempt)

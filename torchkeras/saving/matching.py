@@ -17,9 +17,12 @@ import h5py
 import numpy as np
 import torch
 
+from torchkeras.engine.symbol import dtype_name
 from torchkeras.engine.weight import Variable
 from torchkeras.legacy.weights import Recipe, Step, Stored, channels_first, recipes, recipes_of_keras1, stored_count
+from torchkeras.saving import hdf5, hdf5_rules
 from torchkeras.saving.errors import WeightMismatchError
+from torchkeras.saving.hdf5_rules import BFLOAT16
 from torchkeras.saving.origin import Origin
 
 SLAB = 1 << 20  # bytes read at once: what a core's cache holds, as each slab is transposed on its way
@@ -36,6 +39,16 @@ class Named:
     def shape(self) -> tuple[int, ...]:
         """Its shape, as the file declares it."""
         return tuple(self.data.shape)
+
+    def values(self) -> np.ndarray:
+        """The values. Raises ModelFileError when not all of them are stored."""
+        return hdf5.values(self.data) if isinstance(self.data, h5py.Dataset) else np.asarray(self.data)
+
+    @property
+    def dtype(self) -> str:
+        """The name of its element type."""
+        of_file = isinstance(self.data, h5py.Dataset)
+        return BFLOAT16 if of_file and hdf5_rules.is_bfloat16(self.data) else str(self.data.dtype)
 
     @property
     def path(self) -> str:
@@ -54,9 +67,9 @@ class Match:
     @property
     def conversions(self) -> tuple[str, ...]:
         """What is done to the arrays, in words."""
-        kinds = {np.dtype(source.data.dtype) for source in self.sources}
-        wanted = str(self.variable.dtype).removeprefix("torch.")
-        cast = [f"cast from {kind} to {wanted}" for kind in sorted(map(str, kinds)) if kind != wanted]
+        wanted = dtype_name(self.variable.dtype)
+        kinds = sorted({source.dtype for source in self.sources} - {wanted})
+        cast = [f"cast from {kind} to {wanted}" for kind in kinds]
         return (*self.recipe.deeds, *cast)
 
     def shape(self) -> tuple[int, ...]:
@@ -66,8 +79,8 @@ class Match:
     def take(self) -> None:
         """Read the values and give them to the weight."""
         view, data = self.variable.view, self.sources[0].data
-        if view is None or self.recipe.deeds or not isinstance(data, h5py.Dataset):
-            self.variable.assign(self.recipe.make([_tensor(source.data[()]) for source in self.sources]))
+        if view is None or self.recipe.deeds or not isinstance(data, h5py.Dataset) or self.sources[0].dtype == BFLOAT16:
+            self.variable.assign(self.recipe.make([_tensor(source.values()) for source in self.sources]))
             return
         by_numpy = view.device.type == "cpu" and view.dtype != torch.bfloat16
         for rows, values in _slabs(data):
@@ -87,14 +100,15 @@ def _tensor(values: Any) -> torch.Tensor:
 def _slabs(dataset: h5py.Dataset) -> Iterator[tuple[Any, np.ndarray]]:
     """A dataset's values, some rows at a time: the whole would be held twice."""
     if dataset.ndim == 0 or dataset.nbytes <= SLAB:
-        yield ..., np.asarray(dataset[()])
+        yield ..., hdf5.values(dataset)
         return
     step = max(1, SLAB * len(dataset) // dataset.nbytes)
     held = np.empty((step, *dataset.shape[1:]), dataset.dtype)
     for first in range(0, len(dataset), step):
         rows = slice(first, min(first + step, len(dataset)))
         part = held[: rows.stop - first]
-        dataset.read_direct(part, rows)
+        with hdf5_rules.readable(hdf5_rules.place_of(dataset)):
+            dataset.read_direct(part, rows)
         yield rows, part
 
 
@@ -106,8 +120,8 @@ def match(
     With `reshape`, an array of as many values takes the shape of the weight. Raises WeightMismatchError.
     """
     for source in arrays:
-        if source.data.dtype.kind not in "fiub":
-            raise WeightMismatchError(f"{where}: {source.name} in the file holds {source.data.dtype}, not numbers.")
+        if source.dtype != BFLOAT16 and source.data.dtype.kind not in "fiub":
+            raise WeightMismatchError(f"{where}: {source.name} in the file holds {source.dtype}, not numbers.")
     matches: list[Match] = []
     left = list(arrays)
     for group in _by_owner(variables):
@@ -122,7 +136,11 @@ def match(
             f"{where} has {len(variables)} weights ({', '.join(v.full_name for v in variables)}); "
             f"the file has {len(arrays)} ({', '.join(source.name for source in arrays)})."
         )
-    return [_fitted(found, where, reshape) for found in _by_names(matches)]
+    fitted = [_fitted(found, where, reshape) for found in _by_names(matches)]
+    for source in arrays:
+        if isinstance(source.data, h5py.Dataset):
+            hdf5_rules.check_bytes(source.data)  # before any weight is changed
+    return fitted
 
 
 def _count(group: list[Variable], left: list[Named], origin: Origin) -> int:

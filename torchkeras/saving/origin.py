@@ -7,7 +7,6 @@ neither backend nor channels; what their names and shapes tell is used, what the
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import h5py
 import torch
@@ -15,7 +14,9 @@ import torch
 from torchkeras.engine.weight import Variable
 from torchkeras.legacy.weights import Step
 from torchkeras.saving.errors import UnknownFormatError
-from torchkeras.saving.hdf5 import read_names, text
+from torchkeras.saving.hdf5 import attribute, read_names
+from torchkeras.saving.hdf5_rules import member
+from torchkeras.saving.places import filename
 
 # Layers whose kernels Theano turned round; depthwise and separable ones it did not.
 TURNED = frozenset(("Conv1D", "Conv2D", "Conv3D", "Conv2DTranspose", "Conv3DTranspose", "ConvLSTM2D", "ConvLSTM2DCell"))
@@ -44,23 +45,20 @@ class Origin:
         Raises UnknownFormatError for a file of no known Keras, and ValueError when the caller's word is none, or is
         against the file's.
         """
-        file = group.file
-        if not any(name in group.attrs for name in ("layer_names", "layer_names0")):
-            raise UnknownFormatError(
-                f"{file.filename}: {group.name} has no 'layer_names': it holds no weights of Keras."
-            )
-        version = text(group.attrs.get("keras_version", file.attrs.get("keras_version", "")))
+        file = filename(group)
+        if all(attribute(group, name) is None for name in ("layer_names", "layer_names0")):
+            raise UnknownFormatError(f"{file}: {group.name} has no 'layer_names': it holds no weights of Keras.")
+        version = str(attribute(group, "keras_version", attribute(group.file, "keras_version", "")))
         if version[:2] not in ("1.", "2.", "3."):
             raise UnknownFormatError(
-                f"{file.filename}: written by Keras {version or 'of an unknown version'}; files of Keras 1, 2 and 3 "
-                "are read."
+                f"{file}: written by Keras {version or 'of an unknown version'}; files of Keras 1, 2 and 3 are read."
             )
-        told = group.attrs.get("backend", file.attrs.get("backend"))
-        found = _backend_by_names(group) if version.startswith("1.") else text(told or "tensorflow")
+        told = attribute(group, "backend", attribute(group.file, "backend", "tensorflow"))
+        found = _backend_by_names(group) if version.startswith("1.") else str(told)
         if backend is not None and found is not None and (backend == "theano") != (found == "theano"):
-            raise ValueError(f"{file.filename}: written on {found}, and original_backend says {backend!r}.")
+            raise ValueError(f"{file}: written on {found}, and original_backend says {backend!r}.")
         if found is not None and found not in BACKENDS:
-            raise UnknownFormatError(f"{file.filename}: written on the backend {found!r}, which is not known.")
+            raise UnknownFormatError(f"{file}: written on the backend {found!r}, which is not known.")
         return cls(int(version[0]), (found or backend) == "theano")
 
     def steps(self, variable: Variable) -> tuple[Step, ...]:
@@ -80,5 +78,5 @@ def _backend_by_names(group: h5py.Group) -> str | None:
 
 
 def _names(group: h5py.Group, layer: str) -> list[str]:
-    found: Any = group.get(layer)
+    found = member(group, layer)
     return read_names(found, "weight_names") if isinstance(found, h5py.Group) else []

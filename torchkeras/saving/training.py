@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy as np
 import torch
 
 from torchkeras import registry
@@ -162,7 +161,7 @@ def restore(
     order = [source.path for match in found for source in match.sources]
     if origin.generation == 1:
         order = [source.path for source in sorted((s for m in found for s in m.sources), key=lambda s: s.name)]
-    values = [np.asarray(named.data[()]) for named in arrays]
+    values = [named.values() for named in arrays]
     counted = [value for value, named in zip(values, arrays, strict=True) if not _is_rate(named.name)]
     slots = _slots(arrays, counted[first:], len(order), len(optimizer.moment_names))
     if slots is None:

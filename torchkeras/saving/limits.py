@@ -1,0 +1,33 @@
+"""What a model file may hold at most: far above what Keras ever writes, far below what harms."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+MIB = 1 << 20
+GIB = 1 << 30
+
+
+@dataclass(frozen=True)
+class Limits:
+    """The budgets of one file. Sizes are in bytes."""
+
+    members: int = 200_000  # groups and datasets
+    depth: int = 64  # of groups
+    name: int = 1 << 16  # of one group, dataset or attribute; HDF5 keeps no list of longer names
+    attribute: int = MIB  # of an attribute whose size is declared
+    texts: int = GIB  # that a list of texts of undeclared sizes could come to
+    parts: int = 1_000  # that a list of names may be split into
+    json: int = 32 * MIB
+    json_depth: int = 128
+    digits: int = 64  # of one number in JSON; the longest that Keras writes has 24
+    array: int = 16 * GIB
+    total: int = 64 * GIB
+    ratio: int = 200  # of compressed bytes, in what is over `ratio_from`
+    ratio_from: int = 64 * MIB
+    layers: int = 20_000  # of a model, those of models inside included
+    calls: int = 200_000
+    nesting: int = 24  # of models in models
+
+
+LIMITS = Limits()
