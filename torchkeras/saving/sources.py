@@ -1,0 +1,115 @@
+"""A model file of any format, open: what stands where in it, under one set of names."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import h5py
+
+from torchkeras.saving import archive, hdf5
+from torchkeras.saving.errors import UnknownFormatError
+from torchkeras.saving.hdf5 import attribute, dataset_in, group_in, members, reading
+from torchkeras.saving.keras0 import has_old_layout
+from torchkeras.saving.keras2 import read_config, read_optimizer
+from torchkeras.saving.matching import Named
+from torchkeras.saving.paths import numbered
+from torchkeras.saving.places import filename, shown
+
+GROUPS, PATHS, NUMBERS = "layer groups", "paths", "numbered layers"  # how the weights are laid out
+
+
+@dataclass(frozen=True)
+class Source:
+    """An open model file.
+
+    `name`: for errors. `layout` of the weights in the group `weights`: GROUPS (Keras 1, 2, 3), PATHS (`.weights.h5`) or
+    NUMBERS (Keras 0). `config`, `training`: the architecture and how the model was compiled, None when not there.
+    `version` and `backend` of the Keras that wrote it, "" where the file does not say.
+    """
+
+    name: str
+    weights: h5py.Group
+    layout: str
+    config: Any = None
+    training: Any = None
+    version: str = ""
+    backend: str = ""
+
+    def optimizer(self) -> list[Named]:
+        """The state of the optimizer, with names; empty when the file has none."""
+        if self.layout == PATHS:
+            return _numbered_state(self.weights, self.version)
+        return read_optimizer(self.weights.file)
+
+
+@contextmanager
+def opened(path: str | os.PathLike[str]) -> Iterator[Source]:
+    """A model file to read. Raises FileNotFoundError, and ModelFileError for one of no known format."""
+    hdf5.require_file(path)
+    with Path(path).open("rb") as file:
+        is_archive = file.read(len(archive.BEGINNING)) == archive.BEGINNING
+    if is_archive:
+        with archive.opened(path) as found, found.weights() as weights:
+            yield _archived(found, weights, shown(path))
+    else:
+        with reading(path) as file:
+            yield _hdf5(file)
+
+
+def _archived(found: archive.Archive, weights: h5py.File, name: str) -> Source:
+    training = found.config.get("compile_config") if isinstance(found.config, Mapping) else None
+    version = found.metadata.get("keras_version", "") if isinstance(found.metadata, Mapping) else ""
+    return Source(name, weights, PATHS, found.config, _with_optimizer(training), str(version), "")
+
+
+def _with_optimizer(training: Any) -> Any:
+    """How a model was compiled, with the optimizer where HDF5 files have it; None for one that has none."""
+    if not isinstance(training, Mapping) or training.get("optimizer") is None:
+        return None
+    optimizer = training["optimizer"]
+    named = {"class_name": optimizer, "config": {}} if isinstance(optimizer, str) else optimizer
+    return {**{key: value for key, value in training.items() if key != "optimizer"}, "optimizer_config": named}
+
+
+def _hdf5(file: h5py.File) -> Source:
+    name, version = filename(file), str(attribute(file, "keras_version", ""))
+    inside = members(file)
+    if "model_weights" in inside and attribute(file, "layer_names") is None:
+        group = group_in(file, "model_weights")
+        layout = NUMBERS if has_old_layout(group) else GROUPS
+        told = version or str(attribute(group, "keras_version", ""))
+        return Source(
+            name,
+            group,
+            layout,
+            read_config(file, "model_config"),
+            read_config(file, "training_config"),
+            told,
+            str(attribute(file, "backend", attribute(group, "backend", ""))),
+        )
+    if has_old_layout(file):
+        return Source(name, file, NUMBERS, version=version)
+    if any(attribute(file, key) is not None for key in ("layer_names", "layer_names0")):
+        return Source(name, file, GROUPS, version=version, backend=str(attribute(file, "backend", "")))
+    if {"layers", "_layer_checkpoint_dependencies", "vars"} & set(inside):
+        return Source(name, file, PATHS, version=version)
+    raise UnknownFormatError(
+        f"{name}: an HDF5 file without weights of Keras: no 'layer_names', 'model_weights', 'nb_layers' or 'layers'."
+    )
+
+
+def _numbered_state(file: h5py.Group, version: str) -> list[Named]:
+    """The state in `optimizer/vars`: the step, in Keras 3 the learning rate, then the slots weight by weight."""
+    inside = members(file).get("optimizer")
+    if not isinstance(inside, h5py.Group) or "vars" not in members(inside):
+        return []
+    group = group_in(inside, "vars")
+    names = numbered(list(members(group)))
+    first = ["iteration", "learning_rate"] if version.startswith("3.") else ["iteration"]
+    called = [*first, *names[len(first) :]]
+    return [Named(label, dataset_in(group, name)) for label, name in zip(called, names, strict=False)]
