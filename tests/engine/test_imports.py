@@ -47,6 +47,8 @@ ORDER = [
     *("saving.hdf5_rules", "saving.hdf5", "saving.archive", "saving.clean_copy", "saving.keeper", "saving.isolated"),
     *("saving.origin", "saving.matching", "saving.orderings", "saving.structure", "saving.architecture"),
     *("saving.layer_groups", "saving.training", "saving.keras2", "saving.loading"),
+    *("saving.state", "saving.safetensors", "saving.yaml_text"),
+    *("saving.relation", "saving.orders", "saving.relation_rules", "saving.reordering", "saving.data_format"),
     "models",
     "__init__",
 ]
