@@ -65,6 +65,11 @@ def hard_sigmoid(x: Tensor) -> Tensor:
     return F.hardsigmoid(1.2 * x)
 
 
+def hard_sigmoid6(x: Tensor) -> Tensor:
+    """clip(x / 6 + 0.5, 0, 1), which Keras 3 calls hard_sigmoid"""
+    return F.hardsigmoid(x)
+
+
 def exponential(x: Tensor) -> Tensor:
     """exp(x)"""
     return torch.exp(x)
@@ -190,7 +195,7 @@ def sparsemax(x: Tensor, axis: int = -1) -> Tensor:
 POINTWISE = (
     *(linear, relu, elu, selu, softplus, softsign, tanh, sigmoid, hard_sigmoid, exponential),
     *(gelu, silu, hard_silu, mish, relu6, leaky_relu, celu, log_sigmoid, squareplus, hard_tanh, tanh_shrink),
-    *(hard_shrink, soft_shrink, sparse_plus, sparse_sigmoid),
+    *(hard_shrink, soft_shrink, sparse_plus, sparse_sigmoid, hard_sigmoid6),
 )
 
 for _function in (*POINTWISE, softmax, glu, log_softmax, sparsemax):

@@ -27,6 +27,8 @@ def kept(option: str, config: Mapping[str, Any]) -> str:
         return "name" if _keras3_name(value) else "bytecode"
     if kind == "lambda":
         return "bytecode"
+    if option == "mode" and kind in ("raw", None) and isinstance(value, str):
+        return "value"  # the name of a way to merge
     if isinstance(value, str):
         return "name" if _NAME.fullmatch(value) else "bytecode"
     if isinstance(value, (list, tuple)) and value and isinstance(value[0], (str, bytes)):

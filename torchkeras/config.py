@@ -18,6 +18,7 @@ _settings: dict[str, object] = {
     "floatx": "float32",
     "epsilon": 1e-7,
     "image_data_format": "channels_last",
+    "chosen_image_data_format": None,
     "device": None,
 }
 
@@ -49,9 +50,16 @@ def image_data_format() -> str:
     return str(_settings["image_data_format"])
 
 
+def chosen_image_data_format() -> str | None:
+    """The same, but None when no call has set it: a `keras.json` is written by Keras itself, whatever it finds."""
+    chosen = _settings["chosen_image_data_format"]
+    return None if chosen is None else str(chosen)
+
+
 def set_image_data_format(data_format: str) -> None:
     """Set the default data format: channels_last or channels_first. Raises ValueError for another."""
-    _settings["image_data_format"] = _one_of("image_data_format", data_format, DATA_FORMATS)
+    found = _one_of("image_data_format", data_format, DATA_FORMATS)
+    _settings.update(image_data_format=found, chosen_image_data_format=found)
 
 
 def image_dim_ordering() -> str:
@@ -99,6 +107,7 @@ def _read_keras_json() -> None:
     ):
         if name in found:
             use(found[name])
+    _settings["chosen_image_data_format"] = None
 
 
 _read_keras_json()

@@ -17,7 +17,7 @@ from torchkeras import config, registry
 
 Device = torch.device | str | None
 MODES = ("fan_in", "fan_out", "fan_avg")
-DISTRIBUTIONS = ("normal", "uniform")
+DISTRIBUTIONS = ("normal", "uniform", "untruncated_normal")
 TRUNCATED_STDDEV = 0.87962566103423978  # of a standard normal without what lies beyond two deviations
 
 
@@ -148,6 +148,8 @@ class VarianceScaling(Initializer):
         stddev = math.sqrt(self.scale / max(1.0, units))
         if self.distribution == "normal":
             return TruncatedNormal(0.0, stddev / TRUNCATED_STDDEV, self.seed)
+        if self.distribution == "untruncated_normal":
+            return RandomNormal(0.0, stddev, self.seed)
         limit = math.sqrt(3.0) * stddev
         return RandomUniform(-limit, limit, self.seed)
 

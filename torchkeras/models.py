@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 from torchkeras import registry
@@ -15,16 +15,15 @@ from torchkeras.engine.network import Network
 from torchkeras.engine.symbol import KerasTensor, Shape, as_list, unpacked
 from torchkeras.engine.trainer import Trainer
 from torchkeras.legacy.arguments import old_names
-from torchkeras.saving import keras2, layer_groups, loading
+from torchkeras.saving import dialects, json_text, loading, writing, yaml_text
 from torchkeras.saving.architecture import (
     connect,
     graph_config,
     layer_config,
     model_from_config,
-    model_from_json,
     to_json,
 )
-from torchkeras.saving.hdf5 import writing
+from torchkeras.saving.data_format import convert_data_format, transfer_weights
 from torchkeras.saving.loading import Taking
 
 __all__ = [
@@ -33,10 +32,13 @@ __all__ = [
     "Model",
     "Sequential",
     "clone_model",
+    "convert_data_format",
     "load_model",
     "model_from_config",
     "model_from_json",
+    "model_from_yaml",
     "save_model",
+    "transfer_weights",
 ]
 
 
@@ -65,11 +67,17 @@ class Model(Trainer, Network):
         """The architecture as JSON; `options` go to `json.dumps`."""
         return to_json(self, **options)
 
+    def to_yaml(self) -> str:
+        """The architecture as YAML. Raises ImportError without the package PyYAML: `torchkeras[yaml]`."""
+        return yaml_text.dump(json.loads(to_json(self)))
+
     def save_weights(self, filepath: str | os.PathLike[str], overwrite: bool = True) -> None:
-        """Write the weights as Keras 2.2.4 does. Raises FileExistsError, unless told to `overwrite`, for one there."""
-        _may_write(filepath, overwrite)
-        with writing(filepath) as file:
-            layer_groups.write_weights(file, self.layers)
+        """Write the weights: as Keras 2.2.4 does, or what the suffix asks for.
+
+        `.weights.h5`: as Keras 3 does; `.safetensors`, `.pt`: the tensors of `state_dict`. Raises FileExistsError,
+        unless told to `overwrite`, for a file that is there.
+        """
+        writing.write_weights(self, filepath, overwrite)
 
     def load_weights(
         self,
@@ -80,30 +88,27 @@ class Model(Trainer, Network):
         original_backend: str | None = None,
         original_data_format: str | None = None,
         report: bool = False,
+        isolated: bool = False,
     ) -> Any:
         """Set the weights from a file of weights or of a whole model; with `report`, return what was done: a `Report`.
 
         Layers are paired in order, or `by_name`; with `skip_mismatch` (by name only) layers whose weights differ are
         left alone. With `reshape` an array of as many values takes the shape of the weight. `original_backend` and
         `original_data_format` say how the weights were made, where a file of Keras 1 does not; with the data format
-        that the model has not, they are brought over into its own. Raises ModelFileError; after an error the weights
-        are as before.
+        that the model has not, they are brought over into its own. `isolated`: a process of its own, with limits of
+        time and memory, reads the file. Raises ModelFileError; after an error the weights are as before.
         """
         taking = Taking(by_name, skip_mismatch, reshape, original_backend, original_data_format)
-        found = loading.load_weights(self, filepath, taking)
+        found = loading.load_weights(self, filepath, taking, isolated)
         return found if report else None
 
     def save(self, filepath: str | os.PathLike[str], overwrite: bool = True, include_optimizer: bool = True) -> None:
-        """Write architecture, weights and (if compiled, unless told not to) optimizer and losses as Keras 2.2.4 does.
+        """Write architecture, weights and (if compiled, unless told not to) optimizer and losses.
 
-        Raises FileExistsError when `overwrite` is false and the file is there.
+        As Keras 2.2.4 does, or as Keras 3 for a `.keras` file. Raises FileExistsError when `overwrite` is false and the
+        file is there, ValueError for a layer or option that Keras 3 has not.
         """
-        _may_write(filepath, overwrite)
-        training = self._training_config() if include_optimizer else None
-        with writing(filepath) as file:
-            keras2.write_model(file, self, layer_config(self), training)
-            if training is not None:
-                keras2.write_optimizer(file, self._optimizer_weights())
+        writing.write_model(self, filepath, overwrite, include_optimizer)
 
 
 class Sequential(Model):
@@ -289,6 +294,23 @@ def save_model(
     model.save(filepath, overwrite, include_optimizer)
 
 
+def model_from_json(json_string: str, custom_objects: Mapping[str, Any] | None = None) -> Any:
+    """A new model, with fresh weights, from JSON that `to_json` of any Keras gave.
+
+    Raises UnreadableFileError for text that is no JSON, and the errors of `model_from_config`.
+    """
+    return _from_text(json_text.parse(json_string, "The architecture"), custom_objects)
+
+
+def model_from_yaml(yaml_string: str, custom_objects: Mapping[str, Any] | None = None) -> Any:
+    """The same from YAML, whose tags are not followed. Raises ImportError without PyYAML: `torchkeras[yaml]`."""
+    return _from_text(yaml_text.parse(yaml_string), custom_objects)
+
+
+def _from_text(config: Any, custom_objects: Mapping[str, Any] | None) -> Any:
+    return model_from_config(dialects.of_config(config, custom_objects=custom_objects), custom_objects)
+
+
 def load_model(
     filepath: str | os.PathLike[str],
     custom_objects: Mapping[str, Any] | None = None,
@@ -296,18 +318,15 @@ def load_model(
     original_backend: str | None = None,
     original_data_format: str | None = None,
     report: bool = False,
+    isolated: bool = False,
 ) -> Any:
     """A model from a file: architecture, weights, and (with `compile`, when the file has them) optimizer and losses.
 
     The model is in evaluation mode. With `report` a pair: the model, and what was done with each weight.
     `original_backend` and `original_data_format` say how a model of Keras 1 was made, where its file does not.
-    Raises FileNotFoundError, ModelFileError.
+    `isolated`: a process of its own, with limits of time and memory, reads the file. Raises FileNotFoundError,
+    ModelFileError.
     """
     taking = Taking(original_backend=original_backend, original_data_format=original_data_format)
-    model, found = loading.load_model(filepath, custom_objects, compile, taking)
+    model, found = loading.load_model(filepath, custom_objects, compile, taking, isolated)
     return (model, found) if report else model
-
-
-def _may_write(filepath: str | os.PathLike[str], overwrite: bool) -> None:
-    if not overwrite and Path(filepath).exists():
-        raise FileExistsError(f"{filepath}: the file is there already, and overwrite is False.")

@@ -91,7 +91,7 @@ class Family(Generic[T]):
         if not isinstance(config.get("class_name"), str) or not isinstance(config.get("config", {}), (dict, list)):
             raise ValueError(f"A {self.kind} config needs a 'class_name' and a 'config'; found {dict(config)!r:.500}.")
         made_by = self.find(config["class_name"], custom_objects)
-        if not (inspect.isclass(made_by) or getattr(made_by, "makes_object", False)):
+        if not (inspect.isclass(made_by) or any(hasattr(made_by, name) for name in ("makes_object", "from_config"))):
             raise ValueError(f"{config['class_name']!r} is no class of a {self.kind}, but a function.")
         options = config.get("config", {})
         from_config = getattr(made_by, "from_config", None)

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import torch.nn.functional as F
 from torch import Tensor
 
 from torchkeras import registry
@@ -39,6 +40,32 @@ class L1L2(Regularizer):
         return {"l1": float(self.l1), "l2": float(self.l2)}
 
 
+@dataclass(frozen=True)
+class OrthogonalRegularizer(Regularizer):
+    """factor * mean(abs(u @ v)) over the pairs of different rows u, v of a matrix, each divided by its length.
+
+    `mode`: "rows" or "columns". Raises ValueError for another mode, and for a weight that is no matrix.
+    """
+
+    factor: float = 0.01
+    mode: str = "rows"
+
+    def __post_init__(self) -> None:
+        if self.mode not in ("rows", "columns"):
+            raise ValueError(f"OrthogonalRegularizer: mode must be 'rows' or 'columns'; found {self.mode!r}.")
+
+    def __call__(self, x: Tensor) -> Tensor:
+        if x.dim() != 2:
+            raise ValueError(f"OrthogonalRegularizer: a weight must be a matrix; found the shape {tuple(x.shape)}.")
+        rows = F.normalize(x if self.mode == "rows" else x.T, dim=1, eps=1e-6)
+        products = (rows @ rows.T).triu(1).abs()
+        return self.factor * products.sum() / max(len(rows) * (len(rows) - 1) / 2, 1)
+
+    def get_config(self) -> dict[str, Any]:
+        """The options as plain values."""
+        return {"factor": float(self.factor), "mode": self.mode}
+
+
 @registry.factory
 def l1(l: float = 0.01) -> L1L2:  # noqa: E741 - Keras's name of the argument
     """l * sum(abs(x))"""
@@ -64,7 +91,9 @@ WeightRegularizer = ActivityRegularizer = L1L2Regularizer = L1L2
 
 # Everything above is known by each of its names.
 for _name, _value in list(vars().items()):
-    if (isinstance(_value, type) and issubclass(_value, L1L2)) or getattr(_value, "makes_object", False):
+    if (isinstance(_value, type) and issubclass(_value, (L1L2, OrthogonalRegularizer))) or getattr(
+        _value, "makes_object", False
+    ):
         registry.regularizers.register(_name, _value)
 
 get = deserialize = registry.regularizers.get

@@ -246,7 +246,7 @@ def test_a_private_field_is_no_option():
 
 @pytest.mark.parametrize("name", registry.layers.names())
 def test_no_layer_of_the_package_has_a_private_option(name):
-    assert not [option for option in registry.layers.find(name)._options if option.startswith("_")]
+    assert not [option for option in getattr(registry.layers.find(name), "_options", ()) if option.startswith("_")]
 
 
 def test_a_shape_is_a_tuple():

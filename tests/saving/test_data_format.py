@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 from two_formats import (
     FORMATS,
     MODELS,
@@ -164,7 +165,7 @@ def test_arrays_of_the_other_data_format_are_reordered_for_a_model(keras1: bool)
     source, target = made(build, "channels_first"), made(build, "channels_last", seed=3)
     found = reorderings(target, "channels_first", keras1=keras1)
     for variable, array in zip(target.weights, source.get_weights(), strict=True):
-        variable.assign(found[id(variable.layer), variable.paths](array))
+        variable.assign(found[id(variable.layer), variable.paths](torch.from_numpy(array)))
     assert_same_function(source, target)
     assert (str(found[id(target.layers[-1]), ("linear.weight",)]) == "as it is") is not keras1
 

@@ -119,7 +119,10 @@ def test_weights_that_are_no_numbers():
         (
             lambda file: file.attrs.__delitem__("layer_names"),
             UnknownFormatError,
-            "file.h5: / has no 'layer_names': it holds no weights of Keras.",
+            (
+                "file.h5: an HDF5 file without weights of Keras: no 'layer_names', 'model_weights', 'nb_layers' or "
+                "'layers'."
+            ),
         ),
     ],
 )

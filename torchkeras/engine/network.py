@@ -258,6 +258,9 @@ class Network(Layer, abstract=True):
     def _sublayers(self) -> list[Layer]:
         return self.layers
 
+    def _sublayers_of_keras1(self) -> list[Layer]:
+        return self.layers_of_keras1
+
     def _ordered_weights(self) -> list[Variable]:
         # get_weights follows the layers (those of a model that only Keras 1 has, in its order); `weights` lists those
         # that train first.

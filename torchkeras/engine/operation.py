@@ -8,25 +8,27 @@ from typing import Annotated, Any
 import numpy as np
 import torch
 
+from torchkeras.engine.functions import BY_AXES, FUNCTIONS
 from torchkeras.engine.layer import Layer
 from torchkeras.engine.layout import Layout
 from torchkeras.engine.naming import unique_name
-from torchkeras.engine.options import Rule, one_of
+from torchkeras.engine.options import NEWER, Rule, one_of, rule
 from torchkeras.engine.symbol import OPERATORS, KerasTensor
 
-BY_POSITION = ("getitem", "matmul")  # these tell the axes apart; the others take each element alone
+BY_POSITION = ("getitem", "matmul", *BY_AXES)  # these tell the axes apart; the others take each element alone
 PLAIN = (int, float, bool, str, type(None), type(Ellipsis))
 
 
 class Operation(Layer):
     """`function(*arguments)` of an operator, the symbolic tensors among the arguments being the layer's inputs.
 
-    `function`: a name in `OPERATORS`. `arguments`: numbers, slices and `{"input": k}` for the k-th input.
-    Raises ValueError for an unknown function.
+    `function`: a name in `OPERATORS` or `FUNCTIONS`. `arguments`: numbers, slices and `{"input": k}` for the k-th
+    input. `keeps_mask`: whether the mask of the inputs goes on. Raises ValueError for an unknown function.
     """
 
-    function: Annotated[str, one_of(*OPERATORS)]
+    function: Annotated[str, one_of(*OPERATORS, *FUNCTIONS)]
     arguments: Annotated[Any, Rule(list)]
+    keeps_mask: Annotated[bool, rule("must be True or False", lambda v: v in (0, 1), bool), NEWER] = True
 
     supports_masking = True
 
@@ -36,12 +38,13 @@ class Operation(Layer):
 
     def forward(self, inputs: Any) -> Any:
         tensors = inputs if isinstance(inputs, (list, tuple)) else [inputs]
-        return OPERATORS[self.function](*(_decoded(argument, tensors) for argument in self.arguments))
+        function = OPERATORS.get(self.function) or FUNCTIONS[self.function]
+        return function(*(_decoded(argument, tensors) for argument in self.arguments))
 
     def compute_mask(self, inputs: Any, mask: Any = None) -> Any:
         """The mask of the first input that has one, when no axis is moved or cut."""
         masks = mask if isinstance(mask, (list, tuple)) else [mask]
-        if self.function in BY_POSITION:
+        if self.function in BY_POSITION or not self.keeps_mask:
             return None
         return next((found for found in masks if found is not None), None)
 

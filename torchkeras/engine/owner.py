@@ -82,13 +82,18 @@ class WeightOwner(nn.Module):
                 pending[:0] = list(module.children())
         return found
 
-    def _select(self, trainable: bool) -> list[Variable]:
+    def _sublayers_of_keras1(self) -> list[WeightOwner]:
+        """The same in the order of Keras 1."""
+        return self._sublayers()
+
+    def _select(self, trainable: bool, of_keras1: bool = False) -> list[Variable]:
         """The weights that train, or the others: all of them, the former first, when the layer is not trainable."""
         if trainable and not self._trainable:
             return []
         kinds = [trainable] if self._trainable else [True, False]
         own = [v for kind in kinds for v in self._own_variables() if v.trainable is kind]
-        inner = [v for kind in kinds for layer in self._sublayers() for v in layer._select(kind)]
+        sublayers = self._sublayers_of_keras1() if of_keras1 else self._sublayers()
+        inner = [v for kind in kinds for layer in sublayers for v in layer._select(kind, of_keras1)]
         return list({(id(v.layer), v.paths): v for v in (*own, *inner)}.values())
 
     @property
@@ -105,6 +110,11 @@ class WeightOwner(nn.Module):
     def weights(self) -> list[Variable]:
         """All weights, those that train first; empty before the first call."""
         return [*self.trainable_weights, *self.non_trainable_weights]
+
+    @property
+    def weights_of_keras1(self) -> list[Variable]:
+        """All weights in the order of Keras 1's files: branch by branch, where a model inside begins with several."""
+        return [*self._select(True, of_keras1=True), *self._select(False, of_keras1=True)]
 
     def get_weights(self) -> list[Any]:
         """The values of all weights as NumPy arrays in Keras's layout."""

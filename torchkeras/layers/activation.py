@@ -16,7 +16,9 @@ from torchkeras.engine.options import (
     NotNegative,
     OptionalNotNegative,
     Regularizer,
+    Rule,
     integers,
+    is_integer,
     optional,
 )
 from torchkeras.engine.weight import weight
@@ -88,13 +90,20 @@ class ThresholdedReLU(Pointwise):
         return F.threshold(inputs, self.theta, 0.0)
 
 
+def _read_axes(value: Any) -> Any:
+    found = list(value) if isinstance(value, (list, tuple)) else [value]
+    if not found or not all(map(is_integer, found)):
+        raise ValueError(f"must be an integer or several; found {value!r}.")
+    return found[0] if len(found) == 1 else found
+
+
 class Softmax(Layer):
-    """`exp(x) / sum(exp(x))` along `axis`.
+    """`exp(x) / sum(exp(x))` along `axis`, one or several together.
 
     Shape: any of at least two axes -> the same.
     """
 
-    axis: int = -1
+    axis: Annotated[Any, Rule(_read_axes)] = -1
 
     min_input_ndim = 2
     supports_masking = True
@@ -102,13 +111,16 @@ class Softmax(Layer):
 
     @property
     def native_layout(self) -> Layout:
-        return Layout.AXIS
+        return Layout.KERAS if isinstance(self.axis, list) else Layout.AXIS
 
     def make(self, input_shape: Any) -> None:
-        if not -len(input_shape) <= self.axis < len(input_shape):
+        axes = self.axis if isinstance(self.axis, list) else [self.axis]
+        if not all(-len(input_shape) <= axis < len(input_shape) for axis in axes):
             raise ValueError(f"axis {self.axis} is not an axis of the input {tuple(input_shape)}.")
 
     def forward(self, inputs: torch.Tensor, axis: int | None = None) -> torch.Tensor:
+        if isinstance(self.axis, list):
+            return torch.exp(inputs - inputs.logsumexp(self.axis, keepdim=True))
         return activations.softmax(inputs, self.axis if axis is None else axis)
 
 

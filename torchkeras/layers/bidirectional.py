@@ -1,17 +1,18 @@
 """Bidirectional: a recurrent layer forwards and backwards along time."""
 
 import copy
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Annotated, Any
 
 import torch
 from torch import Tensor
 
+from torchkeras import registry
 from torchkeras.engine.layer import Layer
-from torchkeras.engine.options import NEWER, OptionalPositive, one_of
+from torchkeras.engine.options import NEWER, Called, OptionalPositive, one_of, optional
 from torchkeras.engine.symbol import as_list, unpacked
 from torchkeras.layers.recurrence import Recurrent, TorchRecurrent, shapes_of
-from torchkeras.layers.wrappers import InnerLayer, Wrapper
+from torchkeras.layers.wrappers import INNER_LAYER, InnerLayer, Wrapper
 
 MERGES: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
     "sum": torch.add,
@@ -26,7 +27,8 @@ class Bidirectional(Wrapper):
     """`merge(layer(x), flip(layer'(flip(x))))`, `layer'` being the same layer with weights of its own.
 
     `merge_mode`: "concat" (along the last axis), "sum", "mul", "ave", or None for both outputs as a list. Initial and
-    final states are those of the forward layer, then those of the backward one. Where torch's kernel computes both
+    final states are those of the forward layer, then those of the backward one. `backward_layer`: a layer of other
+    options for the way back, with `go_backwards` the other way. Where torch's kernel computes both
     directions, it does so in one call: see `path`. `weights`: the forward layer's, then the backward one's.
 
     Shape: (batch, time, ...) -> as `layer` has it, the last axis doubled with "concat"; with the layer's `return_state`
@@ -41,6 +43,8 @@ class Bidirectional(Wrapper):
     # How many constants end the inputs: set by a call, and written for the calls of a config.
     num_constants: Annotated[OptionalPositive, NEWER] = None
 
+    own_backward: Annotated[Any, optional(INNER_LAYER), Called("backward_layer"), NEWER] = None
+
     supports_masking = True
 
     def __init__(self, *args: Any, **given: Any):
@@ -53,11 +57,30 @@ class Bidirectional(Wrapper):
                 f"{type(self).__name__} {self.name!r}: layer must be a recurrent layer that was not called yet; "
                 f"found {layer!r}."
             )
-        self.forward_layer, self.backward_layer = copy.deepcopy(layer), copy.deepcopy(layer)
+        backward = self.own_backward
+        self.forward_layer, self.backward_layer = copy.deepcopy(layer), copy.deepcopy(backward or layer)
         self.forward_layer.name, self.backward_layer.name = f"forward_{layer.name}", f"backward_{layer.name}"
-        self.backward_layer.go_backwards = not layer.go_backwards
+        if backward is None:
+            self.backward_layer.go_backwards = not layer.go_backwards
+        else:
+            self._check_backward(layer, backward)
         self.return_sequences, self.return_state = layer.return_sequences, layer.return_state
         self.stateful = layer.stateful
+
+    def _check_backward(self, layer: Any, backward: Any) -> None:
+        same = ("return_sequences", "return_state", "stateful", *(("state_count",) if layer.return_state else ()))
+        fits = isinstance(backward, Recurrent) and not backward.built and backward.go_backwards != layer.go_backwards
+        if not fits or any(getattr(backward, option) != getattr(layer, option) for option in same):
+            raise ValueError(
+                f"{type(self).__name__} {self.name!r}: backward_layer must be a recurrent layer that was not called "
+                f"yet, with the layer's {', '.join(same)} and with go_backwards the other way; found {backward!r}."
+            )
+
+    @classmethod
+    def from_config(cls, config: Mapping[str, Any], custom_objects: Mapping[str, Any] | None = None) -> Layer:
+        inner = {key: config[key] for key in ("layer", "backward_layer") if config.get(key) is not None}
+        made = {key: registry.layers.from_config(value, custom_objects) for key, value in inner.items()}
+        return cls(**{**config, **made})
 
     @property
     def inner_layers(self) -> list[Layer]:
@@ -72,10 +95,12 @@ class Bidirectional(Wrapper):
     # --- shapes and masks --------------------------------------------------------------------------------------------
 
     def compute_output_shape(self, input_shape: Any) -> Any:
-        output, *states = shapes_of(self.forward_layer.compute_output_shape(shapes_of(input_shape)[0]))
+        sequence = shapes_of(input_shape)[0]
+        output, *states = shapes_of(self.forward_layer.compute_output_shape(sequence))
+        other, *other_states = shapes_of(self.backward_layer.compute_output_shape(sequence))
         if self.merge_mode == "concat":
-            output = (*output[:-1], None if output[-1] is None else 2 * output[-1])
-        return unpacked([*[output] * (1 if self.merge_mode else 2), *states, *states])
+            output = (*output[:-1], None if None in (output[-1], other[-1]) else output[-1] + other[-1])
+        return unpacked([output, *([] if self.merge_mode else [other]), *states, *other_states])
 
     def compute_mask(self, inputs: Any, mask: Any = None) -> Any:
         output, *states = as_list(self.forward_layer.compute_mask(inputs, mask)) or [None]
@@ -108,7 +133,13 @@ class Bidirectional(Wrapper):
         layer, training = self.forward_layer, self.training if training is None else training
         if not isinstance(layer, TorchRecurrent) or layer.path(masked, training) != "torch":
             return "apart"
-        special = masked or layer.stateful or layer.go_backwards or (training and layer.dropout)
+        special = (
+            masked
+            or self.own_backward is not None
+            or layer.stateful
+            or layer.go_backwards
+            or (training and layer.dropout)
+        )
         return "apart" if special or torch.compiler.is_compiling() else "together"
 
     def forward(self, inputs: Any, mask: Any = None, training: bool | None = None) -> Any:

@@ -305,18 +305,31 @@ class Lambda(Layer):
         arguments = config.get("arguments") or {}
         if not isinstance(arguments, Mapping):
             raise ValueError(f"Lambda {config.get('name')!r}: arguments must be a dictionary or None.")
-        options = {**config, "arguments": {key: _argument(v) for key, v in arguments.items()}}
-        for key in FUNCTIONS:
-            kind = options.pop(f"{key}_type", None)
-            if kind not in bytecode.KINDS:
-                raise ValueError(f"Lambda {config.get('name')!r}: {key}_type must be one of {bytecode.KINDS}.")
-            how = bytecode.kept(key, config)
-            if how != "value":
-                options[key] = _own_function(key, how, config, custom_objects)
-        return cls(**options)
+        options = with_functions("Lambda", config, custom_objects)
+        return cls(**{**options, "arguments": {key: _argument(v) for key, v in arguments.items()}})
 
 
-def _own_function(option: str, how: str, config: Mapping[str, Any], custom_objects: Mapping[str, Any] | None) -> Any:
+def with_functions(
+    kind: str, config: Mapping[str, Any], custom_objects: Mapping[str, Any] | None = None
+) -> dict[str, Any]:
+    """The options of a Lambda or Merge, with the functions that the user gives for those that were functions.
+
+    Raises ArchitectureError when one is not given, ForbiddenContentError when the config has it as bytecode.
+    """
+    options = dict(config)
+    for option in bytecode.SINKS[kind]:
+        written = options.pop(f"{option}_type", None)
+        if written not in bytecode.KINDS:
+            raise ValueError(f"{kind} {config.get('name')!r}: {option}_type must be one of {bytecode.KINDS}.")
+        how = bytecode.kept(option, config)
+        if how != "value":
+            options[option] = _own_function(kind, option, how, config, custom_objects)
+    return options
+
+
+def _own_function(
+    kind: str, option: str, how: str, config: Mapping[str, Any], custom_objects: Mapping[str, Any] | None
+) -> Any:
     """The function that the user gives for an option: under its own name when that is known, or the layer's."""
     layer_name = config.get("name")
     own = bytecode.place(option, layer_name)
@@ -326,9 +339,9 @@ def _own_function(option: str, how: str, config: Mapping[str, Any], custom_objec
         if key in known:
             return known[key]
     if how == "bytecode":
-        raise bytecode.refusal("Lambda", option, layer_name)
+        raise bytecode.refusal(kind, option, layer_name)
     raise ArchitectureError(
-        f"Lambda {layer_name!r}: its {option} is stored by the name {name!r}; "
+        f"{kind} {layer_name!r}: its {option} is stored by the name {name!r}; "
         f"pass the function itself: custom_objects={{{name!r}: function}}."
     )
 

@@ -6,13 +6,13 @@ from typing import Any
 import torch
 from torch import nn
 
-from torchkeras import config
+from torchkeras import config, registry
 from torchkeras.engine.layer import Layer
 from torchkeras.engine.options import Activation, Positive
 from torchkeras.engine.symbol import KerasTensor, as_list
 from torchkeras.engine.weight import weight
 from torchkeras.initializers import Ones
-from torchkeras.layers.core import Dense, KernelLayer, Lambda
+from torchkeras.layers.core import Dense, KernelLayer, Lambda, with_functions
 from torchkeras.layers.merging import Add, Average, Concatenate, Dot, Maximum, Multiply, batch_dot
 
 
@@ -144,6 +144,24 @@ def Merge(  # noqa: N802  (Keras 1's name)
         nodes, outputs = node_indices or [0] * len(layers), tensor_indices or [0] * len(layers)
         merging([_output(*place) for place in zip(layers, nodes, outputs, strict=True)])
     return merging
+
+
+def _merge_from_config(config: Mapping[str, Any], custom_objects: Mapping[str, Any] | None = None) -> Layer:
+    """The layer of a config of Keras 1: on the outputs of its `layers`, models of their own, where it has them.
+
+    Functions come from `custom_objects`. Raises as `with_functions`, and ValueError for an unknown mode.
+    """
+    options = with_functions("Merge", config, custom_objects)
+    branches = options.pop("layers", None)
+    made: list[Any] = []
+    for index, branch in enumerate(branches or ()):
+        before = branches.index(branch)  # a branch that is given twice is written twice
+        made.append(made[before] if before < index else registry.layers.from_config(branch, custom_objects))
+    return Merge(made or None, **options)
+
+
+Merge.from_config = _merge_from_config  # type: ignore[attr-defined]
+registry.layers.register("Merge", Merge)  # type: ignore[arg-type]
 
 
 def _output(source: Any, node: int, index: int) -> KerasTensor:

@@ -20,7 +20,10 @@ from torchkeras.layers.preprocessing import NotSparse, array, batches_in, encode
 MaxTokens = Annotated[
     Any, optional(rule("must be an integer above 1, or None", lambda v: is_integer(v) and v > 1, int))
 ]
-OovIndices = Annotated[int, rule("must be an integer of at least 0", lambda v: is_integer(v) and v >= 0, int)]
+# Each is an entry of the vocabulary: a file must not ask for more than there is memory.
+OovIndices = Annotated[
+    int, rule("must be an integer from 0 to 1000000", lambda v: is_integer(v) and 0 <= v <= 1_000_000, int)
+]
 TOKENS = rule("must be a list of tokens", lambda v: array(v).ndim == 1 and len(v) > 0, lambda v: array(v).tolist())
 Vocabulary = Annotated[Any, optional(TOKENS)]
 OnlyNone = Annotated[Any, one_of(None)]

@@ -219,7 +219,7 @@ class AlongAxes(Layer, abstract=True):
 class ByRoot(Layer, abstract=True):
     """An option of LayerNormalization, its last one, that Keras 3 gave up as wrong."""
 
-    rms_scaling: Annotated[Any, rule("must be False: take RMSNormalization", lambda v: not v)] = False
+    rms_scaling: Annotated[Any, rule("must be False: take RMSNormalization", lambda v: not v), NEWER] = False
 
 
 class LayerNormalization(AlongAxes, Normalizing, ByRoot):

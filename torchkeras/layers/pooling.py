@@ -42,7 +42,19 @@ class Pooling(Spatial, abstract=True):
     def make(self, input_shape: Any) -> None:
         if self.padding == "valid":
             self.check_window("pool_size", self.pool_size, input_shape)
+        self._made_for = input_shape
         self._settle_padding()
+
+    @property
+    def differs_on_theano(self) -> bool:
+        """Whether Theano padded one of the layer's inputs elsewhere; an unknown size is taken to differ."""
+        shapes = [tensor.shape for node in self._inbound_nodes for tensor in node.input_tensors] or [self._made_for]
+        windows = list(zip(self.pool_size, self.strides, strict=True))
+        return self.padding == "same" and any(
+            (size is None or same_padding(size, window, stride) != theano_padding(size, window, stride)) and window > 1
+            for shape in shapes
+            for size, (window, stride) in zip([shape[axis] for axis in self.spatial_axes], windows, strict=True)
+        )
 
     def _settle_padding(self) -> None:
         # The module pads by itself, in half the time, where both ends get the same (in 3-D torch refuses some of that).

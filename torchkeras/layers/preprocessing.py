@@ -15,7 +15,7 @@ import torch.nn.functional as F
 from torchkeras import config, initializers
 from torchkeras.arrays import to_numpy
 from torchkeras.engine.layer import Layer
-from torchkeras.engine.options import OptionalPositive, Positive, integers, is_number, one_of, optional, rule
+from torchkeras.engine.options import NEWER, OptionalPositive, Positive, integers, is_number, one_of, optional, rule
 from torchkeras.engine.symbol import dtype_of
 from torchkeras.engine.weight import weight
 from torchkeras.layers.activation import Pointwise
@@ -102,9 +102,9 @@ class Resizing(Spatial):
     width: Positive
     interpolation: Annotated[str, one_of(*INTERPOLATIONS)] = "bilinear"
     crop_to_aspect_ratio: bool = False
-    pad_to_aspect_ratio: Annotated[bool, one_of(False)] = False
-    fill_mode: Annotated[str, one_of("constant")] = "constant"
-    fill_value: Annotated[float, one_of(0)] = 0.0
+    pad_to_aspect_ratio: Annotated[bool, one_of(False), NEWER] = False
+    fill_mode: Annotated[str, one_of("constant"), NEWER] = "constant"
+    fill_value: Annotated[float, one_of(0), NEWER] = 0.0
     antialias: bool = False
 
     rank = 2

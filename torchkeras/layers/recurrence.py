@@ -6,13 +6,14 @@ mode (so `fullgraph=True` is refused there, by dynamo itself). The loop of any o
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
 from torchkeras.engine.layer import Layer
+from torchkeras.engine.options import NEWER, one_of
 from torchkeras.engine.spec import InputSpec
 from torchkeras.engine.symbol import Shape, as_list, unpacked
 from torchkeras.layers.scan import Mask, can_scan
@@ -37,7 +38,8 @@ class Recurrent(Layer, abstract=True):
 
     At a masked step the states stay, and the output is the first of them (with `unroll` that of the step before, zero
     before the first valid step, as in Keras; so it is also where output and first state differ in shape, which Keras
-    refuses). `go_backwards` walks from the last step to the first and leaves the outputs in that order. `stateful`
+    refuses). With `zero_output_for_mask`, as Keras 3 has it, the output there is zero (True) or that of the step before,
+    zero before the first valid one (False). `go_backwards` walks from the last step to the first and leaves the outputs in that order. `stateful`
     begins each batch with the final states of the batch before; `unroll` needs a known number of steps.
 
     A subclass gives `state_shapes` and `begin`; or, where a sequence has a faster way than step by step, `walk`.
@@ -48,6 +50,7 @@ class Recurrent(Layer, abstract=True):
     go_backwards: bool = False
     stateful: bool = False
     unroll: bool = False
+    zero_output_for_mask: Annotated[Any, one_of(None, False, True), NEWER] = None
 
     input_ndim = 3
     supports_masking = True
@@ -200,7 +203,9 @@ class Recurrent(Layer, abstract=True):
             output, found = step(inputs, states)
             if mask is not None:
                 valid, held = mask[:, index], states[0]
-                if self.unroll or output.shape != held.shape:
+                if self.zero_output_for_mask:
+                    held = torch.zeros_like(output)
+                elif self.unroll or self.zero_output_for_mask is False or output.shape != held.shape:
                     held = outputs[-1] if outputs else torch.zeros_like(output)
                 output, found = _where(valid, output, held), tuple(map(partial(_where, valid), found, states))
             states = found
@@ -265,7 +270,8 @@ class TorchRecurrent(Recurrent, abstract=True):
         if path == "scan":
             project, _ = self.begin((sequence.shape[0], sequence.shape[2]), states, constants, training)
             outputs, states = self.scan(project(sequence.transpose(0, 1)), states, None if mask is None else mask.t())
-            return outputs.transpose(0, 1) if self.return_sequences else states[0], states
+            outputs = outputs.transpose(0, 1) if self.return_sequences else states[0]
+            return self._at_masked(outputs, mask), states
         if training and self.dropout:
             sequence = sequence * F.dropout(torch.ones_like(sequence[:, :1]), self.dropout)
         if mask is not None:
@@ -296,9 +302,16 @@ class TorchRecurrent(Recurrent, abstract=True):
         count = (mask.cumsum(1) if self.return_sequences else mask.sum(1, keepdim=True)).unsqueeze(-1)
         outputs = known.gather(1, count.expand(-1, -1, known.shape[-1]))
         states = (outputs[:, -1], *begin[1:])
-        if self.unroll:
+        if self.unroll and self.zero_output_for_mask is None:
             outputs = torch.where(count > 0, outputs, 0.0)
-        return outputs if self.return_sequences else outputs[:, -1], states
+        return self._at_masked(outputs if self.return_sequences else outputs[:, -1], mask), states
+
+    def _at_masked(self, outputs: Tensor, mask: Mask) -> Tensor:
+        """Outputs that are the first state at masked steps, made what `zero_output_for_mask` says."""
+        if mask is None or self.zero_output_for_mask is None:
+            return outputs
+        kept = mask if self.zero_output_for_mask else mask.cumsum(1) > 0
+        return torch.where((kept if self.return_sequences else kept[:, -1]).unsqueeze(-1), outputs, 0.0)
 
 
 def shapes_of(input_shape: Any) -> list[Shape]:

@@ -5,7 +5,7 @@ from typing import Annotated, Any, ClassVar
 import torch
 import torch.nn.functional as F
 
-from torchkeras.engine.options import NEWER, DataFormat, Rule, Sizes, is_integer, one_of
+from torchkeras.engine.options import NEWER, DataFormat, Rule, Sizes, is_integer, one_of, rule, sizes
 from torchkeras.layers.spatial import Spatial, torch_padding
 
 Pairs = tuple[tuple[int, int], ...]
@@ -107,6 +107,7 @@ class ZeroPadding3D(ZeroPadding):
 
 
 class UpSampling1D(UpSampling):
+    size: Annotated[Any, Rule(sizes().read, lambda kept: kept[0], by_rank=True)] = 2  # a number, as Keras has it
     data_format: ClassVar[str] = "channels_last"
     rank = 1
 
@@ -115,7 +116,7 @@ class UpSampling2D(UpSampling):
     """The images with each value repeated `size` times along height and width, or with values between.
 
     `interpolation`: 'nearest' (repeated) or 'bilinear': output i lies at i / size of the input, as TensorFlow 1 has it;
-    beyond the last value that value goes on.
+    beyond the last value that value goes on. `half_pixel`: it lies at (i + 0.5) / size - 0.5, as later Kerases have it.
     Shape: (batch, height, width, channels) -> (batch, height * size[0], width * size[1], channels), or with
     data_format='channels_first' the same with the channels at axis 1.
     """
@@ -123,12 +124,15 @@ class UpSampling2D(UpSampling):
     size: Sizes = 2
     data_format: DataFormat = None
     interpolation: Annotated[str, one_of("nearest", "bilinear")] = "nearest"
+    half_pixel: Annotated[bool, rule("must be True or False", lambda v: v in (0, 1), bool), NEWER] = False
 
     rank = 2
 
     def forward(self, inputs: torch.Tensor) -> torch.Tensor:
         if self.interpolation == "nearest":
             return super().forward(inputs)
+        if self.half_pixel:
+            return F.interpolate(inputs, scale_factor=tuple(map(float, self.size)), mode="bilinear")
         # With one more value at the end, torch's aligned corners are TensorFlow's i / size, and one output too many.
         height, width = (size * factor for size, factor in zip(inputs.shape[2:], self.size, strict=True))
         longer = F.pad(inputs, (0, 1, 0, 1), mode="replicate")

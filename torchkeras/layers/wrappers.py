@@ -10,7 +10,7 @@ from torch import Tensor
 from torchkeras import initializers, registry
 from torchkeras.engine.layer import Layer
 from torchkeras.engine.layout import Layout
-from torchkeras.engine.options import Positive, Rule
+from torchkeras.engine.options import Rule, is_integer, rule
 from torchkeras.engine.symbol import KerasTensor, Shape
 from torchkeras.engine.weight import Variable, weight
 
@@ -22,7 +22,12 @@ def _read_layer(value: Any) -> Layer:
     return layer
 
 
-InnerLayer = Annotated[Any, Rule(_read_layer, registry.layers.serialize)]
+# Each is a step of a loop: a file must not ask for one without end.
+Iterations = Annotated[
+    int, rule("must be an integer from 1 to 10000", lambda v: is_integer(v) and 1 <= v <= 10_000, int)
+]
+INNER_LAYER = Rule(_read_layer, registry.layers.serialize)
+InnerLayer = Annotated[Any, INNER_LAYER]
 
 
 class Wrapper(Layer, abstract=True):
@@ -141,7 +146,7 @@ class SpectralNormalization(Wrapper):
     """
 
     layer: InnerLayer
-    power_iterations: Positive = 1
+    power_iterations: Iterations = 1
 
     vector_u = weight("singular_vector", keras="one units", trainable=False)
     vector_u_initializer: ClassVar[Any] = initializers.TruncatedNormal(stddev=0.02)

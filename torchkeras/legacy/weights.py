@@ -160,6 +160,13 @@ def _gates(kept: str, order: tuple[int, ...]) -> Rule:
 
 _LSTM = _gates("icfo", (0, 2, 1, 3))
 
+
+def _highway(layer: Any, variables: Sequence[Any], stored: Stored) -> list[Recipe]:
+    # Up to 1.1 the biases stood each behind its kernel.
+    order = (0, 2, 1, 3) if [name.removesuffix(":0")[-2:] for name in stored.names[1:2]] == ["_b"] else range(4)
+    return [Recipe((k,)) for k in order[: len(variables)]]
+
+
 KERAS_1: Mapping[str, Rule] = {
     "Conv1D": _conv1d,
     "Conv2D": _conv(),
@@ -167,6 +174,7 @@ KERAS_1: Mapping[str, Rule] = {
     "Conv3D": _conv(),
     "ConvLSTM2D": _LSTM,
     "GRU": _gates("zrh", (0, 1, 2)),
+    "Highway": _highway,
     "LSTM": _LSTM,
     "SeparableConv2D": _conv(),
 }

@@ -19,7 +19,7 @@ from torchkeras.engine.network import Network
 from torchkeras.engine.symbol import KerasTensor, Node, as_list, node_of, unpacked
 from torchkeras.saving import json_text
 from torchkeras.saving.errors import ArchitectureError
-from torchkeras.saving.structure import building, check, check_entry, check_functional, places, short
+from torchkeras.saving.structure import building, check, check_entry, check_functional, check_model, places, short
 
 KERAS_VERSION = "2.2.4"  # whose layout we write
 
@@ -166,10 +166,7 @@ def model_from_config(config: Mapping[str, Any], custom_objects: Mapping[str, An
     Raises ArchitectureError for anything else, or what cannot be built; ForbiddenContentError for a function that is
     kept as bytecode, unless `custom_objects` has one in its place; FileLimitError.
     """
-    if not isinstance(config, Mapping):
-        raise ArchitectureError(
-            f"A model config is a dictionary with 'class_name' and 'config'; found {type(config).__name__}."
-        )
+    check_model(config)
     check(config)
     bytecode.refuse(config, {**registry.get_custom_objects(), **(custom_objects or {})})
     check_entry(config)

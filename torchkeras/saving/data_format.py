@@ -53,11 +53,11 @@ def transfer_weights(source: Network, target: Network) -> list[Transferred]:
     for layer, other in dict(pairs_of(source, target)).items():
         for variable, taking in zip(layer._own_variables(), other._own_variables(), strict=True):
             reordering = reorderings.get((id(other), taking.paths), Reordering())
-            array = reordering(variable.numpy())
-            if array.shape != taking.shape:
+            array = reordering(variable.value.detach())
+            if tuple(array.shape) != taking.shape:
                 raise ValueError(
                     f"{type(other).__name__} {other.name!r}: weight {taking.name!r} has shape {taking.shape}; that of "
-                    f"the other data format gives {array.shape}."
+                    f"the other data format gives {tuple(array.shape)}."
                 )
             found.append((taking, array, reordering))
     for taking, array, _ in found:
@@ -87,7 +87,7 @@ def reorderings(
 ) -> dict[Key, Reordering]:
     """What makes arrays of the same model in `original_data_format` those of `target`, for each of its weights.
 
-    A weight's key is `(id(variable.layer), variable.paths)`; the function takes and gives an array in Keras's layout.
+    A weight's key is `(id(variable.layer), variable.paths)`; the function takes and gives a tensor in Keras's layout.
     `keras1`: the arrays are of Keras 1, whose Flatten kept the axes in their order whatever the data format.
     Raises ValueError where the models cannot be one function.
     """

@@ -99,6 +99,16 @@ def members(group: h5py.Group) -> dict[str, Any]:
     return found
 
 
+def groups(group: h5py.Group) -> list[str]:
+    """The names of the groups in a group."""
+    return [name for name, found in members(group).items() if isinstance(found, h5py.Group)]
+
+
+def datasets(group: h5py.Group) -> list[str]:
+    """The names of the datasets in a group."""
+    return [name for name, found in members(group).items() if isinstance(found, h5py.Dataset)]
+
+
 def values(dataset: h5py.Dataset, into: np.ndarray | None = None) -> np.ndarray:
     """The numbers of a dataset, read into an array of its shape when one is given; bfloat16 comes as float32.
 
@@ -123,6 +133,18 @@ def values(dataset: h5py.Dataset, into: np.ndarray | None = None) -> np.ndarray:
         return found
     into[...] = found
     return into
+
+
+def ready(dataset: h5py.Dataset) -> h5py.Dataset | np.ndarray:
+    """A dataset whose reading cannot fail any more: itself when it lies in the file as it is, else its values.
+
+    To be asked of all arrays before the first one is used, so that a damaged file changes nothing. Raises as `values`.
+    """
+    rules.check_type(dataset)
+    with rules.readable(rules.place_of(dataset)):
+        rules.check_bytes(dataset)
+        whole = dataset.chunks is None
+    return dataset if whole else values(dataset)
 
 
 # --- attributes ------------------------------------------------------------------------------------------------------

@@ -168,6 +168,8 @@ def check_type(dataset: h5py.Dataset, limits: Limits = LIMITS) -> None:
     """Refuse element types that are no plain values. Texts of a fixed length pass here: they are harmless."""
     where = place_of(dataset)
     with readable(where):
+        if dataset.id.get_space().get_simple_extent_type() == h5s.NULL:
+            raise UnreadableFileError(f"{where} holds no array at all.")
         kind = dataset.id.get_type()
         found = kind.get_class()
         if found in NUMBERS and kind.get_size() <= 16:
@@ -194,8 +196,6 @@ def check_bytes(dataset: h5py.Dataset, limits: Limits = LIMITS) -> None:
     where, size = place_of(dataset), stored_size(dataset, limits)
     with readable(where):
         file_size = os.stat(dataset.file.filename).st_size
-        if dataset.id.get_space().get_simple_extent_type() == h5s.NULL:
-            raise UnreadableFileError(f"{where} holds no array at all.")
         if size == 0:
             return
         if dataset.id.get_create_plist().get_layout() == h5d.CHUNKED:

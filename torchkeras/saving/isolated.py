@@ -31,6 +31,9 @@ from torchkeras.saving.places import shown, shown_as
 SECONDS = 30.0  # for any file, and one more for each 16 MiB
 GRACE = 30.0  # seconds after which a keeper that is silent is given up
 
+# The errors that a child may ask for.
+KINDS = {cls.__name__: cls for cls in (errors.ModelFileError, *errors.ModelFileError.__subclasses__())}
+
 # The keeper takes the modules it needs alone: the package's own `__init__` imports torch, for seconds.
 BOOT = """
 import sys, types
@@ -95,9 +98,13 @@ def _judge(answer: Mapping[str, Any], task: Mapping[str, Any]) -> None:
         raise UnreadableFileError(f"{name}: the process that read it was killed by signal {number} ({known}).")
     if answer["status"]:
         raise UnreadableFileError(f"{name}: the process that read it ended with status {answer['status']}.")
-    report = json.loads(answer["report"])
+    try:
+        report = json.loads(answer["report"])
+        kind, told = (report["kind"], str(report["text"])) if report else ("", "")
+    except (ValueError, LookupError, TypeError) as error:
+        raise UnreadableFileError(f"{name}: the process that read it told nothing that can be understood.") from error
     if report:
-        raise getattr(errors, report["kind"], UnreadableFileError)(report["text"])
+        raise KINDS.get(kind, UnreadableFileError)(told)
 
 
 class _Keeper:

@@ -148,7 +148,8 @@ def match_by_name(
 
 
 def _match(layer: Layer, arrays: list[Named], origin: Origin, file: str, reshape: bool) -> list[Match]:
-    return match(layer.weights, arrays, origin, f"{file}: layer {layer.name!r} ({type(layer).__name__})", reshape)
+    variables = layer.weights_of_keras1 if origin.generation == 1 else layer.weights
+    return match(variables, arrays, origin, f"{file}: layer {layer.name!r} ({type(layer).__name__})", reshape)
 
 
 def untaken(group: h5py.Group, matches: Iterable[Match]) -> list[str]:
@@ -157,15 +158,15 @@ def untaken(group: h5py.Group, matches: Iterable[Match]) -> list[str]:
     return [source.path for arrays in stored_layers(group).values() for source in arrays if source.path not in taken]
 
 
-def follow_origin(group: h5py.Group, model: Network, matches: list[Match], origin: Origin, by_name: bool) -> None:
+def follow_origin(file: str, model: Network, matches: list[Match], origin: Origin, by_name: bool) -> None:
     """Let layers compute as the Keras and the backend did that made their weights, where that was otherwise.
 
     Raises ModelFileError when layers are paired by name and some would have to change that keep their weights.
     """
     layers = [found for found in model.modules() if isinstance(found, Layer)]
-    if origin.generation == 1:
+    if origin.generation == 1 and not origin.moved:  # what is brought over is made for the model as it is
         for found in layers:
-            _follow_keras1(found, filename(group), by_name)
+            _follow_keras1(found, file, by_name)
     if origin.theano:
         taking = {found.variable.layer for found in matches}
         for found in layers:

@@ -3,29 +3,40 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
+from pathlib import Path
 from typing import Any
 
-import h5py
-
+from torchkeras import bytecode, registry
 from torchkeras.config import DATA_FORMATS
 from torchkeras.engine.layer import Layer
 from torchkeras.engine.network import Network
 from torchkeras.engine.symbol import dtype_of
 from torchkeras.engine.weight import allocate, on_meta
-from torchkeras.saving import hdf5, layer_groups, orderings
+from torchkeras.legacy.weights import Step
+from torchkeras.saving import dialects, layer_groups, numbered_layers, orderings, paths, safetensors, state
 from torchkeras.saving.architecture import model_from_config
-from torchkeras.saving.errors import ArchitectureError, ModelFileError, UnknownFormatError
-from torchkeras.saving.hdf5 import group_in, members, reading
-from torchkeras.saving.keras2 import read_config, read_optimizer
-from torchkeras.saving.matching import Match, Report
+from torchkeras.saving.data_format import reorderings
+from torchkeras.saving.errors import ArchitectureError, ModelFileError, UnknownFormatError, WeightMismatchError
+from torchkeras.saving.isolated import cleaned
+from torchkeras.saving.matching import Match, Report, match_one
 from torchkeras.saving.origin import BACKENDS, Origin
-from torchkeras.saving.places import filename, shown
+from torchkeras.saving.places import shown
+from torchkeras.saving.sources import GROUPS, NUMBERS, PATHS, Source, opened
+from torchkeras.saving.structure import building
 from torchkeras.saving.training import modern_training, restore
 
 PathLike = str | os.PathLike[str]
+
+# Formats of torch's own names, by suffix: what reads them into a model.
+STATES: Mapping[str, Callable[[PathLike, Network], None]] = {
+    ".safetensors": safetensors.read,
+    ".pt": state.read,
+    ".pth": state.read,
+}
 
 
 @dataclass(frozen=True)
@@ -48,59 +59,84 @@ class Taking:
             if value is not None and value not in known:
                 raise ValueError(f"{option} must be one of {', '.join(map(repr, known))}, or None; found {value!r}.")
 
+    def only(self, layout: str, *but: str) -> None:
+        """Raise ValueError when an option is set that means nothing for a layout; `but` are those that do."""
+        for option in ("by_name", "skip_mismatch", "reshape", "original_backend", "original_data_format"):
+            if getattr(self, option) and option not in but:
+                raise ValueError(f"load_weights: {option} means nothing for a file of {layout}.")
 
-def load_weights(model: Network, path: PathLike, taking: Taking) -> Report:
+
+def load_weights(model: Network, path: PathLike, taking: Taking, isolated: bool = False) -> Report:
     """Set a model's weights from a file of weights or of a whole model: all that match or, after an error, none."""
-    with reading(path) as file:
-        return _take(file, model, taking)[2]
+    suffix = Path(path).suffix
+    if suffix in STATES:
+        taking.only(suffix)
+        STATES[suffix](path, model)
+        return Report.of_state(shown(path), model)
+    with _readable(path, isolated) as file, opened(file) as source:
+        return _take(source, model, taking, source.config)[2]
 
 
 def load_model(
-    path: PathLike, custom_objects: Mapping[str, Any] | None, compiled: bool, taking: Taking
+    path: PathLike, custom_objects: Mapping[str, Any] | None, compiled: bool, taking: Taking, isolated: bool = False
 ) -> tuple[Any, Report]:
     """A model with its weights and, if `compiled` and the file has it, its optimizer, losses and metrics."""
-    with reading(path) as file:
-        config = read_config(file, "model_config")
-        if config is None:
+    with _readable(path, isolated) as file, opened(file) as source:
+        if source.config is None:
             raise UnknownFormatError(
-                f"{shown(path)}: there is no 'model_config' in it. A file of weights alone is read by "
+                f"{source.name}: there is no 'model_config' in it. A file of weights alone is read by "
                 "`model.load_weights` of a model built by code."
             )
-        model = _built(file, config, custom_objects)
-        matches, origin, report = _take(file, model, taking, memory=partial(give_memory, model))
-        training = read_config(file, "training_config") if compiled else None
-        if training is not None:
-            _compile(file, model, training, custom_objects)
-            arrays = read_optimizer(file)
-            if arrays:
-                restore(model.optimizer, arrays, matches, model.trainable_weights, origin, filename(file))
+        config = _modern(source, taking, custom_objects)
+        model = _built(source, config, custom_objects)
+        # What the caller says has gone into the architecture; the weights are that one's.
+        own = replace(taking, original_data_format=None)
+        matches, origin, report = _take(source, model, own, None, memory=partial(give_memory, model))
+        if compiled and source.training is not None:
+            _compile(source, model, custom_objects)
+            state_arrays = source.optimizer()
+            if state_arrays:
+                restore(model.optimizer, state_arrays, matches, model.trainable_weights, origin, source.name)
     model.eval()
     return model, report
 
 
-def _built(file: h5py.File, config: Any, custom_objects: Mapping[str, Any] | None) -> Any:
+@contextmanager
+def _readable(path: PathLike, isolated: bool) -> Iterator[PathLike]:
+    if isolated:
+        with cleaned(path) as copy:
+            yield copy
+    else:
+        yield path
+
+
+def _modern(source: Source, taking: Taking, custom_objects: Mapping[str, Any] | None) -> Any:
+    try:
+        return dialects.of_source(source, taking.original_backend, taking.original_data_format, custom_objects)
+    except ModelFileError as error:
+        raise type(error)(f"{source.name}: {error}") from error
+
+
+def _built(source: Source, config: Any, custom_objects: Mapping[str, Any] | None) -> Any:
     """The model of a config, on `meta`."""
     try:
         with on_meta():
             model = model_from_config(config, custom_objects)
     except ModelFileError as error:
-        raise type(error)(f"{filename(file)}: {error}") from error
+        raise type(error)(f"{source.name}: {error}") from error
     if not isinstance(model, Network):
-        raise ArchitectureError(f"{filename(file)}: its architecture is a {type(model).__name__}, and no model.")
+        raise ArchitectureError(f"{source.name}: its architecture is a {type(model).__name__}, and no model.")
     return model
 
 
-def _compile(file: h5py.File, model: Any, training: Any, custom_objects: Mapping[str, Any] | None) -> None:
-    modern = modern_training(training, filename(file))
+def _compile(source: Source, model: Any, custom_objects: Mapping[str, Any] | None) -> None:
+    bytecode.refuse(source.training, {**registry.get_custom_objects(), **(custom_objects or {})})
+    training = modern_training(source.training, source.name, dialects.is_later(source))
     try:
-        model._compile_as(modern, custom_objects)
-    except (ValueError, TypeError) as error:
-        raise ArchitectureError(f"{filename(file)}: {error} Load it with compile=False to go without.") from error
-
-
-def is_whole(file: h5py.File) -> bool:
-    """Whether a file has the weights inside `model_weights`, as those of whole models have."""
-    return "model_weights" in members(file) and hdf5.attribute(file, "layer_names") is None
+        with building("The training configuration"):
+            model._compile_as(training, custom_objects)
+    except ArchitectureError as error:
+        raise ArchitectureError(f"{source.name}: {error} Load it with compile=False to go without.") from error
 
 
 def give_memory(model: Layer) -> None:
@@ -110,33 +146,80 @@ def give_memory(model: Layer) -> None:
             allocate(module, module._own_variables(), dtype_of(module.dtype))
 
 
+# --- weights ---------------------------------------------------------------------------------------------------------
+
+Matched = tuple[list[Match], Origin]
+
+
 def _take(
-    file: h5py.File, model: Network, taking: Taking, memory: Callable[[], None] = lambda: None
+    source: Source, model: Network, taking: Taking, config: Any, memory: Callable[[], None] = lambda: None
 ) -> tuple[list[Match], Origin, Report]:
-    """Match all weights, then `memory()`, then take their values."""
-    whole = is_whole(file)
-    group = group_in(file, "model_weights") if whole else file
-    matches, origin = _matched(group, read_config(file, "model_config") if whole else None, model, taking)
+    """Match all weights, then `memory()`, then take their values. `config`: what tells the file's data format."""
+    matches, origin = _MATCHED[source.layout](source, model, taking, config)
     memory()
-    layer_groups.follow_origin(group, model, matches, origin, taking.by_name)
+    layer_groups.follow_origin(source.name, model, matches, origin, taking.by_name)
     for found in matches:
         found.take()
-    left = layer_groups.untaken(group, matches) if taking.by_name else ()
-    return matches, origin, Report.of(filename(file), matches, model, left)
+    left = layer_groups.untaken(source.weights, matches) if taking.by_name else ()
+    return matches, origin, Report.of(source.name, matches, model, left)
 
 
-def _matched(group: h5py.Group, config: Any, model: Network, taking: Taking) -> tuple[list[Match], Origin]:
-    origin = Origin.of(group, taking.original_backend)
-
-    def attempt(data_format: str | None) -> list[Match]:
-        made = replace(origin, data_format=data_format)
+def _by_groups(source: Source, model: Network, taking: Taking, config: Any) -> Matched:
+    def attempt(made: Origin) -> list[Match]:
         if taking.by_name:
-            return layer_groups.match_by_name(group, model, made, taking.skip_mismatch, taking.reshape)
-        return layer_groups.match_in_order(group, model, made, taking.reshape)
+            return layer_groups.match_by_name(source.weights, model, made, taking.skip_mismatch, taking.reshape)
+        return layer_groups.match_in_order(source.weights, model, made, taking.reshape)
 
-    file, said = filename(group), taking.original_data_format
-    told = orderings.of_config(config)
-    if told is None and said is None and config is None and origin.generation == 1:
-        told = orderings.by_kernels(file, attempt)
-    data_format = orderings.agreed(file, said, told, orderings.of_model(model))
-    return attempt(data_format), replace(origin, data_format=data_format)
+    origin = Origin.of(source.weights, taking.original_backend)
+    return _settled(source, model, taking, config, origin, attempt)
+
+
+def _by_paths(source: Source, model: Network, taking: Taking, config: Any) -> Matched:
+    taking.only("Keras 3's paths", "original_data_format")
+
+    def attempt(made: Origin) -> list[Match]:
+        return [match_one(variable, array, made) for variable, array in paths.pairs(source.weights, model)]
+
+    return _settled(source, model, taking, config, Origin(3, False), attempt)
+
+
+def _by_numbers(source: Source, model: Network, taking: Taking, config: Any) -> Matched:
+    taking.only("Keras 0's numbered layers", "original_backend", "original_data_format")
+    backend = taking.original_backend
+
+    def attempt(made: Origin) -> list[Match]:
+        return numbered_layers.match(source.weights, model, made, backend is not None)
+
+    return _settled(source, model, taking, config, Origin(1, backend == "theano"), attempt)
+
+
+_MATCHED: Mapping[str, Callable[..., Matched]] = {GROUPS: _by_groups, PATHS: _by_paths, NUMBERS: _by_numbers}
+
+
+def _settled(
+    source: Source,
+    model: Network,
+    taking: Taking,
+    config: Any,
+    origin: Origin,
+    attempt: Callable[[Origin], list[Match]],
+) -> Matched:
+    """The matches that `attempt` makes, once it is settled where the file's convolutions have their channels."""
+    own, said, told = orderings.of_model(model), taking.original_data_format, orderings.of_config(config)
+    if origin.generation == 1 and source.config is None and said is None:
+        told = orderings.by_kernels(source.name, lambda tried: attempt(replace(origin, data_format=tried)))
+    data_format = orderings.agreed(source.name, said, told, own)
+    moved: Mapping[Any, Step] = {}
+    if data_format is not None and own is not None and data_format != own:
+        moved = _moved(source, model, data_format, origin.generation == 1)
+    settled = replace(origin, data_format=data_format, moved=moved)
+    return attempt(settled), settled
+
+
+def _moved(source: Source, model: Network, data_format: str, of_keras1: bool) -> dict[Any, Step]:
+    """What brings weights over that the same architecture had in the other data format."""
+    try:
+        found = reorderings(model, data_format, of_keras1)
+    except ValueError as error:
+        raise WeightMismatchError(f"{source.name}: its weights cannot be brought over. {error}") from error
+    return {key: Step(str(reordering), reordering) for key, reordering in found.items() if reordering.steps}

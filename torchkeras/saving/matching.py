@@ -30,10 +30,11 @@ SLAB = 1 << 20  # bytes read at once: what a core's cache holds, as each slab is
 
 @dataclass(frozen=True)
 class Named:
-    """An array in a file: its name there, and the dataset (or an array) itself."""
+    """An array in a file: its name there, the dataset (or an array) itself, and its full path, unless the dataset's."""
 
     name: str
     data: Any
+    place: str = ""
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -53,7 +54,13 @@ class Named:
     @property
     def path(self) -> str:
         """Its full path in the file."""
-        return getattr(self.data, "name", None) or self.name
+        return self.place or getattr(self.data, "name", None) or self.name
+
+    def ready(self) -> Named:
+        """The same, of which reading cannot fail any more. Raises ModelFileError."""
+        if not isinstance(self.data, h5py.Dataset):
+            return self
+        return Named(self.name, hdf5.ready(self.data), self.path)
 
 
 @dataclass(frozen=True)
@@ -71,6 +78,10 @@ class Match:
         kinds = sorted({source.dtype for source in self.sources} - {wanted})
         cast = [f"cast from {kind} to {wanted}" for kind in kinds]
         return (*self.recipe.deeds, *cast)
+
+    def ready(self) -> Match:
+        """The same with arrays of which reading cannot fail, to be asked for before any weight is changed."""
+        return Match(self.variable, tuple(source.ready() for source in self.sources), self.recipe)
 
     def shape(self) -> tuple[int, ...]:
         """The shape that the recipe makes of the declared ones. Nothing is read."""
@@ -136,11 +147,12 @@ def match(
             f"{where} has {len(variables)} weights ({', '.join(v.full_name for v in variables)}); "
             f"the file has {len(arrays)} ({', '.join(source.name for source in arrays)})."
         )
-    fitted = [_fitted(found, where, reshape) for found in _by_names(matches)]
-    for source in arrays:
-        if isinstance(source.data, h5py.Dataset):
-            hdf5_rules.check_bytes(source.data)  # before any weight is changed
-    return fitted
+    return [_fitted(found, where, reshape).ready() for found in _by_names(matches)]
+
+
+def match_one(variable: Variable, data: h5py.Dataset, origin: Origin) -> Match:
+    """A weight with the one array that was found for it, which has its shape."""
+    return Match(variable, (Named(variable.name, data),), Recipe((0,), after=origin.steps(variable))).ready()
 
 
 def _count(group: list[Variable], left: list[Named], origin: Origin) -> int:
@@ -222,6 +234,16 @@ class Report:
     rows: tuple[Loaded, ...]
     left_in_model: tuple[str, ...] = ()
     left_in_file: tuple[str, ...] = ()
+
+    @classmethod
+    def of_state(cls, file: str, model: Any) -> Report:
+        """The report of a file that has the model's own tensors under their own names."""
+        names = {id(tensor): name for name, tensor in model.state_dict(keep_vars=True).items()}
+        rows = [
+            Loaded(v.layer.name, v.full_name, v.shape, tuple(names[id(tensor)] for tensor in v.tensors), ())
+            for v in model.weights
+        ]
+        return cls(file, tuple(rows))
 
     @classmethod
     def of(cls, file: str, matches: Sequence[Match], model: Any, left_in_file: Sequence[str] = ()) -> Report:

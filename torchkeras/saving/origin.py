@@ -6,7 +6,9 @@ neither backend nor channels; what their names and shapes tell is used, what the
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
 
 import h5py
 import torch
@@ -32,29 +34,35 @@ FLIPPED = Step("flipped along the spatial axes", _turn)
 
 @dataclass(frozen=True)
 class Origin:
-    """The generation of Keras (1, 2 or 3) that wrote a file, whether it ran on Theano, and its data format if known."""
+    """The generation of Keras (1, 2 or 3) that wrote a file, whether it ran on Theano, and its data format if known.
+
+    `moved`: where that is not the model's, what brings each weight over, by its layer's id and its paths.
+    """
 
     generation: int
     theano: bool
     data_format: str | None = None
+    moved: Mapping[Any, Step] = field(default_factory=dict)
 
     @classmethod
     def of(cls, group: h5py.Group, backend: str | None = None) -> Origin:
         """The origin of a group of weights, with what the caller says where the file does not.
 
-        Raises UnknownFormatError for a file of no known Keras, and ValueError when the caller's word is none, or is
-        against the file's.
+        Raises UnknownFormatError for a file of no known Keras, and ValueError when the caller's word is against the
+        file's.
         """
         file = filename(group)
         if all(attribute(group, name) is None for name in ("layer_names", "layer_names0")):
             raise UnknownFormatError(f"{file}: {group.name} has no 'layer_names': it holds no weights of Keras.")
         version = str(attribute(group, "keras_version", attribute(group.file, "keras_version", "")))
+        if not version and _named_by_keras1(group):
+            version = "1."  # whose files of weights alone have none
         if version[:2] not in ("1.", "2.", "3."):
             raise UnknownFormatError(
                 f"{file}: written by Keras {version or 'of an unknown version'}; files of Keras 1, 2 and 3 are read."
             )
         told = attribute(group, "backend", attribute(group.file, "backend", "tensorflow"))
-        found = _backend_by_names(group) if version.startswith("1.") else str(told)
+        found = backend_by_names(group) if version.startswith("1.") else str(told)
         if backend is not None and found is not None and (backend == "theano") != (found == "theano"):
             raise ValueError(f"{file}: written on {found}, and original_backend says {backend!r}.")
         if found is not None and found not in BACKENDS:
@@ -62,19 +70,31 @@ class Origin:
         return cls(int(version[0]), (found or backend) == "theano")
 
     def steps(self, variable: Variable) -> tuple[Step, ...]:
-        """What the values of a weight have to go through: turned round, where Theano had them so."""
+        """What the values of a weight have to go through: turned round, where Theano had them so, and brought over."""
         turned = variable.name in ("kernel", "recurrent_kernel") and any(
             cls.__name__ in TURNED for cls in type(variable.layer).__mro__
         )
-        return (FLIPPED,) if self.theano and turned and len(variable.shape) > 2 else ()
+        flipped = (FLIPPED,) if self.theano and turned and len(variable.shape) > 2 else ()
+        moved = self.moved.get((id(variable.layer), variable.paths))
+        return flipped if moved is None else (*flipped, moved)
 
 
-def _backend_by_names(group: h5py.Group) -> str | None:
+def backend_by_names(group: h5py.Group) -> str | None:
     """The backend of Keras 1: TensorFlow's names of variables end with ":0", Theano's do not; None without weights."""
-    names = [name for layer in read_names(group, "layer_names") for name in _names(group, layer)]
+    names = _all_names(group)
     if not names:
         return None
     return "tensorflow" if any(name.endswith(":0") for name in names) else "theano"
+
+
+def _named_by_keras1(group: h5py.Group) -> bool:
+    """Whether the weights have names such as `dense_1_W`: from Keras 2 on they are in scopes, `dense_1/kernel`."""
+    names = _all_names(group)
+    return bool(names) and not any("/" in name for name in names)
+
+
+def _all_names(group: h5py.Group) -> list[str]:
+    return [name for layer in read_names(group, "layer_names") for name in _names(group, layer)]
 
 
 def _names(group: h5py.Group, layer: str) -> list[str]:

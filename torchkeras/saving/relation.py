@@ -7,6 +7,8 @@ from itertools import chain
 from typing import Any
 
 import numpy as np
+import torch
+from torch import Tensor
 
 from torchkeras.engine.symbol import Shape
 
@@ -99,8 +101,8 @@ class Take:
     axis: int
     places: Places
 
-    def __call__(self, array: np.ndarray) -> np.ndarray:
-        return np.take(array, self.places, self.axis)
+    def __call__(self, array: Tensor) -> Tensor:
+        return array.index_select(self.axis, torch.tensor(self.places, device=array.device))
 
     def __str__(self) -> str:
         return f"axis {self.axis} reordered"
@@ -114,8 +116,8 @@ class Turn:
     order: tuple[int, ...]
     result: tuple[int, ...]
 
-    def __call__(self, array: np.ndarray) -> np.ndarray:
-        return array.reshape(self.view).transpose(self.order).reshape(self.result)
+    def __call__(self, array: Tensor) -> Tensor:
+        return array.reshape(self.view).permute(self.order).reshape(self.result)
 
     def __str__(self) -> str:
         return "axes moved"
@@ -127,7 +129,7 @@ class Reordering:
 
     steps: tuple[Take | Turn, ...] = ()
 
-    def __call__(self, array: np.ndarray) -> np.ndarray:
+    def __call__(self, array: Tensor) -> Tensor:
         for step in self.steps:
             array = step(array)
         return array

@@ -110,6 +110,8 @@ def _numbered_state(file: h5py.Group, version: str) -> list[Named]:
         return []
     group = group_in(inside, "vars")
     names = numbered(list(members(group)))
-    first = ["iteration", "learning_rate"] if version.startswith("3.") else ["iteration"]
-    called = [*first, *names[len(first) :]]
-    return [Named(label, dataset_in(group, name)) for label, name in zip(called, names, strict=False)]
+    found = [dataset_in(group, name) for name in names]
+    # A rate that follows a schedule is not there.
+    has_rate = version.startswith("3.") and len(found) > 1 and found[1].shape == ()
+    first = ["iteration", "learning_rate"] if has_rate else ["iteration"]
+    return [Named(label, data) for label, data in zip([*first, *names[len(first) :]], found, strict=False)]

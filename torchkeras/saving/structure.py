@@ -17,7 +17,7 @@ FAILURES = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError,
 
 
 @contextmanager
-def building() -> Iterator[None]:
+def building(what: str = "The architecture") -> Iterator[None]:
     """Inside the `with` block what goes wrong with a config becomes ArchitectureError."""
     try:
         yield
@@ -26,7 +26,7 @@ def building() -> Iterator[None]:
     except (ValueError, TypeError) as error:
         raise ArchitectureError(str(error)) from error
     except FAILURES as error:
-        raise ArchitectureError(f"The architecture cannot be built ({type(error).__name__}: {error}).") from error
+        raise ArchitectureError(f"{what} cannot be built ({type(error).__name__}: {error}).") from error
 
 
 def short(value: Any, most: int = 300) -> str:
@@ -68,6 +68,14 @@ def _entries(found: Mapping[str, Any]) -> list[Any]:
         check_functional(config)
         return list(config["layers"])
     return []
+
+
+def check_model(config: Any) -> None:
+    """Check the outer form of a model's config. Raises ArchitectureError."""
+    if not isinstance(config, Mapping):
+        raise ArchitectureError(
+            f"A model config is a dictionary with 'class_name' and 'config'; found {type(config).__name__}."
+        )
 
 
 def check_entry(entry: Any) -> None:

@@ -33,7 +33,6 @@ WITHOUT_EFFECT: Mapping[str, tuple[Any, ...]] = {
     "gradient_accumulation_steps": (None,),
     "centered": (False,),
 }
-NEWER = ("jit_compile", "loss_scale_factor")  # an optimizer that has one of these keeps Keras 3's formulas
 LATER_COMPILE = (
     "run_eagerly",
     "steps_per_execution",
@@ -52,8 +51,8 @@ LOSS_DEFAULTS: Mapping[str, tuple[Any, ...]] = {
 }
 
 
-def modern_training(training: Any, file: str) -> dict[str, Any]:
-    """What a file says about compiling, in the form of Keras 2.2.4.
+def modern_training(training: Any, file: str, later: bool) -> dict[str, Any]:
+    """What a file says about compiling, in the form of Keras 2.2.4. `later`: tf.keras or Keras 3 wrote it.
 
     Raises ArchitectureError for what cannot be done as it was there.
     """
@@ -61,7 +60,7 @@ def modern_training(training: Any, file: str) -> dict[str, Any]:
         raise ArchitectureError(f"{file}: its training configuration names no optimizer; load it with compile=False.")
     try:
         found = {
-            "optimizer_config": _optimizer(training["optimizer_config"]),
+            "optimizer_config": _optimizer(training["optimizer_config"], later),
             "loss": _each(training.get("loss"), _function),
             "metrics": _metrics(training.get("metrics")),
             "weighted_metrics": _metrics(training.get("weighted_metrics")),
@@ -76,13 +75,13 @@ def modern_training(training: Any, file: str) -> dict[str, Any]:
     return found
 
 
-def _optimizer(config: Mapping[str, Any]) -> dict[str, Any]:
+def _optimizer(config: Mapping[str, Any], later: bool) -> dict[str, Any]:
     name, options = str(config.get("class_name")).rpartition(">")[2], config.get("config")
     if not isinstance(options, Mapping):
         raise ValueError(f"the optimizer {name} has no options")
     kept = _without_effect(f"optimizer {name}", options, WITHOUT_EFFECT)
-    if any(key in options for key in NEWER):
-        if name == "RMSprop":
+    if later:
+        if name == "RMSprop" and "decay" not in options:  # which the optimizers of tf.keras up to 2.10 have
             raise ValueError("RMSprop of Keras 3 adds epsilon under the root, which torchkeras's does not")
         if kept.pop("clipnorm", None) is not None:
             raise ValueError(f"{name} clips each gradient to a norm of its own (clipnorm), which torchkeras does not")
@@ -94,8 +93,19 @@ def _optimizer(config: Mapping[str, Any]) -> dict[str, Any]:
         kept["momentum"] = options["momentum"]
     kept.pop("global_clipnorm", None)
     if isinstance(kept.get("learning_rate"), Mapping):
-        raise ValueError(f"the learning rate of {name} is a schedule")
+        kept.update(_schedule(name, kept["learning_rate"]))
     return {"class_name": name, "config": kept}
+
+
+def _schedule(name: str, schedule: Mapping[str, Any]) -> dict[str, Any]:
+    """Rate and decay of the one schedule that is Keras 2's `decay`. Raises ValueError for another."""
+    options = schedule.get("config")
+    told = options if isinstance(options, Mapping) else {}
+    rate, rise, steps = (told.get(key) for key in ("initial_learning_rate", "decay_rate", "decay_steps"))
+    numbers = all(isinstance(value, (int, float)) for value in (rate, rise, steps))
+    if schedule.get("class_name") != "InverseTimeDecay" or told.get("staircase") or not numbers or not steps:
+        raise ValueError(f"the learning rate of {name} is a schedule, {schedule.get('class_name')!r}")
+    return {"learning_rate": rate, "decay": rise / steps}  # type: ignore[operator]
 
 
 def _without_effect(what: str, options: Mapping[str, Any], table: Mapping[str, tuple[Any, ...]]) -> dict[str, Any]:
@@ -191,8 +201,11 @@ def _slots(arrays: Sequence[Named], values: list[Any], count: int, slots: int) -
         return []
     if len(values) < slots * count:
         return None
-    if any(_is_step(named.name) for named in arrays[:1]):  # weight by weight
-        return None if len(values) != slots * count else [values[k::slots] for k in range(slots)]
+    if any(_is_step(named.name) for named in arrays[:1]):  # weight by weight, but for Adam's maxima, the third slot
+        together = min(slots, 2)
+        side_by_side, last = values[: together * count], values[together * count :]
+        found = [side_by_side[k::together] for k in range(together)] + ([last] if slots > together else [])
+        return found if len(values) == slots * count else None
     rest = values[slots * count :]  # Keras 2.2.4 writes a zero for each weight where amsgrad would have its maximum
     if any(value.shape != (1,) for value in rest):
         return None

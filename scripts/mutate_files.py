@@ -1,0 +1,279 @@
+"""Read mutated copies of genuine model files by the isolated reader, and count what becomes of them.
+
+    python scripts/mutate_files.py [--count 20000] [--seed 0] [--jobs 1] FOLDER...
+
+takes every `model.h5`, `model.keras` and `model.weights.h5` below the folders (by default tests/golden) in turn.
+Mutation number k of a seed is always the same: a few bits flipped, bytes overwritten with zeros, ones, noise or
+lengths, the end cut off, two blocks swapped, a block doubled or taken out.
+
+Each copy goes through `isolated.cleaned`, and all of the clean copy is then read in this process. Where that differs
+from the genuine file in more than bytes that nothing protects, `load_model` is asked as well. It ends in one of these
+ways:
+
+- refused: an error of the family ModelFileError, by the reader or by `load_model`;
+- same: all that is read (the tree of groups, attributes, shapes, types, values; the two texts of an archive) is what
+  the genuine file has, or `load_model` gives the genuine model: the same architecture, the same weights, bit by bit;
+- data: names, shapes and types are those of the genuine file, and each value that differs lies, in the file, in a byte
+  that was mutated: raw numbers of an array, or letters of a text, its length as it was. HDF5 keeps no checksum of
+  those, so no reader can tell. In an archive every byte is under a checksum, so there nothing may differ;
+- wrong: anything else that is loaded without an error.
+
+Counted beside them: deaths of the process that asks (each batch runs in one of its own; its end by a signal or by an
+error of another family is counted) and readings over the limit (longer than their limit of time and 5 seconds).
+Exits with 1 when there are deaths, wrong loads or readings over the limit.
+"""
+
+import argparse
+import json
+import random
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import h5py
+import numpy as np
+
+from torchkeras import clear_session
+from torchkeras.models import Model, load_model
+from torchkeras.saving import archive, hdf5, isolated
+from torchkeras.saving.errors import ModelFileError
+
+GOLDEN = Path(__file__).resolve().parent.parent / "tests" / "golden"
+NAMES = ("model.h5", "model.keras", "model.weights.h5")
+SECONDS = 10.0
+MEMORY = 1 << 30
+BATCH = 500
+
+
+# --- mutations -------------------------------------------------------------------------------------------------------
+
+
+def flip(content: bytearray, draw: random.Random) -> None:
+    for _ in range(draw.choice((1, 1, 2, 4, 16, 64))):
+        content[draw.randrange(len(content))] ^= 1 << draw.randrange(8)
+
+
+def overwrite(content: bytearray, draw: random.Random) -> None:
+    length = draw.choice((1, 2, 4, 8, 16, 64, 512))
+    start = draw.randrange(max(1, len(content) - length))
+    patterns = (bytes(length), b"\xff" * length, draw.randbytes(length), b"\x7f" + bytes(length - 1))
+    content[start : start + length] = draw.choice(patterns)
+
+
+def lie(content: bytearray, draw: random.Random) -> None:
+    """A length or an address of HDF5, eight bytes, made another."""
+    start = draw.randrange(max(1, len(content) - 8))
+    value = draw.choice((0, 1, len(content), draw.randrange(len(content)), 1 << 31, 1 << 40, (1 << 64) - 1))
+    content[start : start + 8] = value.to_bytes(8, "little")
+
+
+def cut(content: bytearray, draw: random.Random) -> None:
+    del content[draw.randrange(len(content)) :]
+
+
+def swap(content: bytearray, draw: random.Random) -> None:
+    length = draw.choice((8, 40, 256, 1024))
+    one, other = (draw.randrange(max(1, len(content) - length)) for _ in range(2))
+    if abs(one - other) >= length:
+        content[one : one + length], content[other : other + length] = (
+            content[other : other + length],
+            content[one : one + length],
+        )
+
+
+def double(content: bytearray, draw: random.Random) -> None:
+    start = draw.randrange(len(content))
+    content[start:start] = content[start : start + draw.choice((1, 8, 512))]
+
+
+def take_out(content: bytearray, draw: random.Random) -> None:
+    start = draw.randrange(len(content))
+    del content[start : start + draw.choice((1, 8, 512))]
+
+
+MUTATIONS = (flip, flip, flip, overwrite, overwrite, lie, lie, cut, swap, double, take_out)
+
+
+def mutated(content: bytes, seed: int, number: int) -> bytes:
+    """Mutation `number` of a file."""
+    draw = random.Random(f"{seed} {number}")
+    changed = bytearray(content)
+    draw.choice(MUTATIONS)(changed, draw)
+    return bytes(changed)
+
+
+# --- what a file holds -----------------------------------------------------------------------------------------------
+
+
+def contents(path: Path) -> dict[str, Any]:
+    """All that is read of a file, by its place."""
+    if archive.is_archive(path):
+        with archive.opened(path) as found, found.weights() as weights:
+            texts = {"config": json.dumps(found.config), "metadata": json.dumps(found.metadata)}
+            return {**tree(weights), **texts}
+    with hdf5.reading(path) as file:
+        return tree(file)
+
+
+def tree(group: h5py.Group) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    pending: list[Any] = [group]
+    while pending:
+        place = pending.pop()
+        found.update({f"{place.name}@{name}": value for name, value in hdf5.attributes(place).items()})
+        if isinstance(place, h5py.Dataset):
+            found[str(place.name)] = hdf5.values(place)
+        else:
+            found[f"{place.name}/"] = None
+            pending += hdf5.members(place).values()
+    return found
+
+
+def verdict(genuine: dict[str, Any], found: dict[str, Any], before: bytes, after: bytes, is_zip: bool) -> str:
+    """same, data or wrong, as told above."""
+    if genuine.keys() != found.keys():
+        return "wrong"
+    differing = [(genuine[key], found[key]) for key in genuine if not same(genuine[key], found[key])]
+    if not differing:
+        return "same"
+    if is_zip or len(before) != len(after):
+        return "wrong"
+    hit = [place for place in range(len(before)) if before[place] != after[place]]
+    return "data" if all(only_in(hit, before, after, old, new) for old, new in differing) else "wrong"
+
+
+def same(old: Any, new: Any) -> bool:
+    if isinstance(old, np.ndarray) and isinstance(new, np.ndarray):
+        return (old.dtype, old.shape, old.tobytes()) == (new.dtype, new.shape, new.tobytes())
+    return type(old) is type(new) and old == new
+
+
+def only_in(hit: list[int], before: bytes, after: bytes, old: Any, new: Any) -> bool:
+    """Whether a value's bytes, where they differ, lie at mutated places: found in both files at one place."""
+    if type(old) is not type(new):
+        return False
+    if isinstance(old, np.ndarray):
+        if (old.dtype, old.shape) != (new.dtype, new.shape):
+            return False
+        return at_one_place(hit, before, after, old.tobytes(), new.tobytes())
+    if isinstance(old, str):
+        return at_one_place(hit, before, after, old.encode(), new.encode())
+    if isinstance(old, list) and len(old) == len(new) and all(isinstance(item, str) for item in (*old, *new)):
+        return all(
+            one == other or at_one_place(hit, before, after, one.encode(), other.encode())
+            for one, other in zip(old, new, strict=True)
+        )
+    return False
+
+
+def at_one_place(hit: list[int], before: bytes, after: bytes, old: bytes, new: bytes) -> bool:
+    """A zero byte written into a text of a fixed length ends it there; its stored length is the same."""
+    length = max(len(old), len(new))
+    old, new = old.ljust(length, b"\0"), new.ljust(length, b"\0")
+    different = [place for place in range(length) if old[place] != new[place]]
+    starts = {place - different[0] for place in hit}
+    return any(
+        start >= 0
+        and before[start : start + len(old)] == old
+        and after[start : start + different[-1] + 1] == new[: different[-1] + 1]
+        for start in starts
+    )
+
+
+def loaded(path: Path) -> Model:
+    clear_session()
+    return load_model(path)
+
+
+def verdict_of_models(genuine: Model, found: Model, before: bytes, after: bytes) -> str:
+    """same, data or wrong: of what was loaded, whatever else the file has."""
+    old, new = genuine.get_weights(), found.get_weights()
+    if genuine.to_json() != found.to_json() or len(old) != len(new):
+        return "wrong"
+    differing = [pair for pair in zip(old, new, strict=True) if not same(*pair)]
+    hit = [place for place in range(min(len(before), len(after))) if before[place] != after[place]]
+    if differing and not (len(before) == len(after) and all(only_in(hit, before, after, *pair) for pair in differing)):
+        return "wrong"
+    return "data" if differing else "same"
+
+
+# --- running ---------------------------------------------------------------------------------------------------------
+
+
+def files(folders: list[Path]) -> list[Path]:
+    return sorted(path for folder in folders for name in NAMES for path in folder.rglob(name))
+
+
+def run(paths: list[Path], numbers: range, seed: int) -> Counter[str]:
+    """Read the mutations of these numbers; counts what became of them."""
+    counts: Counter[str] = Counter()
+    known: dict[Path, tuple[bytes, dict[str, Any]]] = {}
+    with tempfile.TemporaryDirectory() as folder:
+        for number in numbers:
+            path = paths[number % len(paths)]
+            if path not in known:
+                known[path] = path.read_bytes(), contents(path)
+            genuine, expected = known[path]
+            changed, begun = mutated(genuine, seed, number), time.monotonic()
+            target = Path(folder) / path.name
+            target.write_bytes(changed)
+            try:
+                with isolated.cleaned(target, SECONDS, MEMORY) as copy:
+                    found = contents(copy)
+                    outcome = verdict(expected, found, genuine, changed, path.suffix == ".keras")
+                    if outcome == "wrong":
+                        counts["left to load_model"] += 1
+                        outcome = verdict_of_models(loaded(path), loaded(copy), genuine, changed)
+            except ModelFileError as error:
+                outcome = "refused"
+                counts[f"refused: {type(error).__name__}"] += 1
+                counts["children killed by a signal"] += "was killed by signal" in str(error)
+                counts["children stopped at a limit"] += "reading it takes" in str(error)
+            counts[outcome] += 1
+            counts["over the limit"] += time.monotonic() - begun > SECONDS + 5
+            if outcome == "wrong":
+                print(f"wrong: number {number} of seed {seed}: {path}", file=sys.stderr)
+    return counts
+
+
+def batch(arguments: argparse.Namespace, numbers: range) -> "subprocess.Popen[str]":
+    command = [sys.executable, __file__, "--seed", str(arguments.seed), *map(str, arguments.folders)]
+    command += ["--first", str(numbers.start), "--last", str(numbers.stop)]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("folders", nargs="*", type=Path, default=[GOLDEN])
+    parser.add_argument("--count", type=int, default=20_000)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--first", type=int)
+    parser.add_argument("--last", type=int)
+    arguments = parser.parse_args()
+    if arguments.first is not None:
+        print(json.dumps(run(files(arguments.folders), range(arguments.first, arguments.last), arguments.seed)))
+        return 0
+    begun, counts = time.monotonic(), Counter({"deaths": 0, "wrong": 0, "over the limit": 0})
+    waiting = [range(k, min(k + BATCH, arguments.count)) for k in range(0, arguments.count, BATCH)]
+    running: list[subprocess.Popen[str]] = []
+    while waiting or running:
+        while waiting and len(running) < arguments.jobs:
+            running.append(batch(arguments, waiting.pop(0)))
+        process = running.pop(0)
+        told, _ = process.communicate()
+        counts += Counter(json.loads(told) if process.returncode == 0 else {"deaths": 1})
+        print(f"{len(waiting)} batches to go; {dict(counts)}", file=sys.stderr)
+    counts["seconds"] = round(time.monotonic() - begun)
+    for name in ("deaths", "wrong", "over the limit"):
+        counts[name] += 0
+    print(json.dumps(dict(sorted(counts.items())), indent=1))
+    return int(any(counts[name] for name in ("deaths", "wrong", "over the limit")))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,107 @@
+"""Load the files of `written_files` with a genuine Keras and compare what it computes with what torchkeras computed.
+
+    python read_written_files.py FOLDER [keras | tf_keras]
+
+Reads what the installed version can: Keras 2.2.4 and tf_keras .h5, Keras 3 .keras and .weights.h5 (into the model of
+the .keras file, its weights made others first). Prints a line a file and a total; exits with 1 on any difference.
+Needs Python 3.7 and that Keras, nothing else.
+"""
+
+import importlib
+import json
+import os
+import sys
+
+import numpy as np
+
+ABSOLUTE, RELATIVE = 1e-4, 1e-3
+LEARNING = 1e-3  # both, for losses of further steps
+# What a Keras raises for a file that it cannot read: a line of the report.
+REFUSALS = (ValueError, TypeError, KeyError, IndexError, AttributeError, RuntimeError, NotImplementedError, OSError)
+
+
+def as_list(value):
+    return list(value) if isinstance(value, (list, tuple)) else [value]
+
+
+def numbered(arrays, letter):
+    found = []
+    while letter + str(len(found)) in arrays:
+        found.append(arrays[letter + str(len(found))])
+    return found
+
+
+def difference(model, arrays):
+    """None, or what differs between the model's outputs and those in the file."""
+    inputs, expected = numbered(arrays, "x"), numbered(arrays, "y")
+    outputs = as_list(model.predict(inputs if len(inputs) > 1 else inputs[0], batch_size=len(inputs[0]), verbose=0))
+    if [np.shape(output) for output in outputs] != [output.shape for output in expected]:
+        return f"shapes {[np.shape(o) for o in outputs]} instead of {[o.shape for o in expected]}"
+    for index, output in enumerate(outputs):
+        wanted = expected[index]
+        if not np.allclose(output, wanted, rtol=RELATIVE, atol=ABSOLUTE):
+            return f"output {index} differs by {np.abs(output - wanted).max():.1e}"
+    return None
+
+
+def learning(model, arrays):
+    """None, or how the losses of further training steps differ."""
+    losses = [as_list(model.train_on_batch(arrays["x0"], arrays["t0"]))[0] for _ in arrays["losses"]]
+    if np.allclose(losses, arrays["losses"], rtol=LEARNING, atol=LEARNING):
+        return None
+    return "losses of further steps are {} instead of {}".format(losses, arrays["losses"].tolist())
+
+
+def read_whole(package, path, arrays, learns):
+    """What is wrong with a whole model, and with how it goes on learning."""
+    model = package.models.load_model(path)
+    found = difference(model, arrays)
+    return found or (learning(model, arrays) if learns and "losses" in arrays else None)
+
+
+def read_weights(package, path, arrays, learns):
+    """What is wrong with weights alone."""
+    model = package.models.load_model(os.path.join(os.path.dirname(path), "model.keras"), compile=False)
+    model.set_weights([np.ones_like(value) for value in model.get_weights()])
+    model.load_weights(path)
+    return difference(model, arrays)
+
+
+def main():
+    folder, name = sys.argv[1], sys.argv[2] if len(sys.argv) > 2 else "keras"
+    package = importlib.import_module(name)
+    version = package.__version__
+    reader = "keras-3" if version.startswith("3.") else "tf_keras" if name == "tf_keras" else "keras-2.2.4"
+    backend = "" if name == "tf_keras" else package.backend.backend()
+    files = {"model.keras": read_whole, "model.weights.h5": read_weights}
+    if reader != "keras-3":
+        files = {"model.h5": read_whole}
+    right = wrong = left_out = 0
+    for case in sorted(os.listdir(folder)):
+        with open(os.path.join(folder, case, "case.json")) as file:
+            about = json.load(file)
+        unread = about["unread"]
+        reason = (
+            unread.get(reader)
+            or unread.get(f"{reader} on {backend}")
+            or (about["no_keras3"] if reader == "keras-3" else None)
+        )
+        for file_name, read in sorted(files.items()):
+            if reason:
+                left_out += 1
+                print(f"{case}/{file_name}: left out, {reason}")
+                continue
+            arrays = dict(np.load(os.path.join(folder, case, "io.npz")))
+            try:
+                package.backend.clear_session()
+                problem = read(package, os.path.join(folder, case, file_name), arrays, f"{reader} losses" not in unread)
+            except REFUSALS as error:
+                problem = f"{type(error).__name__}: {str(error)[:500]}"
+            right, wrong = right + (problem is None), wrong + (problem is not None)
+            print("{}/{}: {}".format(case, file_name, problem or "right"))
+    print(f"{name} {version}: {right} files right, {wrong} wrong, {left_out} left out.")
+    sys.exit(1 if wrong else 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,122 @@
+"""Write models of every layer family as .h5, .keras and .weights.h5, for `read_written_files.py` to read elsewhere.
+
+    scripts/written_files FOLDER
+    python scripts/read_written_files.py FOLDER         (where a genuine Keras is installed)
+
+A model is a folder with its files, `io.npz` (inputs `x0`.., outputs `y0`.., and for a compiled one targets `t0`.. and
+the `losses` of its next steps) and `case.json`, which says who can read what, and why not.
+"""
+
+import argparse
+import json
+import zipfile
+from datetime import datetime
+from io import BytesIO
+from pathlib import Path
+
+import h5py
+import numpy as np
+import torch
+from written_models import CASES, SAMPLES
+
+import torchkeras
+from torchkeras.engine.symbol import as_list
+from torchkeras.models import Model
+from torchkeras.saving import optimizer_paths, paths
+from torchkeras.saving.keras3_writing import keras3_config
+
+STEPS = 3
+POSITIVE = ("moving_variance", "variance")
+KEPT = ("count",)
+
+
+def give_values(model: Model, random: np.random.RandomState) -> None:
+    """Weights of which none is like another, biases among them."""
+    for variable in model.weights:
+        if variable.name not in KEPT:
+            low, high = (0.5, 1.5) if variable.name in POSITIVE else (-0.5, 0.5)
+            variable.assign(random.uniform(low, high, variable.shape).astype("float32"))
+
+
+def inputs_of(model: Model, random: np.random.RandomState) -> list[np.ndarray]:
+    """Random inputs; integers from 0 to 8, whose zeros come last and are masked where they are."""
+    found = []
+    for tensor in model.inputs:
+        shape = (SAMPLES, *(size or 5 for size in tensor.shape[1:]))
+        if tensor.dtype.is_floating_point:
+            values = random.uniform(-1, 1, shape).astype("float32")
+            if len(shape) == 3:
+                values[1, -2:] = 0.0
+            found.append(values)
+        else:
+            values = random.randint(1, 9, shape).astype("int32")
+            values[0, -3:], values[1, 0] = 0, 0
+            found.append(values)
+    return found
+
+
+def write_keras3(model: Model, folder: Path) -> str | None:
+    """Write `model.keras` and `model.weights.h5`; why Keras 3 has no form for the model, when it has none."""
+    with h5py.File(folder / "model.weights.h5", "w") as file:
+        paths.write(file, model)
+    try:
+        config = keras3_config(model)
+    except ValueError as error:
+        return str(error)
+    memory = BytesIO()
+    with h5py.File(memory, "w") as file:
+        paths.write(file, model)
+        if model.optimizer is not None:
+            optimizer_paths.write_optimizer(file, model)
+    with zipfile.ZipFile(folder / "model.keras", "w") as archive:
+        about = {"keras_version": "3.15.0", "date_saved": datetime.now().strftime("%Y-%m-%d@%H:%M:%S")}
+        archive.writestr("metadata.json", json.dumps(about))
+        archive.writestr("config.json", json.dumps(config))
+        archive.writestr("model.weights.h5", memory.getvalue())
+    return None
+
+
+def write_case(name: str, folder: Path, seed: int) -> str | None:
+    """Write one model; why Keras 3 has no form for it, when it has none."""
+    make, unread = CASES[name]
+    torchkeras.clear_session()
+    random = np.random.RandomState(seed)
+    model, arrays = make(), {}
+    give_values(model, random)
+    inputs = inputs_of(model, random)
+    x = inputs if len(inputs) > 1 else inputs[0]
+    if model.optimizer is not None:
+        target = arrays["t0"] = random.uniform(-1, 1, (SAMPLES, *model.output_shape[1:])).astype("float32")
+        for _ in range(STEPS):
+            model.train_on_batch(x, target)
+    folder.mkdir(parents=True, exist_ok=True)
+    outputs = model.predict(x, batch_size=SAMPLES)
+    model.reset_states()
+    model.save(folder / "model.h5")
+    refused = write_keras3(model, folder)
+    if model.optimizer is not None:
+        arrays["losses"] = np.array([model.train_on_batch(x, target)[0] for _ in range(STEPS)])
+    arrays |= {f"x{k}": value for k, value in enumerate(inputs)}
+    arrays |= {f"y{k}": value for k, value in enumerate(as_list(outputs))}
+    np.savez(folder / "io.npz", **arrays)
+    (folder / "case.json").write_text(json.dumps({"unread": unread, "no_keras3": refused}, indent=1))
+    return refused
+
+
+def main() -> None:
+    options = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    options.add_argument("folder", type=Path)
+    options.add_argument("names", nargs="*", help="of the models to write; all of them unless given")
+    chosen = options.parse_args()
+    torch.manual_seed(0)
+    refusals = 0
+    names = chosen.names or list(CASES)
+    for seed, name in enumerate(names):
+        refused = write_case(name, chosen.folder / name, seed)
+        refusals += refused is not None
+        print(f"{name}: {'.h5, .weights.h5, .keras' if refused is None else f'.h5, .weights.h5 ({refused})'}")
+    print(f"{len(names)} models; {refusals} of them have no form in Keras 3.")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,388 @@
+"""Configs as Keras 3 writes them: like those of genuine files, and refused where Keras 3 computes otherwise."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from test_paths import GOLDEN, model_of
+
+import torchkeras
+from torchkeras import optimizers, regularizers
+from torchkeras.layers import (
+    GRU,
+    LSTM,
+    Activation,
+    Add,
+    Attention,
+    BatchNormalization,
+    Bidirectional,
+    Concatenate,
+    Conv2D,
+    Conv2DTranspose,
+    CuDNNLSTM,
+    Dense,
+    Dot,
+    Dropout,
+    Embedding,
+    Input,
+    Lambda,
+    LeakyReLU,
+    LocallyConnected1D,
+    Masking,
+    MultiHeadAttention,
+    RandomCrop,
+    Softmax,
+    TimeDistributed,
+    UpSampling2D,
+)
+from torchkeras.models import Model, Sequential
+from torchkeras.saving.keras3_writing import keras3_config
+
+CASES = sorted((GOLDEN / "keras-3.15").iterdir())
+SIGMOID = {"recurrent_activation": "sigmoid"}
+
+
+def plain(config: Any) -> Any:
+    """As it comes out of a file."""
+    return json.loads(json.dumps(config))
+
+
+def histories(entry: dict[str, Any], numbers: dict[str, int]) -> Any:
+    """The calls of a layer, with layers by their numbers."""
+
+    def places(value: Any) -> Any:
+        if isinstance(value, dict) and value.get("class_name") == "__keras_tensor__":
+            name, *rest = value["config"]["keras_history"]
+            return [numbers[name], *rest, value["config"]["shape"], value["config"]["dtype"]]
+        return [places(item) for item in value] if isinstance(value, list) else value
+
+    return [places(call["args"]) for call in entry.get("inbound_nodes", [])]
+
+
+def same(ours: Any, theirs: Any) -> None:
+    """Every option that we write is genuine Keras's, with its value, but for names, initializers and policies."""
+    for option, value in ours["config"].items():
+        if option == "name" or option.endswith("initializer"):
+            continue
+        found = theirs["config"][option]
+        if option == "dtype" and isinstance(found, dict):
+            found = found["config"]["name"]
+        if isinstance(value, dict) and "class_name" in value:
+            assert value["module"] == found["module"]
+            same(value, found)
+        elif option != "layers":
+            assert value == found or [value] == found, option
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda path: path.name)
+def test_configs_are_those_of_genuine_files(case: Path):
+    ours, theirs = plain(keras3_config(model_of(case))), json.loads((case / "case.json").read_text())["config"]
+    assert [ours[key] for key in ("module", "class_name")] == [theirs[key] for key in ("module", "class_name")]
+    # Keras 3 writes how a mask is computed as a layer; ours computes it as the layer of the mask says.
+    entries = [[e for e in found["config"]["layers"] if e["class_name"] != "NotEqual"] for found in (ours, theirs)]
+    numbers = [{entry["config"]["name"]: k for k, entry in enumerate(found)} for found in entries]
+    assert len(entries[0]) == len(entries[1])
+    for mine, genuine in zip(*entries, strict=True):
+        for key in ("module", "class_name", "registered_name"):
+            assert mine[key] == genuine[key]
+        same(mine, genuine)
+        assert histories(mine, numbers[0]) == histories(genuine, numbers[1])
+    if "input_layers" in theirs["config"]:
+        for key in ("input_layers", "output_layers"):
+            mine, genuine = (np.array(found["config"][key], dtype=object) for found in (ours, theirs))
+            assert len(mine.reshape(-1, 3)) == len(genuine.reshape(-1, 3))
+
+
+# --- parts -----------------------------------------------------------------------------------------------------------
+
+
+def layer_of(model: Model, index: int = -1) -> dict[str, Any]:
+    return plain(keras3_config(model))["config"]["layers"][index]
+
+
+def single(*layers: Any, shape: tuple[int, ...] = (4, 3), **options: Any) -> Model:
+    tensor = first = Input(shape, **options)
+    for layer in layers:
+        tensor = layer(tensor)
+    return Model(first, tensor)
+
+
+def test_initializers_regularizers_and_constraints_are_objects_of_their_modules():
+    torchkeras.clear_session()
+    layer = Dense(
+        2, kernel_initializer="he_normal", kernel_regularizer=regularizers.l2(0.5), kernel_constraint="non_neg"
+    )
+    config = layer_of(single(layer))["config"]
+    assert config["kernel_initializer"] == {
+        "module": "keras.initializers",
+        "class_name": "VarianceScaling",
+        "config": {"scale": 2.0, "mode": "fan_in", "distribution": "truncated_normal", "seed": None},
+        "registered_name": None,
+    }
+    assert config["kernel_regularizer"]["module"] == "keras.regularizers"
+    assert config["kernel_constraint"] == {
+        "module": "keras.constraints",
+        "class_name": "NonNeg",
+        "config": {},
+        "registered_name": None,
+    }
+
+
+def double(x: Any) -> Any:
+    return 2 * x
+
+
+def test_functions_of_ones_own_are_written_by_name():
+    own = {"module": "builtins", "class_name": "function", "config": "double", "registered_name": "function"}
+    assert layer_of(single(Dense(2, activation=double)))["config"]["activation"] == own
+    assert layer_of(single(Lambda(double)))["config"]["function"] == own
+
+
+def test_an_activation_may_be_a_layer():
+    found = layer_of(single(Dense(2, activation=LeakyReLU(0.1, name="leaky"))))["config"]["activation"]
+    assert found["class_name"] == "LeakyReLU"
+    assert found["config"] == {"name": "leaky", "trainable": True, "negative_slope": 0.1, "dtype": "float32"}
+
+
+class Doubling(Dense):
+    pass
+
+
+def test_a_layer_of_ones_own_is_written_as_registered():
+    found = layer_of(single(Doubling(2)))
+    assert (found["module"], found["class_name"], found["registered_name"]) == (None, "Doubling", "Doubling")
+
+
+def test_both_directions_stand_in_a_config():
+    config = layer_of(single(Bidirectional(GRU(2, go_backwards=True, **SIGMOID))))["config"]
+    assert config["layer"]["config"]["go_backwards"] is True
+    assert config["backward_layer"]["config"]["go_backwards"] is False
+
+
+def test_operators_are_operations():
+    a = Input((4, 3), name="a")
+    config = plain(keras3_config(Model(a, (1 - a)[..., 1:])))["config"]
+    tensor = {
+        "class_name": "__keras_tensor__",
+        "config": {"shape": [None, 4, 3], "dtype": "float32", "keras_history": ["a", 0, 0]},
+    }
+    subtract, getitem = config["layers"][1:]
+    assert (subtract["module"], subtract["class_name"]) == ("keras.src.ops.numpy", "Subtract")
+    assert subtract["inbound_nodes"] == [{"args": [1, tensor], "kwargs": {}}]
+    assert getitem["inbound_nodes"][0]["args"][1] == [
+        {"class_name": "__ellipsis__", "config": {}},
+        {"class_name": "__slice__", "config": {"start": 1, "stop": None, "step": None}},
+    ]
+
+
+def names_in(call: dict[str, Any]) -> Any:
+    def names(value: Any) -> Any:
+        if isinstance(value, list):
+            return [names(item) for item in value]
+        return value["config"]["keras_history"][0] if isinstance(value, dict) else value
+
+    return names(call["args"]), {key: names(value) for key, value in call["kwargs"].items()}
+
+
+def test_states_keys_and_masks_go_by_their_names():
+    a, b, h = Input((4, 3), name="a"), Input((5, 3), name="b"), Input((2,), name="h")
+    m = Input((5,), name="m", dtype="bool")
+    model = Model(
+        [a, b, h, m],
+        [
+            GRU(2, name="gru", **SIGMOID)(a, initial_state=h),
+            Attention(name="attention")([a, b], mask=[None, m]),
+            MultiHeadAttention(2, 3, name="heads")(a, b, b, use_causal_mask=True),
+        ],
+    )
+    calls = {
+        entry["name"]: names_in(entry["inbound_nodes"][0])
+        for entry in plain(keras3_config(model))["config"]["layers"]
+        if entry["inbound_nodes"]
+    }
+    assert calls == {
+        "gru": (["a"], {"initial_state": ["h"]}),
+        "attention": ([["a", "b", "b"]], {"mask": [None, "m"]}),
+        "heads": (["a", "b"], {"key": "b", "use_causal_mask": True}),
+    }
+
+
+def test_a_layer_in_two_places_is_marked_as_the_same():
+    i, dense = Input((4, 3)), Dense(3)
+    model = Model(i, [TimeDistributed(dense)(i), dense(i)])
+    config = plain(keras3_config(model))["config"]["layers"]
+    assert config[1]["config"].get("layer", config[1])["shared_object_id"] == 1
+    assert config[2]["config"].get("layer", config[2])["shared_object_id"] == 1
+
+
+# --- refusals --------------------------------------------------------------------------------------------------------
+
+
+def masked(*layers: Any) -> Model:
+    return single(Masking(), *layers)
+
+
+def joined() -> Model:
+    i = Input((4, 3))
+    return Model(i, Add()([Masking()(i), i]))
+
+
+def called_twice() -> Model:
+    i, j = Input((3,)), Input((3,))
+    inner = Model(j, Dense(3)(j), name="inner")
+    return Model(i, inner(inner(i)))
+
+
+def of_two_models() -> Model:
+    i, j, dense = Input((3,)), Input((3,)), Dense(3)
+    return Model(i, Model(j, dense(j))(dense(i)))
+
+
+NO_FORM = "has no form in Keras 3."
+REFUSED: dict[str, tuple[Any, str]] = {
+    "hard_sigmoid": (
+        lambda: single(Dense(2, activation="hard_sigmoid")),
+        f"Dense 'dense_1': activation 'hard_sigmoid' {NO_FORM}",
+    ),
+    "recurrent": (lambda: single(LSTM(2)), f"LSTM 'lstm_1': recurrent_activation 'hard_sigmoid' {NO_FORM}"),
+    "inside": (
+        lambda: single(Bidirectional(LSTM(2, name="inner"))),
+        f"LSTM 'inner': recurrent_activation 'hard_sigmoid' {NO_FORM}",
+    ),
+    "bilinear": (
+        lambda: single(UpSampling2D(interpolation="bilinear"), shape=(4, 4, 3)),
+        f"UpSampling2D 'up_sampling2d_1': interpolation 'bilinear' {NO_FORM}",
+    ),
+    "half": (
+        lambda: single(Conv2D(2, 3, padding="half"), shape=(4, 4, 3)),
+        f"Conv2D 'conv2d_1': padding 'half' {NO_FORM}",
+    ),
+    "target": (
+        lambda: single(Conv2DTranspose(2, 3, target_shape=(None, 6, 6, 2)), shape=(4, 4, 3)),
+        f"Conv2DTranspose 'conv2d_transpose_1': target_shape (None, 6, 6, 2) {NO_FORM}",
+    ),
+    "mode": (
+        lambda: single(BatchNormalization(mode=1)),
+        f"BatchNormalization 'batch_normalization_1': mode 1 {NO_FORM}",
+    ),
+    "dropout": (
+        lambda: single(Embedding(3, 2, dropout=0.5), shape=(4,), dtype="int32"),
+        f"Embedding 'embedding_1': dropout 0.5 {NO_FORM}",
+    ),
+    "cudnn": (lambda: single(CuDNNLSTM(2)), f"CuDNNLSTM 'cu_dnnlstm_1' {NO_FORM}"),
+    "local": (lambda: single(LocallyConnected1D(2, 2)), f"LocallyConnected1D 'locally_connected1d_1' {NO_FORM}"),
+    "crop": (lambda: single(RandomCrop(2, 2), shape=(4, 4, 3)), f"RandomCrop 'random_crop_1' {NO_FORM}"),
+    "softmax": (
+        lambda: masked(Softmax()),
+        "Softmax 'softmax_1': a mask arrives, and Keras 3 applies it; that has no form there.",
+    ),
+    "steps": (
+        lambda: masked(Bidirectional(LSTM(2, return_sequences=True, **SIGMOID))),
+        (
+            "Bidirectional 'bidirectional_1': a mask arrives, and Keras 3 gives zeros at masked steps; "
+            "that has no form there."
+        ),
+    ),
+    "joined": (
+        joined,
+        "Add 'add_1': a mask arrives, and Keras 3 joins masks in another way; that has no form there.",
+    ),
+    "called twice": (
+        called_twice,
+        (
+            "Model 'inner' is called 2 times and gives an output of the model, which has no form in Keras 3. "
+            "Put a layer behind it, such as Activation('linear')."
+        ),
+    ),
+    "of two models": (of_two_models, f"Dense 'dense_1': a layer of two models, one inside the other, {NO_FORM}"),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_keras_3_computes_otherwise_is_refused(name: str):
+    torchkeras.clear_session()
+    make, text = REFUSED[name]
+    with pytest.raises(ValueError, match="has no form") as caught:
+        keras3_config(make())
+    assert str(caught.value) == text
+
+
+def test_masks_beside_initial_states_are_refused():
+    torchkeras.clear_session()
+    i, h = Input((4, 3)), Input((2,))
+    model = Model([i, h], GRU(2, **SIGMOID)(Masking()(i), initial_state=h))
+    with pytest.raises(ValueError, match="has no form") as caught:
+        keras3_config(model)
+    assert str(caught.value) == (
+        "GRU 'gru_1': a mask arrives, and Keras 3 does not use it beside initial states; that has no form there."
+    )
+
+
+def test_one_mask_on_two_ways_is_no_reason_to_refuse():
+    i = Input((4, 3))
+    m = Masking()(i)
+    merged = Concatenate()([Add()([m, Dense(3)(Dropout(0.1)(m))]), m])
+    assert keras3_config(Model(i, LSTM(2, **SIGMOID)(merged)))["class_name"] == "Functional"
+
+
+def test_a_dot_ends_masks_as_in_keras_3():
+    i = Input((4, 3))
+    assert keras3_config(Model(i, Dot(2)([Masking()(i), i])))["class_name"] == "Functional"
+
+
+# --- training --------------------------------------------------------------------------------------------------------
+
+
+def compiled(optimizer: Any, loss: Any = "mse", **options: Any) -> dict[str, Any]:
+    model = Sequential([Dense(2, input_shape=(3,)), Activation("tanh")])
+    model.compile(optimizer, loss, **options)
+    return plain(keras3_config(model))["compile_config"]
+
+
+def test_a_model_that_was_not_compiled_has_an_empty_config():
+    assert keras3_config(single(Dense(2)))["compile_config"] == {}
+
+
+def test_how_a_model_was_compiled():
+    found = compiled(
+        optimizers.SGD(0.5, momentum=0.25, nesterov=True, clipnorm=2.0), "kld", metrics=["accuracy", "mae"]
+    )
+    assert found["optimizer"] == {
+        "module": "keras.optimizers",
+        "class_name": "SGD",
+        "config": {"learning_rate": 0.5, "momentum": 0.25, "nesterov": True, "global_clipnorm": 2.0},
+        "registered_name": None,
+    }
+    assert (found["loss"], found["metrics"]) == ("kl_divergence", ["accuracy", "mae"])
+
+
+def test_decay_is_a_schedule():
+    rate = compiled(optimizers.Adam(0.5, decay=0.25))["optimizer"]["config"]["learning_rate"]
+    assert rate["class_name"] == "InverseTimeDecay"
+    assert rate["config"] == {
+        "initial_learning_rate": 0.5,
+        "decay_steps": 1,
+        "decay_rate": 0.25,
+        "staircase": False,
+    }
+
+
+@pytest.mark.parametrize(
+    ("given", "text"),
+    [
+        (
+            {"optimizer": optimizers.SGD(clipnorm=1.0, clipvalue=0.5)},
+            "SGD: clipnorm 1.0 beside clipvalue has no form in Keras 3, which takes one of them.",
+        ),
+        (
+            {"optimizer": "sgd", "metrics": ["cosine_proximity"]},
+            "compile: the metric 'cosine_proximity' has no form in Keras 3.",
+        ),
+    ],
+)
+def test_what_keras_3_cannot_compile_is_refused(given: dict[str, Any], text: str):
+    with pytest.raises(ValueError, match="has no form") as caught:
+        compiled(**given)
+    assert str(caught.value) == text

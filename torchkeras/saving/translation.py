@@ -1,0 +1,240 @@
+"""Options of layers as tf.keras and Keras 3 write them, made into today's.
+
+Everything is plain data: nothing is made, imported or run. An option is left out only where a table says which of its
+values change nothing; any other value is refused, and what no table names goes on to the layer, which knows its options.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from torchkeras.saving.errors import ArchitectureError
+
+Config = dict[str, Any]
+Inner = Callable[[Mapping[str, Any]], Config]  # translates the entry of a layer inside another one
+
+
+@dataclass(frozen=True)
+class Words:
+    """What one Keras says in words of its own.
+
+    `title`: its name, for errors. `activations`: names of activations that mean another function today. `changes`: what
+    becomes of a class's `{"class_name", "config"}`, given with the words that name the layer in errors.
+    """
+
+    title: str
+    activations: Mapping[str, str]
+    changes: Mapping[str, Callable[[Config, str], Config]]
+
+
+# --- tables ----------------------------------------------------------------------------------------------------------
+
+# Options that today's layers do not have, with the values that change nothing.
+UNUSED: Mapping[str, Mapping[str, tuple[Any, ...]]] = {
+    "*": {
+        "autocast": (True, False),
+        "dynamic": (False, None),
+        "quantization_config": (None,),
+        "quantization_mode": (None,),
+    },
+    "InputLayer": {
+        "sparse": (False, None),
+        "ragged": (False, None),
+        "optional": (False, None),
+        "type_spec": (None,),
+        "input_tensor": (None,),
+        "trainable": (True, False),
+    },
+    "BatchNormalization": {
+        "renorm": (False, None),
+        "renorm_clipping": (None,),
+        "renorm_momentum": (0.99,),
+        "virtual_batch_size": (None,),
+        "fused": (None, True, False),
+        "adjustment": (None,),
+    },
+    **{key: {"time_major": (False,), "seed": (None,)} for key in ("ConvLSTM1D", "ConvLSTM2D", "ConvLSTM3D")},
+    **{key: {"time_major": (False,), "seed": (None,)} for key in ("GRU", "LSTM", "RNN", "SimpleRNN")},
+    **{key: {"seed": (None,)} for key in ("GRUCell", "LSTMCell", "SimpleRNNCell")},
+    **{key: {"groups": (1,)} for key in ("Conv1DTranspose", "Conv2DTranspose", "Conv3DTranspose")},
+    **{key: {"groups": (1,)} for key in ("DepthwiseConv1D", "DepthwiseConv2D", "SeparableConv1D", "SeparableConv2D")},
+    **{key: {"noise_shape": (None,)} for key in ("SpatialDropout1D", "SpatialDropout2D", "SpatialDropout3D")},
+    **{key: {"implementation": (1, 2, 3)} for key in ("LocallyConnected1D", "LocallyConnected2D")},
+    **{key: {"causal": (False,)} for key in ("Attention", "AdditiveAttention")},
+    "Embedding": {"sparse": (False,)},
+    "MultiHeadAttention": {"softmax_robust_masking": (False,), "use_gate": (False,)},
+    "TimeDistributed": {"batch_size": (None,)},
+}
+
+_IMAGES = (
+    *("CenterCrop", "Resizing", "RandomContrast", "RandomCrop", "RandomFlip", "RandomRotation", "RandomTranslation"),
+    "RandomZoom",
+)
+# Options that repeat what is known, or that the class never looks at.
+IDLE: Mapping[str, tuple[str, ...]] = {
+    **dict.fromkeys(_IMAGES, ("rng_type",)),
+    **dict.fromkeys(("IntegerLookup", "StringLookup"), ("vocabulary_size", "has_input_vocabulary")),
+    **dict.fromkeys(
+        ("SeparableConv1D", "SeparableConv2D"), ("kernel_initializer", "kernel_regularizer", "kernel_constraint")
+    ),
+    "Lambda": ("module", "output_shape_module"),
+    "MultiHeadAttention": ("query_shape", "key_shape", "value_shape"),
+}
+RENAMED: Mapping[str, Mapping[str, str]] = {
+    "InputLayer": {"batch_shape": "batch_input_shape"},
+    "LeakyReLU": {"negative_slope": "alpha"},
+}
+CLASSES: Mapping[str, str] = {
+    "BatchNormalizationV1": "BatchNormalization",
+    "BatchNormalizationV2": "BatchNormalization",
+    "SyncBatchNormalization": "BatchNormalization",
+    "Convolution1DTranspose": "Conv1DTranspose",
+    "Convolution3DTranspose": "Conv3DTranspose",
+    "Functional": "Model",
+    "GroupedQueryAttention": "GroupQueryAttention",
+}
+# Initializers and regularizers under other names.
+_SCALED = ("glorot_uniform", "glorot_normal", "he_uniform", "he_normal", "lecun_uniform", "lecun_normal")
+OBJECTS: Mapping[str, str] = {
+    **{name.title().replace("_", ""): name for name in _SCALED},
+    "L1": "L1L2",
+    "L2": "L1L2",
+    "OrthogonalInitializer": "Orthogonal",
+    "IdentityInitializer": "Identity",
+}
+DISTRIBUTIONS: Mapping[Any, str] = {"truncated_normal": "normal"}
+
+LAYERS = ("layer", "cell", "backward_layer")  # options that are layers
+
+
+# --- objects in options ----------------------------------------------------------------------------------------------
+
+
+def is_object(value: Any) -> bool:
+    """Whether a value is the config of an object."""
+    return isinstance(value, Mapping) and isinstance(value.get("class_name"), str)
+
+
+def class_name(entry: Mapping[str, Any]) -> str:
+    """Today's name of a class; one that a user registered keeps its package: `package>Name`."""
+    registered = entry.get("registered_name")
+    name = registered if isinstance(registered, str) and ">" in registered else entry["class_name"]
+    return CLASSES.get(name, name)
+
+
+def plain(value: Any) -> Any:
+    """A value without the wrappings that Keras 3 gives to tuples and arrays."""
+    if is_object(value) and value["class_name"] == "__tuple__":
+        return [plain(item) for item in value["items"]]
+    if is_object(value) and value["class_name"] in ("__numpy__", "__tensor__"):
+        return value["config"]["value"]
+    if isinstance(value, (list, tuple)):
+        return [plain(item) for item in value]
+    return value
+
+
+def dtype(value: Any, where: str) -> Any:
+    """The name of a dtype or of a policy of one dtype. Raises ArchitectureError for a policy of two, or of integers."""
+    name = value
+    if is_object(value):
+        if value["class_name"] not in ("Policy", "PolicyV1", "DTypePolicy", "FloatDTypePolicy"):
+            raise ArchitectureError(f"{where}: a dtype policy of class {value['class_name']!r} is not read.")
+        name = value.get("config", {}).get("name")
+    if name in (None, "_infer"):
+        return None
+    if not isinstance(name, str) or name.startswith("mixed_"):
+        raise ArchitectureError(
+            f"{where}: computes in another dtype than its weights have (dtype policy {name!r}), which is not supported."
+        )
+    return name
+
+
+def function_name(value: Mapping[str, Any]) -> Any:
+    """The name of a user's function; a list in place of bytecode, which goes no further than here."""
+    found, registered = value.get("config"), value.get("registered_name")
+    if value["class_name"] != "function" or not isinstance(found, str):
+        return []
+    return registered if isinstance(registered, str) and ">" in registered else found
+
+
+def named_object(value: Any, where: str) -> Any:
+    """An initializer, regularizer or constraint by its name or as `{"class_name", "config"}`."""
+    if not is_object(value):
+        return value
+    if value["class_name"] in ("function", "__lambda__"):
+        return _named_function(value, where)
+    name, given = class_name(value), plain_config(value.get("config") or {})
+    for key in ("input_axes", "output_axes"):
+        if given.pop(key, None) is not None:
+            raise ArchitectureError(f"{where}: {key} of {name} must be None.")
+    if name == "VarianceScaling":
+        given["distribution"] = DISTRIBUTIONS.get(given.get("distribution"), given.get("distribution"))
+    return {"class_name": OBJECTS.get(name, name), "config": given}
+
+
+def plain_config(given: Mapping[str, Any]) -> Config:
+    """The options of an object, with a generator of seeds as the seed that it began with."""
+    return {key: seed(value) if key == "seed" else plain(value) for key, value in given.items()}
+
+
+def seed(value: Any) -> Any:
+    """A seed; of a generator of seeds the one that it began with."""
+    return value.get("config", {}).get("seed") if is_object(value) else value
+
+
+def _named_function(value: Mapping[str, Any], where: str) -> str:
+    name = function_name(value)
+    if not name:
+        raise ArchitectureError(f"{where}: a function is stored as Python bytecode, which is never run.")
+    return name
+
+
+# --- layers ----------------------------------------------------------------------------------------------------------
+
+
+def layer(entry: Mapping[str, Any], words: Words, inner: Inner) -> Config:
+    """Today's `{"class_name", "config"}` of a layer that is no model; `inner` translates those inside it.
+
+    Raises ArchitectureError.
+    """
+    name, given = class_name(entry), dict(entry["config"])
+    where = f"{name} {given.get('name')!r}"
+    options = {key: _option(key, value, where, words, inner) for key, value in _used(name, given, where).items()}
+    made: Config = {"class_name": name, "config": options}
+    return words.changes[name](made, where) if name in words.changes else made
+
+
+def _used(name: str, given: Config, where: str) -> Config:
+    """The options that today's layer has, under today's names."""
+    idle, renamed = IDLE.get(name, ()), RENAMED.get(name, {})
+    unused = {**UNUSED["*"], **UNUSED.get(name, {})}
+    for key, allowed in unused.items():
+        if key in given and given[key] not in allowed:
+            text = " or ".join(map(repr, allowed))
+            raise ArchitectureError(f"{where}: {key} must be {text}; found {given[key]!r}.")
+    return {renamed.get(key, key): value for key, value in given.items() if key not in idle and key not in unused}
+
+
+def _option(key: str, value: Any, where: str, words: Words, inner: Inner) -> Any:
+    if key.endswith(("_initializer", "_regularizer", "_constraint")):
+        return named_object(value, f"{where}: {key}")
+    if key.endswith("activation"):
+        return activation(value, f"{where}: {key}", words, inner)
+    if key in LAYERS and value is not None:
+        return inner(value)
+    if key == "cells":
+        return [inner(cell) for cell in value]
+    if key == "dtype":
+        return dtype(value, where)
+    return seed(value) if key == "seed" else plain(value)
+
+
+def activation(value: Any, where: str, words: Words, inner: Inner) -> Any:
+    """An activation by its name, or as a layer's config."""
+    if is_object(value) and value["class_name"] in ("function", "__lambda__"):
+        return _named_function(value, where)
+    if is_object(value):
+        return inner(value)
+    return words.activations.get(value, value) if isinstance(value, str) else value

@@ -1,0 +1,72 @@
+"""Weights and whole models to files, in the format that the suffix asks for: whole, or not at all."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from torchkeras.saving import archive, keras2, layer_groups, paths, safetensors, state
+from torchkeras.saving.architecture import layer_config
+from torchkeras.saving.hdf5 import writing
+from torchkeras.saving.keras3_writing import KERAS3_VERSION, keras3_config
+from torchkeras.saving.optimizer_paths import write_optimizer
+
+PathLike = str | os.PathLike[str]
+
+
+def write_weights(model: Any, path: PathLike, overwrite: bool) -> None:
+    """Write a model's weights. Raises FileExistsError, unless told to `overwrite`, for a file that is there."""
+    _may_write(path, overwrite)
+    name = Path(path).name
+    next(write for suffix, write in WEIGHTS.items() if name.endswith(suffix))(model, path)
+
+
+def _paths(model: Any, path: PathLike) -> None:
+    with writing(path) as file:
+        paths.write(file, model)
+
+
+def _groups(model: Any, path: PathLike) -> None:
+    with writing(path) as file:
+        layer_groups.write_weights(file, model.layers)
+
+
+# By the end of the name; the last is for all others.
+WEIGHTS: Mapping[str, Callable[[Any, PathLike], None]] = {
+    ".weights.h5": _paths,
+    ".safetensors": lambda model, path: safetensors.write(path, model),
+    ".pt": lambda model, path: state.write(path, model),
+    ".pth": lambda model, path: state.write(path, model),
+    "": _groups,
+}
+
+
+def write_model(model: Any, path: PathLike, overwrite: bool, include_optimizer: bool) -> None:
+    """Write a whole model. Raises FileExistsError, unless told to `overwrite`, for a file that is there."""
+    _may_write(path, overwrite)
+    if Path(path).suffix == ".keras":
+        _write_archive(model, path, include_optimizer)
+        return
+    training = model._training_config() if include_optimizer else None
+    with writing(path) as file:
+        keras2.write_model(file, model, layer_config(model), training)
+        if training is not None:
+            keras2.write_optimizer(file, model._optimizer_weights())
+
+
+def _write_archive(model: Any, path: PathLike, include_optimizer: bool) -> None:
+    def write(file: Any) -> None:
+        paths.write(file, model)
+        if include_optimizer and model.optimizer is not None:
+            write_optimizer(file, model)
+
+    metadata = {"keras_version": KERAS3_VERSION, "date_saved": datetime.now().strftime("%Y-%m-%d@%H:%M:%S")}
+    archive.write(path, keras3_config(model, include_optimizer), metadata, write)
+
+
+def _may_write(path: PathLike, overwrite: bool) -> None:
+    if not overwrite and Path(path).exists():
+        raise FileExistsError(f"{path}: the file is there already, and overwrite is False.")
