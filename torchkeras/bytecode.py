@@ -27,7 +27,7 @@ def kept(option: str, config: Mapping[str, Any]) -> str:
         return "name" if _keras3_name(value) else "bytecode"
     if kind == "lambda":
         return "bytecode"
-    if option == "mode" and kind in ("raw", None) and isinstance(value, str):
+    if option == "mode" and kind in ("raw", None) and isinstance(value, str) and _NAME.fullmatch(value):
         return "value"  # the name of a way to merge
     if isinstance(value, str):
         return "name" if _NAME.fullmatch(value) else "bytecode"

@@ -30,7 +30,7 @@ ORDER = [
         "engine.calls",
         "engine.shapes",
     ),
-    *("engine.layer", "engine.operation", "engine.input", "engine.graph", "engine.codegen", "engine.summary"),
+    *("engine.layer", "engine.functions", "engine.operation", "engine.input", "engine.graph", "engine.codegen", "engine.summary"),
     "engine.network",
     *(
         "engine.data",

@@ -422,7 +422,7 @@ TEXTS = [
         "a training config of another form",
         attribute("/", "training_config", '{"optimizer_config": 3}'),
         ArchitectureError,
-        "Could not interpret 3 as a optimizer",
+        "its training configuration names no optimizer",
     ),
     Hostile(
         "bytecode in the training config",

@@ -13,6 +13,7 @@ import os
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import pairwise
 from math import prod
 from typing import Any
 
@@ -126,6 +127,7 @@ def check_file(file: h5py.Group, limits: Limits = LIMITS) -> None:
     Raises ForbiddenContentError, FileLimitError, UnreadableFileError.
     """
     count, total, seen = 0, 0, {h5o.get_info(file.id).addr}
+    taken: list[Extent] = []
     pending = [(file, 0)]
     while pending:
         group, depth = pending.pop()
@@ -140,6 +142,7 @@ def check_file(file: h5py.Group, limits: Limits = LIMITS) -> None:
                 if found is None:
                     raise UnreadableFileError(f"{place_of(group)} lists {encoded!r}, and does not have it.")
                 address = h5o.get_info(found.id).addr
+                taken += _extents(found)
             if address in seen:
                 raise ForbiddenContentError(f"{place_of(found)} is linked several times.")
             seen.add(address)
@@ -151,6 +154,32 @@ def check_file(file: h5py.Group, limits: Limits = LIMITS) -> None:
                 total += stored_size(found, limits)
             if total > limits.total:
                 raise FileLimitError(f"{filename(file)}: the arrays have more than {limits.total} bytes.")
+    _check_apart(file, taken)
+
+
+Extent = tuple[int, int, str]  # where bytes begin and end, and what they are of
+
+
+def _extents(found: Any) -> list[Extent]:
+    """Where the header of a group or dataset lies, as far as it is told, and the bytes of a dataset."""
+    told, name = h5o.get_info(found.id), str(found.name)
+    header = told.hdr.space.total if told.hdr.nchunks == 1 else 1
+    taken = [(told.addr, told.addr + header, name)]
+    if not isinstance(found, h5py.Dataset):
+        return taken
+    if found.id.get_create_plist().get_layout() == h5d.CHUNKED:
+        pieces = [found.id.get_chunk_info(index) for index in range(found.id.get_num_chunks())]
+        return taken + [(p.byte_offset, p.byte_offset + p.size, name) for p in pieces if p.byte_offset is not None]
+    offset = found.id.get_offset()
+    return taken if offset is None else [*taken, (offset, offset + found.id.get_storage_size(), name)]
+
+
+def _check_apart(file: h5py.Group, taken: list[Extent]) -> None:
+    """Refuse arrays that lie on each other or on a header: one damaged address would give other numbers."""
+    taken.sort()
+    for (_, end, first), (begin, _, second) in pairwise(taken):
+        if begin < end:
+            raise UnreadableFileError(f"{filename(file)}: {first} and {second} lie on each other.")
 
 
 def stored_size(dataset: h5py.Dataset, limits: Limits = LIMITS) -> int:
