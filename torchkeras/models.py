@@ -125,8 +125,10 @@ class Sequential(Model):
         for layer in as_list(layers):
             self.add(layer)
 
-    def add(self, layer: Layer) -> None:
-        """Put a layer on top. Raises TypeError for what is no layer, ValueError when it does not fit."""
+    def add(self, layer: Layer | KerasTensor) -> None:
+        """Put a layer on top, or an `Input` below all. Raises TypeError for neither, ValueError if it does not fit."""
+        if isinstance(layer, KerasTensor) and isinstance(layer._keras_history.layer, InputLayer):
+            layer = layer._keras_history.layer
         if not isinstance(layer, Layer):
             raise TypeError(
                 f"The added layer must be an instance of class Layer. Found: {layer!r} ({type(layer).__name__})."
