@@ -56,6 +56,7 @@ ORDER = [
     *("saving.training", "saving.keras2", "saving.sources", "saving.dialects", "saving.loading", "saving.writing"),
     "models",
     "__init__",
+    *("commands", "__main__"),
 ]
 
 

@@ -1,0 +1,115 @@
+"""The command `torchkeras`: inspect a model file, convert it, verify what it computes."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import sys
+from collections.abc import Sequence
+from typing import Any, NoReturn
+
+from torchkeras.commands import convert, exits, inspect, verify
+from torchkeras.commands.exits import INTERRUPTED, WELL, CommandError
+from torchkeras.commands.output import show_error
+from torchkeras.config import DATA_FORMATS, FLOAT_TYPES
+from torchkeras.saving.errors import ModelFileError
+from torchkeras.saving.limits import GIB
+from torchkeras.saving.origin import BACKENDS
+
+UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
+COMMANDS = {"inspect": inspect.run, "convert": convert.run, "verify": verify.run}
+
+
+class _Parser(argparse.ArgumentParser):
+    """One that raises instead of ending the process."""
+
+    def error(self, message: str) -> NoReturn:
+        raise CommandError(f"{message} (see {self.prog} --help)")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command; returns its exit code, one of `exits.MEANINGS`."""
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    as_json = "--json" in given
+    try:
+        parsed = _parser().parse_args(given)
+        return COMMANDS[parsed.command](parsed)
+    except SystemExit:  # --help
+        return WELL
+    except (CommandError, ModelFileError) as error:
+        return show_error(error, as_json)
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except BrokenPipeError:  # whoever read our output has stopped
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return exits.SYSTEM
+
+
+def _parser() -> argparse.ArgumentParser:
+    form: Any = argparse.RawDescriptionHelpFormatter
+    parser = _Parser(
+        prog="torchkeras",
+        description="Files of models that any Keras saved.",
+        epilog=f"exit codes:\n{exits.table()}",
+        formatter_class=form,
+    )
+    commands = parser.add_subparsers(dest="command", required=True, metavar="inspect | convert | verify")
+
+    def command(name: str, deed: str) -> argparse.ArgumentParser:
+        return commands.add_parser(
+            name, help=deed, description=deed, epilog=f"exit codes:\n{exits.table()}", formatter_class=form
+        )
+
+    found = command("inspect", "Tell what stands in a model file, what loading would convert, and what is suspicious.")
+    found.add_argument("file", metavar="FILE")
+    _add_shared(found)
+    found = command("convert", "Write a model, or its weights, as another format, and read it back to compare.")
+    found.add_argument("file", metavar="IN")
+    found.add_argument("out", metavar="OUT", help="its suffix is the format: " + ", ".join(convert.FORMATS))
+    found.add_argument("--architecture", metavar="FILE.json", help="of the model, when IN holds weights alone")
+    found.add_argument("--data-format", choices=DATA_FORMATS, help="bring images and kernels into this order")
+    found.add_argument("--dtype", choices=FLOAT_TYPES, help="how OUT stores floating-point weights")
+    found.add_argument("--weights-only", action="store_true", help="write an .h5 file without the architecture")
+    found.add_argument("--without-optimizer", action="store_true", help="leave out how the model was compiled")
+    found.add_argument("--overwrite", action="store_true", help="replace OUT when it is there")
+    _add_shared(found)
+    found = command("verify", "Compare what a model computes with a record of inputs and outputs.")
+    found.add_argument("file", metavar="FILE")
+    found.add_argument("--against", metavar="io.npz", required=True, help="x0, x1... and y0, y1..., layer:<name>")
+    found.add_argument("--atol", type=_tolerance, default=1e-4, help="absolute tolerance (default 1e-4)")
+    found.add_argument("--rtol", type=_tolerance, default=1e-3, help="relative tolerance (default 1e-3)")
+    _add_shared(found)
+    return parser
+
+
+def _add_shared(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--original-backend", choices=BACKENDS, help="what made the weights, where FILE does not say")
+    parser.add_argument("--original-data-format", choices=DATA_FORMATS, help="in which order, where FILE does not say")
+    parser.add_argument("--seconds", type=_seconds, help="that reading may take (default 30, and 1 for each 16 MiB)")
+    parser.add_argument("--memory", type=_memory, default=GIB, help="that reading may take: 512M, 2G (default 1G)")
+    parser.add_argument("--json", action="store_true", help="print JSON, errors as well")
+    shown = parser.add_mutually_exclusive_group()
+    shown.add_argument("--progress", action="store_true", default=None, help="show a bar for a file of any size")
+    shown.add_argument("--no-progress", action="store_false", dest="progress", help="show none")
+
+
+def _seconds(text: str) -> float:
+    value = float(text)
+    if not 0 < value < 1e6:
+        raise argparse.ArgumentTypeError(f"seconds must be a positive number; found {text!r}")
+    return value
+
+
+def _tolerance(text: str) -> float:
+    value = float(text)
+    if not 0 <= value < float("inf"):
+        raise argparse.ArgumentTypeError(f"a tolerance must be 0 or more; found {text!r}")
+    return value
+
+
+def _memory(text: str) -> int:
+    found = re.fullmatch(r"(\d+)([KMG]?)", text, re.ASCII)
+    if found is None or not int(found[1]):
+        raise argparse.ArgumentTypeError(f"memory must be a number of bytes, or one with K, M or G; found {text!r}")
+    return int(found[1]) * UNITS[found[2]]

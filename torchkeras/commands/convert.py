@@ -1,0 +1,260 @@
+"""`torchkeras convert IN OUT`: a model, or its weights, in another format; read back and compared before it is kept."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import zip_longest
+from math import prod
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from torchkeras.commands.exits import ASKED, FOUND, WELL, CommandError, faults_of
+from torchkeras.commands.files import ARCHIVE, HDF5, format_of, safe
+from torchkeras.commands.output import Progress, counted, progress, show
+from torchkeras.models import clone_model, load_model, model_from_json
+from torchkeras.saving import json_text
+from torchkeras.saving.atomic import replacing
+from torchkeras.saving.data_format import convert_data_format
+from torchkeras.saving.errors import ArchitectureError, FileLimitError, UnreadableFileError
+from torchkeras.saving.hdf5 import attribute, reading
+from torchkeras.saving.limits import LIMITS
+from torchkeras.saving.matching import Report
+from torchkeras.saving.places import shown_as
+
+HDF5_TYPES = ("float16", "float32", "float64")  # HDF5 has no bfloat16
+TYPES = (*HDF5_TYPES, "bfloat16")
+PASSES = 4  # of a file: the clean copy, the model, the new file, the comparison
+
+
+@dataclass(frozen=True)
+class Format:
+    """A format to write: what it is called, whether it holds the architecture and the optimizer, and its numbers."""
+
+    title: str
+    whole: bool
+    dtypes: tuple[str, ...]
+
+
+# By suffix; the longest that fits counts.
+FORMATS: Mapping[str, Format] = {
+    ".h5": Format("HDF5 of Keras 2.2.4", True, HDF5_TYPES),
+    ".hdf5": Format("HDF5 of Keras 2.2.4", True, HDF5_TYPES),
+    ".keras": Format("archive of Keras 3", True, HDF5_TYPES),
+    ".weights.h5": Format("weights of Keras 3, by paths", False, HDF5_TYPES),
+    ".safetensors": Format("safetensors, names of the state_dict", False, TYPES),
+    ".pt": Format("state_dict", False, TYPES),
+}
+
+
+@dataclass(frozen=True)
+class Read:
+    """A model that was read, and what was done with each weight."""
+
+    model: Any
+    report: Report
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Convert a file. Raises CommandError, and the errors of reading it; then OUT is as it was."""
+    path, out = arguments.file, Path(arguments.out)
+    made = _format(out)
+    _check(arguments, out, made)
+    whole = made.whole and not arguments.weights_only
+    with faults_of(path):
+        kind = format_of(path)
+        size = Path(path).stat().st_size
+    with progress(size, PASSES, arguments.progress) as shown:
+        with faults_of(path):
+            read = _read(arguments, kind, shown, size)
+            model, left_out = _changed(read.model, arguments, whole)
+        with faults_of(out), replacing(out) as part, _beside(out) as fresh:
+            shown.doing("writing")
+            _write(model, fresh, whole)
+            shown.advance(size)
+            shown.doing("comparing")
+            with shown_as(fresh, out):
+                _compare(model, _read_back(model, fresh, whole), out, shown)
+            os.replace(fresh, part)
+    about = _about(arguments, read, model, made, whole, left_out)
+    show(_lines(about), arguments.json, about)
+    return WELL
+
+
+def _format(out: Path) -> Format:
+    found = max((suffix for suffix in FORMATS if out.name.endswith(suffix)), key=len, default=None)
+    if found is None:
+        raise CommandError(f"{out}: the suffix must be one of {', '.join(FORMATS)}.")
+    return FORMATS[found]
+
+
+def _check(arguments: argparse.Namespace, out: Path, made: Format) -> None:
+    if arguments.weights_only and out.suffix == ".keras":
+        raise CommandError(f"{out}: a .keras archive holds the architecture; --weights-only goes with .h5.")
+    if arguments.dtype and arguments.dtype not in made.dtypes:
+        raise CommandError(f"{out}: {arguments.dtype} goes with .safetensors and .pt; HDF5 has no such numbers.")
+    if out.exists() and not arguments.overwrite:
+        raise CommandError(f"{out}: the file is there already; --overwrite replaces it.")
+    if not out.parent.is_dir():
+        raise CommandError(f"{out}: there is no folder {str(out.parent)!r}.")
+
+
+# --- reading ---------------------------------------------------------------------------------------------------------
+
+
+def _read(arguments: argparse.Namespace, kind: str, shown: Progress, size: int) -> Read:
+    told = {"original_backend": arguments.original_backend, "original_data_format": arguments.original_data_format}
+    shown.doing("checking")
+    with safe(arguments.file, kind, arguments.seconds, arguments.memory) as copy:
+        shown.advance(size)
+        shown.doing("loading")
+        if arguments.architecture:
+            model = architecture(arguments.architecture)
+            report = model.load_weights(copy, report=True, **told)
+        elif not _is_whole(copy, kind):
+            raise CommandError(
+                f"{arguments.file}: it holds weights alone; --architecture FILE.json gives the model they are of."
+            )
+        else:
+            compiled = not arguments.without_optimizer
+            model, report = load_model(copy, compile=compiled, report=True, **told)
+    shown.advance(size)
+    return Read(model, report)
+
+
+def _is_whole(copy: Path, kind: str) -> bool:
+    if kind != HDF5:
+        return kind == ARCHIVE
+    with reading(copy) as file:
+        return attribute(file, "model_config") is not None
+
+
+def architecture(path: str) -> Any:
+    """The model, without values, that a file of JSON describes. Raises the errors of model files."""
+    with faults_of(path):
+        if Path(path).stat().st_size > LIMITS.json:
+            raise FileLimitError(f"{path}: it has over {LIMITS.json} bytes.")
+        try:
+            text = Path(path).read_text("utf-8")
+        except UnicodeDecodeError as error:
+            raise UnreadableFileError(f"{path}: it is not UTF-8 ({error}).") from error
+        json_text.parse(text, path)
+        try:
+            model = model_from_json(text)
+        except ValueError as error:
+            raise ArchitectureError(f"{path}: {error}") from error
+    return model.eval()
+
+
+# --- changing --------------------------------------------------------------------------------------------------------
+
+
+def _changed(model: Any, arguments: argparse.Namespace, whole: bool) -> tuple[Any, str | None]:
+    """The model as it is to be written, and why its optimizer is left out, if it is."""
+    compiled, reason = getattr(model, "optimizer", None) is not None, None
+    if compiled and not whole:
+        reason = "OUT holds weights alone"
+    if arguments.data_format:
+        model = convert_data_format(model, arguments.data_format)
+        reason = "its state is in the other data format" if compiled else reason
+    if arguments.dtype:
+        _check_range(model, arguments.dtype)
+        model = model.to(getattr(torch, arguments.dtype))
+    return model, reason
+
+
+def _check_range(model: Any, dtype: str) -> None:
+    """Raise CommandError when finite values would become infinite."""
+    for variable in model.weights:
+        values = variable.value.detach()
+        if values.is_floating_point():
+            lost = int((values.isfinite() & ~values.to(getattr(torch, dtype)).isfinite()).sum())
+            if lost:
+                raise CommandError(f"{variable.full_name}: {lost} of its values are beyond what {dtype} holds.", ASKED)
+
+
+# --- writing and comparing -------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def _beside(out: Path) -> Iterator[Path]:
+    """The path of a file to write in a folder of its own beside `out`, where its name can keep the suffix."""
+    with tempfile.TemporaryDirectory(prefix=".torchkeras-", dir=out.parent) as folder:
+        yield Path(folder) / out.name
+
+
+def _write(model: Any, path: Path, whole: bool) -> None:
+    if whole:
+        model.save(path)
+    else:
+        model.save_weights(path)
+
+
+def _read_back(model: Any, path: Path, whole: bool) -> Any:
+    if whole:
+        return load_model(path, compile=False)
+    fresh = clone_model(model)
+    fresh.load_weights(path)
+    return fresh
+
+
+def _compare(model: Any, again: Any, out: Path, shown: Progress) -> None:
+    """Raise CommandError unless every weight has the same value in both models, bit by bit but for its type."""
+    pairs = list(zip_longest(model.weights, again.weights))
+    for wanted, found in pairs:
+        if wanted is None or found is None or wanted.full_name != found.full_name or wanted.shape != found.shape:
+            raise CommandError(f"{out}: read back, it has {_named(found)} in the place of {_named(wanted)}.", FOUND)
+        values, again_values = wanted.numpy(), found.numpy()
+        if not np.array_equal(values, again_values, equal_nan=values.dtype.kind == "f"):
+            raise CommandError(f"{out}: read back, {wanted.full_name} has other values.", FOUND)
+        shown.advance(values.nbytes)
+
+
+def _named(variable: Any) -> str:
+    return "nothing" if variable is None else f"{variable.full_name} {variable.shape}"
+
+
+# --- what is printed -------------------------------------------------------------------------------------------------
+
+
+def _about(
+    arguments: argparse.Namespace, read: Read, model: Any, made: Format, whole: bool, left_out: str | None
+) -> dict[str, Any]:
+    weights = model.weights
+    compiled = read.model.optimizer is not None
+    return {
+        "file": arguments.file,
+        "out": arguments.out,
+        "format": made.title,
+        "whole_model": whole,
+        "data_format": arguments.data_format,
+        "dtype": arguments.dtype,
+        "weights": len(weights),
+        "parameters": sum(prod(variable.shape) for variable in weights),
+        "bytes": Path(arguments.out).stat().st_size,
+        "converted": [row for row in read.report.rows if row.conversions],
+        "optimizer": "none" if not compiled else "kept" if left_out is None else f"left out: {left_out}",
+        "equal_when_read_back": True,
+    }
+
+
+def _lines(about: Mapping[str, Any]) -> Iterator[str]:
+    yield f"{about['file']} -> {about['out']}: {about['format']}" + ("" if about["whole_model"] else ", weights alone")
+    yield (
+        f"  {counted(about['weights'], 'weight')}, {counted(about['parameters'], 'parameter')}, "
+        f"{counted(about['bytes'], 'byte')}; equal when read back"
+    )
+    for key, title in (("data_format", "data format"), ("dtype", "stored as")):
+        if about[key]:
+            yield f"  {title}: {about[key]}"
+    if about["optimizer"] != "none":
+        yield f"  optimizer: {about['optimizer']}"
+    for row in about["converted"]:
+        yield f"  {row}"

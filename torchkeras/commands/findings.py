@@ -1,0 +1,127 @@
+"""What is suspicious in a file: what a look at its arrays, its architecture and its bytes shows."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from torchkeras import bytecode, registry
+from torchkeras.commands.contents import Array, Contents, entries
+from torchkeras.commands.files import HDF5, hdf5_end, superblock_at
+from torchkeras.commands.output import Progress
+from torchkeras.saving.limits import GIB
+
+KINDS: Mapping[str, str] = {
+    "not finite": "an array has NaN or infinite values",
+    "zeros": "an array that is neither a bias nor starts as zeros is all zeros",
+    "empty": "an array has no values",
+    "large": "an array has over a GiB",
+    "dtype": "an array's numbers are not float32, which Keras computes in unless told otherwise",
+    "unlisted": "an array stands in no list of weights",
+    "list": "a list names what is not there, or something twice",
+    "layout": "the file has no layout that is known",
+    "version": "the version or the backend is missing, or stands there twice and differs",
+    "text": "an attribute is not the JSON it should be",
+    "bytecode": "a function is kept as Python bytecode, which is never run",
+    "class": "a class that is not known, which load_model takes from custom_objects",
+    "trailing": "bytes follow the end of the file's format",
+    "before": "bytes stand before the beginning of HDF5",
+    "training": "how the model was compiled, or its optimizer's state, cannot be restored",
+    "loading": "the model does not load",
+}
+
+# Classes that a config of another version is read without.
+BY_DIALECTS = ("Functional", "SlicingOpLambda", "TFOpLambda")
+
+# Weights that start as zeros, or may well stay so; Keras 1 wrote a gate's letter behind.
+ZEROS = re.compile(
+    r"(^|[/._])(b|bias|biases|bias_hh\w*|bias_ih\w*|beta|alphas?|betas|[tar]_(left|right)|moving_mean|running_mean|mean"
+    r"|count|iteration\w*|learning_rate|num_batches_tracked|seed\w*|[a-z]*_bias|b_[a-z]|prelu\.weight)(:0)?$"
+)
+NUMBERED = re.compile(r"/(param_)?[0-9]+$")  # a name that does not tell
+
+
+def find_in_arrays(contents: Contents, names: Mapping[str, str], progress: Progress) -> None:
+    """Look at every value. `names`: what the model calls the arrays, by paths, where the file has only numbers."""
+    for array in contents.arrays:
+        if array.parameters == 0:
+            contents.find("empty", array.path, f"it has shape {array.shape}, and no values")
+            continue
+        if array.size > GIB:
+            contents.find("large", array.path, f"it has {array.size:,} bytes")
+        if array.dtype in ("float16", "float64", "bfloat16"):
+            contents.find("dtype", array.path, f"its values are {array.dtype}")
+        name = names.get(array.path) or array.path
+        _find_in_values(contents, array, may_be_zero=bool(ZEROS.search(name) or NUMBERED.search(name)))
+        progress.advance(array.size)
+    for array in contents.state:
+        _find_in_values(contents, array, may_be_zero=True)
+        progress.advance(array.size)
+
+
+def _find_in_values(contents: Contents, array: Array, may_be_zero: bool) -> None:
+    wrong, nonzero = 0, may_be_zero
+    for piece in array.pieces():
+        if piece.dtype.kind in "fc":
+            wrong += piece.size - int(np.count_nonzero(np.isfinite(piece)))
+        nonzero = nonzero or bool(np.any(piece))
+    if wrong:
+        contents.find("not finite", array.path, f"{wrong} of {array.parameters} values are NaN or infinite")
+    if not nonzero:
+        contents.find("zeros", array.path, f"all {array.parameters} values are 0")
+
+
+def find_in_architecture(contents: Contents) -> None:
+    """Look for bytecode, wherever it is nested."""
+    for entry in (*entries(contents.config), *entries(contents.training)):
+        kind, config = entry["class_name"], entry["config"]
+        if kind == bytecode.KERAS3:
+            contents.find("bytecode", "", "a function is Python bytecode, which is never run")
+        for option in bytecode.SINKS.get(kind, ()) if isinstance(config, Mapping) else ():
+            if bytecode.kept(option, config) == "bytecode":
+                place = bytecode.place(option, config.get("name"))
+                contents.find(
+                    "bytecode",
+                    f"{kind} {config.get('name')!r}",
+                    f"{option!r} is Python bytecode, which is never run; load_model takes a function in its place by "
+                    f"custom_objects={{{place!r}: function}}",
+                )
+
+
+def find_unknown_classes(contents: Contents) -> None:
+    """Name the layers' classes that are not known, all of them: loading ends at the first."""
+    layers = [entry for entry in entries(contents.config) if _is_layer(entry)]
+    for name in sorted({entry["class_name"] for entry in layers}):
+        if not _is_known(name.rpartition(">")[2]):
+            contents.find("class", "", f"the class {name!r} is not known")
+
+
+def _is_layer(entry: Mapping[str, Any]) -> bool:
+    config = entry["config"]
+    named = "inbound_nodes" in entry or (isinstance(config, Mapping) and "name" in config)
+    return named and ".ops." not in str(entry.get("module"))  # Keras 3's functions of tensors
+
+
+def _is_known(name: str) -> bool:
+    if name in BY_DIALECTS:
+        return True
+    try:
+        registry.layers.find(name)
+    except ValueError:
+        return False
+    return True
+
+
+def find_in_bytes(contents: Contents, path: str | os.PathLike[str], format: str) -> None:
+    """Look at what stands around the format in the file."""
+    begin = superblock_at(path) if format == HDF5 else None
+    if begin:
+        contents.find("before", "", f"{begin} bytes stand before the beginning of HDF5")
+    size, end = Path(path).stat().st_size, None if begin is None else hdf5_end(path)
+    if end is not None and size > end:
+        contents.find("trailing", "", f"{size - end} bytes follow the end of HDF5")

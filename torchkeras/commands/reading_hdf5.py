@@ -1,0 +1,210 @@
+"""The contents of HDF5 files and `.keras` archives, for `inspect`."""
+
+# pyright: reportAttributeAccessIssue=false
+# h5py types what stands under a name as anything that may.
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from functools import partial
+from typing import Any
+
+import h5py
+import numpy as np
+
+from torchkeras.commands.contents import Array, Contents, Stored, classes
+from torchkeras.saving import archive, hdf5_rules, orderings
+from torchkeras.saving.errors import ModelFileError
+from torchkeras.saving.hdf5 import attribute, dataset_in, group_in, members, read_names, values
+from torchkeras.saving.keras2 import read_config
+from torchkeras.saving.limits import MIB
+
+GROUPS, GROUPS_WHOLE = "HDF5, a group a layer: weights alone", "HDF5, a group a layer: a whole model"
+NUMBERED, NUMBERED_WHOLE = "HDF5 of Keras 0 (layer_0/param_0): weights alone", "HDF5 of Keras 0: a whole model"
+PATHS = "HDF5 by paths (.weights.h5): weights alone"
+ZIPPED = ".keras archive: a whole model"
+UNKNOWN = "HDF5 of no known layout"
+
+SLAB = 16 * MIB
+
+
+def contents_of_archive(found: archive.Archive, weights: h5py.File) -> Contents:
+    """What a `.keras` archive holds."""
+    contents = Contents(ZIPPED, whole=True, config=found.config)
+    about = found.metadata if isinstance(found.metadata, Mapping) else {}
+    version = about.get("keras_version")
+    contents.keras_version = version if isinstance(version, str) else None
+    if contents.keras_version is None:
+        contents.find("version", archive.METADATA, "there is no 'keras_version'")
+    compiled = found.config.get("compile_config") if isinstance(found.config, Mapping) else None
+    contents.training = compiled if isinstance(compiled, Mapping) else None
+    contents.data_format = orderings.of_config(found.config)
+    _take_paths(contents, weights)
+    return contents
+
+
+def contents_of_hdf5(file: h5py.File) -> Contents:
+    """What an HDF5 file holds."""
+    contents = Contents(UNKNOWN)
+    inside = members(file)
+    contents.config = _config(contents, file, "model_config")
+    contents.training = _config(contents, file, "training_config")
+    contents.whole = "model_config" in file.attrs
+    contents.data_format = orderings.of_config(contents.config)
+    nested = inside.get("model_weights")
+    group = nested if isinstance(nested, h5py.Group) and not _has_list(file, "layer_names") else file
+    if _has_list(group, "layer_names"):
+        contents.layout = GROUPS_WHOLE if contents.whole else GROUPS
+        _take_origin(contents, file, group)
+        _take_groups(contents, group)
+        _take_backend(contents)
+    elif attribute(group, "nb_layers") is not None:
+        contents.layout = NUMBERED_WHOLE if contents.whole else NUMBERED
+        _take_numbered(contents, group)
+    elif any(isinstance(found, h5py.Group) and "vars" in members(found) for found in _groups(file)):
+        contents.layout = PATHS
+        _take_paths(contents, file)
+    else:
+        contents.find("layout", _path(group), "there is no list of layers, and there are no 'vars' of Keras 3")
+    if isinstance(inside.get("optimizer_weights"), h5py.Group):
+        contents.state = _listed(contents, inside["optimizer_weights"])
+    _find_unlisted(contents, file)
+    return contents
+
+
+def _config(contents: Contents, file: h5py.File, name: str) -> Any:
+    try:
+        return read_config(file, name)
+    except ModelFileError as error:
+        contents.find("text", f"attribute {name!r}", str(error))
+    return None
+
+
+def _has_list(group: h5py.Group, name: str) -> bool:
+    return any(attribute(group, found) is not None for found in (name, f"{name}0"))
+
+
+def _take_origin(contents: Contents, file: h5py.File, group: h5py.Group) -> None:
+    for name in ("keras_version", "backend"):
+        told = {place.name: attribute(place, name) for place in (file, group)}
+        given = {str(value) for value in told.values() if value is not None}
+        if len(given) > 1:
+            contents.find("version", f"attribute {name!r}", f"it says {' and '.join(sorted(given))}")
+        if given:
+            setattr(contents, name, min(given))
+    if contents.keras_version is None:
+        contents.find("version", "", "there is no 'keras_version'")
+
+
+def _take_backend(contents: Contents) -> None:
+    """Tell the backend of Keras 1, whose files do not: TensorFlow's names of variables end with ":0"."""
+    if contents.backend is None and (contents.keras_version or "").startswith("1.") and contents.arrays:
+        of_tensorflow = any(array.path.endswith(":0") for array in contents.arrays)
+        contents.backend = "tensorflow" if of_tensorflow else "theano"
+
+
+def _take_groups(contents: Contents, group: h5py.Group) -> None:
+    known, inside, names = classes(contents.config), members(group), _names(contents, group, "layer_names")
+    for name in dict.fromkeys(names):
+        try:
+            found = group_in(group, name)
+        except ModelFileError:
+            contents.find("list", _path(group), f"'layer_names' has {name!r}, of which there is no group")
+            continue
+        contents.layers.append(Stored(name, known.get(name), tuple(_listed(contents, found))))
+    beside = inside.get("top_level_model_weights")
+    if isinstance(beside, h5py.Group) and "top_level_model_weights" not in names:
+        arrays = _listed(contents, beside)
+        contents.layers += [Stored("top_level_model_weights", None, tuple(arrays))] if arrays else []
+
+
+def _take_numbered(contents: Contents, group: h5py.Group) -> None:
+    for name, found in sorted(members(group).items(), key=lambda item: _number(item[0])):
+        if not isinstance(found, h5py.Group) or not name.startswith("layer_"):
+            continue
+        held = sorted(members(found).items(), key=lambda item: _number(item[0]))
+        arrays = [_array(item) for _, item in held if isinstance(item, h5py.Dataset)]
+        contents.layers.append(Stored(name, None, tuple(arrays)))
+
+
+def _number(name: str) -> tuple[int, str]:
+    last = name.rpartition("_")[2]
+    return (int(last) if last.isdecimal() and len(last) < 10 else -1, name)
+
+
+def _take_paths(contents: Contents, file: h5py.File) -> None:
+    known = classes(contents.config)
+    for group in _groups(file):
+        inside = members(group)
+        kept = inside.get("vars")
+        if not isinstance(kept, h5py.Group):
+            continue
+        path = _path(group).strip("/")
+        held = sorted(members(kept).items(), key=lambda item: _number(item[0]))
+        arrays = tuple(_array(item) for _, item in held if isinstance(item, h5py.Dataset))
+        if path == "optimizer":
+            contents.state = list(arrays)
+        elif arrays:
+            told = attribute(kept, "name")
+            contents.layers.append(Stored(path, known.get(str(told)), arrays))
+
+
+def _groups(file: h5py.Group) -> Iterator[h5py.Group]:
+    """A group and all groups inside, each before those inside it."""
+    pending = [file]
+    while pending:
+        group = pending.pop()
+        yield group
+        pending += reversed([found for found in members(group).values() if isinstance(found, h5py.Group)])
+
+
+def _names(contents: Contents, group: h5py.Group, name: str) -> list[str]:
+    """A list of names; what is wrong with it is noted."""
+    try:
+        names = read_names(group, name)
+    except ModelFileError as error:
+        contents.find("list", _path(group), str(error))
+        return []
+    for twice, count in Counter(names).items():
+        if count > 1:
+            contents.find("list", _path(group), f"{name!r} has {twice!r} {count} times")
+    return names
+
+
+def _listed(contents: Contents, group: h5py.Group) -> list[Array]:
+    found = []
+    for name in _names(contents, group, "weight_names"):
+        try:
+            found.append(_array(dataset_in(group, name)))
+        except ModelFileError as error:
+            contents.find("list", _path(group), f"'weight_names' has {name!r}, which cannot be read: {error}")
+    return found
+
+
+def _find_unlisted(contents: Contents, file: h5py.File) -> None:
+    listed = {array.path for array in (*contents.arrays, *contents.state)}
+    for group in _groups(file):
+        for found in members(group).values():
+            if isinstance(found, h5py.Dataset) and _path(found) not in listed:
+                contents.find("unlisted", _path(found), "an array that no list names")
+
+
+def _path(place: h5py.Group | h5py.Dataset) -> str:
+    return str(place.name)
+
+
+def _array(dataset: h5py.Dataset) -> Array:
+    bfloat16 = hdf5_rules.is_bfloat16(dataset)
+    dtype = "bfloat16" if bfloat16 else str(dataset.dtype)
+    return Array(_path(dataset), tuple(dataset.shape or ()), dtype, dataset.nbytes, partial(_pieces, dataset, bfloat16))
+
+
+def _pieces(dataset: h5py.Dataset, bfloat16: bool) -> Iterator[np.ndarray]:
+    if bfloat16 or not dataset.shape or dataset.nbytes <= SLAB:
+        yield values(dataset)
+        return
+    rows = max(1, SLAB * len(dataset) // dataset.nbytes)
+    for first in range(0, len(dataset), rows):
+        with hdf5_rules.readable(hdf5_rules.place_of(dataset)):
+            yield dataset[first : first + rows]

@@ -1,0 +1,149 @@
+"""The contents of safetensors files and state_dicts, for `inspect`."""
+
+from __future__ import annotations
+
+import os
+import pickle
+from collections.abc import Iterator, Mapping
+from functools import partial
+from math import prod
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from torchkeras.arrays import to_numpy
+from torchkeras.commands.contents import Array, Contents, Stored
+from torchkeras.saving import json_text
+from torchkeras.saving.errors import FileLimitError, ForbiddenContentError, UnreadableFileError
+from torchkeras.saving.limits import LIMITS, MIB
+from torchkeras.saving.state import DAMAGED
+
+SAFETENSORS, STATE = "safetensors, names of a state_dict: weights alone", "torch state_dict (.pt): weights alone"
+
+# The element types of safetensors: what they are called elsewhere, and how NumPy reads them.
+DTYPES: Mapping[str, tuple[str, str]] = {
+    "BOOL": ("bool", "?"),
+    "U8": ("uint8", "<u1"),
+    "I8": ("int8", "<i1"),
+    "U16": ("uint16", "<u2"),
+    "I16": ("int16", "<i2"),
+    "U32": ("uint32", "<u4"),
+    "I32": ("int32", "<i4"),
+    "U64": ("uint64", "<u8"),
+    "I64": ("int64", "<i8"),
+    "F16": ("float16", "<f2"),
+    "F32": ("float32", "<f4"),
+    "F64": ("float64", "<f8"),
+    "BF16": ("bfloat16", "<u2"),
+}
+SLAB = 16 * MIB
+
+
+def contents_of_safetensors(path: str | os.PathLike[str]) -> Contents:
+    """What a safetensors file holds, by its header.
+
+    Raises UnreadableFileError when its header or the places in it are not right, FileLimitError.
+    """
+    size = Path(path).stat().st_size
+    with Path(path).open("rb") as file:
+        length = int.from_bytes(file.read(8), "little")
+        if length > LIMITS.json:
+            raise FileLimitError(f"{path}: its header has {length} bytes; at most {LIMITS.json} are read.")
+        header = json_text.parse(file.read(length), f"{path}: its header")
+    if not isinstance(header, dict):
+        raise UnreadableFileError(f"{path}: its header is no JSON object.")
+    header.pop("__metadata__", None)
+    arrays, end = [], 0
+    for name, about in sorted(header.items(), key=_place):
+        dtype, shape, begin, after = _entry(path, name, about)
+        if begin != end or 8 + length + after > size:
+            raise UnreadableFileError(
+                f"{path}: {name[:100]!r} does not begin where the one before ends, or is cut off."
+            )
+        end = after
+        at = 8 + length + begin
+        arrays.append(
+            Array(name, shape, DTYPES[dtype][0], after - begin, partial(_mapped, path, dtype, at, after - begin))
+        )
+    contents = Contents(SAFETENSORS, layers=_by_layer(arrays))
+    if 8 + length + end < size:
+        contents.find("trailing", "", f"{size - 8 - length - end} bytes follow the last array")
+    return contents
+
+
+def _place(item: tuple[str, Any]) -> tuple[int, ...]:
+    """Where a tensor lies, to sort by; what has no place comes first, and is refused then."""
+    return _sizes(item[1].get("data_offsets")) or () if isinstance(item[1], dict) else ()
+
+
+def _entry(path: Any, name: str, about: Any) -> tuple[str, tuple[int, ...], int, int]:
+    """The type, shape and place of a tensor."""
+    where = f"{path}: {name[:100]!r}"
+    if not isinstance(about, dict) or about.get("dtype") not in DTYPES:
+        raise UnreadableFileError(f"{where} has no known 'dtype'.")
+    shape, offsets = _sizes(about.get("shape")), _sizes(about.get("data_offsets"))
+    if shape is None or offsets is None or len(offsets) != 2:
+        raise UnreadableFileError(f"{where} has no 'shape' or no two 'data_offsets'.")
+    size, place = np.dtype(DTYPES[about["dtype"]][1]).itemsize * prod(shape), offsets[1] - offsets[0]
+    if place != size:
+        raise UnreadableFileError(f"{where} has shape {shape}, {size} bytes; its place has {place}.")
+    return about["dtype"], shape, offsets[0], offsets[1]
+
+
+def _sizes(value: Any) -> tuple[int, ...] | None:
+    are_sizes = isinstance(value, list) and all(type(number) is int and number >= 0 for number in value)
+    return tuple(value) if are_sizes else None
+
+
+def _mapped(path: Any, dtype: str, at: int, size: int) -> Iterator[np.ndarray]:
+    with Path(path).open("rb") as file:
+        file.seek(at)
+        while size > 0:
+            found = np.frombuffer(file.read(min(size, SLAB)), DTYPES[dtype][1])
+            if not found.size:
+                return
+            size -= found.nbytes
+            yield (found.astype(np.uint32) << 16).view(np.float32) if dtype == "BF16" else found
+
+
+def contents_of_state(path: str | os.PathLike[str]) -> Contents:
+    """What a state_dict that `torch.save` wrote holds. Only tensors are made of the file, whatever it says.
+
+    Raises ForbiddenContentError for other objects, UnreadableFileError.
+    """
+    try:
+        found = torch.load(path, map_location="cpu", weights_only=True)
+    except pickle.UnpicklingError as error:
+        raise ForbiddenContentError(f"{path}: it holds more than tensors, or no pickled tensors at all.") from error
+    except DAMAGED as error:
+        raise UnreadableFileError(f"{path}: not a file that torch.save wrote ({type(error).__name__}).") from error
+    if not isinstance(found, Mapping) or not all(
+        isinstance(name, str) and isinstance(tensor, torch.Tensor) and tensor.layout == torch.strided
+        for name, tensor in found.items()
+    ):
+        raise UnreadableFileError(f"{path}: it must hold a state_dict, tensors by their names.")
+    arrays = [
+        Array(
+            name,
+            tuple(tensor.shape),
+            str(tensor.dtype).removeprefix("torch."),
+            tensor.numel() * tensor.element_size(),
+            partial(_whole, tensor),
+        )
+        for name, tensor in found.items()
+    ]
+    return Contents(STATE, layers=_by_layer(arrays))
+
+
+def _whole(tensor: torch.Tensor) -> Iterator[np.ndarray]:
+    yield to_numpy(tensor)
+
+
+def _by_layer(arrays: list[Array]) -> list[Stored]:
+    """The arrays by the module that has them: what stands before the last dot of the name."""
+    found: dict[str, list[Array]] = {}
+    for array in arrays:
+        found.setdefault(array.path.rpartition(".")[0], []).append(array)
+    return [Stored(name, None, tuple(held)) for name, held in found.items()]

@@ -1,0 +1,74 @@
+"""What the layers of a model give, one by one: compared with a record, or searched for what is not finite."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
+
+import numpy as np
+import torch
+
+from torchkeras.commands.exits import ASKED, CommandError
+from torchkeras.engine.layer import Layer
+from torchkeras.engine.network import Network
+from torchkeras.engine.symbol import KerasTensor, as_list
+from torchkeras.models import Model
+
+T = TypeVar("T")
+PREFIX = "layer:"
+
+
+def by_layer(
+    model: Any, inputs: Any, batch_size: int, record: Mapping[str, np.ndarray], compare: Callable[..., T]
+) -> list[T]:
+    """`compare(name, found, expected)` for the layers of which the record has the output, as they are computed.
+
+    The record's keys are `layer:<name>`, and `layer:<name>#1`, `#2` for further calls or outputs of a layer. Raises
+    CommandError for a key of no layer.
+    """
+    wanted = {key.removeprefix(PREFIX): array for key, array in record.items() if key.startswith(PREFIX)}
+    tensors = {name: tensor for name, tensor in _tensors(model).items() if name in wanted}
+    unknown = sorted(wanted.keys() - tensors.keys())
+    if unknown:
+        raise CommandError(f"The record has {PREFIX}{unknown[0]}, and the model no such layer.", ASKED)
+    if not tensors:
+        return []
+    model.reset_states()
+    found = as_list(Model(model.inputs, list(tensors.values())).predict(inputs, batch_size=batch_size))
+    return [compare(name, array, wanted[name]) for name, array in zip(tensors, found, strict=True)]
+
+
+def _tensors(model: Any) -> dict[str, KerasTensor]:
+    """Every tensor of a model's graph by the name of the layer that gives it, as they are computed."""
+    found: dict[str, KerasTensor] = {}
+    given: dict[Layer, int] = {}
+    for node in model._graphed.nodes:
+        for tensor in node.output_tensors if node.input_tensors else ():
+            count = given.get(node.layer, 0)
+            given[node.layer] = count + 1
+            found[f"{node.layer.name}#{count}" if count else node.layer.name] = tensor
+    return found
+
+
+def first_not_finite(model: Any, inputs: Any, batch_size: int) -> str | None:
+    """The layer that is first to give NaN or infinite values, inside others too; None when the inputs have them."""
+    if not all(np.isfinite(array).all() for array in as_list(inputs)):
+        return None
+    found: list[str] = []
+
+    def look(layer: Any, _: Any, output: Any) -> None:
+        tensors = [tensor for tensor in as_list(output) if isinstance(tensor, torch.Tensor)]
+        if not found and not all(
+            bool(torch.isfinite(tensor).all()) for tensor in tensors if tensor.is_floating_point()
+        ):
+            found.append(f"{layer.name} ({type(layer).__name__})")
+
+    layers = [module for module in model.modules() if isinstance(module, Layer) and not isinstance(module, Network)]
+    hooks = [layer.register_forward_hook(look) for layer in layers]
+    try:
+        model.reset_states()
+        model.predict(inputs, batch_size=batch_size)
+    finally:
+        for hook in hooks:
+            hook.remove()
+    return found[0] if found else None
