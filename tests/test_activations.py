@@ -3,7 +3,7 @@
 `golden/keras-2.2.4-functions.npz` holds inputs under plain names, and under each expression what Keras 2.2.4 on
 TensorFlow 1.14 made of it: `K.eval(eval(expression))`, the inputs being `K.variable`s;
 `golden/keras-3.15-activations.npz` the same of Keras 3.15 on torch. Its `sparsemax` is left out: it does not sum to 1,
-which was mended in Keras later (https://github.com/keras-team/keras/pull/23469).
+which was mended in Keras later (https://github.com/keras-team/keras/pull/23469). `hard_sigmoid6` is its `hard_sigmoid`.
 """
 
 import re

@@ -182,7 +182,7 @@ class Drawless(initializers.Initializer):
         (
             lambda: initializers.VarianceScaling(distribution="cauchy"),
             ValueError,
-            "VarianceScaling: distribution must be one of normal, uniform; found 'cauchy'.",
+            "VarianceScaling: distribution must be one of normal, uniform, untruncated_normal; found 'cauchy'.",
         ),
         (
             lambda: initializers.Constant([1.0, 2.0])((3,)),

@@ -84,3 +84,29 @@ def test_an_unknown_name_is_refused():
     )
     with pytest.raises(ValueError, match=f"^{re.escape(text)}$"):
         regularizers.get("L2")
+
+
+@pytest.mark.parametrize(("mode", "value"), [("rows", 0.06719701737165451), ("columns", 0.0882645770907402)])
+def test_orthogonal_regularizer_has_the_values_of_tf_keras(mode, value):
+    """The value is that of tf_keras 2.21 for the same matrix."""
+    regularizer = regularizers.OrthogonalRegularizer(0.1, mode)
+    assert regularizer(torch.arange(12.0).reshape(3, 4) - 4.5).item() == pytest.approx(value, rel=1e-5)
+    assert regularizers.get(regularizers.serialize(regularizer)) == regularizer
+
+
+@pytest.mark.parametrize(
+    ("make", "text"),
+    [
+        (
+            lambda: regularizers.OrthogonalRegularizer(mode="both"),
+            "OrthogonalRegularizer: mode must be 'rows' or 'columns'; found 'both'.",
+        ),
+        (
+            lambda: regularizers.OrthogonalRegularizer()(torch.ones(3)),
+            "OrthogonalRegularizer: a weight must be a matrix; found the shape (3,).",
+        ),
+    ],
+)
+def test_orthogonal_regularizer_refuses(make, text):
+    with pytest.raises(ValueError, match=f"^{re.escape(text)}$"):
+        make()

@@ -30,7 +30,15 @@ ORDER = [
         "engine.calls",
         "engine.shapes",
     ),
-    *("engine.layer", "engine.functions", "engine.operation", "engine.input", "engine.graph", "engine.codegen", "engine.summary"),
+    *(
+        "engine.functions",
+        "engine.layer",
+        "engine.operation",
+        "engine.input",
+        "engine.graph",
+        "engine.codegen",
+        "engine.summary",
+    ),
     "engine.network",
     *(
         "engine.data",

@@ -240,3 +240,9 @@ def test_inside_other_models():
     model = Sequential([inner, Dense(2)])
     assert [layer.name for layer in model.layers] == ["sequential_1", "dense_1"]
     assert model(torch.zeros(2, 8, 8, 3)).shape == (2, 2)
+
+
+def test_an_input_may_begin_it_as_in_later_kerases():
+    model = Sequential([Input((4,), name="features"), Dense(2)])
+    assert [type(layer) for layer in model.layers] == [Dense]
+    assert model.input_names == ["features"]

@@ -94,6 +94,7 @@ ROWS = [
     Row("ThresholdedReLU(0.3)", "2x5x4", (1, 2), "pass", PIECEWISE),
     Row("Softmax()", "2x5x4", (1, 2), "pass"),
     Row("Softmax(axis=1)", "2x5x4", (1, 2), "pass"),
+    Row("Softmax(axis=[1, 2])", "2x5x4", (1, 2), "pass"),
     Row("ParametricSoftplus()", "2x5x4", (), "pass"),
     Row("SReLU(shared_axes=[1])", "2x5x4", (1,), "pass"),
     # merging
@@ -169,6 +170,7 @@ ROWS = [
     Row("UpSampling1D(3)", "2x4x3", (1,)),
     Row("UpSampling2D((2, 3))", "2x4x5x3", (1, 2)),
     Row("UpSampling2D((2, 3), interpolation='bilinear')", "2x4x5x3", (1, 2)),
+    Row("UpSampling2D((2, 3), interpolation='bilinear', half_pixel=True)", "2x4x5x3", (1, 2)),
     Row("UpSampling3D(2)", "2x3x2x2x3", (1, 2, 3)),
     # normalization
     Row("BatchNormalization()", "2x5x4", (1,), "pass"),
@@ -200,6 +202,9 @@ ROWS = [
     Row("RNN([LSTMCell(3), GRUCell(2)], return_sequences=True)", "2x5x4", (1,), "pass"),
     Row("Bidirectional(LSTM(3, return_sequences=True))", "2x5x4", (1,), "pass"),
     Row("Bidirectional(GRU(3), merge_mode=None)", "2x5x4", (1,), "end"),
+    Row("Bidirectional(LSTM(3), backward_layer=GRU(2, go_backwards=True))", "2x5x4", (1,), "end"),
+    Row("LSTM(3, return_sequences=True, zero_output_for_mask=True)", "2x5x4", (1,), "pass"),
+    Row("GRU(3, return_sequences=True, zero_output_for_mask=False)", "2x5x4", (1,), "pass"),
     Row("ConvLSTM1D(3, 2)", "2x3x5x4", (1, 2), "end"),
     Row("ConvLSTM2D(3, 2, padding='same', return_sequences=True)", "2x3x4x5x2", (1, 2, 3), "pass"),
     Row("ConvLSTM3D(2, 2)", "2x2x3x4x3x2", (1,), "end"),

@@ -162,3 +162,11 @@ def test_a_layer_with_weights_is_refused():
     layer(X)
     with pytest.raises(ValueError, match=re.escape("that was not called yet")):
         Bidirectional(layer)
+
+
+def test_a_backward_layer_that_does_not_fit_is_refused():
+    with pytest.raises(
+        ValueError, match=r"^Bidirectional 'b': backward_layer must be a recurrent layer that was not"
+    ) as e:
+        Bidirectional(LSTM(3), backward_layer=LSTM(3), name="b")
+    assert "with go_backwards the other way; found" in str(e.value)

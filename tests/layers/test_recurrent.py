@@ -287,7 +287,7 @@ def test_signature_is_that_of_keras():
         "units activation recurrent_activation use_bias kernel_initializer recurrent_initializer bias_initializer "
         "unit_forget_bias kernel_regularizer recurrent_regularizer bias_regularizer activity_regularizer "
         "kernel_constraint recurrent_constraint bias_constraint dropout recurrent_dropout implementation "
-        "return_sequences return_state go_backwards stateful unroll"
+        "return_sequences return_state go_backwards stateful unroll zero_output_for_mask"
     )
 
 

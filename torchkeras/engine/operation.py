@@ -19,14 +19,19 @@ BY_POSITION = ("getitem", "matmul", *BY_AXES)  # these tell the axes apart; the 
 PLAIN = (int, float, bool, str, type(None), type(Ellipsis))
 
 
+def _read_function(name: Any) -> str:
+    return name if isinstance(name, str) and name in FUNCTIONS else one_of(*OPERATORS).read(name)
+
+
 class Operation(Layer):
     """`function(*arguments)` of an operator, the symbolic tensors among the arguments being the layer's inputs.
 
-    `function`: a name in `OPERATORS` or `FUNCTIONS`. `arguments`: numbers, slices and `{"input": k}` for the k-th
-    input. `keeps_mask`: whether the mask of the inputs goes on. Raises ValueError for an unknown function.
+    `function`: a name in `OPERATORS` or `FUNCTIONS`. `arguments`: numbers, slices, `{"input": k}` for the k-th input
+    and `{"array": nested lists}` for a constant. `keeps_mask`: whether the mask of the inputs goes on. Raises
+    ValueError for an unknown function.
     """
 
-    function: Annotated[str, one_of(*OPERATORS, *FUNCTIONS)]
+    function: Annotated[str, Rule(_read_function)]
     arguments: Annotated[Any, Rule(list)]
     keeps_mask: Annotated[bool, rule("must be True or False", lambda v: v in (0, 1), bool), NEWER] = True
 
@@ -34,7 +39,8 @@ class Operation(Layer):
 
     @property
     def native_layout(self) -> Layout:
-        return Layout.KERAS if self.function in BY_POSITION else Layout.ANY
+        has_array = any(isinstance(argument, Mapping) and "array" in argument for argument in self.arguments)
+        return Layout.KERAS if has_array or self.function in BY_POSITION else Layout.ANY
 
     def forward(self, inputs: Any) -> Any:
         tensors = inputs if isinstance(inputs, (list, tuple)) else [inputs]
@@ -98,5 +104,8 @@ def _decoded(argument: Any, tensors: Any) -> Any:
     if isinstance(argument, Mapping):
         if "input" in argument:
             return tensors[argument["input"]]
+        if "array" in argument:
+            dtype = tensors[0].dtype if tensors[0].is_floating_point() else None
+            return torch.tensor(argument["array"], dtype=dtype, device=tensors[0].device)
         return Ellipsis if "ellipsis" in argument else slice(*argument["slice"])
     return tuple(_decoded(part, tensors) for part in argument) if isinstance(argument, (list, tuple)) else argument

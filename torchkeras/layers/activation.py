@@ -93,7 +93,7 @@ class ThresholdedReLU(Pointwise):
 def _read_axes(value: Any) -> Any:
     found = list(value) if isinstance(value, (list, tuple)) else [value]
     if not found or not all(map(is_integer, found)):
-        raise ValueError(f"must be an integer or several; found {value!r}.")
+        raise ValueError(f"must be an integer{' or a list of them' * isinstance(value, list)}; found {value!r}.")
     return found[0] if len(found) == 1 else found
 
 

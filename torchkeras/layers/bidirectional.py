@@ -99,7 +99,8 @@ class Bidirectional(Wrapper):
         output, *states = shapes_of(self.forward_layer.compute_output_shape(sequence))
         other, *other_states = shapes_of(self.backward_layer.compute_output_shape(sequence))
         if self.merge_mode == "concat":
-            output = (*output[:-1], None if None in (output[-1], other[-1]) else output[-1] + other[-1])
+            sizes: Any = output[-1], other[-1]
+            output = (*output[:-1], None if None in sizes else sum(sizes))
         return unpacked([output, *([] if self.merge_mode else [other]), *states, *other_states])
 
     def compute_mask(self, inputs: Any, mask: Any = None) -> Any:

@@ -14,7 +14,7 @@ from torchkeras.engine.symbol import Shape, as_list
 from torchkeras.engine.weight import weight
 from torchkeras.layers.cells import Cell
 from torchkeras.layers.conv import CONVOLUTIONS
-from torchkeras.layers.recurrence import Constants, Recurrent, States, Stepped, Walk, shapes_of
+from torchkeras.layers.recurrence import Constants, MaskedOutput, Recurrent, States, Stepped, Walk, shapes_of
 from torchkeras.layers.recurrent import RNN
 from torchkeras.layers.spatial import SamePadding, pad
 from torchkeras.layers.steps import Drops, Initializers, Penalties, UnitForgetBias
@@ -154,7 +154,7 @@ class ConvRecurrent(Recurrent, abstract=True):
         return self.rank + 3
 
 
-class ConvLSTM(ConvLSTMStep, ConvRecurrent, Drops, Recurrent, RecurrentPadding, abstract=True):
+class ConvLSTM(ConvLSTMStep, ConvRecurrent, Drops, Recurrent, RecurrentPadding, MaskedOutput, abstract=True):
     """`c' = f * c + i * g; h' = o * activation(c')` over images, gates i, f, o by `recurrent_activation`.
 
     `z = convolution(x, kernel) + bias + convolution(h, recurrent_kernel)`, for i, f, g, o in this order, g by

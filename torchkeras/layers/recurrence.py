@@ -29,6 +29,12 @@ Walk = tuple[Callable[[Tensor], Tensor], StepFunction]
 MODULES: dict[str, Any] = {"rnn": nn.RNN, "gru": nn.GRU, "lstm": nn.LSTM}
 
 
+class MaskedOutput(Layer, abstract=True):
+    """`zero_output_for_mask`: see `Recurrent`. A base of its own, to be put behind the others."""
+
+    zero_output_for_mask: Annotated[Any, one_of(None, False, True), NEWER] = None
+
+
 class Recurrent(Layer, abstract=True):
     """A layer that walks along time, a step giving an output and the next states.
 
@@ -38,9 +44,10 @@ class Recurrent(Layer, abstract=True):
 
     At a masked step the states stay, and the output is the first of them (with `unroll` that of the step before, zero
     before the first valid step, as in Keras; so it is also where output and first state differ in shape, which Keras
-    refuses). With `zero_output_for_mask`, as Keras 3 has it, the output there is zero (True) or that of the step before,
-    zero before the first valid one (False). `go_backwards` walks from the last step to the first and leaves the outputs in that order. `stateful`
-    begins each batch with the final states of the batch before; `unroll` needs a known number of steps.
+    refuses). With `zero_output_for_mask`, as Keras 3 has it, the output there is zero (True) or that of the step
+    before, zero before the first valid one (False). `go_backwards` walks from the last step to the first and leaves the
+    outputs in that order. `stateful` begins each batch with the final states of the batch before; `unroll` needs a
+    known number of steps.
 
     A subclass gives `state_shapes` and `begin`; or, where a sequence has a faster way than step by step, `walk`.
     """
@@ -50,13 +57,13 @@ class Recurrent(Layer, abstract=True):
     go_backwards: bool = False
     stateful: bool = False
     unroll: bool = False
-    zero_output_for_mask: Annotated[Any, one_of(None, False, True), NEWER] = None
 
     input_ndim = 3
     supports_masking = True
     state_count = 1
     takes_constants = False
     num_constants: int | None = None  # how many constants end the list of inputs
+    zero_output_for_mask = None  # an option of those that have `MaskedOutput`
 
     def state_shapes(self, input_shape: Shape) -> list[Shape]:
         """The shapes of the states, without the batch axis, for a sequence of this shape (batch, time, ...)."""

@@ -12,10 +12,10 @@ from torchkeras.engine.symbol import Shape
 from torchkeras.engine.weight import weight
 from torchkeras.layers import steps
 from torchkeras.layers.cells import CellOption, begin_cell, build_cell, output_shape, state_shapes, takes
-from torchkeras.layers.recurrence import Constants, Recurrent, States, TorchRecurrent, Walk, shapes_of
+from torchkeras.layers.recurrence import Constants, MaskedOutput, Recurrent, States, TorchRecurrent, Walk, shapes_of
 
 
-class RNN(Recurrent):
+class RNN(Recurrent, MaskedOutput):
     """`output[t], states = cell(x[t], states)` along time: for any cell, or a list of cells, each on the one before.
 
     A cell has `state_size`, an integer or one for each of its states, and `call(inputs, states)` that gives the output
@@ -63,7 +63,7 @@ class RNN(Recurrent):
         return begin_cell(self.cell, input_shape, states, constants, training)
 
 
-class SimpleRNN(steps.SimpleRNNStep, TorchRecurrent, Recurrent, steps.OldImplementation):
+class SimpleRNN(steps.SimpleRNNStep, TorchRecurrent, Recurrent, steps.OldImplementation, MaskedOutput):
     """`h' = activation(x @ kernel + h @ recurrent_kernel + bias)`; the output is h'.
 
     With `activation` "tanh" (the default) or "relu" the layer holds an `nn.RNN` and runs its kernel. `dropout` and
@@ -77,7 +77,7 @@ class SimpleRNN(steps.SimpleRNNStep, TorchRecurrent, Recurrent, steps.OldImpleme
         return {"nonlinearity": names[self.activation]} if self.activation in names else None
 
 
-class GRU(steps.GRUStep, TorchRecurrent, Recurrent, steps.ResetAfter):
+class GRU(steps.GRUStep, TorchRecurrent, Recurrent, steps.ResetAfter, MaskedOutput):
     """`h' = z * h + (1 - z) * activation(x_n + (r * h) @ recurrent_kernel_n)`, z and r by `recurrent_activation`.
 
     `x_z, x_r, x_n = x @ kernel + bias`; z and r are of `x + h @ recurrent_kernel`. With `reset_after` the candidate is
@@ -92,7 +92,7 @@ class GRU(steps.GRUStep, TorchRecurrent, Recurrent, steps.ResetAfter):
         return {} if self.reset_after and self.known_gate == "sigmoid" else None
 
 
-class LSTM(steps.LSTMStep, TorchRecurrent):
+class LSTM(steps.LSTMStep, TorchRecurrent, Recurrent, MaskedOutput):
     """`c' = f * c + i * g; h' = o * activation(c')`, gates i, f, o by `recurrent_activation`, g by `activation`.
 
     `z = x @ kernel + h @ recurrent_kernel + bias`, for i, f, g, o in this order; the states are h and c.

@@ -1,7 +1,8 @@
 """The calls of layers in configs of tf.keras and Keras 3, read into one form and written as today's.
 
-A call in a config names its tensors by `[layer, call, output]`: as a list of inputs whose fourth item has the arguments
-(tf.keras), which may hold further tensors, or as `{"args", "kwargs"}` with `__keras_tensor__` anywhere inside (Keras 3).
+A call in a config names its tensors by `[layer, call, output]`: as a list of inputs whose fourth item has the
+arguments, which may hold further tensors (tf.keras), or as `{"args", "kwargs"}` with `__keras_tensor__` anywhere inside
+(Keras 3).
 """
 
 from __future__ import annotations
@@ -169,13 +170,17 @@ def written(call: Call, class_name: str, where: str, training: bool) -> tuple[li
     if given.get("training") is False:
         arguments["training"] = False
     if any(True for _ in places_in(arguments)):
-        raise ArchitectureError(
-            f"{where}: takes tensors as arguments {', '.join(sorted(arguments))}, which is not read."
-        )
+        raise ArchitectureError(f"{where}: tensors as arguments {', '.join(sorted(arguments))} are not read.")
     return [[*place, arguments] for place in inputs], options
 
 
 # --- functions of tensors --------------------------------------------------------------------------------------------
+
+
+def constant(value: Any) -> Any:
+    """An argument, an array that was written as nested lists being one again."""
+    is_array = isinstance(value, list) and not any(True for _ in places_in(value))
+    return {"class_name": "__numpy__", "config": {"value": value}} if is_array else value
 
 
 def as_arguments(values: list[Any]) -> tuple[list[Any], list[Place]]:

@@ -59,11 +59,11 @@ def _identity(made: Config, where: str) -> Config:
 
 
 def _lambda(made: Config, where: str) -> Config:
-    """Functions by name, or an empty list in place of bytecode, which the layer refuses unless the function is given."""
+    """Functions by name; in place of bytecode an empty list: the layer must be given the function."""
     config = dict(made["config"])
     for key in ("function", "output_shape", "mask"):
         value, kind = config.get(key), config.get(f"{key}_type")
-        if is_object(value):
+        if isinstance(value, Mapping) and is_object(value):
             name = function_name(value)
             config[key], kind = name, "function" if name else "lambda"
         elif kind == "lambda":

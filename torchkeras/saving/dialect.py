@@ -10,16 +10,16 @@ from torchkeras.saving.errors import UnknownFormatError
 
 KERAS1, KERAS2, TF_KERAS, KERAS3 = "keras1", "keras2", "tf_keras", "keras3"
 VERSION = re.compile(r"(\d+)\.(\d+)(\.|$)")
-# Options that all layers of Keras 2 have and Keras 1 does not, and the other way round, for layers with weights.
+# Options that only Keras 1 has.
 OF_KERAS1 = frozenset(("nb_filter", "border_mode", "dim_ordering", "inner_activation", "W_regularizer"))
 BACKENDS = ("tensorflow", "theano", "cntk")  # of Keras 2
 
 
 def dialect(config: Any, keras_version: str | None = None, backend: str | None = None) -> str:
-    """ "keras1", "keras2", "tf_keras" or "keras3": whose words a model's config is in.
+    """The Keras in whose words the config of a model is: "keras1", "keras2", "tf_keras" or "keras3".
 
-    `keras_version`, `backend`: as the file has them, which a JSON text may have in itself. tf.keras calls itself
-    `2.4.0` or `2.3.0-tf`, Keras 2 ended with 2.3.1. Raises UnknownFormatError when version and forms leave it open.
+    `keras_version`, `backend`: as the file has them; a JSON text may have them in itself. tf.keras calls itself `2.4.0`
+    or `2.3.0-tf`, Keras 2 ended with 2.3.1. Raises UnknownFormatError when version and forms leave it open.
     """
     inside = config if isinstance(config, Mapping) else {}
     version, backend = keras_version or inside.get("keras_version"), backend or inside.get("backend")
@@ -49,10 +49,7 @@ def _by_forms(config: Any) -> str:
         found.discard(KERAS2)
     if len(found) != 1:
         told = ", ".join(sorted(found)) or "nothing"
-        raise UnknownFormatError(
-            f"The architecture has no 'keras_version', and its forms are those of {told}: it cannot be said which Keras "
-            "wrote it."
-        )
+        raise UnknownFormatError(f"The architecture has no 'keras_version', and its forms are those of {told} alone.")
     return found.pop()
 
 

@@ -17,9 +17,9 @@ class Dialect:
     """What one Keras writes in its own way.
 
     `words`: of options. `is_function`: whether an entry is a function of tensors; `function(entry, call, where)` gives
-    its name and arguments. `training`: whether a layer computes by the `training` in its call. `masks(masks, name,
-    call, graph)`: for the inputs of a call, whether each comes with a mask, as far as the file says. `dropping`, `joint`:
-    see `masking.settle`.
+    its name and arguments. `training`: whether a layer computes by the `training` in its call.
+    `masks(class_name, call, graph)`: for the inputs of a call, whether each comes with a mask, None where the file does
+    not say. `dropping`, `joint`: see `masking.settle`.
     """
 
     words: Words

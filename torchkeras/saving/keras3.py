@@ -189,7 +189,7 @@ def _check_mask(place: Place, graph: Mapping[str, Any]) -> None:
         raise ArchitectureError(f"The mask {place.layer!r} is made of several masks, which is not supported.")
     if not sources <= _made_by_layers(graph):
         raise ArchitectureError(
-            f"The mask {place.layer!r} is not one that a layer such as Masking or Embedding makes, which is not supported."
+            f"The mask {place.layer!r} is not one that a layer such as Masking makes, which is not supported."
         )
 
 
@@ -219,7 +219,7 @@ def _made_by_layers(graph: Mapping[str, Any]) -> set[Any]:
 
 
 DIALECT = Dialect(
-    words=Words("Keras 3", {"hard_sigmoid": "hard_sigmoid6"}, CHANGES),
+    words=Words({"hard_sigmoid": "hard_sigmoid6", "sparsemax": None}, CHANGES),
     is_function=_is_function,
     function=_function,
     training=False,  # a model of Keras 3 computes by the training of its own call

@@ -1,7 +1,7 @@
 """Where masks end: later Kerases let a layer that knows no masks drop them, where Keras 2 and this package raise.
 
-`settle` walks through a translated model and puts an operation that drops the mask before each such layer. It also holds
-the masks that Keras 3 wrote for its calls to those that arrive.
+`settle` walks through a translated model and puts an operation that drops the mask before each such layer. It also
+holds the masks that Keras 3 wrote for its calls to those that arrive.
 """
 
 from __future__ import annotations
@@ -60,9 +60,7 @@ class _Walk:
             for name, index in waiting:
                 found, call = entries[name], entries[name]["inbound_nodes"][index]
                 key = (name, index + int(is_model(found)))
-                if not all(
-                    (item[0], item[1]) in masks or not entries.get(item[0], {}).get("inbound_nodes") for item in call
-                ):
+                if not all((item[0], item[1]) in masks or _begins(entries.get(item[0])) for item in call):
                     left.append((name, index))
                     continue
                 has = [_at(masks.get((item[0], item[1]), []), item[2]) for item in call]
@@ -89,8 +87,8 @@ class _Walk:
             said = item[3].pop(EXPECTED, arrives) if len(item) > 3 else arrives
             if said and not arrives:
                 raise ArchitectureError(
-                    f"{found['class_name']} {found['name']!r} is called with a mask of its own, which is not supported: "
-                    "a mask comes from layers such as Masking and Embedding."
+                    f"{found['class_name']} {found['name']!r} is called with a mask of its own, which is not "
+                    "supported: a mask comes from layers such as Masking and Embedding."
                 )
             result.append(said)
         return result
@@ -127,6 +125,11 @@ class _Walk:
 def is_model(entry: Mapping[str, Any]) -> bool:
     """Whether an entry is a model, with layers of its own."""
     return isinstance(entry.get("config"), Mapping) and "layers" in entry["config"]
+
+
+def _begins(entry: Config | None) -> bool:
+    """Whether a layer is called on nothing: an input, or a name that no layer has."""
+    return entry is None or not entry["inbound_nodes"]
 
 
 def _at(values: list[bool], index: int) -> bool:

@@ -1,4 +1,4 @@
-"""Configs of tf.keras 2.x, made into today's. Also safe for those of Keras 2.0 to 2.3."""
+"""Configs of tf.keras 2.x, made into today's. Not for Keras 2.0 to 2.3, which resized and masked otherwise."""
 
 from __future__ import annotations
 
@@ -10,12 +10,7 @@ from torchkeras.saving.calls import Call
 from torchkeras.saving.changes import CHANGES, setting, with_options
 from torchkeras.saving.errors import ArchitectureError
 from torchkeras.saving.graphs import Dialect, modern
-from torchkeras.saving.translation import Config, Words
-
-_IMAGES = (
-    *("CenterCrop", "Resizing", "RandomContrast", "RandomCrop", "RandomFlip", "RandomRotation", "RandomTranslation"),
-    "RandomZoom",
-)
+from torchkeras.saving.translation import IMAGES, Config, Words
 
 
 def _bins(made: Config, where: str) -> Config:
@@ -24,7 +19,7 @@ def _bins(made: Config, where: str) -> Config:
     return with_options(made, dtype=None) if is_integer else made
 
 
-_CHANGES = {**CHANGES, "Discretization": _bins, **dict.fromkeys(_IMAGES, setting(data_format="channels_last"))}
+_CHANGES = {**CHANGES, "Discretization": _bins, **dict.fromkeys(IMAGES, setting(data_format="channels_last"))}
 
 _UNARY = (
     *("exp", "log", "log1p", "expm1", "sqrt", "rsqrt", "square", "reciprocal", "sin", "cos", "tan", "tanh", "sinh"),
@@ -131,7 +126,10 @@ def _function(entry: Mapping[str, Any], call: Call, where: str) -> tuple[str, li
     if called not in FUNCTIONS:
         raise ArchitectureError(f"{where}: the function {called!r} of TensorFlow is not one that is read.")
     kwargs = {key: value for key, value in call.kwargs.items() if key != "name"}
-    return calls.bound(FUNCTIONS[called], Call(call.args, kwargs), {}, where)
+    function, arguments = calls.bound(FUNCTIONS[called], Call(call.args, kwargs), {}, where)
+    if function in _PAIRS.values():
+        arguments = [calls.constant(argument) for argument in arguments]
+    return function, arguments
 
 
 def _masks(class_name: str, call: Call, graph: Mapping[str, Any]) -> list[bool | None]:
@@ -143,7 +141,7 @@ def _masks(class_name: str, call: Call, graph: Mapping[str, Any]) -> list[bool |
 
 
 DIALECT = Dialect(
-    words=Words("tf.keras", {}, _CHANGES),
+    words=Words({}, _CHANGES),
     is_function=_is_function,
     function=_function,
     training=True,

@@ -1,7 +1,7 @@
 """Options of layers as tf.keras and Keras 3 write them, made into today's.
 
 Everything is plain data: nothing is made, imported or run. An option is left out only where a table says which of its
-values change nothing; any other value is refused, and what no table names goes on to the layer, which knows its options.
+values change nothing; any other value is refused. What no table names goes on to the layer, which knows its options.
 """
 
 from __future__ import annotations
@@ -20,25 +20,32 @@ Inner = Callable[[Mapping[str, Any]], Config]  # translates the entry of a layer
 class Words:
     """What one Keras says in words of its own.
 
-    `title`: its name, for errors. `activations`: names of activations that mean another function today. `changes`: what
-    becomes of a class's `{"class_name", "config"}`, given with the words that name the layer in errors.
+    `activations`: names of activations that mean another function today, None where today has no such function.
+    `changes`: what becomes of a class's `{"class_name", "config"}`, given with the words that name the layer in errors.
     """
 
-    title: str
-    activations: Mapping[str, str]
+    activations: Mapping[str, str | None]
     changes: Mapping[str, Callable[[Config, str], Config]]
 
 
 # --- tables ----------------------------------------------------------------------------------------------------------
 
+_STEPS = ("ConvLSTM1D", "ConvLSTM2D", "ConvLSTM3D", "GRU", "LSTM", "RNN", "SimpleRNN")
+_CELLS = ("GRUCell", "LSTMCell", "SimpleRNNCell")
+_GROUPED = (
+    *("Conv1DTranspose", "Conv2DTranspose", "Conv3DTranspose", "DepthwiseConv1D", "DepthwiseConv2D"),
+    *("SeparableConv1D", "SeparableConv2D"),
+)
+_SPATIAL = ("SpatialDropout1D", "SpatialDropout2D", "SpatialDropout3D")
+IMAGES = (
+    *("CenterCrop", "Resizing", "RandomContrast", "RandomCrop", "RandomFlip", "RandomRotation", "RandomTranslation"),
+    "RandomZoom",
+)
+_KERNEL = ("kernel_initializer", "kernel_regularizer", "kernel_constraint")
+
 # Options that today's layers do not have, with the values that change nothing.
 UNUSED: Mapping[str, Mapping[str, tuple[Any, ...]]] = {
-    "*": {
-        "autocast": (True, False),
-        "dynamic": (False, None),
-        "quantization_config": (None,),
-        "quantization_mode": (None,),
-    },
+    "*": {"autocast": (True, False), "dynamic": (False, None), "quantization_config": (None,)},
     "InputLayer": {
         "sparse": (False, None),
         "ragged": (False, None),
@@ -55,30 +62,20 @@ UNUSED: Mapping[str, Mapping[str, tuple[Any, ...]]] = {
         "fused": (None, True, False),
         "adjustment": (None,),
     },
-    **{key: {"time_major": (False,), "seed": (None,)} for key in ("ConvLSTM1D", "ConvLSTM2D", "ConvLSTM3D")},
-    **{key: {"time_major": (False,), "seed": (None,)} for key in ("GRU", "LSTM", "RNN", "SimpleRNN")},
-    **{key: {"seed": (None,)} for key in ("GRUCell", "LSTMCell", "SimpleRNNCell")},
-    **{key: {"groups": (1,)} for key in ("Conv1DTranspose", "Conv2DTranspose", "Conv3DTranspose")},
-    **{key: {"groups": (1,)} for key in ("DepthwiseConv1D", "DepthwiseConv2D", "SeparableConv1D", "SeparableConv2D")},
-    **{key: {"noise_shape": (None,)} for key in ("SpatialDropout1D", "SpatialDropout2D", "SpatialDropout3D")},
-    **{key: {"implementation": (1, 2, 3)} for key in ("LocallyConnected1D", "LocallyConnected2D")},
-    **{key: {"causal": (False,)} for key in ("Attention", "AdditiveAttention")},
+    **{name: {"time_major": (False,), "seed": (None,)} for name in _STEPS},
+    **{name: {"seed": (None,)} for name in _CELLS},
+    **{name: {"groups": (1,)} for name in _GROUPED},
+    **{name: {"noise_shape": (None,)} for name in _SPATIAL},
+    **{name: {"implementation": (1, 2, 3)} for name in ("LocallyConnected1D", "LocallyConnected2D")},
+    **{name: {"causal": (False,)} for name in ("Attention", "AdditiveAttention")},
     "Embedding": {"sparse": (False,)},
     "MultiHeadAttention": {"softmax_robust_masking": (False,), "use_gate": (False,)},
-    "TimeDistributed": {"batch_size": (None,)},
 }
-
-_IMAGES = (
-    *("CenterCrop", "Resizing", "RandomContrast", "RandomCrop", "RandomFlip", "RandomRotation", "RandomTranslation"),
-    "RandomZoom",
-)
 # Options that repeat what is known, or that the class never looks at.
 IDLE: Mapping[str, tuple[str, ...]] = {
-    **dict.fromkeys(_IMAGES, ("rng_type",)),
+    **dict.fromkeys(IMAGES, ("rng_type",)),
     **dict.fromkeys(("IntegerLookup", "StringLookup"), ("vocabulary_size", "has_input_vocabulary")),
-    **dict.fromkeys(
-        ("SeparableConv1D", "SeparableConv2D"), ("kernel_initializer", "kernel_regularizer", "kernel_constraint")
-    ),
+    **dict.fromkeys(("SeparableConv1D", "SeparableConv2D"), _KERNEL),
     "Lambda": ("module", "output_shape_module"),
     "MultiHeadAttention": ("query_shape", "key_shape", "value_shape"),
 }
@@ -146,7 +143,7 @@ def dtype(value: Any, where: str) -> Any:
         return None
     if not isinstance(name, str) or name.startswith("mixed_"):
         raise ArchitectureError(
-            f"{where}: computes in another dtype than its weights have (dtype policy {name!r}), which is not supported."
+            f"{where}: computes in another dtype than its weights have (dtype policy {name!r}); not supported."
         )
     return name
 
@@ -225,7 +222,7 @@ def _option(key: str, value: Any, where: str, words: Words, inner: Inner) -> Any
     if key in LAYERS and value is not None:
         return inner(value)
     if key == "cells":
-        return [inner(cell) for cell in value]
+        return [inner(cell) for cell in value or ()]
     if key == "dtype":
         return dtype(value, where)
     return seed(value) if key == "seed" else plain(value)
@@ -237,4 +234,7 @@ def activation(value: Any, where: str, words: Words, inner: Inner) -> Any:
         return _named_function(value, where)
     if is_object(value):
         return inner(value)
-    return words.activations.get(value, value) if isinstance(value, str) else value
+    found = words.activations.get(value, value) if isinstance(value, str) else value
+    if found is None and value is not None:
+        raise ArchitectureError(f"{where}: {value!r} computed another function than today's, which is not supported.")
+    return found

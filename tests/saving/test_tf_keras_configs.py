@@ -1,0 +1,206 @@
+"""Configs of tf.keras 2: genuine files give the saved outputs, and what cannot be said today is refused by name."""
+
+import re
+
+import pytest
+from translated import assert_outputs, folders, graph
+
+from torchkeras.saving.architecture import model_from_config
+from torchkeras.saving.errors import ArchitectureError
+from torchkeras.saving.tf_keras import modern_config
+
+CASES = folders("tf_keras-2.21")
+
+
+def entry(class_name, *calls, **config):
+    return {"class_name": class_name, "config": config, "inbound_nodes": list(calls)}
+
+
+X = entry("InputLayer", name="x", batch_input_shape=[None, 4], ragged=False, sparse=False)
+SEQUENCE = entry("InputLayer", name="x", batch_input_shape=[None, 5, 4])
+
+
+def lstm(*calls, **options):
+    return entry("LSTM", *(calls or [[["x", 0, 0, {}]]]), name="lstm", units=3, **options)
+
+
+def option(made, layer, key):
+    """An option of a layer of a translated model."""
+    return next(found["config"][key] for found in made["config"]["layers"] if found["config"]["name"] == layer)
+
+
+def test_all_cases_are_there():
+    assert len(CASES) == 13 + 12
+
+
+@pytest.mark.parametrize("file", ["model.h5", "model.keras"])
+@pytest.mark.parametrize("folder", CASES, ids=[path.name for path in CASES])
+def test_file_gives_the_saved_outputs(folder, file):
+    assert_outputs(folder, file, modern_config)
+
+
+def test_a_config_is_left_as_it_was():
+    config = graph(SEQUENCE, lstm(time_major=False))
+    before = repr(config)
+    modern_config(config)
+    assert repr(config) == before
+
+
+@pytest.mark.parametrize(
+    ("class_name", "options", "key", "value"),
+    [
+        ("BatchNormalization", {"axis": [3]}, "axis", 3),
+        ("BatchNormalizationV1", {"axis": -1, "fused": None}, "axis", -1),
+        ("Dense", {"units": 2, "dtype": {"class_name": "Policy", "config": {"name": "float32"}}}, "dtype", "float32"),
+        ("Dense", {"kernel_regularizer": {"class_name": "L2", "config": {"l2": 0.1}}}, "kernel_regularizer", "L1L2"),
+        ("Dense", {"kernel_initializer": {"class_name": "HeNormal", "config": {}}}, "kernel_initializer", "he_normal"),
+        ("UpSampling2D", {"interpolation": "bilinear"}, "half_pixel", True),
+        ("LSTM", {"units": 2}, "zero_output_for_mask", False),
+        ("Resizing", {"height": 2, "width": 2}, "data_format", "channels_last"),
+        ("Dense", {"activation": "hard_sigmoid"}, "activation", "hard_sigmoid"),
+        ("Dense", {"activation": {"class_name": "function", "config": "mine"}}, "activation", "mine"),
+        ("Lambda", {"function": ["code", None, None], "function_type": "lambda", "module": "m"}, "function", []),
+        ("Lambda", {"function": {"class_name": "__lambda__", "config": {"code": "x"}}}, "function_type", "lambda"),
+        ("Lambda", {"function": "mine", "function_type": "function"}, "function", "mine"),
+    ],
+)
+def test_option(class_name, options, key, value):
+    made = modern_config({"class_name": class_name, "config": {"name": "a", **options}})
+    found = made["config"][key]
+    assert (found["class_name"] if isinstance(found, dict) else found) == value
+
+
+@pytest.mark.parametrize(
+    ("call", "tensors"),
+    [
+        ([["x", 0, 0]], [["x", 0, 0, {}]]),
+        (["x", 0, 0, {}], [["x", 0, 0, {}]]),
+        ([["x", 0, 0, {"initial_state": [["h", 0, 0], ["c", 0, 0]]}]], [[name, 0, 0, {}] for name in "xhc"]),
+        ([["x", 0, 0, {"training": False, "mask": None}]], [["x", 0, 0, {"training": False}]]),
+        ([["x", 0, 0, {"training": None}], ["h", 0, 0, {}], ["c", 0, 0, {}]], [[name, 0, 0, {}] for name in "xhc"]),
+    ],
+)
+def test_call(call, tensors):
+    states = [entry("InputLayer", name=name, batch_input_shape=[None, 3]) for name in "hc"]
+    made = modern_config(graph(SEQUENCE, *states, lstm(call)))
+    assert made["config"]["layers"][-1]["inbound_nodes"] == [tensors]
+
+
+@pytest.mark.parametrize(
+    ("inputs", "outputs"),
+    [
+        ([["x", 0, 0]], [["lstm", 0, 0]]),
+        (["x", 0, 0], ["lstm", 0, 0]),
+        ({"in": ["x", 0, 0]}, {"out": ["lstm", 0, 0]}),
+        ([[["x", 0, 0]]], {"out": [["lstm", 0, 0]]}),
+    ],
+)
+def test_inputs_and_outputs_in_any_nest(inputs, outputs):
+    made = modern_config(graph(SEQUENCE, lstm(), inputs=inputs, outputs=outputs))["config"]
+    assert (made["input_layers"], made["output_layers"]) == ([["x", 0, 0]], [["lstm", 0, 0]])
+
+
+def test_inputs_of_a_dictionary_are_in_the_order_of_its_keys():
+    layers = [entry("InputLayer", name=name, batch_input_shape=[None, 4]) for name in "ba"]
+    places = {name: [name, 0, 0] for name in "ba"}
+    made = modern_config(graph(*layers, inputs=places, outputs=places))["config"]
+    assert made["input_layers"] == made["output_layers"] == [["a", 0, 0], ["b", 0, 0]]
+
+
+def test_a_model_that_does_not_train_has_layers_that_do_not():
+    inner = {"class_name": "Sequential", "config": {"name": "inner", "trainable": False, "layers": [lstm()]}}
+    assert modern_config(inner)["config"]["layers"][0]["config"]["trainable"] is False
+
+
+def test_the_shape_that_a_sequential_was_built_for():
+    dense = {"class_name": "Dense", "config": {"name": "d", "units": 2}}
+    config = {"name": "s", "layers": [dense], "build_input_shape": [8, 4]}
+    assert modern_config({"class_name": "Sequential", "config": config})["config"]["layers"][0]["config"] == {
+        **dense["config"],
+        "batch_input_shape": [None, 4],
+    }
+
+
+def test_a_mask_ends_before_a_layer_that_knows_none():
+    masking = entry("Masking", [["x", 0, 0, {}]], name="masking")
+    conv = entry("Conv1D", [["masking", 0, 0, {}]], name="conv", filters=2, kernel_size=2)
+    model = model_from_config(modern_config(graph(SEQUENCE, masking, conv)))
+    assert [layer.name for layer in model.layers] == ["x", "masking", "masking_0_unmasked", "conv"]
+    assert model.outputs[0]._keras_mask is None
+
+
+@pytest.mark.parametrize(
+    ("layers", "text"),
+    [
+        ([X, lstm(time_major=True)], "LSTM 'lstm': time_major must be False; found True."),
+        (
+            [entry("InputLayer", name="x", batch_input_shape=[None, 4], ragged=True)],
+            "InputLayer 'x': ragged must be False or None; found True.",
+        ),
+        (
+            [X, entry("Dense", name="d", dtype={"class_name": "Policy", "config": {"name": "mixed_float16"}})],
+            "Dense 'd': computes in another dtype than its weights have (dtype policy 'mixed_float16'); not supported.",
+        ),
+        (
+            [X, entry("BatchNormalization", name="b", axis=[1, 2])],
+            "BatchNormalization 'b': axis must be one axis; found [1, 2].",
+        ),
+        (
+            [X, entry("TFOpLambda", ["x", 0, 0, {}], name="tf.linalg.inv", function="linalg.inv")],
+            "TFOpLambda 'tf.linalg.inv': the function 'linalg.inv' of TensorFlow is not one that is read.",
+        ),
+        (
+            [X, entry("TFOpLambda", ["x", 0, 0, {"bad": 1}], name="e", function="math.exp")],
+            "TFOpLambda 'e': arguments of its call that are not read: bad.",
+        ),
+        (
+            [X, entry("TFOpLambda", ["x", 0, 0, {"exclusive": True}], name="c", function="math.cumsum")],
+            "TFOpLambda 'c': exclusive must be False; found True.",
+        ),
+        (
+            [X, entry("TFOpLambda", ["x", 0, 0, {}], name="a", function="math.add")],
+            "TFOpLambda 'a': its call lacks the argument 'y'.",
+        ),
+        ([X, X], "Model 'model': two of its layers have one name."),
+        (
+            [X, entry("Dense", [["x", 0, 0, {"mask": ["x", 0, 0]}]], name="d")],
+            "A Dense is called with a mask of its own, which is not supported.",
+        ),
+        (
+            [X, entry("Dense", [["x", 0, 0, {"other": ["x", 0, 0]}]], name="d")],
+            "Dense 'd': tensors as arguments other are not read.",
+        ),
+        (
+            [X, entry("Dense", [["x", 0, -1, {}]], name="d")],
+            "A tensor is named by [layer, call, output]; found ['x', 0, -1].",
+        ),
+        ([X, entry("Dense", [3], name="d")], "A call's input is [layer, call, output, arguments]; found 3."),
+        (
+            [X, entry("Dense", name="d", kernel_initializer={"class_name": "__lambda__", "config": {"code": "x"}})],
+            "Dense 'd': kernel_initializer: a function is stored as Python bytecode, which is never run.",
+        ),
+    ],
+)
+def test_error(layers, text):
+    with pytest.raises(ArchitectureError, match=f"^{re.escape(text)}$"):
+        modern_config(graph(*layers))
+
+
+@pytest.mark.parametrize(
+    ("config", "text"),
+    [
+        ([], "A layer's config needs a 'class_name' and a 'config'; found []."),
+        ({"class_name": "Dense"}, "The config of Dense must be a dictionary; found None."),
+        (
+            {"class_name": "Sequential", "config": {"name": "s", "layers": [3]}},
+            "The layers of Sequential 's' must be a list of configs.",
+        ),
+        (
+            {"class_name": "Sequential", "config": {"name": "s", "layers": [], "more": 1}},
+            "Model 's': unknown option 'more' in its config.",
+        ),
+    ],
+)
+def test_error_of_another_form(config, text):
+    with pytest.raises(ArchitectureError, match=f"^{re.escape(text)}$"):
+        modern_config(config)
