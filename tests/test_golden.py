@@ -38,6 +38,8 @@ FOLDERS = {
 }
 ALL = [path for folder in FOLDERS for path in sorted((GOLDEN / folder).iterdir())]
 NEWEST = [path for path in ALL if path.parent.name in ("tf_keras-2.21", "keras-3.15")]
+# Those of our own among them use functions of TensorFlow and of Keras 3 that no source for torchkeras has.
+RUNNING = [path for path in ALL if path not in NEWEST or path.parent.parent == GOLDEN]
 # A lone layer whose config leaves out where the channels are, and nothing else tells: the caller has to say.
 UNTOLD = ("conv_26", "conv_28", "conv_32")
 # A lone ConvLSTM2D with a subsample, which its config leaves out: taken as (1, 1), as Keras 1 takes it, with a warning.
@@ -165,14 +167,14 @@ def test_what_keras_1_itself_reads_otherwise_is_warned_of(case: Case, file: Path
         load_model(file)
 
 
-@cases(NEWEST)
+@cases([path for path in NEWEST if path in RUNNING])
 def test_weights_alone_give_the_saved_outputs(case: Case):
     model = case.model_from_source()
     model.load_weights(case.folder / "model.weights.h5")
     case.assert_outputs(model)
 
 
-@cases(ALL)
+@cases(RUNNING)
 def test_source_with_the_files_weights_gives_the_saved_outputs(case: Case):
     model = case.model_from_source()
     model.load_weights(case.file)

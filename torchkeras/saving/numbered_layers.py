@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import Any
 
 import h5py
 
@@ -40,6 +41,6 @@ def _with_variance(found: Match) -> Match:
     """The same, for what Keras 0 kept as a standard deviation."""
     if found.variable.name != "moving_variance":
         return found
-    epsilon = found.variable.layer.epsilon  # type: ignore[attr-defined]
+    epsilon: Any = found.variable.layer.epsilon  # which it has, having this weight
     step = Step("standard deviation made a variance", partial(variance, epsilon=epsilon))
     return Match(found.variable, found.sources, Recipe(found.recipe.sources, after=(step,)))
