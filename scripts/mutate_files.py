@@ -234,7 +234,10 @@ def run(paths: list[Path], numbers: range, seed: int) -> Counter[str]:
                 counts["children killed by a signal"] += "was killed by signal" in str(error)
                 counts["children stopped at a limit"] += "reading it takes" in str(error)
             counts[outcome] += 1
-            counts["over the limit"] += time.monotonic() - begun > SECONDS + 5
+            took = time.monotonic() - begun
+            counts["over the limit"] += took > SECONDS + 5
+            if took > SECONDS + 5:
+                print(f"late: number {number} of seed {seed}, {took:.1f} s, {outcome}: {path}", file=sys.stderr)
             if outcome == "wrong":
                 print(f"wrong: number {number} of seed {seed}: {path}", file=sys.stderr)
     return counts

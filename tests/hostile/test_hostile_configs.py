@@ -231,3 +231,10 @@ def test_bytecode_is_not_run_by_the_isolated_reader(hostile, whole):
     with isolated.cleaned(path) as copied, pytest.raises((ForbiddenContentError, ArchitectureError)):
         load_model(copied, custom_objects=KNOWN)
     assert os.listdir() == ["model.h5"]
+
+
+def test_models_in_models_are_built_as_deep_as_json_may_be():
+    config = stack(dense())
+    for level in range(30):
+        config = entry("Sequential", f"s{level}", layers=[config])
+    assert model_from_config(config)(torch.ones(1, 3)).shape == (1, 2)

@@ -125,6 +125,16 @@ def test_a_file_cut_short(share, whole, tmp_path):
         load_model(path)
 
 
+@pytest.mark.parametrize("more", [1, 512])
+def test_bytes_put_into_the_last_array(more, whole, tmp_path):
+    """They would move the numbers behind them, and HDF5 does not look at a file's length when there is too much."""
+    path = tmp_path / "model.h5"
+    path.write_bytes(whole[:-10] + bytes(more) + whole[-10:])
+    with pytest.raises(UnreadableFileError) as error:
+        load_model(path)
+    assert str(error.value) == f"{path}: the file has {len(whole) + more} bytes; its beginning tells {len(whole)}."
+
+
 @pytest.mark.parametrize("beyond", [-4, 0, 1 << 40, (1 << 63) - 8])
 def test_an_array_beyond_the_end(beyond, whole, tmp_path):
     path = tmp_path / "model.h5"

@@ -141,7 +141,7 @@ V = [5, 6]
         (lambda: IntegerLookup(1), "IntegerLookup: max_tokens must be an integer above 1, or None; found 1."),
         (
             lambda: IntegerLookup(num_oov_indices=-1),
-            "IntegerLookup: num_oov_indices must be an integer of at least 0; found -1.",
+            "IntegerLookup: num_oov_indices must be an integer from 0 to 1000000; found -1.",
         ),
         (
             lambda: StringLookup(num_oov_indices=2),

@@ -48,6 +48,7 @@ def reading(path: str | os.PathLike[str]) -> Iterator[h5py.File]:
     except rules.DAMAGE as error:
         raise UnreadableFileError(f"{shown(path)}: not a readable HDF5 file ({error}).") from error
     with file:
+        rules.check_end(path)
         rules.check_file(file)
         yield file
 

@@ -15,18 +15,24 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import pairwise
 from math import prod
+from pathlib import Path
 from typing import Any
 
 import h5py
+import numpy as np
 from h5py import h5a, h5d, h5g, h5l, h5o, h5s, h5t, h5z
 
 from torchkeras.saving.errors import FileLimitError, ForbiddenContentError, ModelFileError, UnreadableFileError
 from torchkeras.saving.limits import LIMITS, Limits
-from torchkeras.saving.places import filename
+from torchkeras.saving.places import filename, shown
 
 LINKS = {h5l.TYPE_SOFT: "a soft link", h5l.TYPE_EXTERNAL: "a link to another file"}
 FILTERS = {h5z.FILTER_DEFLATE: "gzip", h5z.FILTER_SHUFFLE: "shuffle", h5z.FILTER_FLETCHER32: "fletcher32", 32000: "lzf"}
 NUMBERS = (h5t.INTEGER, h5t.FLOAT, h5t.ENUM)  # h5py keeps bool as an enumeration
+# HDF5 can have numbers of any layout of bits. What is read is what NumPy has: a damaged layout is none of these.
+KINDS = ("f2", "f4", "f8", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8")
+NUMPY = [h5t.py_create(np.dtype(f"{order}{kind}")) for order in "<>" for kind in KINDS]
+NUMPY.append(h5t.py_create(np.dtype(bool), logical=True))
 TYPES = {
     h5t.BITFIELD: "bit fields",
     h5t.COMPOUND: "compounds",
@@ -37,6 +43,7 @@ TYPES = {
 }
 DAMAGE = (OSError, RuntimeError, LookupError, ValueError, TypeError, OverflowError)  # what h5py raises on damaged files
 NO_MEMORY = "memory allocation failed"  # in what HDF5 says
+SIGNATURE = b"\x89HDF\r\n\x1a\n"
 BFLOAT16 = "bfloat16"  # which HDF5 does not have: Keras 3 keeps it as opaque bytes, and says so in an attribute
 
 
@@ -121,6 +128,18 @@ def _check_storage(dataset: h5d.DatasetID, where: str) -> None:
         raise ForbiddenContentError(f"{where} went through one filter several times.")
 
 
+def check_end(path: str | os.PathLike[str]) -> None:
+    """Hold a file's length to what its first block tells: bytes put in or taken out would move the numbers."""
+    with Path(path).open("rb") as file:
+        start, length = file.read(64), file.seek(0, os.SEEK_END)
+    at = {0: 24, 1: 28, 2: 12, 3: 12}.get(start[8] if len(start) == 64 else -1)
+    if start[:8] != SIGNATURE or at is None:
+        return  # something stands before it; whether it can be read HDF5 says
+    base, told = (int.from_bytes(start[place : place + 8], "little") for place in (at, at + 16))
+    if base == 0 and told != length:
+        raise UnreadableFileError(f"{shown(path)}: the file has {length} bytes; its beginning tells {told}.")
+
+
 def check_file(file: h5py.Group, limits: Limits = LIMITS) -> None:
     """Walk the groups of a file: every link, every dataset's storage, names, depth and number.
 
@@ -201,12 +220,14 @@ def check_type(dataset: h5py.Dataset, limits: Limits = LIMITS) -> None:
             raise UnreadableFileError(f"{where} holds no array at all.")
         kind = dataset.id.get_type()
         found = kind.get_class()
-        if found in NUMBERS and kind.get_size() <= 16:
+        if any(kind.equal(known) for known in NUMPY):
             return
         if found == h5t.STRING and not kind.is_variable_str():
             return
         if is_bfloat16(dataset):
             return
+    if found in NUMBERS:
+        raise UnreadableFileError(f"{where} holds numbers in a layout of bits that is none of NumPy's.")
     what = "texts of any length" if found == h5t.STRING else TYPES.get(found, "values of an unknown type")
     raise ForbiddenContentError(f"{where} holds {what}, not numbers.")
 

@@ -27,7 +27,6 @@ class Limits:
     ratio_from: int = 64 * MIB
     layers: int = 20_000  # of a model, those of models inside included
     calls: int = 200_000
-    nesting: int = 24  # of models in models
 
 
 LIMITS = Limits()

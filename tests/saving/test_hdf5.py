@@ -1,0 +1,131 @@
+"""Attributes, members and arrays of HDF5 files as plain values, and files that appear whole or not at all."""
+
+import os
+
+import h5py
+import numpy as np
+import pytest
+
+from torchkeras.saving import hdf5
+from torchkeras.saving.atomic import replacing
+from torchkeras.saving.errors import FileLimitError, ForbiddenContentError, UnreadableFileError
+from torchkeras.saving.places import filename, shown_as
+
+
+@pytest.fixture
+def file(tmp_path):
+    with h5py.File(tmp_path / "m.h5", "w") as found:
+        yield found
+
+
+@pytest.mark.parametrize(
+    ("written", "read"),
+    [
+        ("text", "text"),
+        (b"bytes", "bytes"),
+        (np.bytes_(b"bytes"), "bytes"),
+        ("é", "é"),
+        (np.array([b"a", b"bcd"]), ["a", "bcd"]),
+        (["a", "b"], ["a", "b"]),
+        ([], []),
+        (h5py.Empty("S1"), []),
+        (3, 3),
+        (2.5, 2.5),
+        (True, True),
+        ([1, 2], [1, 2]),
+    ],
+)
+def test_attribute(written, read, file):
+    file.attrs["x"] = written
+    found = hdf5.attribute(file, "x")
+    assert (found, type(found)) == (read, type(read))
+    assert hdf5.attributes(file) == {"x": read}
+
+
+def test_an_attribute_that_is_not_there(file):
+    assert hdf5.attribute(file, "x") is None
+    assert hdf5.attribute(file, "x", "2") == "2"
+
+
+def test_attributes_that_are_refused(file):
+    where = f"{file.filename}: attribute 'x' of /g"
+    group = file.create_group("g")
+    for written, kind, text in (
+        (np.array([file.ref], h5py.ref_dtype), ForbiddenContentError, "holds references; texts and numbers are read."),
+        (np.zeros(2, [("a", "i4")]), ForbiddenContentError, "holds compounds; texts and numbers are read."),
+        (np.bytes_(b"a\0b"), UnreadableFileError, "cannot be read (a text with a zero byte in it)."),
+    ):
+        group.attrs["x"] = written
+        with pytest.raises(kind) as error:
+            hdf5.attribute(group, "x")
+        assert str(error.value) == f"{where} {text}"
+
+
+def test_a_list_of_texts_that_may_be_as_long_as_the_file_each(file):
+    file["big"] = np.zeros(1 << 20, "f8")
+    file.attrs["x"] = ["a"] * 200
+    file.flush()
+    with pytest.raises(FileLimitError, match=r"is a list of 200 texts of undeclared sizes in a file of \d+ bytes"):
+        hdf5.attribute(file, "x")
+
+
+def test_members_and_values(file):
+    file["b/x"] = np.arange(6, dtype="f4").reshape(2, 3)
+    file["a"] = 5
+    file["b/g/y"] = np.array([True, False])
+    found = hdf5.members(file)
+    assert [*found] == ["a", "b"]
+    assert [*hdf5.members(found["b"])] == ["g", "x"]
+    assert hdf5.values(found["a"]) == 5
+    into = np.empty((2, 3), "f8")
+    assert hdf5.values(hdf5.dataset_in(file, "b/x"), into) is into
+    np.testing.assert_array_equal(into, np.arange(6).reshape(2, 3))
+    assert hdf5.values(hdf5.dataset_in(file, "b/g/y")).tolist() == [True, False]
+
+
+def test_bfloat16_of_keras3(file):
+    """Keras 3 writes two opaque bytes a number, and the type into an attribute."""
+    values = np.array([[1.0, -2.5], [0.0, 1e30]], "f4")
+    raw = (values.view("u4") >> 16).astype("u2")
+    made = file.create_dataset("x", data=raw.view("V2"))
+    made.attrs["dtype"] = "bfloat16"
+    file.flush()
+    found = hdf5.values(hdf5.dataset_in(file, "x"))
+    assert found.dtype == np.float32
+    np.testing.assert_array_equal(found, (raw.astype("u4") << 16).view("f4"))
+    np.testing.assert_allclose(found, values, rtol=1 / 128)
+
+
+def test_a_dataset_is_ready_as_it_is_or_by_its_values(file):
+    file["x"] = np.ones(3)
+    file.create_dataset("y", data=np.ones(3), compression="gzip")
+    assert isinstance(hdf5.ready(hdf5.dataset_in(file, "x")), h5py.Dataset)
+    assert isinstance(hdf5.ready(hdf5.dataset_in(file, "y")), np.ndarray)
+
+
+def test_a_copy_goes_by_the_name_of_its_file(file):
+    with shown_as(file.filename, "original.h5"):
+        assert filename(file) == "original.h5"
+        with pytest.raises(UnreadableFileError) as error:
+            hdf5.group_in(file, "x")
+    assert str(error.value) == "original.h5: / has no group 'x'."
+    assert filename(file) == file.filename
+
+
+def test_what_is_replaced_is_whole_or_as_before(tmp_path):
+    path = tmp_path / "x"
+    path.write_text("old")
+    path.chmod(0o640)
+
+    def stop(part):
+        part.write_text("half")
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt), replacing(path) as part:
+        stop(part)
+    assert (path.read_text(), os.listdir(tmp_path)) == ("old", ["x"])
+    with replacing(path) as part:
+        part.write_text("new")
+        assert path.read_text() == "old"
+    assert (path.read_text(), os.listdir(tmp_path)) == ("new", ["x"])
+    assert path.stat().st_mode & 0o777 == 0o640
