@@ -9,12 +9,8 @@ the `losses` of its next steps) and `case.json`, which says who can read what, a
 
 import argparse
 import json
-import zipfile
-from datetime import datetime
-from io import BytesIO
 from pathlib import Path
 
-import h5py
 import numpy as np
 import torch
 from written_models import CASES, SAMPLES
@@ -22,8 +18,6 @@ from written_models import CASES, SAMPLES
 import torchkeras
 from torchkeras.engine.symbol import as_list
 from torchkeras.models import Model
-from torchkeras.saving import optimizer_paths, paths
-from torchkeras.saving.keras3_writing import keras3_config
 
 STEPS = 3
 POSITIVE = ("moving_variance", "variance")
@@ -57,22 +51,11 @@ def inputs_of(model: Model, random: np.random.RandomState) -> list[np.ndarray]:
 
 def write_keras3(model: Model, folder: Path) -> str | None:
     """Write `model.keras` and `model.weights.h5`; why Keras 3 has no form for the model, when it has none."""
-    with h5py.File(folder / "model.weights.h5", "w") as file:
-        paths.write(file, model)
+    model.save_weights(folder / "model.weights.h5")
     try:
-        config = keras3_config(model)
+        model.save(folder / "model.keras")
     except ValueError as error:
         return str(error)
-    memory = BytesIO()
-    with h5py.File(memory, "w") as file:
-        paths.write(file, model)
-        if model.optimizer is not None:
-            optimizer_paths.write_optimizer(file, model)
-    with zipfile.ZipFile(folder / "model.keras", "w") as archive:
-        about = {"keras_version": "3.15.0", "date_saved": datetime.now().strftime("%Y-%m-%d@%H:%M:%S")}
-        archive.writestr("metadata.json", json.dumps(about))
-        archive.writestr("config.json", json.dumps(config))
-        archive.writestr("model.weights.h5", memory.getvalue())
     return None
 
 

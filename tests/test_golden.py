@@ -18,9 +18,9 @@ from torchkeras import constraints, layers, models, optimizers, regularizers
 from torchkeras.engine.input import Input
 from torchkeras.models import Model, load_model
 from torchkeras.saving.errors import ArchitectureError
-from torchkeras.saving.hdf5 import text
-from torchkeras.saving.matching import Named, match
-from torchkeras.saving.origin import Origin
+from torchkeras.saving.files.hdf5 import text
+from torchkeras.saving.layouts.matching import Named, match
+from torchkeras.saving.layouts.origin import Origin
 
 GOLDEN = Path(__file__).parent / "golden"
 FOLDERS = {

@@ -15,7 +15,7 @@ from torchkeras.engine.network import Network
 from torchkeras.engine.symbol import KerasTensor, Shape, as_list, unpacked
 from torchkeras.engine.trainer import Trainer
 from torchkeras.legacy.arguments import old_names
-from torchkeras.saving import dialects, json_text, loading, writing, yaml_text
+from torchkeras.saving import loading, writing
 from torchkeras.saving.architecture import (
     connect,
     graph_config,
@@ -23,8 +23,10 @@ from torchkeras.saving.architecture import (
     model_from_config,
     to_json,
 )
-from torchkeras.saving.data_format import convert_data_format, transfer_weights
+from torchkeras.saving.dialects import modern
+from torchkeras.saving.files import json_text, yaml_text
 from torchkeras.saving.loading import Taking
+from torchkeras.saving.reordering.data_format import convert_data_format, transfer_weights
 
 __all__ = [
     "Input",
@@ -310,7 +312,7 @@ def model_from_yaml(yaml_string: str, custom_objects: Mapping[str, Any] | None =
 
 
 def _from_text(config: Any, custom_objects: Mapping[str, Any] | None) -> Any:
-    return model_from_config(dialects.of_config(config, custom_objects=custom_objects), custom_objects)
+    return model_from_config(modern.of_config(config, custom_objects=custom_objects), custom_objects)
 
 
 def load_model(

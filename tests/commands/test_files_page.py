@@ -5,7 +5,7 @@ from pathlib import Path
 from torchkeras.commands.convert import FORMATS
 from torchkeras.commands.exits import MEANINGS
 from torchkeras.saving import errors
-from torchkeras.saving.limits import LIMITS
+from torchkeras.saving.files.limits import LIMITS
 
 PAGE = (Path(__file__).parents[2] / "docs" / "files.md").read_text()
 
@@ -38,7 +38,6 @@ def test_the_limits():
         "times that compressed bytes may grow, in what is over 64 MiB": LIMITS.ratio,
         "layers": LIMITS.layers,
         "calls of layers": LIMITS.calls,
-        "models in models": LIMITS.nesting,
     }
 
 

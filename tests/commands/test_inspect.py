@@ -261,7 +261,9 @@ def test_bytes_behind_the_end(capsys, more):
     small()
     with Path("m.h5").open("ab") as file:
         file.write(more)
-    assert findings(capsys, "m.h5") == [("trailing", "", f"{len(more)} bytes follow the end of HDF5")]
+    size = Path("m.h5").stat().st_size
+    text = f"m.h5: the file has {size} bytes; its beginning tells {size - len(more)}."
+    assert failure(capsys, "m.h5") == (3, "UnreadableFileError", text)
 
 
 def test_bytes_before_the_beginning(capsys):

@@ -32,8 +32,8 @@ from hostile_configs import (
 import torchkeras
 from torchkeras.layers import Dense, Input, Lambda
 from torchkeras.models import Model, Sequential, load_model, model_from_config, model_from_json
-from torchkeras.saving import isolated
 from torchkeras.saving.errors import ArchitectureError, ForbiddenContentError, ModelFileError, WeightMismatchError
+from torchkeras.saving.files import isolated
 
 
 class Other:

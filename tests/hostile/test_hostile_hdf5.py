@@ -13,10 +13,10 @@ from hostile_hdf5 import ALL, KERNEL, LINKS, STORAGE, TEXTS
 import torchkeras
 from torchkeras.layers import Dense
 from torchkeras.models import Sequential, load_model
-from torchkeras.saving import hdf5, isolated
 from torchkeras.saving.errors import FileLimitError, ModelFileError, UnreadableFileError
-from torchkeras.saving.hdf5_rules import check_file
-from torchkeras.saving.limits import Limits
+from torchkeras.saving.files import hdf5, isolated
+from torchkeras.saving.files.hdf5_rules import check_file
+from torchkeras.saving.files.limits import Limits
 
 
 def model():

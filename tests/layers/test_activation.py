@@ -23,7 +23,7 @@ from torchkeras.layers.activation import (
     ThresholdedReLU,
 )
 from torchkeras.layers.core import Masking
-from torchkeras.saving.hdf5 import dataset_in, group_in, read_names
+from torchkeras.saving.files.hdf5 import dataset_in, group_in, read_names
 
 CLASSES = (ReLU, LeakyReLU, Softmax, ELU, PReLU, ThresholdedReLU)
 X = torch.tensor([[-1, 0, 0.4, 0.5, 1, 2]])

@@ -5,7 +5,7 @@ import re
 import pytest
 from translated import GOLDEN, config_in
 
-from torchkeras.saving.dialect import dialect
+from torchkeras.saving.dialects.dialect import dialect
 from torchkeras.saving.errors import UnknownFormatError
 
 

@@ -14,7 +14,6 @@ import torch
 import torchkeras
 from torchkeras.layers import BatchNormalization, Dense
 from torchkeras.models import Sequential, load_model
-from torchkeras.saving import atomic, layer_groups
 from torchkeras.saving.errors import (
     ArchitectureError,
     ModelFileError,
@@ -22,6 +21,8 @@ from torchkeras.saving.errors import (
     UnreadableFileError,
     WeightMismatchError,
 )
+from torchkeras.saving.files import atomic
+from torchkeras.saving.layouts import layer_groups
 
 
 @pytest.fixture(autouse=True)

@@ -6,10 +6,10 @@ import h5py
 import numpy as np
 import pytest
 
-from torchkeras.saving import hdf5
-from torchkeras.saving.atomic import replacing
 from torchkeras.saving.errors import FileLimitError, ForbiddenContentError, UnreadableFileError
-from torchkeras.saving.places import filename, shown_as
+from torchkeras.saving.files import hdf5
+from torchkeras.saving.files.atomic import replacing
+from torchkeras.saving.files.places import filename, shown_as
 
 
 @pytest.fixture

@@ -16,7 +16,8 @@ import torch
 import torchkeras
 from torchkeras.layers import Dense
 from torchkeras.models import Model, Sequential, model_from_config
-from torchkeras.saving import keras0
+from torchkeras.saving.dialects import keras0
+from torchkeras.saving.dialects.keras1 import doubts, modern_config
 from torchkeras.saving.errors import (
     ArchitectureError,
     ForbiddenContentError,
@@ -24,8 +25,7 @@ from torchkeras.saving.errors import (
     UnknownFormatError,
     WeightMismatchError,
 )
-from torchkeras.saving.hdf5 import read_names, text
-from torchkeras.saving.keras1 import doubts, modern_config
+from torchkeras.saving.files.hdf5 import read_names, text
 
 GOLDEN = Path(__file__).parent.parent / "golden"
 OWN = GOLDEN / "keras-1.2.2-architectures"
@@ -46,8 +46,9 @@ REFUSED = {"eigen", "convlstm_flat", "pool_theano"}
 
 
 @pytest.fixture(autouse=True)
-def fresh_session():
+def fresh_session(monkeypatch: pytest.MonkeyPatch):
     torchkeras.clear_session()
+    monkeypatch.setitem(torchkeras.config._settings, "chosen_image_data_format", None)
 
 
 def about(path: Path) -> tuple[dict[str, Any], dict[str, Any], str | None]:

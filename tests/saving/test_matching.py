@@ -27,8 +27,8 @@ from torchkeras.layers import (
 )
 from torchkeras.models import Model, Sequential, load_model
 from torchkeras.saving.errors import ModelFileError, WeightMismatchError
-from torchkeras.saving.matching import SLAB, Named, match
-from torchkeras.saving.origin import Origin
+from torchkeras.saving.layouts.matching import SLAB, Named, match
+from torchkeras.saving.layouts.origin import Origin
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 

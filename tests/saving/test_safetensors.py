@@ -15,8 +15,8 @@ import torch
 
 from torchkeras.layers import LSTM, BatchNormalization, Conv2D, Dense, Flatten, Input
 from torchkeras.models import Model, Sequential
-from torchkeras.saving import safetensors as as_safetensors, state
 from torchkeras.saving.errors import FileLimitError, ForbiddenContentError, UnreadableFileError, WeightMismatchError
+from torchkeras.saving.layouts import safetensors as as_safetensors, state
 
 FORMATS: dict[str, Any] = {".safetensors": as_safetensors, ".pt": state}
 both = pytest.mark.parametrize("suffix", FORMATS)

@@ -6,8 +6,8 @@ import pytest
 from translated import assert_outputs, folders, graph
 
 from torchkeras.saving.architecture import model_from_config
+from torchkeras.saving.dialects.tf_keras import modern_config
 from torchkeras.saving.errors import ArchitectureError
-from torchkeras.saving.tf_keras import modern_config
 
 CASES = folders("tf_keras-2.21")
 

@@ -14,7 +14,7 @@ from torchkeras.layers import Conv2D, Dense, Flatten
 from torchkeras.models import Sequential, model_from_config
 from torchkeras.saving.architecture import layer_config
 from torchkeras.saving.errors import FileLimitError, ForbiddenContentError, UnreadableFileError
-from torchkeras.saving.yaml_text import dump, parse
+from torchkeras.saving.files.yaml_text import dump, parse
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "yaml"
 CASES = sorted(GOLDEN.glob("*.yaml"))

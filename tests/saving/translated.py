@@ -11,7 +11,7 @@ import numpy as np
 
 import torchkeras
 from torchkeras.saving.architecture import model_from_config
-from torchkeras.saving.hdf5 import dataset_in, group_in, read_names, text
+from torchkeras.saving.files.hdf5 import dataset_in, group_in, read_names, text
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 Translation = Callable[[Any], dict[str, Any]]

@@ -20,14 +20,14 @@ from torchkeras.commands.exits import ASKED, FOUND, WELL, CommandError, faults_o
 from torchkeras.commands.files import ARCHIVE, HDF5, format_of, safe
 from torchkeras.commands.output import Progress, counted, progress, show
 from torchkeras.models import clone_model, load_model, model_from_json
-from torchkeras.saving import json_text
-from torchkeras.saving.atomic import replacing
-from torchkeras.saving.data_format import convert_data_format
 from torchkeras.saving.errors import ArchitectureError, FileLimitError, UnreadableFileError
-from torchkeras.saving.hdf5 import attribute, reading
-from torchkeras.saving.limits import LIMITS
-from torchkeras.saving.matching import Report
-from torchkeras.saving.places import shown_as
+from torchkeras.saving.files import json_text
+from torchkeras.saving.files.atomic import replacing
+from torchkeras.saving.files.hdf5 import attribute, reading
+from torchkeras.saving.files.limits import LIMITS
+from torchkeras.saving.files.places import shown_as
+from torchkeras.saving.layouts.matching import Report
+from torchkeras.saving.reordering.data_format import convert_data_format
 
 HDF5_TYPES = ("float16", "float32", "float64")  # HDF5 has no bfloat16
 TYPES = (*HDF5_TYPES, "bfloat16")

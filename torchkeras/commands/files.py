@@ -10,9 +10,9 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from torchkeras.saving.errors import FileLimitError, UnknownFormatError, UnreadableFileError
-from torchkeras.saving.hdf5 import require_file
-from torchkeras.saving.isolated import cleaned
-from torchkeras.saving.limits import GIB, LIMITS
+from torchkeras.saving.files.hdf5 import require_file
+from torchkeras.saving.files.isolated import cleaned
+from torchkeras.saving.files.limits import GIB, LIMITS
 
 HDF5, ARCHIVE, SAFETENSORS, STATE = "HDF5", ".keras archive", "safetensors file", "torch state_dict"
 
@@ -61,27 +61,6 @@ def superblock_at(path: str | os.PathLike[str]) -> int | None:
                 return at
             at = 2 * at or FIRST_BLOCK
     return None
-
-
-def hdf5_end(path: str | os.PathLike[str]) -> int | None:
-    """Where HDF5 says that its file ends; None when its superblock is of an unknown version."""
-    at = superblock_at(path)
-    if at is None:
-        return None
-    with Path(path).open("rb") as file:
-        file.seek(at)
-        block = file.read(96)
-    version = block[8] if len(block) > 13 else 255
-    if version > 3:
-        return None
-    # Versions 0 and 1 have a fixed head of 24 and 28 bytes, then addresses: base, free space, end. 2 and 3 have 12.
-    width, head = (block[13], 24 + 4 * version) if version < 2 else (block[9], 12)
-    end = block[head + 2 * width : head + 3 * width]
-    base = block[head : head + width]
-    if width not in (4, 8) or len(end) < width:
-        return None
-    # The end counts from the beginning of the file, as HDF5's library writes and reads it, unless the base is moved.
-    return int.from_bytes(end, "little") + (at if int.from_bytes(base, "little") == 0 else 0)
 
 
 @contextmanager

@@ -5,16 +5,15 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from torchkeras import bytecode, registry
 from torchkeras.commands.contents import Array, Contents, entries
-from torchkeras.commands.files import HDF5, hdf5_end, superblock_at
+from torchkeras.commands.files import HDF5, superblock_at
 from torchkeras.commands.output import Progress
-from torchkeras.saving.limits import GIB
+from torchkeras.saving.files.limits import GIB
 
 KINDS: Mapping[str, str] = {
     "not finite": "an array has NaN or infinite values",
@@ -122,6 +121,3 @@ def find_in_bytes(contents: Contents, path: str | os.PathLike[str], format: str)
     begin = superblock_at(path) if format == HDF5 else None
     if begin:
         contents.find("before", "", f"{begin} bytes stand before the beginning of HDF5")
-    size, end = Path(path).stat().st_size, None if begin is None else hdf5_end(path)
-    if end is not None and size > end:
-        contents.find("trailing", "", f"{size - end} bytes follow the end of HDF5")

@@ -17,10 +17,10 @@ from torchkeras.commands.output import Progress, counted, progress, show
 from torchkeras.commands.reading_hdf5 import contents_of_archive, contents_of_hdf5
 from torchkeras.commands.reading_tensors import contents_of_safetensors, contents_of_state
 from torchkeras.models import load_model
-from torchkeras.saving import archive
 from torchkeras.saving.errors import ArchitectureError, ModelFileError
-from torchkeras.saving.hdf5 import reading
-from torchkeras.saving.matching import Loaded
+from torchkeras.saving.files import archive
+from torchkeras.saving.files.hdf5 import reading
+from torchkeras.saving.layouts.matching import Loaded
 
 PASSES = 3  # of a file: the clean copy, the model, the look at its values
 WEIGHTS_ALONE = "weights alone: there is no architecture in the file to load"

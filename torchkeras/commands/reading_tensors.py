@@ -15,10 +15,10 @@ import torch
 
 from torchkeras.arrays import to_numpy
 from torchkeras.commands.contents import Array, Contents, Stored
-from torchkeras.saving import json_text
 from torchkeras.saving.errors import FileLimitError, ForbiddenContentError, UnreadableFileError
-from torchkeras.saving.limits import LIMITS, MIB
-from torchkeras.saving.state import DAMAGED
+from torchkeras.saving.files import json_text
+from torchkeras.saving.files.limits import LIMITS, MIB
+from torchkeras.saving.layouts.state import DAMAGED
 
 SAFETENSORS, STATE = "safetensors, names of a state_dict: weights alone", "torch state_dict (.pt): weights alone"
 

@@ -17,8 +17,8 @@ from torchkeras.engine.graph import Graph
 from torchkeras.engine.layer import Layer
 from torchkeras.engine.network import Network
 from torchkeras.engine.symbol import KerasTensor, Node, as_list, node_of, unpacked
-from torchkeras.saving import json_text
 from torchkeras.saving.errors import ArchitectureError
+from torchkeras.saving.files import json_text
 from torchkeras.saving.structure import building, check, check_entry, check_functional, check_model, places, short
 
 KERAS_VERSION = "2.2.4"  # whose layout we write

@@ -13,12 +13,12 @@ import h5py
 import numpy as np
 
 from torchkeras.engine.network import Network
-from torchkeras.saving import hdf5, json_text
 from torchkeras.saving.errors import UnreadableFileError
-from torchkeras.saving.hdf5 import group_in
-from torchkeras.saving.layer_groups import read_arrays, write_arrays, write_origin, write_weights
-from torchkeras.saving.matching import Named
-from torchkeras.saving.places import filename
+from torchkeras.saving.files import hdf5, json_text
+from torchkeras.saving.files.hdf5 import group_in
+from torchkeras.saving.files.places import filename
+from torchkeras.saving.layouts.layer_groups import read_arrays, write_arrays, write_origin, write_weights
+from torchkeras.saving.layouts.matching import Named
 
 
 def write_model(file: h5py.File, model: Network, config: Mapping[str, Any], training: Mapping[str, Any] | None) -> None:

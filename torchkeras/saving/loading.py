@@ -17,14 +17,15 @@ from torchkeras.engine.network import Network
 from torchkeras.engine.symbol import dtype_of
 from torchkeras.engine.weight import allocate, on_meta
 from torchkeras.legacy.weights import Step
-from torchkeras.saving import dialects, layer_groups, numbered_layers, orderings, paths, safetensors, state
 from torchkeras.saving.architecture import model_from_config
-from torchkeras.saving.data_format import reorderings
+from torchkeras.saving.dialects import modern
 from torchkeras.saving.errors import ArchitectureError, ModelFileError, UnknownFormatError, WeightMismatchError
-from torchkeras.saving.isolated import cleaned
-from torchkeras.saving.matching import Match, Report, match_one
-from torchkeras.saving.origin import BACKENDS, Origin
-from torchkeras.saving.places import shown
+from torchkeras.saving.files.isolated import cleaned
+from torchkeras.saving.files.places import shown
+from torchkeras.saving.layouts import layer_groups, numbered_layers, orderings, paths, safetensors, state
+from torchkeras.saving.layouts.matching import Match, Report, match_one
+from torchkeras.saving.layouts.origin import BACKENDS, Origin
+from torchkeras.saving.reordering.data_format import reorderings
 from torchkeras.saving.sources import GROUPS, NUMBERS, PATHS, Source, opened
 from torchkeras.saving.structure import building
 from torchkeras.saving.training import modern_training, restore
@@ -112,7 +113,7 @@ def _readable(path: PathLike, isolated: bool) -> Iterator[PathLike]:
 
 def _modern(source: Source, taking: Taking, custom_objects: Mapping[str, Any] | None) -> Any:
     try:
-        return dialects.of_source(source, taking.original_backend, taking.original_data_format, custom_objects)
+        return modern.of_source(source, taking.original_backend, taking.original_data_format, custom_objects)
     except ModelFileError as error:
         raise type(error)(f"{source.name}: {error}") from error
 
@@ -131,7 +132,7 @@ def _built(source: Source, config: Any, custom_objects: Mapping[str, Any] | None
 
 def _compile(source: Source, model: Any, custom_objects: Mapping[str, Any] | None) -> None:
     bytecode.refuse(source.training, {**registry.get_custom_objects(), **(custom_objects or {})})
-    training = modern_training(source.training, source.name, dialects.is_later(source))
+    training = modern_training(source.training, source.name, modern.is_later(source))
     try:
         with building("The training configuration"):
             model._compile_as(training, custom_objects)

@@ -11,14 +11,14 @@ from typing import Any
 
 import h5py
 
-from torchkeras.saving import archive, hdf5
+from torchkeras.saving.dialects.keras0 import has_old_layout
 from torchkeras.saving.errors import UnknownFormatError
-from torchkeras.saving.hdf5 import attribute, dataset_in, group_in, members, reading
-from torchkeras.saving.keras0 import has_old_layout
+from torchkeras.saving.files import archive, hdf5
+from torchkeras.saving.files.hdf5 import attribute, dataset_in, group_in, members, reading
+from torchkeras.saving.files.places import filename, shown
 from torchkeras.saving.keras2 import read_config, read_optimizer
-from torchkeras.saving.matching import Named
-from torchkeras.saving.paths import numbered
-from torchkeras.saving.places import filename, shown
+from torchkeras.saving.layouts.matching import Named
+from torchkeras.saving.layouts.paths import numbered
 
 GROUPS, PATHS, NUMBERS = "layer groups", "paths", "numbered layers"  # how the weights are laid out
 

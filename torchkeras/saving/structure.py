@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from torchkeras.saving.errors import ArchitectureError, FileLimitError, ModelFileError
-from torchkeras.saving.limits import LIMITS, Limits
+from torchkeras.saving.files.limits import LIMITS, Limits
 
 # What layers raise for options that they cannot take, torch among them for sizes that it cannot count.
 FAILURES = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RuntimeError, MemoryError)

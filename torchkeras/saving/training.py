@@ -17,8 +17,8 @@ from torchkeras.engine.naming import snake_case
 from torchkeras.engine.weight import Variable
 from torchkeras.optimizers import Optimizer
 from torchkeras.saving.errors import ArchitectureError, WeightMismatchError
-from torchkeras.saving.matching import Match, Named
-from torchkeras.saving.origin import Origin
+from torchkeras.saving.layouts.matching import Match, Named
+from torchkeras.saving.layouts.origin import Origin
 
 # Options of newer optimizers that change nothing with these values; `...` for any.
 WITHOUT_EFFECT: Mapping[str, tuple[Any, ...]] = {

@@ -8,11 +8,13 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from torchkeras.saving import archive, keras2, layer_groups, paths, safetensors, state
+from torchkeras.saving import keras2
 from torchkeras.saving.architecture import layer_config
-from torchkeras.saving.hdf5 import writing
-from torchkeras.saving.keras3_writing import KERAS3_VERSION, keras3_config
-from torchkeras.saving.optimizer_paths import write_optimizer
+from torchkeras.saving.dialects.keras3_writing import KERAS3_VERSION, keras3_config
+from torchkeras.saving.files import archive
+from torchkeras.saving.files.hdf5 import writing
+from torchkeras.saving.layouts import layer_groups, paths, safetensors, state
+from torchkeras.saving.layouts.optimizer_paths import write_optimizer
 
 PathLike = str | os.PathLike[str]
 

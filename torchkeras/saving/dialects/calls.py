@@ -1,0 +1,246 @@
+"""The calls of layers in configs of tf.keras and Keras 3, read into one form and written as today's.
+
+A call in a config names its tensors by `[layer, call, output]`: as a list of inputs whose fourth item has the
+arguments, which may hold further tensors (tf.keras), or as `{"args", "kwargs"}` with `__keras_tensor__` anywhere inside
+(Keras 3).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Container, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from torchkeras.saving.dialects.translation import Config, is_object, plain
+from torchkeras.saving.errors import ArchitectureError
+
+CONSTANT = "_CONSTANT_VALUE"
+
+
+class Place(NamedTuple):
+    """A tensor of a graph: the layer that made it, in which of its calls, as which output."""
+
+    layer: str
+    call: int
+    output: int
+
+
+@dataclass(frozen=True)
+class Call:
+    """The arguments of one call, with a `Place` wherever a tensor stood."""
+
+    args: tuple[Any, ...]
+    kwargs: Mapping[str, Any]
+
+
+# --- reading ---------------------------------------------------------------------------------------------------------
+
+
+def read_calls(entry: Mapping[str, Any], names: Container[str]) -> list[Call]:
+    """The calls of a layer's entry; `names`: of all layers of the graph. Raises ArchitectureError."""
+    nodes = entry.get("inbound_nodes")
+    if not isinstance(nodes, list):
+        raise ArchitectureError(f"Layer {entry.get('name')!r} has no list of 'inbound_nodes'; found {nodes!r}.")
+    read = (_of_keras3(node) if isinstance(node, Mapping) and "args" in node else _of_tf(node, names) for node in nodes)
+    return [call for call in read if call is not None]
+
+
+def _of_keras3(node: Mapping[str, Any]) -> Call:
+    args, kwargs = _placed(node["args"]), _placed(node.get("kwargs") or {})
+    if not isinstance(args, list) or not isinstance(kwargs, dict):
+        raise ArchitectureError(f"A call needs a list of 'args' and 'kwargs'; found {node!r}.")
+    return Call(tuple(args), kwargs)
+
+
+def _placed(value: Any) -> Any:
+    """A value of Keras 3, its tensors as places."""
+    if is_object(value) and value["class_name"] == "__keras_tensor__":
+        return _place(value["config"]["keras_history"])
+    if is_object(value) and value["class_name"] in ("__tuple__", "__slice__", "__ellipsis__", "__numpy__"):
+        return _placed(plain(value)) if value["class_name"] == "__tuple__" else value
+    if isinstance(value, Mapping):
+        return {key: _placed(item) for key, item in value.items()}
+    return [_placed(item) for item in value] if isinstance(value, (list, tuple)) else value
+
+
+def _of_tf(node: Any, names: Container[str]) -> Call | None:
+    found: dict[str, Any] = {}
+
+    def tensor(item: Any) -> Any:
+        if _is_input(item):
+            found.update(item[3] if len(item) > 3 and item[3] else {})
+            return item[2] if item[0] == CONSTANT else _place(item[:3])
+        if isinstance(item, Mapping):
+            return {key: tensor(part) for key, part in item.items()}
+        if not isinstance(item, (list, tuple)):
+            raise ArchitectureError(f"A call's input is [layer, call, output, arguments]; found {item!r}.")
+        return [tensor(part) for part in item]
+
+    first = tensor(node)
+    if first == []:
+        return None
+    # A list of one input means the input alone.
+    alone = isinstance(first, list) and len(first) == 1 and not isinstance(first[0], (list, dict))
+    return Call((first[0] if alone else first,), {key: _kept(value, names) for key, value in found.items()})
+
+
+def _is_input(item: Any) -> bool:
+    return isinstance(item, (list, tuple)) and len(item) in (3, 4) and isinstance(item[0], str)
+
+
+def _kept(value: Any, names: Container[str]) -> Any:
+    """An argument of tf.keras, its tensors as places."""
+    if isinstance(value, (list, tuple)):
+        is_place = len(value) == 3 and isinstance(value[0], str) and value[0] in names
+        return _place(value) if is_place else [_kept(item, names) for item in value]
+    return {key: _kept(item, names) for key, item in value.items()} if isinstance(value, Mapping) else value
+
+
+def _place(value: Any) -> Place:
+    if len(value) != 3 or not isinstance(value[0], str) or not all(type(k) is int and k >= 0 for k in value[1:]):
+        raise ArchitectureError(f"A tensor is named by [layer, call, output]; found {value!r}.")
+    return Place(*value)
+
+
+def places_in(value: Any) -> Iterator[Place]:
+    """All places in nested lists and dictionaries; of a dictionary in the order of its keys, as Keras flattens it."""
+    if isinstance(value, Place):
+        yield value
+    elif isinstance(value, (list, tuple)):
+        for item in value:
+            yield from places_in(item)
+    elif isinstance(value, Mapping):
+        for key in sorted(value):
+            yield from places_in(value[key])
+
+
+def read_places(value: Any) -> list[Place]:
+    """`input_layers` or `output_layers`: one place, or a list or dictionary of them, at any depth."""
+    if isinstance(value, Mapping):
+        return [place for key in sorted(value) for place in read_places(value[key])]
+    if isinstance(value, (list, tuple)) and value and isinstance(value[0], str):
+        return [_place(value)]
+    if isinstance(value, (list, tuple)):
+        return [place for item in value for place in read_places(item)]
+    raise ArchitectureError(f"Inputs and outputs of a model are lists of [layer, call, output]; found {value!r}.")
+
+
+# --- writing ---------------------------------------------------------------------------------------------------------
+
+_STEPS = ("initial_state", "mask", "training", "constants")
+_SCORES = ("mask", "training", "return_attention_scores", "use_causal_mask")
+_HEADS = ("value", "key", "query_mask", "value_mask", "key_mask", "attention_mask")
+# The names of a call's arguments behind the first.
+POSITIONS: Mapping[str, tuple[str, ...]] = {
+    **dict.fromkeys(("Bidirectional", "GRU", "LSTM", "RNN", "SimpleRNN"), _STEPS),
+    **dict.fromkeys(("ConvLSTM1D", "ConvLSTM2D", "ConvLSTM3D"), _STEPS),
+    **dict.fromkeys(("Attention", "AdditiveAttention"), _SCORES),
+    **dict.fromkeys(("MultiHeadAttention", "GroupQueryAttention"), _HEADS),
+    "Softmax": ("mask",),
+}
+# Arguments that are tensors, in the order in which today's list of inputs has them behind the first.
+TENSORS = ("value", "key", "initial_state", "constants", "attention_mask")
+MASKS = ("mask", "query_mask", "value_mask", "key_mask")
+DEFAULTS = (None, False)
+
+
+def named(call: Call, class_name: str, where: str) -> Config:
+    """The arguments of a call behind the first, by name. Raises ArchitectureError for more than are known."""
+    names = POSITIONS.get(class_name, ())
+    if not call.args or len(call.args) > 1 + len(names):
+        raise ArchitectureError(f"{where}: a call with {len(call.args)} arguments by position is not read.")
+    return {**dict(zip(names, call.args[1:], strict=False)), **call.kwargs}
+
+
+def written(call: Call, class_name: str, where: str, training: bool) -> tuple[list[list[Any]], Config]:
+    """A call as today's list of inputs, and the options that it settles.
+
+    `training`: whether the layer computes by a `training` that the call has. Raises ArchitectureError.
+    """
+    given = {name: value for name, value in named(call, class_name, where).items() if name not in MASKS}
+    tensors = {name: list(places_in(given.pop(name, None))) for name in TENSORS}
+    options: Config = {"num_constants": len(tensors["constants"])} if tensors["constants"] else {}
+    if tensors["attention_mask"]:
+        tensors["key"] = tensors["key"] or tensors["value"]
+        given["masks"] = "attention_mask"
+    if not training:
+        given.pop("training", None)
+    inputs = [*places_in(call.args[0]), *(place for name in TENSORS for place in tensors[name])]
+    arguments = {key: value for key, value in given.items() if value is not None and value is not False}
+    if given.get("training") is False:
+        arguments["training"] = False
+    if any(True for _ in places_in(arguments)):
+        raise ArchitectureError(f"{where}: tensors as arguments {', '.join(sorted(arguments))} are not read.")
+    return [[*place, arguments] for place in inputs], options
+
+
+# --- functions of tensors --------------------------------------------------------------------------------------------
+
+
+def constant(value: Any) -> Any:
+    """An argument, an array that was written as nested lists being one again."""
+    is_array = isinstance(value, list) and not any(True for _ in places_in(value))
+    return {"class_name": "__numpy__", "config": {"value": value}} if is_array else value
+
+
+def as_arguments(values: list[Any]) -> tuple[list[Any], list[Place]]:
+    """Arguments as an `Operation` has them, and the tensors among them."""
+    inputs: list[Place] = []
+
+    def encoded(value: Any) -> Any:
+        if isinstance(value, Place):
+            inputs.append(value)
+            return {"input": len(inputs) - 1}
+        if is_object(value) and value["class_name"] in ("__ellipsis__", "__numpy__"):
+            return {"ellipsis": True} if value["class_name"] == "__ellipsis__" else {"array": value["config"]["value"]}
+        if is_object(value) and value["class_name"] == "__slice__":
+            return encoded(value["config"])
+        if isinstance(value, Mapping) and set(value) <= {"start", "stop", "step"}:
+            return {"slice": [encoded(value.get(part)) for part in ("start", "stop", "step")]}
+        return [encoded(item) for item in value] if isinstance(value, (list, tuple)) else value
+
+    return [encoded(value) for value in values], inputs
+
+
+Reader = Callable[[Mapping[str, Any], Call, str], tuple[str, list[Any]]]
+
+
+def bound(spec: str, call: Call, options: Mapping[str, Any], where: str) -> tuple[str, list[Any]]:
+    """Function and arguments by a row of a table of functions: `mean x axis=None keepdims=False ~dtype=None`.
+
+    First today's name, then the parameters in today's order, some with a default; those behind `~` have to have the
+    value given there. Raises ArchitectureError for a missing or another argument.
+    """
+    name, *parameters = spec.split()
+    given = {**options, **call.kwargs}
+    order = [parameter.partition("=")[0] for parameter in parameters if not parameter.startswith("~")]
+    given.update(zip(order, call.args, strict=False))
+    values = []
+    for parameter in parameters:
+        key, has_default, default = parameter.lstrip("~").partition("=")
+        if key not in given and not has_default:
+            raise ArchitectureError(f"{where}: its call lacks the argument {key!r}.")
+        value = given.pop(key, None)
+        if value is None:
+            value = LITERALS.get(default, default) if has_default else None
+        if not parameter.startswith("~"):
+            values.append(value)
+        elif value not in (None, LITERALS.get(default, default)):
+            raise ArchitectureError(f"{where}: {key} must be {default}; found {value!r}.")
+    if given or len(call.args) > len(order):
+        raise ArchitectureError(f"{where}: arguments of its call that are not read: {', '.join(sorted(given))}.")
+    return name, values
+
+
+LITERALS: Mapping[str, Any] = {
+    "None": None,
+    "False": False,
+    "True": True,
+    "0": 0,
+    "1": 1,
+    "-1": -1,
+    "0.2": 0.2,
+    "1e-12": 1e-12,
+    "1.0": 1.0,
+    "2": 2,
+}

@@ -1,0 +1,92 @@
+"""What later Kerases compute otherwise than Keras 2.2.4, said in today's options: what tf.keras and Keras 3 share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any
+
+from torchkeras.saving.dialects.translation import Config, function_name, is_object
+from torchkeras.saving.errors import ArchitectureError
+
+RECURRENT = ("ConvLSTM1D", "ConvLSTM2D", "ConvLSTM3D", "GRU", "LSTM", "RNN", "SimpleRNN")
+
+
+def with_options(made: Config, **options: Any) -> Config:
+    """A layer's config with other or further options."""
+    return {**made, "config": {**made["config"], **options}}
+
+
+def _recurrent(made: Config, where: str) -> Config:
+    # At a masked step 2.2.4 puts out the first state, the later ones the output before, or zero.
+    return with_options(made, zero_output_for_mask=bool(made["config"].get("zero_output_for_mask", False)))
+
+
+def _bidirectional(made: Config, where: str) -> Config:
+    """Both ways as they compute inside: zeros at masked steps where there is an output for each step.
+
+    A backward layer that is only the other one turned round is left out, as today's config has it.
+    """
+    config = dict(made["config"])
+    layers = {key: config.pop(key, None) for key in ("layer", "backward_layer")}
+    forward, backward = (
+        found and with_options(found, zero_output_for_mask=bool(found["config"].get("return_sequences")))
+        for found in layers.values()
+    )
+    own = [dict(found["config"], name=None, go_backwards=None) for found in (forward, backward) if found]
+    turned = backward and forward["config"].get("go_backwards", False) != backward["config"].get("go_backwards", False)
+    forward = with_options(forward, name=forward["config"]["name"].removeprefix("forward_"))
+    if backward and not (turned and forward["class_name"] == backward["class_name"] and own[0] == own[1]):
+        config["backward_layer"] = with_options(backward, name=backward["config"]["name"].removeprefix("backward_"))
+    return {**made, "config": {**config, "layer": forward}}
+
+
+def _single_axis(made: Config, where: str) -> Config:
+    axis = made["config"].get("axis", -1)
+    if not isinstance(axis, (list, tuple)):
+        return made
+    if len(axis) != 1:
+        raise ArchitectureError(f"{where}: axis must be one axis; found {axis!r}.")
+    return with_options(made, axis=axis[0])
+
+
+def _half_pixel(made: Config, where: str) -> Config:
+    return with_options(made, half_pixel=True) if made["config"].get("interpolation") == "bilinear" else made
+
+
+def _identity(made: Config, where: str) -> Config:
+    return with_options({**made, "class_name": "Activation"}, activation="linear")
+
+
+def _lambda(made: Config, where: str) -> Config:
+    """Functions by name; in place of bytecode an empty list: the layer must be given the function."""
+    config = dict(made["config"])
+    for key in ("function", "output_shape", "mask"):
+        value, kind = config.get(key), config.get(f"{key}_type")
+        if isinstance(value, Mapping) and is_object(value):
+            name = function_name(value)
+            config[key], kind = name, "function" if name else "lambda"
+        elif kind == "lambda":
+            config[key] = []
+        if key != "mask":
+            config[f"{key}_type"] = kind or ("function" if key == "function" else "raw")
+    return {**made, "config": config}
+
+
+CHANGES: Mapping[str, Callable[[Config, str], Config]] = {
+    **dict.fromkeys(RECURRENT, _recurrent),
+    "BatchNormalization": _single_axis,
+    "Bidirectional": _bidirectional,
+    "Identity": _identity,
+    "Lambda": _lambda,
+    "UpSampling2D": _half_pixel,
+}
+
+
+def setting(**options: Any) -> Callable[[Config, str], Config]:
+    """A change that sets options which the other Keras has fixed."""
+    return partial(_set, options)
+
+
+def _set(options: Config, made: Config, where: str) -> Config:
+    return with_options(made, **options)

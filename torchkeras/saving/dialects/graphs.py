@@ -1,0 +1,202 @@
+"""Models in configs of tf.keras and Keras 3, made into today's: layers, calls, and how calls are counted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from torchkeras.saving.dialects import calls, masking
+from torchkeras.saving.dialects.calls import Call, Place
+from torchkeras.saving.dialects.translation import Config, Words, class_name, is_object, layer
+from torchkeras.saving.errors import ArchitectureError
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """What one Keras writes in its own way.
+
+    `words`: of options. `is_function`: whether an entry is a function of tensors; `function(entry, call, where)` gives
+    its name and arguments. `training`: whether a layer computes by the `training` in its call.
+    `masks(class_name, call, graph)`: for the inputs of a call, whether each comes with a mask, None where the file does
+    not say. `dropping`, `joint`: see `masking.settle`.
+    """
+
+    words: Words
+    is_function: Callable[[Mapping[str, Any]], bool]
+    function: Callable[[Mapping[str, Any], Call, str], tuple[str, list[Any]]]
+    training: bool
+    masks: Callable[[str, Call, Mapping[str, Any]], list[bool | None]]
+    dropping: tuple[str, ...] = ()
+    joint: bool = False
+
+
+def modern(config: Mapping[str, Any], dialect: Dialect) -> Config:
+    """Today's `{"class_name", "config"}` of a model. Raises ArchitectureError, ForbiddenContentError."""
+    entry = _entry(config, dialect)
+    if masking.is_model(entry):
+        count = len(entry["config"]["input_layers"]) if "input_layers" in entry["config"] else 1
+        masking.settle(entry, [False] * count, dialect.dropping, dialect.joint)
+    return entry
+
+
+def _entry(entry: Any, dialect: Dialect) -> Config:
+    """A layer or model, whole."""
+    if not is_object(entry):
+        raise ArchitectureError(f"A layer's config needs a 'class_name' and a 'config'; found {_short(entry)}.")
+    given = entry.get("config")
+    if isinstance(given, list) and class_name(entry) == "Sequential":
+        given = {"layers": given}
+    if not isinstance(given, Mapping):
+        raise ArchitectureError(f"The config of {class_name(entry)} must be a dictionary; found {_short(given)}.")
+    if "layers" not in given:
+        return layer({**entry, "config": given}, dialect.words, lambda inner: _entry(inner, dialect))
+    if not isinstance(given["layers"], list) or not all(map(is_object, given["layers"])):
+        raise ArchitectureError(f"The layers of {class_name(entry)} {given.get('name')!r} must be a list of configs.")
+    made = _functional(given, dialect) if "input_layers" in given else _sequential(given, dialect)
+    if given.get("trainable") is False:
+        for found in made["layers"]:
+            _freeze(found)
+    return {"class_name": class_name(entry), "config": {"name": given.get("name"), **made}}
+
+
+def _short(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) < 200 else f"{text[:200]}..."
+
+
+def _freeze(entry: Config) -> None:
+    for inner in entry["config"].get("layers", ()):
+        _freeze(inner)
+    if "layers" not in entry["config"] and entry["class_name"] != "InputLayer":
+        entry["config"]["trainable"] = False
+
+
+# --- Sequential ------------------------------------------------------------------------------------------------------
+
+SEQUENTIAL_KEYS = ("name", "trainable", "dtype", "layers", "build_input_shape")
+FUNCTIONAL_KEYS = ("name", "trainable", "dtype", "layers", "input_layers", "output_layers")
+
+
+def _known_keys(given: Mapping[str, Any], known: tuple[str, ...]) -> None:
+    unknown = sorted(set(given) - set(known))
+    if unknown:
+        raise ArchitectureError(f"Model {given.get('name')!r}: unknown option {unknown[0]!r} in its config.")
+
+
+def _sequential(given: Mapping[str, Any], dialect: Dialect) -> Config:
+    _known_keys(given, SEQUENTIAL_KEYS)
+    layers = [_entry(entry, dialect) for entry in given["layers"]]
+    shape = given.get("build_input_shape")
+    if shape is not None and layers and not _tells_its_input(layers[0]):
+        stateful = any(found["config"].get("stateful") for found in layers)
+        batch_shape = list(shape) if stateful else [None, *shape[1:]]
+        if masking.is_model(layers[0]):
+            inputs = {"name": f"{given.get('name')}_input", "batch_input_shape": batch_shape}
+            layers.insert(0, {"class_name": "InputLayer", "config": inputs})
+        else:
+            layers[0]["config"]["batch_input_shape"] = batch_shape
+    return {"layers": layers}
+
+
+def _tells_its_input(entry: Config) -> bool:
+    config = entry["config"]
+    if "layers" in config:
+        return "input_layers" in config or (bool(config["layers"]) and _tells_its_input(config["layers"][0]))
+    return entry["class_name"] == "InputLayer" or config.get("batch_input_shape") is not None
+
+
+# --- functional models -----------------------------------------------------------------------------------------------
+
+
+def _functional(given: Mapping[str, Any], dialect: Dialect) -> Config:
+    _known_keys(given, FUNCTIONAL_KEYS)
+    entries = {entry.get("name", entry["config"].get("name")): entry for entry in given["layers"]}
+    if len(entries) != len(given["layers"]):
+        raise ArchitectureError(f"Model {given.get('name')!r}: two of its layers have one name.")
+    read = {name: calls.read_calls(entry, entries) for name, entry in entries.items()}
+    outputs = calls.read_places(given["output_layers"])
+    arguments = [
+        place for found in read.values() for call in found for place in calls.places_in([call.args, call.kwargs])
+    ]
+    shifts = [_shifts(group, entries, read) for group in (arguments, outputs)]
+    graph = {**given, "entries": entries, "calls": read}
+    made = []
+    for name in _needed(outputs, read, entries, dialect):
+        if dialect.is_function(entries[name]):
+            made += _operations(name, entries[name], read[name], dialect)
+        else:
+            made.append(_layer_entry(name, entries[name], read[name], graph, dialect))
+    for found in made:
+        for call in found["inbound_nodes"]:
+            for item in call:
+                item[1] += shifts[0].get(item[0], 0)
+    return {
+        "layers": made,
+        "input_layers": [list(place) for place in calls.read_places(given["input_layers"])],
+        "output_layers": [[name, call + shifts[1].get(name, 0), output] for name, call, output in outputs],
+    }
+
+
+def _shifts(places: list[Place], entries: Mapping[str, Any], read: Mapping[str, list[Call]]) -> dict[str, int]:
+    """What to add to the numbers of the calls of models inside, which today are counted from 1.
+
+    A functional model counts its own graph as call 0, and so do some versions when they name its calls.
+    """
+    result = {}
+    for name, entry in entries.items():
+        if not isinstance(entry.get("config"), Mapping) or "layers" not in entry["config"]:
+            continue
+        used = {place.call for place in places if place.layer == name}
+        count = len(read[name])
+        if used and not used <= set(range(1, count + 1)) and not used <= set(range(count)):
+            raise ArchitectureError(f"Model {name!r} is called {count} times; its calls are named by {sorted(used)}.")
+        result[name] = int(0 in used or (count not in used and "input_layers" not in entry["config"]))
+    return result
+
+
+def _needed(
+    outputs: list[Place], read: Mapping[str, list[Call]], entries: Mapping[str, Any], dialect: Dialect
+) -> list[str]:
+    """The layers, without functions that only made masks which today's layers make themselves."""
+    used = {place.layer for place in outputs}
+    waiting = [name for name, entry in entries.items() if not dialect.is_function(entry)]
+    used.update(waiting)
+    waiting = [*used]
+    while waiting:
+        name = waiting.pop()
+        for call in read.get(name, ()):
+            kwargs = {key: value for key, value in call.kwargs.items() if key not in calls.MASKS}
+            for place in calls.places_in([call.args, kwargs]):
+                if place.layer not in used:
+                    used.add(place.layer)
+                    waiting.append(place.layer)
+    return [name for name in entries if name in used]
+
+
+def _layer_entry(
+    name: str, entry: Mapping[str, Any], found: list[Call], graph: Mapping[str, Any], dialect: Dialect
+) -> Config:
+    made = _entry(entry, dialect)
+    where = f"{made['class_name']} {name!r}"
+    nodes = []
+    for call in found:
+        inputs, options = calls.written(call, made["class_name"], where, dialect.training)
+        made["config"].update(options)
+        for item, said in zip(inputs, dialect.masks(made["class_name"], call, graph), strict=False):
+            item[3] = item[3] if said is None else {**item[3], masking.EXPECTED: said}
+        nodes.append(inputs)
+    return {"name": name, **made, "inbound_nodes": nodes}
+
+
+def _operations(name: str, entry: Mapping[str, Any], found: list[Call], dialect: Dialect) -> list[Config]:
+    """A function of tensors as an `Operation`, which has its arguments as options: so it can be called in one way."""
+    where = f"{entry['class_name']} {name!r}"
+    read = [dialect.function(entry, call, where) for call in found]
+    encoded = [(function, *calls.as_arguments(arguments)) for function, arguments in read]
+    if len({repr(option[:2]) for option in encoded}) != 1:
+        raise ArchitectureError(f"{where}: a function called with {len(found)} sets of arguments is not read.")
+    function, arguments, _ = encoded[0]
+    config = {"name": name, "function": function, "arguments": arguments, "keeps_mask": False}
+    nodes = [[[*place, {}] for place in inputs] for _, _, inputs in encoded]
+    return [{"name": name, "class_name": "Operation", "config": config, "inbound_nodes": nodes}]

@@ -1,0 +1,159 @@
+"""Architectures that Keras 1 wrote, in today's form.
+
+Names of classes and arguments are those of `torchkeras.legacy.arguments`; this module settles what a config of Keras 1
+says in another form, and what it leaves out. Asked of genuine Keras 1.2.2, its configs leave out:
+
+- `dim_ordering` of ZeroPadding2D/3D, UpSampling2D/3D, Cropping2D/3D (and SpatialDropout2D/3D, where only training
+  depends on it): it was the session's. `original_data_format` says it, or the file's other layers do, or the only
+  reading under which the model can be built with the weights stored, or a call of `set_image_data_format`, by which
+  Keras 1 goes itself. Else there is an ArchitectureError.
+- `shared_axes` of PReLU, ParametricSoftplus and SReLU: the stored weights are 1 long there.
+- which output of a branch with several a Merge takes: refused.
+- `subsample` of ConvLSTM2D, and before 1.1.2 `output_mask` of a Merge by a function: taken as (1, 1) and None, as
+  Keras 1 reads its own files. `doubts` lists them.
+- what only training depends on: ConvLSTM2D's regularizers and dropout, Dropout's `noise_shape` and seeds. What only
+  initial values depend on, `transform_bias` of Highway before 1.2, is left out here.
+- the backend, on which pooling with 'same' depends: the names of weights tell it, else `original_backend` does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from math import prod
+from typing import Any
+
+from torchkeras import bytecode, config as session, registry
+from torchkeras.engine.layer import Layer
+from torchkeras.engine.weight import on_meta
+from torchkeras.layers.pooling import Pooling
+from torchkeras.saving.architecture import model_from_config
+from torchkeras.saving.dialects import keras0
+from torchkeras.saving.dialects.keras1_layers import Config, Stored, Translation
+from torchkeras.saving.errors import ArchitectureError
+
+# Options that a layer's config leaves out, which nothing else tells, and what is taken for them.
+LEFT_OUT: Mapping[str, tuple[str, str]] = {
+    "ConvLSTM2D": ("subsample", "(1, 1)"),
+    "Merge": ("output_mask", "None"),
+    "SpatialDropout2D": ("dim_ordering", "'tf'"),
+    "SpatialDropout3D": ("dim_ordering", "'tf'"),
+}
+
+
+def modern_config(
+    config: Mapping[str, Any],
+    stored: Stored,
+    backend: str | None = None,
+    data_format: str | None = None,
+    custom_objects: Mapping[str, Any] | None = None,
+) -> Config:
+    """The `{"class_name", "config"}` of a model of Keras 1 in today's form.
+
+    `stored`: the names and shapes of the arrays of each of the file's layers, in its order; empty for an architecture
+    alone. `backend` ("theano", "tensorflow") and `data_format` ("channels_first", "channels_last"): those of the
+    session that wrote it, None when not known. Classes in `custom_objects` are left as they are.
+
+    Raises ArchitectureError for what is not understood or left out, ForbiddenContentError for bytecode of a function
+    that `custom_objects` does not have.
+    """
+    if keras0.is_config(config):
+        config = keras0.keras1_config(config)
+    custom = {**registry.get_custom_objects(), **(custom_objects or {})}
+    bytecode.refuse(config, custom)
+    session_format = data_format or _agreed_format(config)
+    translated = Translation(stored, custom, session_format)
+    result = translated.layer(config)
+    if translated.in_doubt:
+        found = _readings(config, stored, custom)
+        result = found[0] if len(found) == 1 else _as_set(config, stored, custom, translated.in_doubt)
+    if backend is None and stored and not any(stored.values()):
+        _check_backend(result, custom)
+    return result
+
+
+def _agreed_format(config: Any) -> str | None:
+    """The data format of all layers that have one; None when there are none or two."""
+    found = {ordering for ordering in _values(config, "dim_ordering") if ordering in session.DIM_ORDERINGS}
+    return session.DIM_ORDERINGS[found.pop()] if len(found) == 1 else None
+
+
+def _values(value: Any, key: str) -> Iterator[Any]:
+    """All that stands under a key, at any depth."""
+    if isinstance(value, Mapping):
+        if isinstance(value.get(key), str):
+            yield value[key]
+        value = list(value.values())
+    if isinstance(value, list):
+        for item in value:
+            yield from _values(item, key)
+
+
+def _readings(config: Mapping[str, Any], stored: Stored, custom: Mapping[str, Any]) -> list[Config]:
+    """The configs, one for each data format, that can be built and take as many values as each layer has stored."""
+    sizes = [sum(prod(shape) for _, shape in arrays) for arrays in stored.values() if arrays]
+    found = []
+    for data_format in session.DATA_FORMATS:
+        reading = Translation(stored, custom, data_format).layer(config)
+        model = _built(reading, custom)
+        if model is None:
+            continue
+        taken = [sum(prod(v.shape) for v in layer.weights) for layer in model.layers_of_keras1 if layer.weights]
+        if not stored or taken == sizes:
+            found.append(reading)
+    return found
+
+
+def _built(config: Config, custom: Mapping[str, Any]) -> Any:
+    """The model without memory, or None when it cannot be built."""
+    try:
+        with on_meta():
+            return model_from_config(config, custom)
+    except (ValueError, TypeError):
+        return None
+
+
+def _as_set(config: Mapping[str, Any], stored: Stored, custom: Mapping[str, Any], layer: str) -> Config:
+    """The config under the data format that the user has set, as Keras 1 reads it. Raises ArchitectureError if none."""
+    chosen = session.chosen_image_data_format()
+    if chosen is None:
+        raise ArchitectureError(
+            f"{layer}: Keras 1 does not write its dim_ordering, and nothing else in the file tells it. Give "
+            "original_data_format='channels_last' or 'channels_first', or set image_data_format."
+        )
+    return Translation(stored, custom, chosen).layer(config)
+
+
+def _check_backend(config: Config, custom: Mapping[str, Any]) -> None:
+    """Raise ArchitectureError for a pooling layer that Theano computed otherwise: nothing tells where it ran."""
+    model = _built(config, custom)
+    for layer in model.modules() if isinstance(model, Layer) else ():
+        if isinstance(layer, Pooling) and layer.differs_on_theano:
+            raise ArchitectureError(
+                f"{type(layer).__name__} {layer.name!r}: its 'same' padding lay elsewhere on Theano than on "
+                "TensorFlow, and a file of Keras 1 without weights does not tell which it was. Give "
+                "original_backend='tensorflow' or 'theano'."
+            )
+
+
+def doubts(config: Any, data_format: str | None = None) -> list[str]:
+    """What a config leaves open without an error, in words: it is taken to be what Keras 1 itself takes."""
+    found = []
+    told = data_format or _agreed_format(config)
+    for kind, options in _layers(config):
+        left_out, taken = LEFT_OUT.get(kind, ("", ""))
+        function = options.get("mode_type", "raw") != "raw"
+        known = left_out in options or (left_out == "dim_ordering" and told) or (kind == "Merge" and not function)
+        if left_out and not known:
+            found.append(f"{kind} {options.get('name')!r}: its {left_out} is not written; it is taken as {taken}.")
+    return found
+
+
+def _layers(value: Any) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """The class names and options of all layers in a config, at any depth."""
+    if isinstance(value, Mapping):
+        if isinstance(value.get("class_name"), str) and isinstance(value.get("config"), Mapping):
+            yield value["class_name"], value["config"]
+        value = list(value.values())
+    if isinstance(value, list):
+        for item in value:
+            yield from _layers(item)

@@ -1,0 +1,236 @@
+"""Configs of Keras 3, made into today's."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from torchkeras.saving.dialects import calls
+from torchkeras.saving.dialects.calls import Call, Place
+from torchkeras.saving.dialects.changes import CHANGES
+from torchkeras.saving.dialects.graphs import Dialect, modern
+from torchkeras.saving.dialects.translation import Config, Words, is_object
+from torchkeras.saving.errors import ArchitectureError
+
+_UNARY = {
+    "Absolute": "abs",
+    "Abs": "abs",
+    "Negative": "neg",
+    "Exp": "exp",
+    "Log": "log",
+    "Log1p": "log1p",
+    "Expm1": "expm1",
+    "Sqrt": "sqrt",
+    "Rsqrt": "rsqrt",
+    "Square": "square",
+    "Reciprocal": "reciprocal",
+    "Sin": "sin",
+    "Cos": "cos",
+    "Tan": "tan",
+    "Tanh": "tanh",
+    "Sinh": "sinh",
+    "Cosh": "cosh",
+    "Erf": "erf",
+    "Floor": "floor",
+    "Ceil": "ceil",
+    "Sign": "sign",
+    "LogicalNot": "logical_not",
+    "Isnan": "isnan",
+    "Relu": "relu",
+    "Relu6": "relu6",
+    "Sigmoid": "sigmoid",
+    "Silu": "silu",
+    "Softplus": "softplus",
+    "Softsign": "softsign",
+    "Selu": "selu",
+    "HardSigmoid": "hard_sigmoid6",
+    "HardSilu": "hard_silu",
+    "HardTanh": "hard_tanh",
+    "LogSigmoid": "log_sigmoid",
+    "Mish": "mish",
+    "TanhShrink": "tanh_shrink",
+    "StopGradient": "stop_gradient",
+    "SparsePlus": "sparse_plus",
+}
+_PAIRS = {
+    "Add": "add",
+    "Subtract": "sub",
+    "Multiply": "mul",
+    "Divide": "truediv",
+    "TrueDivide": "truediv",
+    "Mod": "mod",
+    "FloorDivide": "floordiv",
+    "Power": "pow",
+    "Matmul": "matmul",
+    "Maximum": "maximum",
+    "Minimum": "minimum",
+    "Less": "lt",
+    "LessEqual": "le",
+    "Greater": "gt",
+    "GreaterEqual": "ge",
+    "Equal": "eq",
+    "NotEqual": "ne",
+    "LogicalAnd": "logical_and",
+    "LogicalOr": "logical_or",
+}
+_REDUCED = {
+    "Mean": "mean",
+    "Sum": "sum",
+    "Prod": "prod",
+    "Var": "var",
+    "Std": "std",
+    "Logsumexp": "logsumexp",
+    "Any": "any",
+    "All": "all",
+    "Max": "amax",
+    "Min": "amin",
+}
+
+# Keras's operations, by class: rows of `calls.bound`.
+FUNCTIONS: Mapping[str, str] = {
+    **{name: f"{today} x" for name, today in _UNARY.items()},
+    **{name: f"{today} x1 x2" for name, today in _PAIRS.items()},
+    **{name: f"{today} x axis=None keepdims=False ~initial=None ~dtype=None" for name, today in _REDUCED.items()},
+    "Argmax": "argmax x axis=None ~keepdims=False",
+    "Argmin": "argmin x axis=None ~keepdims=False",
+    "Cast": "cast x dtype",
+    "Clip": "clip x x_min x_max",
+    "Concatenate": "concatenate xs axis=-1",
+    "Elu": "elu x alpha=1.0",
+    "ExpandDims": "expand_dims x axis",
+    "Flip": "flip x axis=None",
+    "Gelu": "gelu x approximate=True",
+    "GetItem": "getitem x key",
+    "Identity": "identity x",
+    "LeakyRelu": "leaky_relu x negative_slope=0.2",
+    "LogSoftmax": "log_softmax x axis=-1",
+    "Norm": "norm x axis=None keepdims=False ~ord=None",
+    "Normalize": "unit x axis=-1 epsilon=1e-12 ~order=2",
+    "Pad": "pad x pad_width mode=constant constant_values=None",
+    "Repeat": "repeat x repeats axis",
+    "Reshape": "reshape x newshape",
+    "Softmax": "softmax x axis=-1",
+    "Split": "split x indices_or_sections axis=0",
+    "Squeeze": "squeeze x axis=None",
+    "Stack": "stack x axis=0",
+    "Swapaxes": "swapaxes x axis1 axis2",
+    "Tile": "tile x repeats",
+    "Transpose": "transpose x axes=None",
+    "Where": "where condition x1 x2",
+    "Cumsum": "cumsum x axis ~dtype=None",
+}
+
+
+def _is_function(entry: Mapping[str, Any]) -> bool:
+    """Whether an entry is an operation, which no file calls trainable; HDF5 files do not name its module."""
+    config, module = entry.get("config"), entry.get("module")
+    if isinstance(module, str):
+        return module.startswith("keras.src.ops.")
+    if not isinstance(config, Mapping) or {"trainable", "layers"} & set(config) or entry["class_name"] == "InputLayer":
+        return False
+    return "dtype" not in config or entry["class_name"] in (*FUNCTIONS, *_JOINING)
+
+
+def _function(entry: Mapping[str, Any], call: Call, where: str) -> tuple[str, list[Any]]:
+    name = entry["class_name"]
+    if name == "Einsum":
+        return "einsum", [entry["config"]["subscripts"], *call.args]
+    if name not in FUNCTIONS:
+        raise ArchitectureError(f"{where}: the operation {name!r} of Keras 3 is not one that is read.")
+    options = {key: value for key, value in entry["config"].items() if key != "name"}
+    return calls.bound(FUNCTIONS[name], call, options, where)
+
+
+# --- masks -----------------------------------------------------------------------------------------------------------
+
+# Layers whose calls take a mask.
+_TAKING = (
+    *(
+        "AdditiveAttention",
+        "Attention",
+        "Bidirectional",
+        "ConvLSTM1D",
+        "ConvLSTM2D",
+        "ConvLSTM3D",
+        "GRU",
+        "LSTM",
+        "RNN",
+    ),
+    *("SimpleRNN", "GlobalAveragePooling1D", "Softmax", "TimeDistributed"),
+)
+_HEADS = ("GroupQueryAttention", "MultiHeadAttention")
+_JOINING = ("Any", "Concatenate", "ExpandDims", "LogicalOr", "OnesLike", "ZerosLike")  # how layers pass masks on
+
+
+def _masks(class_name: str, call: Call, graph: Mapping[str, Any]) -> list[bool | None]:
+    """Whether the inputs of a call come with masks: True where it has one, False where Keras 3 gives none to the layer.
+
+    It takes the masks that the inputs have, but for a layer with one `mask` that is called on tensors in several
+    arguments, such as a sequence and its initial state. Raises ArchitectureError for a mask that was made by hand, or
+    joined of several: Keras 2 joined them in another way.
+    """
+    given = calls.named(call, class_name, class_name)
+    if class_name in _HEADS:
+        masks = [given.get(f"{name}_mask") for name in ("query", "value", "key")]
+    else:
+        mask = given.pop("mask", None)
+        masks = mask if isinstance(mask, list) else [mask]
+    for mask in masks:
+        for place in calls.places_in(mask):
+            _check_mask(place, graph)
+    if class_name in _TAKING and not any(masks) and any(True for _ in calls.places_in(given)):
+        return [False]
+    return [None if mask is None else True for mask in masks]
+
+
+def _check_mask(place: Place, graph: Mapping[str, Any]) -> None:
+    sources = _sources(place, graph)
+    if len(sources) != 1:
+        raise ArchitectureError(f"The mask {place.layer!r} is made of several masks, which is not supported.")
+    if not sources <= _made_by_layers(graph):
+        raise ArchitectureError(
+            f"The mask {place.layer!r} is not one that a layer such as Masking makes, which is not supported."
+        )
+
+
+def _sources(place: Place, graph: Mapping[str, Any]) -> set[Any]:
+    """The comparisons that a mask was first made of, as (tensor, value)."""
+    entry, read = graph["entries"].get(place.layer, {}), graph["calls"].get(place.layer, ())
+    if not is_object(entry) or not _is_function(entry) or place.call >= len(read):
+        return {(place, None)}
+    args = read[place.call].args
+    if entry["class_name"] == "NotEqual" and len(args) == 2 and isinstance(args[1], (int, float)):
+        return {(args[0], float(args[1]))}
+    if entry["class_name"] not in _JOINING:
+        return {(place, None)}
+    inputs = () if entry["class_name"] in ("OnesLike", "ZerosLike") else calls.places_in(args)
+    return {source for item in inputs for source in _sources(item, graph)}
+
+
+def _made_by_layers(graph: Mapping[str, Any]) -> set[Any]:
+    """The same of the masks that the layers of a graph make."""
+    result = set()
+    for name, entry in graph["entries"].items():
+        config, kind = entry.get("config") or {}, entry["class_name"]
+        if kind == "Masking" or (kind == "Embedding" and config.get("mask_zero")):
+            value = float(config.get("mask_value", 0)) if kind == "Masking" else 0.0
+            result |= {(call.args[0], value) for call in graph["calls"][name]}
+    return result
+
+
+DIALECT = Dialect(
+    words=Words({"hard_sigmoid": "hard_sigmoid6", "sparsemax": None}, CHANGES),
+    is_function=_is_function,
+    function=_function,
+    training=False,  # a model of Keras 3 computes by the training of its own call
+    masks=_masks,
+    joint=True,
+)
+
+
+def modern_config(config: Mapping[str, Any]) -> Config:
+    """Today's config of a model, `{"class_name", "config"}`, for one that Keras 3 wrote.
+
+    Raises ArchitectureError for what cannot be said today.
+    """
+    return modern(config, DIALECT)

@@ -1,0 +1,141 @@
+"""Where masks end: later Kerases let a layer that knows no masks drop them, where Keras 2 and this package raise.
+
+`settle` walks through a translated model and puts an operation that drops the mask before each such layer. It also
+holds the masks that Keras 3 wrote for its calls to those that arrive.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from torchkeras import registry
+from torchkeras.engine.layer import Layer
+from torchkeras.saving.dialects.translation import Config
+from torchkeras.saving.errors import ArchitectureError
+
+EXPECTED = "mask"  # a key of an input's arguments while a model is translated: whether it has a mask, as the file says
+RECURRENT = ("ConvLSTM1D", "ConvLSTM2D", "ConvLSTM3D", "GRU", "LSTM", "RNN", "SimpleRNN")
+MERGES = ("Add", "Average", "Maximum", "Minimum", "Multiply", "Subtract", "Concatenate")
+FIRST = ("AdditiveAttention", "Attention", "GroupQueryAttention", "MultiHeadAttention", "TimeDistributed")
+
+
+def settle(entry: Config, given: list[bool], dropping: tuple[str, ...], joint: bool) -> list[bool]:
+    """Whether each output of a model has a mask when the inputs in `given` do; changes the model's config.
+
+    `dropping`: further layers that drop masks. `joint`: a merging layer has a mask only when all its inputs do.
+    """
+    walk = _Walk(dropping, joint)
+    return walk.model(entry, given)
+
+
+class _Walk:
+    def __init__(self, dropping: tuple[str, ...], joint: bool):
+        self.dropping, self.joint = dropping, joint
+
+    def model(self, entry: Config, given: list[bool]) -> list[bool]:
+        config = entry["config"]
+        return self.graph(config, given) if "input_layers" in config else self.chain(config, given)
+
+    def chain(self, config: Config, given: list[bool]) -> list[bool]:
+        layers: list[Config] = []
+        for found in config["layers"]:
+            if any(given) and self.drops(found):
+                layers.append(_stop(f"{found['config'].get('name')}_unmasked"))
+                given = [False]
+            given = self.after(found, given)[:1]
+            layers.append(found)
+        config["layers"] = layers
+        return given
+
+    def graph(self, config: Config, given: list[bool]) -> list[bool]:
+        entries = {found["name"]: found for found in config["layers"]}
+        masks: dict[tuple[str, int], list[bool]] = {}
+        for (name, _, _), has in zip(config["input_layers"], given, strict=False):
+            masks[name, 0] = [has]
+        stops: dict[tuple[str, int, int], str] = {}
+        waiting = [(name, index) for name, found in entries.items() for index, _ in enumerate(found["inbound_nodes"])]
+        while waiting:
+            left = []
+            for name, index in waiting:
+                found, call = entries[name], entries[name]["inbound_nodes"][index]
+                key = (name, index + int(is_model(found)))
+                if not all((item[0], item[1]) in masks or _begins(entries.get(item[0])) for item in call):
+                    left.append((name, index))
+                    continue
+                has = [_at(masks.get((item[0], item[1]), []), item[2]) for item in call]
+                wanted = self.wanted(found, call, has)
+                for item, masked, kept in zip(call, has, wanted, strict=True):
+                    if masked and not kept:
+                        place = (item[0], item[1], item[2])
+                        item[:3] = [stops.setdefault(place, f"{item[0]}_{len(stops)}_unmasked"), 0, 0]
+                masks[key] = self.after(found, wanted)
+            if len(left) == len(waiting):
+                break  # a call of what is nowhere made, which building the model tells
+            waiting = left
+        for place, name in stops.items():
+            config["layers"].append({"name": name, **_stop(name), "inbound_nodes": [[[*place, {}]]]})
+        return [_at(masks.get((name, call), []), output) for name, call, output in config["output_layers"]]
+
+    def wanted(self, found: Config, call: list[list[Any]], has: list[bool]) -> list[bool]:
+        """Which inputs of a call keep the masks that they `has`. Raises ArchitectureError for a mask from elsewhere."""
+        merges = self.joint and found["class_name"] in MERGES[:-1] and not all(has)
+        if self.drops(found) or merges:
+            return [False] * len(has)
+        result = []
+        for item, arrives in zip(call, has, strict=True):
+            said = item[3].pop(EXPECTED, arrives) if len(item) > 3 else arrives
+            if said and not arrives:
+                raise ArchitectureError(
+                    f"{found['class_name']} {found['name']!r} is called with a mask of its own, which is not "
+                    "supported: a mask comes from layers such as Masking and Embedding."
+                )
+            result.append(said)
+        return result
+
+    def drops(self, found: Config) -> bool:
+        name = found["class_name"]
+        if is_model(found) or name == "InputLayer":
+            return False
+        cls = registry.layers.find(name) if name in registry.layers else None
+        knows_none = cls is not None and not cls.supports_masking and cls.compute_mask is Layer.compute_mask
+        return knows_none or name in self.dropping
+
+    def after(self, found: Config, has: list[bool]) -> list[bool]:
+        """Whether a mask goes on, for each output (the rest have none)."""
+        name, config = found["class_name"], found["config"]
+        if is_model(found):
+            return self.model(found, has)
+        if name in ("Embedding", "Masking"):
+            return [name == "Masking" or bool(config.get("mask_zero"))]
+        if name == "Bidirectional":
+            inner = bool(config["layer"]["config"].get("return_sequences"))
+            return [has[0] and inner] * (1 if config.get("merge_mode", "concat") else 2)
+        if name in RECURRENT:
+            return [has[0] and bool(config.get("return_sequences"))]
+        if name in MERGES:
+            return [any(has)]
+        if name in ("Dot", "GlobalAveragePooling1D", "Lambda", "InputLayer"):
+            return [False]
+        if name == "Operation":
+            return [any(has) and config.get("keeps_mask", True)]
+        return [has[0] if has else False]
+
+
+def is_model(entry: Mapping[str, Any]) -> bool:
+    """Whether an entry is a model, with layers of its own."""
+    return isinstance(entry.get("config"), Mapping) and "layers" in entry["config"]
+
+
+def _begins(entry: Config | None) -> bool:
+    """Whether a layer is called on nothing: an input, or a name that no layer has."""
+    return entry is None or not entry["inbound_nodes"]
+
+
+def _at(values: list[bool], index: int) -> bool:
+    return index < len(values) and values[index]
+
+
+def _stop(name: str) -> Config:
+    config = {"name": name, "function": "without_mask", "arguments": [{"input": 0}], "keeps_mask": False}
+    return {"class_name": "Operation", "config": config}

@@ -1,0 +1,67 @@
+"""The architecture of any file in today's form: which Keras wrote it, and the translation from that one's words."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from typing import Any
+
+import h5py
+
+from torchkeras.saving.dialects import keras0, keras1, keras3, tf_keras
+from torchkeras.saving.dialects.dialect import KERAS1, KERAS2, KERAS3, TF_KERAS, dialect
+from torchkeras.saving.layouts.layer_groups import stored_layers
+from torchkeras.saving.layouts.origin import backend_by_names
+from torchkeras.saving.sources import GROUPS, Source
+from torchkeras.saving.structure import check_entry, check_model
+
+Custom = Mapping[str, Any] | None
+
+
+def of_source(
+    source: Source, backend: str | None = None, data_format: str | None = None, custom_objects: Custom = None
+) -> Any:
+    """The architecture of an open file. `backend`, `data_format`: what the caller says where the file does not.
+
+    Warns where a file of Keras 1 leaves something open that Keras 1 itself takes to be so. Raises ArchitectureError,
+    ForbiddenContentError, UnknownFormatError.
+    """
+    config = source.config
+    if _kind(config, source.version, source.backend) != KERAS1:
+        return of_config(config, source.version, source.backend)
+    stored = _stored(source.weights) if source.layout == GROUPS else {}
+    found = backend_by_names(source.weights) if source.layout == GROUPS else None
+    for doubt in keras1.doubts(config, data_format):
+        warnings.warn(f"{source.name}: {doubt}", stacklevel=6)
+    return keras1.modern_config(config, stored, found or backend, data_format, custom_objects)
+
+
+def of_config(
+    config: Any, version: str | None = None, backend: str | None = None, custom_objects: Custom = None
+) -> Any:
+    """The same of an architecture alone, as JSON or YAML has it."""
+    kind = _kind(config, version, backend)
+    if kind == KERAS1:
+        return keras1.modern_config(config, {}, backend, None, custom_objects)
+    return _TRANSLATED[kind](config)
+
+
+_TRANSLATED = {KERAS2: lambda config: config, TF_KERAS: tf_keras.modern_config, KERAS3: keras3.modern_config}
+
+
+def is_later(source: Source) -> bool:
+    """Whether tf.keras or Keras 3 wrote a file, and not the Keras that was there before."""
+    return _kind(source.config, source.version, source.backend) in (TF_KERAS, KERAS3)
+
+
+def _kind(config: Any, version: str | None, backend: str | None) -> str:
+    check_model(config)
+    if keras0.is_config(config):
+        return KERAS1
+    check_entry(config)
+    return dialect(config, version or None, backend or None)
+
+
+def _stored(group: h5py.Group) -> dict[str, list[tuple[str, tuple[int, ...]]]]:
+    """The names and shapes of each layer's arrays."""
+    return {name: [(source.name, source.shape) for source in found] for name, found in stored_layers(group).items()}

@@ -1,0 +1,158 @@
+"""Configs of tf.keras 2.x, made into today's. Not for Keras 2.0 to 2.3, which resized and masked otherwise."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from torchkeras.saving.dialects import calls
+from torchkeras.saving.dialects.calls import Call
+from torchkeras.saving.dialects.changes import CHANGES, setting, with_options
+from torchkeras.saving.dialects.graphs import Dialect, modern
+from torchkeras.saving.dialects.translation import IMAGES, Config, Words
+from torchkeras.saving.errors import ArchitectureError
+
+
+def _bins(made: Config, where: str) -> Config:
+    """Without the dtype that a Discretization gives its bins: today's is that of its boundaries."""
+    is_integer = str(made["config"].get("dtype")).startswith("int")
+    return with_options(made, dtype=None) if is_integer else made
+
+
+_CHANGES = {**CHANGES, "Discretization": _bins, **dict.fromkeys(IMAGES, setting(data_format="channels_last"))}
+
+_UNARY = (
+    *("exp", "log", "log1p", "expm1", "sqrt", "rsqrt", "square", "reciprocal", "sin", "cos", "tan", "tanh", "sinh"),
+    *("cosh", "erf", "floor", "ceil", "round", "sign", "sigmoid", "softplus", "softsign", "logical_not"),
+)
+_PAIRS = {
+    "add": "add",
+    "subtract": "sub",
+    "multiply": "mul",
+    "truediv": "truediv",
+    "divide": "truediv",
+    "pow": "pow",
+    "floordiv": "floordiv",
+    "floormod": "mod",
+    "mod": "mod",
+    "maximum": "maximum",
+    "minimum": "minimum",
+    "less": "lt",
+    "less_equal": "le",
+    "greater": "gt",
+    "greater_equal": "ge",
+    "equal": "eq",
+    "not_equal": "ne",
+    "logical_and": "logical_and",
+    "logical_or": "logical_or",
+    "squared_difference": "squared_difference",
+}
+_REDUCED = {
+    "mean": "mean",
+    "sum": "sum",
+    "max": "amax",
+    "min": "amin",
+    "prod": "prod",
+    "variance": "var",
+    "std": "std",
+    "logsumexp": "logsumexp",
+    "any": "any",
+    "all": "all",
+}
+
+# TensorFlow's functions, by the name that a config has: rows of `calls.bound`.
+FUNCTIONS: Mapping[str, str] = {
+    **{f"math.{name}": f"{name} x ~name=None" for name in _UNARY},
+    "nn.relu": "relu features ~name=None",
+    **{f"nn.{name}": f"{name} features ~name=None" for name in ("relu6", "elu", "selu", "softplus", "softsign")},
+    **{f"nn.{name}": f"{name} x ~name=None" for name in ("sigmoid", "tanh")},
+    "nn.silu": "silu features ~beta=1.0 ~name=None",
+    "nn.swish": "silu features ~beta=1.0 ~name=None",
+    "nn.gelu": "gelu features approximate=False ~name=None",
+    "nn.leaky_relu": "leaky_relu features alpha=0.2 ~name=None",
+    "nn.softmax": "softmax logits axis=-1 ~name=None",
+    "nn.log_softmax": "log_softmax logits axis=-1 ~name=None",
+    "math.abs": "abs x ~name=None",
+    "math.negative": "neg x ~name=None",
+    **{f"math.{name}": f"{today} x y ~name=None" for name, today in _PAIRS.items()},
+    **{
+        f"__operators__.{name}": f"{today} x y ~name=None"
+        for name, today in {"add": "add", "eq": "eq", "ne": "ne"}.items()
+    },
+    **{
+        f"math.reduce_{name}": f"{today} input_tensor axis=None keepdims=False ~name=None"
+        for name, today in _REDUCED.items()
+    },
+    "__operators__.getitem": "getitem tensor slice_spec ~var=None",
+    "math.add_n": "sum_of inputs ~name=None",
+    "math.argmax": "argmax input axis=0 output_type=int64 ~name=None",
+    "math.argmin": "argmin input axis=0 output_type=int64 ~name=None",
+    "math.cumsum": "cumsum x axis=0 ~exclusive=False ~reverse=False ~name=None",
+    "math.l2_normalize": "unit x axis=None epsilon=1e-12 ~name=None",
+    "linalg.l2_normalize": "unit x axis=None epsilon=1e-12 ~name=None",
+    "linalg.matmul": "multiply_matrices a b transpose_a=False transpose_b=False ~adjoint_a=False ~adjoint_b=False "
+    "~a_is_sparse=False ~b_is_sparse=False ~output_type=None ~grad_a=False ~grad_b=False ~name=None",
+    "compat.v1.norm": "norm tensor axis=None keepdims=False ~ord=euclidean ~keep_dims=None ~name=None",
+    "norm": "norm tensor axis=None keepdims=False ~ord=euclidean ~name=None",
+    "cast": "cast x dtype ~name=None",
+    "clip_by_value": "clip t clip_value_min clip_value_max ~name=None",
+    "identity": "identity input ~name=None",
+    "stop_gradient": "stop_gradient input ~name=None",
+    "concat": "concatenate values axis ~name=None",
+    "stack": "stack values axis=0 ~name=None",
+    "unstack": "unstack value axis=0 ~num=None ~name=None",
+    "split": "split value num_or_size_splits axis=0 ~num=None ~name=None",
+    "reshape": "reshape tensor shape ~name=None",
+    "expand_dims": "expand_dims input axis ~name=None",
+    "squeeze": "squeeze input axis=None ~name=None",
+    "compat.v1.squeeze": "squeeze input axis=None ~squeeze_dims=None ~name=None",
+    "transpose": "transpose a perm=None ~conjugate=False ~name=None",
+    "compat.v1.transpose": "transpose a perm=None ~conjugate=False ~name=transpose",
+    "tile": "tile input multiples ~name=None",
+    "repeat": "repeat input repeats axis ~name=None",
+    "reverse": "flip tensor axis ~name=None",
+    "pad": "pad tensor paddings mode=CONSTANT constant_values=0 ~name=None",
+    "compat.v1.pad": "pad tensor paddings mode=CONSTANT constant_values=0 ~name=None",
+    "where": "where condition x y ~name=None",
+}
+
+
+def _is_function(entry: Mapping[str, Any]) -> bool:
+    return entry["class_name"] in ("TFOpLambda", "SlicingOpLambda", "TensorFlowOpLayer")
+
+
+def _function(entry: Mapping[str, Any], call: Call, where: str) -> tuple[str, list[Any]]:
+    called = entry["config"].get("function")
+    if called not in FUNCTIONS:
+        raise ArchitectureError(f"{where}: the function {called!r} of TensorFlow is not one that is read.")
+    kwargs = {key: value for key, value in call.kwargs.items() if key != "name"}
+    function, arguments = calls.bound(FUNCTIONS[called], Call(call.args, kwargs), {}, where)
+    if function in _PAIRS.values():
+        arguments = [calls.constant(argument) for argument in arguments]
+    return function, arguments
+
+
+def _masks(class_name: str, call: Call, graph: Mapping[str, Any]) -> list[bool | None]:
+    """Nothing: masks that layers make are not written. Raises ArchitectureError for one that a caller gave."""
+    given = calls.named(call, class_name, class_name)
+    if any(given.get(name) is not None for name in calls.MASKS):
+        raise ArchitectureError(f"A {class_name} is called with a mask of its own, which is not supported.")
+    return []
+
+
+DIALECT = Dialect(
+    words=Words({}, _CHANGES),
+    is_function=_is_function,
+    function=_function,
+    training=True,
+    masks=_masks,
+    dropping=("Normalization", "Rescaling"),
+)
+
+
+def modern_config(config: Mapping[str, Any]) -> Config:
+    """Today's config of a model, `{"class_name", "config"}`, for one that tf.keras wrote.
+
+    Raises ArchitectureError for what cannot be said today.
+    """
+    return modern(config, DIALECT)

@@ -1,0 +1,126 @@
+"""A model's `state_dict` in files: what its names stand for, and filling a model from named tensors, all or none.
+
+A tensor that has several names, such as that of a layer in two models, is one tensor here; a file may have it under any
+of its names, and under several when the values agree.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import struct
+import warnings
+import zipfile
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from torchkeras.saving.errors import ForbiddenContentError, UnreadableFileError, WeightMismatchError
+from torchkeras.saving.files.atomic import replacing
+
+Description = tuple[torch.dtype, tuple[int, ...]]  # of a tensor in a file
+
+# What torch's reader raises for a damaged file.
+DAMAGED = (RuntimeError, EOFError, LookupError, TypeError, AttributeError, ValueError, OverflowError, MemoryError)
+DAMAGED = (*DAMAGED, AssertionError, OSError, struct.error, zipfile.BadZipFile, NotImplementedError)
+
+
+def tensors_of(model: nn.Module) -> dict[tuple[str, ...], Tensor]:
+    """The tensors of a model in the order of its `state_dict`, each by all the names it has there."""
+    found: dict[Any, tuple[list[str], Tensor]] = {}
+    for name, tensor in model.state_dict(keep_vars=True).items():
+        found.setdefault(id(tensor), ([], tensor))[0].append(name)
+    return {tuple(names): tensor for names, tensor in found.values()}
+
+
+def fill(
+    model: nn.Module,
+    stored: Mapping[str, Description],
+    value_of: Callable[[str], Tensor],
+    where: str | os.PathLike[str],
+) -> None:
+    """Set a model's tensors to those stored under its names, after all names and shapes were found to be right.
+
+    Floating-point numbers of another size are converted. Raises WeightMismatchError.
+    """
+    expected = tensors_of(model)
+    _check_names(expected, stored, where)
+    for names, tensor in expected.items():
+        for name in stored.keys() & set(names):
+            _check(name, tensor, *stored[name], where)
+        given = [name for name in names if name in stored]
+        for name in given[1:]:
+            if not torch.equal(value_of(given[0]), value_of(name)):
+                raise WeightMismatchError(
+                    f"{where}: {given[0]!r} and {name!r} are one tensor in the model; in the file they differ."
+                )
+    with torch.no_grad():
+        for names, tensor in expected.items():
+            tensor.copy_(value_of(next(name for name in names if name in stored)))
+
+
+def _check_names(expected: Iterable[tuple[str, ...]], stored: Iterable[str], where: Any) -> None:
+    names = set(stored)
+    missing = [group[0] for group in expected if not names & set(group)]
+    unknown = sorted(names - {name for group in expected for name in group})
+    if missing or unknown:
+        raise WeightMismatchError(
+            f"{where}: the tensors must be those of the model's state_dict; missing {_listed(missing)}, not in the "
+            f"model {_listed(unknown)}."
+        )
+
+
+def _listed(names: list[str]) -> str:
+    more = f" and {len(names) - 10} more" if len(names) > 10 else ""
+    return (", ".join(repr(name[:100]) for name in names[:10]) + more) or "none"
+
+
+def _check(name: str, tensor: Tensor, dtype: torch.dtype, shape: tuple[int, ...], where: Any) -> None:
+    if shape != tuple(tensor.shape):
+        raise WeightMismatchError(
+            f"{where}: {name!r} has shape {tuple(tensor.shape)} in the model; in the file it has shape {shape}."
+        )
+    if dtype != tensor.dtype and not (dtype.is_floating_point and tensor.is_floating_point()):
+        raise WeightMismatchError(f"{where}: {name!r} is {tensor.dtype} in the model; in the file it is {dtype}.")
+
+
+# --- .pt -------------------------------------------------------------------------------------------------------------
+
+
+def write(path: str | os.PathLike[str], model: nn.Module) -> None:
+    """`torch.save(model.state_dict(), path)`, which appears whole or not at all."""
+    with replacing(path) as part:
+        torch.save(model.state_dict(), part)
+
+
+def read(path: str | os.PathLike[str], model: nn.Module) -> None:
+    """Set a model's tensors from a `state_dict` that `torch.save` wrote, all of them or, after an error, none.
+
+    Only tensors are made of the file, whatever it says. Raises FileNotFoundError, UnreadableFileError,
+    ForbiddenContentError for other objects, WeightMismatchError.
+    """
+    if not Path(path).is_file():
+        raise FileNotFoundError(f"{path}: there is no such file.")
+    with open(path, "rb") as file, warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # what torch says of other pickle protocols; the result is looked at
+        stored = _loaded(file, path)
+    if not isinstance(stored, Mapping) or not all(_is_entry(*item) for item in stored.items()):
+        raise UnreadableFileError(f"{path}: it must hold a state_dict, tensors by their names.")
+    fill(model, {name: (t.dtype, tuple(t.shape)) for name, t in stored.items()}, stored.__getitem__, path)
+
+
+def _loaded(file: Any, path: Any) -> Any:
+    try:
+        return torch.load(file, map_location="cpu", weights_only=True)
+    except pickle.UnpicklingError as error:
+        raise ForbiddenContentError(f"{path}: it holds more than tensors, or no pickled tensors at all.") from error
+    except DAMAGED as error:
+        raise UnreadableFileError(f"{path}: not a file that torch.save wrote ({type(error).__name__}).") from error
+
+
+def _is_entry(name: Any, value: Any) -> bool:
+    is_tensor = isinstance(name, str) and type(value) in (Tensor, nn.Parameter)
+    return is_tensor and value.layout == torch.strided and not value.is_meta
