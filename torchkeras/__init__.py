@@ -16,10 +16,12 @@ from torchkeras import (
 from torchkeras.engine.input import Input
 from torchkeras.engine.naming import clear_session
 from torchkeras.models import Model, Sequential
+from torchkeras.registry import CustomObjectScope, custom_object_scope, get_custom_objects, register
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "CustomObjectScope",
     "Input",
     "Model",
     "Sequential",
@@ -28,11 +30,14 @@ __all__ = [
     "clear_session",
     "config",
     "constraints",
+    "custom_object_scope",
+    "get_custom_objects",
     "initializers",
     "layers",
     "losses",
     "metrics",
     "models",
     "optimizers",
+    "register",
     "regularizers",
 ]

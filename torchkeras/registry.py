@@ -41,6 +41,22 @@ def custom_object_scope(*objects: Mapping[str, Any]) -> Iterator[None]:
 CustomObjectScope = custom_object_scope
 
 
+def register(known: Any = None, /, name: str | None = None, package: str | None = None) -> Any:
+    """Make a class or function known by its name, in files too: `@register`, `@register(name="Mine")`.
+
+    `package`: known as "package>name" as well, as tf.keras and Keras 3 write what was registered so. Raises ValueError
+    when another object of that name is registered already.
+    """
+    if known is None:
+        return lambda found: register(found, name=name, package=package)
+    own = name or known.__name__
+    for key in (own, f"{package}>{own}") if package else (own,):
+        if _custom_objects.get(key, known) is not known:
+            raise ValueError(f"register: {key!r} is registered already, as {_custom_objects[key]!r}.")
+        _custom_objects[key] = known
+    return known
+
+
 def factory(function: F) -> F:
     """Mark a function that makes an object, as a class does: `Family.get` calls it (`"l2"`, `"glorot_uniform"`)."""
     function.__dict__["makes_object"] = True
@@ -74,6 +90,10 @@ class Family(Generic[T]):
                 return known[name]
         if self._old_names.get(name) in self._objects:
             return self._objects[self._old_names[name]]
+        package, _, own = name.rpartition(">")
+        given = {**_custom_objects, **(custom_objects or {})}
+        if package and own in given:  # as tf.keras and Keras 3 write a class of one's own that was registered
+            return given[own]
         if len(name) > LONGEST_NAME:
             raise ValueError(f"Unknown {self.kind}: a name of {len(name)} letters, {name[:LONGEST_NAME]!r}...")
         close = difflib.get_close_matches(name, self._objects, n=3)

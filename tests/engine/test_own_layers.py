@@ -302,3 +302,51 @@ def test_an_input_spec_is_held_to(spec, shape, dtype, problem):
     assert str(error.value) == f"Input 0 is incompatible with layer ask: {problem}"
     with pytest.raises(ValueError, match=r"^Input 0 is incompatible with layer ask: "):
         Asking(name="ask")(torch.zeros(2, *shape, dtype=getattr(torch, dtype)))
+
+
+# --- known by name ---------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def nothing_registered():
+    with custom_object_scope():
+        yield
+
+
+@pytest.mark.usefixtures("nothing_registered")
+def test_a_registered_class_is_known_in_files(tmp_path):
+    @torchkeras.register(package="Own")
+    class Doubling(Layer):
+        def call(self, inputs):
+            return 2 * inputs
+
+    model = Sequential([Dense(2, input_shape=(3,)), Doubling()])
+    model.save(tmp_path / "model.h5")
+    again = load_model(tmp_path / "model.h5")
+    assert type(again.layers[-1]) is Doubling
+    config = {"class_name": "Own>Doubling", "config": {"name": "d"}}
+    assert type(torchkeras.layers.deserialize(config)) is Doubling
+    assert type(torchkeras.layers.deserialize({**config, "class_name": "Other>Doubling"})) is Doubling
+
+
+@pytest.mark.usefixtures("nothing_registered")
+def test_registering():
+    @torchkeras.register
+    def twice(x):
+        return 2 * x
+
+    assert torchkeras.register(twice) is twice
+    assert torchkeras.get_custom_objects()["twice"] is twice
+    assert torchkeras.activations.get("twice") is twice
+
+    def other(x):
+        return x
+
+    with pytest.raises(ValueError, match=r"^register: 'twice' is registered already, as <function .*twice"):
+        torchkeras.register(name="twice")(other)
+    assert torchkeras.get_custom_objects()["twice"] is twice
+
+
+def test_a_packages_class_is_not_the_built_in_one_of_its_name():
+    with pytest.raises(ValueError, match=r"^Unknown layer: 'Own>Dense'\."):
+        torchkeras.layers.deserialize({"class_name": "Own>Dense", "config": {"units": 2}})

@@ -8,12 +8,13 @@ from typing import Any
 
 import h5py
 
+from torchkeras import bytecode, registry
 from torchkeras.saving.dialects import keras0, keras1, keras3, tf_keras
 from torchkeras.saving.dialects.dialect import KERAS1, KERAS2, KERAS3, TF_KERAS, dialect
 from torchkeras.saving.layouts.layer_groups import stored_layers
 from torchkeras.saving.layouts.origin import backend_by_names
 from torchkeras.saving.sources import GROUPS, Source
-from torchkeras.saving.structure import check_entry, check_model
+from torchkeras.saving.structure import building, check_entry, check_model
 
 Custom = Mapping[str, Any] | None
 
@@ -27,13 +28,17 @@ def of_source(
     ForbiddenContentError, UnknownFormatError.
     """
     config = source.config
+    bytecode.refuse(config, {**registry.get_custom_objects(), **(custom_objects or {})})
     if _kind(config, source.version, source.backend) != KERAS1:
         return of_config(config, source.version, source.backend)
     stored = _stored(source.weights) if source.layout == GROUPS else {}
     found = backend_by_names(source.weights) if source.layout == GROUPS else None
-    for doubt in keras1.doubts(config, data_format):
+    with building():
+        made = keras1.modern_config(config, stored, found or backend, data_format, custom_objects)
+        doubts = keras1.doubts(config, data_format)
+    for doubt in doubts:
         warnings.warn(f"{source.name}: {doubt}", stacklevel=6)
-    return keras1.modern_config(config, stored, found or backend, data_format, custom_objects)
+    return made
 
 
 def of_config(
@@ -41,9 +46,10 @@ def of_config(
 ) -> Any:
     """The same of an architecture alone, as JSON or YAML has it."""
     kind = _kind(config, version, backend)
-    if kind == KERAS1:
-        return keras1.modern_config(config, {}, backend, None, custom_objects)
-    return _TRANSLATED[kind](config)
+    with building():
+        if kind == KERAS1:
+            return keras1.modern_config(config, {}, backend, None, custom_objects)
+        return _TRANSLATED[kind](config)
 
 
 _TRANSLATED = {KERAS2: lambda config: config, TF_KERAS: tf_keras.modern_config, KERAS3: keras3.modern_config}
