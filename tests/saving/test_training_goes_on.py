@@ -1,8 +1,8 @@
 """Models that genuine Keras saved in the middle of training go on where they stopped, with the losses it had then.
 
 Made by Keras 1.2.2 and 2.2.4 on TensorFlow and Theano, tf_keras 2.21 and Keras 3.15: three steps, saved, four more that
-are recorded. What TensorFlow 1 updated in an order of its own (Adam's count of steps, RMSprop's mean in Keras 1) is left
-to Theano's record.
+are recorded. What TensorFlow 1 updated in an order of its own (Adam's count of steps, RMSprop's mean in Keras 1) is
+left to Theano's record.
 """
 
 from collections import Counter
