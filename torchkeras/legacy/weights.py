@@ -152,7 +152,7 @@ def _gates(kept: str, order: tuple[int, ...]) -> Rule:
         if len(stored.shapes) != 3 * len(order):
             return _as_they_are(layer, variables, stored)
         deed = f"gates {', '.join(kept)} joined as {', '.join(kept[gate] for gate in order)}"
-        kernels = (TRANSPOSED,) if stored.channels_first else ()
+        kernels = (TRANSPOSED,) if stored.channels_first and len(stored.shapes[0]) > 2 else ()
         return [Recipe(tuple(3 * gate + k for gate in order), () if k == 2 else kernels, deed) for k in range(3)]
 
     return found

@@ -16,6 +16,7 @@ from torchkeras.engine.layer import Layer
 from torchkeras.engine.network import Network
 from torchkeras.engine.symbol import dtype_of
 from torchkeras.engine.weight import allocate, on_meta
+from torchkeras.layers.core import Flatten
 from torchkeras.legacy.weights import Step
 from torchkeras.saving.architecture import model_from_config
 from torchkeras.saving.dialects import modern
@@ -26,6 +27,7 @@ from torchkeras.saving.layouts import layer_groups, numbered_layers, orderings, 
 from torchkeras.saving.layouts.matching import Match, Report, match_one
 from torchkeras.saving.layouts.origin import BACKENDS, Origin
 from torchkeras.saving.reordering.data_format import reorderings
+from torchkeras.saving.reordering.tracker import Tracker
 from torchkeras.saving.sources import GROUPS, NUMBERS, PATHS, Source, opened
 from torchkeras.saving.structure import building
 from torchkeras.saving.training import modern_training, restore
@@ -212,15 +214,35 @@ def _settled(
     data_format = orderings.agreed(source.name, said, told, own)
     moved: Mapping[Any, Step] = {}
     if data_format is not None and own is not None and data_format != own:
-        moved = _moved(source, model, data_format, origin.generation == 1)
+        moved = _moved(source, model, data_format, origin)
     settled = replace(origin, data_format=data_format, moved=moved)
     return attempt(settled), settled
 
 
-def _moved(source: Source, model: Network, data_format: str, of_keras1: bool) -> dict[Any, Step]:
-    """What brings weights over that the same architecture had in the other data format."""
+def _moved(source: Source, model: Network, data_format: str, origin: Origin) -> dict[Any, Step]:
+    """What brings weights over that the same architecture had in the other data format.
+
+    Raises WeightMismatchError where nothing does, and where weights alone leave open what a Flatten did: since Keras
+    2.2 one may have turned channels to the end.
+    """
     try:
-        found = reorderings(model, data_format, of_keras1)
+        if source.config is not None:
+            there = _built(source, _modern(source, Taking(), None), None)
+            found = Tracker(there, model).reorderings
+        else:
+            if origin.generation > 1 and any(map(_flattens_images, model.modules())):
+                raise ValueError(
+                    "Whether its Flatten turned the channels to the end is not in a file of weights alone: make the "
+                    "model as it was, load them, and use transfer_weights."
+                )
+            found = reorderings(model, data_format, origin.generation == 1)
+    except ModelFileError:
+        raise
     except ValueError as error:
         raise WeightMismatchError(f"{source.name}: its weights cannot be brought over. {error}") from error
     return {key: Step(str(reordering), reordering) for key, reordering in found.items() if reordering.steps}
+
+
+def _flattens_images(layer: Any) -> bool:
+    tensors = [tensor for node in getattr(layer, "_inbound_nodes", ()) for tensor in node.input_tensors]
+    return isinstance(layer, Flatten) and any(tensor.ndim > 3 for tensor in tensors)
