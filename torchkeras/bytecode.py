@@ -93,4 +93,6 @@ def refusal(kind: str, option: str, layer_name: Any) -> ForbiddenContentError:
 
 
 def _is_dump(value: Any) -> bool:
-    return isinstance(value, (list, tuple)) and len(value) == 3 and isinstance(value[0], str)
+    # A place in a graph, [layer, call, output], has numbers behind the text.
+    is_triple = isinstance(value, (list, tuple)) and len(value) == 3 and isinstance(value[0], str)
+    return is_triple and not isinstance(value[1], int)
