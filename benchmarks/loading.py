@@ -1,6 +1,6 @@
 """The time and the memory that loading a large HDF5 file takes, against reading its bytes.
 
-    python benchmarks/loading.py [--width 64] [--rounds 7]
+    python benchmarks/loading.py [--width 64] [--rounds 5]
 
 Writes a model of VGG16's shapes (553 MB of weights with 64 filters in its first layer) in Keras 2.2.4's layout, then in
 turns, each in a process of its own: reads every dataset with h5py into arrays made before, and loads the model with
@@ -93,7 +93,7 @@ def run(contender: str, path: Path) -> tuple[float, int]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--width", type=int, default=64, help="filters of the first layer")
-    parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--rounds", type=int, default=5)
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "vgg16.h5"

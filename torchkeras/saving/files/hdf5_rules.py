@@ -43,6 +43,7 @@ TYPES = {
 }
 DAMAGE = (OSError, RuntimeError, LookupError, ValueError, TypeError, OverflowError)  # what h5py raises on damaged files
 NO_MEMORY = "memory allocation failed"  # in what HDF5 says
+FIRST_BLOCK = 48  # bytes of the shortest kind
 SIGNATURE = b"\x89HDF\r\n\x1a\n"
 BFLOAT16 = "bfloat16"  # which HDF5 does not have: Keras 3 keeps it as opaque bytes, and says so in an attribute
 
@@ -146,7 +147,7 @@ def check_file(file: h5py.Group, limits: Limits = LIMITS) -> None:
     Raises ForbiddenContentError, FileLimitError, UnreadableFileError.
     """
     count, total, seen = 0, 0, {h5o.get_info(file.id).addr}
-    taken: list[Extent] = []
+    taken: list[Extent] = [(0, FIRST_BLOCK, "the file's first block")]
     pending = [(file, 0)]
     while pending:
         group, depth = pending.pop()
