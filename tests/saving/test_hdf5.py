@@ -129,3 +129,41 @@ def test_what_is_replaced_is_whole_or_as_before(tmp_path):
         assert path.read_text() == "old"
     assert (path.read_text(), os.listdir(tmp_path)) == ("new", ["x"])
     assert path.stat().st_mode & 0o777 == 0o640
+
+
+# --- damaged addresses -----------------------------------------------------------------------------------------------
+
+
+def moved(source, target, name, to):
+    """A copy of a file in which the address of an array is another one."""
+    with h5py.File(source) as file:
+        at, size = file[name].id.get_offset(), file[name].id.get_storage_size()
+    data = source.read_bytes()
+    assert data.count(at.to_bytes(8, "little") + size.to_bytes(8, "little")) == 1
+    there = to(at, size)
+    changed = data.replace(
+        at.to_bytes(8, "little") + size.to_bytes(8, "little"), there.to_bytes(8, "little") + size.to_bytes(8, "little")
+    )
+    target.write_bytes(changed)
+
+
+@pytest.mark.parametrize(
+    ("to", "text"),
+    [
+        (lambda at, size: at + 4, "/a/b:0 and /a/c:0 lie on each other"),
+        (lambda at, size: 1, "the file's first block and /a/b:0 lie on each other"),
+        (lambda at, size: at + 400, "/a/b:0 stands away from the gap that it would fill"),
+    ],
+)
+def test_an_array_that_a_damaged_address_moved(tmp_path, to, text):
+    with h5py.File(tmp_path / "m.h5", "w") as file:
+        group = file.create_group("a")
+        for index, name in enumerate("abcd"):
+            group[f"{name}:0"] = np.full(5, index, "f4")
+    moved(tmp_path / "m.h5", tmp_path / "n.h5", "a/b:0", to)
+    with h5py.File(tmp_path / "n.h5") as file:
+        assert file["a/b:0"][()].tolist() != [1] * 5  # HDF5 reads other numbers, and says nothing
+    with hdf5.reading(tmp_path / "m.h5"):
+        pass
+    with pytest.raises(UnreadableFileError, match=text), hdf5.reading(tmp_path / "n.h5"):
+        pass

@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from itertools import pairwise
 from math import prod
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import h5py
 import numpy as np
@@ -147,7 +147,7 @@ def check_file(file: h5py.Group, limits: Limits = LIMITS) -> None:
     Raises ForbiddenContentError, FileLimitError, UnreadableFileError.
     """
     count, total, seen = 0, 0, {h5o.get_info(file.id).addr}
-    taken: list[Extent] = [(0, FIRST_BLOCK, "the file's first block")]
+    taken = [Extent(0, FIRST_BLOCK, "the file's first block", False)]
     pending = [(file, 0)]
     while pending:
         group, depth = pending.pop()
@@ -177,29 +177,46 @@ def check_file(file: h5py.Group, limits: Limits = LIMITS) -> None:
     _check_apart(file, taken)
 
 
-Extent = tuple[int, int, str]  # where bytes begin and end, and what they are of
+class Extent(NamedTuple):
+    """Where bytes begin and end, what they are of, and whether they are an array's and not its header's."""
+
+    begin: int
+    end: int
+    name: str
+    is_array: bool
 
 
 def _extents(found: Any) -> list[Extent]:
     """Where the header of a group or dataset lies, as far as it is told, and the bytes of a dataset."""
     told, name = h5o.get_info(found.id), str(found.name)
     header = told.hdr.space.total if told.hdr.nchunks == 1 else 1
-    taken = [(told.addr, told.addr + header, name)]
+    taken = [Extent(told.addr, told.addr + header, name, False)]
     if not isinstance(found, h5py.Dataset):
         return taken
     if found.id.get_create_plist().get_layout() == h5d.CHUNKED:
         pieces = [found.id.get_chunk_info(index) for index in range(found.id.get_num_chunks())]
-        return taken + [(p.byte_offset, p.byte_offset + p.size, name) for p in pieces if p.byte_offset is not None]
-    offset = found.id.get_offset()
-    return taken if offset is None else [*taken, (offset, offset + found.id.get_storage_size(), name)]
+        places = [(piece.byte_offset, piece.size) for piece in pieces if piece.byte_offset is not None]
+    else:
+        offset = found.id.get_offset()
+        places = [] if offset is None else [(offset, found.id.get_storage_size())]
+    return taken + [Extent(offset, offset + size, name, True) for offset, size in places if size]
 
 
 def _check_apart(file: h5py.Group, taken: list[Extent]) -> None:
-    """Refuse arrays that lie on each other or on a header: one damaged address would give other numbers."""
+    """Refuse what a damaged address makes of a file, which has no checksums: other numbers, and no sign of it.
+
+    An array lies on another or on a header; or it stands alone, and between others there is a gap of just its size,
+    since HDF5 puts one behind the other.
+    """
     taken.sort()
-    for (_, end, first), (begin, _, second) in pairwise(taken):
-        if begin < end:
-            raise UnreadableFileError(f"{filename(file)}: {first} and {second} lie on each other.")
+    for before, after in pairwise(taken):
+        if after.begin < before.end:
+            raise UnreadableFileError(f"{filename(file)}: {before.name} and {after.name} lie on each other.")
+    gaps = {b.begin - a.end for a, b in pairwise(taken) if a.is_array and b.is_array and b.begin > a.end}
+    for before, found, after in zip(taken, taken[1:], [*taken[2:], None], strict=False):
+        alone = before.end < found.begin and (after is None or found.end < after.begin)
+        if found.is_array and alone and found.end - found.begin in gaps:
+            raise UnreadableFileError(f"{filename(file)}: {found.name} stands away from the gap that it would fill.")
 
 
 def stored_size(dataset: h5py.Dataset, limits: Limits = LIMITS) -> int:
