@@ -1,5 +1,8 @@
 """Attributes, members and arrays of HDF5 files as plain values, and files that appear whole or not at all."""
 
+# pyright: reportArgumentType=false, reportAttributeAccessIssue=false, reportIndexIssue=false, reportOptionalSubscript=false
+# h5py types what stands under a name as anything that may.
+
 import os
 
 import h5py
