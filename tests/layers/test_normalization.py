@@ -281,7 +281,7 @@ def test_spectral_normalization_compiles_and_leaves_zeros_alone():
         ),
         (
             lambda: SpectralNormalization(Dense(3), 0),
-            "SpectralNormalization: power_iterations must be a positive integer; found 0.",
+            "SpectralNormalization: power_iterations must be an integer from 1 to 10000; found 0.",
         ),
         (
             lambda: SpectralNormalization(DepthwiseConv2D(3, name="d"), name="sn")(Input((5, 5, 2))),
