@@ -187,18 +187,18 @@ def compile_arguments(training: Mapping[str, Any], custom_objects: Mapping[str, 
     }
 
 
-def _mapped(value: Any, convert: Callable[[Any], Any]) -> Any:
+def mapped(value: Any, convert: Callable[[Any], Any]) -> Any:
     """`convert` on every loss or metric in lists and dictionaries by output."""
     if isinstance(value, Mapping) and "class_name" not in value:
-        return {name: _mapped(item, convert) for name, item in value.items()}
-    return [_mapped(item, convert) for item in value] if isinstance(value, (list, tuple)) else convert(value)
+        return {name: mapped(item, convert) for name, item in value.items()}
+    return [mapped(item, convert) for item in value] if isinstance(value, (list, tuple)) else convert(value)
 
 
 def _plain(value: Any, serialize: Callable[[Any], Any]) -> Any:
-    return _mapped(value, lambda item: item if isinstance(item, str) else serialize(item))
+    return mapped(value, lambda item: item if isinstance(item, str) else serialize(item))
 
 
 def _known(value: Any, deserialize: Callable[..., Any], custom_objects: Any) -> Any:
     """Names stay names (`accuracy` is resolved by the output); a name of the user's own becomes its function."""
     own = custom_objects or {}
-    return _mapped(value, lambda item: deserialize(item, own) if isinstance(item, Mapping) or item in own else item)
+    return mapped(value, lambda item: deserialize(item, own) if isinstance(item, Mapping) or item in own else item)

@@ -13,6 +13,7 @@ from typing import Any
 import torch
 
 from torchkeras import registry
+from torchkeras.engine.compiled import mapped
 from torchkeras.engine.naming import snake_case
 from torchkeras.engine.weight import Variable
 from torchkeras.optimizers import Optimizer
@@ -61,9 +62,9 @@ def modern_training(training: Any, file: str, later: bool) -> dict[str, Any]:
     try:
         found = {
             "optimizer_config": _optimizer(training["optimizer_config"], later),
-            "loss": _each(training.get("loss"), _function),
-            "metrics": _metrics(training.get("metrics")),
-            "weighted_metrics": _metrics(training.get("weighted_metrics")),
+            "loss": mapped(training.get("loss"), _function),
+            "metrics": mapped(training.get("metrics"), _function),
+            "weighted_metrics": mapped(training.get("weighted_metrics"), _function),
             "loss_weights": training.get("loss_weights"),
             "sample_weight_mode": training.get("sample_weight_mode"),
         }
@@ -118,17 +119,6 @@ def _without_effect(what: str, options: Mapping[str, Any], table: Mapping[str, t
         elif ... not in allowed and value not in allowed:
             raise ValueError(f"the {what} has {key}={value!r}, which torchkeras does not have")
     return kept
-
-
-def _each(value: Any, convert: Any) -> Any:
-    """`convert` on every loss or metric in lists and dictionaries by output."""
-    if isinstance(value, Mapping) and "class_name" not in value:
-        return {name: _each(item, convert) for name, item in value.items()}
-    return [_each(item, convert) for item in value] if isinstance(value, list) else convert(value)
-
-
-def _metrics(value: Any) -> Any:
-    return _each(value, _function)
 
 
 def _function(value: Any) -> Any:

@@ -7,7 +7,7 @@ arguments, which may hold further tensors (tf.keras), or as `{"args", "kwargs"}`
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -141,7 +141,6 @@ POSITIONS: Mapping[str, tuple[str, ...]] = {
 # Arguments that are tensors, in the order in which today's list of inputs has them behind the first.
 TENSORS = ("value", "key", "initial_state", "constants", "attention_mask")
 MASKS = ("mask", "query_mask", "value_mask", "key_mask")
-DEFAULTS = (None, False)
 
 
 def named(call: Call, class_name: str, where: str) -> Config:
@@ -200,9 +199,6 @@ def as_arguments(values: list[Any]) -> tuple[list[Any], list[Place]]:
         return [encoded(item) for item in value] if isinstance(value, (list, tuple)) else value
 
     return [encoded(value) for value in values], inputs
-
-
-Reader = Callable[[Mapping[str, Any], Call, str], tuple[str, list[Any]]]
 
 
 def bound(spec: str, call: Call, options: Mapping[str, Any], where: str) -> tuple[str, list[Any]]:
