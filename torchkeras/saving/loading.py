@@ -74,6 +74,8 @@ def load_weights(model: Network, path: PathLike, taking: Taking, isolated: bool 
     suffix = Path(path).suffix
     if suffix in STATES:
         taking.only(suffix)
+        if isolated:
+            raise ValueError(f"load_weights: isolated means nothing for a file of {suffix}, which is read in place.")
         STATES[suffix](path, model)
         return Report.of_state(shown(path), model)
     with _readable(path, isolated) as file, opened(file) as source:
