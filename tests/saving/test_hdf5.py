@@ -155,17 +155,18 @@ def moved(source, target, name, to):
     [
         (lambda at, size: at + 4, "/a/b:0 and /a/c:0 lie on each other"),
         (lambda at, size: 1, "the file's first block and /a/b:0 lie on each other"),
-        (lambda at, size: at + 400, "/a/b:0 stands away from the gap that it would fill"),
+        (lambda at, size: at - 400, "/a/b:0 stands away from the gap that it would fill"),
+        (lambda at, size: at + 400, "/a/b:0 leaves 316 bytes before it empty, which it would fill"),
     ],
 )
 def test_an_array_that_a_damaged_address_moved(tmp_path, to, text):
     with h5py.File(tmp_path / "m.h5", "w") as file:
         group = file.create_group("a")
         for index, name in enumerate("abcd"):
-            group[f"{name}:0"] = np.full(5, index, "f4")
+            group[f"{name}:0"] = np.full(5 + index, index, "f4")
     moved(tmp_path / "m.h5", tmp_path / "n.h5", "a/b:0", to)
     with h5py.File(tmp_path / "n.h5") as file:
-        assert file["a/b:0"][()].tolist() != [1] * 5  # HDF5 reads other numbers, and says nothing
+        assert file["a/b:0"][()].tolist() != [1] * 6  # HDF5 reads other numbers, and says nothing
     with hdf5.reading(tmp_path / "m.h5"):
         pass
     with pytest.raises(UnreadableFileError, match=text), hdf5.reading(tmp_path / "n.h5"):

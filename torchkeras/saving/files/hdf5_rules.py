@@ -205,13 +205,19 @@ def _extents(found: Any) -> list[Extent]:
 def _check_apart(file: h5py.Group, taken: list[Extent]) -> None:
     """Refuse what a damaged address makes of a file, which has no checksums: other numbers, and no sign of it.
 
-    An array lies on another or on a header; or it stands alone, and between others there is a gap of just its size,
-    since HDF5 puts one behind the other.
+    An array lies on another or on a header; or it leaves a gap that it would fill, behind the array before it or,
+    standing alone, between others: HDF5 puts one behind the other. A file that somebody took arrays out of has such
+    gaps too, and loses them by HDF5's program h5repack.
     """
     taken.sort()
     for before, after in pairwise(taken):
         if after.begin < before.end:
             raise UnreadableFileError(f"{filename(file)}: {before.name} and {after.name} lie on each other.")
+        if before.is_array and after.is_array and after.begin - before.end >= after.end - after.begin:
+            raise UnreadableFileError(
+                f"{filename(file)}: {after.name} leaves {after.begin - before.end} bytes before it empty, which it would "
+                "fill. If arrays were taken out of the file, run h5repack on it."
+            )
     gaps = {b.begin - a.end for a, b in pairwise(taken) if a.is_array and b.is_array and b.begin > a.end}
     for before, found, after in zip(taken, taken[1:], [*taken[2:], None], strict=False):
         alone = before.end < found.begin and (after is None or found.end < after.begin)
