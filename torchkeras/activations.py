@@ -83,6 +83,11 @@ def softmax(x: Tensor, axis: int = -1) -> Tensor:
     return _with_logits(result, x, "softmax") if axis in (-1, x.dim() - 1) else result
 
 
+# The activations whose results carry their logits, for a crossentropy, by name.
+WITH_LOGITS: Mapping[Callable[..., Tensor], str] = {softmax: "softmax", sigmoid: "sigmoid"}
+ITSELF = "itself"  # in place of the logits on a tensor that is nothing else
+
+
 def _with_logits(result: Tensor, logits: Tensor, activation: str) -> Tensor:
     if result.requires_grad:
         result._keras_logits = logits  # type: ignore[attr-defined]

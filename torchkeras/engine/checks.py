@@ -10,8 +10,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from torchkeras import losses
 from torchkeras.engine.data import as_tensor
+from torchkeras.engine.objectives import AS_GIVEN, CLASSES, LIKE, ONE_HOT, SOME_CLASSES
 from torchkeras.engine.symbol import KerasTensor
 
 Shape = Sequence[int | None]
@@ -24,20 +24,23 @@ def standardize(
     shapes: Sequence[Shape | None] | None = None,
     dtypes: Sequence[torch.dtype | None] | None = None,
     what: str = "input",
+    as_given: Sequence[bool] | None = None,
 ) -> list[Tensor]:
     """One tensor for each name, from an array, a tensor, a list of them, a list of numbers or a dict by name.
 
     An array with one axis gets a second one of length 1, as in Keras, unless one axis is expected. A None among
-    `shapes` leaves the shape free, one among `dtypes` the type. `what`: "input" or "target". Raises ValueError for a
+    `shapes` leaves the shape free, one among `dtypes` the type. `what`: "input" or "target". `as_given`: which keep
+    their one axis. Raises ValueError for a
     number of arrays, a name, a shape or an element type that does not fit, and TypeError for what holds no numbers.
     """
     items = _items(values, names, what)
     shapes = shapes or [None] * len(names)
     dtypes = dtypes or [None] * len(names)
     checked = []
-    for item, name, shape, dtype in zip(items, names, shapes, dtypes, strict=True):
+    as_given = as_given or [False] * len(names)
+    for item, name, shape, dtype, keep in zip(items, names, shapes, dtypes, as_given, strict=True):
         array = _array(item, name, what)
-        if array.ndim == 1 and not (shape is not None and len(shape) == 1):
+        if array.ndim == 1 and not keep and not (shape is not None and len(shape) == 1):
             array = array[:, None]
         _check_shape(array, name, shape, what)
         checked.append(as_tensor(array, dtype))
@@ -48,21 +51,23 @@ def standardize_targets(
     values: Any,
     names: Sequence[str],
     output_shapes: Sequence[Shape],
-    output_losses: Sequence[Any],
+    kinds: Sequence[str],
     dtypes: Sequence[torch.dtype | None] | None = None,
 ) -> list[Tensor]:
-    """One tensor for each output that has a loss. Under a loss of Keras a target has the output's shape, under
-    sparse_categorical_crossentropy with a last axis of 1; under any other function it is free.
+    """One tensor for each output that has a loss; `kinds`: what that loss takes (see `engine.objectives`).
 
-    Raises as `standardize` does, and ValueError for class numbers under categorical_crossentropy.
+    Raises as `standardize` does, and ValueError for class numbers where rows of one class each are taken.
     """
-    expected = [_target_shape(tuple(shape), loss) for shape, loss in zip(output_shapes, output_losses, strict=True)]
-    free = [
-        None if loss is losses.categorical_crossentropy else s for s, loss in zip(expected, output_losses, strict=True)
+    expected = [_target_shape(tuple(shape), kind) for shape, kind in zip(output_shapes, kinds, strict=True)]
+    free = [None if kind == ONE_HOT else shape for shape, kind in zip(expected, kinds, strict=True)]
+    as_given = [kind == AS_GIVEN for kind in kinds]
+    targets = standardize(values, names, free, dtypes, "target", as_given)
+    targets = [
+        target.to(torch.get_default_dtype()) if given and target.dtype == torch.float64 else target
+        for target, given in zip(targets, as_given, strict=True)
     ]
-    targets = standardize(values, names, free, dtypes, "target")
-    for target, name, shape, loss in zip(targets, names, expected, output_losses, strict=True):
-        if loss is not losses.categorical_crossentropy:
+    for target, name, shape, kind in zip(targets, names, expected, kinds, strict=True):
+        if kind != ONE_HOT:
             continue
         if target.shape[-1] == 1:
             raise ValueError(
@@ -76,16 +81,16 @@ def standardize_targets(
 
 
 def check_labels(
-    targets: Sequence[Tensor], names: Sequence[str], output_shapes: Sequence[Shape], output_losses: Sequence[Any]
+    targets: Sequence[Tensor], names: Sequence[str], output_shapes: Sequence[Shape], kinds: Sequence[str]
 ) -> None:
     """Class numbers lie within the classes, looked at once over the whole array (one wait for the device each).
 
-    Raises ValueError, under sparse_categorical_crossentropy, for a label below 0, at or above the number of classes,
-    or not a number.
+    Raises ValueError, where class numbers are taken, for a label below 0, at or above the number of classes, or not a
+    number.
     """
-    for target, name, shape, loss in zip(targets, names, output_shapes, output_losses, strict=True):
+    for target, name, shape, kind in zip(targets, names, output_shapes, kinds, strict=True):
         classes = shape[-1]
-        if loss is not losses.sparse_categorical_crossentropy or classes is None or target.numel() == 0:
+        if kind != CLASSES or classes is None or target.numel() == 0:
             continue
         low, high = (value.item() for value in torch.aminmax(target))
         if not (low >= 0 and high < classes):
@@ -227,10 +232,10 @@ def _check_shape(array: Any, name: str, shape: Shape | None, what: str) -> None:
         )
 
 
-def _target_shape(output_shape: tuple[int | None, ...], loss: Any) -> tuple[int | None, ...] | None:
-    if loss is losses.sparse_categorical_crossentropy:
+def _target_shape(output_shape: tuple[int | None, ...], kind: str) -> tuple[int | None, ...] | None:
+    if kind in (CLASSES, SOME_CLASSES):
         return (*output_shape[:-1], 1)
-    return output_shape if getattr(losses, getattr(loss, "__name__", ""), None) is loss else None
+    return output_shape if kind in (LIKE, ONE_HOT) else None
 
 
 def _is_number(value: Any) -> bool:

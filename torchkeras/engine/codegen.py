@@ -26,10 +26,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Variant:
-    """What a generated function takes and gives: a mask for some inputs; with `details` (outputs, masks, losses)."""
+    """What a generated function takes and gives: a mask for some inputs; with `details` (outputs, masks, losses).
+
+    `logits`: the outputs, by number, that are given before the activation that their last layer ends in.
+    """
 
     masked: tuple[bool, ...]
     details: bool = False
+    logits: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -88,6 +92,7 @@ class _Writer:
         self.mask_values: dict[KerasTensor, int] = {}
         self.pending_masks: dict[KerasTensor, tuple[Node, int]] = {}
         self.losses: list[tuple[str, int]] = []  # "" for a loss, "*" for a nested model's list of them
+        self.raw = [graph.outputs[index] for index in variant.logits]
 
     def write(self) -> str:
         parameters = [self._input(tensor) for tensor in self.graph.inputs]
@@ -188,7 +193,8 @@ class _Writer:
         if has_details(layer) and (self.variant.details or any(self.masks[t] is not None for t in outputs)):
             self._nested_call(node, text, tuple(uses), made, comment)
             return
-        self.lines.append(Line(f"{self._path(layer)}.run({text})", tuple(uses), tuple(made), comment))
+        method = "logits" if outputs[0] in self.raw else "run"
+        self.lines.append(Line(f"{self._path(layer)}.{method}({text})", tuple(uses), tuple(made), comment))
         for index, tensor in enumerate(outputs):
             self.pending_masks[tensor] = (node, index)
         if self.variant.details and getattr(layer, "activity_regularizer", None) is not None:

@@ -7,21 +7,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import torch
 
 from torchkeras import losses as loss_functions, metrics as metric_functions, optimizers
+from torchkeras.engine.graph import Graph
+from torchkeras.engine.measures import LOGITS, Measure, measure
+from torchkeras.engine.objectives import Objective, objective
 from torchkeras.engine.symbol import KerasTensor, as_list
-
-Score = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
-
-
-@dataclass(frozen=True)
-class Metric:
-    """A metric of one output: its reported name, its function, and whether sample weights count."""
-
-    name: str
-    function: Score
-    weighted: bool
 
 
 @dataclass(frozen=True)
@@ -29,110 +20,104 @@ class Target:
     """An output that has a loss: which one, its name, the loss and its weight, the metrics.
 
     `reports_loss`: whether the loss is reported by itself, as it is when the model has several outputs.
+    `logits`: the activation ("softmax", "sigmoid") that a step leaves out, since loss and metrics need its input alone.
     """
 
     index: int
     name: str
     reports_loss: bool
-    loss: Score
+    objective: Objective
     weight: float
-    metrics: tuple[Metric, ...]
+    measures: tuple[Measure, ...]
     weight_mode: str | None
+    logits: str | None = None
 
 
-def resolve(
-    names: list[str],
-    outputs: list[KerasTensor],
-    loss: Any,
-    metrics: Any,
-    loss_weights: Any,
-    sample_weight_mode: Any,
-    weighted_metrics: Any,
-) -> list[Target]:
+def resolve(names: list[str], graph: Graph, options: Mapping[str, Any]) -> list[Target]:
     """The targets of a model from the arguments of `compile`; an output whose loss is None is none.
 
     Raises ValueError for an unknown name of an output, loss or metric, and for lists of another length.
     """
-    found_losses = [None if each is None else _loss(each) for each in _for_outputs("loss", loss, names, share=True)]
-    if all(each is None for each in found_losses):
-        raise ValueError("compile: the model has no loss to optimize; give `loss`, by name or as a function.")
-    weights = _for_outputs("loss_weights", loss_weights, names)
-    modes = _for_outputs("sample_weight_mode", sample_weight_mode, names, share=True)
-    plain = _metrics_for_outputs("metrics", metrics, names)
-    weighted = _metrics_for_outputs("weighted_metrics", weighted_metrics, names)
+    losses = [
+        None if each is None else objective(each)
+        for each in _for_outputs("loss", options.get("loss"), names, share=True)
+    ]
+    weights = _for_outputs("loss_weights", options.get("loss_weights"), names)
+    modes = _for_outputs("sample_weight_mode", options.get("sample_weight_mode"), names, share=True)
+    wanted = [_metrics_for_outputs(option, options.get(option), names) for option in ("metrics", "weighted_metrics")]
     targets = []
-    for k, (name, found_loss) in enumerate(zip(names, found_losses, strict=True)):
+    for k, (name, loss) in enumerate(zip(names, losses, strict=True)):
         if modes[k] not in (None, "temporal"):
             raise ValueError(f"compile: sample_weight_mode must be None or 'temporal'; found {modes[k]!r}.")
-        if found_loss is None:
+        if loss is None:
             continue
-        prefix = f"{name}_" if len(names) > 1 else ""
-        found = [
-            Metric(prefix + metric_name, function, is_weighted)
-            for is_weighted, wanted in ((False, plain[k]), (True, weighted[k]))
-            for metric_name, function in (_metric(each, found_loss, outputs[k]) for each in wanted)
-        ]
+        output = graph.outputs[k]
+        measures = _unique(
+            [
+                Measure((f"{name}_" if len(names) > 1 else "") + own_name, metric, is_weighted)
+                for is_weighted, of_outputs in zip((False, True), wanted, strict=True)
+                for own_name, metric in (measure(each, loss, output) for each in of_outputs[k])
+            ]
+        )
         weight = 1.0 if weights[k] is None else weights[k]
         if isinstance(weight, bool) or not isinstance(weight, (int, float, np.number)):
             raise ValueError(f"compile: loss_weights must hold numbers; found {weight!r}.")
-        targets.append(Target(k, name, len(names) > 1, found_loss, float(weight), _unique(found), modes[k]))
+        logits = _logits(graph, output, loss, measures)
+        targets.append(Target(k, name, len(names) > 1, loss, float(weight), measures, modes[k], logits))
+    _check_apart(targets)
     return targets
 
 
 def reported_names(targets: list[Target]) -> list[str]:
     """The names of the numbers a step reports: `loss`, each output's loss when there are several, the metrics."""
     each = [f"{target.name}_loss" for target in targets if target.reports_loss]
-    return ["loss", *each, *(metric.name for target in targets for metric in target.metrics)]
+    return ["loss", *each, *(measure.name for target in targets for measure in target.measures)]
 
 
-def _unique(metrics: list[Metric]) -> tuple[Metric, ...]:
+def _unique(measures: list[Measure]) -> tuple[Measure, ...]:
     """Metrics with distinct names: a second `acc` is `acc_1`."""
-    result: list[Metric] = []
-    for metric in metrics:
-        name, count = metric.name, 0
+    result: list[Measure] = []
+    for each in measures:
+        name, count = each.name, 0
         while name in {made.name for made in result}:
             count += 1
-            name = f"{metric.name}_{count}"
-        result.append(Metric(name, metric.function, metric.weighted))
+            name = f"{each.name}_{count}"
+        result.append(Measure(name, each.metric, each.weighted))
     return tuple(result)
 
 
-def _loss(identifier: Any) -> Score:
-    found = loss_functions.get(identifier)
-    if isinstance(found, torch.nn.Module):
-        raise ValueError(f"compile: loss must be a name or a function (y_true, y_pred); found the module {found!r}.")
-    return found
+def _check_apart(targets: list[Target]) -> None:
+    """One metric object for two outputs would mix them: raise ValueError."""
+    seen: dict[int, str] = {}
+    for target in targets:
+        for each in target.measures:
+            if each.keeps_state and seen.setdefault(id(each.metric), each.name) != each.name:
+                raise ValueError(
+                    f"compile: one object of the metric {each.metric.name!r} is given for {seen[id(each.metric)]!r} and "
+                    f"for {each.name!r}, and would count both together: make one for each, in a dictionary by output."
+                )
 
 
-def _metric(identifier: Any, loss: Score, output: KerasTensor) -> tuple[str, Score]:
-    """Name and function of a metric. `accuracy` and `crossentropy` are chosen by the output's shape and loss."""
-    if identifier in ("accuracy", "acc", "crossentropy", "ce"):
-        by_kind = _ACCURACIES if identifier in ("accuracy", "acc") else _CROSSENTROPIES
-        kind = "categorical"
-        if output.shape[-1] == 1 or loss is loss_functions.binary_crossentropy:
-            kind = "binary"
-        elif loss is loss_functions.sparse_categorical_crossentropy:
-            kind = "sparse"
-        return ("acc" if by_kind is _ACCURACIES else "ce"), by_kind[kind]
-    function = metric_functions.get(identifier)
-    return getattr(function, "__name__", type(function).__name__), function
+def _logits(graph: Graph, output: KerasTensor, loss: Objective, measures: tuple[Measure, ...]) -> str | None:
+    """The activation at the output's end, when a step can do without it."""
+    layer = output._keras_history.layer
+    activation = layer.ends_in if graph.outputs.count(output) == 1 else None
+    known = LOGITS.get(activation or "", {})
+    used = any(output in node.input_tensors for node in graph.nodes)
+    observed = layer._forward_hooks or layer._forward_pre_hooks or getattr(layer, "activity_regularizer", None)
+    if used or observed or _key(loss.given) not in known or any(_key(each.metric) not in known for each in measures):
+        return None
+    return activation
 
 
-_ACCURACIES: Mapping[str, Score] = {
-    "binary": metric_functions.binary_accuracy,
-    "sparse": metric_functions.sparse_categorical_hits,
-    "categorical": metric_functions.categorical_hits,
-}
-_CROSSENTROPIES: Mapping[str, Score] = {
-    "binary": loss_functions.binary_crossentropy,
-    "sparse": loss_functions.sparse_categorical_crossentropy,
-    "categorical": loss_functions.categorical_crossentropy,
-}
+def _key(function: Any) -> Any:
+    """Something to look up: an object that cannot be hashed is in no table."""
+    return function if callable(getattr(function, "__hash__", None)) else None
 
 
 def _for_outputs(option: str, value: Any, names: list[str], share: bool = False) -> list[Any]:
     """One value for each output from a single one, a list, or a dictionary by output name."""
-    if isinstance(value, Mapping):
+    if isinstance(value, Mapping) and "class_name" not in value:
         unknown = [name for name in value if name not in names]
         if unknown:
             raise ValueError(f"compile: {option} names the output {unknown[0]!r}; the outputs are {', '.join(names)}.")

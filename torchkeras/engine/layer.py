@@ -16,6 +16,7 @@ from torch import nn
 
 from torchkeras import config, registry
 from torchkeras.engine import options, shapes
+from torchkeras.engine.added import Adding
 from torchkeras.engine.calls import Calls
 from torchkeras.engine.layout import Layout, convert, to_channels_first, to_keras
 from torchkeras.engine.naming import snake_case, unique_name
@@ -39,7 +40,7 @@ from torchkeras.legacy.weights import modern
 OWN_PACKAGE = __name__.partition(".")[0]
 
 
-class Layer(Calls, WeightOwner):
+class Layer(Calls, Adding, WeightOwner):
     """The base of all layers.
 
     A subclass declares its options as class fields and its weights with `weight(...)`, makes its torch modules in
@@ -63,6 +64,7 @@ class Layer(Calls, WeightOwner):
     input_spec: Any = None  # an `InputSpec` or a list of them, which a layer written the Keras way may set
     keeps_shape: bool = False  # the output has the shape and dtype of the (floating-point) input
     supports_masking: bool = False
+    ends_in: str | None = None  # "softmax" or "sigmoid", where `logits` gives what comes before it
 
     # Set in __new__.
     _outbound_nodes: list[Node]
@@ -295,6 +297,10 @@ class Layer(Calls, WeightOwner):
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         """Compute, in the layer's own layout."""
         return self.call(*args, **kwargs)
+
+    def logits(self, inputs: Any) -> Any:
+        """What `forward` computes, without the activation that it `ends_in`."""
+        raise NotImplementedError(f"{type(self).__name__} {self.name!r} ends in no activation of its own.")
 
     def compute_mask(self, inputs: Any, mask: Any = None) -> Any:
         """The mask of the output. Raises TypeError when a mask arrives at a layer that supports none."""

@@ -5,8 +5,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 import torch
@@ -14,52 +14,80 @@ import torch
 from torchkeras.callbacks.base import CallbackList, Logs
 from torchkeras.engine.data import Batch
 from torchkeras.engine.steps import Step
+from torchkeras.metrics import Metric
 
 
-@dataclass(frozen=True)
-class Result:
-    """The sums of the reported numbers over an epoch, each weighted by batch size, and the samples seen."""
+@dataclass
+class Sums:
+    """The reported numbers of an epoch so far: sums weighted by batch size, the samples seen, the batches done.
 
-    names: list[str]
-    totals: list[torch.Tensor]
-    seen: int
+    `kept`: the metrics that keep a state of their own. `samples`: counts the samples on the device, where some are left
+    out; None where all of `seen` count.
+    """
 
-    def logs(self, prefix: str = "") -> Logs:
-        """The means, to be read when someone asks."""
-        return Logs(
-            (prefix + name, total / max(self.seen, 1)) for name, total in zip(self.names, self.totals, strict=True)
-        )
+    kept: Mapping[str, Metric] = field(default_factory=dict)
+    totals: dict[str, torch.Tensor] = field(default_factory=dict)
+    seen: int = 0
+    batches: int = 0
+    samples: Callable[[], torch.Tensor] | None = None
 
-    def floats(self) -> list[float]:
-        """The means, in one transfer."""
-        return (torch.stack(self.totals) / max(self.seen, 1)).tolist()
+    @torch.no_grad()
+    def add(self, values: Mapping[str, torch.Tensor], size: int) -> None:
+        """Take the numbers of one more batch. Raises RuntimeError when their names are others than before."""
+        if not self.totals:
+            self.totals = dict(zip(values, torch._foreach_mul(list(values.values()), size), strict=True))
+        elif self.totals.keys() == values.keys():
+            torch._foreach_add_(list(self.totals.values()), [values[name] for name in self.totals], alpha=size)
+        else:
+            raise RuntimeError(
+                f"The names of the reported numbers changed within an epoch, from {list(self.totals)} to {list(values)}."
+            )
+        self.seen += size
+        self.batches += 1
+
+    def means(self) -> dict[str, torch.Tensor]:
+        """The means, and what the metrics with state give, as device scalars."""
+        seen = max(self.seen, 1) if self.samples is None else self.samples().clamp(min=1)
+        means = {name: total / seen for name, total in self.totals.items()}
+        return {**means, **{name: metric.result() for name, metric in self.kept.items()}}
+
+    def logs(self, names: list[str], prefix: str = "") -> Logs:
+        """The means in the order of `names` (others behind), to be read when someone asks."""
+        return Logs((prefix + name, mean) for name, mean in ordered(self.means(), names).items())
+
+
+def ordered(values: Mapping[str, torch.Tensor], names: list[str]) -> dict[str, torch.Tensor]:
+    """Numbers in the order of `names`; those with other names behind."""
+    known = [name for name in names if name in values]
+    return {name: values[name] for name in [*known, *(name for name in values if name not in names)]}
+
+
+def floats(values: Mapping[str, torch.Tensor]) -> dict[str, float]:
+    """Device scalars as numbers, in one transfer."""
+    return dict(zip(values, torch.stack([value.float() for value in values.values()]).tolist(), strict=True))
 
 
 def run_epoch(
     step: Step,
     batches: Iterable[Batch],
-    names: list[str],
-    device: torch.device,
+    sums: Sums,
     callbacks: CallbackList,
     kind: str,
     stopped: Callable[[], Any] = lambda: False,
-) -> Result:
+) -> None:
     """Run a step on every batch, with the hooks `on_<kind>_batch_begin` and `_end`, until the end or `stopped()`."""
     announce, report = (
         getattr(callbacks, hook) if callbacks.wants(hook) else None
         for hook in (f"on_{kind}_batch_begin", f"on_{kind}_batch_end")
     )
-    totals = [torch.zeros((), device=device) for _ in names]
-    seen = 0
-    for index, batch in enumerate(batches):
+    for batch in batches:
+        index = sums.batches
         if announce is not None:
             announce(index, Logs(batch=index, size=batch.size))
         values = step(batch)
-        with torch.no_grad():
-            torch._foreach_add_(totals, values, alpha=batch.size)
-        seen += batch.size
+        sums.add(values, batch.size)
         if report is not None:
-            report(index, Logs(zip(names, values, strict=True), batch=index, size=batch.size))
+            kept = {name: metric.result for name, metric in sums.kept.items()}
+            report(index, Logs({**values, **kept}, batch=index, size=batch.size))
         if stopped():
             break
-    return Result(names, totals, seen)

@@ -111,15 +111,17 @@ class Network(Layer, abstract=True):
 
     # --- computing ---------------------------------------------------------------------------------------------------
 
-    def forward(self, *inputs: Any, mask: Any = None, details: bool = False) -> Any:
+    def forward(
+        self, *inputs: Any, mask: Any = None, details: bool = False, logits: tuple[int, ...] = ()
+    ) -> Any:
         """The outputs (a tensor, or a list when there are several) for the inputs: `model(x)`, `model([a, b])`.
 
-        `mask`: a mask or a list of them. With `details` (outputs, masks, activity losses). Raises ValueError when the
-        number of inputs is another.
+        `mask`: a mask or a list of them. With `details` (outputs, masks, activity losses). `logits`: the outputs, by
+        number, to give without the activation that they end in. Raises ValueError when the number of inputs is another.
         """
         tensors = inputs[0] if len(inputs) == 1 and isinstance(inputs[0], (list, tuple)) else inputs
         masks = as_list(mask)
-        variant = Variant(tuple(m is not None for m in masks) if masks else (False,) * len(tensors), details)
+        variant = Variant(tuple(m is not None for m in masks) if masks else (False,) * len(tensors), details, logits)
         function = self._functions.get(variant)
         if function is None:
             if len(tensors) != len(self._graphed.inputs):

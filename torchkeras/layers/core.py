@@ -11,7 +11,7 @@ import torch
 from torch import nn
 
 from torchkeras import bytecode, registry
-from torchkeras.activations import is_pointwise
+from torchkeras.activations import WITH_LOGITS, is_pointwise
 from torchkeras.engine.layer import Layer
 from torchkeras.engine.layout import Layout, convert, to_keras
 from torchkeras.engine.options import (
@@ -67,6 +67,13 @@ class Dense(KernelLayer):
     def forward(self, inputs: torch.Tensor) -> torch.Tensor:
         return self.activation(self.linear(inputs))
 
+    @property
+    def ends_in(self) -> str | None:  # type: ignore[override]
+        return WITH_LOGITS.get(self.activation) if type(self).forward is Dense.forward else None
+
+    def logits(self, inputs: torch.Tensor) -> torch.Tensor:
+        return self.linear(inputs)
+
 
 class Activation(Layer):
     """`activation(x)`.
@@ -88,6 +95,13 @@ class Activation(Layer):
 
     def forward(self, inputs: torch.Tensor) -> torch.Tensor:
         return self.activation(inputs)
+
+    @property
+    def ends_in(self) -> str | None:  # type: ignore[override]
+        return WITH_LOGITS.get(self.activation) if type(self).forward is Activation.forward else None
+
+    def logits(self, inputs: torch.Tensor) -> torch.Tensor:
+        return inputs
 
 
 class ActivityRegularization(Layer):

@@ -122,11 +122,24 @@ PADS: Mapping[str, tuple[tuple[str, str], ...]] = {
     "ZeroPadding2D": (("top_pad", "bottom_pad"), ("left_pad", "right_pad")),
 }
 
+# Before the name of what to give instead: an argument that has no equal.
+REFUSED = "refused: "
+_RUN_AHEAD = {"max_q_size": "max_queue_size", "nb_worker": "workers", "pickle_safe": "use_multiprocessing"}
+
+
 # Arguments of functions and constructors that are no layers.
 KEYWORDS: Mapping[str, Mapping[str, str]] = {
     "InputLayer": {"input_dtype": "dtype"},
     "Model": {"input": "inputs", "output": "outputs"},
     "fit": {"nb_epoch": "epochs"},
+    "fit_generator": {
+        "nb_epoch": "epochs",
+        **_RUN_AHEAD,
+        "samples_per_epoch": f"{REFUSED}steps_per_epoch",
+        "nb_val_samples": f"{REFUSED}validation_steps",
+    },
+    "evaluate_generator": {**_RUN_AHEAD, "val_samples": f"{REFUSED}steps"},
+    "predict_generator": {**_RUN_AHEAD, "val_samples": f"{REFUSED}steps"},
 }
 
 
@@ -219,6 +232,11 @@ def old_names(kind: str) -> Callable[[F], F]:
         def taking_old_names(*args: Any, **given: Any) -> Any:
             for old, new in KEYWORDS[kind].items():
                 if old in given:
+                    if new.startswith(REFUSED):
+                        raise TypeError(
+                            f"{kind}: {old}, of Keras 1, counts samples; give {new.removeprefix(REFUSED)}, which counts "
+                            "batches."
+                        )
                     if new in given:
                         raise TypeError(f"{kind}: {old} and {new} are one argument under two names; give one of them.")
                     given[new] = given.pop(old)

@@ -1,0 +1,101 @@
+"""What layers add to the loss and to the reported numbers while they compute: `add_loss`, `add_metric`.
+
+While a step runs its forward pass it takes them (`ADDED`); in a call by hand the layer keeps the losses of its own last
+call, for `model.losses`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+
+class Added:
+    """The losses, and the metrics by name, that were added since `begin`, as long as a step takes them."""
+
+    def __init__(self) -> None:
+        self.active = False
+        self.losses: list[Tensor] = []
+        self.metrics: dict[str, Tensor] = {}
+
+    def begin(self) -> None:
+        """From here on take what is added."""
+        self.active = True
+        if self.losses or self.metrics:  # left by a forward pass that failed
+            self.losses, self.metrics = [], {}
+
+    def end(self) -> tuple[list[Tensor], dict[str, Tensor]]:
+        """What was added; the next pass begins anew."""
+        self.active = False
+        found = self.losses, self.metrics
+        if self.losses or self.metrics:
+            self.losses, self.metrics = [], {}
+        return found
+
+
+ADDED = Added()
+
+
+class Adding(nn.Module):
+    """The part of `Layer` by which a `call` adds losses and metrics."""
+
+    name: str
+    _losses_of_call: list[Tensor]
+
+    def add_loss(self, losses: Any, inputs: Any = None) -> None:
+        """In a layer's `call`: add scalars to the loss that training minimizes.
+
+        `losses`: a tensor or a list of them. `inputs`, what they depend on, is known to torch by itself. Raises
+        TypeError for what is no tensor, ValueError for one that is no scalar.
+        """
+        for loss in losses if isinstance(losses, (list, tuple)) else [losses]:
+            if not isinstance(loss, Tensor):
+                raise TypeError(f"{self.name}: add_loss takes tensors; found {type(loss).__name__}.")
+            if loss.dim():
+                raise ValueError(
+                    f"{self.name}: add_loss takes scalars; found the shape {tuple(loss.shape)}. Take its mean or sum."
+                )
+            self._add(loss, None)
+
+    def add_metric(self, value: Any, name: str, aggregation: str | None = "mean") -> None:
+        """In a layer's `call`: report the mean of a tensor under `name`, averaged over batches by their size.
+
+        Raises TypeError for what is no tensor, ValueError for another aggregation than 'mean'.
+        """
+        if aggregation != "mean":
+            raise ValueError(f"{self.name}: add_metric: aggregation must be 'mean'; found {aggregation!r}.")
+        if not isinstance(value, Tensor) or not isinstance(name, str):
+            raise TypeError(f"{self.name}: add_metric takes a tensor and a name; found {value!r} and {name!r}.")
+        self._add(value.detach().mean(dtype=None if value.is_floating_point() else torch.float32), name)
+
+    def _add(self, value: Tensor, name: str | None) -> None:
+        if value.is_meta:  # a shape is being found
+            return
+        if not ADDED.active:
+            if "_losses_of_call" not in self.__dict__:
+                self.__dict__["_losses_of_call"] = []
+                self.register_forward_pre_hook(_forget)
+            if name is None:
+                self._losses_of_call.append(value)
+        elif name is None:
+            ADDED.losses.append(value)
+        else:
+            ADDED.metrics[name] = value
+
+
+def _forget(layer: Any, _: Any) -> None:
+    layer.__dict__["_losses_of_call"] = []
+
+
+def add_activity_losses(layer: Any) -> None:
+    """Have a layer with an activity regularizer add its penalty in calls by hand too, as a step of one's own makes."""
+    if "_activity_hook" not in layer.__dict__:
+        layer.__dict__["_activity_hook"] = layer.register_forward_hook(_add_activity)
+
+
+def _add_activity(layer: Any, _: Any, outputs: Any) -> None:
+    if not ADDED.active:  # a step's own forward pass asks the regularizer itself
+        for output in outputs if isinstance(outputs, (list, tuple)) else [outputs]:
+            layer.add_loss(layer.activity_regularizer(output))

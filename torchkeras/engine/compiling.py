@@ -1,0 +1,216 @@
+"""The state of a model in training: what `compile` was given, and what it settles to."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from functools import partial
+from typing import Any
+
+import numpy as np
+import torch
+
+from torchkeras import config, optimizers
+from torchkeras.engine.added import add_activity_losses
+from torchkeras.engine.compiled import compile_arguments, reported_names, resolve, training_config
+from torchkeras.engine.extending import Extending, own_step
+from torchkeras.engine.guard import POLICIES, Guard
+from torchkeras.engine.steps import NO_LOSS, Recipe, test_step, train_step
+from torchkeras.engine.symbol import KerasTensor, as_list
+
+
+class Compiling(Extending, abstract=True):
+    """Compiling, added to a network."""
+
+    optimizer: Any = None
+    loss: Any = None
+    metrics: Any = None
+    loss_weights: Any = None
+    sample_weight_mode: Any = None
+    weighted_metrics: Any = None
+    target_tensors: Any = None
+    on_nonfinite: str | None = None
+    _recipe: Recipe | None = None
+    _placed: list[Any] | None = None
+
+    def compile(  # type: ignore[override]  # nn.Module's compile is torch.compile in place; Keras's name goes before
+        self,
+        optimizer: Any,
+        loss: Any = None,
+        metrics: Any = None,
+        loss_weights: Any = None,
+        sample_weight_mode: Any = None,
+        weighted_metrics: Any = None,
+        target_tensors: Any = None,
+        on_nonfinite: str | None = None,
+    ) -> None:
+        """Settle how the model is trained.
+
+        `optimizer`: a name, an object of Keras's or of torch.optim, one of torch's classes, or (class, options).
+        `loss`: a name, a function (y_true, y_pred), a `Loss`, or a loss of torch. `metrics` (means over samples) and
+        `weighted_metrics` (with sample weights): lists of names, functions, `Metric` objects or torchmetrics. For
+        several outputs: lists, or dictionaries by output name; the loss minimized is their sum weighted by
+        `loss_weights`. `sample_weight_mode="temporal"`: a weight for every time step. `target_tensors`: arrays or
+        tensors, the targets wherever no y is given. `on_nonfinite`: what to do after a loss or gradient that is no
+        finite number: "stop", "skip" the batch, "raise", or (None) nothing; see `engine.guard`. Which weights train is
+        settled here too. Raises ValueError for an unknown name or a list of another length.
+        """
+        if on_nonfinite not in POLICIES:
+            raise ValueError(f"compile: on_nonfinite must be None, 'stop', 'skip' or 'raise'; found {on_nonfinite!r}.")
+        if any(isinstance(tensor, KerasTensor) for tensor in as_list(target_tensors)):
+            raise ValueError("compile: target_tensors must be arrays or tensors; found a symbolic tensor.")
+        self._recipe = None
+        self.optimizer = optimizers.get(optimizer)
+        # Not by setattr: torch would make a loss or a metric that is a module a part of the model.
+        self.__dict__.update(loss=loss, metrics=metrics or [], loss_weights=loss_weights, on_nonfinite=on_nonfinite)
+        self.__dict__.update(weighted_metrics=weighted_metrics, target_tensors=target_tensors)
+        self.sample_weight_mode = sample_weight_mode
+        if self._graph is not None:
+            self._settle()
+
+    def _settle(self) -> None:
+        """Resolve what `compile` was given against the outputs, and collect the weights that train."""
+        targets = resolve(self.output_names, self._graphed, self._compile_options())
+        variables = self.trainable_weights
+        parameters = [tensor for variable in variables for tensor in variable.tensors]
+        self.optimizer.bind(
+            parameters,
+            [variable.arrangement for variable in variables],
+            layers=[variable.layer.name for variable in variables],
+            names=[variable.name for variable in variables],
+        )
+        owns_loss = type(self).compute_loss is not Extending.compute_loss
+        owns_step = own_step(self, "train") is not None
+        if not (targets or self._added_losses or owns_loss or owns_step or self._may_add_losses()):
+            raise ValueError(f"compile: {NO_LOSS[0].lower()}{NO_LOSS[1:]}")
+        self._recipe = Recipe(
+            self._trained_network(),
+            targets,
+            self.optimizer,
+            parameters,
+            [variable for variable in self.weights if variable.regularizer is not None],
+            [variable for variable in variables if variable.constraint is not None],
+            self._needs_details(),
+            len(self._added_losses),
+            list(self._added_metrics),
+            None if self.on_nonfinite is None else Guard(self.on_nonfinite, self._changing, self._device),
+            self.compute_loss if owns_loss else None,
+        )
+        if owns_step:
+            for module in self.modules():
+                if getattr(module, "activity_regularizer", None) is not None:
+                    add_activity_losses(module)
+
+    def _compile_options(self) -> dict[str, Any]:
+        names = ("loss", "metrics", "loss_weights", "sample_weight_mode", "weighted_metrics")
+        return {name: getattr(self, name) for name in names}
+
+    def _needs_details(self) -> bool:
+        masked = any(tensor._keras_mask is not None for tensor in self.outputs)
+        return masked or any(getattr(m, "activity_regularizer", None) is not None for m in self.modules())
+
+    def _may_add_losses(self) -> bool:
+        """Whether the class of some layer speaks of `add_loss`."""
+        methods = (getattr(type(m), name) for m in self.modules() for name in ("call", "forward") if hasattr(m, name))
+        return any("add_loss" in getattr(getattr(m, "__code__", None), "co_names", ()) for m in methods)
+
+    def _changing(self) -> list[torch.Tensor]:
+        """All tensors that a step changes in place."""
+        recipe = self._ready()
+        kept = [tensor for metric in recipe.kept.values() for tensor in metric.variables]
+        buffers = [buffer for buffer in self.buffers() if buffer.numel()]
+        return [*recipe.parameters, *buffers, *recipe.optimizer.tensors(), *kept]
+
+    @property
+    def metrics_names(self) -> list[str]:
+        """The names of the numbers that `evaluate` and `train_on_batch` return, in their order."""
+        recipe = self._ready()
+        return reported_names(list(recipe.targets)) + list(recipe.added_metrics)
+
+    def _compiled(self) -> None:
+        if self.optimizer is None:
+            raise RuntimeError(
+                f"You must compile the model {self.name!r} before training or testing: "
+                "`model.compile(optimizer, loss)`."
+            )
+
+    def _ready(self) -> Recipe:
+        self._compiled()
+        if self._recipe is None:
+            self._settle()
+        assert self._recipe is not None
+        return self._recipe
+
+    @property
+    def _device(self) -> torch.device:
+        """Where the weights are; the default device for a model without any."""
+        return next((t.device for t in (*self.parameters(), *self.buffers())), config.device())
+
+    def _step(self, kind: str) -> Any:
+        built_in = train_step if kind == "train" else test_step
+        return own_step(self, kind) or partial(built_in, self._ready())
+
+    # --- state -------------------------------------------------------------------------------------------------------
+
+
+    @contextmanager
+    def _mode(self, training: bool) -> Iterator[None]:
+        """Training or evaluation mode inside the block, then what each module was in before."""
+        before = [(module, module.training) for module in self.modules()]
+        self.train(training)
+        try:
+            yield
+        finally:
+            for module, mode in before:
+                module.training = mode
+
+    @contextmanager
+    def _collected(self, recipe: Recipe) -> Iterator[None]:
+        """Gradients for the weights that trained when the model was compiled, whatever `trainable` says since."""
+        placed = [(parameter.device, parameter.dtype) for parameter in recipe.parameters]
+        if placed != self._placed:  # the model was moved: its optimizer state follows
+            recipe.optimizer.bind(recipe.parameters)
+            self._placed = placed
+        now = {id(tensor) for variable in self.trainable_weights for tensor in variable.tensors}
+        if now != {id(parameter) for parameter in recipe.parameters}:
+            warnings.warn(
+                "Discrepancy between trainable weights and collected trainable weights, did you set "
+                "`model.trainable` without calling `model.compile` after?",
+                stacklevel=3,
+            )
+        frozen = [parameter for parameter in recipe.parameters if not parameter.requires_grad]
+        for parameter in frozen:
+            parameter.requires_grad_(True)
+        try:
+            yield
+        finally:
+            for parameter in frozen:
+                parameter.requires_grad_(False)
+
+    def _training_config(self) -> dict[str, Any] | None:
+        """How the model was compiled, as plain data for a file; None when it was not."""
+        if self.optimizer is None:
+            return None
+        return training_config(self)
+
+    def _optimizer_weights(self) -> list[np.ndarray]:
+        return self.optimizer.get_weights() if self._recipe is not None else []
+
+    def _compile_as(self, training: Mapping[str, Any], custom_objects: Mapping[str, Any] | None) -> None:
+        """Compile as a file says."""
+        self.compile(**compile_arguments(training, custom_objects))
+
+    def __getstate__(self) -> dict[str, Any]:
+        # The recipe holds the layers' tensors by identity: a copy settles its own, from what compile was given.
+        state = super().__getstate__()
+        if self._recipe is not None:
+            state["_optimizer_state"] = self.optimizer.get_weights()
+        return {**state, "_recipe": None, "history": None}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        arrays = state.pop("_optimizer_state", None)
+        super().__setstate__(state)
+        if arrays is not None:
+            self._settle()
+            self.optimizer.set_weights(arrays)

@@ -1,0 +1,101 @@
+"""What a user passes to `fit` and the like, against one model: checked tensors, or a `Batch` where it is streamed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from torchkeras.engine import checks, weighting
+from torchkeras.engine.compiled import Target
+from torchkeras.engine.data import Batch
+from torchkeras.engine.network import Network
+from torchkeras.engine.objectives import AS_GIVEN, CLASSES, SOME_CLASSES
+from torchkeras.engine.symbol import KerasTensor
+
+Checked = tuple[list[Tensor], list[Tensor], list[Tensor | None]]
+
+
+@dataclass(frozen=True, eq=False)
+class Intake:
+    """The inputs and targets that a model takes, and how their weights are made.
+
+    `targets`: gives those of a compiled model (asked after the model is built); None where only inputs are taken.
+    `default_targets`: used when no y is given. `free`: without a loss that says otherwise any targets are taken, for a
+    step of the user's own.
+    """
+
+    network: Network
+    targets: Callable[[], Sequence[Target]] | None = None
+    class_weight: Any = None
+    default_targets: Any = None
+    free: bool = False
+
+    def inputs(self, x: Any) -> list[Tensor]:
+        """Checked inputs; a model without a graph yet is built for them. Raises what `checks` raises."""
+        network = self.network
+        if network._graph is None:
+            (first,) = checks.standardize(x, ["input"])
+            network.build((None, *first.shape[1:]))
+        shapes, types = zip(*((tensor.shape, type_of(network, tensor)) for tensor in network.inputs), strict=True)
+        return checks.standardize(x, network.input_names, shapes, types, "input")
+
+    def arrays(self, x: Any, y: Any = None, sample_weight: Any = None, streamed: bool = False) -> Checked:
+        """Checked inputs, targets and weights. Raises what `checks` and `weighting` raise.
+
+        Class numbers of a `streamed` batch on a device are not looked at, since that would wait for it.
+        """
+        inputs = self.inputs(x)
+        if self.targets is None:
+            checks.check_lengths(inputs, [])
+            return inputs, [], []
+        targets = self.targets()
+        names = [target.name for target in targets]
+        kinds = [target.objective.target_kind for target in targets]
+        outputs = [self.network.outputs[target.index] for target in targets]
+        shapes: list[Any] = [tensor.shape for tensor in outputs]
+        types = [
+            torch.int64 if kind in (CLASSES, SOME_CLASSES) else None if kind == AS_GIVEN else type_of(self.network, t)
+            for t, kind in zip(outputs, kinds, strict=True)
+        ]
+        y = self.default_targets if y is None else y
+        if not targets and self.free:
+            count = 0 if y is None else len(y) if isinstance(y, (list, tuple)) else 1
+            names, kinds = [f"y{k}" for k in range(count)], [AS_GIVEN] * count
+            shapes, types = [(None,)] * count, [None] * count
+        true = checks.standardize_targets(y, names, shapes, kinds, types)
+        if not streamed or all(target.device.type == "cpu" for target in true):
+            checks.check_labels(true, names, shapes, kinds)
+        modes = [target.weight_mode for target in targets] or [None] * len(names)
+        weights = weighting.standardize_weights(true, names, sample_weight, self.class_weight, modes)
+        checks.check_lengths(inputs, true, weights)
+        return inputs, true, weights
+
+    def batch(self, x: Any, y: Any = None, sample_weight: Any = None) -> Batch:
+        """The same for one streamed batch, where it lies."""
+        inputs, targets, weights = self.arrays(x, y, sample_weight, streamed=True)
+        size, fixed = len(inputs[0]), fixed_batch_size(self.network)
+        if fixed is not None:
+            checks.check_batches(describe(self.network), fixed, False, size, size, "a batch")
+        return Batch(inputs, targets, weights, size)
+
+
+def fixed_batch_size(network: Network) -> int | None:
+    """The batch size that some input of a model has fixed; None for a model without a graph."""
+    shapes = [] if network._graph is None else [tensor.shape for tensor in network.inputs]
+    return next((shape[0] for shape in shapes if shape[0] is not None), None)
+
+
+def describe(network: Network) -> str:
+    """Class and name of a model, for messages."""
+    return f"{type(network).__name__} {network.name!r}"
+
+
+def type_of(network: Network, tensor: KerasTensor) -> torch.dtype:
+    """The type a symbolic tensor has now, which is another after `model.half()` or `model.double()`."""
+    if not tensor.dtype.is_floating_point:
+        return tensor.dtype
+    return next((p.dtype for p in network.parameters() if p.is_floating_point()), tensor.dtype)

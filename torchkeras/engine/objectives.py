@@ -1,0 +1,139 @@
+"""The loss of an output, in whatever form it was given: one way to call it, and what targets it takes.
+
+Keras's functions give a number a sample, under the weighted mean of 2.2.4. A `Loss` object reduces as it was told to. A
+loss of torch (a module, or a function of torch.nn.functional) is called as torch calls it: (y_pred, y_true).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from torchkeras import losses
+
+Score = Callable[[Tensor, Tensor], Tensor]
+
+# What a target may be. "like": of the output's shape. "one-hot": the same, and class numbers are told apart from it.
+# "classes": class numbers; "some classes": numbers beside them may stand for none. "free": any shape, of the output's type. "as given": not even that.
+CLASSES, SOME_CLASSES, ONE_HOT, LIKE = "classes", "some classes", "one-hot", "like"
+FREE, AS_GIVEN = "free", "as given"
+
+_KINDS = {
+    "sparse_categorical_crossentropy": CLASSES,
+    "SparseCategoricalCrossentropy": CLASSES,
+    "categorical_crossentropy": ONE_HOT,
+    "CategoricalCrossentropy": ONE_HOT,
+    "categorical_focal_crossentropy": ONE_HOT,
+    "CategoricalFocalCrossentropy": ONE_HOT,
+    "ctc": FREE,
+    "CTC": FREE,
+    "circle": FREE,
+    "Circle": FREE,
+}
+
+
+@dataclass(frozen=True)
+class Objective:
+    """A loss: `given`, what the user passed, resolved; `target_kind`, what it takes for a target."""
+
+    given: Any
+    target_kind: str
+
+    def __call__(self, true: Tensor, predicted: Tensor, weight: Tensor | None, mask: Tensor | None) -> Tensor:
+        """The loss of a batch, a scalar; weight: (batch,) or (batch, time), mask: (batch, time)."""
+        raise NotImplementedError
+
+
+class FunctionObjective(Objective):
+    """`weighted_mean(loss(y_true, y_pred))`"""
+
+    def __call__(self, true: Tensor, predicted: Tensor, weight: Tensor | None, mask: Tensor | None) -> Tensor:
+        return weighted_mean(self.given(true, predicted), weight, mask)
+
+
+class LossObjective(Objective):
+    """A `Loss` object, which reduces by itself."""
+
+    def __call__(self, true: Tensor, predicted: Tensor, weight: Tensor | None, mask: Tensor | None) -> Tensor:
+        return self.given(true, predicted, sample_weight=weight, mask=mask)
+
+
+class TorchObjective(Objective):
+    """A loss of torch: the scalar that it gives, or the weighted mean of its numbers (`reduction="none"`).
+
+    Raises ValueError for weights or a mask when it has reduced to a scalar already.
+    """
+
+    def __call__(self, true: Tensor, predicted: Tensor, weight: Tensor | None, mask: Tensor | None) -> Tensor:
+        loss = self.given(predicted, true)
+        if loss.dim():
+            return weighted_mean(loss, weight, mask)
+        if weight is not None or mask is not None:
+            what = "sample or class weights" if weight is not None else "a mask"
+            raise ValueError(
+                f"The loss {name_of(self.given)} gives one number a batch, so {what} cannot enter it: make it with "
+                "reduction='none'."
+            )
+        return loss
+
+
+def objective(identifier: Any) -> Objective:
+    """The objective that a name, function, class, config or object stands for.
+
+    Raises ValueError for an unknown name, a `Loss` that does not reduce, and a module with weights of its own.
+    """
+    found = losses.get(identifier)
+    if isinstance(found, losses.Loss):
+        if found.reduction in (None, "none"):
+            raise ValueError(
+                f"compile: the loss {type(found).__name__} has reduction 'none'; training minimizes one number: choose "
+                "'sum_over_batch_size', 'sum' or 'mean'."
+            )
+        kind = _kind(type(found).__name__, type(found))
+        ignores = kind == CLASSES and found.get_config().get("ignore_class") is not None
+        return LossObjective(found, SOME_CLASSES if ignores else kind)
+    if isinstance(found, nn.Module):
+        trained = sum(parameter.requires_grad for parameter in found.parameters())
+        if trained:
+            raise ValueError(
+                f"compile: the loss {name_of(found)} has {trained} parameters of its own, which the optimizer would "
+                "not train: make it a layer of the model and use add_loss."
+            )
+        return TorchObjective(found, AS_GIVEN)
+    if (getattr(found, "__module__", None) or "").partition(".")[0] == "torch":
+        return TorchObjective(found, AS_GIVEN)
+    return FunctionObjective(found, _kind(getattr(found, "__name__", ""), found))
+
+
+def name_of(loss: Any) -> str:
+    """The name of a function, or of an object's class."""
+    return getattr(loss, "__name__", type(loss).__name__)
+
+
+def _kind(name: str, known: Any) -> str:
+    """What targets a loss of Keras takes; any other is free."""
+    return _KINDS.get(name, LIKE) if getattr(losses, name, None) is known else FREE
+
+
+def weighted_mean(scores: Tensor, weight: Tensor | None, mask: Tensor | None) -> Tensor:
+    """Keras's mean over samples: masked scores count 0 in a mean over the unmasked, weights of 0 are left out of it.
+
+    scores: (batch, ...), True counted as 1; weight: (batch,) or (batch, time); mask: (batch, time).
+    """
+    if scores.dtype == torch.bool:
+        if mask is None and weight is None:
+            return scores.mean(dtype=torch.float32)
+        scores = scores.float()
+    if mask is not None:
+        mask = mask.to(scores.dtype)
+        scores = scores * mask / mask.mean()
+    if weight is not None:
+        if scores.dim() > weight.dim():
+            scores = scores.flatten(weight.dim()).mean(-1)
+        weight = weight.to(scores.dtype)
+        scores = scores * weight / (weight != 0).to(scores.dtype).mean()
+    return scores.mean()
