@@ -1,10 +1,10 @@
-"""Parameters in groups of one device and type: what torch's kernels over lists take at once."""
+"""Parameters in groups of one device, type and treatment: what torch's kernels over lists take at once."""
 
 # pyright: reportPrivateImportUsage=false
 # torch names its kernels over lists with an underscore; its own optimizers call the same.
 
 import math
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,18 +14,39 @@ from torch import Tensor
 Gradients = Sequence[Tensor | None]
 
 
+@dataclass(frozen=True)
+class Treatment:
+    """What makes a parameter's step another than its neighbour's.
+
+    `array`: the number of Keras's array that it is, or is a part of. `factor`: of its learning rate. `decays`: whether
+    weight decay takes it. `kind`: a word of the optimizer's own, where it has several rules. Parameters of one group
+    differ in `array` alone.
+    """
+
+    array: int
+    factor: float = 1.0
+    decays: bool = True
+    kind: str = ""
+
+
 @dataclass(eq=False)
 class Group:
-    """Parameters of one device and type, where they stand in the list they come from, and their moments.
+    """Parameters of one device, type and treatment, where they stand in the list they come from, and their moments.
 
-    `forever`: steps taken, one a parameter, for torch's Adam: so many that its bias correction is 1.
+    `arrays`: for each parameter the number of Keras's array that it belongs to. `forever`: steps taken, one a
+    parameter, for torch's Adam: so many that its bias correction is 1. `once`: a single step, for torch's Adagrad.
     """
 
     index: list[int]
     parameters: list[Tensor]
+    arrays: list[int]
     strides: list[tuple[int, ...]]
     forever: list[Tensor]
+    once: list[Tensor]
     moments: list[list[Tensor]]
+    factor: float = 1.0
+    decays: bool = True
+    kind: str = ""
 
     def takes(self, gradients: Gradients) -> bool:
         """Whether every gradient is there and lies in memory as its parameter does: the CPU's kernels do not look."""
@@ -41,27 +62,39 @@ class Group:
         def part(values: Sequence[Any]) -> list[Any]:
             return [values[i] for i in kept]
 
-        laid_out = [_laid_out_as(p, g) for p, g in zip(part(self.parameters), part(gradients), strict=True)]
+        laid_out = [laid_out_as(p, g) for p, g in zip(part(self.parameters), part(gradients), strict=True)]
+        lists = (self.index, self.parameters, self.arrays, self.strides, self.forever, self.once)
         moments = [part(moment) for moment in self.moments]
-        return Group(kept, part(self.parameters), part(self.strides), part(self.forever), moments), laid_out
+        return Group(*map(part, lists), moments, self.factor, self.decays, self.kind), laid_out
+
+    def by_array(self) -> dict[int, list[int]]:
+        """For the number of each of Keras's arrays the places, in the group, of the parameters that make it."""
+        found: dict[int, list[int]] = {}
+        for place, array in enumerate(self.arrays):
+            found.setdefault(array, []).append(place)
+        return found
 
 
-def grouped(parameters: Sequence[Tensor]) -> list[Group]:
+def grouped(parameters: Sequence[Tensor], treatments: Sequence[Treatment]) -> list[Group]:
     """Groups without moments. Raises ValueError for a parameter with gaps or overlaps in memory."""
-    found: dict[Any, list[int]] = {}
-    for i, parameter in enumerate(parameters):
+    found: dict[Hashable, list[int]] = {}
+    for i, (parameter, its) in enumerate(zip(parameters, treatments, strict=True)):
         # A tensor that fills its memory, and no other, is made anew with the strides it has.
         if torch.empty_like(parameter, device="meta").stride() != parameter.stride():
             raise ValueError(
                 f"Parameter {i} of shape {tuple(parameter.shape)} and strides {parameter.stride()} has gaps or "
                 "overlaps in memory: an optimizer needs it whole, as `parameter.contiguous()` is."
             )
-        found.setdefault((parameter.device, parameter.dtype), []).append(i)
+        key = (parameter.device, parameter.dtype, its.factor, its.decays, its.kind)
+        found.setdefault(key, []).append(i)
     groups = []
-    for (device, _), index in found.items():
+    for (device, _, factor, decays, kind), index in found.items():  # type: ignore[misc]
         of_group = [parameters[i] for i in index]
-        forever = [torch.full((), math.inf, dtype=torch.float32, device=device)] * len(index)
-        groups.append(Group(index, of_group, [p.stride() for p in of_group], forever, []))
+        forever, once = (
+            [torch.full((), count, dtype=torch.float32, device=device)] * len(index) for count in (math.inf, 1.0)
+        )
+        arrays, strides = [treatments[i].array for i in index], [p.stride() for p in of_group]
+        groups.append(Group(index, of_group, arrays, strides, forever, once, [], factor, decays, kind))
     return groups
 
 
@@ -71,29 +104,56 @@ def in_order(groups: list[Group], moment: int) -> list[Tensor]:
     return [found[i] for i in range(len(found))]
 
 
-def clipped(groups: list[Group], gradients: Gradients, norm: float | None, value: float | None) -> list[Tensor | None]:
-    """g * min(1, norm / norm of all gradients), then each element within [-value, value]; None or 0 leaves one out."""
+def clipped(
+    groups: list[Group], gradients: Gradients, each: float | None, norm: float | None, value: float | None
+) -> list[Tensor | None]:
+    """g * min(1, norm / norm of all gradients), then each element within [-value, value]; None or 0 leaves one out.
+
+    `each`: the norm that the gradient of each of Keras's arrays is scaled down to before.
+    """
     result = list(gradients)
-    present = [[i for i in group.index if gradients[i] is not None] for group in groups]
-    lists: list[Any] = [[gradients[i] for i in index] for index in present if index]
+    places = [[k for k, i in enumerate(group.index) if gradients[i] is not None] for group in groups]
+    lists: list[Any] = [
+        [gradients[group.index[k]] for k in kept] for group, kept in zip(groups, places, strict=True) if kept
+    ]
+    if each:
+        arrays = [[group.arrays[k] for k in kept] for group, kept in zip(groups, places, strict=True) if kept]
+        lists = [_clipped_each(found, of, each) for found, of in zip(lists, arrays, strict=True)]
     if norm and lists:
-        norms = [_norms(of_group) for of_group in lists]
+        norms = [torch.stack(_norms(of_group)) for of_group in lists]
         scale = (norm / torch.linalg.vector_norm(torch.cat([n.to(norms[0]) for n in norms]))).clamp(max=1.0)
         lists = [torch._foreach_mul(found, scale.to(found[0])) for found in lists]
     if value:
         lists = [torch._foreach_clamp_min(torch._foreach_clamp_max(found, value), -value) for found in lists]
-    for index, found in zip([index for index in present if index], lists, strict=True):
-        for i, gradient in zip(index, found, strict=True):
+    index = [[group.index[k] for k in kept] for group, kept in zip(groups, places, strict=True) if kept]
+    for of_group, found in zip(index, lists, strict=True):
+        for i, gradient in zip(of_group, found, strict=True):
             result[i] = gradient
     return result
 
 
-def _norms(gradients: list[Tensor]) -> Tensor:
+def array_norms(tensors: Sequence[Tensor], arrays: Sequence[int]) -> Tensor:
+    """For each tensor the norm of all those tensors that make one of Keras's arrays, as a vector."""
+    norms = torch.stack(_norms(tensors))
+    if len(set(arrays)) == len(arrays):
+        return norms
+    together = [[k for k, other in enumerate(arrays) if other == array] for array in arrays]
+    return torch.stack([torch.linalg.vector_norm(torch.stack([norms[k] for k in found])) for found in together])
+
+
+def _clipped_each(gradients: list[Tensor], arrays: Sequence[int], norm: float) -> list[Tensor]:
+    scales = (norm / array_norms(gradients, arrays)).clamp(max=1.0).to(gradients[0].dtype)
+    return torch._foreach_mul(gradients, list(scales.unbind()))  # type: ignore[return-value]
+
+
+def _norms(gradients: Sequence[Tensor]) -> list[Tensor]:
     # Half types are squared in float32: a sum of squares overflows float16.
-    return torch.stack(torch._foreach_norm(gradients, 2, dtype=torch.promote_types(gradients[0].dtype, torch.float32)))
+    dtype = torch.promote_types(gradients[0].dtype, torch.float32)
+    return list(torch._foreach_norm(gradients, 2, dtype=dtype))  # type: ignore[call-overload]
 
 
-def _laid_out_as(parameter: Tensor, gradient: Tensor) -> Tensor:
+def laid_out_as(parameter: Tensor, gradient: Tensor) -> Tensor:
+    """The gradient, copied where it does not lie in memory as its parameter does."""
     if gradient.stride() == parameter.stride():
         return gradient
     return torch.empty_like(parameter, requires_grad=False).copy_(gradient)

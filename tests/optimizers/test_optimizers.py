@@ -15,13 +15,8 @@ from torchkeras import config, optimizers
 from torchkeras.arrangement import IN_ORDER, permuted
 from torchkeras.optimizers import SGD, Adam, Optimizer, RMSprop
 
-FOLDER = Path(__file__).parent / "golden" / "keras-2.2.4-training"
-BUILT = {"SGD": SGD, "RMSprop": RMSprop, "Adam": Adam}
-RECORDS = [
-    path
-    for path in sorted(FOLDER.glob("optimizer_*.json"))
-    if json.loads(path.read_text())["optimizer"].split("(")[0] in BUILT
-]
+FOLDER = Path(__file__).parents[1] / "golden" / "keras-2.2.4-training"
+RECORDS = sorted(FOLDER.glob("optimizer_*.json"))
 TURNED = permuted((1, 0))
 ARRANGEMENTS = [TURNED, IN_ORDER, TURNED, IN_ORDER]
 
@@ -36,7 +31,7 @@ def gradients_of(parameters, x, y):
 @pytest.mark.parametrize("path", RECORDS, ids=lambda path: json.loads(path.read_text())["optimizer"])
 def test_steps_and_state_are_those_of_keras(path):
     record, arrays = json.loads(path.read_text()), np.load(path.with_suffix(".npz"))
-    optimizer = eval(record["optimizer"], BUILT)
+    optimizer = eval(record["optimizer"], vars(optimizers).copy())
     parameters = [torch.tensor(arrays[f"before{i}"].T.copy(), requires_grad=True) for i in range(4)]
     optimizer.bind(parameters, ARRANGEMENTS)
     x, y = torch.from_numpy(arrays["x"]), torch.from_numpy(arrays["y"])
@@ -60,7 +55,7 @@ def test_steps_and_state_are_those_of_keras(path):
 
 
 def test_there_are_records():
-    assert len(RECORDS) >= 5
+    assert len(RECORDS) == 9
 
 
 # --- the formulas, over many steps and every option ------------------------------------------------------------------
@@ -322,7 +317,6 @@ def test_learning_rate_is_lr():
         (lambda: RMSprop(clipnorm=-1), ValueError, "RMSprop: clipnorm must be a number of at least 0; found -1."),
         (lambda: setattr(SGD(), "lr", None), ValueError, "SGD: lr must be a number of at least 0; found None."),
         (lambda: optimizers.get("sdg"), ValueError, "Unknown optimizer: 'sdg'. Did you mean 'sgd'?"),
-        (lambda: optimizers.get(torch.optim.SGD([torch.zeros(1)])), TypeError, "as a optimizer"),
         (lambda: optimizers.get(print), TypeError, "as an optimizer: give a name, a config or an instance"),
     ],
 )

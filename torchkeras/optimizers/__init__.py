@@ -1,0 +1,93 @@
+"""Optimizers: parameters and gradients to new parameters, in place: Keras's formulas on torch's kernels over lists.
+
+With lr_t = lr / (1 + decay * iterations), the rate of the step, counted from 0. Of Keras 2.2.4: SGD, RMSprop, Adagrad,
+Adadelta, Adam, Adamax, Nadam, with its formulas and defaults; of Keras 3: AdamW, Lion, Lamb, Muon, Adafactor, Ftrl. Any
+of `torch.optim` is taken as it is, by `TorchOptimizer`.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from torchkeras import registry
+from torchkeras.optimizers import schedules
+from torchkeras.optimizers.base import Optimizer
+from torchkeras.optimizers.factored import Adafactor
+from torchkeras.optimizers.leader import Ftrl
+from torchkeras.optimizers.moments import Adam, Adamax, AdamW, Lamb, Nadam
+from torchkeras.optimizers.momentum import SGD, Lion
+from torchkeras.optimizers.orthogonal import Muon
+from torchkeras.optimizers.root_mean_square import Adadelta, Adagrad, RMSprop
+from torchkeras.optimizers.torch_optimizer import TorchOptimizer, is_torch
+
+__all__ = [
+    "SGD",
+    "Adadelta",
+    "Adafactor",
+    "Adagrad",
+    "Adam",
+    "AdamW",
+    "Adamax",
+    "Ftrl",
+    "Lamb",
+    "Lion",
+    "Muon",
+    "Nadam",
+    "Optimizer",
+    "RMSprop",
+    "TorchOptimizer",
+    "adadelta",
+    "adagrad",
+    "adam",
+    "adamax",
+    "deserialize",
+    "get",
+    "nadam",
+    "rmsprop",
+    "schedules",
+    "serialize",
+    "sgd",
+]
+
+sgd = SGD
+rmsprop = RMSprop
+adagrad = Adagrad
+adadelta = Adadelta
+adam = Adam
+adamax = Adamax
+nadam = Nadam
+
+for _kind in (SGD, RMSprop, Adagrad, Adadelta, Adam, Adamax, Nadam, AdamW, Lion, Lamb, Muon, Adafactor, Ftrl):
+    registry.optimizers.register(_kind.__name__, _kind)
+    registry.optimizers.register(_kind.__name__.lower(), _kind)
+
+
+def get(identifier: Any, custom_objects: Mapping[str, Any] | None = None) -> Any:
+    """An optimizer from a name in any case, a config or an `Optimizer`, which is given back as it is.
+
+    One of `torch.optim` is an instance, a class, a `functools.partial` of it or a pair of class and options; it becomes
+    a `TorchOptimizer`. Raises ValueError for an unknown name and TypeError for an object of another kind.
+    """
+    if isinstance(identifier, (Optimizer, TorchOptimizer)):
+        return identifier
+    if is_torch(identifier):
+        return TorchOptimizer(identifier)
+    if isinstance(identifier, Mapping) and isinstance(identifier.get("class_name"), str):
+        found = {**identifier, "class_name": _known(identifier["class_name"], custom_objects)}
+    else:
+        found = _known(identifier, custom_objects) if isinstance(identifier, str) else identifier
+    optimizer = registry.optimizers.get(found, custom_objects)
+    if not isinstance(optimizer, (Optimizer, TorchOptimizer)):
+        raise TypeError(
+            f"Could not interpret {identifier!r} as an optimizer: give a name, a config or an instance of a subclass "
+            "of torchkeras.optimizers.Optimizer."
+        )
+    return optimizer
+
+
+def _known(name: str, custom_objects: Mapping[str, Any] | None) -> str:
+    own = {**registry.get_custom_objects(), **(custom_objects or {})}
+    return name.lower() if name not in own and name.lower() in registry.optimizers else name
+
+
+deserialize = get
+serialize = registry.optimizers.serialize

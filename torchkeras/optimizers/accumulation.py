@@ -1,0 +1,66 @@
+"""Gradients of several batches to their mean, in one buffer a parameter."""
+
+# pyright: reportPrivateImportUsage=false
+# torch names its kernels over lists with an underscore; its own optimizers call the same.
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+
+from torchkeras.parameter_groups import Gradients
+
+
+class Accumulator:
+    """mean = sum(samples * gradient) / sum(samples) over the batches since the last `take`.
+
+    The buffers hold the mean at any time, so that half types do not overflow. `count`: the batches in it; `samples`:
+    their samples, None where a file told only the batches, which then count as many each as the next one has.
+    """
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.samples: float | None = 0.0
+        self.buffers: list[Tensor] = []
+        self.present: set[int] = set()  # the parameters that had a gradient in any batch
+
+    def add(self, parameters: Sequence[Tensor], gradients: Gradients, samples: float) -> None:
+        """Take the gradients of a batch into the mean; None counts as zeros."""
+        if len(self.buffers) != len(parameters):
+            self.buffers = [torch.zeros_like(p, requires_grad=False) for p in parameters]
+        found = [i for i, gradient in enumerate(gradients) if gradient is not None]
+        before = self.count * samples if self.samples is None else self.samples
+        self.samples = before + samples
+        weight = samples / self.samples if self.samples else 0.0
+        given = [gradients[i] for i in found]
+        if self.count == 0:
+            torch._foreach_zero_(self.buffers)
+            if found and weight:
+                torch._foreach_copy_([self.buffers[i] for i in found], given)  # type: ignore[arg-type]
+        elif len(found) == len(self.buffers):
+            torch._foreach_lerp_(self.buffers, given, weight)  # type: ignore[call-overload]
+        else:
+            torch._foreach_mul_(self.buffers, 1.0 - weight)
+            if found:
+                torch._foreach_add_([self.buffers[i] for i in found], given, alpha=weight)  # type: ignore[call-overload]
+        self.present.update(found)
+        self.count += 1
+
+    def take(self) -> list[Tensor | None]:
+        """The mean, None where no batch had a gradient; it holds until the next `add`."""
+        mean = [buffer if i in self.present else None for i, buffer in enumerate(self.buffers)]
+        self.count, self.samples, self.present = 0, 0.0, set()
+        return mean
+
+    def follow(self, parameters: Sequence[Tensor]) -> None:
+        """Bring the buffers to where the parameters are now."""
+        if self.buffers:
+            self.buffers = fitted_to(parameters, self.buffers)
+
+
+def fitted_to(parameters: Sequence[Tensor], values: Sequence[Tensor]) -> list[Tensor]:
+    """Copies of the values with the device, type and memory layout of the parameters."""
+    with torch.no_grad():
+        return [torch.empty_like(p, requires_grad=False).copy_(v) for p, v in zip(parameters, values, strict=True)]

@@ -1,0 +1,314 @@
+"""`Optimizer`: what all optimizers of Keras share: options, a step over groups of parameters, and state.
+
+`apply(parameters, gradients, samples)` is one step. Options and counts stay on the host: a step waits for nothing, and
+no number becomes a tensor. State is kept as torch lays the parameters out; `get_weights` gives it in Keras's order of
+arrays and of axes.
+"""
+
+# pyright: reportPrivateImportUsage=false
+# torch names its kernels over lists with an underscore; its own optimizers call the same.
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import InitVar, dataclass, fields
+from typing import Any, ClassVar
+
+import torch
+from torch import Tensor
+
+from torchkeras.arrangement import IN_ORDER, Arrangement
+from torchkeras.optimizers.accumulation import Accumulator
+from torchkeras.optimizers.averages import Averages
+from torchkeras.optimizers.options import RULES, newer
+from torchkeras.optimizers.schedules import LearningRateSchedule
+from torchkeras.optimizers.state import State, plain
+from torchkeras.optimizers.treatment import excluded_ids, treatments
+from torchkeras.parameter_groups import Gradients, Group, clipped, grouped, in_order
+
+REGROUPING = ("lr_multipliers", "no_weight_decay", "exclude_layers", "exclude_embeddings")
+
+
+@dataclass(eq=False, kw_only=True)
+class Optimizer(State):
+    """The base class; a subclass declares its options as dataclass fields and defines `step`.
+
+    `learning_rate` is another name of `lr`; either may be a schedule of `torchkeras.optimizers.schedules`.
+    `clipnorm`, also called `global_clipnorm`: all gradients together are scaled down to this norm. `each_clipnorm`: the
+    gradient of each weight is, before that (what Keras 3 and tf.keras call clipnorm). `clipvalue`: each element is
+    clipped to [-clipvalue, clipvalue], after that. `weight_decay`: before the step p -= rate * weight_decay * p;
+    `no_weight_decay` lists patterns of weights' names that it leaves out, see `exclude_from_weight_decay`.
+    `use_ema`: moving averages of the weights are kept, average = ema_momentum * average + (1 - ema_momentum) * p, and
+    every `ema_overwrite_frequency` steps, unless that is None, the weights are set to them. Averages are taken at each
+    batch, as in Keras 3, also while gradients accumulate.
+    `gradient_accumulation_steps`: that many batches make one step, with the mean of their gradients by samples.
+    `lr_multipliers`: factors of the learning rate by the name of a layer.
+    `iterations`: the steps taken. Raises TypeError for an unknown option and ValueError for a bad value.
+    """
+
+    lr: Any = 0.01  # each subclass has it as its first option
+    clipnorm: float | None = None
+    clipvalue: float | None = None
+    each_clipnorm: float | None = newer(None)
+    weight_decay: float | None = newer(None)
+    no_weight_decay: Sequence[str] = newer(())
+    use_ema: bool = newer(False)
+    ema_momentum: float = newer(0.99)
+    ema_overwrite_frequency: int | None = newer(None)
+    gradient_accumulation_steps: int | None = newer(None)
+    lr_multipliers: Mapping[str, float] | None = newer(None)
+    learning_rate: InitVar[Any] = None
+    global_clipnorm: InitVar[float | None] = None
+
+    moment_names: ClassVar[tuple[str, ...]] = ()
+    counts_steps: ClassVar[bool] = True  # whether the first of Keras's arrays is `iterations`
+    decays_weights: ClassVar[bool] = False  # whether `step` does what `weight_decay` asks for
+    takes_arrays: ClassVar[bool] = False  # whether `step` needs all parameters of one of Keras's arrays together
+
+    decay: ClassVar[Any] = 0.0
+
+    def __post_init__(self, learning_rate: Any, global_clipnorm: float | None) -> None:
+        given = (("lr", "learning_rate", learning_rate), ("clipnorm", "global_clipnorm", global_clipnorm))
+        for name, other, value in given:
+            if value is None:
+                continue
+            if getattr(self, name) not in (getattr(type(self), name, None), value):
+                raise TypeError(f"{type(self).__name__}: {name} and {other} are one option; found both.")
+            setattr(self, name, value)
+        self.iterations = 0
+        self._given: Any = None
+        self._parameters: list[Tensor] = []
+        self._arrangements: list[Arrangement] = []
+        self._layers: list[str] | None = None
+        self._names: list[str] | None = None
+        self._groups: list[Group] = []
+        self._kinds: dict[int, str] = {}
+        self._excluded: list[Any] = []
+        self._accumulated = Accumulator()
+        self._averages = Averages()
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name in RULES:
+            try:
+                value = RULES[name](value)
+            except ValueError as error:
+                raise ValueError(f"{type(self).__name__}: {name} {error}") from error
+            self._set_option(name, value)
+        else:
+            object.__setattr__(self, name, value)
+
+    def _set_option(self, name: str, value: Any) -> None:
+        before = getattr(self, name, None)
+        if name == "gradient_accumulation_steps" and value != before:
+            self.flush()
+        object.__setattr__(self, name, value)
+        bound = getattr(self, "_groups", ())
+        if any(group.moments and len(group.moments) != len(self.moment_names) for group in bound):
+            object.__setattr__(self, name, before)
+            raise ValueError(f"{type(self).__name__}: {name} cannot change from {before!r} once there is state.")
+        if name in REGROUPING and bound:
+            self.bind(self._given)
+
+    # --- what trains -------------------------------------------------------------------------------------------------
+
+    def bind(
+        self,
+        parameters: Sequence[Tensor],
+        arrangements: Sequence[Arrangement] | None = None,
+        layers: Sequence[str] | None = None,
+        names: Sequence[str] | None = None,
+    ) -> None:
+        """Take `parameters` as those to train; moments start at zero, or go on if the parameters are the same.
+
+        `arrangements`: how the parameters, in their order, make Keras's arrays; unless given, each is one as it is.
+        `layers`, `names`: of each of Keras's arrays the name of its layer, and its own ("kernel"). Call it again when
+        parameters moved to another device, type or memory format. Raises ValueError for a parameter with gaps or
+        overlaps in memory, and for `lr_multipliers` of a layer that is not there.
+        """
+        same = len(parameters) == len(self._parameters) and all(map(operator.is_, parameters, self._parameters))
+        if arrangements is not None or not same:
+            self._arrangements = [IN_ORDER] * len(parameters) if arrangements is None else list(arrangements)
+            self._layers, self._names = (None if given is None else list(given) for given in (layers, names))
+        before = self._groups if same else []
+        self._given, self._parameters = parameters, list(parameters)
+        treated = treatments(self)
+        self._kinds = {treatment.array: treatment.kind for treatment in treated}
+        self._groups = grouped(self._parameters, treated)
+        if not same:
+            self._accumulated, self._averages = Accumulator(), Averages()
+        self._accumulated.follow(self._parameters)
+        self._averages.follow(self._parameters)
+        if any(group.moments for group in before):
+            self._carry_over(before)
+
+    def exclude_from_weight_decay(
+        self, var_list: Iterable[Any] | None = None, var_names: Iterable[str] | None = None
+    ) -> None:
+        """Leave weights out of `weight_decay`: these themselves, and those in whose name one of these patterns is found.
+
+        A pattern is a regular expression, looked for in a weight's own name ("bias"); one with a slash is a weight's
+        whole path ("dense_1/kernel"). A second call replaces what a first one said.
+        """
+        self._excluded = list(var_list or ())
+        self.no_weight_decay = tuple(var_names or ())
+
+    def _kind(self, array: int, tensors: list[Tensor]) -> str:
+        """The rule by which one of Keras's arrays, made of these parameters, trains; for an optimizer with several."""
+        return ""
+
+    # --- a step ------------------------------------------------------------------------------------------------------
+
+    def apply(self, parameters: Sequence[Tensor], gradients: Gradients, samples: float = 1) -> bool:
+        """One step in place; a parameter whose gradient is None stays as it is. The gradients are left unchanged.
+
+        `samples`: how many the gradients are the mean of; it counts when gradients accumulate. Returns whether the
+        parameters were updated.
+        """
+        if parameters is not self._given:
+            self.bind(parameters)
+        with torch.no_grad():
+            if self.gradient_accumulation_steps is not None:
+                self._accumulated.add(self._parameters, gradients, samples)
+                if self._accumulated.count < self.gradient_accumulation_steps:
+                    if self.use_ema:
+                        self._average()
+                    return False
+                gradients = self._accumulated.take()
+            self._update(gradients)
+        return True
+
+    def flush(self) -> bool:
+        """Make a step of the gradients accumulated so far. Returns whether there were any."""
+        if not getattr(self, "_accumulated", None) or not self._accumulated.count:
+            return False
+        with torch.no_grad():
+            self._update(self._accumulated.take())
+        return True
+
+    def _update(self, gradients: Gradients) -> None:
+        if self.clipnorm or self.clipvalue or self.each_clipnorm:
+            gradients = clipped(self._groups, gradients, self.each_clipnorm, self.clipnorm, self.clipvalue)
+        now = self.current_lr
+        for group in self._groups:
+            rate = now * group.factor
+            found: Any = gradients if len(self._groups) == 1 else [gradients[i] for i in group.index]
+            if not group.moments and self.keeps_moments:
+                group.moments = self._zeros(group)
+            taken, found = (group, found) if group.takes(found) else self._fitted(group, found)
+            if found:
+                if self.weight_decay and group.decays and not self.decays_weights:
+                    torch._foreach_mul_(taken.parameters, 1.0 - rate * self.weight_decay)
+                self.step(taken, found, rate)
+        if self.use_ema:
+            self._average()
+        self.iterations += 1
+
+    def _fitted(self, group: Group, gradients: Gradients) -> tuple[Group, list[Tensor]]:
+        if self.takes_arrays:
+            present = {array for array, g in zip(group.arrays, gradients, strict=True) if g is not None}
+            gradients = [
+                torch.zeros_like(p) if g is None and array in present else g
+                for p, g, array in zip(group.parameters, gradients, group.arrays, strict=True)
+            ]
+        return group.fitted(gradients)
+
+    def _average(self) -> None:
+        self._averages.update(self._parameters, self.iterations, self.ema_momentum, self.ema_overwrite_frequency)
+
+    @property
+    def current_lr(self) -> float:
+        """The rate of the next step: lr / (1 + decay * iterations), where a schedule gives the lr.
+
+        A schedule counts batches, as in Keras 3: with accumulated gradients the last of those that make the step.
+        """
+        rate = self.lr
+        if isinstance(rate, LearningRateSchedule):
+            every = self.gradient_accumulation_steps or 1
+            rate = float(rate(self.iterations * every + every - 1))
+        return rate / (1.0 + self.decay * self.iterations) if self.decay else rate
+
+    @property
+    def keeps_moments(self) -> bool:
+        """Whether a step with the present options needs state."""
+        return bool(self.moment_names)
+
+    def step(self, group: Group, gradients: list[Tensor], rate: float) -> None:
+        """Change `group.parameters` and `group.moments` (one list for each of `moment_names`) in place."""
+        raise NotImplementedError(f"{type(self).__name__} has no step(group, gradients, rate).")
+
+    # --- averages ----------------------------------------------------------------------------------------------------
+
+    def swap_ema(self) -> None:
+        """Exchange the weights and their moving averages, in place. Raises ValueError when none are kept."""
+        self._need_averages("swap_ema")
+        with torch.no_grad():
+            self._averages.swap(self._parameters)
+
+    def overwrite_with_ema(self) -> None:
+        """Set the weights to their moving averages, as Keras 3 does when `fit` ends. Raises ValueError without any."""
+        self._need_averages("overwrite_with_ema")
+        with torch.no_grad():
+            self._averages.begin(self._parameters)
+            torch._foreach_copy_(self._parameters, self._averages.values)  # type: ignore[arg-type]
+
+    def _need_averages(self, method: str) -> None:
+        if not self.use_ema:
+            raise ValueError(f"{type(self).__name__}: {method} needs use_ema=True; found False.")
+
+    # --- moments -----------------------------------------------------------------------------------------------------
+
+    def _zeros(self, group: Group) -> list[list[Tensor]]:
+        return [[torch.zeros_like(p, requires_grad=False) for p in group.parameters] for _ in self.moment_names]
+
+    def _carry_over(self, before: list[Group]) -> None:
+        old = [in_order(before, i) for i in range(len(self.moment_names))]
+        for group in self._groups:
+            group.moments = self._zeros(group)
+            for moment, values in zip(group.moments, old, strict=True):
+                for tensor, i in zip(moment, group.index, strict=True):
+                    if tensor.shape == values[i].shape:  # another for a weight that has changed its rule
+                        tensor.copy_(values[i])
+
+    # --- options -----------------------------------------------------------------------------------------------------
+
+    def get_config(self) -> dict[str, Any]:
+        """The options by name; `clipnorm`, `clipvalue` and those newer than Keras 2.2.4 where they are set."""
+        found = {}
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if field.name == "no_weight_decay":
+                value = (*value, *self._excluded_paths())
+            optional = field.name in ("clipnorm", "clipvalue") or field.metadata.get("newer")
+            if not (optional and value == field.default):
+                found[field.name] = plain(value)
+        return found
+
+    def _excluded_paths(self) -> list[str]:
+        if self._excluded and self._names is None:
+            raise ValueError(
+                f"{type(self).__name__}: weights excluded from weight_decay by var_list have no names before compile; "
+                "exclude them by var_names."
+            )
+        wanted = excluded_ids(self._excluded)
+        return [self._path(array) for array, found in enumerate(self._tensors()) if wanted & set(map(id, found))]
+
+    @classmethod
+    def from_config(cls, config: Mapping[str, Any]) -> Any:
+        """The optimizer whose `get_config` gave `config`."""
+        return cls(**config)
+
+
+
+
+# The dataclass has read these names as arguments of the constructor; from here on they are attributes that follow.
+for _name, _followed in (("learning_rate", "lr"), ("global_clipnorm", "clipnorm")):
+    setattr(
+        Optimizer,
+        _name,
+        property(
+            operator.attrgetter(_followed),
+            lambda self, value, followed=_followed: setattr(self, followed, value),
+            doc=f"Another name of `{_followed}`.",
+        ),
+    )

@@ -1,0 +1,67 @@
+"""Ftrl: follow the regularized leader."""
+
+# pyright: reportPrivateImportUsage=false
+# torch names its kernels over lists with an underscore; its own optimizers call the same.
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from torchkeras.optimizers.base import Optimizer
+from torchkeras.parameter_groups import Group
+
+
+@dataclass(eq=False)
+class Ftrl(Optimizer):
+    """p = (clip(z, -l1, l1) - z) / (n**power / lr_t + 2 * l2 + beta / lr_t), the power being -learning_rate_power
+
+    Before it z += g + 2 * l2_shrinkage * p - (n_new**power - n**power) / lr_t * p; n_new = n + g**2. Long names:
+    `l1_regularization_strength`, `l2_regularization_strength`, `l2_shrinkage_regularization_strength`. The n before the
+    first step is `initial_accumulator_value`. Where the rate is 0, which the formula divides by, weights and state stay.
+    McMahan et al., https://research.google.com/pubs/archive/41159.pdf; options as in Keras 3.
+    """
+
+    lr: Any = 0.001
+    learning_rate_power: float = -0.5
+    initial_accumulator_value: float = 0.1
+    l1_regularization_strength: float = 0.0
+    l2_regularization_strength: float = 0.0
+    l2_shrinkage_regularization_strength: float = 0.0
+    beta: float = 0.0
+
+    moment_names = ("accumulators", "linears")
+
+    def _zeros(self, group: Group) -> list[list[Tensor]]:
+        _, linears = super()._zeros(group)
+        start = self.initial_accumulator_value
+        return [[torch.full_like(p, start, requires_grad=False) for p in group.parameters], linears]
+
+    def step(self, group: Group, gradients: list[Tensor], rate: float) -> None:
+        if not rate:
+            return
+        parameters, (sums, linears) = group.parameters, group.moments
+        grown = self._power(torch._foreach_addcmul(sums, gradients, gradients))  # type: ignore[call-overload]
+        shift: Any = torch._foreach_sub(grown, self._power(sums))  # type: ignore[call-overload]
+        torch._foreach_mul_(shift, parameters)  # type: ignore[call-overload]
+        torch._foreach_add_(linears, gradients)  # type: ignore[call-overload]
+        torch._foreach_add_(linears, shift, alpha=-1.0 / rate)  # type: ignore[call-overload]
+        if self.l2_shrinkage_regularization_strength:
+            # Before the weights change: it is the old ones that shrink.
+            twice = 2.0 * self.l2_shrinkage_regularization_strength
+            torch._foreach_add_(linears, parameters, alpha=twice)  # type: ignore[call-overload]
+        denominators: Any = torch._foreach_div(grown, rate)  # type: ignore[call-overload]
+        torch._foreach_add_(denominators, 2.0 * self.l2_regularization_strength + self.beta / rate)  # type: ignore[call-overload]
+        limit = self.l1_regularization_strength
+        clipped: Any = torch._foreach_clamp_max(linears, limit)  # type: ignore[call-overload]
+        torch._foreach_clamp_min_(clipped, -limit)  # type: ignore[call-overload]
+        torch._foreach_sub_(clipped, linears)  # type: ignore[call-overload]
+        torch._foreach_div_(clipped, denominators)  # type: ignore[call-overload]
+        torch._foreach_copy_(parameters, clipped)  # type: ignore[arg-type]
+        torch._foreach_addcmul_(sums, gradients, gradients)  # type: ignore[call-overload]
+
+    def _power(self, sums: Any) -> Any:
+        return torch._foreach_pow(sums, -self.learning_rate_power)  # type: ignore[call-overload]

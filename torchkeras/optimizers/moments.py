@@ -1,0 +1,192 @@
+"""Optimizers of two moments: Adam, AdamW, Adamax, Nadam, Lamb.
+
+All have m = beta_1 * m + (1 - beta_1) * g and, but for Adamax, v = beta_2 * v + (1 - beta_2) * g**2; t is the number of
+the step, counted from 1.
+"""
+
+# pyright: reportPrivateImportUsage=false
+# torch names its kernels over lists with an underscore; its own optimizers call the same.
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from torchkeras.optimizers.base import Optimizer
+from torchkeras.optimizers.kernels import fused_adam, leaky, leaky_squares
+from torchkeras.optimizers.root_mean_square import rooted
+from torchkeras.parameter_groups import Group, array_norms
+
+
+@dataclass(eq=False)
+class Adam(Optimizer):
+    """p -= lr_t * sqrt(1 - beta_2**t) / (1 - beta_1**t) * m / (sqrt(v) + epsilon); with amsgrad the largest v so far
+
+    Kingma and Ba, https://arxiv.org/abs/1412.6980v8; Reddi et al., https://openreview.net/forum?id=ryQu7f-RZ
+    """
+
+    lr: Any = 0.001
+    beta_1: float = 0.9
+    beta_2: float = 0.999
+    epsilon: float = None  # type: ignore[assignment]  # the configuration's, by its rule
+    decay: float = 0.0  # type: ignore[misc]
+    amsgrad: bool = False
+
+    decays_weights = True
+
+    @property
+    def moment_names(self) -> tuple[str, ...]:  # type: ignore[override]
+        return ("ms", "vs", "vhats") if self.amsgrad else ("ms", "vs")
+
+    def step(self, group: Group, gradients: list[Tensor], rate: float) -> None:
+        corrected = adam_rate(rate, self.iterations + 1, self.beta_1, self.beta_2)
+        decay = self.weight_decay if self.weight_decay and group.decays and rate else 0.0
+        # The kernel decays by its own rate, which has the bias correction in it.
+        decay *= rate / corrected if decay else 0.0
+        fused_adam(group, gradients, group.moments, corrected, self.beta_1, self.beta_2, self.epsilon, decay)
+
+    def get_weights(self) -> list[np.ndarray]:
+        return super().get_weights() + self._unused()
+
+    def set_weights(self, weights: Sequence[Any]) -> None:
+        unused = self._unused()
+        kept = len(weights) - len(unused)
+        if any(np.shape(array) != (1,) for array in weights[kept:]):
+            raise ValueError(
+                f"{type(self).__name__}: without amsgrad the last arrays of the state, one a parameter, have shape (1,)."
+            )
+        super().set_weights(weights[:kept])
+
+    def _unused(self) -> list[np.ndarray]:
+        # Keras writes a zero for each parameter where amsgrad would have its maximum.
+        return [] if self.amsgrad else [np.zeros(1, np.float32) for _ in self._arrangements]
+
+
+@dataclass(eq=False)
+class AdamW(Adam):
+    """Adam after p -= lr_t * weight_decay * p, in one kernel.
+
+    Loshchilov and Hutter, https://arxiv.org/abs/1711.05101; options as in Keras 3.
+    """
+
+    weight_decay: float = 0.004
+
+
+@dataclass(eq=False)
+class Adamax(Optimizer):
+    """u = max(beta_2 * u, |g|); p -= lr_t / (1 - beta_1**t) * m / (u + epsilon)
+
+    Kingma and Ba, https://arxiv.org/abs/1412.6980v8, section 7.
+    """
+
+    lr: Any = 0.002
+    beta_1: float = 0.9
+    beta_2: float = 0.999
+    epsilon: float = None  # type: ignore[assignment]
+    decay: float = 0.0  # type: ignore[misc]
+
+    moment_names = ("ms", "us")
+
+    def step(self, group: Group, gradients: list[Tensor], rate: float) -> None:
+        firsts, largest = group.moments
+        leaky(firsts, gradients, self.beta_1)
+        torch._foreach_mul_(largest, self.beta_2)  # type: ignore[call-overload]
+        torch._foreach_maximum_(largest, torch._foreach_abs(gradients))  # type: ignore[call-overload]
+        rate /= 1.0 - self.beta_1 ** (self.iterations + 1)
+        denominators = torch._foreach_add(largest, self.epsilon)  # type: ignore[call-overload]
+        torch._foreach_addcdiv_(group.parameters, firsts, denominators, value=-rate)  # type: ignore[call-overload]
+
+
+@dataclass(eq=False)
+class Nadam(Optimizer):
+    """Adam with Nesterov's momentum, which warms up: c_t = beta_1 * (1 - 0.96**(t * schedule_decay) / 2)
+
+    With C_t the product of all c so far, p -= lr * ((1 - c_t) * g / (1 - C_t) + c_(t+1) * m / (1 - C_(t+1))) /
+    (sqrt(v / (1 - beta_2**t)) + epsilon). Keras 3's has a `schedule_decay` of 1. Dozat,
+    http://cs229.stanford.edu/proj2015/054_report.pdf
+    """
+
+    lr: Any = 0.002
+    beta_1: float = 0.9
+    beta_2: float = 0.999
+    epsilon: float = None  # type: ignore[assignment]
+    schedule_decay: float = 0.004
+
+    moment_names = ("ms", "vs")
+    _product: ClassVar[Any] = None  # after how many steps C was what
+
+    def _momentum(self, t: int) -> float:
+        return self.beta_1 * (1.0 - 0.5 * 0.96 ** (t * self.schedule_decay))
+
+    def _product_before(self) -> float:
+        """C after `iterations` steps: what was kept or, after a jump as a file makes it, counted anew."""
+        if self._product is None or self._product[0] != self.iterations:
+            found, t = 1.0, 1
+            while found and t <= self.iterations:
+                found, t = found * self._momentum(t), t + 1
+            self._product = (self.iterations, found)
+        return self._product[1]
+
+    def _update(self, gradients: Any) -> None:
+        product = self._product_before()
+        super()._update(gradients)
+        self._product = (self.iterations, product * self._momentum(self.iterations))
+
+    def step(self, group: Group, gradients: list[Tensor], rate: float) -> None:
+        firsts, squares = group.moments
+        leaky(firsts, gradients, self.beta_1)
+        leaky_squares(squares, gradients, self.beta_2)
+        t = self.iterations + 1
+        now, ahead = self._momentum(t), self._momentum(t + 1)
+        product = self._product_before() * now
+        scaled = torch._foreach_div(squares, 1.0 - self.beta_2**t)  # type: ignore[call-overload]
+        denominators = rooted(list(scaled), self.epsilon, False)
+        for values, share in ((gradients, (1.0 - now) / (1.0 - product)), (firsts, ahead / (1.0 - product * ahead))):
+            torch._foreach_addcdiv_(group.parameters, values, denominators, value=-rate * share)  # type: ignore[call-overload]
+
+    def _more(self) -> dict[str, float]:
+        return {"product": self._product_before()}
+
+    def _load_more(self, numbers: Mapping[str, float]) -> None:
+        self._product = (self.iterations, numbers["product"])
+
+
+@dataclass(eq=False)
+class Lamb(Optimizer):
+    """u = (m / (1 - beta_1**t)) / (sqrt(v / (1 - beta_2**t)) + epsilon); p -= lr_t * norm(p) / norm(u) * u
+
+    The norms are those of a weight; where one is 0 their ratio is 1. You et al., https://arxiv.org/abs/1904.00962;
+    options as in Keras 3.
+    """
+
+    lr: Any = 0.001
+    beta_1: float = 0.9
+    beta_2: float = 0.999
+    epsilon: float = None  # type: ignore[assignment]
+
+    moment_names = ("ms", "vs")
+    takes_arrays = True
+
+    def step(self, group: Group, gradients: list[Tensor], rate: float) -> None:
+        firsts, squares = group.moments
+        leaky(firsts, gradients, self.beta_1)
+        leaky_squares(squares, gradients, self.beta_2)
+        t = self.iterations + 1
+        scaled = torch._foreach_div(squares, 1.0 - self.beta_2**t)  # type: ignore[call-overload]
+        updates: Any = torch._foreach_div(firsts, 1.0 - self.beta_1**t)  # type: ignore[call-overload]
+        torch._foreach_div_(updates, rooted(list(scaled), self.epsilon, False))  # type: ignore[call-overload]
+        sizes, lengths = array_norms(group.parameters, group.arrays), array_norms(updates, group.arrays)
+        ratios = torch.where((sizes > 0) & (lengths > 0), sizes / lengths, torch.ones_like(sizes))
+        torch._foreach_mul_(updates, list(ratios.to(updates[0].dtype).unbind()))  # type: ignore[call-overload]
+        torch._foreach_add_(group.parameters, updates, alpha=-rate)  # type: ignore[call-overload]
+
+
+def adam_rate(rate: float, t: int, beta_1: float, beta_2: float) -> float:
+    """rate * sqrt(1 - beta_2**t) / (1 - beta_1**t)"""
+    return rate * math.sqrt(1.0 - beta_2**t) / (1.0 - beta_1**t)

@@ -1,0 +1,76 @@
+"""Optimizers whose state is a velocity: SGD and Lion. See `base` for lr_t, the rate of a step."""
+
+# pyright: reportPrivateImportUsage=false
+# torch names its kernels over lists with an underscore; its own optimizers call the same.
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from torchkeras.optimizers.base import Optimizer
+from torchkeras.optimizers.kernels import fused_sgd, leaky
+from torchkeras.parameter_groups import Group
+
+
+@dataclass(eq=False)
+class SGD(Optimizer):
+    """v = momentum * v - lr_t * g; p += v, or with nesterov p += momentum * v - lr_t * g
+
+    Without momentum no velocity is kept, and `get_weights` gives zeros for it.
+    """
+
+    lr: Any = 0.01
+    momentum: float = 0.0
+    decay: float = 0.0  # type: ignore[misc]
+    nesterov: bool = False
+
+    moment_names = ("moments",)
+
+    @property
+    def keeps_moments(self) -> bool:
+        return self.momentum > 0
+
+    def step(self, group: Group, gradients: list[Tensor], rate: float) -> None:
+        if not self.momentum:
+            fused_sgd(group.parameters, gradients, [], lr=rate, momentum=0.0, dampening=0.0)
+            return
+        # torch's buffer with a dampening of 1 - rate is -v: it holds whatever the rate of earlier steps was.
+        ahead = self.momentum if self.nesterov else 1.0
+        buffers = group.moments[0]
+        fused_sgd(group.parameters, gradients, buffers, lr=ahead, momentum=self.momentum, dampening=1.0 - rate)
+        if self.nesterov:
+            torch._foreach_add_(group.parameters, gradients, alpha=-rate)  # type: ignore[call-overload]
+
+    def get_weights(self) -> list[np.ndarray]:
+        weights = super().get_weights()
+        return weights[:1] + [0.0 - buffer for buffer in weights[1:]]
+
+    def set_weights(self, weights: Sequence[Any]) -> None:
+        super().set_weights([*weights[:1], *(-np.asarray(velocity) for velocity in weights[1:])])
+
+
+@dataclass(eq=False)
+class Lion(Optimizer):
+    """p -= lr_t * sign(beta_1 * m + (1 - beta_1) * g); m = beta_2 * m + (1 - beta_2) * g
+
+    Chen et al., https://arxiv.org/abs/2302.06675; options as in Keras 3.
+    """
+
+    lr: Any = 0.001
+    beta_1: float = 0.9
+    beta_2: float = 0.99
+
+    moment_names = ("momentums",)
+
+    def step(self, group: Group, gradients: list[Tensor], rate: float) -> None:
+        (momentums,) = group.moments
+        directions = torch._foreach_lerp(momentums, gradients, 1.0 - self.beta_1)  # type: ignore[call-overload]
+        torch._foreach_sign_(directions)
+        torch._foreach_add_(group.parameters, directions, alpha=-rate)  # type: ignore[call-overload]
+        leaky(momentums, gradients, self.beta_2)

@@ -1,0 +1,129 @@
+"""Optimizers that divide a gradient by the root of its mean square: RMSprop, Adagrad, Adadelta."""
+
+# pyright: reportPrivateImportUsage=false
+# torch names its kernels over lists with an underscore; its own optimizers call the same.
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from torchkeras.optimizers.base import Optimizer
+from torchkeras.optimizers.kernels import adagrad, fused_adam, leaky, leaky_squares
+from torchkeras.optimizers.options import newer
+from torchkeras.parameter_groups import Group
+
+
+@dataclass(eq=False)
+class RMSprop(Optimizer):
+    """a = rho * a + (1 - rho) * g**2; p -= lr_t * g / (sqrt(a) + epsilon)
+
+    `epsilon_inside_root`: the denominator is sqrt(a + epsilon), as in Keras 3. `centered`: a - mean(g)**2 stands for a,
+    the mean being kept as a is. `momentum`: v = momentum * v + lr_t * g / denominator; p -= v. Hinton's lecture 6,
+    http://www.cs.toronto.edu/~tijmen/csc321/slides/lecture_slides_lec6.pdf
+    """
+
+    lr: Any = 0.001
+    rho: float = 0.9
+    epsilon: float = None  # type: ignore[assignment]  # the configuration's, by its rule
+    decay: float = 0.0  # type: ignore[misc]
+    momentum: float = newer(0.0)
+    centered: bool = newer(False)
+    epsilon_inside_root: bool = newer(False)
+
+    counts_steps = False
+
+    @property
+    def moment_names(self) -> tuple[str, ...]:  # type: ignore[override]
+        more = (("velocities",) if self.momentum else ()) + (("means",) if self.centered else ())
+        return ("accumulators", *more)
+
+    def step(self, group: Group, gradients: list[Tensor], rate: float) -> None:
+        if not (self.momentum or self.centered or self.epsilon_inside_root):
+            # Adam whose first moment is the gradient itself: one kernel, in 0.24 of the time of five foreach calls.
+            fused_adam(group, gradients, [gradients, *group.moments], rate, 0.0, self.rho, self.epsilon)
+            return
+        squares = group.moments[0]
+        leaky_squares(squares, gradients, self.rho)
+        if self.centered:
+            means = group.moments[-1]
+            leaky(means, gradients, self.rho)
+            squares = torch._foreach_addcmul(squares, means, means, value=-1.0)  # type: ignore[call-overload]
+        denominators = rooted(squares, self.epsilon, self.epsilon_inside_root)
+        if self.momentum:
+            velocities = group.moments[1]
+            torch._foreach_mul_(velocities, self.momentum)  # type: ignore[call-overload]
+            torch._foreach_addcdiv_(velocities, gradients, denominators, value=rate)  # type: ignore[call-overload]
+            torch._foreach_sub_(group.parameters, velocities)  # type: ignore[call-overload]
+        else:
+            torch._foreach_addcdiv_(group.parameters, gradients, denominators, value=-rate)  # type: ignore[call-overload]
+
+
+@dataclass(eq=False)
+class Adagrad(Optimizer):
+    """a += g**2; p -= lr_t * g / (sqrt(a) + epsilon)
+
+    `epsilon_inside_root`: the denominator is sqrt(a + epsilon), as in Keras 3, whose `initial_accumulator_value`, the a
+    before the first step, is 0.1. Duchi et al., https://www.jmlr.org/papers/volume12/duchi11a/duchi11a.pdf
+    """
+
+    lr: Any = 0.01
+    epsilon: float = None  # type: ignore[assignment]
+    decay: float = 0.0  # type: ignore[misc]
+    initial_accumulator_value: float = newer(0.0)
+    epsilon_inside_root: bool = newer(False)
+
+    moment_names = ("accumulators",)
+    counts_steps = False
+
+    def _zeros(self, group: Group) -> list[list[Tensor]]:
+        start = self.initial_accumulator_value
+        return [[torch.full_like(p, start, requires_grad=False) for p in group.parameters]]
+
+    def step(self, group: Group, gradients: list[Tensor], rate: float) -> None:
+        if not self.epsilon_inside_root:
+            adagrad(group, gradients, rate, self.epsilon)
+            return
+        (squares,) = group.moments
+        torch._foreach_addcmul_(squares, gradients, gradients)  # type: ignore[call-overload]
+        denominators = rooted(squares, self.epsilon, True)
+        torch._foreach_addcdiv_(group.parameters, gradients, denominators, value=-rate)  # type: ignore[call-overload]
+
+
+@dataclass(eq=False)
+class Adadelta(Optimizer):
+    """a = rho * a + (1 - rho) * g**2; u = g * sqrt(d + epsilon) / sqrt(a + epsilon)
+
+    Then p -= lr_t * u; d = rho * d + (1 - rho) * u**2. Zeiler, https://arxiv.org/abs/1212.5701
+    """
+
+    lr: Any = 1.0
+    rho: float = 0.95
+    epsilon: float = None  # type: ignore[assignment]
+    decay: float = 0.0  # type: ignore[misc]
+
+    moment_names = ("accumulators", "delta_accumulators")
+    counts_steps = False
+
+    def step(self, group: Group, gradients: list[Tensor], rate: float) -> None:
+        squares, deltas = group.moments
+        leaky_squares(squares, gradients, self.rho)
+        updates = rooted(deltas, self.epsilon, True)
+        torch._foreach_div_(updates, rooted(squares, self.epsilon, True))  # type: ignore[call-overload]
+        torch._foreach_mul_(updates, gradients)  # type: ignore[call-overload]
+        torch._foreach_add_(group.parameters, updates, alpha=-rate)  # type: ignore[call-overload]
+        leaky_squares(deltas, updates, self.rho)
+
+
+def rooted(squares: list[Tensor], epsilon: float, inside: bool) -> list[Tensor]:
+    """sqrt(squares + epsilon) if `inside`, else sqrt(squares) + epsilon."""
+    if inside:
+        found = torch._foreach_add(squares, epsilon)  # type: ignore[call-overload]
+        torch._foreach_sqrt_(found)
+    else:
+        found = torch._foreach_sqrt(squares)
+        torch._foreach_add_(found, epsilon)  # type: ignore[call-overload]
+    return list(found)

@@ -1,0 +1,189 @@
+"""The state of an optimizer: as Keras's arrays, and whole, for going on bit by bit."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from itertools import islice
+from typing import Any, ClassVar
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from torchkeras.arrangement import Arrangement
+from torchkeras.arrays import to_numpy
+from torchkeras.optimizers.accumulation import Accumulator, fitted_to
+from torchkeras.optimizers.averages import Averages
+from torchkeras.optimizers.schedules import LearningRateSchedule
+from torchkeras.parameter_groups import Group, in_order
+
+
+@dataclass(frozen=True)
+class Slot:
+    """An array of the state: its moment's name, the number of the weight it belongs to, and the tensors that make it.
+
+    `whole`: whether it has the weight's own shape.
+    """
+
+    moment: str
+    array: int
+    made: Arrangement
+    tensors: list[Tensor]
+    whole: bool = True
+
+
+class State:
+    """What an `Optimizer` does with its state. See there for the attributes."""
+
+    moment_names: ClassVar[tuple[str, ...]]
+    counts_steps: ClassVar[bool]
+    iterations: int
+    _parameters: list[Tensor]
+    _arrangements: list[Arrangement]
+    _layers: list[str] | None
+    _names: list[str] | None
+    _groups: list[Group]
+    _accumulated: Accumulator
+    _averages: Averages
+    _zeros: Any
+
+    # --- Keras's arrays ----------------------------------------------------------------------------------------------
+
+    def _tensors(self) -> list[list[Tensor]]:
+        """For each of Keras's arrays its parameters."""
+        each = iter(self._parameters)
+        return [list(islice(each, made.count)) for made in self._arrangements]
+
+    def _path(self, array: int) -> str:
+        """ "layer/weight" of one of Keras's arrays, as far as `bind` was told."""
+        layer = self._layers[array] if self._layers else ""
+        return f"{layer}/{self._names[array] if self._names else ''}"
+
+    def slots(self) -> list[Slot]:
+        """The state as Keras's arrays, moment by moment."""
+        self._begin()
+        found = []
+        for moment, name in enumerate(self.moment_names):
+            each = iter(in_order(self._groups, moment))
+            found += [Slot(name, k, made, list(islice(each, made.count))) for k, made in enumerate(self._arrangements)]
+        return found
+
+    def _begin(self) -> None:
+        for group in self._groups:
+            group.moments = group.moments or self._zeros(group)
+
+    weights = property(lambda self: self.get_weights(), doc="The state, as `get_weights` gives it.")
+
+    def get_weights(self) -> list[np.ndarray]:
+        """A copy of the state as Keras 2.2.4 orders it: `iterations` (where it has it), then moment by moment.
+
+        There is none before `bind` or the first step. Averages and accumulated gradients are not among it.
+        """
+        if not self._parameters:
+            return []
+        first = [np.array(self.iterations, dtype=np.int64)] if self.counts_steps else []
+        return first + [to_numpy(slot.made.array(slot.tensors)).copy() for slot in self.slots()]
+
+    def set_weights(self, weights: Sequence[Any]) -> None:
+        """Set the state from arrays ordered as `get_weights` gives them; `bind` comes before.
+
+        Raises ValueError when their number or the shape of one is another.
+        """
+        wanted = self.slots() if self._parameters else []
+        first = int(self.counts_steps and bool(self._parameters))
+        name = type(self).__name__
+        if len(weights) != first + len(wanted):
+            hint = "" if self._parameters else " Call `bind` with the parameters first."
+            raise ValueError(f"{name}: the state has {first + len(wanted)} arrays; found {len(weights)}.{hint}")
+        arrays = [np.asarray(array) for array in weights]
+        shapes = [()] * first + [slot.made.shape(slot.tensors) for slot in wanted]
+        for i, (array, shape) in enumerate(zip(arrays, shapes, strict=True)):
+            if array.shape != shape:
+                raise ValueError(f"{name}: array {i} of the state has shape {shape}; found {array.shape}.")
+        if first:
+            self.iterations = int(arrays[0])
+        with torch.no_grad():
+            for slot, array in zip(wanted, arrays[first:], strict=True):
+                slot.made.assign(slot.tensors, torch.as_tensor(array.copy()))
+
+    # --- whole -------------------------------------------------------------------------------------------------------
+
+    def state_dict(self) -> dict[str, Any]:
+        """All that going on bit by bit needs: steps, options, moments, averages and accumulated gradients.
+
+        Plain values and tensors, the latter in the order of the parameters; they are the optimizer's own, which
+        further steps change, as in torch.
+        """
+        begun = bool(self._groups) and all(group.moments for group in self._groups)
+        accumulated = self._accumulated
+        return {
+            "class_name": type(self).__name__,
+            "iterations": self.iterations,
+            "options": {field.name: plain(getattr(self, field.name)) for field in fields(self)},  # type: ignore[arg-type]
+            "moments": {
+                name: in_order(self._groups, i) if begun else [] for i, name in enumerate(self.moment_names)
+            },
+            "averages": list(self._averages.values),
+            "accumulated": {
+                "count": accumulated.count,
+                "samples": accumulated.samples,
+                "present": sorted(accumulated.present),
+                "gradients": list(accumulated.buffers) if accumulated.count else [],
+            },
+            "more": self._more(),
+        }
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Go on from what `state_dict` gave; `bind` comes before. Raises ValueError when it is another optimizer's."""
+        name = type(self).__name__
+        if state.get("class_name") != name:
+            raise ValueError(f"{name}: the state is of {state.get('class_name')}.")
+        lists = [*state["moments"].values(), state["averages"], state["accumulated"]["gradients"]]
+        for tensors in lists:
+            if tensors and len(tensors) != len(self._parameters):
+                raise ValueError(f"{name}: the state is of {len(tensors)} parameters; found {len(self._parameters)}.")
+        self._accumulated.count = 0  # else a new number of steps to accumulate would make a step of them
+        for option, value in state["options"].items():
+            if plain(getattr(self, option)) != value:
+                setattr(self, option, value)
+        if list(state["moments"]) != list(self.moment_names):
+            raise ValueError(f"{name}: the state has {', '.join(state['moments'])}; found {self.moment_names}.")
+        self.iterations = int(state["iterations"])
+        self._load_moments(list(state["moments"].values()))
+        self._load_more(state["more"])
+        self._averages.values = fitted_to(self._parameters, state["averages"]) if state["averages"] else []
+        found, accumulated = state["accumulated"], self._accumulated
+        accumulated.count, accumulated.samples = found["count"], found["samples"]
+        accumulated.present = set(found["present"])
+        accumulated.buffers = fitted_to(self._parameters, found["gradients"]) if found["gradients"] else []
+
+    def _load_moments(self, moments: list[list[Tensor]]) -> None:
+        if not any(moments):
+            for group in self._groups:
+                group.moments = []
+            return
+        self._begin()
+        with torch.no_grad():
+            for i, values in enumerate(moments):
+                for mine, value in zip(in_order(self._groups, i), values, strict=True):
+                    if mine.shape != value.shape:
+                        raise ValueError(
+                            f"{type(self).__name__}: the state has shape {tuple(value.shape)} for a parameter whose is "
+                            f"{tuple(mine.shape)}."
+                        )
+                    mine.copy_(value)
+
+    def _more(self) -> dict[str, float]:
+        """Numbers of the state beside `iterations` and the moments."""
+        return {}
+
+    def _load_more(self, numbers: Mapping[str, float]) -> None:
+        """Set those numbers."""
+
+
+def plain(value: Any) -> Any:
+    """An option as a config and a state have it."""
+    if isinstance(value, LearningRateSchedule):
+        return {"class_name": type(value).__name__, "config": value.get_config()}
+    return list(value) if isinstance(value, tuple) else value
