@@ -4,6 +4,7 @@ import re
 from types import SimpleNamespace
 
 import numpy as np
+import pandas as pd
 import pytest
 import torch
 from torch.utils.data import DataLoader, TensorDataset
@@ -37,8 +38,26 @@ def test_no_names_no_data():
     assert standardize(None, []) == standardize([], []) == []
 
 
-def frame():
-    return type("DataFrame", (), {"__module__": "pandas.core.frame"})()
+@pytest.mark.parametrize("wrap", [lambda frame: frame, lambda frame: frame.astype("float64"), lambda frame: [frame]])
+def test_a_data_frame_of_one_input_is_one_array(wrap):
+    (found,) = standardize(wrap(pd.DataFrame(B, columns=list("xyz"))), ["a"], [(None, 3)], [torch.float32])
+    torch.testing.assert_close(found, torch.from_numpy(B))
+
+
+def test_a_data_frame_gives_each_of_several_inputs_the_column_of_its_name():
+    frame = pd.DataFrame({"b": [1, 2], "a": [3.0, 4.0]})
+    first, second = standardize(frame, ["a", "b"], [(None, 1), (None, 1)], [torch.float32, torch.int64])
+    assert (first.tolist(), second.tolist()) == ([[3.0], [4.0]], [[1], [2]])
+    first, second = standardize(frame[["b"]].join(frame[["a"]]), ["a", "b"], [(None, 1)] * 2, what="target")
+    assert (first.tolist(), second.tolist()) == ([[3.0], [4.0]], [[1], [2]])
+
+
+def test_series():
+    (found,) = standardize(pd.Series([1.0, 2.0], index=[7, 3]), ["a"], [(None, 1)], [torch.float32])
+    assert found.tolist() == [[1.0], [2.0]]
+    (weight,) = standardize_weights([torch.zeros(2, 1)], ["a"], pd.Series([1.0, 2.0]))
+    assert weight is not None
+    assert weight.tolist() == [1.0, 2.0]
 
 
 def sparse():
@@ -62,7 +81,11 @@ BAD_INPUTS = [
     ({"a": A, "c": B}, *ONE, ValueError, "no input is called 'c'; there are ['a']."),
     (None, *ONE, ValueError, "Error when checking model input: expected data for 'a', but got None."),
     ([A, None], *PAIR, ValueError, "Error when checking input: b got None instead of an array."),
-    (frame(), *ONE, TypeError, "a got a pandas DataFrame; pass its `.values`."),
+    (pd.DataFrame({"u": ["x"]}), *ONE, ValueError, "a got an array of object elements; pass real numbers."),
+    (pd.DataFrame({"a": [1.0], "c": [1.0]}), *PAIR, ValueError,
+     'No data provided for "b". Need data for each key in: [\'a\', \'b\']'),
+    (pd.DataFrame({"a": [1.0], "b": [1.0], "c": [1.0]}), *PAIR, ValueError,
+     "Error when checking model input: no input is called 'c'; there are ['a', 'b']."),
     (np.array([None, "x"]), *ONE, ValueError, "a got an array of object elements; pass real numbers."),
     (np.array(["x"]), *ONE, ValueError, "a got an array of <U1 elements; pass real numbers."),
     (torch.zeros(2, 2, dtype=torch.complex64), *ONE, ValueError, "a got an array of torch.complex64 elements"),

@@ -41,9 +41,11 @@ ORDER = [
     ),
     "engine.network",
     *(
+        "engine.prefetch",
         "engine.data",
         "engine.checks",
         "engine.weighting",
+        "engine.sources",
         "callbacks",
         "engine.compiled",
         "engine.steps",
@@ -57,6 +59,7 @@ ORDER = [
     *("saving.layouts", "saving.reordering", "saving.training", "saving.keras2"),
     *("saving.sources", "saving.dialects", "saving.loading", "saving.writing"),
     "models",
+    "utils",
     "__init__",
     *("commands", "__main__"),
 ]

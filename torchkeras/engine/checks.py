@@ -26,7 +26,8 @@ def standardize(
     what: str = "input",
     as_given: Sequence[bool] | None = None,
 ) -> list[Tensor]:
-    """One tensor for each name, from an array, a tensor, a list of them, a list of numbers or a dict by name.
+    """One tensor for each name, from an array, a tensor, a list of them, a list of numbers or a dict by name; also from
+    pandas, where a DataFrame for several names gives each the column of its name.
 
     An array with one axis gets a second one of length 1, as in Keras, unless one axis is expected. A None among
     `shapes` leaves the shape free, one among `dtypes` the type. `what`: "input" or "target". `as_given`: which keep
@@ -155,6 +156,8 @@ def _items(values: Any, names: Sequence[str], what: str) -> list[Any]:
         raise ValueError(f"Error when checking model {what}: expected data for {_listed(names)}, but got None.")
     if values is None:
         return []
+    if _is_frame(values) and len(names) > 1:
+        values = {name: values[name] for name in values.columns}
     if isinstance(values, Mapping):
         return _by_name(values, names, what)
     items = list(values) if isinstance(values, (list, tuple)) else [values]
@@ -188,8 +191,6 @@ def _array(value: Any, name: str, what: str) -> Any:
     where = f"Error when checking {what}: {name}"
     if value is None:
         raise ValueError(f"{where} got None instead of an array.")
-    if type(value).__module__.partition(".")[0] == "pandas":
-        raise TypeError(f"{where} got a pandas {type(value).__name__}; pass its `.values`.")
     if isinstance(value, KerasTensor):
         raise TypeError(f"{where} got a symbolic tensor, which has no values; pass an array.")
     if isinstance(value, Tensor) and value.layout == torch.strided:
@@ -244,6 +245,11 @@ def _is_number(value: Any) -> bool:
 
 def _has_shape(value: Any) -> bool:
     return isinstance(getattr(value, "shape", None), (tuple, torch.Size))
+
+
+def _is_frame(value: Any) -> bool:
+    """Whether this is a pandas DataFrame, or what behaves as one: pandas itself need not be there."""
+    return hasattr(value, "iloc") and hasattr(value, "columns")
 
 
 def _kind(value: Any) -> str:

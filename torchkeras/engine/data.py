@@ -1,6 +1,6 @@
 """Arrays and tensors to batches on the model's device; a batch in order is a view, a shuffled one is gathered there."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from torchkeras import config
+from torchkeras.engine.prefetch import to_device
 
 ORDERS = ("sequential", "shuffled", "batch")
 
@@ -71,34 +72,37 @@ class ArrayData:
         """The number of batches; the last one may be smaller."""
         return -(-self.size // batch_size)
 
-    def batches(self, batch_size: int, order: str = "sequential") -> Iterator[Batch]:
+    def batches(self, batch_size: int, order: str = "sequential", skip: int = 0) -> Generator[Batch, None, None]:
         """One epoch. Orders: "sequential"; "shuffled", each sample anywhere; "batch", whole batches in another order.
 
-        As in Keras a smaller last batch stays last in "batch". Raises ValueError for another order.
+        As in Keras a smaller last batch stays last in "batch". The order is drawn by this call; the first `skip`
+        batches of it are left out. Raises ValueError for another order.
         """
-        if order not in ORDERS:
-            raise ValueError(f"order must be one of {', '.join(map(repr, ORDERS))}; found {order!r}.")
-        if isinstance(batch_size, bool) or not isinstance(batch_size, (int, np.integer)) or batch_size < 1:
-            raise ValueError(f"batch_size must be a positive integer; found {batch_size!r}.")
-        return self._gathered(int(batch_size)) if order == "shuffled" else self._views(int(batch_size), order)
+        check_order(order)
+        check_batch_size(batch_size)
+        made = self._gathered if order == "shuffled" else self._views
+        batches = made(int(batch_size), order, skip)
+        return batches if self.resident else to_device(batches, self.device)
 
-    def _gathered(self, batch_size: int) -> Iterator[Batch]:
+    def _gathered(self, batch_size: int, order: str, skip: int) -> Generator[Batch, None, None]:
         # One permutation an epoch, drawn where the samples lie: no index travels.
         where = self.device if self.resident else torch.device("cpu")
-        for index in torch.randperm(self.size, device=where).split(batch_size):
-            yield self._batch([None if v is None else v.index_select(0, index) for v in self._values], len(index))
+        indices = torch.randperm(self.size, device=where).split(batch_size)[skip:]
+        return (
+            self._batch([None if v is None else v.index_select(0, index) for v in self._values], len(index))
+            for index in indices
+        )
 
-    def _views(self, batch_size: int, order: str) -> Iterator[Batch]:
+    def _views(self, batch_size: int, order: str, skip: int) -> Generator[Batch, None, None]:
         chunks = [None if v is None else v.split(batch_size) for v in self._values]
-        whole = self.size // batch_size
-        numbers = torch.randperm(whole).tolist() if order == "batch" else list(range(whole))
-        for i in numbers + list(range(whole, self.steps(batch_size))):
-            size = batch_size if i < whole else self.size - whole * batch_size
-            yield self._batch([None if chunk is None else chunk[i] for chunk in chunks], size)
+        return (
+            self._batch(
+                [None if chunk is None else chunk[i] for chunk in chunks], min(batch_size, self.size - i * batch_size)
+            )
+            for i in batch_numbers(self.size, batch_size, order)[skip:]
+        )
 
     def _batch(self, values: list[Any], size: int) -> Batch:
-        if not self.resident:
-            values = [None if v is None else v.pin_memory().to(self.device, non_blocking=True) for v in values]
         return Batch(
             values[: self._first_target],
             values[self._first_target : self._first_weight],
@@ -111,13 +115,7 @@ class ArrayData:
 
         Raises ValueError when the fraction is not between 0 and 1, or leaves one part without samples.
         """
-        if not 0.0 < fraction < 1.0:
-            raise ValueError(f"validation_split must be between 0 and 1; found {fraction!r}.")
-        at = int(self.size * (1.0 - fraction))
-        if at in (0, self.size):
-            raise ValueError(
-                f"validation_split {fraction!r} of {self.size} samples leaves none to one of the two parts."
-            )
+        at = split_at(self.size, fraction)
         return self._part(0, at), self._part(at, self.size - at)
 
     def _part(self, start: int, size: int) -> "ArrayData":
@@ -126,6 +124,35 @@ class ArrayData:
         part._values = [None if v is None else v.narrow(0, start, size) for v in self._values]
         part.size = size
         return part
+
+
+def check_order(order: str) -> None:
+    """Raise ValueError for what is none of `ORDERS`."""
+    if order not in ORDERS:
+        raise ValueError(f"order must be one of {', '.join(map(repr, ORDERS))}; found {order!r}.")
+
+
+def check_batch_size(batch_size: Any) -> None:
+    """Raise ValueError for what is no positive integer."""
+    if isinstance(batch_size, bool) or not isinstance(batch_size, (int, np.integer)) or batch_size < 1:
+        raise ValueError(f"batch_size must be a positive integer; found {batch_size!r}.")
+
+
+def batch_numbers(size: int, batch_size: int, order: str) -> list[int]:
+    """The numbers of the batches of `size` samples, in "sequential" order or as "batch" draws it."""
+    whole, rest = divmod(size, batch_size)
+    numbers = torch.randperm(whole).tolist() if order == "batch" else list(range(whole))
+    return numbers + ([whole] if rest else [])
+
+
+def split_at(size: int, fraction: float) -> int:
+    """Where `size` samples are divided so that the last `fraction` of them is one part. Raises as `ArrayData.split`."""
+    if not 0.0 < fraction < 1.0:
+        raise ValueError(f"validation_split must be between 0 and 1; found {fraction!r}.")
+    at = int(size * (1.0 - fraction))
+    if at in (0, size):
+        raise ValueError(f"validation_split {fraction!r} of {size} samples leaves none to one of the two parts.")
+    return at
 
 
 def as_tensor(value: Any, dtype: torch.dtype | None = None) -> Tensor:

@@ -1,0 +1,118 @@
+"""Epochs of a given number of batches, whatever the length of the source."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import torch
+
+from torchkeras.engine.data import Batch
+from torchkeras.engine.sources.source import Batches, Source, passed_over
+
+
+class Limited(Source):
+    """`steps` batches an epoch: each epoch goes on where the one before stopped, and round again at the source's end.
+
+    The source's own `on_epoch_end` is called at the end of the source, not after `steps`. Where the source can be run
+    through only once and ends early, a warning says so and `ended` becomes True; it is the last epoch. `option`: what
+    `steps` is called where the user gave it. `close` begins again at the source's start.
+    """
+
+    def __init__(self, source: Source, steps: int, device: torch.device, option: str = "steps_per_epoch"):
+        self.source, self._steps, self._option = source, steps, option
+        self.kind, self.batch_size = source.kind, source.batch_size
+        self._device = device
+        self._pass: Batches | None = None
+        self._taken = 0  # batches of the pass under way
+        self._began: dict[str, Any] = {}  # the random numbers and the source when it began
+        self._restored: dict[str, Any] | None = None
+
+    @property
+    def steps(self) -> int:
+        return self._steps
+
+    def batches(self, order: str, skip: int = 0) -> Batches:
+        """As `Source.batches`. After `load_state_dict` the source goes on where that state was taken; `skip` then says
+        only how many batches of this epoch are behind it.
+        """
+        if self._restored is not None:
+            self._resume(order, self._restored)
+            self._restored = None
+        elif skip and self._pass is None:
+            self._begin(order, skip % self.source.steps if self.source.steps else skip)
+        elif skip:
+            passed_over(iter(lambda: self._next(order), None), skip)
+        return self._epoch(order, skip)
+
+    def _epoch(self, order: str, done: int) -> Batches:
+        for number in range(done, self._steps):
+            batch = self._next(order)
+            if batch is None:
+                self._warn(number)
+                return
+            yield batch
+
+    def _next(self, order: str) -> Batch | None:
+        """The next batch, of a new pass where the old one has ended; None when there is no new one."""
+        if self.ended:
+            return None
+        if self._pass is None:
+            self._begin(order, 0)
+        batch = next(self._pass, None)  # type: ignore[arg-type]
+        if batch is None and self.source.once:
+            self.ended = True
+            return None
+        if batch is None:
+            self._end_of_source()
+            return self._next(order)
+        self._taken += 1
+        if self._taken == self.source.steps:
+            self._end_of_source()
+        return batch
+
+    def _begin(self, order: str, skip: int) -> None:
+        self._began = {"random": torch.get_rng_state(), "source": self.source.state_dict()}
+        if self._device.type == "cuda":
+            self._began["random_device"] = torch.cuda.get_rng_state(self._device)
+        self._pass = self.source.batches(order, skip)
+        self._taken = skip
+
+    def _end_of_source(self) -> None:
+        self.close()
+        self.source.on_epoch_end()
+
+    def _warn(self, number: int) -> None:
+        warnings.warn(
+            f"The data ran out after {number} of {self._steps} batches of an epoch, and the epoch ends here: "
+            f"{self.kind} must give {self._option} * epochs batches in all.",
+            stacklevel=2,
+        )
+
+    def close(self) -> None:
+        self._pass, self._taken = None, 0
+        self.source.close()
+
+    def split(self, fraction: float) -> tuple[Source, Source]:
+        """The first part in epochs of `steps` batches, the last one whole."""
+        first, last = self.source.split(fraction)
+        return Limited(first, self._steps, self._device, self._option), last
+
+    def state_dict(self) -> dict[str, Any]:
+        """How far the source is run through, and the state of the random numbers when that pass began."""
+        return {"taken": self._taken, **self._began} if self._pass is not None else {"taken": 0}
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        self._restored = dict(state)
+
+    def _resume(self, order: str, state: dict[str, Any]) -> None:
+        self.close()
+        if not state["taken"]:
+            return
+        devices = [self._device] if "random_device" in state else []
+        with torch.random.fork_rng(devices):
+            torch.set_rng_state(state["random"])
+            for device in devices:
+                torch.cuda.set_rng_state(state["random_device"], device)
+            self.source.load_state_dict(state["source"])
+            self._begin(order, state["taken"])

@@ -1,0 +1,89 @@
+"""From what a user passes as x, y and sample_weight to a source, by the type of x."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from torchkeras.engine import checks
+from torchkeras.engine.sources.generators import GeneratorSource
+from torchkeras.engine.sources.kinds import ARRAYS, KINDS, STEPS, TARGETS, CheckArrays, Kind, Request
+from torchkeras.engine.sources.limited import Limited
+from torchkeras.engine.sources.sequences import SequenceSource, Workers
+from torchkeras.engine.sources.source import Prepare, Source
+
+# Why an option is refused where it is.
+REASONS = {
+    "y": "Its batches bring their targets: (x, y) or (x, y, sample_weight).",
+    "sample_weight": "Its batches bring their weights: (x, y, sample_weight).",
+    "batch_size": "It makes its own batches.",
+    "shuffle": "It has its own order.",
+    "shuffle='batch'": "It has its own order.",
+    "workers": "Threads make the batches of a Sequence only.",
+    "use_multiprocessing": "Processes make the batches of a Sequence or a torch Dataset only.",
+}
+
+
+def open_source(
+    x: Any,
+    y: Any = None,
+    sample_weight: Any = None,
+    *,
+    batch_size: int | None = None,
+    shuffle: Any = None,
+    steps: int | None = None,
+    workers: int = 1,
+    use_multiprocessing: bool = False,
+    max_queue_size: int = 10,
+    prepare: Prepare,
+    check_arrays: CheckArrays,
+    device: torch.device,
+    method: str = "fit",
+    default_batch_size: int = 32,
+) -> Source:
+    """The source for x, by its type: an entry of `KINDS`, or arrays.
+
+    batch_size, shuffle: None where the user said nothing. shuffle is only checked here; `Source.batches` takes an
+    order. steps: the number of batches an epoch, None for all that the source has. prepare: (x, y, sample_weight) of
+    one batch to a Batch in host memory; check_arrays: of whole arrays, to lists of tensors. method: "fit",
+    "validation", "evaluate" or "predict", for messages, and since a list made for `predict` is several inputs.
+    Raises TypeError for what is no data, ValueError for an option that x has no use for.
+    """
+    if shuffle not in (None, True, False, "batch"):
+        raise ValueError(f"{method}: shuffle must be True, False or 'batch'; found {shuffle!r}.")
+    if steps is not None:
+        checks.check_count(method, STEPS.get(method, "steps"), steps, least=1)
+    checks.check_count(method, "workers", workers, least=0)
+    checks.check_count(method, "max_queue_size", max_queue_size, least=1)
+    made_by = Workers(int(workers), bool(use_multiprocessing), int(max_queue_size))
+    request = Request(
+        x, y, sample_weight, batch_size, shuffle, steps, made_by, prepare, check_arrays, torch.device(device), method,
+        default_batch_size,
+    )  # fmt: skip
+    kind = next((kind for kind in KINDS if kind.test(x)), ARRAYS)
+    _refuse_options(request, kind)
+    source = kind.open(request)
+    if isinstance(source, (GeneratorSource, SequenceSource)):
+        source.lists_are_inputs = method == "predict"
+    if source.steps == 0:
+        raise ValueError(f"{method}: {kind.name} has no batches.")
+    if steps is None or steps == source.steps:
+        return source
+    return Limited(source, int(steps), request.device, request.steps_option)
+
+
+def _refuse_options(request: Request, kind: Kind) -> None:
+    given = {
+        "y": request.y is not None,
+        "sample_weight": request.sample_weight is not None,
+        "batch_size": request.batch_size is not None,
+        "shuffle": request.shuffle in (False, "batch"),  # True is the default of `fit`
+        "shuffle='batch'": request.shuffle == "batch",
+        "workers": request.workers.count not in (0, 1),
+        "use_multiprocessing": request.workers.processes,
+    }
+    refused = [option for option in kind.refused if option in TARGETS or not request.validates]
+    for option in refused:
+        if given[option]:
+            raise ValueError(f"{request.method}: {option} cannot be given with {kind.name}. {REASONS[option]}")

@@ -1,0 +1,28 @@
+"""Work in threads, its results in order."""
+
+from collections import deque
+from collections.abc import Callable, Generator, Iterable
+from concurrent.futures import Future, ThreadPoolExecutor
+from itertools import islice
+from typing import Any
+
+
+def in_threads(
+    call: Callable[[Any], Any], arguments: Iterable[Any], workers: int, waiting: int
+) -> Generator[Any, None, None]:
+    """`call` of each argument, by `workers` threads, at most `waiting` of them begun before they are asked for.
+
+    The threads start at the first `next`, and have ended when the iterator is exhausted, closed, or has raised. What
+    `call` raises comes out here, in its place, with its own traceback.
+    """
+    pending: deque[Future[Any]] = deque()
+    pool = ThreadPoolExecutor(workers, thread_name_prefix="torchkeras-data")
+    try:
+        rest = iter(arguments)
+        pending.extend(pool.submit(call, argument) for argument in islice(rest, waiting))
+        while pending:
+            result = pending.popleft().result()
+            pending.extend(pool.submit(call, argument) for argument in islice(rest, 1))
+            yield result
+    finally:
+        pool.shutdown(wait=True, cancel_futures=True)

@@ -1,0 +1,128 @@
+"""What a source of batches is, and how those that make their batches one by one work."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterable, Iterator
+from typing import Any
+
+import torch
+
+from torchkeras.engine.data import Batch, check_order
+from torchkeras.engine.prefetch import to_device
+
+Prepare = Callable[[Any, Any, Any], Batch]
+Batches = Generator[Batch, None, None]
+
+
+class Source:
+    """Batches, an epoch at a time.
+
+    samples: the number of samples an epoch; steps: the number of batches an epoch; batch_size: that of all batches but
+    the last; each None where it is not known. ended: there is no next epoch, since what can be run through only once
+    has been. once: it can be run through only once. kind: what messages call it.
+    """
+
+    kind = "data"
+    samples: int | None = None
+    batch_size: int | None = None
+    once = False
+    ended = False
+
+    @property
+    def steps(self) -> int | None:
+        """The number of batches an epoch, None where it is not known."""
+        return None
+
+    def batches(self, order: str, skip: int = 0) -> Batches:
+        """One epoch, in one of the orders of `engine.data`; a source with an order of its own keeps to that.
+
+        The first `skip` batches are passed over, as cheaply as the source allows. Random orders are drawn by the call
+        itself, not by the first `next`, so that `torch.get_rng_state()` before it decides them.
+        """
+        raise NotImplementedError
+
+    def on_epoch_end(self) -> None:
+        """To be called after each epoch."""
+
+    def close(self) -> None:
+        """End the epoch under way, and its threads and processes. The next `batches` begins a new one."""
+
+    def split(self, fraction: float) -> tuple[Source, Source]:
+        """The first samples and the last `fraction` of them. Raises ValueError where samples cannot be taken apart."""
+        raise ValueError(
+            f"validation_split {fraction!r} takes the last samples of arrays; {self.kind} cannot be divided. Give the "
+            "data to validate on as validation_data."
+        )
+
+    def state_dict(self) -> dict[str, Any]:
+        """What must be known to go on in the middle of an epoch, besides the state of the random numbers when the epoch
+        began and the number of batches since, which is `skip`. Numbers and tensors only.
+        """
+        return {}
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Take what `state_dict` gave, before `batches`."""
+
+
+class Streamed(Source):
+    """Items made one by one: each is split into (x, y, sample_weight), prepared on the host and sent to the device.
+
+    `prepare` checks them and makes a Batch. `lists_are_inputs`: a list is several inputs, not (x, y), as in Keras's
+    `predict_generator`.
+    """
+
+    lists_are_inputs = False
+
+    def __init__(self, prepare: Prepare, device: torch.device):
+        self._prepare, self._device = prepare, device
+        self._pass: Batches | None = None
+
+    def _items(self, order: str, skip: int) -> Iterator[Any]:
+        """The items of one epoch behind the first `skip`. Draws the order when called."""
+        raise NotImplementedError
+
+    def batches(self, order: str, skip: int = 0) -> Batches:
+        """As `Source.batches`. Raises ValueError when a whole epoch has no batch, or an item has no x, y and weight."""
+        check_order(order)
+        self.close()
+        self._pass = to_device(self._prepared(self._items(order, skip), came=skip > 0), self._device)
+        return self._pass
+
+    def _prepared(self, items: Iterator[Any], came: bool) -> Batches:
+        try:
+            for item in items:
+                came = True
+                yield self._prepare(*self._parts(item))
+            if not came:
+                raise ValueError(f"No batches came from {self.kind}.")
+        finally:
+            close(items)
+
+    def _parts(self, item: Any) -> tuple[Any, Any, Any]:
+        if not isinstance(item, tuple) and (self.lists_are_inputs or not isinstance(item, list)):
+            return item, None, None
+        if not 1 <= len(item) <= 3:
+            raise ValueError(
+                f"A batch of {self.kind} must be x, (x,), (x, y) or (x, y, sample_weight); found a "
+                f"{type(item).__name__} of {len(item)}."
+            )
+        x, y, weight = (*item, None, None)[:3]
+        return x, y, weight
+
+    def close(self) -> None:
+        if self._pass is not None:
+            self._pass.close()
+            self._pass = None
+
+
+def close(iterator: Iterable[Any]) -> None:
+    """Close an iterator that can be closed."""
+    if hasattr(iterator, "close"):
+        iterator.close()  # type: ignore[attr-defined]
+
+
+def passed_over(iterator: Iterator[Any], number: int) -> Iterator[Any]:
+    """The iterator behind its first `number` items, which are taken now."""
+    for _ in range(number):
+        next(iterator, None)
+    return iterator

@@ -1,0 +1,102 @@
+"""A part of an HDF5 dataset, to be used in place of an array."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from math import prod
+from typing import Any
+
+import h5py
+import numpy as np
+
+
+class HDF5Matrix:
+    """Rows `start` to `end` of a dataset in an HDF5 file, read when they are asked for.
+
+    `normalizer` is called on what is read. It may be indexed by a number, a slice, or a list of growing numbers. `fit`
+    reads it batch by batch; shuffle must be "batch" or False. The file stays open for reading; a copy for another
+    process opens it anew. Raises KeyError when the file has no such dataset, ValueError for rows that it does not have.
+    """
+
+    def __init__(
+        self,
+        datapath: str | os.PathLike[str],
+        dataset: str,
+        start: int = 0,
+        end: int | None = None,
+        normalizer: Callable[[Any], Any] | None = None,
+    ):
+        self.datapath, self.dataset, self.normalizer = os.fspath(datapath), dataset, normalizer
+        self._open()
+        rows = self.data.shape[0] if self.data.shape else 0
+        self.start, self.end = start, rows if end is None else end
+        if not 0 <= self.start < self.end <= rows:
+            raise ValueError(
+                f"HDF5Matrix: start and end must be rows of {dataset!r}, which has {rows}; found start={start!r}, "
+                f"end={end!r}."
+            )
+        first = self._normalized(self.data[self.start : self.start + 1])
+        self._base_shape, self._dtype = tuple(first.shape[1:]), first.dtype
+
+    def _open(self) -> None:
+        file = h5py.File(self.datapath, "r")
+        if not isinstance(file.get(self.dataset), h5py.Dataset):
+            file.close()
+            raise KeyError(f"{self.datapath}: there is no dataset {self.dataset!r}.")
+        self.data: Any = file[self.dataset]
+
+    def _normalized(self, values: Any) -> Any:
+        return values if self.normalizer is None else self.normalizer(values)
+
+    def __len__(self) -> int:
+        return self.end - self.start
+
+    def __getitem__(self, key: Any) -> Any:
+        """Raises IndexError for rows outside of `start` to `end`, TypeError for numbers that do not grow."""
+        return self._normalized(self.data[self._rows(key)])
+
+    def _rows(self, key: Any) -> Any:
+        """The key in the rows of the whole dataset."""
+        if isinstance(key, slice):
+            if key.stop is not None and key.stop > len(self):
+                raise IndexError(f"HDF5Matrix: row {key.stop} asked for; there are {len(self)}.")
+            first, last, step = key.indices(len(self))
+            return slice(self.start + first, self.start + max(first, last), step)
+        single = isinstance(key, (int, np.integer))
+        numbers = np.atleast_1d(np.asarray(key))
+        if numbers.dtype.kind not in "iu":
+            raise TypeError(f"HDF5Matrix: rows must be integers or a slice; found {key!r}.")
+        numbers = np.where(numbers < 0, numbers + len(self), numbers)
+        if numbers.size and (numbers.min() < 0 or numbers.max() >= len(self)):
+            raise IndexError(f"HDF5Matrix: row {np.max(key)} asked for; there are {len(self)}.")
+        rows = (numbers + self.start).tolist()
+        return rows[0] if single else rows
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """(rows, ...), behind the normalizer."""
+        return (len(self), *self._base_shape)
+
+    @property
+    def dtype(self) -> Any:
+        """The type of the numbers, behind the normalizer."""
+        return self._dtype
+
+    @property
+    def ndim(self) -> int:
+        """The number of axes."""
+        return len(self.shape)
+
+    @property
+    def size(self) -> int:
+        """The number of numbers."""
+        return prod(self.shape)
+
+    def __getstate__(self) -> dict[str, Any]:
+        # An open file cannot be copied to another process.
+        return {key: value for key, value in self.__dict__.items() if key != "data"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._open()
