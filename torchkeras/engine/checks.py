@@ -230,7 +230,7 @@ def _check_shape(array: Any, name: str, shape: Shape | None, what: str) -> None:
 def _target_shape(output_shape: tuple[int | None, ...], loss: Any) -> tuple[int | None, ...] | None:
     if loss is losses.sparse_categorical_crossentropy:
         return (*output_shape[:-1], 1)
-    return output_shape if getattr(losses, getattr(loss, "__name__", ""), None) is loss else None
+    return output_shape if any(loss is known for known in losses.ELEMENTWISE) else None
 
 
 def _is_number(value: Any) -> bool:

@@ -1,0 +1,66 @@
+"""How values, weights and masks become one number: the rules of Keras 3, for classes of losses.
+
+The weighted mean of 2.2.4, under which plain functions stand, is `engine.steps.weighted_mean`.
+"""
+
+import torch
+from torch import Tensor
+
+from torchkeras.losses.shared import divide_no_nan, same_rank
+
+REDUCTIONS = ("sum_over_batch_size", "sum", "mean", "mean_with_sample_weight", "none", None)
+
+
+def reduce_weighted(values: Tensor, sample_weight: Tensor | None, mask: Tensor | None, reduction: str | None) -> Tensor:
+    """The values, weighted and masked, by `reduction`
+
+    values: (batch, ...); sample_weight and mask: as many axes, each as long or of 1 (or one axis of 1 more or less at
+    the end, or none at all).
+
+    sum_over_batch_size, mean: sum(values * weight) / (number of values), of which masked ones are none.
+    sum: the sum. mean_with_sample_weight: sum(values * weight) / sum(weight), 0 for a sum of 0.
+    none, None: values * weight as they are, and so are values that are one number already.
+
+    Raises ValueError for a weight or mask of another shape: Keras 3 would multiply (batch,) with the last axis.
+    """
+    weight = apply_mask(sample_weight, mask, values.dtype, reduction)
+    if weight is not None:
+        values, weight = same_rank(values, weight)
+        _check_fit("sample_weight and mask", weight, values)
+        values = values * weight
+    if reduction in (None, "none") or values.dim() == 0:
+        return values
+    if reduction == "mean_with_sample_weight" and weight is not None:
+        return divide_no_nan(values.sum(), weight.sum())
+    return values.sum() if reduction == "sum" or values.numel() == 0 else values.mean()
+
+
+def apply_mask(
+    sample_weight: Tensor | None, mask: Tensor | None, dtype: torch.dtype, reduction: str | None = "sum"
+) -> Tensor | None:
+    """One weight for both: sample_weight where the mask is True, 0 elsewhere; None when there is neither.
+
+    For a mean over all values the weights left are raised by (all / unmasked), so that it is one over the unmasked.
+    """
+    weight = None if sample_weight is None else sample_weight.to(dtype)
+    if mask is None:
+        return weight
+    kept = mask.to(torch.bool).to(dtype)
+    if reduction in ("mean", "sum_over_batch_size"):
+        kept = kept * divide_no_nan(torch.full_like(kept.sum(), mask.numel()), kept.sum())
+    if weight is None:
+        return kept
+    kept, weight = same_rank(kept, weight)
+    _check_fit("sample_weight", weight, kept, "mask")
+    return weight * kept
+
+
+def _check_fit(what: str, weight: Tensor, values: Tensor, of: str = "values") -> None:
+    if 0 in (weight.dim(), values.dim()):
+        return
+    pairs = zip(weight.shape, values.shape, strict=False)
+    if weight.dim() != values.dim() or any(found not in (1, size) for found, size in pairs):
+        raise ValueError(
+            f"{what} of shape {tuple(weight.shape)} do not fit {of} of shape {tuple(values.shape)}: each axis must be "
+            "as long, or 1."
+        )
