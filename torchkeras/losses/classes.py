@@ -7,7 +7,7 @@ from typing import Any
 
 from torch import Tensor
 
-from torchkeras.declared import integer, number, one_of, or_none, several
+from torchkeras.declared import integer, number, or_none, several
 from torchkeras.losses import crossentropy, hinges, keras3, others, regression
 from torchkeras.losses.loss import FunctionLoss
 

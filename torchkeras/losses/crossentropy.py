@@ -103,11 +103,14 @@ def categorical_focal_crossentropy(
     https://arxiv.org/abs/1708.02002
     """
     log_p = _log_probabilities(y_pred, from_logits, axis, clipped=True)
-    if not isinstance(alpha, (int, float)):
-        weights = constants(tuple(alpha), y_pred.dtype, y_pred.device)
-        alpha = weights.reshape(-1, *[1] * (-1 - axis if axis < 0 else y_pred.dim() - 1 - axis))
+    weight: float | Tensor
+    if isinstance(alpha, (int, float)):
+        weight = alpha
+    else:
+        axes_after = -1 - axis if axis < 0 else y_pred.dim() - 1 - axis
+        weight = constants(tuple(alpha), y_pred.dtype, y_pred.device).reshape(-1, *[1] * axes_after)
     y_true = _smooth(like(y_true, y_pred), label_smoothing, y_pred.shape[axis])
-    return -(alpha * torch.pow(-torch.expm1(log_p), gamma) * y_true * log_p).sum(axis)
+    return -(weight * torch.pow(-torch.expm1(log_p), gamma) * y_true * log_p).sum(axis)
 
 
 def binary_focal_crossentropy(

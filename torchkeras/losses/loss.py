@@ -54,7 +54,7 @@ class Loss(Declared):
         values = self.call(y_true, y_pred)
         own = self.own_mask(y_true, y_pred, values)
         if own is not None:
-            mask = own if mask is None else mask.to(torch.bool) & own
+            mask = own if mask is None else torch.logical_and(*same_rank(mask, own))
         try:
             return reduce_weighted(values, sample_weight, mask, self.reduction)
         except ValueError as error:

@@ -26,7 +26,7 @@ def reduce_weighted(values: Tensor, sample_weight: Tensor | None, mask: Tensor |
     weight = apply_mask(sample_weight, mask, values.dtype, reduction)
     if weight is not None:
         values, weight = same_rank(values, weight)
-        _check_fit("sample_weight and mask", weight, values)
+        _check_fit("sample_weight" if mask is None else "mask", weight, "values", values)
         values = values * weight
     if reduction in (None, "none") or values.dim() == 0:
         return values
@@ -47,20 +47,23 @@ def apply_mask(
         return weight
     kept = mask.to(torch.bool).to(dtype)
     if reduction in ("mean", "sum_over_batch_size"):
-        kept = kept * divide_no_nan(torch.full_like(kept.sum(), mask.numel()), kept.sum())
+        valid = kept.sum()
+        kept = kept * (mask.numel() / valid.masked_fill(valid == 0, torch.inf))
     if weight is None:
         return kept
     kept, weight = same_rank(kept, weight)
-    _check_fit("sample_weight", weight, kept, "mask")
+    _check_fit("sample_weight", weight, "mask", kept, either=True)
     return weight * kept
 
 
-def _check_fit(what: str, weight: Tensor, values: Tensor, of: str = "values") -> None:
+def _check_fit(what: str, weight: Tensor, of: str, values: Tensor, either: bool = False) -> None:
+    """Raise ValueError unless `weight` has the axes of `values`, or 1 there; or the values 1, where `either` may."""
     if 0 in (weight.dim(), values.dim()):
         return
     pairs = zip(weight.shape, values.shape, strict=False)
-    if weight.dim() != values.dim() or any(found not in (1, size) for found, size in pairs):
+    fit = all(size in (1, wanted) or (either and wanted == 1) for size, wanted in pairs)
+    if weight.dim() != values.dim() or not fit:
         raise ValueError(
-            f"{what} of shape {tuple(weight.shape)} do not fit {of} of shape {tuple(values.shape)}: each axis must be "
-            "as long, or 1."
+            f"{what} of shape {tuple(weight.shape)} does not fit the {of} of shape {tuple(values.shape)}: each axis must "
+            "be as long, or 1."
         )
