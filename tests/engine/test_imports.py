@@ -17,10 +17,11 @@ ORDER = [
     "arrays",
     "arrangement",
     "registry",
+    "engine.naming",
+    "declared",
     *("activations", "initializers", "regularizers", "constraints", "losses", "metrics"),
     *("parameter_groups", "optimizers"),
     *(
-        "engine.naming",
         "engine.layout",
         "engine.symbol",
         "engine.spec",

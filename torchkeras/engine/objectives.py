@@ -22,20 +22,6 @@ Score = Callable[[Tensor, Tensor], Tensor]
 CLASSES, SOME_CLASSES, ONE_HOT, LIKE = "classes", "some classes", "one-hot", "like"
 FREE, AS_GIVEN = "free", "as given"
 
-_KINDS = {
-    "sparse_categorical_crossentropy": CLASSES,
-    "SparseCategoricalCrossentropy": CLASSES,
-    "categorical_crossentropy": ONE_HOT,
-    "CategoricalCrossentropy": ONE_HOT,
-    "categorical_focal_crossentropy": ONE_HOT,
-    "CategoricalFocalCrossentropy": ONE_HOT,
-    "ctc": FREE,
-    "CTC": FREE,
-    "circle": FREE,
-    "Circle": FREE,
-}
-
-
 @dataclass(frozen=True)
 class Objective:
     """A loss: `given`, what the user passed, resolved; `target_kind`, what it takes for a target."""
@@ -93,9 +79,7 @@ def objective(identifier: Any) -> Objective:
                 f"compile: the loss {type(found).__name__} has reduction 'none'; training minimizes one number: choose "
                 "'sum_over_batch_size', 'sum' or 'mean'."
             )
-        kind = _kind(type(found).__name__, type(found))
-        ignores = kind == CLASSES and found.get_config().get("ignore_class") is not None
-        return LossObjective(found, SOME_CLASSES if ignores else kind)
+        return LossObjective(found, _kind(found))
     if isinstance(found, nn.Module):
         trained = sum(parameter.requires_grad for parameter in found.parameters())
         if trained:
@@ -106,7 +90,7 @@ def objective(identifier: Any) -> Objective:
         return TorchObjective(found, AS_GIVEN)
     if (getattr(found, "__module__", None) or "").partition(".")[0] == "torch":
         return TorchObjective(found, AS_GIVEN)
-    return FunctionObjective(found, _kind(getattr(found, "__name__", ""), found))
+    return FunctionObjective(found, _kind(found))
 
 
 def name_of(loss: Any) -> str:
@@ -114,9 +98,14 @@ def name_of(loss: Any) -> str:
     return getattr(loss, "__name__", type(loss).__name__)
 
 
-def _kind(name: str, known: Any) -> str:
+def _kind(loss: Any) -> str:
     """What targets a loss of Keras takes; any other is free."""
-    return _KINDS.get(name, LIKE) if getattr(losses, name, None) is known else FREE
+    function = losses.function_of(loss)
+    if function is losses.sparse_categorical_crossentropy:
+        return CLASSES if getattr(loss, "ignore_class", None) is None else SOME_CLASSES
+    if any(function is known for known in (losses.categorical_crossentropy, losses.categorical_focal_crossentropy)):
+        return ONE_HOT
+    return LIKE if any(function is known for known in losses.ELEMENTWISE) else FREE
 
 
 def weighted_mean(scores: Tensor, weight: Tensor | None, mask: Tensor | None) -> Tensor:

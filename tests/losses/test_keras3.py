@@ -1,0 +1,53 @@
+"""The classes of losses have the values and gradients of genuine Keras 3.15, weights and masks included.
+
+`keras-3.15-losses.npz` is made by `scripts/golden_keras3_losses.py`.
+"""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from torchkeras import activations, losses
+
+GOLDEN = dict(np.load(Path(__file__).parents[1] / "golden" / "keras-3.15-losses.npz"))
+
+
+def golden_cases(golden):
+    """Each case with its result, cut out of all numbers."""
+    start, found = 0, []
+    for *case, shape in json.loads(str(golden["cases"])):
+        end = start + int(np.prod(shape))
+        found.append((case, golden["results"][start:end].reshape(shape)))
+        start = end
+    assert start == len(golden["results"])
+    return found
+
+
+CASES = golden_cases(GOLDEN)
+
+
+def given(key):
+    return None if key is None else torch.from_numpy(GOLDEN[key])
+
+
+@pytest.mark.parametrize("name", sorted({case[0] for case, _ in CASES}))
+@pytest.mark.parametrize("kind", ["value", "gradient"])
+def test_values_and_gradients_are_those_of_keras_3(name, kind):
+    count = 0
+    for (found, options, data, weight, mask, of), expected in CASES:
+        if (found, of) != (name, kind):
+            continue
+        count += 1
+        y_pred = given(f"{data}.pred").requires_grad_()
+        result = getattr(losses, name)(**options)(given(f"{data}.true"), y_pred, given(weight), given(mask))
+        values = result.detach() if kind == "value" else torch.autograd.grad(result.sum(), y_pred)[0]
+        message = f"{options} {data} {weight} {mask}"
+        np.testing.assert_allclose(values, expected, rtol=1e-4, atol=2e-6, err_msg=message)
+    assert count > 0
+
+
+def test_every_class_is_compared():
+    assert {case[0] for case, _ in CASES} == set(losses.classes.CLASSES)

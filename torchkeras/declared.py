@@ -1,0 +1,204 @@
+"""Objects whose config is the arguments of their constructor: losses and metrics.
+
+An option is kept under its own name and read by the rule of that name, so checks, config and `repr` are written once.
+A class made of a function takes its options from the keyword arguments of the function.
+"""
+
+import inspect
+import math
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
+from inspect import Parameter
+from typing import Any, ClassVar, TypeVar
+
+import numpy as np
+import torch
+
+Rule = Callable[[Any], Any]
+D = TypeVar("D", bound="Declared")
+
+VARIADIC = (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD)
+
+
+def number(text: str = "", holds: Callable[[float], bool] = math.isfinite) -> Rule:
+    """A rule: a number for which `holds`; `text` says which, after "must be a number"."""
+
+    def read(value: Any) -> Any:
+        is_number = isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
+        if not is_number or not (math.isfinite(value) and holds(float(value))):
+            raise ValueError(f"must be a number{text}; found {value!r}.")
+        return value if isinstance(value, (int, float)) else value.item()
+
+    return read
+
+
+def integer(least: int | None = None) -> Rule:
+    """A rule: an integer, of at least `least` if that is given."""
+
+    def read(value: Any) -> int:
+        is_integer = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+        if not is_integer or (least is not None and value < least):
+            raise ValueError(f"must be an integer{'' if least is None else f' of at least {least}'}; found {value!r}.")
+        return int(value)
+
+    return read
+
+
+def or_none(rule: Rule) -> Rule:
+    """A rule: None, or what `rule` takes."""
+    return lambda value: None if value is None else rule(value)
+
+
+def one_of(*allowed: Any) -> Rule:
+    """A rule: one of these values."""
+
+    def read(value: Any) -> Any:
+        if not isinstance(value, (str, type(None))) or value not in allowed:
+            raise ValueError(f"must be one of {', '.join(map(repr, allowed))}; found {value!r}.")
+        return value
+
+    return read
+
+
+def several(rule: Rule) -> Rule:
+    """A rule: one value that `rule` takes, or a list, tuple or array of such, which is kept as a list."""
+
+    def read(value: Any) -> Any:
+        if isinstance(value, (np.ndarray, torch.Tensor)):
+            value = value.tolist()
+        return [rule(each) for each in value] if isinstance(value, (list, tuple)) else rule(value)
+
+    return read
+
+
+def flag(value: Any) -> bool:
+    """A rule: True or False."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise ValueError(f"must be True or False; found {value!r}.")
+    return bool(value)
+
+
+def text(value: Any) -> str:
+    """A rule: a text."""
+    if not isinstance(value, str):
+        raise ValueError(f"must be a text; found {value!r}.")
+    return value
+
+
+def number_type(value: Any) -> str:
+    """A rule: a type of numbers, by name or as torch's, which is kept by name."""
+    name = str(value).removeprefix("torch.") if isinstance(value, (str, torch.dtype)) else ""
+    found = getattr(torch, name, None)
+    if not isinstance(found, torch.dtype) or found == torch.bool or found.is_complex:
+        raise ValueError(f"must be a type of numbers such as 'float32'; found {value!r}.")
+    return str(found).removeprefix("torch.")
+
+
+positive = number(" above 0", lambda v: v > 0)
+at_least_0 = number(" of at least 0", lambda v: v >= 0)
+share = number(" from 0 to 1", lambda v: 0 <= v <= 1)
+
+RULES: Mapping[str, Rule] = {
+    "name": text,
+    "dtype": or_none(number_type),
+    "from_logits": flag,
+    "label_smoothing": share,
+    "axis": integer(),
+    "ignore_class": or_none(integer()),
+    "delta": positive,
+    "alpha": number(),
+    "beta": number(),
+    "gamma": at_least_0,
+    "margin": number(),
+    "q": number(" between 0 and 1", lambda v: 0 < v < 1),
+    "apply_class_balancing": flag,
+    "remove_diagonal": flag,
+    "threshold": number(),
+    "k": integer(1),
+    "from_sorted_ids": flag,
+    "thresholds": or_none(several(share)),
+    "top_k": or_none(integer(1)),
+    "class_id": or_none(integer()),
+    "num_thresholds": integer(1),
+    "num_classes": integer(1),
+    "sparse_y_true": flag,
+    "sparse_y_pred": flag,
+    "multi_label": flag,
+    **dict.fromkeys(("specificity", "sensitivity", "recall", "precision"), share),
+}
+
+
+class Declared:
+    """The base: `keep` sets options by their rules; `get_config` reads those that the constructor takes."""
+
+    rules: ClassVar[Mapping[str, Rule]] = {}  # where an option of a class has a rule of its own
+
+    def keep(self, **options: Any) -> None:
+        """Keep each option as an attribute. Raises ValueError, with class and option, for a bad value."""
+        for name, value in options.items():
+            rule = self.rules.get(name) or RULES.get(name)
+            try:
+                setattr(self, name, value if rule is None else rule(value))
+            except ValueError as error:
+                raise ValueError(f"{type(self).__name__}: {name} {error}") from error
+
+    def get_config(self) -> dict[str, Any]:
+        """The options, as plain data.
+
+        Raises NotImplementedError for a class of one's own that keeps an option under another name and has no
+        `get_config`.
+        """
+        config = {}
+        for name in option_names(type(self)):
+            value = getattr(self, name, ...)
+            if value is not ... and (name, value) != ("dtype", None):
+                config[name] = list(value) if isinstance(value, tuple) else value
+            elif value is ... and type(self).get_config is Declared.get_config:
+                raise NotImplementedError(
+                    f"{type(self).__name__}: the option {name!r} is no attribute of the object: keep it as "
+                    f"`self.{name}`, or define get_config."
+                )
+        return config
+
+    @classmethod
+    def from_config(cls: type[D], config: Mapping[str, Any]) -> D:
+        """The inverse of `get_config`. Raises TypeError for an unknown option and ValueError for a bad value."""
+        return cls(**config)
+
+    def __repr__(self) -> str:
+        options = ", ".join(f"{name}={getattr(self, name, ...)!r}" for name in option_names(type(self)))
+        return f"{type(self).__name__}({options})"
+
+    def _bind(self, values: Sequence[Any], options: Mapping[str, Any]) -> dict[str, Any]:
+        """All options of a class made of a function, from the arguments of the constructor."""
+        try:
+            bound = inspect.signature(type(self)).bind(*values, **options)
+        except TypeError as error:
+            raise TypeError(f"{type(self).__name__}: {error}.") from error
+        bound.apply_defaults()
+        return bound.arguments
+
+
+def options_of(function: Callable[..., Any], names: Sequence[str] | None = None) -> list[Parameter]:
+    """The keyword arguments of a function of (y_true, y_pred): all, or those named, in that order."""
+    found = dict(list(inspect.signature(function).parameters.items())[2:])
+    return [found[name] for name in names or found]
+
+
+@lru_cache
+def option_names(cls: type) -> tuple[str, ...]:
+    """The names of the constructor's arguments, with those of the base when it takes any others."""
+    parameters = inspect.signature(cls).parameters
+    names = [name for name, each in parameters.items() if each.kind not in VARIADIC]
+    if any(each.kind == Parameter.VAR_KEYWORD for each in parameters.values()):
+        base = next(base for base in cls.__mro__ if "__init__" in base.__dict__)
+        after = base.__mro__[1]
+        names += [name for name in option_names(after) if name not in names] if after is not object else []
+    return tuple(names)
+
+
+@lru_cache
+def constants(values: tuple[float, ...], dtype: torch.dtype, device: torch.device) -> torch.Tensor:
+    """Numbers on a device, made once: made in a step they would be a transfer every time."""
+    with torch.inference_mode(False):
+        return torch.tensor(values, dtype=dtype, device=device)

@@ -1,0 +1,101 @@
+"""Losses: `loss(y_true, y_pred)`, as functions and, with options, as classes.
+
+A function gives one number a sample (and time step): most are the mean over the last axis. Those that Keras 2.2.4 has
+give its numbers. A class (`Huber(delta=2.0)`) gives one number a batch, by Keras 3's rules of reduction, weights and
+masks; where Keras 3 differs from 2.2.4 by more than rounding (`losses.keras3`), it gives the numbers of Keras 3.
+
+The crossentropies clip probabilities to [epsilon, 1 - epsilon], as Keras does. A `y_pred` that comes straight out of
+`activations.softmax` or `activations.sigmoid` carries the logits; then they are used, with fewer kernels and finer
+numbers, and the clip is put on the loss: a clipped sample has Keras's loss and, as in Keras, no gradient.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from torch import Tensor
+
+from torchkeras import registry
+from torchkeras.losses import classes
+from torchkeras.losses.classes import (
+    CTC as CTC,
+    BinaryCrossentropy as BinaryCrossentropy,
+    BinaryFocalCrossentropy as BinaryFocalCrossentropy,
+    CategoricalCrossentropy as CategoricalCrossentropy,
+    CategoricalFocalCrossentropy as CategoricalFocalCrossentropy,
+    CategoricalGeneralizedCrossEntropy as CategoricalGeneralizedCrossEntropy,
+    CategoricalHinge as CategoricalHinge,
+    Circle as Circle,
+    CosineSimilarity as CosineSimilarity,
+    Dice as Dice,
+    Hinge as Hinge,
+    Huber as Huber,
+    KLDivergence as KLDivergence,
+    LogCosh as LogCosh,
+    MeanAbsoluteError as MeanAbsoluteError,
+    MeanAbsolutePercentageError as MeanAbsolutePercentageError,
+    MeanSquaredError as MeanSquaredError,
+    MeanSquaredLogarithmicError as MeanSquaredLogarithmicError,
+    Poisson as Poisson,
+    SparseCategoricalCrossentropy as SparseCategoricalCrossentropy,
+    SquaredHinge as SquaredHinge,
+    Tversky as Tversky,
+)
+from torchkeras.losses.crossentropy import (
+    NO_LABEL as NO_LABEL,
+    binary_crossentropy,
+    binary_focal_crossentropy,
+    categorical_crossentropy,
+    categorical_focal_crossentropy,
+    categorical_generalized_cross_entropy,
+    kullback_leibler_divergence,
+    sparse_categorical_crossentropy,
+)
+from torchkeras.losses.hinges import categorical_hinge, hinge, squared_hinge
+from torchkeras.losses.loss import FunctionLoss, Loss as Loss
+from torchkeras.losses.others import circle, ctc, dice, tversky
+from torchkeras.losses.regression import (
+    cosine_proximity,
+    cosine_similarity,
+    huber,
+    logcosh,
+    mean_absolute_error,
+    mean_absolute_percentage_error,
+    mean_squared_error,
+    mean_squared_logarithmic_error,
+    poisson,
+)
+from torchkeras.losses.shared import HALF_TYPES as HALF_TYPES
+
+mse = MSE = mean_squared_error
+mae = MAE = mean_absolute_error
+mape = MAPE = mean_absolute_percentage_error
+msle = MSLE = mean_squared_logarithmic_error
+kld = KLD = kl_divergence = kullback_leibler_divergence
+cosine = cosine_proximity
+log_cosh = logcosh
+bce = BCE = binary_crossentropy
+
+# Functions whose targets have the shape of the output; the others take class numbers, or leave the shape free.
+ELEMENTWISE: tuple[Callable[..., Tensor], ...] = (
+    *(mse, mae, mape, msle, logcosh, huber, poisson, cosine_proximity, cosine_similarity),
+    *(hinge, squared_hinge, categorical_hinge, kullback_leibler_divergence),
+    *(binary_crossentropy, binary_focal_crossentropy, categorical_crossentropy, categorical_focal_crossentropy),
+    *(dice, tversky),
+)
+FUNCTIONS = (*ELEMENTWISE, sparse_categorical_crossentropy, categorical_generalized_cross_entropy, ctc, circle)
+
+# Every function is known by each of its names, the aliases among them, and every class by its own.
+for _name, _value in list(vars().items()):
+    if any(_value is function for function in FUNCTIONS):
+        registry.losses.register(_name, _value)
+for _name, _value in classes.CLASSES.items():
+    registry.losses.register(_name, _value)
+
+
+def function_of(loss: Any) -> Any:
+    """The function that a loss of Keras computes, by which it is recognized: `huber` for `Huber()`, else the loss."""
+    return registry.losses.find(type(loss).function.__name__) if isinstance(loss, FunctionLoss) else loss
+
+
+get = deserialize = registry.losses.get
+serialize = registry.losses.serialize

@@ -1,0 +1,187 @@
+"""Crossentropies and their kin, of probabilities or of logits."""
+
+import math
+import warnings
+from collections.abc import Callable, Sequence
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from torchkeras import config
+from torchkeras.declared import constants
+from torchkeras.losses.shared import HALF_TYPES, clamp, clip, like, logit_bounds, logits_of
+
+NO_LABEL = -(2**62)  # torch would pass over the label -100 in silence
+
+
+def categorical_crossentropy(
+    y_true: Tensor, y_pred: Tensor, from_logits: bool = False, label_smoothing: float = 0.0, axis: int = -1
+) -> Tensor:
+    """-sum(y_true * log(p)) along `axis`, p the clipped y_pred / sum(y_pred)
+
+    `from_logits`: p is the softmax of y_pred and is not clipped. `label_smoothing`: this share of each target is
+    spread evenly over the classes, as many as `axis` is long.
+    """
+    log_p = _log_probabilities(y_pred, from_logits, axis, clipped=not from_logits)
+    return -(_smooth(like(y_true, y_pred), label_smoothing, y_pred.shape[axis]) * log_p).sum(axis)
+
+
+def sparse_categorical_crossentropy(
+    y_true: Tensor, y_pred: Tensor, from_logits: bool = False, ignore_class: int | None = None, axis: int = -1
+) -> Tensor:
+    """-log(p[y_true]), p the clipped y_pred / sum(clipped y_pred)
+
+    y_true: class numbers of the shape of y_pred without its `axis`, or with 1 there; any number type.
+    `from_logits`: p is the softmax of y_pred and is not clipped. `ignore_class`: a class number whose loss is 0.
+    From logits that y_pred carries the last division is left out: it changes the loss by less than (number of
+    classes) * epsilon. Raises IndexError, on the CPU, for a label that is no class.
+    """
+    logits = _class_logits(y_pred, from_logits, axis)
+    scores = torch.log(clip(y_pred)) if logits is None else logits
+    return picked(F.cross_entropy, y_true, scores, ignore_class, axis, clipped=not (from_logits or logits is None))
+
+
+def picked(
+    pick: Callable[..., Tensor],
+    y_true: Tensor,
+    scores: Tensor,
+    ignore_class: int | None,
+    axis: int,
+    clipped: bool,
+) -> Tensor:
+    """The loss of the class numbers y_true by `pick`, torch's for (samples, classes), for scores of any shape."""
+    shape = scores.shape
+    if axis not in (-1, scores.dim() - 1):
+        scores = scores.movedim(axis, -1)
+        shape = scores.shape
+    if scores.dim() != 2:
+        scores = scores.reshape(-1, shape[-1])
+    labels = y_true.reshape(-1).long()
+    index = NO_LABEL if ignore_class is None else ignore_class
+    loss = pick(scores, labels, reduction="none", ignore_index=index)
+    if clipped:
+        loss = clamp(loss, -math.log1p(-config.epsilon()), -math.log(config.epsilon()))
+    if clipped and ignore_class is not None:
+        loss = loss.masked_fill(labels == ignore_class, 0)
+    return loss if len(shape) == 2 else loss.reshape(shape[:-1])
+
+
+def binary_crossentropy(
+    y_true: Tensor,
+    y_pred: Tensor,
+    from_logits: bool = False,
+    label_smoothing: float = 0.0,
+    axis: int = -1,
+) -> Tensor:
+    """mean(-y_true * log(p) - (1 - y_true) * log(1 - p)) along `axis`, p the clipped y_pred
+
+    `from_logits`: p is the sigmoid of y_pred and is not clipped. `label_smoothing`: targets are drawn towards 1/2
+    by this share.
+    """
+    return _binary(y_true, y_pred, from_logits, label_smoothing, clipped=not from_logits).mean(axis)
+
+
+def kullback_leibler_divergence(y_true: Tensor, y_pred: Tensor) -> Tensor:
+    """sum(y_true * log(y_true / y_pred)), both clipped to [epsilon, 1]"""
+    y_true, y_pred = (torch.clamp(y, config.epsilon(), 1.0) for y in (like(y_true, y_pred), y_pred))
+    return (y_true * torch.log(y_true / y_pred)).sum(-1)
+
+
+def categorical_focal_crossentropy(
+    y_true: Tensor,
+    y_pred: Tensor,
+    alpha: float | Sequence[float] = 0.25,
+    gamma: float = 2.0,
+    from_logits: bool = False,
+    label_smoothing: float = 0.0,
+    axis: int = -1,
+) -> Tensor:
+    """-sum(alpha * (1 - p)**gamma * y_true * log(p)) along `axis`, p the clipped y_pred / sum(y_pred)
+
+    `alpha`: one weight, or a list with one for each class. `from_logits`: p is the softmax of y_pred, clipped too.
+    https://arxiv.org/abs/1708.02002
+    """
+    log_p = _log_probabilities(y_pred, from_logits, axis, clipped=True)
+    weight: float | Tensor
+    if isinstance(alpha, (int, float)):
+        weight = alpha
+    else:
+        axes_after = -1 - axis if axis < 0 else y_pred.dim() - 1 - axis
+        weight = constants(tuple(alpha), y_pred.dtype, y_pred.device).reshape(-1, *[1] * axes_after)
+    y_true = _smooth(like(y_true, y_pred), label_smoothing, y_pred.shape[axis])
+    return -(weight * torch.pow(-torch.expm1(log_p), gamma) * y_true * log_p).sum(axis)
+
+
+def binary_focal_crossentropy(
+    y_true: Tensor,
+    y_pred: Tensor,
+    apply_class_balancing: bool = False,
+    alpha: float = 0.25,
+    gamma: float = 2.0,
+    from_logits: bool = False,
+    label_smoothing: float = 0.0,
+    axis: int = -1,
+) -> Tensor:
+    """mean((1 - q)**gamma * binary crossentropy) along `axis`, q = y_true * y_pred + (1 - y_true) * (1 - y_pred)
+
+    `apply_class_balancing`: each is weighed by alpha * y_true + (1 - alpha) * (1 - y_true). `from_logits`: y_pred is
+    made probabilities by a sigmoid. https://arxiv.org/abs/1708.02002
+    """
+    crossentropy = _binary(y_true, y_pred, from_logits, label_smoothing, clipped=True)
+    p = torch.sigmoid(y_pred) if from_logits else y_pred
+    y_true = _smooth(like(y_true, y_pred), label_smoothing, 2)
+    # 1 - q, which keeps its digits near 0
+    loss = torch.pow(y_true + p - 2.0 * y_true * p, gamma) * crossentropy
+    if apply_class_balancing:
+        loss = (y_true * alpha + (1.0 - y_true) * (1.0 - alpha)) * loss
+    return loss.mean(axis)
+
+
+def categorical_generalized_cross_entropy(y_true: Tensor, y_pred: Tensor, q: float = 0.5) -> Tensor:
+    """(1 - p**q) / q, p = y_pred[y_true]: between crossentropy (q near 0) and absolute error (q = 1), for noisy labels
+
+    y_true: class numbers of the shape of y_pred without its last axis, or with a last axis of 1; y_pred:
+    probabilities. Raises RuntimeError, on the CPU, for a label that is no class. https://arxiv.org/abs/1805.07836
+    """
+    labels = y_true.long().reshape(*y_pred.shape[:-1], 1)
+    return (1.0 - torch.pow(y_pred.gather(-1, labels).squeeze(-1), q)) / q
+
+
+def _smooth(y_true: Tensor, label_smoothing: float, classes: int) -> Tensor:
+    return y_true * (1.0 - label_smoothing) + label_smoothing / classes if label_smoothing else y_true
+
+
+def _class_logits(y_pred: Tensor, from_logits: bool, axis: int) -> Tensor | None:
+    if not from_logits:
+        return logits_of(y_pred, "softmax", axis)
+    _warn_of_probabilities(y_pred)
+    return y_pred
+
+
+def _log_probabilities(y_pred: Tensor, from_logits: bool, axis: int, clipped: bool) -> Tensor:
+    logits = _class_logits(y_pred, from_logits, axis)
+    if logits is None:
+        return torch.log(clip(y_pred / y_pred.sum(axis, keepdim=True)))
+    log_p = torch.log_softmax(logits, axis)
+    return clamp(log_p, math.log(config.epsilon()), math.log1p(-config.epsilon())) if clipped else log_p
+
+
+def _binary(y_true: Tensor, y_pred: Tensor, from_logits: bool, label_smoothing: float, clipped: bool) -> Tensor:
+    """The crossentropy of each number."""
+    if from_logits:
+        _warn_of_probabilities(y_pred)
+    logits = y_pred if from_logits else logits_of(y_pred, "sigmoid")
+    if logits is None:
+        # In half precision 1 - epsilon would be 1, and its logit infinite.
+        logits = torch.logit(y_pred.float() if y_pred.dtype in HALF_TYPES else y_pred, config.epsilon())
+    elif clipped:
+        logits = clamp(logits, *logit_bounds(config.epsilon(), logits.dtype))
+    y_true = _smooth(like(y_true, logits), label_smoothing, 2)
+    return F.binary_cross_entropy_with_logits(logits, y_true, reduction="none")
+
+
+def _warn_of_probabilities(y_pred: Tensor) -> None:
+    made_by = getattr(y_pred, "_keras_activation", None)
+    if made_by is not None:
+        warnings.warn(f"from_logits=True, but y_pred comes out of {made_by}: it is no logit.", stacklevel=4)

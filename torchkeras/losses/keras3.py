@@ -1,0 +1,48 @@
+"""Losses that Keras 3 computes otherwise than 2.2.4, by more than rounding: the classes take these.
+
+hinge, squared_hinge: targets of 0 and 1 alone are read as -1 and 1. sparse_categorical_crossentropy: probabilities are
+divided by their sum before they are clipped, not after.
+"""
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from torchkeras.losses import crossentropy, hinges
+from torchkeras.losses.shared import clip, logits_of
+
+
+def hinge(y_true: Tensor, y_pred: Tensor) -> Tensor:
+    """mean(max(1 - y_true * y_pred, 0)), targets -1 or 1, or 0 or 1"""
+    return hinges.hinge(_signs(y_true), y_pred)
+
+
+def squared_hinge(y_true: Tensor, y_pred: Tensor) -> Tensor:
+    """mean(max(1 - y_true * y_pred, 0)**2), targets -1 or 1, or 0 or 1"""
+    return hinges.squared_hinge(_signs(y_true), y_pred)
+
+
+def sparse_categorical_crossentropy(
+    y_true: Tensor, y_pred: Tensor, from_logits: bool = False, ignore_class: int | None = None, axis: int = -1
+) -> Tensor:
+    """-log(p[y_true]), p the clipped y_pred / sum(y_pred); the options are those of the function of 2.2.4
+
+    Raises ValueError when y_true is not of the shape of y_pred without its `axis`, or with 1 there.
+    """
+    wanted = list(y_pred.shape)
+    wanted[axis] = 1
+    if list(y_true.shape) not in (wanted, [*wanted[:axis], *wanted[axis:][1:]]):
+        raise ValueError(
+            f"sparse_categorical_crossentropy: y_true of shape {tuple(y_true.shape)} does not hold a class number for each "
+            f"row of a y_pred of shape {tuple(y_pred.shape)}."
+        )
+    if from_logits or logits_of(y_pred, "softmax", axis) is not None:
+        return crossentropy.sparse_categorical_crossentropy(y_true, y_pred, from_logits, ignore_class, axis)
+    log_p = torch.log(clip(y_pred / y_pred.sum(axis, keepdim=True)))
+    return crossentropy.picked(F.nll_loss, y_true, log_p, ignore_class, axis, clipped=False)
+
+
+def _signs(y_true: Tensor) -> Tensor:
+    """-1 and 1 for 0 and 1, when all are these; decided on the device."""
+    binary = ((y_true == 0) | (y_true == 1)).all()
+    return torch.where(binary, 2 * y_true - 1, y_true)

@@ -1,0 +1,113 @@
+"""The base of the classes of losses, and of those that are made of a function."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from inspect import Parameter, Signature
+from typing import Any, ClassVar
+
+import torch
+from torch import Tensor
+
+from torchkeras import config
+from torchkeras.declared import Declared, Rule, one_of, options_of
+from torchkeras.engine.naming import snake_case
+from torchkeras.losses.reduction import REDUCTIONS, reduce_weighted
+from torchkeras.losses.shared import carried, same_rank
+
+
+class Loss(Declared):
+    """A loss with options; a subclass defines `call(y_true, y_pred)`, which gives the values to be reduced.
+
+    `reduction`: how the values of a batch become one number, as `reduction.reduce_weighted` says.
+    `dtype`: the type that is computed in; None for that of y_pred, but at least the default float type, so that half
+    types count in float32. Raises ValueError for a bad option. https://keras.io/api/losses/
+    """
+
+    rules: ClassVar[Mapping[str, Rule]] = {"reduction": one_of(*REDUCTIONS)}
+    takes_labels: ClassVar[bool] = False  # whether y_true holds class numbers, which keep their type
+
+    name: str
+    reduction: str | None
+    dtype: str | None
+
+    def __init__(self, name: str | None = None, reduction: str | None = "sum_over_batch_size", dtype: Any = None):
+        self.keep(name=name or snake_case(type(self).__name__), reduction=reduction, dtype=dtype)
+
+    def call(self, y_true: Tensor, y_pred: Tensor) -> Tensor:
+        """One value a sample (and step), of y_true and y_pred in the type that is computed in."""
+        raise NotImplementedError(f"{type(self).__name__}: a loss defines call(y_true, y_pred).")
+
+    def own_mask(self, y_true: Tensor, y_pred: Tensor, values: Tensor) -> Tensor | None:
+        """Which values count, where the loss itself leaves some out."""
+        return None
+
+    def __call__(self, y_true: Any, y_pred: Any, sample_weight: Any = None, mask: Any = None) -> Tensor:
+        """The reduced loss of tensors or arrays; `mask`: True for values that count."""
+        y_pred = y_pred if isinstance(y_pred, Tensor) else torch.as_tensor(y_pred)
+        y_true, sample_weight, mask = (_on(y_pred.device, each) for each in (y_true, sample_weight, mask))
+        dtype = self._type_for(y_pred)
+        if y_pred.dtype != dtype:
+            y_pred = carried(y_pred, lambda tensor: tensor.to(dtype))
+        if not self.takes_labels and y_true.dtype != dtype:
+            y_true = y_true.to(dtype)
+        values = self.call(y_true, y_pred)
+        own = self.own_mask(y_true, y_pred, values)
+        if own is not None:
+            mask = own if mask is None else torch.logical_and(*same_rank(mask, own))
+        try:
+            return reduce_weighted(values, sample_weight, mask, self.reduction)
+        except ValueError as error:
+            raise ValueError(f"{type(self).__name__} {self.name!r}: {error}") from error
+
+    def _type_for(self, y_pred: Tensor) -> torch.dtype:
+        if self.dtype is not None:
+            return getattr(torch, self.dtype)
+        return torch.promote_types(y_pred.dtype, getattr(torch, config.floatx()))
+
+
+class FunctionLoss(Loss):
+    """A loss whose values are those of `function`, and whose options are its keyword arguments.
+
+    A subclass names the function, and those of its arguments that are `options` if not all are. y_true and y_pred may
+    differ by a last axis of 1; otherwise they have one shape, or ValueError is raised: Keras 3 would broadcast.
+    """
+
+    function: ClassVar[Callable[..., Tensor]]
+    options: ClassVar[tuple[str, ...] | None] = None
+    default_name: ClassVar[str] = ""
+
+    def __init_subclass__(cls, **arguments: Any) -> None:
+        super().__init_subclass__(**arguments)
+        own = "__init__" in cls.__dict__
+        cls.__signature__ = None if own else _signature(cls)  # type: ignore[attr-defined]
+
+    def __init__(self, *values: Any, **options: Any):
+        bound = self._bind(values, options)
+        self.keep(**bound)
+        self._options = {name: getattr(self, name) for name in bound if name not in ("reduction", "name", "dtype")}
+
+    def call(self, y_true: Tensor, y_pred: Tensor) -> Tensor:
+        """The values of the function."""
+        if not self.takes_labels:
+            y_true, y_pred = same_rank(y_true, y_pred)
+            if y_true.shape != y_pred.shape:
+                raise ValueError(
+                    f"{type(self).__name__} {self.name!r}: y_true of shape {tuple(y_true.shape)} does not fit y_pred "
+                    f"of shape {tuple(y_pred.shape)}."
+                )
+        return type(self).function(y_true, y_pred, **self._options)
+
+
+def _signature(cls: type[FunctionLoss]) -> Signature:
+    shared = {"reduction": "sum_over_batch_size", "name": cls.default_name or snake_case(cls.__name__), "dtype": None}
+    return Signature(
+        [
+            *options_of(cls.function, cls.options),
+            *(Parameter(name, Parameter.POSITIONAL_OR_KEYWORD, default=value) for name, value in shared.items()),
+        ]
+    )
+
+
+def _on(device: torch.device, value: Any) -> Any:
+    return value if value is None or isinstance(value, Tensor) else torch.as_tensor(value, device=device)

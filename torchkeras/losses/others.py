@@ -1,0 +1,90 @@
+"""Losses of whole regions (dice, tversky), of sequences (ctc) and of embeddings (circle)."""
+
+from collections.abc import Sequence
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from torchkeras import config
+from torchkeras.losses.shared import like
+
+Axes = int | Sequence[int] | None
+
+
+def dice(y_true: Tensor, y_pred: Tensor, axis: Axes = None) -> Tensor:
+    """1 - 2 * sum(y_true * y_pred) / (sum(y_true) + sum(y_pred) + epsilon), the sums along `axis`
+
+    `axis`: one or several; None sums over everything, the samples too, and gives one number. To have one for each
+    image, sum over all axes but the first. https://arxiv.org/abs/1606.04797
+    """
+    y_true = like(y_true, y_pred)
+    both = _sum(y_true * y_pred, axis)
+    return 1.0 - 2.0 * both / (_sum(y_true, axis) + _sum(y_pred, axis) + config.epsilon())
+
+
+def tversky(y_true: Tensor, y_pred: Tensor, alpha: float = 0.5, beta: float = 0.5, axis: Axes = None) -> Tensor:
+    """1 - t / (t + alpha * sum(y_true * (1 - y_pred)) + beta * sum((1 - y_true) * y_pred) + epsilon)
+
+    t = sum(y_true * y_pred), the sums along `axis` as in `dice`. As in Keras `alpha` weighs what y_pred misses and
+    `beta` what it has too much. https://arxiv.org/abs/1706.05721
+    """
+    y_true = like(y_true, y_pred)
+    both = _sum(y_true * y_pred, axis)
+    missed, added = _sum(y_true * (1.0 - y_pred), axis), _sum((1.0 - y_true) * y_pred, axis)
+    return 1.0 - both / (both + alpha * missed + beta * added + config.epsilon())
+
+
+def ctc(y_true: Tensor, y_pred: Tensor) -> Tensor:
+    """-log of the probability of the labels over all ways to lay them along time, class 0 standing for no label
+
+    y_true: (batch, labels) class numbers, padded with 0; y_pred: (batch, time, classes), logits. One number a sample,
+    infinite where time is too short for the labels. On CUDA torch's kernel reads the numbers of labels on the host, so
+    this loss waits for the device. Raises ValueError for other shapes.
+    https://www.cs.toronto.edu/~graves/icml_2006.pdf
+    """
+    if y_true.dim() != 2 or y_pred.dim() != 3:
+        raise ValueError(
+            "ctc takes y_true of shape (batch, labels) and y_pred of shape (batch, time, classes); found "
+            f"{tuple(y_true.shape)} and {tuple(y_pred.shape)}."
+        )
+    labels = y_true.long()
+    log_p = torch.log_softmax(y_pred, -1).transpose(0, 1)
+    times = torch.full((y_pred.shape[0],), y_pred.shape[1], dtype=torch.int64, device=labels.device)
+    return F.ctc_loss(log_p, labels, times, (labels != 0).sum(-1), blank=0, reduction="none")
+
+
+def circle(
+    y_true: Tensor,
+    y_pred: Tensor,
+    ref_labels: Tensor | None = None,
+    ref_embeddings: Tensor | None = None,
+    remove_diagonal: bool = True,
+    gamma: float = 80.0,
+    margin: float = 0.4,
+) -> Tensor:
+    """softplus(logsumexp(pulls to embeddings of one's class) + logsumexp(pushes from the others))
+
+    With d = max(1 - y_pred @ ref_embeddings.T, 0), a pull is -gamma * max(margin + d, 0) * (margin - d) and a push
+    gamma * max(1 + margin - d, 0) * (1 - margin - d). y_true: class numbers (batch,) or (batch, 1); y_pred: (batch,
+    size), rows of length 1. The references are the batch itself unless given; `remove_diagonal` leaves each sample's
+    pair with itself out. One number a sample. https://arxiv.org/abs/2002.10857
+    """
+    labels = y_true.long().reshape(-1, 1)
+    references = labels if ref_labels is None else ref_labels.long().reshape(-1, 1)
+    distance = torch.relu(1.0 - y_pred @ (y_pred if ref_embeddings is None else ref_embeddings).T)
+    same = labels == references.T
+    other = ~same
+    if remove_diagonal:
+        same = same.clone().fill_diagonal_(False)
+    pull = -gamma * torch.relu(margin + distance) * (margin - distance)
+    push = gamma * torch.relu(1.0 + margin - distance) * (1.0 - margin - distance)
+    return F.softplus(_logsumexp(pull, same) + _logsumexp(push, other))
+
+
+def _sum(values: Tensor, axis: Axes) -> Tensor:
+    return values.sum() if axis is None else values.sum(axis if isinstance(axis, int) else tuple(axis))
+
+
+def _logsumexp(values: Tensor, chosen: Tensor) -> Tensor:
+    return torch.logsumexp(values.masked_fill(~chosen, -torch.inf), 1)

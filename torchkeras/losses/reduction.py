@@ -1,0 +1,69 @@
+"""How values, weights and masks become one number: the rules of Keras 3, for classes of losses.
+
+The weighted mean of 2.2.4, under which plain functions stand, is `engine.steps.weighted_mean`.
+"""
+
+import torch
+from torch import Tensor
+
+from torchkeras.losses.shared import divide_no_nan, same_rank
+
+REDUCTIONS = ("sum_over_batch_size", "sum", "mean", "mean_with_sample_weight", "none", None)
+
+
+def reduce_weighted(values: Tensor, sample_weight: Tensor | None, mask: Tensor | None, reduction: str | None) -> Tensor:
+    """The values, weighted and masked, by `reduction`
+
+    values: (batch, ...); sample_weight and mask: as many axes, each as long or of 1 (or one axis of 1 more or less at
+    the end, or none at all).
+
+    sum_over_batch_size, mean: sum(values * weight) / (number of values), of which masked ones are none.
+    sum: the sum. mean_with_sample_weight: sum(values * weight) / sum(weight), 0 for a sum of 0.
+    none, None: values * weight as they are, and so are values that are one number already.
+
+    Raises ValueError for a weight or mask of another shape: Keras 3 would multiply (batch,) with the last axis.
+    """
+    weight = apply_mask(sample_weight, mask, values.dtype, reduction)
+    if weight is not None:
+        values, weight = same_rank(values, weight)
+        _check_fit("sample_weight" if mask is None else "mask", weight, "values", values)
+        values = values * weight
+    if reduction in (None, "none") or values.dim() == 0:
+        return values
+    if reduction == "mean_with_sample_weight" and weight is not None:
+        return divide_no_nan(values.sum(), weight.sum())
+    return values.sum() if reduction == "sum" or values.numel() == 0 else values.mean()
+
+
+def apply_mask(
+    sample_weight: Tensor | None, mask: Tensor | None, dtype: torch.dtype, reduction: str | None = "sum"
+) -> Tensor | None:
+    """One weight for both: sample_weight where the mask is True, 0 elsewhere; None when there is neither.
+
+    For a mean over all values the weights left are raised by (all / unmasked), so that it is one over the unmasked.
+    """
+    weight = None if sample_weight is None else sample_weight.to(dtype)
+    if mask is None:
+        return weight
+    kept = mask.to(torch.bool).to(dtype)
+    if reduction in ("mean", "sum_over_batch_size"):
+        valid = kept.sum()
+        kept = kept * (mask.numel() / valid.masked_fill(valid == 0, torch.inf))
+    if weight is None:
+        return kept
+    kept, weight = same_rank(kept, weight)
+    _check_fit("sample_weight", weight, "mask", kept, either=True)
+    return weight * kept
+
+
+def _check_fit(what: str, weight: Tensor, of: str, values: Tensor, either: bool = False) -> None:
+    """Raise ValueError unless `weight` has the axes of `values`, or 1 there; or the values 1, where `either` may."""
+    if 0 in (weight.dim(), values.dim()):
+        return
+    pairs = zip(weight.shape, values.shape, strict=False)
+    fit = all(size in (1, wanted) or (either and wanted == 1) for size, wanted in pairs)
+    if weight.dim() != values.dim() or not fit:
+        raise ValueError(
+            f"{what} of shape {tuple(weight.shape)} does not fit the {of} of shape {tuple(values.shape)}: each axis must "
+            "be as long, or 1."
+        )

@@ -1,0 +1,68 @@
+"""Losses of numbers: errors, logarithms, angles."""
+
+import math
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from torchkeras import config
+from torchkeras.losses.shared import like
+
+
+def mean_squared_error(y_true: Tensor, y_pred: Tensor) -> Tensor:
+    """mean((y_pred - y_true)**2)"""
+    return F.mse_loss(y_pred, like(y_true, y_pred), reduction="none").mean(-1)
+
+
+def mean_absolute_error(y_true: Tensor, y_pred: Tensor) -> Tensor:
+    """mean(abs(y_pred - y_true))"""
+    return torch.abs(y_pred - like(y_true, y_pred)).mean(-1)
+
+
+def mean_absolute_percentage_error(y_true: Tensor, y_pred: Tensor) -> Tensor:
+    """100 * mean(abs(y_true - y_pred) / max(abs(y_true), epsilon))"""
+    y_true = like(y_true, y_pred)
+    return 100.0 * (torch.abs(y_true - y_pred) / y_true.abs().clamp(min=config.epsilon())).mean(-1)
+
+
+def mean_squared_logarithmic_error(y_true: Tensor, y_pred: Tensor) -> Tensor:
+    """mean((log(1 + max(y_pred, epsilon)) - log(1 + max(y_true, epsilon)))**2)"""
+    return mean_squared_error(_log1p(like(y_true, y_pred)), _log1p(y_pred))
+
+
+def logcosh(y_true: Tensor, y_pred: Tensor) -> Tensor:
+    """mean(log(cosh(y_pred - y_true))): near 0 half the square, far away the absolute value less log(2)."""
+    difference = y_pred - like(y_true, y_pred)
+    return (difference + F.softplus(-2.0 * difference) - math.log(2.0)).mean(-1)
+
+
+def huber(y_true: Tensor, y_pred: Tensor, delta: float = 1.0) -> Tensor:
+    """mean(e**2 / 2 where e <= delta, else delta * e - delta**2 / 2), e = abs(y_pred - y_true)
+
+    P. J. Huber, "Robust Estimation of a Location Parameter" (1964); https://keras.io/api/losses/regression_losses/
+    """
+    return F.huber_loss(y_pred, like(y_true, y_pred), reduction="none", delta=delta).mean(-1)
+
+
+def poisson(y_true: Tensor, y_pred: Tensor) -> Tensor:
+    """mean(y_pred - y_true * log(y_pred + epsilon))"""
+    return (y_pred - like(y_true, y_pred) * torch.log(y_pred + config.epsilon())).mean(-1)
+
+
+def cosine_proximity(y_true: Tensor, y_pred: Tensor) -> Tensor:
+    """-sum(y_true * y_pred) / (norm(y_true) * norm(y_pred)), each norm at least 1e-6"""
+    return -F.cosine_similarity(like(y_true, y_pred), y_pred, -1, 1e-6)
+
+
+def cosine_similarity(y_true: Tensor, y_pred: Tensor, axis: int = -1) -> Tensor:
+    """-sum(y_true * y_pred) / (norm(y_true) * norm(y_pred)) along `axis`, each norm at least epsilon
+
+    -1 for one direction, 1 for the opposite one: a loss to be minimized, where the metric of this name has the
+    positive number.
+    """
+    return -F.cosine_similarity(like(y_true, y_pred), y_pred, axis, config.epsilon())
+
+
+def _log1p(y: Tensor) -> Tensor:
+    return torch.log1p(y.clamp(min=config.epsilon()))
