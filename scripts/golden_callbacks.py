@@ -177,7 +177,7 @@ def csv_case(folder, name, options, stop_at, before, logs):
 class Recorder(BaseHTTPRequestHandler):
     seen = []
 
-    def do_POST(self):  # noqa: N802  # the name that http.server looks for
+    def do_POST(self):  # the name that http.server looks for
         body = self.rfile.read(int(self.headers["Content-Length"])).decode()
         own = self.headers.get("X-Own")
         self.seen.append({"path": self.path, "type": self.headers["Content-Type"], "own": own, "body": body})

@@ -176,7 +176,8 @@ def overrides(callback: Any, hook: str) -> bool:
 class CallbackList(Callback):
     """Callbacks in order; each hook calls only those that override it, found once.
 
-    They are found anew after `set_params` and `set_model`, where a callback may settle what it listens to. `logs` reaches them as the one object given, or as an empty dict for None.
+    They are found anew after `set_params` and `set_model`, where a callback may settle what it listens to. `logs`
+    reaches them as the one object given, or as an empty dict for None.
     """
 
     def __init__(self, callbacks: Iterable[Any] | None = None):

@@ -69,7 +69,7 @@ class EarlyStopping(Monitored):
 class TerminateOnNaN(Callback):
     """Ends training after a batch whose loss is NaN or infinite. It reads the loss of every batch, and waits for it."""
 
-    def on_train_batch_end(self, batch: int, logs: Any = None) -> None:
+    def on_batch_end(self, batch: int, logs: Any = None) -> None:
         loss = (logs or {}).get("loss")
         if loss is not None and not math.isfinite(loss):
             say(f"Batch {batch}: the loss is {loss}, stopping.")

@@ -21,10 +21,10 @@ class LearningRateFinder(Callback):
         model.optimizer.lr = finder.suggestion()
 
     `rates`, `losses`: one a batch; a loss is a moving average, a = smoothing * a + (1 - smoothing) * loss, divided by
-    1 - smoothing ** number. It ends earlier when such a loss is over `divergence` times the least so far (of a negative one:
-    as far above it as of its magnitude), or NaN or infinite. The weights, the state of the optimizer and its `lr` are put back; random numbers that were drawn are not.
-    It reads the loss of every batch, and waits for it. Smith, https://arxiv.org/abs/1506.01186. Raises ValueError for a
-    bad value.
+    1 - smoothing ** number. It ends earlier when one is over `divergence` times the least so far (above a negative one,
+    by as much of its magnitude), NaN or infinite. The weights, the state of the optimizer and its `lr` are put back;
+    random numbers that were drawn are not. It reads the loss of every batch, and waits for it. Smith,
+    https://arxiv.org/abs/1506.01186. Raises ValueError for a bad value.
     """
 
     state_names = ("rates", "losses", "_average", "_kept")

@@ -21,7 +21,7 @@ class BaseLogger(Callback):
     def on_epoch_begin(self, epoch: int, logs: Any = None) -> None:
         self._averages = Averages(self.params.get("metrics") or (), self.stateful_metrics)
 
-    def on_train_batch_end(self, batch: int, logs: Any = None) -> None:
+    def on_batch_end(self, batch: int, logs: Any = None) -> None:
         logs = logs or {}
         self._averages.add(logs, logs.get("size", 0))
 

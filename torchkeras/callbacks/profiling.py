@@ -34,7 +34,11 @@ class Profiler(Callback):
         self.log_dir = Path(log_dir)
         self.first, self.batches = count("Profiler", "first", first), count("Profiler", "batches", batches, 1)
         self.epoch = count("Profiler", "epoch", epoch)
-        self.options = {"record_shapes": record_shapes, "profile_memory": profile_memory, "with_stack": with_stack}
+        self.options: dict[str, Any] = {
+            "record_shapes": record_shapes,
+            "profile_memory": profile_memory,
+            "with_stack": with_stack,
+        }
         self.path: Path | None = None
         self._profile: Any = None
         self._here = False

@@ -45,9 +45,9 @@ class ProgbarLogger(Callback):
     def set_params(self, params: Mapping[str, Any]) -> None:
         self.params = params
         self.verbose = int(params.get("verbose", 1))
-        for name in BAR_HOOKS:  # only a bar looks at batches, so that else a batch costs nothing
+        for name, method in BAR_HOOKS.items():  # only a bar looks at batches, so that else a batch costs nothing
             if self.verbose == 1:
-                setattr(self, name, getattr(self, BAR_HOOKS[name]))
+                setattr(self, name, getattr(self, method))
             else:
                 vars(self).pop(name, None)
 
@@ -140,7 +140,7 @@ class ProgbarLogger(Callback):
 
 # What a bar listens to beside epochs, and the methods that do it.
 BAR_HOOKS = {
-    "on_train_batch_end": "_on_batch",
+    "on_batch_end": "_on_batch",
     **{f"on_{kind}_{hook}": f"_on_own_{hook}" for kind in ("test", "predict") for hook in ("begin", "end")},
     **{f"on_{kind}_batch_end": "_on_own_batch" for kind in ("test", "predict")},
 }

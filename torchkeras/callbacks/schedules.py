@@ -62,12 +62,12 @@ class BatchSchedule(Callback):
 
 
 class OneCycle(BatchSchedule):
-    """From max_lr / div_factor up to `max_lr` in the first `pct_start` of all steps, then down to that / final_div_factor.
+    """From first = max_lr / div_factor to `max_lr` in `pct_start` of the steps, then to first / final_div_factor.
 
-    Between two rates a and b, with t from 0 to 1: b + (a - b) * (1 + cos(pi * t)) / 2 for `anneal="cos"`, a + (b - a) * t
-    for "linear". `cycle_momentum`: the optimizer's `beta_1` or `momentum`, where it has one, goes the other way, from
-    `max_momentum` to `base_momentum` and back. `steps`: all batches of training, unless the data tells. The rate and the
-    momentum stay what they are at the end. Smith and Topin, https://arxiv.org/abs/1708.07120, as in
+    Between two rates a and b, with t from 0 to 1: b + (a - b) * (1 + cos(pi * t)) / 2 for `anneal="cos"`,
+    a + (b - a) * t for "linear". `cycle_momentum`: the optimizer's `beta_1` or `momentum`, where it has one, goes the
+    other way, from `max_momentum` to `base_momentum` and back. `steps`: all batches of training, unless the data tells.
+    The rate and the momentum stay what they are at the end. Smith and Topin, https://arxiv.org/abs/1708.07120, as in
     torch.optim.lr_scheduler.OneCycleLR. Raises ValueError for a bad value.
     """
 
@@ -128,8 +128,8 @@ class CosineAnnealing(BatchSchedule):
 
     `max_lr`: the optimizer's `lr` unless given. `warmup`: steps before that in which the rate rises from
     max_lr / warmup to `max_lr` in equal parts. `period`: steps of a cosine; unless given the one that fills all steps.
-    With a period it starts anew after each, which lasts `growth` times the one before (warm restarts); without, the rate
-    stays at `min_lr` after the end. `steps`: all batches of training, unless the data tells. Loshchilov and Hutter,
+    With a period it starts anew after each, which lasts `growth` times the one before (warm restarts); without, the
+    rate stays at `min_lr` after the end. `steps`: all batches of training, unless the data tells. Loshchilov, Hutter,
     https://arxiv.org/abs/1608.03983. Raises ValueError for a bad value.
     """
 

@@ -2,6 +2,7 @@
 
 import importlib
 from collections.abc import Iterator, Mapping
+from numbers import Real
 from pathlib import Path
 from typing import Any
 
@@ -42,7 +43,7 @@ class TensorBoard(Callback):
         embeddings_data: Any = None,
         update_freq: int | str = "epoch",
     ):
-        if update_freq not in ("epoch", "batch") and (isinstance(update_freq, str) or not update_freq > 0):
+        if update_freq not in ("epoch", "batch") and not _is_positive(update_freq):
             raise ValueError(f"TensorBoard: update_freq must be 'epoch', 'batch' or a number; found {update_freq!r}.")
         self.histogram_freq = count("TensorBoard", "histogram_freq", histogram_freq)
         self.embeddings_freq = count("TensorBoard", "embeddings_freq", embeddings_freq)
@@ -63,7 +64,7 @@ class TensorBoard(Callback):
         self._gradients: dict[Any, list[torch.Tensor]] = {}
         self._handles: list[Any] = []
         if self.update_freq != "epoch" or write_grads:
-            self.on_train_batch_end = self._on_batch  # only then does a batch cost anything
+            self.on_batch_end = self._on_batch  # only then does a batch cost anything
 
     @staticmethod
     def _check_embeddings(freq: int, names: Any, metadata: Any, data: Any) -> None:
@@ -181,8 +182,8 @@ class TensorBoard(Callback):
         found, self._gradients = self._gradients, {}
         if not found:
             raise RuntimeError(
-                f"TensorBoard: write_grads found no gradients in epoch {epoch}: the training step does not compute them "
-                "by autograd, or no weight trains."
+                f"TensorBoard: write_grads found no gradients in epoch {epoch}: the training step does not compute "
+                "them by autograd, or no weight trains."
             )
         for name, weight in self._weights():
             gradients: Any = [found.get(tensor) for tensor in weight.tensors]
@@ -196,6 +197,9 @@ class TensorBoard(Callback):
         names = self.embeddings_layer_names or [
             name for name, layer in layers.items() if type(layer).__name__ == "Embedding"
         ]
+        shared = [name for name in names if name in layers and len(self.model._graphed.nodes_of(layers[name])) > 1]
+        if shared:
+            raise ValueError(f"TensorBoard: layer {shared[0]!r} of embeddings_layer_names is called more than once.")
         unknown = [name for name in names if name not in layers]
         if unknown or not names:
             found = f"found {unknown[0]!r}" if unknown else "found none"
@@ -222,6 +226,10 @@ class TensorBoard(Callback):
                     f"embeddings_data has {len(points)} samples."
                 )
             self._writer.add_embedding(points, labels, None, epoch, f"{layer.name}_embedding", head)
+
+
+def _is_positive(value: Any) -> bool:
+    return isinstance(value, Real) and float(value) > 0
 
 
 def _tensorboard() -> Any:

@@ -1,4 +1,4 @@
-"""The forms in which TensorBoard shows a model: its graph, weights as images, layers' outputs as histograms or points."""
+"""The forms in which TensorBoard shows a model: its graph, weights as images, what layers give, labels of points."""
 
 import importlib
 from collections.abc import Iterable, Iterator
@@ -72,12 +72,12 @@ def _grey(values: np.ndarray) -> np.ndarray:
 
 @contextmanager
 def outputs_of(layers: Iterable[Any]) -> Iterator[dict[str, list[torch.Tensor]]]:
-    """Inside the block: what the layers give, by name, a tensor an output and call; in the order of axes they compute in."""
+    """What the layers give inside the block, by name: for each call its tensors, on the host, as the layer computes."""
     found: dict[str, list[torch.Tensor]] = {}
 
     def kept(name: str) -> Any:
         return lambda module, given, output: found.setdefault(name, []).extend(
-            each.detach().clone() for each in as_list(output) if isinstance(each, torch.Tensor)
+            each.detach().to("cpu", copy=True) for each in as_list(output) if isinstance(each, torch.Tensor)
         )
 
     handles = [layer.register_forward_hook(kept(layer.name)) for layer in layers]
