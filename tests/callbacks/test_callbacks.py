@@ -1,47 +1,16 @@
-"""Callbacks are called where they override a hook; numbers are read late and once; what is shown is Keras's."""
+"""Callbacks are called where they override a hook; numbers are read late and once; states come back."""
 
 import importlib
 import re
 import warnings
-from types import SimpleNamespace
 
-import numpy as np
 import pytest
 import torch
+from callback_models import drive
 
 from torchkeras import callbacks
-from torchkeras.callbacks import (
-    Callback,
-    CallbackList,
-    EpochLines,
-    History,
-    LambdaCallback,
-    Logs,
-    ProgressBar,
-    TensorBoard,
-)
+from torchkeras.callbacks import Callback, CallbackList, EarlyStopping, History, LambdaCallback, Logs
 from torchkeras.callbacks.base import HOOKS, overrides
-from torchkeras.callbacks.progress import formatted, shown
-
-
-def run(entries, epochs=2, steps=3, logs=None, params=()):
-    """What the loop does, with a model that is none."""
-    weight = SimpleNamespace(full_name="dense/kernel:0", numpy=lambda: np.arange(6.0).reshape(2, 3))
-    model = SimpleNamespace(code="def forward(self, x):\n    return x", layers=[SimpleNamespace(weights=[weight])])
-    each = CallbackList(entries)
-    each.set_params({"epochs": epochs, "steps": steps, "metrics": ["loss", "acc", "val_loss"], **dict(params)})
-    each.set_model(model)
-    each.on_train_begin()
-    for epoch in range(epochs):
-        each.on_epoch_begin(epoch)
-        for batch in range(steps):
-            each.on_train_batch_begin(batch, Logs(batch=batch, size=4))
-            each.on_train_batch_end(batch, Logs(batch=batch, size=4, loss=torch.tensor(0.5)))
-        each.on_test_begin()
-        each.on_test_batch_end(0)
-        each.on_test_end()
-        each.on_epoch_end(epoch, Logs(logs or {"loss": torch.tensor(1.0 / (epoch + 1)), "val_loss": 2.0}))
-    each.on_train_end()
 
 
 # --- logs ------------------------------------------------------------------------------------------------------------
@@ -141,7 +110,7 @@ def test_old_names_of_batch_hooks(base):
 def test_history_holds_floats_and_starts_anew():
     history = History()
     for _ in range(2):
-        run([history])
+        drive([history], numbers=lambda epoch: {"loss": torch.tensor(1.0 / (epoch + 1)), "val_loss": 2.0})
     assert history.epoch == [0, 1]
     assert history.history == {"loss": [1.0, 0.5], "val_loss": [2.0, 2.0]}
     assert type(history.history["loss"][0]) is float
@@ -149,7 +118,7 @@ def test_history_holds_floats_and_starts_anew():
 
 def test_what_an_earlier_callback_adds_the_history_holds():
     history = History()
-    run([LambdaCallback(on_epoch_end=lambda epoch, logs: logs.update(lr=0.1)), history])
+    drive([LambdaCallback(on_epoch_end=lambda epoch, logs: logs.update(lr=0.1)), history])
     assert history.history["lr"] == [0.1, 0.1]
 
 
@@ -165,130 +134,78 @@ def test_lambda_callback_refuses(hooks, message):
         LambdaCallback(**hooks)
 
 
-# --- what is shown ---------------------------------------------------------------------------------------------------
+# --- states ----------------------------------------------------------------------------------------------------------
 
 
-def test_a_line_an_epoch(capsys):
-    run([EpochLines()], logs={"loss": 0.5, "acc": 0.9, "lr": 0.1, "val_loss": 0.0001})
-    block = "Epoch {}/2\n - 0s - loss: 0.5000 - acc: 0.9000 - val_loss: 1.0000e-04\n"
-    assert capsys.readouterr().out == block.format(1) + block.format(2)
+def test_states_by_place_and_class():
+    def history():
+        return CallbackList([Callback(), History(), EarlyStopping("loss"), object()])
 
-
-@pytest.mark.parametrize("stream", ["stdout", "stderr"])
-def test_a_bar_an_epoch(capsys, stream):
-    run([ProgressBar(stream)])
-    captured = capsys.readouterr()
-    text, other = (captured.out, captured.err) if stream == "stdout" else (captured.err, captured.out)
-    assert other == ""
-    lines = [re.split("\r", line)[-1] for line in text.strip().split("\n")]
-    assert len(lines) == 2
-    for number, line in enumerate(lines, 1):
-        assert line.startswith(f"Epoch {number}/2: 100%")
-        assert "3/3" in line
-        assert f"loss: {1 / number:.4f} - val_loss: 2.0000" in line
-
-
-def test_a_bar_reads_at_a_rate_in_time(monkeypatch):
-    now, reads = [0.0], []
-    monkeypatch.setattr("torchkeras.callbacks.progress.time.perf_counter", lambda: now[0])
-    bar = ProgressBar("stderr")
-    bar.set_params({"epochs": 1, "steps": 100})
-    bar.on_epoch_begin(0)
-    for batch in range(100):
-        now[0] += 0.011
-        bar.on_train_batch_end(batch, Logs(loss=lambda: reads.append(1) or 0.5))
-    assert 9 <= len(reads) <= 11
-    bar.on_epoch_end(0)
-
-
-def test_bars_of_evaluation_and_prediction(capsys):
-    each = CallbackList([ProgressBar()])
-    each.set_params({"steps": 2})
-    for kind in ("test", "predict"):
-        getattr(each, f"on_{kind}_begin")()
-        for batch in range(2):
-            getattr(each, f"on_{kind}_batch_end")(batch)
-        getattr(each, f"on_{kind}_end")(logs={"loss": 0.25})
-    out = capsys.readouterr().out
-    assert out.count("\n") == out.count("\r  0%") == 2
-    evaluation, prediction = out.strip().split("\n")
-    assert re.search("2/2.*loss: 0.2500", evaluation)
-    assert re.search("2/2", prediction)
-    assert "loss" not in prediction
-
-
-def test_verbose():
-    assert [type(callback) for verbose in (0, 1, 2, True) for callback in shown(verbose)] == [
-        ProgressBar, EpochLines, ProgressBar,
-    ]  # fmt: skip
-    with pytest.raises(ValueError, match=re.escape("verbose must be 0, 1 or 2; found 3.")):
-        shown(3)
-    with pytest.raises(ValueError, match=re.escape("EpochLines: stream must be 'stdout' or 'stderr'; found 'file'.")):
-        EpochLines("file")
-
-
-@pytest.mark.parametrize(("value", "text"), [(0.0, "0.0000"), (12.34567, "12.3457"), (1e-3, "1.0000e-03")])
-def test_numbers(value, text):
-    assert formatted(value) == text
-
-
-# --- TensorBoard -----------------------------------------------------------------------------------------------------
-
-
-def written(folder):
-    module = importlib.import_module("tensorboard.backend.event_processing.event_accumulator")
-    events = module.EventAccumulator(str(folder), {"scalars": 0, "histograms": 0, "tensors": 0})
-    events.Reload()
-    return events
+    each, other = history(), history()
+    each.on_epoch_end(0, {"loss": 2.0})
+    state = each.state_dict()
+    assert state == {
+        "1 History": {"epoch": [0], "history": {"loss": [2.0]}},
+        "2 EarlyStopping": {"wait": 0, "stopped_epoch": 0, "best": 2.0, "best_weights": None},
+    }
+    each.on_epoch_end(1, {"loss": 1.0})
+    assert state["1 History"]["epoch"] == [0]
+    other.load_state_dict(state)
+    assert other.state_dict() == state
+    other.on_epoch_end(1, {"loss": 1.0})
+    assert other.state_dict() == each.state_dict()
+    assert state["1 History"]["epoch"] == [0]
 
 
 @pytest.mark.parametrize(
-    ("update_freq", "steps"), [("epoch", [0, 1]), ("batch", [4, 8, 12, 12, 16, 20, 24, 24]), (5, [8, 12, 16, 24, 24])]
-)
-def test_tensorboard_numbers(tmp_path, update_freq, steps):
-    board = TensorBoard(tmp_path, update_freq=update_freq)
-    assert CallbackList([board]).wants("on_train_batch_end") == (update_freq != "epoch")
-    run([board])
-    events = written(tmp_path)
-    assert [event.step for event in events.Scalars("loss")] == steps
-    assert [event.value for event in events.Scalars("val_loss")] == [2.0, 2.0]
-    assert set(events.Tags()["scalars"]) == {"loss", "val_loss"}
-
-
-def test_tensorboard_histograms_and_code(tmp_path):
-    run([TensorBoard(str(tmp_path), histogram_freq=2)], epochs=3)
-    events = written(tmp_path)
-    assert [event.step for event in events.Histograms("dense/kernel_0")] == [0, 2]
-    assert b"def forward(self, x):" in events.Tensors("model/code/text_summary")[0].tensor_proto.string_val[0]
-
-
-@pytest.mark.parametrize(
-    ("options", "error", "message"),
+    ("state", "message"),
     [
         (
-            {"write_grads": True},
-            NotImplementedError,
-            "TensorBoard: write_grads is not there; leave it out (found True).",
+            {"0 History": {"epoch": []}},
+            "History: the state must hold epoch, history; found epoch.",
         ),
-        ({"write_images": True}, NotImplementedError, "TensorBoard: write_images is not there"),
-        ({"embeddings_freq": 1}, NotImplementedError, "TensorBoard: embeddings_freq is not there"),
-        ({"embeddings_data": np.zeros(3)}, NotImplementedError, "TensorBoard: embeddings_data is not there"),
-        ({"update_freq": "step"}, ValueError, "update_freq must be 'epoch', 'batch' or a number; found 'step'."),
-        ({"histogram_freq": -1}, ValueError, "histogram_freq must be a number of epochs; found -1."),
+        ({"0 History": {}}, "History: the state must hold epoch, history; found nothing."),
+        (
+            {"1 History": {}},
+            "The state has a callback '1 History'; the callbacks now are 0 History.",
+        ),
     ],
 )
-def test_tensorboard_refuses(options, error, message):
-    with pytest.raises(error, match=re.escape(message)):
-        TensorBoard(**options)
+def test_states_of_others_are_refused(state, message):
+    with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
+        CallbackList([History()]).load_state_dict(state)
 
 
-def test_without_the_package(monkeypatch):
-    def missing(name):
-        raise ImportError(name)
+def test_hooks_may_be_settled_by_params_and_model():
+    class Late(Callback):
+        def set_params(self, params):
+            self.on_epoch_end = lambda epoch, logs: None
 
-    monkeypatch.setattr(importlib, "import_module", missing)
-    with pytest.raises(ImportError, match=re.escape("Install it with `pip install torchkeras[tensorboard]`.")):
-        TensorBoard()
+        def set_model(self, model):
+            self.on_batch_end = lambda batch, logs: None
+
+    each = CallbackList([Late()])
+    assert not each.wants("on_epoch_end")
+    each.set_params({})
+    assert each.wants("on_epoch_end")
+    assert not each.wants("on_train_batch_end")
+    each.set_model(None)
+    assert each.wants("on_train_batch_end")
+
+
+def test_logs_are_copied_in_one_transfer(monkeypatch):
+    logs = Logs(loss=torch.tensor(0.5), acc=torch.tensor(0.25), lr=0.1, late=lambda: torch.tensor(2.0))
+    reads = []
+    monkeypatch.setattr(torch.Tensor, "item", lambda tensor: reads.append(tensor))
+    assert logs.copy() == {"loss": 0.5, "acc": 0.25, "lr": 0.1, "late": 2.0}
+    assert logs["loss"] == 0.5
+    assert reads == []
+
+
+def test_logs_of_several_types_keep_them():
+    logs = Logs(loss=torch.tensor(0.1), exact=torch.tensor(0.1, dtype=torch.float64), seen=torch.tensor(3))
+    assert logs.copy() == {"loss": torch.tensor(0.1).item(), "exact": 0.1, "seen": 3}
+    assert type(logs["seen"]) is int
 
 
 def test_names():

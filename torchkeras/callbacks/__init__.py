@@ -1,17 +1,41 @@
 """Callbacks: objects whose hooks the loop calls while a model is trained, evaluated or used."""
 
 from torchkeras.callbacks.base import Callback, CallbackList, Logs
-from torchkeras.callbacks.logging import History, LambdaCallback
-from torchkeras.callbacks.progress import EpochLines, ProgressBar
+from torchkeras.callbacks.checkpoint import ModelCheckpoint
+from torchkeras.callbacks.control import EarlyStopping, TerminateOnNaN, TimeLimit
+from torchkeras.callbacks.csv_log import CSVLogger
+from torchkeras.callbacks.ema import SwapEMAWeights
+from torchkeras.callbacks.finder import LearningRateFinder
+from torchkeras.callbacks.logging import BaseLogger, History, LambdaCallback
+from torchkeras.callbacks.profiling import Profiler
+from torchkeras.callbacks.progress import ProgbarLogger
+from torchkeras.callbacks.rates import LearningRateScheduler, ReduceLROnPlateau
+from torchkeras.callbacks.remote import RemoteMonitor
+from torchkeras.callbacks.schedules import CosineAnnealing, OneCycle
 from torchkeras.callbacks.tensorboard import TensorBoard
+from torchkeras.callbacks.unfreezing import GradualUnfreezing
 
 __all__ = [
+    "BaseLogger",
+    "CSVLogger",
     "Callback",
     "CallbackList",
-    "EpochLines",
+    "CosineAnnealing",
+    "EarlyStopping",
+    "GradualUnfreezing",
     "History",
     "LambdaCallback",
+    "LearningRateFinder",
+    "LearningRateScheduler",
     "Logs",
-    "ProgressBar",
+    "ModelCheckpoint",
+    "OneCycle",
+    "Profiler",
+    "ProgbarLogger",
+    "ReduceLROnPlateau",
+    "RemoteMonitor",
+    "SwapEMAWeights",
     "TensorBoard",
+    "TerminateOnNaN",
+    "TimeLimit",
 ]

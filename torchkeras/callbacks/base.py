@@ -4,7 +4,7 @@ A batch costs a callback nothing unless it overrides a hook of batches, and a nu
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping
-from typing import Any
+from typing import Any, ClassVar
 
 import torch
 
@@ -45,12 +45,21 @@ class Logs(MutableMapping[str, Any]):
     def __contains__(self, name: object) -> bool:
         return name in self._values
 
+    def unread(self, name: str) -> Any:
+        """The value as it is: a number, a tensor that stays on its device, or a function that gives either."""
+        return self._values[name]
+
     def copy(self) -> dict[str, Any]:
-        """A plain dict of all numbers, read now."""
-        return dict(self)
+        """A plain dict of all numbers, read now: those of one type and device in one transfer."""
+        called = {name: value() if callable(value) else value for name, value in self._values.items()}
+        unread = {name: v for name, v in called.items() if isinstance(v, torch.Tensor) and v.dim() == 0}
+        if len({(value.dtype, value.device) for value in unread.values()}) == 1:
+            called.update(zip(unread, torch.stack(list(unread.values())).tolist(), strict=True))
+        self._values = called
+        return {name: self[name] for name in called}
 
     def __repr__(self) -> str:
-        return repr(dict(self))
+        return repr(self.copy())
 
 
 class Callback:
@@ -64,6 +73,22 @@ class Callback:
     validation_data: Any = None
     params: Mapping[str, Any] = {}
     model: Any = None
+    state_names: ClassVar[tuple[str, ...]] = ()  # the attributes that `state_dict` holds
+
+    def state_dict(self) -> dict[str, Any]:
+        """What is needed to go on after a stop: numbers, strings, arrays, and lists and dicts of them."""
+        return {name: _apart(getattr(self, name)) for name in self.state_names}
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Go on from such a state; called after `on_train_begin`, which starts anew.
+
+        Raises ValueError for a state of other names, before anything is set.
+        """
+        if set(state) != set(self.state_names):
+            wanted, found = (", ".join(sorted(names)) or "nothing" for names in (self.state_names, state))
+            raise ValueError(f"{type(self).__name__}: the state must hold {wanted}; found {found}.")
+        for name in self.state_names:
+            setattr(self, name, _apart(state[name]))
 
     def set_params(self, params: Mapping[str, Any]) -> None:
         """Called before training with its parameters."""
@@ -124,6 +149,13 @@ class Callback:
         """After a batch of a prediction."""
 
 
+def _apart(value: Any) -> Any:
+    """A copy of lists and dicts, to any depth; what they hold is not copied."""
+    if isinstance(value, Mapping):
+        return {name: _apart(item) for name, item in value.items()}
+    return [_apart(item) for item in value] if isinstance(value, (list, tuple)) else value
+
+
 HOOKS = tuple(name for name in vars(Callback) if name.startswith("on_"))
 OLD_NAMES = {"on_train_batch_begin": "on_batch_begin", "on_train_batch_end": "on_batch_end"}
 
@@ -144,7 +176,8 @@ def overrides(callback: Any, hook: str) -> bool:
 class CallbackList(Callback):
     """Callbacks in order; each hook calls only those that override it, found once.
 
-    `logs` reaches them as the one object given, or as an empty dict for None.
+    They are found anew after `set_params` and `set_model`, where a callback may settle what it listens to. `logs`
+    reaches them as the one object given, or as an empty dict for None.
     """
 
     def __init__(self, callbacks: Iterable[Any] | None = None):
@@ -171,11 +204,32 @@ class CallbackList(Callback):
         self.params = params
         for callback in self.callbacks:
             getattr(callback, "set_params", _nothing)(params)
+        self._find()
 
     def set_model(self, model: Any) -> None:
         self.model = model
         for callback in self.callbacks:
             getattr(callback, "set_model", _nothing)(model)
+        self._find()
+
+    def state_dict(self) -> dict[str, Any]:
+        """The states of all callbacks that have one, by place and class: `{"0 EarlyStopping": {...}}`."""
+        states = {name: getattr(callback, "state_dict", dict)() for name, callback in self._named().items()}
+        return {name: state for name, state in states.items() if state}
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Give each callback its state. Raises ValueError, before anything is set, when one is not there."""
+        named = self._named()
+        missing = [name for name in state if name not in named]
+        if missing:
+            raise ValueError(
+                f"The state has a callback {missing[0]!r}; the callbacks now are {', '.join(named) or 'none'}."
+            )
+        for name, found in state.items():
+            named[name].load_state_dict(found)
+
+    def _named(self) -> dict[str, Any]:
+        return {f"{place} {type(callback).__name__}": callback for place, callback in enumerate(self.callbacks)}
 
     def __iter__(self) -> Iterator[Any]:
         return iter(self.callbacks)

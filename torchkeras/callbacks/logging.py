@@ -1,13 +1,42 @@
-"""Callbacks that keep or hand on what happens: `History`, which `fit` returns, and `LambdaCallback`."""
+"""Callbacks that keep or hand on what happens: `BaseLogger`, `History`, which `fit` returns, and `LambdaCallback`."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
-from torchkeras.callbacks.base import HOOKS, Callback
+from torchkeras.callbacks.averages import Averages
+from torchkeras.callbacks.base import HOOKS, Callback, Logs
+
+
+class BaseLogger(Callback):
+    """Writes over an epoch's logs with means of its batches' numbers, weighted by batch size.
+
+    `fit` gives these means already: this is for loops that do not. Names in `stateful_metrics` keep the last batch's
+    value. Numbers stay on the device until someone reads the logs.
+    """
+
+    def __init__(self, stateful_metrics: Iterable[str] | None = None):
+        self.stateful_metrics = set(stateful_metrics or ())
+        self._averages = Averages(())
+
+    def on_epoch_begin(self, epoch: int, logs: Any = None) -> None:
+        self._averages = Averages(self.params.get("metrics") or (), self.stateful_metrics)
+
+    def on_batch_end(self, batch: int, logs: Any = None) -> None:
+        logs = logs or {}
+        self._averages.add(logs, logs.get("size", 0))
+
+    def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
+        if logs is None:
+            return
+        means = self._averages.values()
+        for name in means:
+            logs[name] = means.unread(name) if isinstance(logs, Logs) else means[name]
 
 
 class History(Callback):
     """`history`: for each name its values, one an epoch; `epoch`: the epochs' numbers. Each `fit` starts anew."""
+
+    state_names = ("epoch", "history")
 
     def __init__(self) -> None:
         self.epoch: list[int] = []
@@ -19,8 +48,13 @@ class History(Callback):
 
     def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
         self.epoch.append(epoch)
-        for name, value in (logs or {}).items():
+        for name, value in numbers(logs).items():
             self.history.setdefault(name, []).append(value)
+
+
+def numbers(logs: Any) -> dict[str, Any]:
+    """All logs as a plain dict, read in one transfer where that can be."""
+    return logs.copy() if isinstance(logs, Logs) else dict(logs or {})
 
 
 class LambdaCallback(Callback):

@@ -3,136 +3,172 @@
 The numbers of a bar are read from the device at most every tenth of a second, not every batch.
 """
 
+import importlib
+import importlib.util
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, TextIO
 
 from tqdm import tqdm
 
+from torchkeras.callbacks.averages import Averages
 from torchkeras.callbacks.base import Callback
 
 STREAMS = ("stdout", "stderr")
+COUNT_MODES = {"samples": "sample", "steps": "batch"}
 READ_EVERY = 0.1  # seconds
 
 
-class _Shown(Callback):
-    """The stream by its name, looked up when it is written to: it may be replaced in between."""
+class ProgbarLogger(Callback):
+    """Shows a run as `params["verbose"]` says: 0 nothing, 1 a bar an epoch, 2 a line an epoch.
 
-    def __init__(self, stream: str = "stdout"):
-        if stream not in STREAMS:
-            raise ValueError(f"{type(self).__name__}: stream must be 'stdout' or 'stderr'; found {stream!r}.")
-        self.stream = stream
+    A bar has the means of the epoch so far and at its end the epoch's own numbers; an evaluation or a prediction has
+    one too, but not the validation within an epoch. It counts "samples" or "steps" (batches). Names in
+    `stateful_metrics` are shown as they are, not averaged. `stream`: "stdout" or "stderr", looked up when it is written
+    to. In a notebook that has ipywidgets the bar is tqdm's there. Raises ValueError for another word.
+    """
+
+    def __init__(
+        self, count_mode: str = "samples", stateful_metrics: Iterable[str] | None = None, stream: str = "stdout"
+    ):
+        for option, value, words in (("count_mode", count_mode, tuple(COUNT_MODES)), ("stream", stream, STREAMS)):
+            if value not in words:
+                raise ValueError(f"ProgbarLogger: {option} must be {words[0]!r} or {words[1]!r}; found {value!r}.")
+        self.count_mode, self.stream = count_mode, stream
+        self.stateful_metrics = set(stateful_metrics or ())
+        self.verbose = 1
+        self._bar: Any = None
+        self._in_epoch = False
+        self._start = self._next_read = time.perf_counter()
+
+    def set_params(self, params: Mapping[str, Any]) -> None:
+        self.params = params
+        self.verbose = int(params.get("verbose", 1))
+        for name, method in BAR_HOOKS.items():  # only a bar looks at batches, so that else a batch costs nothing
+            if self.verbose == 1:
+                setattr(self, name, getattr(self, method))
+            else:
+                vars(self).pop(name, None)
 
     @property
     def file(self) -> TextIO:
+        """The stream, as it is now."""
         return getattr(sys, self.stream)
 
-    def described(self, logs: Mapping[str, Any]) -> str:
-        """` - `-joined numbers of the logs that are among the run's metrics, as Keras prints them."""
-        names = [name for name in self.params.get("metrics") or logs if name in logs and name not in ("batch", "size")]
-        return " - ".join(f"{name}: {formatted(logs[name])}" for name in names)
-
-
-class ProgressBar(_Shown):
-    """One bar an epoch, with the numbers so far and at the end the epoch's own; one for an evaluation or prediction.
-
-    The validation of an epoch has no bar of its own.
-    """
-
-    def __init__(self, stream: str = "stdout"):
-        super().__init__(stream)
-        self._bar: Any = None
-        self._in_epoch = False
-        self._next_read = 0.0
+    # --- hooks -------------------------------------------------------------------------------------------------------
 
     def on_epoch_begin(self, epoch: int, logs: Any = None) -> None:
-        self._open(f"Epoch {epoch + 1}/{self.params.get('epochs', '?')}")
+        title, self._start = f"Epoch {epoch + 1}/{self.params.get('epochs', '?')}", time.perf_counter()
         self._in_epoch = True
-
-    def on_train_batch_end(self, batch: int, logs: Any = None) -> None:
-        self._advance(batch, logs)
+        if self.verbose == 1:
+            self._open(title)
+        elif self.verbose == 2:
+            print(title, file=self.file, flush=True)
 
     def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
         self._in_epoch = False
-        self._close(logs)
+        if self.verbose == 1:
+            self._close(logs)
+        elif self.verbose == 2:
+            numbers, seconds = self._described(logs or {}), f" - {time.perf_counter() - self._start:.0f}s"
+            print(f"{seconds} - {numbers}" if numbers else seconds, file=self.file, flush=True)
 
     def on_train_end(self, logs: Any = None) -> None:
         self._in_epoch = False
         self._close()
 
-    def on_test_begin(self, logs: Any = None) -> None:
+    def _on_batch(self, batch: int, logs: Any = None) -> None:
+        logs = logs or {}
+        self._seen += 1 if self.count_mode == "steps" else logs.get("size", 0)
+        if self._bar is None:
+            return
+        self._averages.add(logs, logs.get("size", 1))
+        if time.perf_counter() >= self._next_read:
+            self._show(self._averages.values())
+            self._next_read = time.perf_counter() + READ_EVERY
+
+    def _on_own_begin(self, logs: Any = None) -> None:
         if not self._in_epoch:
             self._open("")
 
-    def on_test_batch_end(self, batch: int, logs: Any = None) -> None:
+    def _on_own_batch(self, batch: int, logs: Any = None) -> None:
         if not self._in_epoch:
-            self._advance(batch, logs)
+            self._on_batch(batch, logs)
 
-    def on_test_end(self, logs: Any = None) -> None:
+    def _on_own_end(self, logs: Any = None) -> None:
         if not self._in_epoch:
             self._close(logs)
 
-    def on_predict_begin(self, logs: Any = None) -> None:
-        self._open("")
-
-    def on_predict_batch_end(self, batch: int, logs: Any = None) -> None:
-        self._advance(batch, logs)
-
-    def on_predict_end(self, logs: Any = None) -> None:
-        self._close()
+    # --- the bar -----------------------------------------------------------------------------------------------------
 
     def _open(self, title: str) -> None:
         self._close()
         self._seen = 0
-        self._bar = tqdm(total=self._batches(), desc=title or None, file=self.file, mininterval=0, unit="batch")
+        self._averages = Averages(self.params.get("metrics") or ("loss",), self.stateful_metrics)
+        self._bar = _tqdm()(
+            total=self._total(), desc=title or None, file=self.file, mininterval=0, unit=COUNT_MODES[self.count_mode]
+        )
         self._next_read = time.perf_counter() + READ_EVERY
 
-    def _batches(self) -> int | None:
-        """The number of batches of an epoch, when it is known."""
-        samples, batch_size = self.params.get("samples"), self.params.get("batch_size")
-        return self.params.get("steps") or (-(-samples // batch_size) if samples and batch_size else None)
+    def _total(self) -> int | None:
+        """How many samples or batches an epoch has, when it is known."""
+        samples, batch_size, steps = (self.params.get(name) for name in ("samples", "batch_size", "steps"))
+        if self.count_mode == "samples":
+            return samples or (steps * batch_size if steps and batch_size else None)
+        return steps or (-(-samples // batch_size) if samples and batch_size else None)
 
-    def _advance(self, batch: int, logs: Any) -> None:
-        self._seen = batch + 1
-        if self._bar is None or time.perf_counter() < self._next_read:
-            return
-        self._bar.set_postfix_str(self.described(logs or {}), refresh=False)
+    def _show(self, logs: Mapping[str, Any]) -> None:
+        self._bar.set_postfix_str(self._described(logs), refresh=False)
         self._bar.update(self._seen - self._bar.n)
-        self._next_read = time.perf_counter() + READ_EVERY
 
     def _close(self, logs: Any = None) -> None:
         if self._bar is None:
             return
         if logs:
-            self._bar.set_postfix_str(self.described(logs), refresh=False)
+            self._bar.set_postfix_str(self._described(logs), refresh=False)
         self._bar.update(self._seen - self._bar.n)
         self._bar.refresh()
         self._bar.close()
         self._bar = None
 
+    def _described(self, logs: Mapping[str, Any]) -> str:
+        """` - `-joined numbers of the logs that are among the run's metrics, as Keras prints them."""
+        names = [name for name in self.params.get("metrics") or logs if name in logs and name not in ("batch", "size")]
+        return " - ".join(f"{name}: {formatted(logs[name])}" for name in names)
 
-class EpochLines(_Shown):
-    """A line at an epoch's start and one, with seconds and numbers, at its end."""
 
-    def on_epoch_begin(self, epoch: int, logs: Any = None) -> None:
-        self._start = time.perf_counter()
-        print(f"Epoch {epoch + 1}/{self.params.get('epochs', '?')}", file=self.file, flush=True)
-
-    def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
-        numbers = self.described(logs or {})
-        seconds = f" - {time.perf_counter() - self._start:.0f}s"
-        print(f"{seconds} - {numbers}" if numbers else seconds, file=self.file, flush=True)
+# What a bar listens to beside epochs, and the methods that do it.
+BAR_HOOKS = {
+    "on_batch_end": "_on_batch",
+    **{f"on_{kind}_{hook}": f"_on_own_{hook}" for kind in ("test", "predict") for hook in ("begin", "end")},
+    **{f"on_{kind}_batch_end": "_on_own_batch" for kind in ("test", "predict")},
+}
 
 
 def formatted(value: Any) -> str:
     """A number with four digits behind the point, as a power of ten where it is small."""
+    if not isinstance(value, (int, float)):
+        return str(value)
     return f"{value:.4f}" if value == 0 or abs(value) > 1e-3 else f"{value:.4e}"
 
 
 def shown(verbose: int, stream: str = "stdout") -> list[Callback]:
     """The callbacks that `verbose` stands for: 0 none, 1 a bar, 2 a line an epoch. Raises ValueError for another."""
-    makers = {0: [], 1: [ProgressBar], 2: [EpochLines]}
-    if verbose not in tuple(makers):  # which compares, where a dictionary would hash
+    if verbose not in (0, 1, 2):
         raise ValueError(f"verbose must be 0, 1 or 2; found {verbose!r}.")
-    return [make(stream) for make in makers[verbose]]
+    return [ProgbarLogger("steps", stream=stream)] if verbose else []
+
+
+def say(message: str) -> None:
+    """Print a line, above the bars that are open."""
+    tqdm.write(message, file=sys.stdout)
+
+
+def _tqdm() -> Any:
+    """tqdm's bar for notebooks where it can be shown, else the one of text."""
+    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+    in_notebook = "IPKernelApp" in getattr(shell, "config", {})
+    if in_notebook and importlib.util.find_spec("ipywidgets") is not None:
+        return importlib.import_module("tqdm.notebook").tqdm
+    return tqdm

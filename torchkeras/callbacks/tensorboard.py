@@ -1,29 +1,33 @@
-"""`TensorBoard`: losses, metrics, weights and the model's code, as files that TensorBoard shows."""
+"""`TensorBoard`: losses, metrics, weights and the model, as files that TensorBoard shows."""
 
 import importlib
+from collections.abc import Iterator, Mapping
+from numbers import Real
+from pathlib import Path
 from typing import Any
 
-from torchkeras.callbacks.base import Callback
+import torch
 
-# Options of Keras that are not there, and what they are when they ask for nothing.
-NOT_THERE = {
-    "batch_size": 32,
-    "write_grads": False,
-    "write_images": False,
-    "embeddings_freq": 0,
-    "embeddings_layer_names": None,
-    "embeddings_metadata": None,
-    "embeddings_data": None,
-}
+from torchkeras.callbacks.base import Callback
+from torchkeras.callbacks.monitoring import count
+from torchkeras.callbacks.tensorboard_forms import graph_event, images_of, outputs_of, read_metadata
 
 
 class TensorBoard(Callback):
     """Event files in `log_dir`: numbers each epoch, or at least `update_freq` samples apart ("batch": each batch).
 
-    `histogram_freq`: epochs between histograms of all weights (0: none; Keras also draws the layers' outputs).
-    `write_graph`: the generated forward as text. Raises ImportError without the package tensorboard,
-    NotImplementedError for batch_size, write_grads, write_images and embeddings_*, ValueError for a bad value.
+    `histogram_freq`: epochs between histograms of all weights (0: none) and, where the fit has validation arrays, of
+    the layers' outputs for their first `batch_size` samples. With these come, if asked for, `write_grads`, the
+    gradients in the first batch of the epoch, and `write_images`, the weights of up to three axes as images.
+    `write_graph`: the graph of layers, and the generated forward as text.
+    `embeddings_freq`: epochs between the outputs of `embeddings_layer_names` (all Embedding layers, unless given) for
+    `embeddings_data` as points; `embeddings_metadata`: a file of their labels in `log_dir`, or one for each layer in a
+    dictionary by name. https://keras.io/api/callbacks/tensorboard/
+    Raises ImportError without the package tensorboard, ValueError for a bad value or for options without those that
+    they need.
     """
+
+    state_names = ("samples_seen", "samples_seen_at_last_write", "next_step")
 
     def __init__(
         self,
@@ -39,38 +43,57 @@ class TensorBoard(Callback):
         embeddings_data: Any = None,
         update_freq: int | str = "epoch",
     ):
-        _refuse(
-            batch_size=batch_size,
-            write_grads=write_grads,
-            write_images=write_images,
-            embeddings_freq=embeddings_freq,
-            embeddings_layer_names=embeddings_layer_names,
-            embeddings_metadata=embeddings_metadata,
-            embeddings_data=embeddings_data,
-        )
-        if update_freq not in ("epoch", "batch") and not _is_count(update_freq, 1):
+        if update_freq not in ("epoch", "batch") and not _is_positive(update_freq):
             raise ValueError(f"TensorBoard: update_freq must be 'epoch', 'batch' or a number; found {update_freq!r}.")
-        if not _is_count(histogram_freq, 0):
-            raise ValueError(f"TensorBoard: histogram_freq must be a number of epochs; found {histogram_freq!r}.")
+        self.histogram_freq = count("TensorBoard", "histogram_freq", histogram_freq)
+        self.embeddings_freq = count("TensorBoard", "embeddings_freq", embeddings_freq)
+        self.batch_size = count("TensorBoard", "batch_size", batch_size, 1)
+        for name, asked in (("write_grads", write_grads), ("write_images", write_images)):
+            if asked and not histogram_freq:
+                raise ValueError(f"TensorBoard: {name} needs a histogram_freq of at least 1; found {histogram_freq!r}.")
+        self._check_embeddings(embeddings_freq, embeddings_layer_names, embeddings_metadata, embeddings_data)
         self._module = _tensorboard().__name__
         self.log_dir = str(log_dir)
-        self.histogram_freq = histogram_freq
-        self.write_graph = write_graph
+        self.write_graph, self.write_grads, self.write_images = write_graph, write_grads, write_images
+        self.embeddings_data, self.embeddings_metadata = embeddings_data, embeddings_metadata
+        self.embeddings_layer_names = embeddings_layer_names
         self.update_freq = 1 if update_freq == "batch" else update_freq
-        self.samples_seen = 0
-        self.samples_seen_at_last_write = 0
+        self.samples_seen = self.samples_seen_at_last_write = self.next_step = 0
         self._writer: Any = None
-        if self.update_freq != "epoch":
-            self.on_train_batch_end = self._on_batch  # only then does a batch cost anything
+        self._points: dict[str, tuple[Any, Any]] = {}
+        self._gradients: dict[Any, list[torch.Tensor]] = {}
+        self._handles: list[Any] = []
+        if self.update_freq != "epoch" or write_grads:
+            self.on_batch_end = self._on_batch  # only then does a batch cost anything
 
-    def set_model(self, model: Any) -> None:
-        self.model = model
-        self._writer = importlib.import_module(self._module).SummaryWriter(self.log_dir)
+    @staticmethod
+    def _check_embeddings(freq: int, names: Any, metadata: Any, data: Any) -> None:
+        given = {"embeddings_layer_names": names, "embeddings_metadata": metadata, "embeddings_data": data}
+        if freq and data is None:
+            raise ValueError("TensorBoard: embeddings_freq needs embeddings_data, what the points are made of.")
+        unused = [name for name, value in given.items() if value is not None and not freq]
+        if unused:
+            raise ValueError(f"TensorBoard: {unused[0]} needs an embeddings_freq of at least 1; found 0.")
+
+    # --- hooks -------------------------------------------------------------------------------------------------------
+
+    def on_train_begin(self, logs: Any = None) -> None:
+        self._open()
         if self.write_graph:
-            indented = "\n".join(f"    {line}" for line in model.code.splitlines())  # Markdown shows it as it is
+            indented = "\n".join(f"    {line}" for line in self.model.code.splitlines())  # Markdown shows it as it is
             self._writer.add_text("model/code", indented)
+            self._writer.file_writer.add_event(graph_event(self.model._graphed))
+        if self.embeddings_freq:
+            self._points = {layer.name: self._labels(layer.name) for layer in self._embedding_layers()}
+
+    def on_epoch_begin(self, epoch: int, logs: Any = None) -> None:
+        if self.write_grads and epoch % self.histogram_freq == 0:
+            self._listen()
 
     def _on_batch(self, batch: int, logs: Any = None) -> None:
+        self._stop_listening()
+        if self.update_freq == "epoch":
+            return
         self.samples_seen += logs["size"]
         if self.samples_seen - self.samples_seen_at_last_write >= self.update_freq:  # type: ignore[operator]
             self._write(logs, self.samples_seen)
@@ -78,30 +101,135 @@ class TensorBoard(Callback):
 
     def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
         if self.histogram_freq and epoch % self.histogram_freq == 0:
-            for layer in self.model.layers:
-                for weight in layer.weights:
-                    self._writer.add_histogram(weight.full_name.replace(":", "_"), weight.numpy(), epoch)
+            self._write_weights(epoch)
+            self._write_outputs(epoch)
+            if self.write_grads:
+                self._write_gradients(epoch)
+        if self.embeddings_freq and epoch % self.embeddings_freq == 0:
+            self._write_points(epoch)
         self._write(logs or {}, epoch if self.update_freq == "epoch" else self.samples_seen)
 
     def on_train_end(self, logs: Any = None) -> None:
+        self._stop_listening()
         self._writer.close()
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        super().load_state_dict(state)
+        self._writer.close()
+        self._open(purge_step=self.next_step)  # what was written later than the state is to be forgotten
+
+    # --- writing -----------------------------------------------------------------------------------------------------
+
+    def _open(self, **options: Any) -> None:
+        self._writer = importlib.import_module(self._module).SummaryWriter(self.log_dir, **options)
 
     def _write(self, logs: Any, step: int) -> None:
         for name, value in logs.items():
             if name not in ("batch", "size"):
                 self._writer.add_scalar(name, value, step)
         self._writer.flush()
+        self.next_step = step + 1
+
+    def _weights(self) -> Iterator[tuple[str, Any]]:
+        for layer in self.model.layers:
+            for weight in layer.weights:
+                yield weight.full_name.replace(":", "_"), weight
+
+    def _write_weights(self, epoch: int) -> None:
+        for name, weight in self._weights():
+            values = weight.numpy()
+            self._writer.add_histogram(name, values, epoch)
+            images = images_of(values) if self.write_images else []
+            for index, image in enumerate(images):
+                tag = f"{name}/image/{index}" if len(images) > 1 else f"{name}/image"
+                self._writer.add_image(tag, image, epoch, dataformats="HW")
+
+    def _write_outputs(self, epoch: int) -> None:
+        if not self.validation_data:
+            return
+        inputs = [each[: self.batch_size] for each in self.validation_data[: len(self.model.inputs)]]
+        with outputs_of(self._called_layers()) as outputs:
+            self.model.predict(inputs, batch_size=self.batch_size)
+        for name, values in outputs.items():
+            for index, value in enumerate(values):
+                tag = f"{name}_out_{index}" if len(values) > 1 else f"{name}_out"
+                self._writer.add_histogram(tag, value.float(), epoch)
+
+    def _called_layers(self) -> list[Any]:
+        return [layer for layer in self.model.layers if layer in set(self.model.children())]
+
+    # --- gradients ---------------------------------------------------------------------------------------------------
+
+    def _listen(self) -> None:
+        self._gradients = {}
+        for _, weight in self._weights():
+            for tensor in weight.tensors:
+                if tensor.requires_grad:
+                    self._handles.append(tensor.register_hook(self._keeper(tensor)))
+
+    def _keeper(self, tensor: torch.Tensor) -> Any:
+        def keep(gradient: torch.Tensor) -> None:
+            self._gradients[tensor] = gradient.detach().clone()  # type: ignore[assignment]
+
+        return keep
+
+    def _stop_listening(self) -> None:
+        for handle in self._handles:
+            handle.remove()
+        self._handles = []
+
+    def _write_gradients(self, epoch: int) -> None:
+        found, self._gradients = self._gradients, {}
+        if not found:
+            raise RuntimeError(
+                f"TensorBoard: write_grads found no gradients in epoch {epoch}: the training step does not compute "
+                "them by autograd, or no weight trains."
+            )
+        for name, weight in self._weights():
+            gradients: Any = [found.get(tensor) for tensor in weight.tensors]
+            if all(gradient is not None for gradient in gradients):
+                self._writer.add_histogram(f"{name}_grad", weight.arrangement.array(gradients).float(), epoch)
+
+    # --- points ------------------------------------------------------------------------------------------------------
+
+    def _embedding_layers(self) -> list[Any]:
+        layers = {layer.name: layer for layer in self._called_layers()}
+        names = self.embeddings_layer_names or [
+            name for name, layer in layers.items() if type(layer).__name__ == "Embedding"
+        ]
+        shared = [name for name in names if name in layers and len(self.model._graphed.nodes_of(layers[name])) > 1]
+        if shared:
+            raise ValueError(f"TensorBoard: layer {shared[0]!r} of embeddings_layer_names is called more than once.")
+        unknown = [name for name in names if name not in layers]
+        if unknown or not names:
+            found = f"found {unknown[0]!r}" if unknown else "found none"
+            raise ValueError(
+                f"TensorBoard: embeddings_layer_names must be layers of the model; {found}. It has {', '.join(layers)}."
+            )
+        return [layers[name] for name in names]
+
+    def _labels(self, name: str) -> tuple[Any, Any]:
+        metadata = self.embeddings_metadata
+        file = metadata.get(name) if isinstance(metadata, Mapping) else metadata
+        return (None, None) if file is None else read_metadata(Path(self.log_dir) / file)
+
+    def _write_points(self, epoch: int) -> None:
+        layers = self._embedding_layers()
+        with outputs_of(layers) as outputs:
+            self.model.predict(self.embeddings_data, batch_size=self.batch_size)
+        for layer in layers:
+            points = torch.cat([values.flatten(1).float().cpu() for values in outputs[layer.name]])
+            labels, head = self._points[layer.name]
+            if labels is not None and len(labels) != len(points):
+                raise ValueError(
+                    f"TensorBoard: embeddings_metadata has {len(labels)} labels for layer {layer.name!r}; "
+                    f"embeddings_data has {len(points)} samples."
+                )
+            self._writer.add_embedding(points, labels, None, epoch, f"{layer.name}_embedding", head)
 
 
-def _refuse(**options: Any) -> None:
-    for name, value in options.items():
-        nothing = NOT_THERE[name]
-        if value is not None if nothing is None else value != nothing:
-            raise NotImplementedError(f"TensorBoard: {name} is not there; leave it out (found {value!r}).")
-
-
-def _is_count(value: Any, least: int) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and value >= least
+def _is_positive(value: Any) -> bool:
+    return isinstance(value, Real) and float(value) > 0
 
 
 def _tensorboard() -> Any:

@@ -1,0 +1,114 @@
+"""`ModelCheckpoint`: the model, or its weights, after an epoch."""
+
+import os
+import warnings
+from collections import ChainMap
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import torch
+
+from torchkeras.callbacks.monitoring import Monitored, count
+from torchkeras.callbacks.progress import say
+
+
+class ModelCheckpoint(Monitored):
+    """Saves the model every `period` epochs: by `model.save`, or with `save_weights_only` by `model.save_weights`.
+
+    `filepath` may hold `{epoch}`, counted from 1, and names of the logs, with formats:
+    `"w.{epoch:02d}-{val_loss:.2f}.h5"`. `save_best_only`: only when the monitored number is better than ever; NaN never
+    is. `mode`: see `Monitored`. `verbose=1` says what is done. A file appears whole or not at all, and weights that are
+    NaN or infinite are never written over one that is there (a RuntimeWarning says so). Raises OSError, naming the
+    file, when it cannot be written; the one before stays whole. Raises ValueError for a name that the logs do not have.
+    https://keras.io/api/callbacks/model_checkpoint/
+    """
+
+    state_names = ("best", "epochs_since_last_save")
+
+    def __init__(
+        self,
+        filepath: str | os.PathLike[str],
+        monitor: str = "val_loss",
+        verbose: int = 0,
+        save_best_only: bool = False,
+        save_weights_only: bool = False,
+        mode: str = "auto",
+        period: int = 1,
+    ):
+        super().__init__(monitor, mode)
+        self.filepath = os.fspath(filepath)
+        self.verbose, self.save_best_only, self.save_weights_only = verbose, save_best_only, save_weights_only
+        self.period = count("ModelCheckpoint", "period", period)
+        self.epochs_since_last_save = 0
+        self.best = self.worst
+
+    def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
+        self.epochs_since_last_save += 1
+        if self.epochs_since_last_save < self.period:
+            return
+        self.epochs_since_last_save = 0
+        path = self._path(epoch, logs or {})
+        if not self.save_best_only:
+            if self._save(epoch, path):
+                self._say(epoch, f"saved to {path}.")
+            return
+        current = self.monitored(logs)
+        if current is None:
+            return
+        if not self.better(current, self.best):
+            self._say(epoch, f"{self.monitor} was not better than {self.best:.5g}.")
+        elif self._save(epoch, path):
+            self._say(epoch, f"{self.monitor} went from {self.best:.5g} to {current:.5g}, saved to {path}.")
+            self.best = current
+
+    def _path(self, epoch: int, logs: Any) -> str:
+        try:
+            return self.filepath.format_map(ChainMap({"epoch": epoch + 1}, logs))
+        except KeyError as error:
+            names = ", ".join(logs) or "nothing"
+            raise ValueError(
+                f"ModelCheckpoint: filepath {self.filepath!r} asks for {error}; the logs have {names}."
+            ) from error
+
+    def _save(self, epoch: int, path: str) -> bool:
+        """Whether the file was written."""
+        if os.path.exists(path) and (names := not_finite(self.model)):
+            warnings.warn(
+                f"ModelCheckpoint: epoch {epoch + 1} is not saved, since {', '.join(names[:3])} "
+                f"{'is' if len(names) == 1 else 'are'} NaN or infinite; {path} stays as it is.",
+                RuntimeWarning,
+                stacklevel=4,
+            )
+            return False
+        with written(path):
+            (self.model.save_weights if self.save_weights_only else self.model.save)(path, overwrite=True)
+        return True
+
+    def _say(self, epoch: int, what: str) -> None:
+        if self.verbose > 0:
+            say(f"Epoch {epoch + 1}: {what}")
+
+
+def not_finite(model: Any) -> list[str]:
+    """The names of the weights that train and hold a NaN or an infinity: one transfer from the device, all being well.
+
+    [] for what is no model.
+    """
+    variables = [variable for variable in getattr(model, "trainable_weights", ()) if variable.dtype.is_floating_point]
+    with torch.no_grad():
+        finite = [torch.stack([tensor.isfinite().all() for tensor in variable.tensors]).all() for variable in variables]
+        flags = torch.stack([flag.to(finite[0].device) for flag in finite]).tolist() if finite else []
+    return [variable.full_name for variable, flag in zip(variables, flags, strict=True) if not flag]
+
+
+@contextmanager
+def written(path: str) -> Iterator[None]:
+    """Raise the errors of a disk as ones of their kind that name the file: the one at work is a temporary one."""
+    try:
+        yield
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise OSError(
+            error.errno, f"could not write the checkpoint ({reason}); a file there before is whole", path
+        ) from error

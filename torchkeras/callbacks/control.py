@@ -1,0 +1,110 @@
+"""Callbacks that end training: `EarlyStopping`, `TerminateOnNaN`, `TimeLimit`."""
+
+import math
+import time
+from typing import Any
+
+from torchkeras.callbacks.base import Callback
+from torchkeras.callbacks.monitoring import Monitored, checked, count
+from torchkeras.callbacks.progress import say
+
+
+class EarlyStopping(Monitored):
+    """Ends training after `patience` epochs in a row in which the monitored number was not better by `min_delta`.
+
+    `baseline`: what the number must be better than from the start. `restore_best_weights`: when training is ended here,
+    the weights of the best epoch come back (of the first, where none was better than `baseline`); they are kept on the
+    host. `mode`: see `Monitored`. `verbose=1` says so. Epochs without the number, and with a RuntimeWarning, do not
+    count. https://keras.io/api/callbacks/early_stopping/
+    """
+
+    state_names = ("wait", "stopped_epoch", "best", "best_weights")
+
+    def __init__(
+        self,
+        monitor: str = "val_loss",
+        min_delta: float = 0,
+        patience: int = 0,
+        verbose: int = 0,
+        mode: str = "auto",
+        baseline: float | None = None,
+        restore_best_weights: bool = False,
+    ):
+        super().__init__(monitor, mode)
+        self.min_delta = checked("EarlyStopping", "min_delta", min_delta, "a number", math.isfinite)
+        self.patience = count("EarlyStopping", "patience", patience)
+        self.verbose, self.baseline, self.restore_best_weights = verbose, baseline, restore_best_weights
+        self.on_train_begin()
+
+    def on_train_begin(self, logs: Any = None) -> None:
+        self.wait = 0
+        self.stopped_epoch = 0
+        self.best = self.worst if self.baseline is None else self.baseline
+        self.best_weights: Any = None
+
+    def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
+        current = self.monitored(logs)
+        if current is None:
+            return
+        improved = self.better(current, self.best, self.min_delta)
+        if self.restore_best_weights and (improved or self.best_weights is None):
+            self.best_weights = self.model.get_weights()
+        if improved:
+            self.best, self.wait = current, 0
+            return
+        self.wait += 1
+        if self.wait >= self.patience:
+            self._stop(epoch)
+
+    def _stop(self, epoch: int) -> None:
+        self.stopped_epoch = epoch
+        self.model.stop_training = True
+        if self.restore_best_weights:
+            self.model.set_weights(self.best_weights)
+        if self.verbose > 0:
+            restored = "; the weights of the best epoch are restored" if self.restore_best_weights else ""
+            say(f"Epoch {epoch + 1}: {self.monitor} was not better than {self.best:.5g}, stopping{restored}.")
+
+
+class TerminateOnNaN(Callback):
+    """Ends training after a batch whose loss is NaN or infinite. It reads the loss of every batch, and waits for it."""
+
+    def on_batch_end(self, batch: int, logs: Any = None) -> None:
+        loss = (logs or {}).get("loss")
+        if loss is not None and not math.isfinite(loss):
+            say(f"Batch {batch}: the loss is {loss}, stopping.")
+            self.model.stop_training = True
+
+
+class TimeLimit(Callback):
+    """Ends training after the first batch that ends `seconds` or more after training began.
+
+    Nothing is read from the device. `elapsed`: the seconds so far; after a stop they count on.
+    """
+
+    def __init__(self, seconds: float, verbose: int = 0):
+        self.seconds = checked("TimeLimit", "seconds", seconds, "a number of at least 0", lambda v: v >= 0)
+        self.verbose = verbose
+        self._start = time.monotonic()
+
+    @property
+    def elapsed(self) -> float:
+        """Seconds of training."""
+        return time.monotonic() - self._start
+
+    def on_train_begin(self, logs: Any = None) -> None:
+        self._start = time.monotonic()
+
+    def on_train_batch_end(self, batch: int, logs: Any = None) -> None:
+        if self.elapsed >= self.seconds and not self.model.stop_training:
+            self.model.stop_training = True
+            if self.verbose > 0:
+                say(f"Batch {batch}: the limit of {self.seconds:g} seconds is reached, stopping.")
+
+    def state_dict(self) -> dict[str, Any]:
+        return {"elapsed": self.elapsed}
+
+    def load_state_dict(self, state: Any) -> None:
+        if set(state) != {"elapsed"}:
+            raise ValueError(f"TimeLimit: the state must hold elapsed; found {', '.join(sorted(state)) or 'nothing'}.")
+        self._start = time.monotonic() - state["elapsed"]

@@ -1,0 +1,104 @@
+"""`CSVLogger`: a row an epoch."""
+
+import csv
+import os
+import warnings
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from torchkeras.callbacks.base import Callback
+from torchkeras.callbacks.logging import numbers
+
+
+class CSVLogger(Callback):
+    """A file of the epochs' numbers: `epoch`, then their names in alphabetical order, as Keras 2.2.4 writes it.
+
+    The columns are the names of the first epoch, and those of the validation if there is one; a number that an epoch
+    does not have is `NA`. Lines end with a carriage return and a newline. `append`: go on with a file that is there,
+    without a second head, with a RuntimeWarning where its columns are others. After a stop, rows that were written
+    later than the state are dropped. Raises OSError when the file cannot be written, ValueError for a separator that
+    is not one character.
+    """
+
+    def __init__(self, filename: str | os.PathLike[str], separator: str = ",", append: bool = False):
+        if not isinstance(separator, str) or len(separator) != 1:
+            raise ValueError(f"CSVLogger: separator must be one character; found {separator!r}.")
+        self.filename, self.sep, self.append = os.fspath(filename), separator, append
+        self.keys: list[str] | None = None
+        self._file: Any = None
+        self._begun = False
+
+    def on_train_begin(self, logs: Any = None) -> None:
+        # Opened so that a folder that is not there is found now; cleared when the first row comes: after a stop the
+        # rows that are there belong to this run.
+        self._file = open(self.filename, "a+", newline="", encoding="utf-8")  # noqa: SIM115  # until on_train_end
+        self.keys, self._begun = None, False
+
+    def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
+        logs = numbers(logs)
+        if self.keys is None:
+            self.keys = sorted({*logs, *self._of_validation()})
+        self._begin()
+        row = {"epoch": epoch, **{key: _cell(logs.get(key, "NA")) for key in self.keys}}
+        self._writer().writerow(row)
+        self._file.flush()
+
+    def on_train_end(self, logs: Any = None) -> None:
+        self._clear()
+        self._file.close()
+
+    def state_dict(self) -> dict[str, Any]:
+        size = os.path.getsize(self.filename) if self._begun else 0
+        return {"keys": None if self.keys is None else list(self.keys), "size": size}
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        if set(state) != {"keys", "size"}:
+            found = ", ".join(sorted(state)) or "nothing"
+            raise ValueError(f"CSVLogger: the state must hold keys, size; found {found}.")
+        if not state["size"]:
+            return
+        self.keys = state["keys"]
+        if os.path.getsize(self.filename) >= state["size"]:
+            self._file.truncate(state["size"])
+            self._begun = True
+
+    def _of_validation(self) -> list[str]:
+        names = self.params.get("metrics") or ()
+        return [name for name in names if name.startswith("val_")] if self.params.get("do_validation") else []
+
+    def _begin(self) -> None:
+        if self._begun:
+            return
+        self._clear()
+        self._file.seek(0)
+        first = self._file.readline()
+        if not first:
+            self._writer().writeheader()
+            return
+        found = next(csv.reader([first], delimiter=self.sep))
+        if found != self._columns:
+            warnings.warn(
+                f"CSVLogger: {self.filename} has the columns {', '.join(found)}; the rows that are added have "
+                f"{', '.join(self._columns)}.",
+                RuntimeWarning,
+                stacklevel=3,
+            )
+
+    def _clear(self) -> None:
+        if not self._begun and not self.append:
+            self._file.truncate(0)
+        self._begun = True
+
+    @property
+    def _columns(self) -> list[str]:
+        return ["epoch", *(self.keys or ())]
+
+    def _writer(self) -> Any:
+        return csv.DictWriter(self._file, self._columns, delimiter=self.sep)
+
+
+def _cell(value: Any) -> Any:
+    """A value as Keras writes it: what has axes as a list between quotation marks."""
+    if isinstance(value, str) or not isinstance(value, Iterable) or getattr(value, "ndim", 1) == 0:
+        return value
+    return f'"[{", ".join(map(str, value))}]"'

@@ -1,0 +1,56 @@
+"""`SwapEMAWeights`: a model evaluated with the moving averages of its weights."""
+
+from typing import Any
+
+from torchkeras.callbacks.base import Callback
+
+
+class SwapEMAWeights(Callback):
+    """Puts the moving averages of the weights into the model for evaluations and predictions, and takes them out after.
+
+    The optimizer keeps them: `use_ema=True`. Weights and averages change places (`optimizer.swap_ema()`), so nothing is
+    lost. `swap_on_epoch`: from each epoch's end to the next one's beginning too, so that callbacks that come after this
+    one, as ModelCheckpoint, save the averages; after training they are then what the model holds. Raises ValueError
+    when the optimizer keeps no averages. https://keras.io/api/callbacks/swap_ema_weights/
+    """
+
+    state_names = ("swapped",)
+
+    def __init__(self, swap_on_epoch: bool = False):
+        self.swap_on_epoch = swap_on_epoch
+        self.swapped = False
+        if swap_on_epoch:  # else an epoch costs nothing
+            self.on_epoch_begin, self.on_epoch_end = self._on_epoch_begin, self._on_epoch_end
+
+    def set_model(self, model: Any) -> None:
+        optimizer = getattr(model, "optimizer", None)
+        if not getattr(optimizer, "use_ema", False):
+            raise ValueError(
+                "SwapEMAWeights: the optimizer must have use_ema=True, to keep averages of the weights; found "
+                f"{'no optimizer' if optimizer is None else type(optimizer).__name__}."
+            )
+        self.model = model
+
+    def _on_epoch_begin(self, epoch: int, logs: Any = None) -> None:
+        self._put(False)
+
+    def _on_epoch_end(self, epoch: int, logs: Any = None) -> None:
+        self._put(True)
+
+    def on_test_begin(self, logs: Any = None) -> None:
+        self._put(True)
+
+    def on_test_end(self, logs: Any = None) -> None:
+        self._put(False)
+
+    def on_predict_begin(self, logs: Any = None) -> None:
+        self._put(True)
+
+    def on_predict_end(self, logs: Any = None) -> None:
+        self._put(False)
+
+    def _put(self, averages: bool) -> None:
+        """Have the averages in the model, or the weights that train."""
+        if averages is not self.swapped:
+            self.model.optimizer.swap_ema()
+            self.swapped = averages

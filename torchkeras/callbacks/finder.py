@@ -1,0 +1,152 @@
+"""`LearningRateFinder`: the loss over learning rates from small to large, and the weights as they were."""
+
+import importlib
+import math
+from contextlib import suppress
+from typing import Any
+
+from torchkeras.callbacks.base import Callback
+from torchkeras.callbacks.monitoring import checked, count
+from torchkeras.callbacks.progress import say
+from torchkeras.callbacks.rates import with_rate
+
+LEAST = 5  # points that a suggestion needs
+
+
+class LearningRateFinder(Callback):
+    """Trains on `steps` batches with lr = start * (end / start) ** (step / (steps - 1)), then undoes it.
+
+        finder = LearningRateFinder()
+        model.fit(x, y, epochs=10, callbacks=[finder])      # ends by itself after 100 batches
+        model.optimizer.lr = finder.suggestion()
+
+    `rates`, `losses`: one a batch; a loss is a moving average, a = smoothing * a + (1 - smoothing) * loss, divided by
+    1 - smoothing ** number. It ends earlier when one is over `divergence` times the least so far (above a negative one,
+    by as much of its magnitude), NaN or infinite. The weights, the state of the optimizer and its `lr` are put back;
+    random numbers that were drawn are not. It reads the loss of every batch, and waits for it. Smith,
+    https://arxiv.org/abs/1506.01186. Raises ValueError for a bad value.
+    """
+
+    state_names = ("rates", "losses", "_average", "_kept")
+
+    def __init__(
+        self,
+        start: float = 1e-7,
+        end: float = 10.0,
+        steps: int = 100,
+        smoothing: float = 0.98,
+        divergence: float = 4.0,
+        verbose: int = 0,
+    ):
+        name = "LearningRateFinder"
+        self.start = checked(name, "start", start, "a number above 0", lambda v: v > 0)
+        self.end = checked(name, "end", end, f"a number above start, which is {start!r}", lambda v: v > start)
+        self.steps = count(name, "steps", steps, 2)
+        self.smoothing = checked(name, "smoothing", smoothing, "a number from 0 to below 1", lambda v: 0 <= v < 1)
+        self.divergence = checked(name, "divergence", divergence, "a number above 1", lambda v: v > 1)
+        self.verbose = verbose
+        self._forget()
+
+    def _forget(self) -> None:
+        self.rates: list[float] = []
+        self.losses: list[float] = []
+        self._average = 0.0
+        self._kept: Any = None
+
+    # --- hooks -------------------------------------------------------------------------------------------------------
+
+    def on_train_begin(self, logs: Any = None) -> None:
+        optimizer = with_rate(self)
+        self._forget()
+        self._kept = {
+            "lr": float(optimizer.lr),
+            "weights": self.model.get_weights(),
+            "optimizer": _copied(optimizer.state_dict()),
+        }
+
+    def on_train_batch_begin(self, batch: int, logs: Any = None) -> None:
+        rate = self.start * (self.end / self.start) ** (len(self.rates) / (self.steps - 1))
+        self.model.optimizer.lr = rate
+        self.rates.append(rate)
+
+    def on_train_batch_end(self, batch: int, logs: Any = None) -> None:
+        loss = float(logs["loss"])
+        self._average = self.smoothing * self._average + (1.0 - self.smoothing) * loss
+        smooth = self._average / (1.0 - self.smoothing ** len(self.rates))
+        if not math.isfinite(smooth):
+            self.rates.pop()
+            self._finish(True)
+            return
+        self.losses.append(smooth)
+        least = min(self.losses)
+        diverged = smooth - least > (self.divergence - 1.0) * abs(least)
+        if diverged or len(self.rates) >= self.steps:
+            self._finish(diverged)
+
+    def on_train_end(self, logs: Any = None) -> None:
+        self._restore()
+
+    def _finish(self, diverged: bool) -> None:
+        self.model.stop_training = True
+        self._restore()
+        if self.verbose > 0:
+            say(f"{len(self.rates)} learning rates tried{', until the loss diverged' if diverged else ''}.")
+
+    def _restore(self) -> None:
+        if self._kept is None:
+            return
+        kept, self._kept = self._kept, None
+        self.model.set_weights(kept["weights"])
+        self.model.optimizer.load_state_dict(kept["optimizer"])
+        self.model.optimizer.lr = kept["lr"]
+
+    # --- what was found ----------------------------------------------------------------------------------------------
+
+    def suggestion(self) -> float:
+        """The rate where the smoothed loss falls steepest over the logarithm of the rate, before its minimum.
+
+        Raises RuntimeError before a run, after one of fewer than 5 batches, and where the loss never falls.
+        """
+        if len(self.losses) < LEAST:
+            raise RuntimeError(
+                f"LearningRateFinder: a suggestion needs {LEAST} batches at least; there were {len(self.losses)}."
+            )
+        lowest = self.losses.index(min(self.losses))
+        # Rates lie equally far apart on a logarithmic scale: differences are slopes.
+        slopes = [(self.losses[i + 1] - self.losses[i - 1]) / 2 for i in range(1, lowest)]
+        if not slopes or min(slopes) >= 0:
+            raise RuntimeError("LearningRateFinder: the loss never falls; try a smaller `start`, or more `steps`.")
+        return self.rates[1 + slopes.index(min(slopes))]
+
+    def plot(self, axes: Any = None) -> Any:
+        """Draw the smoothed loss over the rate, and the suggestion if there is one; returns matplotlib's axes.
+
+        Raises ImportError without the package matplotlib: `torchkeras[plot]`.
+        """
+        if axes is None:
+            axes = _pyplot().subplots()[1]
+        axes.plot(self.rates, self.losses)
+        axes.set_xscale("log")
+        axes.set_xlabel("learning rate")
+        axes.set_ylabel("loss")
+        with suppress(RuntimeError):  # a curve without a fall has no line
+            axes.axvline(self.suggestion(), linestyle="--")
+        return axes
+
+
+def _copied(value: Any) -> Any:
+    """A copy that later steps do not change: tensors and arrays too."""
+    if isinstance(value, dict):
+        return {name: _copied(item) for name, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_copied(item) for item in value]
+    return value.detach().clone() if hasattr(value, "detach") else value.copy() if hasattr(value, "copy") else value
+
+
+def _pyplot() -> Any:
+    try:
+        return importlib.import_module("matplotlib.pyplot")
+    except ImportError as error:
+        raise ImportError(
+            "LearningRateFinder: the package matplotlib is missing. Install it with `pip install torchkeras[plot]`."
+        ) from error

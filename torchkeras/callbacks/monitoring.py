@@ -1,0 +1,74 @@
+"""What callbacks that watch one number share: its name, whether it shall fall or rise, and what counts as better."""
+
+import math
+import warnings
+from collections.abc import Callable
+from numbers import Integral, Real
+from typing import Any, TypeVar
+
+from torchkeras.callbacks.base import Callback
+
+MODES = ("auto", "min", "max")
+# Words of names that say the more the better. Keras 2.2.4 knew `acc` (anywhere) and, at times, `fmeasure`; it took the
+# others, which it did not have, for errors.
+RISING = frozenset(
+    ("fmeasure", "auc", "precision", "recall", "f1", "fbeta", "iou", "miou", "r2", "dice", "sensitivity", "specificity")
+)
+
+T = TypeVar("T")
+
+
+class Monitored(Callback):
+    """`monitor`: a name in the logs. `mode`: "min", "max", or "auto", by the name: what has `acc` in it shall rise, so
+    shall `auc`, `precision`, `recall`, `f1`, `fbeta`, `fmeasure`, `iou`, `r2`, `dice`, `sensitivity` and `specificity`
+    as a word of their own, unless `loss` is one too; all else shall fall. Another mode is warned of and read as "auto".
+    """
+
+    def __init__(self, monitor: str, mode: str):
+        self.monitor = monitor
+        if mode not in MODES:
+            _warn(f"{type(self).__name__}: mode must be 'auto', 'min' or 'max'; found {mode!r}, read as 'auto'.")
+            mode = "auto"
+        self.mode = mode
+        self.rises = rises(monitor) if mode == "auto" else mode == "max"
+
+    @property
+    def worst(self) -> float:
+        """What every number but NaN is better than, or equal to."""
+        return -math.inf if self.rises else math.inf
+
+    def better(self, value: Any, best: Any, by: float = 0.0) -> bool:
+        """Whether `value` is better than `best` by more than `by`; NaN is never better."""
+        return bool(value - by > best) if self.rises else bool(value + by < best)
+
+    def monitored(self, logs: Any) -> Any:
+        """The number, read; None, with a RuntimeWarning, when the logs do not have it."""
+        value = (logs or {}).get(self.monitor)
+        if value is None:
+            names = ", ".join(logs or ()) or "none"
+            _warn(f"{type(self).__name__}: the logs have no {self.monitor!r} to monitor; they have {names}.")
+        return value
+
+
+def rises(name: str) -> bool:
+    """Whether a number of this name is the better the greater it is."""
+    words = set(name.split("_"))
+    return "acc" in name or (bool(words & RISING) and "loss" not in words)
+
+
+def checked(callback: str, option: str, value: T, rule: str, holds: Callable[[T], bool]) -> T:
+    """The value of an option. Raises ValueError where it breaks the rule."""
+    if isinstance(value, bool) or not isinstance(value, Real) or not holds(value):
+        raise ValueError(f"{callback}: {option} must be {rule}; found {value!r}.")
+    return value
+
+
+def count(callback: str, option: str, value: Any, least: int = 0) -> int:
+    """A whole number of at least `least`. Raises ValueError for anything else."""
+    if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
+        raise ValueError(f"{callback}: {option} must be a whole number of at least {least}; found {value!r}.")
+    return int(value)
+
+
+def _warn(message: str) -> None:
+    warnings.warn(message, RuntimeWarning, stacklevel=4)

@@ -1,0 +1,58 @@
+"""`RemoteMonitor`: an epoch's numbers, posted to a server."""
+
+import http.client
+import json
+import urllib.error
+import urllib.parse
+import urllib.request
+import warnings
+from collections.abc import Mapping
+from typing import Any
+
+from torchkeras.callbacks.base import Callback
+from torchkeras.callbacks.logging import numbers
+
+TIMEOUT = 10.0  # seconds; training waits for the server's answer
+
+
+class RemoteMonitor(Callback):
+    """Posts `{"epoch": 0, "loss": ...}` to `root + path` after each epoch.
+
+    As JSON (`send_as_json`), or as JSON within the field `field` of a form. `headers`: further HTTP headers. An answer
+    of any status is one; a server that cannot be reached within 10 seconds is warned of, and training goes on. Raises
+    ValueError for a root that is no http address.
+    """
+
+    def __init__(
+        self,
+        root: str = "http://localhost:9000",
+        path: str = "/publish/epoch/end/",
+        field: str = "data",
+        headers: Mapping[str, str] | None = None,
+        send_as_json: bool = False,
+    ):
+        if not str(root).startswith(("http://", "https://")):
+            raise ValueError(f"RemoteMonitor: root must begin with http:// or https://; found {root!r}.")
+        self.root, self.path, self.field, self.headers, self.send_as_json = root, path, field, headers, send_as_json
+
+    def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
+        request = self._request({"epoch": epoch, **{name: _plain(value) for name, value in numbers(logs).items()}})
+        try:
+            urllib.request.urlopen(request, timeout=TIMEOUT).close()
+        except urllib.error.HTTPError as error:  # the server answered; what it thinks of the numbers is its own matter
+            error.close()
+        except (OSError, http.client.HTTPException) as error:
+            warnings.warn(f"RemoteMonitor: could not reach the server at {self.root}: {error}.", stacklevel=2)
+
+    def _request(self, message: Mapping[str, Any]) -> urllib.request.Request:
+        text = json.dumps(message)
+        kind, body = "application/json", text
+        if not self.send_as_json:
+            kind, body = "application/x-www-form-urlencoded", urllib.parse.urlencode({self.field: text})
+        headers = {"Content-Type": kind, **(self.headers or {})}
+        return urllib.request.Request(self.root + self.path, body.encode(), headers, method="POST")
+
+
+def _plain(value: Any) -> Any:
+    """What JSON can hold: an array or a tensor as numbers in lists."""
+    return value.tolist() if hasattr(value, "tolist") else value

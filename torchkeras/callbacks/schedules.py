@@ -1,0 +1,192 @@
+"""Learning rates set every batch, from numbers of the host alone: `OneCycle`, `CosineAnnealing`."""
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+from torchkeras.callbacks.base import Callback
+from torchkeras.callbacks.monitoring import checked, count
+from torchkeras.callbacks.rates import with_rate
+
+MOMENTA = ("beta_1", "momentum")  # the options of optimizers that are a momentum
+
+
+class BatchSchedule(Callback):
+    """lr = rate(step) before each batch; the logs of an epoch get `lr`.
+
+    `step`: the batches before, counted from the beginning of epoch 0; a `fit` with an `initial_epoch` begins there, if
+    the data tells how many batches an epoch has.
+    """
+
+    state_names = ("step",)
+    step = 0
+    steps: int | None = None
+
+    def rate(self, step: int) -> float:
+        """The learning rate of a step."""
+        raise NotImplementedError(f"{type(self).__name__} has no rate(step).")
+
+    def prepare(self) -> None:
+        """Called before the first step, with `steps` settled."""
+
+    def on_train_begin(self, logs: Any = None) -> None:
+        with_rate(self)
+        self.step = 0
+        self._steps = self.steps or self._planned()
+        self.prepare()
+
+    def on_epoch_begin(self, epoch: int, logs: Any = None) -> None:
+        if not self.step:
+            self.step = epoch * (self._of_epoch() or 0)
+
+    def on_train_batch_begin(self, batch: int, logs: Any = None) -> None:
+        self.model.optimizer.lr = self.rate(self.step)
+        self.step += 1
+
+    def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
+        if logs is not None:
+            logs["lr"] = float(self.model.optimizer.lr)
+
+    def _planned(self) -> int:
+        """The batches of a whole `fit`. Raises ValueError when their number is not known."""
+        each = self._of_epoch()
+        if not each or not self.params.get("epochs"):
+            raise ValueError(
+                f"{type(self).__name__}: give `steps`, since the data does not say how many batches it has."
+            )
+        return each * self.params["epochs"]
+
+    def _of_epoch(self) -> int | None:
+        samples, size, steps = (self.params.get(name) for name in ("samples", "batch_size", "steps"))
+        return steps or (-(-samples // size) if samples and size else None)
+
+
+class OneCycle(BatchSchedule):
+    """From first = max_lr / div_factor to `max_lr` in `pct_start` of the steps, then to first / final_div_factor.
+
+    Between two rates a and b, with t from 0 to 1: b + (a - b) * (1 + cos(pi * t)) / 2 for `anneal="cos"`,
+    a + (b - a) * t for "linear". `cycle_momentum`: the optimizer's `beta_1` or `momentum`, where it has one, goes the
+    other way, from `max_momentum` to `base_momentum` and back. `steps`: all batches of training, unless the data tells.
+    The rate and the momentum stay what they are at the end. Smith and Topin, https://arxiv.org/abs/1708.07120, as in
+    torch.optim.lr_scheduler.OneCycleLR. Raises ValueError for a bad value.
+    """
+
+    def __init__(
+        self,
+        max_lr: float,
+        steps: int | None = None,
+        pct_start: float = 0.3,
+        div_factor: float = 25.0,
+        final_div_factor: float = 1e4,
+        anneal: str = "cos",
+        cycle_momentum: bool = True,
+        base_momentum: float = 0.85,
+        max_momentum: float = 0.95,
+    ):
+        positive: tuple[str, Callable[[float], bool]] = ("a number above 0", lambda v: v > 0)
+        share: tuple[str, Callable[[float], bool]] = ("a number from 0 to below 1", lambda v: 0 <= v < 1)
+        self.max_lr = checked("OneCycle", "max_lr", max_lr, *positive)
+        self.div_factor = checked("OneCycle", "div_factor", div_factor, *positive)
+        self.final_div_factor = checked("OneCycle", "final_div_factor", final_div_factor, *positive)
+        self.pct_start = checked("OneCycle", "pct_start", pct_start, *share)
+        self.base_momentum = checked("OneCycle", "base_momentum", base_momentum, *share)
+        self.max_momentum = checked("OneCycle", "max_momentum", max_momentum, *share)
+        self.steps = None if steps is None else count("OneCycle", "steps", steps, 1)
+        if anneal not in ANNEALS:
+            raise ValueError(f"OneCycle: anneal must be 'cos' or 'linear'; found {anneal!r}.")
+        self.anneal, self.cycle_momentum = anneal, cycle_momentum
+
+    def prepare(self) -> None:
+        optimizer = self.model.optimizer
+        names = [name for name in MOMENTA if self.cycle_momentum and hasattr(optimizer, name)]
+        self._momentum = names[0] if names else None
+
+    def on_train_batch_begin(self, batch: int, logs: Any = None) -> None:
+        if self._momentum is not None:
+            setattr(self.model.optimizer, self._momentum, self.momentum(self.step))
+        super().on_train_batch_begin(batch, logs)
+
+    def rate(self, step: int) -> float:
+        first = self.max_lr / self.div_factor
+        return self._between(step, (first, self.max_lr, first / self.final_div_factor))
+
+    def momentum(self, step: int) -> float:
+        """The momentum of a step."""
+        return self._between(step, (self.max_momentum, self.base_momentum, self.max_momentum))
+
+    def _between(self, step: int, values: tuple[float, float, float]) -> float:
+        peak, last = self.pct_start * self._steps - 1, self._steps - 1
+        start, top, end = values
+        between = ANNEALS[self.anneal]
+        if step <= peak:
+            return between(start, top, step / peak) if peak > 0 else top
+        return between(top, end, min((step - peak) / (last - peak), 1.0))
+
+
+class CosineAnnealing(BatchSchedule):
+    """lr = min_lr + (max_lr - min_lr) * (1 + cos(pi * t / period)) / 2, t counted from the last start of the cosine.
+
+    `max_lr`: the optimizer's `lr` unless given. `warmup`: steps before that in which the rate rises from
+    max_lr / warmup to `max_lr` in equal parts. `period`: steps of a cosine; unless given the one that fills all steps.
+    With a period it starts anew after each, which lasts `growth` times the one before (warm restarts); without, the
+    rate stays at `min_lr` after the end. `steps`: all batches of training, unless the data tells. Loshchilov, Hutter,
+    https://arxiv.org/abs/1608.03983. Raises ValueError for a bad value.
+    """
+
+    state_names = ("step", "top")
+
+    def __init__(
+        self,
+        max_lr: float | None = None,
+        min_lr: float = 0.0,
+        steps: int | None = None,
+        warmup: int = 0,
+        period: int | None = None,
+        growth: int = 1,
+    ):
+        at_least_0: tuple[str, Callable[[float], bool]] = ("a number of at least 0", lambda v: v >= 0)
+        self.max_lr = None if max_lr is None else checked("CosineAnnealing", "max_lr", max_lr, *at_least_0)
+        self.min_lr = checked("CosineAnnealing", "min_lr", min_lr, *at_least_0)
+        self.steps = None if steps is None else count("CosineAnnealing", "steps", steps, 1)
+        self.warmup = count("CosineAnnealing", "warmup", warmup)
+        self.period = None if period is None else count("CosineAnnealing", "period", period, 1)
+        self.growth = count("CosineAnnealing", "growth", growth, 1)
+        if growth > 1 and period is None:
+            raise ValueError(f"CosineAnnealing: growth goes with a period, which starts anew; found {growth!r} alone.")
+        self.top = self.max_lr
+
+    def prepare(self) -> None:
+        self.top = float(self.model.optimizer.lr) if self.max_lr is None else self.max_lr
+
+    def rate(self, step: int) -> float:
+        top: Any = self.top
+        if step < self.warmup:
+            return top * (step + 1) / self.warmup
+        return _cosine(top, self.min_lr, self._share(step - self.warmup))
+
+    def _share(self, step: int) -> float:
+        """How much of its cosine a step has behind it, from 0 to 1."""
+        if self.period is None:
+            return min(step / max(self._steps - self.warmup, 1), 1.0)
+        if self.growth == 1:
+            return step % self.period / self.period
+        # Cycle i begins after period * (growth**i - 1) / (growth - 1) steps.
+        cycle = 0
+        while step >= self.period * self.growth**cycle:
+            step -= self.period * self.growth**cycle
+            cycle += 1
+        return step / (self.period * self.growth**cycle)
+
+    def _planned(self) -> int:
+        return 0 if self.period is not None else super()._planned()
+
+
+def _cosine(start: float, end: float, share: float) -> float:
+    return end + (start - end) * (1.0 + math.cos(math.pi * share)) / 2.0
+
+
+def _linear(start: float, end: float, share: float) -> float:
+    return start + (end - start) * share
+
+
+ANNEALS: dict[str, Callable[[float, float, float], float]] = {"cos": _cosine, "linear": _linear}

@@ -1,0 +1,63 @@
+"""`GradualUnfreezing`: layers that begin to train at epochs of their own."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from torchkeras.callbacks.base import Callback
+from torchkeras.callbacks.monitoring import count
+
+
+class GradualUnfreezing(Callback):
+    """Layers are frozen until their epoch: `GradualUnfreezing({1: ["block4", "block5"], 3: ["block3"]})`.
+
+    `schedule`: epochs, counted from 0, to a layer or several, by name or as themselves. What stands nowhere stays as it
+    is. Which weights train is settled anew without compiling; weights that trained before keep their moments. With
+    `restore` the layers have back after training what `trainable` was before. Raises ValueError for a name that the
+    model does not have, for an epoch that is no whole number and for a layer that stands twice.
+    """
+
+    def __init__(self, schedule: Mapping[int, Any], restore: bool = False):
+        if not isinstance(schedule, Mapping) or not schedule:
+            raise ValueError(
+                f"GradualUnfreezing: schedule must be a dictionary from epochs to layers; found {schedule!r}."
+            )
+        for epoch in schedule:
+            count("GradualUnfreezing", "an epoch of schedule", epoch)
+        self.schedule, self.restore = dict(schedule), restore
+        self._layers: dict[int, list[Any]] = {}
+        self._before: list[tuple[Any, bool]] = []
+
+    def on_train_begin(self, logs: Any = None) -> None:
+        self._layers = {epoch: [self._find(each) for each in _several(names)] for epoch, names in self.schedule.items()}
+        found = [layer for layers in self._layers.values() for layer in layers]
+        for layer in found:
+            if sum(other is layer for other in found) > 1:
+                raise ValueError(f"GradualUnfreezing: layer {layer.name!r} stands in schedule twice.")
+        self._before = [(layer, layer.trainable) for layer in found]
+
+    def on_epoch_begin(self, epoch: int, logs: Any = None) -> None:
+        wanted = [(layer, first <= epoch) for first, layers in self._layers.items() for layer in layers]
+        self._set(wanted)
+
+    def on_train_end(self, logs: Any = None) -> None:
+        if self.restore:
+            self._set(self._before)
+
+    def _set(self, wanted: Iterable[tuple[Any, bool]]) -> None:
+        changed = [(layer, trainable) for layer, trainable in wanted if layer.trainable is not trainable]
+        for layer, trainable in changed:
+            layer.trainable = trainable
+        if changed:
+            self.model._settle()
+
+    def _find(self, wanted: Any) -> Any:
+        layers = self.model.layers
+        for layer in layers:
+            if layer is wanted or (isinstance(wanted, str) and layer.name == wanted):
+                return layer
+        names = ", ".join(layer.name for layer in layers)
+        raise ValueError(f"GradualUnfreezing: the model has no layer {wanted!r}; it has {names}.")
+
+
+def _several(layers: Any) -> list[Any]:
+    return list(layers) if isinstance(layers, (list, tuple, set)) else [layers]
