@@ -22,6 +22,10 @@ class History(Callback):
         for name, value in (logs or {}).items():
             self.history.setdefault(name, []).append(value)
 
+    def __repr__(self) -> str:
+        last = ", ".join(f"{name}={values[-1]:.6g}" for name, values in self.history.items() if _is_number(values[-1:]))
+        return f"<History of {len(self.epoch)} epochs{': last ' * bool(last)}{last}>"
+
 
 class LambdaCallback(Callback):
     """Functions as hooks: those of epochs and batches are called with (number, logs), those of runs with (logs).
@@ -55,3 +59,7 @@ class LambdaCallback(Callback):
             if not callable(function):
                 raise TypeError(f"LambdaCallback: {name} must be a function; found {function!r}.")
             setattr(self, name, function)
+
+
+def _is_number(values: list[Any]) -> bool:
+    return all(isinstance(value, (int, float)) for value in values) and bool(values)
