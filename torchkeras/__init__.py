@@ -12,6 +12,7 @@ from torchkeras import (
     models,
     optimizers,
     regularizers,
+    utils,
 )
 from torchkeras.engine.input import Input
 from torchkeras.engine.naming import clear_session
@@ -40,4 +41,5 @@ __all__ = [
     "optimizers",
     "register",
     "regularizers",
+    "utils",
 ]

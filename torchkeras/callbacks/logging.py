@@ -1,6 +1,7 @@
 """Callbacks that keep or hand on what happens: `History`, which `fit` returns, and `LambdaCallback`."""
 
 from collections.abc import Callable
+from numbers import Real
 from typing import Any
 
 from torchkeras.callbacks.base import HOOKS, Callback
@@ -23,8 +24,9 @@ class History(Callback):
             self.history.setdefault(name, []).append(value)
 
     def __repr__(self) -> str:
-        last = ", ".join(f"{name}={values[-1]:.6g}" for name, values in self.history.items() if _is_number(values[-1:]))
-        return f"<History of {len(self.epoch)} epochs{': last ' * bool(last)}{last}>"
+        count = len(self.epoch)
+        last = [f"{name}={values[-1]:.6g}" for name, values in self.history.items() if isinstance(values[-1], Real)]
+        return f"<History: {count} epoch{'s' * (count != 1)}{': ' * bool(last)}{', '.join(last)}>"
 
 
 class LambdaCallback(Callback):
@@ -59,7 +61,3 @@ class LambdaCallback(Callback):
             if not callable(function):
                 raise TypeError(f"LambdaCallback: {name} must be a function; found {function!r}.")
             setattr(self, name, function)
-
-
-def _is_number(values: list[Any]) -> bool:
-    return all(isinstance(value, (int, float)) for value in values) and bool(values)

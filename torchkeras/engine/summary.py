@@ -153,9 +153,7 @@ def _columns(
     columns = len(titles) + len(extra)
     if positions:
         if len(positions) != columns:
-            raise ValueError(
-                f"summary: positions must hold {columns} column ends for this model; found {positions!r}."
-            )
+            raise ValueError(f"summary: positions must hold {columns} column ends for this model; found {positions!r}.")
         return [int(width * end) if positions[-1] <= 1 else int(end) for end in positions], width
     ends = [int((width - added) * end) for end in ([0.45, 0.85, 1.0] if chain else [0.33, 0.55, 0.67, 1.0])]
     for title in extra:
