@@ -38,7 +38,9 @@ ORDER = [
         "engine.input",
         "engine.graph",
         "engine.codegen",
+        "engine.flops",
         "engine.summary",
+        "engine.notebook",
     ),
     "engine.network",
     *(
@@ -59,6 +61,8 @@ ORDER = [
     *("saving.structure", "saving.architecture", "saving.dialects.keras0"),
     *("saving.layouts", "saving.reordering", "saving.training", "saving.keras2"),
     *("saving.sources", "saving.dialects", "saving.loading", "saving.writing"),
+    "visualization",
+    "utils",
     "models",
     "utils",
     "__init__",

@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 
-from torchkeras.engine import codegen, graph, summary
+from torchkeras.engine import codegen, graph, notebook, summary
 from torchkeras.engine.codegen import Variant
 from torchkeras.engine.graph import Graph
 from torchkeras.engine.input import InputLayer
@@ -273,13 +273,41 @@ class Network(Layer, abstract=True):
         """The number of scalars in all weights, a shared one counted once."""
         return sum(prod(variable.shape) for variable in self.weights)
 
-    def summary(self, line_length: int | None = None, positions: Any = None, print_fn: Any = None) -> None:
+    def summary(
+        self,
+        line_length: int | None = None,
+        positions: Any = None,
+        print_fn: Any = None,
+        show_trainable: bool = False,
+        expand_nested: bool = False,
+        flops: bool | int = False,
+        layer_range: Any = None,
+    ) -> None:
         """Print the table of layers: name and type, output shape, parameters, and in a graph what each is connected to.
 
         `line_length`: characters a line; `positions`: where columns end, in characters or as fractions of the line;
-        `print_fn`: called with each line in place of `print`.
+        `print_fn`: called with each line in place of `print`. `show_trainable`: whether each layer trains ("-" without
+        weights). `expand_nested`: the layers of models inside too. `flops`: the floating-point operations of each layer
+        in one sample's forward pass (of products, convolutions and attention, a multiply-add being 2), over all its
+        calls; a number is the size to take for axes that are unknown. `layer_range`: the names, or regular expressions,
+        of the first and the last layer to print; the totals are the model's. Raises ValueError for a bad option, or
+        when `flops=True` meets an unknown axis.
         """
-        summary.print_summary(self, self._graphed, line_length, positions, print_fn)
+        summary.print_summary(
+            self,
+            self._graphed,
+            line_length,
+            positions,
+            print_fn,
+            show_trainable,
+            expand_nested,
+            flops,
+            layer_range,
+        )
+
+    def _repr_html_(self) -> str:
+        """The table of layers, for notebooks."""
+        return notebook.model_html(self)
 
     # --- copies ------------------------------------------------------------------------------------------------------
 

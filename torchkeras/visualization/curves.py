@@ -1,0 +1,124 @@
+"""`plot_history`: losses and metrics, epoch by epoch, as curves. Needs the package matplotlib."""
+
+from __future__ import annotations
+
+import importlib
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from math import ceil
+from numbers import Real
+from typing import Any
+
+from torchkeras.engine.options import is_integer
+
+VALIDATION = "val_"
+ACROSS = 3  # panels side by side
+
+
+def plot_history(
+    history: Any,
+    metrics: str | Iterable[str] | None = None,
+    validation_freq: int | Iterable[int] = 1,
+    to_file: str | os.PathLike[str] | None = None,
+) -> Any:
+    """Draw a panel for each metric: its values by epoch, counted from 1, and those of the validation beside them.
+
+    `history`: what `fit` returned, or a dictionary of names and values. `metrics`: the names to draw (all), without
+    "val_". `validation_freq`: what `fit` was given. `to_file`: where to write the picture too, in the form of its
+    suffix. Returns the matplotlib figure; close it with `matplotlib.pyplot.close(figure)` when it is no longer needed.
+    Raises ImportError without matplotlib, TypeError for another `history`, ValueError for an unknown metric, an empty
+    history, or validation values that do not fit the epochs.
+    """
+    values, epochs = _read(history)
+    names = _names(values, metrics)
+    at = {name: _epochs_of(name, values, epochs, validation_freq) for name in _drawn(names, values)}
+    pyplot = _pyplot()
+    across = min(len(names), ACROSS)
+    down = ceil(len(names) / across)
+    figure, axes = pyplot.subplots(down, across, figsize=(5 * across, 3.5 * down), squeeze=False, layout="constrained")
+    for panel, name in zip(axes.flat, names, strict=False):
+        _draw(panel, name, values, at)
+    for panel in axes.flat[len(names) :]:
+        panel.remove()
+    if to_file is not None:
+        figure.savefig(to_file)
+    return figure
+
+
+def _draw(panel: Any, name: str, values: Mapping[str, Any], at: Mapping[str, list[int]]) -> None:
+    for curve, label, style in ((name, "training", "-"), (VALIDATION + name, "validation", "--")):
+        if curve in values:
+            # A single epoch, and one between two that are not numbers, has no line: a dot shows it.
+            panel.plot(at[curve], values[curve], style, label=label, marker=".")
+    panel.set_xlabel("epoch")
+    panel.set_title(name)
+    panel.xaxis.get_major_locator().set_params(integer=True)
+    if VALIDATION + name in values:
+        panel.legend()
+
+
+def _read(history: Any) -> tuple[Mapping[str, Any], list[int]]:
+    """The values by name, and the epochs counted from 1."""
+    values = getattr(history, "history", history)
+    if not isinstance(values, Mapping):
+        raise TypeError(
+            f"plot_history: history must be what fit returned, or a dictionary; found {type(history).__name__}."
+        )
+    for name, numbers in values.items():
+        if not isinstance(numbers, Sequence) or not all(isinstance(number, Real) for number in numbers):
+            raise TypeError(f"plot_history: {name!r} must be a list of numbers, one an epoch; found {numbers!r}.")
+    count = max((len(numbers) for numbers in values.values()), default=0)
+    if count == 0:
+        raise ValueError("plot_history: the history has no epochs; fit the model first.")
+    epochs = getattr(history, "epoch", None)
+    return values, [epoch + 1 for epoch in epochs] if epochs else list(range(1, count + 1))
+
+
+def _names(values: Mapping[str, Any], metrics: str | Iterable[str] | None) -> list[str]:
+    known = list(dict.fromkeys(name.removeprefix(VALIDATION) for name in values))
+    if metrics is None:
+        return known
+    names = [metrics] if isinstance(metrics, str) else list(metrics)
+    unknown = [name for name in names if name not in known]
+    if unknown or not names:
+        raise ValueError(
+            f"plot_history: metrics must be among {', '.join(known)} (each is drawn with its {VALIDATION}); "
+            f"found {metrics!r}."
+        )
+    return names
+
+
+def _drawn(names: list[str], values: Mapping[str, Any]) -> list[str]:
+    return [curve for name in names for curve in (name, VALIDATION + name) if curve in values]
+
+
+def _epochs_of(name: str, values: Mapping[str, Any], epochs: list[int], frequency: Any) -> list[int]:
+    """The epochs at which a curve has its values."""
+    found = epochs
+    if name.startswith(VALIDATION):
+        if is_integer(frequency) and frequency > 0:
+            found = [epoch for epoch in epochs if epoch % frequency == 0]
+        elif isinstance(frequency, Iterable) and not isinstance(frequency, str):
+            validated = set(frequency)
+            found = [epoch for epoch in epochs if epoch in validated]
+        else:
+            raise ValueError(
+                f"plot_history: validation_freq must be a number of epochs, 1 or more, or a list of epochs; "
+                f"found {frequency!r}."
+            )
+    if len(values[name]) != len(found):
+        hint = " Give the validation_freq that fit was given." if name.startswith(VALIDATION) else ""
+        raise ValueError(
+            f"plot_history: {name!r} has {len(values[name])} values for {len(found)} of {len(epochs)} epochs, so that "
+            f"nothing says where they belong.{hint}"
+        )
+    return found
+
+
+def _pyplot() -> Any:
+    try:
+        return importlib.import_module("matplotlib.pyplot")
+    except ImportError as error:
+        raise ImportError(
+            "plot_history: the package matplotlib is missing. Install it with `pip install torchkeras[plot]`."
+        ) from error

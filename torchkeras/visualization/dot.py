@@ -1,0 +1,130 @@
+"""`model_to_dot`: a model's graph in the DOT language of Graphviz."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from torchkeras.engine.graph import Graph
+from torchkeras.engine.layer import Layer
+from torchkeras.engine.symbol import KerasTensor
+from torchkeras.visualization.graphviz import drawn
+from torchkeras.visualization.labels import Shown, graph_of, inner_graph, label
+
+RANKDIRS = ("TB", "BT", "LR", "RL")
+
+
+class Dot(str):
+    """The text of a graph in the DOT language, which draws itself as the graphs of Keras's `model_to_dot` do."""
+
+    __slots__ = ()
+
+    def create(self, prog: str = "dot", format: str = "ps") -> bytes:
+        """The picture that Graphviz's program makes of it: `create(format="svg")`.
+
+        Raises ImportError when the program is not on the PATH, RuntimeError when it fails.
+        """
+        return drawn(self, format, prog)
+
+
+def model_to_dot(
+    model: Any,
+    show_shapes: bool = False,
+    show_layer_names: bool = True,
+    rankdir: str = "TB",
+    expand_nested: bool = False,
+    dpi: int = 96,
+    show_dtype: bool = False,
+    show_layer_activations: bool = False,
+    show_trainable: bool = False,
+) -> Dot:
+    """The text of a DOT graph: a box a layer, an arrow a tensor that one hands to another.
+
+    A layer whose results are the model's has a double frame; the arrows of one called several times say of which call
+    they are. The options are those of `plot_model`. Raises TypeError for what is no model, RuntimeError for a model
+    that is not built yet, ValueError for a bad option.
+    """
+    graph = graph_of("model_to_dot", model)
+    check_options("model_to_dot", rankdir, dpi)
+    shown = Shown(show_shapes, show_layer_names, expand_nested, show_dtype, show_layer_activations, show_trainable)
+    lines = [
+        "digraph model {",
+        f"    graph [rankdir={rankdir}, dpi={dpi}]",
+        '    node [shape=box, fontname="Helvetica"]',
+        '    edge [fontname="Helvetica", fontsize=10]',
+        *("    " + line for line in _Writer(graph, shown).lines()),
+        "}",
+    ]
+    return Dot("\n".join(lines) + "\n")
+
+
+def check_options(function: str, rankdir: Any, dpi: Any) -> None:
+    """Raises ValueError for a direction that Graphviz has not, or a resolution that is no positive number."""
+    if rankdir not in RANKDIRS:
+        raise ValueError(f"{function}: rankdir must be one of {', '.join(RANKDIRS)}; found {rankdir!r}.")
+    if isinstance(dpi, bool) or not isinstance(dpi, (int, float)) or not 0 < dpi < float("inf"):
+        raise ValueError(f"{function}: dpi must be a positive number; found {dpi!r}.")
+
+
+class _Writer:
+    def __init__(self, graph: Graph, shown: Shown):
+        self.graph, self.shown = graph, shown
+        names = _names(graph, "layer")
+        found = ((tensor._keras_history.layer, tensor._keras_history.tensor_index) for tensor in graph.outputs)
+        self.ends = {self._end(layer, names[layer], index, "outputs") for layer, index in found}
+
+    def lines(self) -> list[str]:
+        return self._statements(self.graph, "layer")
+
+    def _statements(self, graph: Graph, prefix: str) -> list[str]:
+        """Boxes and clusters, then the arrows between them; `prefix` begins the name of each box."""
+        names = _names(graph, prefix)
+        boxes = [line for layer, name in names.items() for line in self._box(graph, layer, name)]
+        return [*boxes, *self._arrows(graph, names)]
+
+    def _box(self, graph: Graph, layer: Layer, name: str) -> list[str]:
+        text = "\n".join(label(layer, graph.nodes_of(layer), self.shown))
+        inner = inner_graph(layer, self.shown)
+        if inner is None:
+            return [f"{name} [label={_quoted(text)}{', peripheries=2' * (name in self.ends)}]"]
+        inside = (f"    {line}" for line in self._statements(inner, name))
+        return [f"subgraph cluster_{name} {{", f"    label={_quoted(text)}", *inside, "}"]
+
+    def _arrows(self, graph: Graph, names: dict[Layer, str]) -> list[str]:
+        arrows = []
+        for node in graph.nodes:
+            for index, tensor in enumerate(node.input_tensors):
+                source = tensor._keras_history.layer
+                tail = self._end(source, names[source], tensor._keras_history.tensor_index, "outputs")
+                head = self._end(node.layer, names[node.layer], index, "inputs")
+                marks = {"taillabel": _call(graph, source, tensor), "headlabel": _call(graph, node.layer, node.outputs)}
+                told = ", ".join(f'{key}="{mark}"' for key, mark in marks.items() if mark)
+                arrows.append(f"{tail} -> {head}" + f" [{told}]" * bool(told))
+        return arrows
+
+    def _end(self, layer: Layer, name: str, index: int, side: str) -> str:
+        """The box where an arrow begins or ends: within a cluster, that of the model's input or output there."""
+        inner = inner_graph(layer, self.shown)
+        if inner is None:
+            return name
+        tensor = getattr(inner, side)[index]
+        there = tensor._keras_history.layer
+        inside = f"{name}_{inner.layers.index(there)}"
+        return self._end(there, inside, tensor._keras_history.tensor_index, side)
+
+
+def _names(graph: Graph, prefix: str) -> dict[Layer, str]:
+    return {layer: f"{prefix}_{index}" for index, layer in enumerate(graph.layers)}
+
+
+def _call(graph: Graph, layer: Layer, outputs: KerasTensor | list[KerasTensor]) -> str:
+    """The number of a call, when the layer has several in this graph."""
+    if len(graph.nodes_of(layer)) == 1:
+        return ""
+    tensor = outputs[0] if isinstance(outputs, (list, tuple)) else outputs
+    return f"[{tensor._keras_history.node_index}]"
+
+
+def _quoted(text: str) -> str:
+    """A string of DOT whose label is the text: there a backslash and an ampersand begin something else."""
+    escaped = text.replace("\\", "\\\\").replace("&", "&amp;").replace('"', '\\"').replace("\n", "\\n")
+    return f'"{escaped}"'

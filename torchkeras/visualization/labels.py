@@ -1,0 +1,81 @@
+"""What a drawing says of each layer, whatever it is drawn with."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from torchkeras.engine.graph import Graph
+from torchkeras.engine.layer import Layer
+from torchkeras.engine.network import Network
+from torchkeras.engine.summary import nested_model, trained
+from torchkeras.engine.symbol import KerasTensor, Node, dtype_name, unpacked
+
+
+@dataclass(frozen=True)
+class Shown:
+    """The parts that a person asked to see."""
+
+    shapes: bool = False
+    layer_names: bool = True
+    expand_nested: bool = False
+    dtype: bool = False
+    layer_activations: bool = False
+    trainable: bool = False
+
+
+def graph_of(function: str, model: Any) -> Graph:
+    """The model's graph. Raises TypeError for what is no model, RuntimeError for one that is not built yet."""
+    if not isinstance(model, Network):
+        raise TypeError(f"{function}: model must be a model of torchkeras; found {type(model).__name__}.")
+    return model._graphed
+
+
+def inner_graph(layer: Layer, shown: Shown) -> Graph | None:
+    """The graph to draw in the layer's place: that of a model, or of the model that a wrapper applies."""
+    model = nested_model(layer) if shown.expand_nested else None
+    return None if model is None else model._graph
+
+
+def label(layer: Layer, nodes: Sequence[Node], shown: Shown, name: str | None = None) -> list[str]:
+    """The lines to write for these calls of a layer; `name` in place of the layer's own."""
+    wrapped = getattr(layer, "layer", None)
+    kind = f"{type(layer).__name__}({type(wrapped).__name__})" if isinstance(wrapped, Layer) else type(layer).__name__
+    lines = [f"{printable(name or layer.name)} ({kind})" if shown.layer_names else kind]
+    if shown.shapes:
+        lines.append(_shapes(nodes))
+    if shown.dtype:
+        lines.append(
+            _agreed([unpacked([dtype_name(tensor.dtype) for tensor in node.output_tensors]) for node in nodes])
+        )
+    if shown.layer_activations and getattr(layer, "activation", None) is not None:
+        lines.append(f"activation {_activation(layer)}")
+    if shown.trainable and trained(layer) != "-":
+        lines.append("trainable" if layer.trainable else "not trainable")
+    return lines
+
+
+def _shapes(nodes: Sequence[Node]) -> str:
+    taken = [_shape(node.input_tensors) for node in nodes if node.input_tensors]
+    given = _agreed([_shape(node.output_tensors) for node in nodes])
+    return f"{_agreed(taken)} → {given}" if taken else given
+
+
+def _shape(tensors: list[KerasTensor]) -> str:
+    return str(unpacked([tensor.shape for tensor in tensors]))
+
+
+def _agreed(found: Sequence[Any]) -> str:
+    """What all calls have, or "multiple"."""
+    return str(found[0]) if all(other == found[0] for other in found) else "multiple"
+
+
+def _activation(layer: Any) -> str:
+    activation = layer.activation
+    return printable(getattr(activation, "__name__", None) or type(activation).__name__)
+
+
+def printable(text: str) -> str:
+    """The text on one line: what a screen cannot show is written as in Python."""
+    return "".join(letter if letter.isprintable() else letter.encode("unicode_escape").decode() for letter in text)

@@ -1,0 +1,116 @@
+"""`text_graph`: a model's graph drawn with letters, for terminals and for machines without Graphviz."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+from torchkeras.engine.graph import Graph
+from torchkeras.engine.symbol import KerasTensor, Node, node_of
+from torchkeras.visualization.labels import Shown, graph_of, inner_graph, label, printable
+
+# A corner or crossing, by whether lines leave it upwards, downwards, to the left, to the right.
+LINES = {
+    (False, False, False, False): " ",
+    (False, False, True, True): "─",
+    (False, True, False, True): "╭",
+    (False, True, True, False): "╮",
+    (False, True, True, True): "┬",
+    (True, False, False, True): "╰",
+    (True, False, True, False): "╯",
+    (True, False, True, True): "┴",
+    (True, True, False, False): "│",
+    (True, True, False, True): "├",
+    (True, True, True, False): "┤",
+    (True, True, True, True): "┼",
+}
+
+
+def text_graph(
+    model: Any,
+    show_shapes: bool = True,
+    show_layer_names: bool = True,
+    expand_nested: bool = False,
+    show_dtype: bool = False,
+    show_layer_activations: bool = False,
+    show_trainable: bool = False,
+) -> str:
+    """The graph from its inputs (○) down to its outputs: a line a call of a layer (●), joined to what it takes.
+
+    Lines that join meet in a corner or a crossing; one that passes behind another is interrupted. A layer that is
+    called several times has the number of the call behind its name; one that takes several tensors names them in their
+    order. Raises TypeError for what is no model, RuntimeError for a model that is not built yet.
+    """
+    graph = graph_of("text_graph", model)
+    shown = Shown(show_shapes, show_layer_names, expand_nested, show_dtype, show_layer_activations, show_trainable)
+    return "\n".join(_Drawing(graph, shown).lines()) + "\n"
+
+
+class _Drawing:
+    """Each column holds a call whose results are still to be taken, or nothing."""
+
+    def __init__(self, graph: Graph, shown: Shown):
+        self.graph, self.shown = graph, shown
+        self.columns: list[Node | None] = []
+        self.waiting = Counter(source for node in graph.nodes for source in set(map(node_of, node.input_tensors)))
+
+    def lines(self) -> list[str]:
+        return [line.rstrip() for node in self.graph.nodes for line in self._lines_of(node)]
+
+    def _lines_of(self, node: Node) -> list[str]:
+        sources = {self.columns.index(source): source for source in map(node_of, node.input_tensors)}
+        self.waiting.subtract(sources.values())
+        taken, ended = set(sources), {column for column, source in sources.items() if not self.waiting[source]}
+        before = list(self.columns)
+        for column in ended:
+            self.columns[column] = None
+        place = min(ended) if ended else [*self.columns, None].index(None)
+        self.columns[place:] = [node, *self.columns[place + 1 :]]
+        drawn = [self._joining(before, taken, place)] if taken else []
+        mark = "●" if taken else "○"
+        drawn.append(self._bars({place: mark}) + self._text(node))
+        if not self.waiting[node]:
+            self.columns[place] = None
+        return drawn + self._inside(node)
+
+    def _joining(self, before: list[Node | None], taken: set[int], place: int) -> str:
+        """The line above a call: from the columns of what it takes to its own."""
+        first, last = min(*taken, place), max(*taken, place)
+        letters = []
+        for column in range(len(self.columns)):
+            up, down = column < len(before) and before[column] is not None, self.columns[column] is not None
+            across = column in taken or column == place or not up  # else it passes in front
+            left, right = across and first < column <= last, across and first <= column < last
+            letters += [LINES[up, down, left, right], "─" if first <= column < last else " "]
+        return "".join(letters)
+
+    def _bars(self, marks: dict[int, str]) -> str:
+        return "".join(
+            f"{marks.get(column, ' ' if node is None else '│')} " for column, node in enumerate(self.columns)
+        )
+
+    def _text(self, node: Node) -> str:
+        history = node.output_tensors[0]._keras_history
+        several = len(self.graph.nodes_of(node.layer)) > 1
+        name = f"{node.layer.name}[{history.node_index}]" if several else node.layer.name
+        parts = label(node.layer, [node], self.shown, name)
+        given = [self._name(tensor) for tensor in node.input_tensors]
+        if len(given) > 1 or any(given_name.endswith("]") for given_name in given):
+            parts.append(f"takes {', '.join(given)}")
+        made = set(node.output_tensors)
+        numbers = [str(index) for index, tensor in enumerate(self.graph.outputs, start=1) if tensor in made]
+        if numbers:
+            parts.append("→ output" if len(self.graph.outputs) == 1 else f"→ output {', '.join(numbers)}")
+        return "  ".join(parts)
+
+    def _name(self, tensor: KerasTensor) -> str:
+        """The tensor as `summary` names it, the call and the output only where there are several."""
+        layer, call, output = tensor._keras_history
+        calls, outputs = len(self.graph.nodes_of(layer)), len(node_of(tensor).output_tensors)
+        return printable(layer.name) + (f"[{call}]" + f"[{output}]" * (outputs > 1)) * (calls > 1 or outputs > 1)
+
+    def _inside(self, node: Node) -> list[str]:
+        inner = inner_graph(node.layer, self.shown)
+        if inner is None or node is not self.graph.nodes_of(node.layer)[0]:
+            return []  # the first call shows what is inside
+        return [f"{self._bars({})}    {line}" for line in _Drawing(inner, self.shown).lines()]
