@@ -218,6 +218,144 @@ def test_it_is_printed_unless_told_otherwise(capsys):
     assert "".join(line.rstrip() + "\n" for line in capsys.readouterr().out.splitlines()) == NESTED
 
 
+def printed(model, **options):
+    lines = []
+    model.summary(print_fn=lines.append, **options)
+    return "".join(line.rstrip() + "\n" for line in lines)
+
+
+EXTENDED = """\
+________________________________________________________________________________________________
+Layer (type)                 Output Shape              Param #   Trainable  FLOPs
+================================================================================================
+input_2 (InputLayer)         (None, 4)                 0         -          0
+________________________________________________________________________________________________
+encoder (Model)              (None, 3)                 43        N          70
+________________________________________________________________________________________________
+  input_1 (InputLayer)       (None, 4)                 0         -          0
+________________________________________________________________________________________________
+  dense_2 (Dense)            (None, 5)                 25        N          40
+________________________________________________________________________________________________
+  dense_1 (Dense)            (None, 3)                 18        N          30
+________________________________________________________________________________________________
+tail (Sequential)            (None, 2)                 8         Y          12
+________________________________________________________________________________________________
+  dense_3 (Dense)            (None, 2)                 8         Y          12
+================================================================================================
+Total params: 51
+Trainable params: 8
+Non-trainable params: 43
+FLOPs: 82 (one sample; products and convolutions, 2 a multiply-add)
+________________________________________________________________________________________________
+"""
+
+
+def test_models_inside_what_trains_and_operations():
+    model = nested()
+    model.get_layer("encoder").trainable = False
+    assert printed(model, show_trainable=True, expand_nested=True, flops=True) == EXTENDED
+
+
+def test_connections_are_shown_where_a_model_inside_has_branches():
+    inner = branching()
+    x, y = Input((8, 8, 3)), Input((5,))
+    text = printed(Model([x, y], inner([x, y])), expand_nested=True)
+    assert "  concatenate_1 (Concatenate)   (None, 197)          0           flatten_1[0][0]\n" in text
+    model = Sequential([Dense(1, input_shape=(5,), name="one"), Sequential([Dense(1, input_shape=(1,))], name="two")])
+    assert "Connected to" not in printed(model, expand_nested=True)
+
+
+def test_columns_of_a_graph_with_more_of_them():
+    lines = []
+    branching().summary(line_length=120, print_fn=lines.append, show_trainable=True, flops=True)
+    assert {len(line) for line in lines if not line.startswith(("Total", "Trainable", "Non", "FLOPs"))} == {120}
+    assert lines[1].split() == [
+        "Layer",
+        "(type)",
+        "Output",
+        "Shape",
+        "Param",
+        "#",
+        "Connected",
+        "to",
+        "Trainable",
+        "FLOPs",
+    ]
+    # A layer's operations are those of all its calls: 3 of 8 x 8 x 3 results of 3 x 3 x 3 products.
+    assert next(line for line in lines if line.startswith("conv2d_1")).split()[-2:] == ["Y", str(3 * 192 * 27 * 2)]
+    assert lines[-2] == "FLOPs: 31,892 (one sample; products and convolutions, 2 a multiply-add)"
+
+
+def test_positions_of_all_columns():
+    text = printed(cnn(), show_trainable=True, positions=[30, 50, 60, 72])
+    assert "dense_1 (Dense)               (None, 1000)        1353000   Y\n" in text
+
+
+RANGES = [
+    (["conv2d_1", "conv2d_1"], ["conv2d_1"]),
+    (["dropout_1", "dense_1"], ["dropout_1", "flatten_1", "dense_1"]),
+    (["dense_1", "dropout_1"], ["dropout_1", "flatten_1", "dense_1"]),
+    (("max.*", "dense_."), ["max_pooling2d_1", "dropout_1", "flatten_1", "dense_1", "dense_2"]),
+    (["dense", "dense"], ["dense_1", "dense_2"]),
+]
+
+
+@pytest.mark.parametrize(("layer_range", "expected"), RANGES)
+def test_a_range_of_layers_with_the_totals_of_the_model(layer_range, expected):
+    lines = []
+    cnn().summary(print_fn=lines.append, layer_range=layer_range)
+    assert [line.split()[0] for line in lines[3:-5:2]] == expected
+    assert lines[-4] == "Total params: 1,363,122"
+
+
+def test_a_name_is_no_pattern_when_a_layer_has_it():
+    model = Sequential([Dense(1, input_shape=(1,), name="d1"), Dense(1, name="d10"), Dense(1, name="d+")])
+    lines = []
+    model.summary(print_fn=lines.append, layer_range=["d1", "d1"])
+    assert [line.split()[0] for line in lines[3:-5:2]] == ["d1"]
+
+
+BAD = [
+    ({"layer_range": ["dense_1"]}, "summary: layer_range must hold two names of layers; found ['dense_1']."),
+    ({"layer_range": "dense_1"}, "summary: layer_range must hold two names of layers; found 'dense_1'."),
+    ({"layer_range": [0, 1]}, "summary: layer_range must hold two names of layers; found [0, 1]."),
+    (
+        {"layer_range": ["stem", "dense_1"]},
+        (
+            "summary: layer_range: no layer is called 'stem'; the layers are conv2d_1, batch_normalization_1, "
+            "max_pooling2d_1, dropout_1, flatten_1, dense_1, dense_2."
+        ),
+    ),
+    (
+        {"layer_range": ["dense_1", "("]},
+        (
+            "summary: layer_range: '(' is no name of a layer and no pattern: missing ), unterminated subpattern at "
+            "position 0."
+        ),
+    ),
+    (
+        {"show_trainable": True, "line_length": 40},
+        "summary: line_length must be at least 41 with the columns Trainable; found 40.",
+    ),
+    (
+        {"show_trainable": True, "positions": [0.45, 0.85, 1.0]},
+        "summary: positions must hold 4 column ends for this model; found [0.45, 0.85, 1.0].",
+    ),
+    (
+        {"flops": "yes"},
+        "summary: flops must be True, False or the size to take for unknown axes, 1 or more; found 'yes'.",
+    ),
+    ({"flops": 0}, "summary: flops must be True, False or the size to take for unknown axes, 1 or more; found 0."),
+]
+
+
+@pytest.mark.parametrize(("options", "expected"), BAD)
+def test_bad_options(options, expected):
+    with pytest.raises(ValueError, match="summary") as error:
+        cnn().summary(**options)
+    assert str(error.value) == expected
+
+
 def test_positions_must_fit_the_columns():
     with pytest.raises(ValueError, match="positions") as error:
         cnn().summary(positions=[0.5, 1.0])

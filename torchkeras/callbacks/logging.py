@@ -54,8 +54,9 @@ class History(Callback):
 
     def __repr__(self) -> str:
         count = len(self.epoch)
-        last = [f"{name}={values[-1]:.6g}" for name, values in self.history.items() if isinstance(values[-1], Real)]
-        return f"<History: {count} epoch{'s' * (count != 1)}{': ' * bool(last)}{', '.join(last)}>"
+        last = {name: values[-1] for name, values in self.history.items() if values}
+        told = ", ".join(f"{name}={value:.6g}" for name, value in last.items() if isinstance(value, Real))
+        return f"<History: {count} epoch{'s' * (count != 1)}{': ' * bool(told)}{told}>"
 
 
 def numbers(logs: Any) -> dict[str, Any]:

@@ -136,8 +136,8 @@ def _with_nested(entry: Entry, expand: bool) -> Iterator[Entry]:
 
 
 def trained(layer: Layer) -> str:
-    """Whether a layer trains: "Y", "N", or "-" for one without weights."""
-    return "-" if not layer.weights else "Y" if layer.trainable else "N"
+    """Whether a layer trains, alone and in the model that it is part of: "Y", "N", or "-" for one without weights."""
+    return "-" if not layer.weights else "Y" if layer.trainable and not layer._frozen else "N"
 
 
 def _columns(

@@ -14,7 +14,7 @@ def drawn(text: str, kind: str, program: str = "dot") -> bytes:
     found = shutil.which(program)
     if found is None:
         raise ImportError(
-            f"A {kind} picture of a model is drawn by the program `{program}` of Graphviz, which is not on the PATH. "
+            f"A picture of a model ({kind}) is drawn by the program `{program}` of Graphviz, which is not on the PATH. "
             "Install Graphviz (`apt install graphviz`, `brew install graphviz`, `conda install graphviz`, or "
             "https://graphviz.org/download). Without it: print(text_graph(model)); "
             "plot_model(model, to_file='model.txt'); or to_file='model.dot' for another program to draw."

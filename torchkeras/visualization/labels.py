@@ -46,13 +46,11 @@ def label(layer: Layer, nodes: Sequence[Node], shown: Shown, name: str | None = 
     if shown.shapes:
         lines.append(_shapes(nodes))
     if shown.dtype:
-        lines.append(
-            _agreed([unpacked([dtype_name(tensor.dtype) for tensor in node.output_tensors]) for node in nodes])
-        )
+        lines.append(_agreed([", ".join(dtype_name(t.dtype) for t in node.output_tensors) for node in nodes]))
     if shown.layer_activations and getattr(layer, "activation", None) is not None:
         lines.append(f"activation {_activation(layer)}")
     if shown.trainable and trained(layer) != "-":
-        lines.append("trainable" if layer.trainable else "not trainable")
+        lines.append({"Y": "trainable", "N": "not trainable"}[trained(layer)])
     return lines
 
 
