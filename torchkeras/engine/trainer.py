@@ -142,11 +142,12 @@ class Trainer(Compiling, abstract=True):
     ) -> tuple[Source, Source | None]:
         options = {"shuffle": None, "steps": steps, "method": "validation", **made}
         if given is not None:
-            if isinstance(given, (list, tuple)):
-                if len(given) not in (2, 3):
+            several = isinstance(given, (list, tuple))
+            if several or hasattr(given, "shape"):
+                if not several or len(given) not in (2, 3):
                     raise ValueError(
                         "When passing validation_data, it must contain 2 (x_val, y_val) or 3 (x_val, y_val, "
-                        f"val_sample_weights) items; found {len(given)} items."
+                        f"val_sample_weights) items; found {f'{len(given)} items' if several else type(given).__name__}."
                     )
                 return source, self._source(self._intake(), *given, batch_size=batch_size, **options)
             return source, self._source(self._intake(), given, batch_size=None, **options)
