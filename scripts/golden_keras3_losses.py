@@ -2,8 +2,8 @@
 
     KERAS_BACKEND=torch python scripts/golden_keras3_losses.py
 
-`cases` is a JSON list: for the losses [class, options, data, weight, mask, "value" or "gradient"], where the gradient is
-that of the sum of the value by y_pred; for the metrics [class, options, data, weight], with the results after each
+`cases` is a JSON list: for the losses [class, options, data, weight, mask, "value" or "gradient"], where the gradient
+is that of the sum of the value by y_pred; for the metrics [class, options, data, weight], with the results after each
 third of the data. To each is added the shape of its result, whose numbers follow each other in `results`. The other
 entries are data, "<name>.true" and "<name>.pred", weights and masks.
 """
@@ -69,7 +69,7 @@ def make_data():
     numbers = {
         f"{name}.{kind}": values.astype("float32")
         for name, pair in data.items()
-        for kind, values in zip(("true", "pred"), pair)
+        for kind, values in zip(("true", "pred"), pair, strict=True)
     }
     for name, shape in {
         "one": (6,),
@@ -235,7 +235,7 @@ def metrics(numbers):
                 for k in range(0, len(true), third):
                     part = slice(k, k + third)
                     metric.update_state(true[part], pred[part], None if weights is None else weights[part])
-                    found.append(metric.result().detach().numpy())
+                    found.append(metric.result().detach().numpy().copy())  # it may be a view of the state
             except (RuntimeError, ValueError, IndexError) as error:
                 print("left out", name, options, data, weight, str(error)[:100])
                 continue

@@ -55,7 +55,6 @@ class LogCosh(FunctionLoss):
     """mean(log(cosh(y_pred - y_true)))"""
 
     function = regression.logcosh
-    default_name = "log_cosh"
 
 
 class Poisson(FunctionLoss):
@@ -86,7 +85,6 @@ class KLDivergence(FunctionLoss):
     """sum(y_true * log(y_true / y_pred))"""
 
     function = crossentropy.kullback_leibler_divergence
-    default_name = "kl_divergence"
 
 
 class BinaryCrossentropy(FunctionLoss):
@@ -142,7 +140,6 @@ class CTC(FunctionLoss):
 
     function = others.ctc
     takes_labels = True
-    default_name = "ctc"
 
 
 class Dice(FunctionLoss):

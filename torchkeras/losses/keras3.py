@@ -33,8 +33,8 @@ def sparse_categorical_crossentropy(
     wanted[axis] = 1
     if list(y_true.shape) not in (wanted, [*wanted[:axis], *wanted[axis:][1:]]):
         raise ValueError(
-            f"sparse_categorical_crossentropy: y_true of shape {tuple(y_true.shape)} does not hold a class number for each "
-            f"row of a y_pred of shape {tuple(y_pred.shape)}."
+            f"sparse_categorical_crossentropy: y_true of shape {tuple(y_true.shape)} does not hold a class number "
+            f"for each row of a y_pred of shape {tuple(y_pred.shape)}."
         )
     if from_logits or logits_of(y_pred, "softmax", axis) is not None:
         return crossentropy.sparse_categorical_crossentropy(y_true, y_pred, from_logits, ignore_class, axis)

@@ -64,6 +64,6 @@ def _check_fit(what: str, weight: Tensor, of: str, values: Tensor, either: bool 
     fit = all(size in (1, wanted) or (either and wanted == 1) for size, wanted in pairs)
     if weight.dim() != values.dim() or not fit:
         raise ValueError(
-            f"{what} of shape {tuple(weight.shape)} does not fit the {of} of shape {tuple(values.shape)}: each axis must "
-            "be as long, or 1."
+            f"{what} of shape {tuple(weight.shape)} does not fit the {of} of shape {tuple(values.shape)}: each axis "
+            "must be as long, or 1."
         )

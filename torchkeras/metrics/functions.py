@@ -1,26 +1,10 @@
-"""Metrics: `metric(y_true, y_pred)`, one number a sample; every loss is a metric too.
+"""The functions of Keras 2.2.4 that are metrics alone.
 
 The accuracies count in float32 whatever the type of `y_pred`: half types hold too few digits for a mean.
 """
 
 import torch
 from torch import Tensor
-
-from torchkeras import losses, registry
-
-mse = MSE = mean_squared_error = losses.mean_squared_error
-mae = MAE = mean_absolute_error = losses.mean_absolute_error
-mape = MAPE = mean_absolute_percentage_error = losses.mean_absolute_percentage_error
-msle = MSLE = mean_squared_logarithmic_error = losses.mean_squared_logarithmic_error
-cosine = cosine_proximity = losses.cosine_proximity
-hinge = losses.hinge
-squared_hinge = losses.squared_hinge
-logcosh = losses.logcosh
-poisson = losses.poisson
-kullback_leibler_divergence = losses.kullback_leibler_divergence
-binary_crossentropy = losses.binary_crossentropy
-categorical_crossentropy = losses.categorical_crossentropy
-sparse_categorical_crossentropy = losses.sparse_categorical_crossentropy
 
 
 def binary_accuracy(y_true: Tensor, y_pred: Tensor) -> Tensor:
@@ -62,22 +46,3 @@ def sparse_top_k_categorical_accuracy(y_true: Tensor, y_pred: Tensor, k: int = 5
     # A score that is no number counts as wrong.
     hit = ((y_pred > score).sum(-1) < k) & score.squeeze(-1).isfinite()
     return hit.mean(-1, dtype=torch.float32)
-
-
-for _name in registry.losses.names():
-    registry.metrics.register(_name, registry.losses.find(_name))
-for _metric in (
-    binary_accuracy,
-    categorical_accuracy,
-    sparse_categorical_accuracy,
-    top_k_categorical_accuracy,
-    sparse_top_k_categorical_accuracy,
-):
-    registry.metrics.register(_metric.__name__, _metric)
-
-get = deserialize = registry.metrics.get
-serialize = registry.metrics.serialize
-
-
-class Metric:
-    """stub"""

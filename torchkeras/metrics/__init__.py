@@ -1,0 +1,119 @@
+"""Metrics: functions `metric(y_true, y_pred)`, one number a sample, and classes that add up over batches.
+
+The functions are those of Keras 2.2.4, whose values a model averages over batches; every function of a loss is one of
+them. The classes are those of Keras 3: `update_state` adds a batch, `result` gives the number over all of them,
+`reset_state` starts anew. Nothing of it leaves the device.
+"""
+
+from torchkeras import losses, registry
+from torchkeras.engine.naming import snake_case
+from torchkeras.metrics.auc import AUC
+from torchkeras.metrics.confusion import (
+    FalseNegatives,
+    FalsePositives,
+    Precision,
+    PrecisionAtRecall,
+    Recall,
+    RecallAtPrecision,
+    SensitivityAtSpecificity,
+    SpecificityAtSensitivity,
+    TrueNegatives,
+    TruePositives,
+)
+from torchkeras.metrics.functions import (
+    binary_accuracy as binary_accuracy,
+    categorical_accuracy as categorical_accuracy,
+    categorical_hits as categorical_hits,
+    sparse_categorical_accuracy as sparse_categorical_accuracy,
+    sparse_categorical_hits as sparse_categorical_hits,
+    sparse_top_k_categorical_accuracy as sparse_top_k_categorical_accuracy,
+    top_k_categorical_accuracy as top_k_categorical_accuracy,
+)
+from torchkeras.metrics.keras3 import (
+    concordance_correlation as concordance_correlation,
+    pearson_correlation as pearson_correlation,
+)
+from torchkeras.metrics.means import (
+    Accuracy,
+    BinaryAccuracy,
+    BinaryCrossentropy,
+    CategoricalAccuracy,
+    CategoricalCrossentropy,
+    CategoricalHinge,
+    ConcordanceCorrelation,
+    CosineSimilarity,
+    Hinge,
+    KLDivergence,
+    LogCoshError,
+    MeanAbsoluteError,
+    MeanAbsolutePercentageError,
+    MeanSquaredError,
+    MeanSquaredLogarithmicError,
+    PearsonCorrelation,
+    Poisson,
+    RootMeanSquaredError,
+    SparseCategoricalAccuracy,
+    SparseCategoricalCrossentropy,
+    SparseTopKCategoricalAccuracy,
+    SquaredHinge,
+    TopKCategoricalAccuracy,
+)
+from torchkeras.metrics.metric import Metric as Metric
+from torchkeras.metrics.overlap import BinaryIoU, IoU, MeanIoU, OneHotIoU, OneHotMeanIoU
+from torchkeras.metrics.reduction import Mean, MeanMetricWrapper, Sum
+from torchkeras.metrics.scores import F1Score, FBetaScore, R2Score
+
+mse = MSE = mean_squared_error = losses.mean_squared_error
+mae = MAE = mean_absolute_error = losses.mean_absolute_error
+mape = MAPE = mean_absolute_percentage_error = losses.mean_absolute_percentage_error
+msle = MSLE = mean_squared_logarithmic_error = losses.mean_squared_logarithmic_error
+cosine = cosine_proximity = losses.cosine_proximity
+hinge = losses.hinge
+squared_hinge = losses.squared_hinge
+categorical_hinge = losses.categorical_hinge
+logcosh = log_cosh = losses.logcosh
+huber = losses.huber
+poisson = losses.poisson
+kld = KLD = kl_divergence = kullback_leibler_divergence = losses.kullback_leibler_divergence
+binary_crossentropy = losses.binary_crossentropy
+binary_focal_crossentropy = losses.binary_focal_crossentropy
+categorical_crossentropy = losses.categorical_crossentropy
+categorical_focal_crossentropy = losses.categorical_focal_crossentropy
+sparse_categorical_crossentropy = losses.sparse_categorical_crossentropy
+
+FUNCTIONS = (
+    binary_accuracy,
+    categorical_accuracy,
+    sparse_categorical_accuracy,
+    top_k_categorical_accuracy,
+    sparse_top_k_categorical_accuracy,
+)
+# Known by their class names, and in snake case where no function of 2.2.4 is called so. The others are known by their
+# class names alone: `accuracy` is chosen by a model, and a mean or sum is no metric of (y_true, y_pred).
+CLASSES = (
+    *(AUC, Precision, Recall, TruePositives, FalsePositives, TrueNegatives, FalseNegatives),
+    *(SensitivityAtSpecificity, SpecificityAtSensitivity, PrecisionAtRecall, RecallAtPrecision),
+    *(F1Score, FBetaScore, R2Score, IoU, BinaryIoU, MeanIoU, OneHotIoU, OneHotMeanIoU),
+    *(BinaryAccuracy, CategoricalAccuracy, SparseCategoricalAccuracy),
+    *(TopKCategoricalAccuracy, SparseTopKCategoricalAccuracy, CosineSimilarity, LogCoshError, PearsonCorrelation),
+    *(ConcordanceCorrelation, MeanSquaredError, RootMeanSquaredError, MeanAbsoluteError, MeanAbsolutePercentageError),
+    *(MeanSquaredLogarithmicError, KLDivergence, Poisson, Hinge, SquaredHinge, CategoricalHinge),
+    *(BinaryCrossentropy, CategoricalCrossentropy, SparseCategoricalCrossentropy),
+)
+OTHERS = (Accuracy, Mean, Sum, MeanMetricWrapper)
+# Keras 3's own: as metrics its classes, of which CosineSimilarity has the other sign than the loss.
+NEWER = ("cosine_similarity", "kl_divergence")
+
+for _name in registry.losses.names():
+    if not isinstance(registry.losses.find(_name), type) and _name not in NEWER:
+        registry.metrics.register(_name, registry.losses.find(_name))
+for _function in FUNCTIONS:
+    registry.metrics.register(_function.__name__, _function)
+for _class in (*CLASSES, *OTHERS):
+    registry.metrics.register(_class.__name__, _class)
+for _class in CLASSES:
+    if snake_case(_class.__name__) not in registry.metrics:
+        registry.metrics.register(snake_case(_class.__name__), _class)
+
+get = deserialize = registry.metrics.get
+serialize = registry.metrics.serialize

@@ -1,0 +1,128 @@
+"""True and false, positives and negatives, at many thresholds in one pass: predictions are sorted into the buckets
+between the thresholds, and sums over the buckets are the counts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from torchkeras import config
+from torchkeras.declared import constants
+from torchkeras.losses.shared import same_rank
+
+OUT_OF_REACH = -1e10  # below any threshold: the scores that are not among the best k
+
+
+class Counts(NamedTuple):
+    """Weights of the predictions at each threshold, of shape (thresholds,), or (thresholds, labels)."""
+
+    true_positives: Tensor
+    false_positives: Tensor
+    true_negatives: Tensor
+    false_negatives: Tensor
+
+
+@dataclass(frozen=True)
+class Thresholds:
+    """Thresholds in the order given; a prediction is positive at those that it is above.
+
+    `even`: from 0 to 1 in equal steps, to which a prediction is counted off by one multiplication, as in Keras 3; the
+    outer two may lie a little further out.
+    """
+
+    values: tuple[float, ...]
+    even: bool
+
+    @classmethod
+    def of(cls, values: Sequence[float]) -> Thresholds:
+        """Finds whether they are evenly spaced from 0 to 1."""
+        inner = np.clip(values, 0, 1)
+        steps = np.linspace(0, 1, len(values))
+        return cls(tuple(values), len(values) >= 3 and np.allclose(inner, steps, atol=config.epsilon()))
+
+    def below(self, scores: Tensor) -> Tensor:
+        """How many thresholds lie below each score; 0 for one that is no number."""
+        if not self.even:
+            ordered = constants(tuple(sorted(self.values)), scores.dtype, scores.device)
+            return torch.bucketize(scores.nan_to_num(nan=-torch.inf, posinf=torch.inf, neginf=-torch.inf), ordered)
+        last = len(self.values) - 1
+        least = int(self.values[0] < 0)
+        return torch.ceil(scores.nan_to_num(nan=0.0).clamp(0, 1) * last).clamp(min=least).long()
+
+    def in_order(self, counts: Tensor) -> Tensor:
+        """Counts by rising thresholds, in the order in which the thresholds were given."""
+        places = _places(self.values, counts.device)
+        return counts if places is None else counts[places]
+
+
+def count(
+    y_true: Tensor, y_pred: Tensor, thresholds: Thresholds, weight: Tensor | None = None, labels: int | None = None
+) -> Counts:
+    """The counts at each threshold, over everything, or for each of the `labels` that the last axis is made of.
+
+    y_true: positive where not 0; of the shape of y_pred, and so is weight, or with axes of 1.
+    """
+    buckets = len(thresholds.values) + 1
+    place = thresholds.below(y_pred) + (y_true != 0) * buckets
+    if labels is not None:
+        place = place * labels + torch.arange(labels, device=place.device)
+    weight = torch.ones_like(y_pred) if weight is None else weight.expand(y_pred.shape)
+    sums = y_pred.new_zeros(2 * buckets * (labels or 1)).index_add_(0, place.flatten(), weight.flatten())
+    sums = sums.reshape(2, buckets, *([] if labels is None else [labels]))
+    below = sums.cumsum(1)[:, :-1]
+    above = sums.flip(1).cumsum(1).flip(1)[:, 1:]
+    tn, fn, fp, tp = (thresholds.in_order(counts) for counts in (*below, *above))
+    return Counts(tp, fp, tn, fn)
+
+
+def prepared(
+    y_true: Tensor, y_pred: Tensor, weight: Tensor | None, top_k: int | None = None, class_id: int | None = None
+) -> tuple[Tensor, Tensor, Tensor | None]:
+    """y_true, y_pred and weight for `count`: of one number of axes, scores beyond the best k out of reach, one class.
+
+    weight: one for each sample, step, ..., or for each prediction. Raises ValueError for shapes that do not fit.
+    """
+    y_pred, y_true = same_rank(y_pred, y_true)
+    if y_true.shape != y_pred.shape:
+        raise ValueError(f"y_true of shape {tuple(y_true.shape)} does not fit y_pred of shape {tuple(y_pred.shape)}.")
+    if top_k is not None:
+        y_pred = _best(y_pred, top_k)
+    if class_id is not None:
+        if y_pred.dim() < 2 or not -y_pred.shape[-1] <= class_id < y_pred.shape[-1]:
+            raise ValueError(f"class_id {class_id} is no class of a y_pred of shape {tuple(y_pred.shape)}.")
+        y_true, y_pred = (y[..., class_id, None] for y in (y_true, y_pred))
+    return y_true, y_pred, None if weight is None else _fitting(weight, y_pred)
+
+
+def _fitting(weight: Tensor, y_pred: Tensor) -> Tensor:
+    fit = weight.unsqueeze(-1) if weight.dim() == y_pred.dim() - 1 else weight
+    if fit.dim() == y_pred.dim() + 1 and fit.shape[-1] == 1:
+        fit = fit.squeeze(-1)
+    pairs = zip(fit.shape, y_pred.shape, strict=False)
+    if fit.dim() not in (0, y_pred.dim()) or any(found not in (1, size) for found, size in pairs):
+        raise ValueError(
+            f"sample_weight of shape {tuple(weight.shape)} does not fit predictions of shape {tuple(y_pred.shape)}."
+        )
+    return fit
+
+
+def _best(y_pred: Tensor, k: int) -> Tensor:
+    if k > y_pred.shape[-1]:
+        raise ValueError(f"top_k {k} is more than the classes of a y_pred of shape {tuple(y_pred.shape)}.")
+    values, places = y_pred.topk(k)
+    return torch.full_like(y_pred, OUT_OF_REACH).scatter(-1, places, values)
+
+
+@lru_cache
+def _places(values: tuple[float, ...], device: torch.device) -> Tensor | None:
+    order = np.argsort(np.argsort(values, kind="stable"), kind="stable")
+    if (order == np.arange(len(values))).all():
+        return None
+    with torch.inference_mode(False):
+        return torch.from_numpy(order).to(device)

@@ -1,0 +1,191 @@
+"""The base of metrics with a state, which lies on the device of the predictions and is never brought to the host."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Mapping, Sequence
+from functools import wraps
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from torchkeras import config, initializers
+from torchkeras.declared import Declared
+from torchkeras.engine.naming import snake_case
+
+
+class State(Tensor):
+    """A number of a metric that is added up: a tensor, with Keras's `assign` beside torch's in-place methods."""
+
+    __torch_function__ = torch._C._disabled_torch_function_impl  # results are plain tensors, as nn.Parameter's are
+
+    @staticmethod
+    def of(values: Tensor) -> State:
+        """A state that starts with these values."""
+        return values.detach().clone().as_subclass(State)
+
+    def assign(self, value: Any) -> State:
+        """Take these values."""
+        return self.copy_(value) if isinstance(value, Tensor) else self.fill_(value)  # type: ignore[return-value]
+
+    def assign_add(self, value: Any) -> State:
+        """Add these values."""
+        return self.add_(value)  # type: ignore[return-value]
+
+    def assign_sub(self, value: Any) -> State:
+        """Subtract these values."""
+        return self.sub_(value)  # type: ignore[return-value]
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> State:
+        memo[id(self)] = State.of(self)
+        return memo[id(self)]
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        return State.of, (self.detach(),)
+
+
+class Metric(Declared):
+    """A number over many batches: `update_state` adds a batch, `result` gives the number so far, on the device.
+
+    A subclass makes its states with `add_variable`, and defines `update_state(y_true, y_pred, sample_weight=None)` and
+    `result()`. Nothing is recorded for gradients in an update. States are zeros at the start and after `reset_state`,
+    unless made otherwise, and move to the device of what they are updated with.
+
+    `dtype`: the type of the states, the default float type unless given: float32 counts up to 2**24 without error.
+    `name`: the class's in snake case unless given. Raises ValueError for a bad option. https://keras.io/api/metrics/
+    """
+
+    name: str
+    dtype: str
+
+    def __init__(self, dtype: Any = None, name: str | None = None):
+        self._start(name, dtype)
+
+    def _start(self, name: str | None, dtype: Any) -> None:
+        self._variables: dict[str, State] = {}
+        self._device: torch.device | None = None
+        self.keep(name=name or snake_case(type(self).__name__), dtype=dtype or config.floatx())
+
+    def __init_subclass__(cls, **arguments: Any) -> None:
+        super().__init_subclass__(**arguments)
+        if "update_state" in cls.__dict__:
+            cls.update_state = _updating(cls.update_state)  # type: ignore[method-assign]
+
+    def update_state(self, *values: Any, **options: Any) -> None:
+        """Add a batch: `update_state(y_true, y_pred, sample_weight=None)`."""
+        raise NotImplementedError(f"{type(self).__name__}: a metric defines update_state(y_true, y_pred, ...).")
+
+    def result(self) -> Tensor:
+        """The number over all batches since the last reset, a tensor on the device."""
+        raise NotImplementedError(f"{type(self).__name__}: a metric defines result().")
+
+    def __call__(self, *values: Any, **options: Any) -> Tensor:
+        """Update, then the result."""
+        self.update_state(*values, **options)
+        return self.result()
+
+    @torch.no_grad()
+    def reset_state(self) -> None:
+        """Start anew: all states become 0."""
+        for state in self.variables:
+            state.zero_()
+
+    def reset_states(self) -> None:
+        """The same, under its older name."""
+        self.reset_state()
+
+    # --- states ------------------------------------------------------------------------------------------------------
+
+    def add_variable(
+        self, shape: Sequence[int] = (), initializer: Any = "zeros", dtype: Any = None, name: str | None = None
+    ) -> State:
+        """Make a state. Raises ValueError for a name that another state has."""
+        name = name or f"variable_{len(self._variables)}"
+        if name in self._variables:
+            raise ValueError(f"{type(self).__name__} {self.name!r}: a state is called {name!r} already.")
+        kind = getattr(torch, str(dtype or self.dtype).removeprefix("torch."))
+        with torch.inference_mode(False), torch.no_grad():
+            found = torch.empty(tuple(shape), dtype=kind, device=self._device or "cpu")
+            if initializer in (None, "zeros"):
+                found.zero_()
+            else:
+                found.copy_(initializers.get(initializer)(tuple(shape)))
+            self._variables[name] = State.of(found)
+        return self._variables[name]
+
+    def add_weight(
+        self, shape: Sequence[int] = (), initializer: Any = "zeros", dtype: Any = None, name: str | None = None
+    ) -> State:
+        """The same as `add_variable`."""
+        return self.add_variable(shape, initializer, dtype, name)
+
+    def __getattr__(self, name: str) -> Any:
+        variables = self.__dict__.get("_variables", {})
+        if name not in variables:
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        return variables[name]
+
+    @property
+    def variables(self) -> list[State]:
+        """The states, in the order in which they were made; some metrics make them at the first update."""
+        return list(self._variables.values())
+
+    def to(self, device: torch.device | str) -> Metric:
+        """Move the states to a device, in place."""
+        self._device = torch.device(device)
+        for state in self._variables.values():
+            if state.device != self._device:
+                state.data = state.data.to(self._device)
+        return self
+
+    def state_dict(self) -> dict[str, Tensor]:
+        """The states by name, as they are now."""
+        return {name: state.detach().clone() for name, state in self._variables.items()}
+
+    def load_state_dict(self, state: Mapping[str, Tensor]) -> None:
+        """Go on from such states. Raises ValueError when their names or shapes are not the metric's."""
+        if not self._variables:  # made at the first update
+            for name, values in state.items():
+                self.add_variable(values.shape, name=name, dtype=values.dtype)
+        found = {name: tuple(values.shape) for name, values in state.items()}
+        wanted = {name: tuple(values.shape) for name, values in self._variables.items()}
+        if found != wanted:
+            raise ValueError(f"{type(self).__name__} {self.name!r}: its states are {wanted}; found {found}.")
+        with torch.no_grad():
+            for name, values in state.items():
+                self._variables[name].copy_(values)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Metric:
+        made = memo[id(self)] = self.__class__.__new__(self.__class__)
+        made.__dict__.update({name: copy.deepcopy(value, memo) for name, value in self.__dict__.items()})
+        return made
+
+    # --- what is given -----------------------------------------------------------------------------------------------
+
+    def _tensor(self, value: Any, dtype: torch.dtype | None = None) -> Tensor:
+        """A tensor or array on the metric's device."""
+        found = value if isinstance(value, Tensor) else torch.as_tensor(value, device=self._device)
+        return found if dtype is None or found.dtype == dtype else found.to(dtype)
+
+    @property
+    def _type(self) -> torch.dtype:
+        return getattr(torch, self.dtype)
+
+    def _refuse(self, text: str) -> ValueError:
+        return ValueError(f"{type(self).__name__} {self.name!r}: {text}")
+
+
+def _updating(update: Callable[..., Any]) -> Callable[..., Any]:
+    """An `update_state` that records no gradients, after the states are where the predictions are."""
+
+    @wraps(update)
+    def update_state(self: Metric, *values: Any, **options: Any) -> None:
+        given = (options.get("y_pred"), *reversed(values[:2]), *options.values())
+        device = next((value.device for value in given if isinstance(value, Tensor)), self._device)
+        if device is not None and device != self._device:
+            self.to(device)
+        with torch.no_grad():
+            update(self, *values, **options)
+
+    return update_state

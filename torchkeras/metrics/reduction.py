@@ -1,0 +1,154 @@
+"""Metrics that are a mean or sum of numbers, those of a function of (y_true, y_pred) among them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from inspect import Parameter, Signature
+from typing import Any, ClassVar
+
+import torch
+from torch import Tensor
+
+from torchkeras import registry
+from torchkeras.declared import options_of
+from torchkeras.engine.naming import snake_case
+from torchkeras.losses.shared import HALF_TYPES, carried, divide_no_nan, same_rank
+from torchkeras.metrics.metric import Metric
+
+
+class Sum(Metric):
+    """sum(values * sample_weight)"""
+
+    def __init__(self, name: str = "sum", dtype: Any = None):
+        self._start(name, dtype)
+        self.add_variable(name="total")
+
+    def update_state(self, values: Any, sample_weight: Any = None) -> None:  # type: ignore[override]
+        """Add values of any shape; sample_weight: one number, or one for each sample, step, ... of them."""
+        self.total.add_(self._weighted(self._tensor(values), sample_weight, torch.sum)[0].sum())
+
+    def result(self) -> Tensor:
+        """The sum so far."""
+        return self.total.detach().clone()
+
+    def _weighted(self, values: Tensor, sample_weight: Any, reduce: Callable[..., Tensor]) -> tuple[Tensor, Any]:
+        """Values and weights of each sample: the values times their weights, what is more than the samples reduced."""
+        values = self._tensor(values, self._type)
+        weight = None if sample_weight is None else self._tensor(sample_weight, self._type)
+        if weight is not None:
+            values, weight = same_rank(values, weight)
+            axes = weight.dim()
+            if values.dim() > axes:
+                values = reduce(values, dim=tuple(range(axes, values.dim())))
+            pairs = zip(weight.shape, values.shape, strict=False)
+            if values.dim() != axes or any(found not in (1, size) for found, size in pairs):
+                raise self._refuse(
+                    f"sample_weight of shape {tuple(weight.shape)} does not fit values of shape {tuple(values.shape)}."
+                )
+            values = values * weight
+            if axes > 1:
+                weight = reduce(weight.expand(values.shape), dim=tuple(range(1, axes)))
+            elif axes == 1:
+                weight = weight.expand(values.shape)
+        if values.dim() > 1:
+            values = reduce(values, dim=tuple(range(1, values.dim())))
+        return values, weight
+
+
+class Mean(Sum):
+    """sum(values * sample_weight) / sum(sample_weight), 0 before the first update
+
+    What a value has more axes than the weights is averaged first, and so is all but the first axis without weights:
+    each sample counts once.
+    """
+
+    def __init__(self, name: str = "mean", dtype: Any = None):
+        super().__init__(name, dtype)
+        self.add_variable(name="count")
+
+    def update_state(self, values: Any, sample_weight: Any = None) -> None:  # type: ignore[override]
+        """Add values of any shape; sample_weight: one number, or one for each sample, step, ... of them."""
+        values = self._tensor(values)
+        if sample_weight is None:
+            self._add(values)
+            return
+        values, weight = self._weighted(values, sample_weight, torch.mean)
+        self.total.add_(values.sum())
+        self.count.add_(weight.sum())
+
+    def _add(self, values: Tensor) -> None:
+        samples = values.shape[0] if values.dim() else 1
+        total = values.sum(dtype=self._type)
+        self.total.add_(total, alpha=1.0 / max(math.prod(values.shape[1:]), 1))
+        self.count.add_(samples)
+
+    def result(self) -> Tensor:
+        """The mean so far."""
+        return divide_no_nan(self.total, self.count)
+
+
+class MeanOfFunction(Mean):
+    """The mean of a function of (y_true, y_pred), which gives one value a sample or more."""
+
+    def _wrap(self, function: Callable[..., Tensor], name: str, dtype: Any, options: dict[str, Any]) -> None:
+        super().__init__(name, dtype)
+        self._function, self._options = function, options
+
+    def update_state(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> None:  # type: ignore[override]
+        """Add a batch; half types count in the type of the states."""
+        y_true, y_pred = self._tensor(y_true), self._tensor(y_pred)
+        if y_pred.dtype in HALF_TYPES:
+            y_pred = carried(y_pred, lambda tensor: tensor.to(self._type))
+        super().update_state(self._function(y_true, y_pred, **self._options), sample_weight)
+
+
+class MeanMetricWrapper(MeanOfFunction):
+    """The mean of `fn(y_true, y_pred, **options)`, one value a sample or more."""
+
+    def __init__(self, fn: Callable[..., Tensor], name: str | None = None, dtype: Any = None, **options: Any):
+        self._wrap(fn, name or getattr(fn, "__name__", type(fn).__name__), dtype, options)
+
+    def get_config(self) -> dict[str, Any]:
+        """Name, type, the function by its name, and its options."""
+        function = registry.metrics.serialize(self._function)
+        return {"name": self.name, "dtype": self.dtype, "fn": function, **self._options}
+
+    @classmethod
+    def from_config(cls, config: Mapping[str, Any]) -> MeanMetricWrapper:
+        """The inverse of `get_config`. Raises ValueError for an unknown function."""
+        return cls(**{**config, "fn": registry.metrics.get(config["fn"])})
+
+
+class FunctionMetric(MeanOfFunction):
+    """The mean of `function`, with its keyword arguments as options
+
+    A subclass names the function, and those of the options that come `first`, before name and dtype.
+    """
+
+    function: ClassVar[Callable[..., Tensor]]
+    first: ClassVar[tuple[str, ...]] = ()
+    default_name: ClassVar[str] = ""
+
+    def __init_subclass__(cls, **arguments: Any) -> None:
+        super().__init_subclass__(**arguments)
+        own = "__init__" in cls.__dict__
+        cls.__signature__ = None if own else _signature(cls)  # type: ignore[attr-defined]
+
+    def __init__(self, *values: Any, **options: Any):
+        bound = self._bind(values, options)
+        name, dtype = bound.pop("name"), bound.pop("dtype")
+        self.keep(**bound)
+        self._wrap(type(self).function, name, dtype, {option: getattr(self, option) for option in bound})
+
+
+def _signature(cls: type[FunctionMetric]) -> Signature:
+    options = options_of(cls.function)
+    shared = {"name": cls.default_name or snake_case(cls.__name__), "dtype": None}
+    return Signature(
+        [
+            *(option for option in options if option.name in cls.first),
+            *(Parameter(name, Parameter.POSITIONAL_OR_KEYWORD, default=value) for name, value in shared.items()),
+            *(option for option in options if option.name not in cls.first),
+        ]
+    )

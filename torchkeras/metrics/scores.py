@@ -1,0 +1,167 @@
+"""Scores of whole classes or columns: F scores, intersection over union, the coefficient of determination."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import torch
+from torch import Tensor
+
+from torchkeras import config
+from torchkeras.declared import Rule, integer, number, one_of, or_none, positive
+from torchkeras.losses.shared import same_rank
+from torchkeras.metrics.metric import Metric
+
+
+class FBetaScore(Metric):
+    """(1 + beta**2) * precision * recall / (beta**2 * precision + recall), of each class
+
+    y_true: (samples, classes) of 0 and 1; y_pred: scores of that shape. A class is said where its score is the highest
+    of the row (all of equal ones, none of 0), or above `threshold`. `average`: None, one number a class; "micro", over
+    all predictions; "macro", the mean of the classes; "weighted", that by the classes' frequency.
+    """
+
+    rules: ClassVar[Mapping[str, Rule]] = {
+        "average": one_of(None, "micro", "macro", "weighted"),
+        "beta": positive,
+        "threshold": or_none(number(" above 0 and up to 1", lambda v: 0 < v <= 1)),
+    }
+
+    average: str | None
+    beta: float
+    threshold: float | None
+
+    def __init__(
+        self,
+        average: str | None = None,
+        beta: float = 1.0,
+        threshold: float | None = None,
+        name: str = "fbeta_score",
+        dtype: Any = None,
+    ):
+        self._start(name, dtype)
+        self.keep(average=average, beta=beta, threshold=threshold)
+
+    def update_state(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> None:
+        """Add a batch; sample_weight: one for each sample."""
+        true, scores = self._tensor(y_true, self._type), self._tensor(y_pred, self._type)
+        if scores.dim() != 2 or true.shape != scores.shape:
+            raise self._refuse(
+                "y_true and y_pred must both have the shape (samples, classes); found "
+                f"{tuple(true.shape)} and {tuple(scores.shape)}."
+            )
+        if not self._variables:
+            shape = () if self.average == "micro" else (scores.shape[1],)
+            for name in ("true_positives", "false_positives", "false_negatives", "intermediate_weights"):
+                self.add_variable(shape, name=name)
+        if self.threshold is None:
+            said = (scores >= scores.amax(-1, keepdim=True)) & (scores.abs() > 1e-9)
+        else:
+            said = scores > self.threshold
+        said = said.to(self._type)
+        found = torch.stack([said * true, said * (1 - true), (1 - said) * true, true])
+        if sample_weight is not None:
+            found = found * _per_sample(self, sample_weight, scores)
+        for state, values in zip(self.variables, found.sum((1, 2) if self.average == "micro" else 1), strict=True):
+            state.add_(values)
+
+    def result(self) -> Tensor:
+        """The score so far; 0 before the first update."""
+        if not self._variables:
+            return torch.zeros((), dtype=self._type, device=self._device)
+        tp, fp, fn, frequency = self.variables
+        precision, recall = tp / (tp + fp + config.epsilon()), tp / (tp + fn + config.epsilon())
+        squared = self.beta**2
+        score = (1 + squared) * precision * recall / (squared * precision + recall + config.epsilon())
+        if self.average == "weighted":
+            return (score * (frequency / (frequency.sum() + config.epsilon()))).sum()
+        return score if self.average is None else score.mean()
+
+
+class F1Score(FBetaScore):
+    """2 * precision * recall / (precision + recall): FBetaScore with a beta of 1."""
+
+    def __init__(
+        self, average: str | None = None, threshold: float | None = None, name: str = "f1_score", dtype: Any = None
+    ):
+        super().__init__(average, 1.0, threshold, name, dtype)
+
+
+class R2Score(Metric):
+    """1 - sum((y_true - y_pred)**2) / sum((y_true - mean)**2), for each column
+
+    y_true, y_pred: (samples, columns). `class_aggregation`: "uniform_average", the mean of the columns;
+    "variance_weighted_average", that by the columns' variance; None, one number a column. `num_regressors`: how many
+    inputs the model has, for the adjusted score 1 - (1 - score) * (n - 1) / (n - num_regressors - 1), where n is, as in
+    Keras 3, the number of all entries of y_true; where n is no more than num_regressors + 1 it is not adjusted.
+    """
+
+    rules: ClassVar[Mapping[str, Rule]] = {
+        "class_aggregation": one_of(None, "uniform_average", "variance_weighted_average"),
+        "num_regressors": integer(0),
+    }
+
+    class_aggregation: str | None
+    num_regressors: int
+
+    def __init__(
+        self,
+        class_aggregation: str | None = "uniform_average",
+        num_regressors: int = 0,
+        name: str = "r2_score",
+        dtype: Any = None,
+    ):
+        self._start(name, dtype)
+        self.keep(class_aggregation=class_aggregation, num_regressors=num_regressors)
+
+    def update_state(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> None:
+        """Add a batch; sample_weight: one for each sample, or for each number."""
+        true, predicted = same_rank(self._tensor(y_true, self._type), self._tensor(y_pred, self._type))
+        if predicted.dim() != 2 or true.shape != predicted.shape:
+            raise self._refuse(
+                "y_true and y_pred must both have the shape (samples, columns); found "
+                f"{tuple(true.shape)} and {tuple(predicted.shape)}."
+            )
+        if not self._variables:
+            self.add_variable(name="num_samples")
+            for name in ("squared_sum", "sum", "residual", "count"):
+                self.add_variable((predicted.shape[1],), name=name)
+        weight = torch.ones_like(true)
+        if sample_weight is not None:
+            weight = weight * _per_sample(self, sample_weight, true)
+        squares, residual = true.square() * weight, (true - predicted).square() * weight
+        found = (squares, true * weight, residual, weight)
+        self.num_samples.add_(true.numel())
+        for state, values in zip(self.variables[1:], found, strict=True):
+            state.add_(values.sum(0))
+
+    def result(self) -> Tensor:
+        """The score so far; not a number before the first update."""
+        if not self._variables:
+            return torch.full((), torch.nan, dtype=self._type, device=self._device)
+        entries, squares, total, residual, count = self.variables
+        spread = squares - total * (total / count)
+        scores = 1.0 - residual / spread
+        scores = scores.masked_fill(scores.isinf(), 0)
+        if self.class_aggregation == "uniform_average":
+            scores = scores.mean()
+        elif self.class_aggregation == "variance_weighted_average":
+            scores = (spread * scores).sum() / spread.sum()
+        if self.num_regressors == 0:
+            return scores
+        left = entries - self.num_regressors - 1.0
+        adjusted = 1.0 - (1.0 - scores) * (entries - 1.0) / left.clamp(min=1)
+        return torch.where(left > 0, adjusted, scores)
+
+
+def _per_sample(metric: Metric, sample_weight: Any, values: Tensor) -> Tensor:
+    """The weights as a column, or as they are where there is one for each value. Raises ValueError for others."""
+    weight = metric._tensor(sample_weight, values.dtype)
+    fit = weight.unsqueeze(1) if weight.dim() == 1 else weight
+    pairs = zip(fit.shape, values.shape, strict=False)
+    if fit.dim() not in (0, 2) or any(found not in (1, size) for found, size in pairs):
+        raise metric._refuse(
+            f"sample_weight of shape {tuple(weight.shape)} does not fit values of shape {tuple(values.shape)}."
+        )
+    return fit
