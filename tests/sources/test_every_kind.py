@@ -169,7 +169,7 @@ def test_random_orders(kind, order, tmp_path):
     torch.set_rng_state(state)
     assert rows(source.batches(order)) == one
     assert one != two or order == "batch" or kind in BY_BATCH  # three batches have few orders
-    assert sorted(sum(one, [])) == list(range(10))
+    assert sorted(itertools.chain.from_iterable(one)) == list(range(10))
     if order == "batch" or kind in BY_BATCH:
         assert sorted(one) == IN_ORDER
     if order == "batch" and kind not in BY_BATCH:
@@ -256,7 +256,7 @@ def test_split(kind, tmp_path):
     first, last = validation.split(0.4)
     assert (rows(first.batches("sequential")), rows(last.batches("sequential"))) == ([[7]], [[8, 9]])
     if kind == "memmap":
-        assert sorted(sum(rows(validation.batches("shuffled")), [])) == [7, 8, 9]
+        assert sorted(itertools.chain.from_iterable(rows(validation.batches("shuffled")))) == [7, 8, 9]
 
 
 def test_lists_from_loaders_are_x_and_y_and_for_predict_from_generators_several_inputs():

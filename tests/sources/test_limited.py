@@ -39,8 +39,7 @@ def test_a_sequence_is_told_at_its_own_end():
     source = opened(sequence, steps=2)
     told = []
     for _ in range(3):
-        for _ in source.batches("sequential"):
-            told.append(sequence.epochs)
+        told += [sequence.epochs for _ in source.batches("sequential")]
         source.on_epoch_end()
     assert told == [0, 0, 0, 1, 1, 1]
     assert sequence.epochs == 2

@@ -4,6 +4,7 @@ import random
 import threading
 import time
 import traceback
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -93,10 +94,8 @@ def test_an_epoch_that_is_left_leaves_no_threads(data, leave):
     batches = source.batches("sequential")
     next(batches)
     assert own_threads() != []
-    try:
+    with suppress(KeyboardInterrupt):
         leave(source, batches)
-    except KeyboardInterrupt:
-        pass
     source.close()
     assert own_threads() == []
 
@@ -119,11 +118,10 @@ def test_a_users_generator_is_not_closed():
 
 @pytest.mark.parametrize("options", [{"workers": 0}, {"workers": 1}, {"workers": 3}])
 def test_errors_of_a_sequence_come_out_in_their_place_with_their_traceback(options):
-    taken = []
+    batches = opened(Fails(), **options).batches("sequential")
+    assert len([next(batches) for _ in range(3)]) == 3
     with pytest.raises(KeyError, match="the third is missing") as found:
-        for batch in opened(Fails(), **options).batches("sequential"):
-            taken.append(batch)
-    assert len(taken) == 3
+        next(batches)
     assert "the third is missing" in "".join(traceback.format_tb(found.value.__traceback__))
     assert own_threads() == []
 
@@ -174,7 +172,7 @@ class Draws(Sequence):
         return 4
 
     def __getitem__(self, index: int) -> Any:
-        return np.full((1, 3), 3.0 * np.random.default_rng(torch.randint(2**31, ()).item()).integers(1000)), Y[:1]
+        return np.full((1, 3), 3.0 * np.random.default_rng(int(torch.randint(2**31, ()))).integers(1000)), Y[:1]
 
 
 def test_what_processes_draw_goes_on_behind_what_is_passed_over():
@@ -231,11 +229,12 @@ def test_other_devices_get_each_batch():
 def test_one_batch_is_sent_ahead_of_the_step(monkeypatch):
     told = []
     monkeypatch.setattr(torch.cuda, "Stream", lambda device: None)
-    monkeypatch.setattr(prefetch, "_send", lambda batch, device, stream: (told.append(f"send {batch.size}"), batch)[::-1])
+    monkeypatch.setattr(
+        prefetch, "_send", lambda batch, device, stream: (told.append(f"send {batch.size}"), batch)[::-1]
+    )
     monkeypatch.setattr(prefetch, "_receive", lambda batch, event, device: batch)
     batches = prefetch.to_device((Batch([], [], [], n) for n in range(4)), torch.device("cuda"))
-    for batch in batches:
-        told.append(f"step {batch.size}")
+    told.extend(f"step {batch.size}" for batch in batches)
     assert told == ["send 0", "send 1", "step 0", "send 2", "step 1", "send 3", "step 2", "step 3"]
 
 
@@ -246,12 +245,16 @@ def test_batches_arrive_on_cuda_as_they_were():
 
     def host():
         for number in range(50):
-            yield Batch([torch.full((3, 400_000), float(number))], [torch.ones(3, 1, device=device)], [weights, None], 3)
+            yield Batch(
+                [torch.full((3, 400_000), float(number))], [torch.ones(3, 1, device=device)], [weights, None], 3
+            )
 
     sums = []
     for number, batch in enumerate(prefetch.to_device(host(), device)):
         assert batch.inputs[0].is_cuda
-        assert batch.weights[1] is None
         torch.mm(torch.ones(2000, 2000, device=device), torch.ones(2000, 2000, device=device))  # the step is behind
-        sums.append((batch.inputs[0] - number).abs().sum() + (batch.weights[0] - weights.to(device)).abs().sum())
+        first, second = batch.weights
+        assert first is not None
+        assert second is None
+        sums.append((batch.inputs[0] - number).abs().sum() + (first - weights.to(device)).abs().sum())
     assert torch.stack(sums).sum().item() == 0
