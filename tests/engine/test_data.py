@@ -56,6 +56,34 @@ def test_whole_batches_are_shuffled_and_the_smaller_one_stays_last():
     assert orders == {tuple(range(10)), (4, 5, 6, 7, 0, 1, 2, 3, 8, 9)}
 
 
+@pytest.mark.parametrize("order", ["sequential", "shuffled", "batch"])
+@pytest.mark.parametrize("skip", [0, 1, 3, 9])
+def test_what_is_passed_over_leaves_the_rest_as_it_was(order, skip):
+    samples = data(10)
+    torch.manual_seed(0)
+    whole = [first_column([batch]) for batch in samples.batches(3, order)]
+    torch.manual_seed(0)
+    assert [first_column([batch]) for batch in samples.batches(3, order, skip)] == whole[skip:]
+
+
+def test_the_order_is_drawn_by_the_call():
+    torch.manual_seed(0)
+    expected = first_column(data(50).batches(7, "shuffled"))
+    torch.manual_seed(0)
+    batches = data(50).batches(7, "shuffled")
+    torch.manual_seed(1)
+    assert first_column(batches) == expected
+
+
+def test_what_does_not_fit_goes_to_the_device_batch_by_batch(monkeypatch):
+    sent = []
+    monkeypatch.setattr("torchkeras.engine.data.to_device", lambda batches, device: sent.append(device) or batches)
+    samples = data(10)
+    samples.resident = False
+    assert first_column(samples.batches(4)) == list(range(10))
+    assert sent == [torch.device("cpu")]
+
+
 @pytest.mark.parametrize(("size", "fraction", "expected"), [(10, 0.2, 8), (10, 0.25, 7), (3, 0.1, 2), (100, 0.3, 70)])
 def test_split_takes_the_last_samples(size, fraction, expected):
     training, validation = data(size).split(fraction)

@@ -12,7 +12,7 @@ from torchkeras.arrays import to_numpy
 def to_categorical(y: Any, num_classes: int | None = None, dtype: Any = "float32") -> np.ndarray:
     """`result[..., c] = 1 if y[...] == c else 0`, as an array.
 
-    y: class numbers, of any shape; a last axis of 1 is left out. `num_classes`: the largest class plus one unless given.
+    y: class numbers; a last axis of 1 is left out. `num_classes`: the largest class plus one unless given.
     Shape: (...) or (..., 1) -> (..., num_classes). Raises ValueError for numbers that are no classes from 0 to
     `num_classes - 1`.
     """
@@ -34,10 +34,13 @@ def to_categorical(y: Any, num_classes: int | None = None, dtype: Any = "float32
 
 
 def normalize(x: Any, axis: int = -1, order: float = 2) -> np.ndarray:
-    """`x / |x|` along an axis, with the norm of that order; what has norm 0 stays. The shape is kept."""
+    """`x / |x|` along an axis, with the norm of that order; what has norm 0 stays.
+
+    The shape is kept, save that one axis of length n becomes (1, n), as in Keras.
+    """
     array = _array(x)
-    norm = np.linalg.norm(array, order, axis, keepdims=True)
-    return array / np.where(norm == 0, 1, norm)
+    norm = np.atleast_1d(np.linalg.norm(array, order, axis))
+    return array / np.expand_dims(np.where(norm == 0, 1, norm), axis)
 
 
 def _array(values: Any) -> np.ndarray:

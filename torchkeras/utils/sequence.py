@@ -9,8 +9,8 @@ from typing import Any
 class Sequence:
     """Batches by number: `sequence[i]` is x, (x, y) or (x, y, sample_weight) of batch i, `len(sequence)` their number.
 
-    A subclass defines `__getitem__` and `__len__`, and may define `on_epoch_end`, which is called after each run through
-    all batches. Several threads or processes may ask for batches at once, each batch once an epoch.
+    A subclass defines `__getitem__` and `__len__`, and may define `on_epoch_end`, which is called after each run
+    through all batches. Several threads or processes may ask for batches at once, each batch once an epoch.
     """
 
     def __getitem__(self, index: int) -> Any:

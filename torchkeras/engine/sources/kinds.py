@@ -142,7 +142,8 @@ def _sliced(request: Request) -> Source:
 
 
 def _arrays(request: Request) -> Source:
-    if any(slices.is_sliced(leaf) for leaf in slices.leaves((request.x, request.y, request.sample_weight))):
+    parts = (request.x, request.y, request.sample_weight)
+    if any(slices.is_sliced(leaf) for part in parts for leaf in slices.leaves(part)):
         return _sliced(request)
     return _resident(request, request.x, request.y, request.sample_weight)
 

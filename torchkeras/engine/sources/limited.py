@@ -57,6 +57,7 @@ class Limited(Source):
         """The next batch, of a new pass where the old one has ended; None when there is no new one."""
         if self.ended:
             return None
+        self.on_epoch_end()
         if self._pass is None:
             self._begin(order, 0)
         batch = next(self._pass, None)  # type: ignore[arg-type]
@@ -67,9 +68,12 @@ class Limited(Source):
             self._end_of_source()
             return self._next(order)
         self._taken += 1
-        if self._taken == self.source.steps:
-            self._end_of_source()
         return batch
+
+    def on_epoch_end(self) -> None:
+        # Not as soon as its last batch is taken: a Sequence may shuffle then what that batch is a view of.
+        if self._pass is not None and self._taken == self.source.steps:
+            self._end_of_source()
 
     def _begin(self, order: str, skip: int) -> None:
         self._began = {"random": torch.get_rng_state(), "source": self.source.state_dict()}
@@ -99,14 +103,16 @@ class Limited(Source):
         return Limited(first, self._steps, self._device, self._option), last
 
     def state_dict(self) -> dict[str, Any]:
-        """How far the source is run through, and the state of the random numbers when that pass began."""
-        return {"taken": self._taken, **self._began} if self._pass is not None else {"taken": 0}
+        """How far the source is run through, and its state and that of the random numbers when that pass began."""
+        began = self._began if self._pass is not None else {"source": self.source.state_dict()}
+        return {"taken": self._taken, **began}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
         self._restored = dict(state)
 
     def _resume(self, order: str, state: dict[str, Any]) -> None:
         self.close()
+        self.source.load_state_dict(state["source"])
         if not state["taken"]:
             return
         devices = [self._device] if "random_device" in state else []
@@ -114,5 +120,4 @@ class Limited(Source):
             torch.set_rng_state(state["random"])
             for device in devices:
                 torch.cuda.set_rng_state(state["random_device"], device)
-            self.source.load_state_dict(state["source"])
             self._begin(order, state["taken"])

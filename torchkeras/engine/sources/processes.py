@@ -42,9 +42,15 @@ def start_method() -> str:
     usual = multiprocessing.get_all_start_methods()[0]
     if usual != "fork":
         return usual
-    # A lock that another thread holds stays locked in a forked child. tqdm's monitor sleeps and holds none.
-    others = [t for t in threading.enumerate() if t is not threading.current_thread() and not isinstance(t, TMonitor)]
-    return "forkserver" if others else "fork"
+    return "forkserver" if any(map(_may_hold_locks, threading.enumerate())) else "fork"
+
+
+def _may_hold_locks(thread: threading.Thread) -> bool:
+    """Whether a fork could find a lock held by this thread, which the child would wait for without end. tqdm's monitor
+    sleeps, and the threads of an earlier pass's queues, which end by and by, wait for work.
+    """
+    idle = isinstance(thread, TMonitor) or thread.name.startswith("QueueFeederThread")
+    return thread is not threading.current_thread() and not idle
 
 
 def _shareable(item: Any) -> Any:

@@ -28,8 +28,9 @@ class SlicedSource(Streamed):
     def __init__(self, data: tuple[Any, Any, Any], batch_size: int, prepare: Prepare, device: torch.device):
         super().__init__(prepare, device)
         check_batch_size(batch_size)
-        self._data = tuple(each(part, _array) for part in data)
-        if any(len(leaf.shape) == 0 for leaf in leaves(self._data)):
+        x, y, weight = (each(part, _array) for part in data)
+        self._data = (x, y, weight)
+        if any(len(leaf.shape) == 0 for part in self._data for leaf in leaves(part)):
             raise ValueError("x, y and sample_weight must have an axis of samples; found a single number.")
         checks.check_lengths(*(leaves(part) for part in self._data))
         self._start, self.batch_size = 0, int(batch_size)
@@ -72,14 +73,14 @@ def is_sliced(value: Any) -> bool:
     """Whether something lies on disk and is read by slices: it has a shape and a type, but is no array in memory."""
     if isinstance(value, (h5py.Dataset, np.memmap)):
         return True
-    if hasattr(value, "__array__") or not hasattr(value, "__getitem__"):
-        return False
-    return hasattr(value, "shape") and hasattr(value, "dtype") and hasattr(value, "__len__")
+    in_memory = ("__array__", "toarray")  # arrays, and SciPy's sparse matrices
+    needed = ("__getitem__", "__len__", "shape", "dtype")
+    return all(hasattr(value, name) for name in needed) and not any(hasattr(value, name) for name in in_memory)
 
 
-def check_can_shuffle(data: Any) -> None:
+def check_can_shuffle(data: tuple[Any, Any, Any]) -> None:
     """Raise TypeError, as Keras does, where single rows would be read from all over an HDF5 file."""
-    if any(is_sliced(leaf) and not isinstance(leaf, np.memmap) for leaf in leaves(data)):
+    if any(is_sliced(leaf) and not isinstance(leaf, np.memmap) for part in data for leaf in leaves(part)):
         raise TypeError(
             "HDF5 data is read in contiguous slices and cannot be shuffled sample by sample, which shuffle=True asks "
             'for: pass shuffle="batch", which shuffles whole batches, or shuffle=False.'
@@ -87,16 +88,20 @@ def check_can_shuffle(data: Any) -> None:
 
 
 def each(data: Any, change: Callable[[Any], Any]) -> Any:
-    """The same list or dict of changed leaves. A list of numbers is a leaf; None stays."""
+    """The same list or dict of changed arrays, or one array changed. A list of numbers is an array; None stays."""
+
+    def changed(leaf: Any) -> Any:
+        return None if leaf is None else change(leaf)
+
     if isinstance(data, Mapping):
-        return {key: each(value, change) for key, value in data.items()}
+        return {key: changed(value) for key, value in data.items()}
     if isinstance(data, (list, tuple)) and not _is_row(data):
-        return [each(value, change) for value in data]
-    return None if data is None else change(data)
+        return [changed(value) for value in data]
+    return changed(data)
 
 
 def leaves(data: Any) -> list[Any]:
-    """All arrays of a structure, None left out."""
+    """All its arrays, None left out."""
     found: list[Any] = []
     each(data, found.append)
     return found
