@@ -150,10 +150,10 @@ def test_what_is_said_goes_above_the_bar(capsys):
     assert lines[1].startswith("Epoch 1/1")
 
 
-@pytest.mark.parametrize(("widgets", "notebook"), [(True, True), (False, False), (True, False)])
-def test_in_a_notebook(monkeypatch, capsys, widgets, notebook):
-    made = []
-    shell = SimpleNamespace(config={"IPKernelApp": {}} if widgets == notebook or not widgets else {})
+@pytest.mark.parametrize(("kernel", "widgets"), [(True, True), (True, False), (False, True)])
+def test_in_a_notebook(monkeypatch, capsys, kernel, widgets):
+    made, notebook = [], kernel and widgets
+    shell = SimpleNamespace(config={"IPKernelApp": {}} if kernel else {})
     ipython, in_notebook = ModuleType("IPython"), ModuleType("tqdm.notebook")
     ipython.get_ipython = lambda: shell  # type: ignore[attr-defined]
     in_notebook.tqdm = lambda **options: made.append(options) or SimpleNamespace(  # type: ignore[attr-defined]

@@ -226,7 +226,9 @@ class Trainer(Network, abstract=True):
             for epoch in range(initial_epoch, epochs):
                 hooks.on_epoch_begin(epoch, {})
                 batches = data.batches(batch_size, _order(shuffle))
-                result = self._run(partial(train_step, recipe), batches, hooks, "train", lambda: self.stop_training)
+                # Settled anew where a callback has changed what trains.
+                step = partial(train_step, self._ready())
+                result = self._run(step, batches, hooks, "train", lambda: self.stop_training)
                 logs = result.logs()
                 if validation is not None:
                     logs.update(self._evaluate(validation, batch_size, hooks).logs("val_"))
