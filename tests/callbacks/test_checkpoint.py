@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from callback_models import X, Y, drive, small
 
-
 from torchkeras.callbacks import LambdaCallback, ModelCheckpoint
 from torchkeras.callbacks.checkpoint import not_finite
 from torchkeras.models import load_model
@@ -112,16 +111,16 @@ def test_what_hdf5_says_of_a_disk_is_told_with_the_file(tmp_path, monkeypatch):
 
     model, path = small(), tmp_path / "m.h5"
     monkeypatch.setattr(type(model), "save", fails)
-    with pytest.raises(OSError, match=re.escape(f"(Unable to synchronously write the data); a file there before is whole: '{path}'")):
+    with pytest.raises(
+        OSError, match=re.escape(f"(Unable to synchronously write the data); a file there before is whole: '{path}'")
+    ):
         fit(model, ModelCheckpoint(path))
 
 
 def test_a_folder_that_is_none(tmp_path):
     (tmp_path / "file").write_text("")
     path = tmp_path / "file" / "m.h5"
-    message = (
-        f"[Errno 20] could not write the checkpoint (Not a directory); a file there before is whole: '{path}'"
-    )
+    message = f"[Errno 20] could not write the checkpoint (Not a directory); a file there before is whole: '{path}'"
     with pytest.raises(NotADirectoryError, match=f"^{re.escape(message)}$"):
         fit(small(), ModelCheckpoint(path))
 

@@ -92,7 +92,10 @@ def test_a_number_that_is_not_there(kind):
     ("name", "up"),
     [
         *[(name, True) for name in ("acc", "val_acc", "val_binary_accuracy", "fmeasure", "val_auc_1", "val_r2", "f1")],
-        *[(name, False) for name in ("loss", "val_loss", "mse", "auction", "precision_loss", "hinge", "val_false_rate")],
+        *[
+            (name, False)
+            for name in ("loss", "val_loss", "mse", "auction", "precision_loss", "hinge", "val_false_rate")
+        ],
     ],
 )
 def test_what_rises_by_its_name(name, up):

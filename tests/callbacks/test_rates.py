@@ -6,7 +6,7 @@ import re
 import numpy as np
 import pytest
 import torch
-from callback_models import X, Y, FakeModel, drive, small
+from callback_models import FakeModel, X, Y, drive, small
 
 from torchkeras.callbacks import (
     CosineAnnealing,

@@ -4,7 +4,7 @@ import re
 
 import numpy as np
 import pytest
-from callback_models import X, Y, FakeModel, drive, small
+from callback_models import FakeModel, X, Y, drive, small
 
 from torchkeras import Sequential
 from torchkeras.callbacks import CallbackList, GradualUnfreezing, LambdaCallback, SwapEMAWeights
