@@ -80,7 +80,7 @@ def small(optimizer: Any = "sgd", **options: Any) -> Model:
     return model
 
 
-def drive(entries, model=None, epochs=2, steps=3, size=4, numbers=None, stop=True, **params):
+def drive(entries, model=None, epochs=2, steps=3, size=4, numbers=None, batch_logs=None, **params):
     """What the loop does, with a model that is none unless given; `numbers` makes the logs of an epoch."""
     model = FakeModel() if model is None else model
     each = CallbackList(entries)
@@ -93,14 +93,14 @@ def drive(entries, model=None, epochs=2, steps=3, size=4, numbers=None, stop=Tru
         each.on_epoch_begin(epoch)
         for batch in range(steps):
             each.on_train_batch_begin(batch, Logs(batch=batch, size=size))
-            each.on_train_batch_end(batch, Logs(batch=batch, size=size, loss=torch.tensor(0.5)))
-            if stop and model.stop_training:
+            each.on_train_batch_end(batch, batch_logs() if batch_logs else Logs(size=size, loss=torch.tensor(0.5)))
+            if model.stop_training:
                 break
         each.on_test_begin()
         each.on_test_batch_end(0)
         each.on_test_end()
         each.on_epoch_end(epoch, Logs(numbers(epoch) if numbers else {"loss": torch.tensor(1.0 / (epoch + 1))}))
-        if stop and model.stop_training:
+        if model.stop_training:
             break
     each.on_train_end()
     return model

@@ -12,7 +12,6 @@ from torchkeras import callbacks
 from torchkeras.callbacks import Callback, CallbackList, EarlyStopping, History, LambdaCallback, Logs
 from torchkeras.callbacks.base import HOOKS, overrides
 
-
 # --- logs ------------------------------------------------------------------------------------------------------------
 
 

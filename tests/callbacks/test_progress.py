@@ -111,7 +111,9 @@ def test_a_bar_has_the_means_so_far(clock, capsys):
     for batch, (size, loss) in enumerate([(4, 1.0), (4, 2.0), (1, 12.0), (1, 0.0)]):
         clock[0] += 0.2 if batch == 2 else 0.0
         state = torch.tensor(float(batch))
-        bar.on_train_batch_end(batch, Logs(loss=torch.tensor(loss), auc=state, own=lambda state=state: state, size=size))
+        bar.on_train_batch_end(
+            batch, Logs(loss=torch.tensor(loss), auc=state, own=lambda state=state: state, size=size)
+        )
     line = capsys.readouterr().out.split("\r")[-1]
     assert "loss: 2.6667 - auc: 2.0000 - own: 2.0000" in line
     assert "3/4" in line
@@ -150,14 +152,17 @@ def test_what_is_said_goes_above_the_bar(capsys):
     assert lines[1].startswith("Epoch 1/1")
 
 
-@pytest.mark.parametrize(("widgets", "notebook"), [(True, True), (False, False), (True, False)])
-def test_in_a_notebook(monkeypatch, capsys, widgets, notebook):
-    made = []
-    shell = SimpleNamespace(config={"IPKernelApp": {}} if widgets == notebook or not widgets else {})
+@pytest.mark.parametrize(("kernel", "widgets"), [(True, True), (True, False), (False, True)])
+def test_in_a_notebook(monkeypatch, capsys, kernel, widgets):
+    made, notebook = [], kernel and widgets
+    shell = SimpleNamespace(config={"IPKernelApp": {}} if kernel else {})
     ipython, in_notebook = ModuleType("IPython"), ModuleType("tqdm.notebook")
     ipython.get_ipython = lambda: shell  # type: ignore[attr-defined]
-    in_notebook.tqdm = lambda **options: made.append(options) or SimpleNamespace(  # type: ignore[attr-defined]
-        n=0, set_postfix_str=print, update=print, refresh=print, close=print
+    in_notebook.tqdm = lambda **options: (
+        made.append(options)
+        or SimpleNamespace(  # type: ignore[attr-defined]
+            n=0, set_postfix_str=print, update=print, refresh=print, close=print
+        )
     )
     monkeypatch.setitem(sys.modules, "IPython", ipython)
     monkeypatch.setitem(sys.modules, "tqdm.notebook", in_notebook)

@@ -25,27 +25,28 @@ class CSVLogger(Callback):
             raise ValueError(f"CSVLogger: separator must be one character; found {separator!r}.")
         self.filename, self.sep, self.append = os.fspath(filename), separator, append
         self.keys: list[str] | None = None
-        self._file: Any = None
         self._begun = False
 
     def on_train_begin(self, logs: Any = None) -> None:
-        # Opened so that a folder that is not there is found now; cleared when the first row comes: after a stop the
-        # rows that are there belong to this run.
-        self._file = open(self.filename, "a+", newline="", encoding="utf-8")  # noqa: SIM115  # until on_train_end
+        # A folder that is not there is found now. The file is cleared when the first row comes: after a stop, the rows
+        # that it has belong to this run.
+        self._open().close()
         self.keys, self._begun = None, False
 
     def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
         logs = numbers(logs)
         if self.keys is None:
             self.keys = sorted({*logs, *self._of_validation()})
-        self._begin()
-        row = {"epoch": epoch, **{key: _cell(logs.get(key, "NA")) for key in self.keys}}
-        self._writer().writerow(row)
-        self._file.flush()
+        columns = ["epoch", *self.keys]
+        with self._open() as file:
+            if not self._begun:
+                self._begin(file, columns)
+            row = {"epoch": epoch, **{key: _cell(logs.get(key, "NA")) for key in self.keys}}
+            csv.DictWriter(file, columns, delimiter=self.sep).writerow(row)
 
     def on_train_end(self, logs: Any = None) -> None:
-        self._clear()
-        self._file.close()
+        if not self._begun and not self.append:
+            os.truncate(self.filename, 0)
 
     def state_dict(self) -> dict[str, Any]:
         size = os.path.getsize(self.filename) if self._begun else 0
@@ -55,46 +56,35 @@ class CSVLogger(Callback):
         if set(state) != {"keys", "size"}:
             found = ", ".join(sorted(state)) or "nothing"
             raise ValueError(f"CSVLogger: the state must hold keys, size; found {found}.")
-        if not state["size"]:
-            return
-        self.keys = state["keys"]
-        if os.path.getsize(self.filename) >= state["size"]:
-            self._file.truncate(state["size"])
-            self._begun = True
+        if state["size"] and os.path.getsize(self.filename) >= state["size"]:
+            os.truncate(self.filename, state["size"])
+            self.keys, self._begun = list(state["keys"]), True
+
+    def _open(self) -> Any:
+        return open(self.filename, "a+", newline="", encoding="utf-8")
 
     def _of_validation(self) -> list[str]:
         names = self.params.get("metrics") or ()
         return [name for name in names if name.startswith("val_")] if self.params.get("do_validation") else []
 
-    def _begin(self) -> None:
-        if self._begun:
-            return
-        self._clear()
-        self._file.seek(0)
-        first = self._file.readline()
+    def _begin(self, file: Any, columns: list[str]) -> None:
+        """Clear the file, or look at what is there; write the head where there is none."""
+        self._begun = True
+        if not self.append:
+            file.truncate(0)
+        file.seek(0)
+        first = file.readline()
         if not first:
-            self._writer().writeheader()
+            csv.DictWriter(file, columns, delimiter=self.sep).writeheader()
             return
         found = next(csv.reader([first], delimiter=self.sep))
-        if found != self._columns:
+        if found != columns:
             warnings.warn(
                 f"CSVLogger: {self.filename} has the columns {', '.join(found)}; the rows that are added have "
-                f"{', '.join(self._columns)}.",
+                f"{', '.join(columns)}.",
                 RuntimeWarning,
                 stacklevel=3,
             )
-
-    def _clear(self) -> None:
-        if not self._begun and not self.append:
-            self._file.truncate(0)
-        self._begun = True
-
-    @property
-    def _columns(self) -> list[str]:
-        return ["epoch", *(self.keys or ())]
-
-    def _writer(self) -> Any:
-        return csv.DictWriter(self._file, self._columns, delimiter=self.sep)
 
 
 def _cell(value: Any) -> Any:

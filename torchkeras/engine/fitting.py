@@ -22,17 +22,21 @@ from torchkeras.engine.symbol import as_list
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """What `fit` does beside its data: `validate` runs a validation and gives its sums; `due` says after which epochs."""
+    """What `fit` does beside its data.
+
+    `step` gives the train step, asked for in each epoch, since a callback may change what trains. `validate` runs a
+    validation and gives its sums; `due` says after which epochs.
+    """
 
     epochs: int
     order: str
     names: list[str]
-    train: Step
+    step: Callable[[], Step]
     validate: Callable[[CallbackList], Sums] | None
     due: Callable[[int], bool]
 
 
-def fit(network: Any, recipe: Recipe, run: Run, plan: Plan, hooks: CallbackList) -> None:
+def fit(network: Any, run: Run, plan: Plan, hooks: CallbackList) -> None:
     """Run the epochs, from that of `run` on."""
     hooks.on_train_begin({})
     for callback in hooks:
@@ -41,10 +45,10 @@ def fit(network: Any, recipe: Recipe, run: Run, plan: Plan, hooks: CallbackList)
     while run.epoch < plan.epochs and not network.stop_training:
         hooks.on_epoch_begin(run.epoch, {})
         stopped = partial(_stopped, network, run)
-        run_epoch(plan.train, run.opened(plan.order), run.sums, hooks, "train", stopped)
+        run_epoch(plan.step(), run.opened(plan.order), run.sums, hooks, "train", stopped)
         if run.interrupted:
             break
-        _end_epoch(network, recipe, run, plan, hooks)
+        _end_epoch(network, run, plan, hooks)
         run.epoch += 1
         if run.source.ended:
             break
@@ -56,7 +60,8 @@ def _stopped(network: Any, run: Run) -> bool:
     return network.stop_training or run.interrupted or (guard is not None and guard.tripped())
 
 
-def _end_epoch(network: Any, recipe: Recipe, run: Run, plan: Plan, hooks: CallbackList) -> None:
+def _end_epoch(network: Any, run: Run, plan: Plan, hooks: CallbackList) -> None:
+    recipe = run.recipe
     with torch.no_grad():
         if recipe.parameters and recipe.optimizer.flush():  # gradients that wait for more batches
             constrain(recipe)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import torch
@@ -12,11 +12,9 @@ from torchkeras.callbacks.base import CallbackList
 from torchkeras.engine import rng
 from torchkeras.engine.data import Batch
 from torchkeras.engine.loop import Sums
+from torchkeras.engine.network import Network
 from torchkeras.engine.sources import Source
 from torchkeras.engine.steps import Recipe
-
-if TYPE_CHECKING:
-    from torchkeras.engine.network import Network
 
 FORMAT = 1
 
@@ -28,8 +26,8 @@ class Run:
     `interrupted`: set by a callback that has written a checkpoint in the middle of an epoch and wants the end.
     """
 
-    def __init__(self, network: Network, recipe: Recipe, source: Source, callbacks: CallbackList, epoch: int):
-        self.network, self.recipe, self.source, self.callbacks = network, recipe, source, callbacks
+    def __init__(self, network: Any, source: Source, callbacks: CallbackList, epoch: int):
+        self.network, self.source, self.callbacks = network, source, callbacks
         self.epoch = epoch
         self.sums = Sums()
         self.interrupted = False
@@ -37,15 +35,21 @@ class Run:
         self._order_random: dict[str, Any] = {}
         self._resumed: Mapping[str, Any] | None = None
 
+    @property
+    def recipe(self) -> Recipe:
+        """That of the model now: a callback may have changed what trains."""
+        return self.network._ready()
+
     # --- an epoch ----------------------------------------------------------------------------------------------------
 
     def opened(self, order: str) -> Iterator[Batch]:
         """The batches of the epoch; behind those already done, when it goes on in the middle of one."""
-        guard = self.recipe.guard
-        self.sums = Sums(self.recipe.kept, samples=None if guard is None else lambda: guard.good_samples)
+        recipe = self.recipe
+        guard = recipe.guard
+        self.sums = Sums(recipe.kept, samples=None if guard is None else lambda: guard.good_samples)
         if guard is not None:
             guard.begin()
-        for metric in self.recipe.kept.values():
+        for metric in recipe.kept.values():
             metric.reset_state()
         saved, self._resumed = self._resumed, None
         if saved is None or not saved["sums"]["batches"]:

@@ -119,13 +119,13 @@ class Trainer(Compiling, abstract=True):
         hooks = self._hooks(callbacks, source, verbose, epochs, validation is not None, History())
         self.history = hooks.callbacks[-1]
         self.stop_training = False
-        run = Run(self, recipe, source, hooks, initial_epoch)
+        run = Run(self, source, hooks, initial_epoch)
         validate = None if validation is None else partial(self._evaluate, validation)
         order = "batch" if shuffle == "batch" else "shuffled" if shuffle else "sequential"
         try:
             with self._collected(recipe), self._mode(True):
-                plan = fitting.Plan(epochs, order, names, self._step("train"), validate, due)
-                fitting.fit(self, recipe, run, plan, hooks)
+                plan = fitting.Plan(epochs, order, names, partial(self._step, "train"), validate, due)
+                fitting.fit(self, run, plan, hooks)
         finally:
             source.close()
             for callback in hooks:

@@ -1,0 +1,160 @@
+"""Checkpoints: which files are written, that they are whole, and that a good one is never lost."""
+
+import errno
+import os
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from callback_models import X, Y, drive, small
+
+from torchkeras.callbacks import LambdaCallback, ModelCheckpoint
+from torchkeras.callbacks.checkpoint import not_finite
+from torchkeras.models import load_model
+
+
+def fit(model, *callbacks, epochs=2):
+    return model.fit(X, Y, epochs=epochs, verbose=0, callbacks=list(callbacks))
+
+
+@pytest.mark.parametrize("name", ["{epoch:02d}-{loss:.3f}.h5", "{epoch:02d}.keras", "{epoch:02d}.weights.h5"])
+def test_files_hold_the_model_of_their_epoch(tmp_path, name):
+    model, each = small("adam"), []
+    kept = LambdaCallback(on_epoch_end=lambda epoch, logs: each.append(model.get_weights()))
+    weights_only = "weights" in name
+    history = fit(model, kept, ModelCheckpoint(tmp_path / name, save_weights_only=weights_only)).history
+    expected = [name.format(epoch=epoch + 1, loss=history["loss"][epoch]) for epoch in range(2)]
+    assert sorted(os.listdir(tmp_path)) == expected
+    for file, weights in zip(expected, each, strict=True):
+        if weights_only:
+            loaded = small()
+            loaded.load_weights(tmp_path / file)
+        else:
+            loaded = load_model(tmp_path / file)
+        assert all(map(np.array_equal, loaded.get_weights(), weights))
+
+
+def spoil(at):
+    """Weights that are NaN from an epoch on."""
+
+    def act(epoch, logs):
+        if epoch >= at:
+            model = spoiling.model
+            model.set_weights([weight * np.nan for weight in model.get_weights()])
+
+    spoiling = LambdaCallback(on_epoch_end=act)
+    return spoiling
+
+
+def test_a_broken_model_is_not_written_over_a_good_one(tmp_path):
+    path = tmp_path / "m.h5"
+    model = small()
+    message = (
+        f"ModelCheckpoint: epoch 2 is not saved, since hidden/kernel:0, hidden/bias:0, out/kernel:0 are NaN or infinite; "
+        f"{path} stays as it is."
+    )
+    with pytest.warns(RuntimeWarning) as caught:
+        fit(model, spoil(1), ModelCheckpoint(path))
+    assert [str(each.message) for each in caught] == [message]
+    assert not_finite(load_model(path)) == []
+    assert len(not_finite(model)) == 4
+
+
+def test_one_broken_weight_is_named(tmp_path):
+    path = tmp_path / "m.h5"
+    model = small()
+    model.save(path)
+    model.get_layer("out").set_weights([np.full((5, 3), np.inf), np.zeros(3)])
+    checkpoint = ModelCheckpoint(path)
+    checkpoint.set_model(model)
+    with pytest.warns(RuntimeWarning, match=re.escape("since out/kernel:0 is NaN or infinite; ")):
+        checkpoint.on_epoch_end(0, {})
+
+
+def test_best_is_what_was_saved(tmp_path):
+    path = tmp_path / "m.h5"
+    model = small()
+    checkpoint = ModelCheckpoint(path, "own", save_best_only=True)
+    losses = LambdaCallback(on_epoch_end=lambda epoch, logs: logs.update(own=[2.0, 1.0][epoch]))
+    with pytest.warns(RuntimeWarning, match="epoch 2 is not saved"):
+        fit(model, losses, spoil(1), checkpoint)
+    assert checkpoint.best == 2.0
+
+
+def full_disk(path, *arguments, **options):
+    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+@pytest.mark.parametrize("suffix", [".h5", ".keras", ".weights.h5"])
+@pytest.mark.parametrize("step", ["fsync", "replace"])
+def test_a_full_disk_leaves_the_file_before(tmp_path, monkeypatch, suffix, step):
+    path = tmp_path / f"m{suffix}"
+    model = small()
+    checkpoint = ModelCheckpoint(path, save_weights_only=suffix.startswith(".weights"))
+    fit(model, checkpoint, epochs=1)
+    before = path.read_bytes()
+    owner = os if step == "fsync" else Path
+    monkeypatch.setattr(owner, step, full_disk)
+    message = (
+        f"[Errno 28] could not write the checkpoint (No space left on device); a file there before is whole: '{path}'"
+    )
+    with pytest.raises(OSError, match=f"^{re.escape(message)}$"):
+        fit(model, checkpoint, epochs=1)
+    assert path.read_bytes() == before
+    assert os.listdir(tmp_path) == [path.name]
+
+
+def test_what_hdf5_says_of_a_disk_is_told_with_the_file(tmp_path, monkeypatch):
+    def fails(*arguments, **options):
+        raise OSError("Unable to synchronously write the data")
+
+    model, path = small(), tmp_path / "m.h5"
+    monkeypatch.setattr(type(model), "save", fails)
+    with pytest.raises(
+        OSError, match=re.escape(f"(Unable to synchronously write the data); a file there before is whole: '{path}'")
+    ):
+        fit(model, ModelCheckpoint(path))
+
+
+def test_a_folder_that_is_none(tmp_path):
+    (tmp_path / "file").write_text("")
+    path = tmp_path / "file" / "m.h5"
+    message = f"[Errno 20] could not write the checkpoint (Not a directory); a file there before is whole: '{path}'"
+    with pytest.raises(NotADirectoryError, match=f"^{re.escape(message)}$"):
+        fit(small(), ModelCheckpoint(path))
+
+
+def test_a_name_that_the_logs_do_not_have(tmp_path):
+    message = "ModelCheckpoint: filepath '{val_loss}.h5' asks for 'val_loss'; the logs have loss."
+    with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
+        fit(small(), ModelCheckpoint("{val_loss}.h5"))
+
+
+def test_a_period_is_a_count():
+    message = "ModelCheckpoint: period must be a whole number of at least 0; found -1."
+    with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
+        ModelCheckpoint("x", period=-1)
+
+
+def test_what_a_checkpoint_says(capsys):
+    losses = [2.0, 3.0, 1.0]
+    numbers = {"epochs": 3, "numbers": lambda epoch: {"loss": losses[epoch]}}
+    drive([ModelCheckpoint("m.h5", "loss", 1, save_best_only=True)], **numbers)
+    drive([ModelCheckpoint("m{epoch}.h5", verbose=1, period=2)], **numbers)
+    assert capsys.readouterr().out == (
+        "Epoch 1: loss went from inf to 2, saved to m.h5.\n"
+        "Epoch 2: loss was not better than 2.\n"
+        "Epoch 3: loss went from 2 to 1, saved to m.h5.\n"
+        "Epoch 2: saved to m2.h5.\n"
+    )
+
+
+def test_a_checkpoint_goes_on_after_a_stop():
+    losses = [2.0, 3.0, 2.5, 1.0]
+    first, other = (ModelCheckpoint("{epoch}", "loss", save_best_only=True, period=1) for _ in range(2))
+    drive([first], epochs=2, numbers=lambda epoch: {"loss": losses[epoch]})
+    other.load_state_dict(first.state_dict())
+    assert first.state_dict() == {"best": 2.0, "epochs_since_last_save": 0}
+    model = drive([other], epochs=2, numbers=lambda epoch: {"loss": losses[epoch + 2]})
+    assert model.calls == [["save", "2"]]
