@@ -132,3 +132,12 @@ def test_cuda(monkeypatch, free, order):
     batches = list(samples.batches(4, order))
     assert sorted(first_column(batches)) == list(range(10))
     assert all(batch.inputs[0].is_cuda and batch.targets[1].is_cuda for batch in batches)
+
+
+@pytest.mark.cuda
+@pytest.mark.parametrize("order", ["sequential", "shuffled"])
+def test_targets_on_cuda_beside_inputs_that_do_not_fit(monkeypatch, order):
+    monkeypatch.setattr(torch.cuda, "mem_get_info", lambda device: (8, 8))
+    x = torch.arange(30.0).reshape(10, 3)
+    for batch in ArrayData([x], [x[:, :1].cuda() * 2], device="cuda").batches(4, order):
+        torch.testing.assert_close(batch.targets[0], batch.inputs[0][:, :1] * 2)

@@ -1,5 +1,6 @@
 """Batches made ahead, by threads and processes: in order, with their errors, and nothing left behind."""
 
+import multiprocessing
 import random
 import threading
 import time
@@ -130,6 +131,7 @@ def test_errors_of_a_process_come_out_with_its_traceback():
     source = opened(Fails(), workers=1, use_multiprocessing=True)
     with pytest.raises(KeyError, match=r"in __getitem__[\s\S]*the third is missing"):
         list(source.batches("sequential"))
+    assert multiprocessing.active_children() == []
 
 
 @pytest.mark.parametrize("workers", [0, 1])

@@ -28,7 +28,7 @@ class ArrayData:
     """Samples in memory, on `device` (the default one unless given).
 
     Arrays and tensors have passed `engine.checks` and are of one length, at least one sample. What lies on the CPU and
-    would take more than half of the free memory of a CUDA device stays where it is; its batches travel one by one.
+    would take more than half of the free memory of a CUDA device stays there; its batches travel one ahead of the step.
     """
 
     def __init__(
@@ -44,7 +44,8 @@ class ArrayData:
         if not given or given[0] is None:
             raise ValueError("ArrayData needs at least one input.")
         self.resident = _fits(given, self.device)
-        placed = [v.to(self.device) if self.resident and v is not None else v for v in given]
+        where = self.device if self.resident else torch.device("cpu")  # all in one place: one index gathers them
+        placed = [None if v is None else v.to(where) for v in given]
         self._first_target = len(inputs)
         self._first_weight = len(inputs) + len(targets)
         self._values = placed
