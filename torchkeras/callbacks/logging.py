@@ -1,6 +1,7 @@
 """Callbacks that keep or hand on what happens: `BaseLogger`, `History`, which `fit` returns, and `LambdaCallback`."""
 
 from collections.abc import Callable, Iterable
+from numbers import Real
 from typing import Any
 
 from torchkeras.callbacks.averages import Averages
@@ -50,6 +51,12 @@ class History(Callback):
         self.epoch.append(epoch)
         for name, value in numbers(logs).items():
             self.history.setdefault(name, []).append(value)
+
+    def __repr__(self) -> str:
+        count = len(self.epoch)
+        last = {name: values[-1] for name, values in self.history.items() if values}
+        told = ", ".join(f"{name}={value:.6g}" for name, value in last.items() if isinstance(value, Real))
+        return f"<History: {count} epoch{'s' * (count != 1)}{': ' * bool(told)}{told}>"
 
 
 def numbers(logs: Any) -> dict[str, Any]:
