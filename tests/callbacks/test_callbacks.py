@@ -178,10 +178,10 @@ def test_states_of_others_are_refused(state, message):
 def test_hooks_may_be_settled_by_params_and_model():
     class Late(Callback):
         def set_params(self, params):
-            self.on_epoch_end = lambda epoch, logs: None
+            self.on_epoch_end = lambda epoch, logs=None: None
 
         def set_model(self, model):
-            self.on_batch_end = lambda batch, logs: None
+            self.on_batch_end = lambda batch, logs=None: None
 
     each = CallbackList([Late()])
     assert not each.wants("on_epoch_end")

@@ -3,6 +3,8 @@
 import errno
 import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -51,8 +53,8 @@ def test_a_broken_model_is_not_written_over_a_good_one(tmp_path):
     path = tmp_path / "m.h5"
     model = small()
     message = (
-        f"ModelCheckpoint: epoch 2 is not saved, since hidden/kernel:0, hidden/bias:0, out/kernel:0 are NaN or infinite; "
-        f"{path} stays as it is."
+        "ModelCheckpoint: epoch 2 is not saved, since hidden/kernel:0, hidden/bias:0, out/kernel:0 are NaN or "
+        f"infinite; {path} stays as it is."
     )
     with pytest.warns(RuntimeWarning) as caught:
         fit(model, spoil(1), ModelCheckpoint(path))
@@ -86,43 +88,64 @@ def full_disk(path, *arguments, **options):
     raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
-@pytest.mark.parametrize("suffix", [".h5", ".keras", ".weights.h5"])
+FORMATS = [".h5", ".keras", ".weights.h5", ".safetensors", ".pt"]
+WHOLE = (".h5", ".keras")
+
+
+@pytest.mark.parametrize("suffix", FORMATS)
 @pytest.mark.parametrize("step", ["fsync", "replace"])
 def test_a_full_disk_leaves_the_file_before(tmp_path, monkeypatch, suffix, step):
     path = tmp_path / f"m{suffix}"
     model = small()
-    checkpoint = ModelCheckpoint(path, save_weights_only=suffix.startswith(".weights"))
+    checkpoint = ModelCheckpoint(path, save_weights_only=suffix not in WHOLE)
     fit(model, checkpoint, epochs=1)
     before = path.read_bytes()
-    owner = os if step == "fsync" else Path
-    monkeypatch.setattr(owner, step, full_disk)
-    message = (
-        f"[Errno 28] could not write the checkpoint (No space left on device); a file there before is whole: '{path}'"
-    )
-    with pytest.raises(OSError, match=f"^{re.escape(message)}$"):
+    monkeypatch.setattr(os if step == "fsync" else Path, step, full_disk)
+    with pytest.raises(OSError, match=f"^{re.escape(f'[Errno 28] No space left on device: {str(path)!r}')}$"):
         fit(model, checkpoint, epochs=1)
     assert path.read_bytes() == before
     assert os.listdir(tmp_path) == [path.name]
 
 
-def test_what_hdf5_says_of_a_disk_is_told_with_the_file(tmp_path, monkeypatch):
-    def fails(*arguments, **options):
-        raise OSError("Unable to synchronously write the data")
+FULL = """
+import resource, signal, sys
+import numpy as np
+from torchkeras import Input, Model
+from torchkeras.callbacks import ModelCheckpoint
+from torchkeras.layers import Dense
 
-    model, path = small(), tmp_path / "m.h5"
-    monkeypatch.setattr(type(model), "save", fails)
-    with pytest.raises(
-        OSError, match=re.escape(f"(Unable to synchronously write the data); a file there before is whole: '{path}'")
-    ):
-        fit(model, ModelCheckpoint(path))
+path, weights_only, limit = sys.argv[1], sys.argv[2] == "True", int(sys.argv[3])
+given = Input((1000,))
+model = Model(given, Dense(1000)(given))
+model.compile("sgd", "mse")
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (limit, resource.RLIM_INFINITY))
+x = np.zeros((2, 1000), "float32")
+try:
+    model.fit(x, x, verbose=0, callbacks=[ModelCheckpoint(path, save_weights_only=weights_only)])
+except OSError as error:
+    print(error, end="")
+"""
 
 
-def test_a_folder_that_is_none(tmp_path):
+@pytest.mark.parametrize("suffix", FORMATS)
+def test_files_that_may_not_grow(tmp_path, suffix):
+    """Every library meets a real refusal in the middle of writing, and says so in its own way."""
+    path = tmp_path / f"m{suffix}"
+    path.write_text("before")
+    command = [sys.executable, "-c", FULL, str(path), str(suffix not in WHOLE), str(1 << 20)]
+    found = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert found.stdout == f"[Errno 27] File too large: {str(path)!r}"
+    assert path.read_text() == "before"
+    assert os.listdir(tmp_path) == [path.name]
+
+
+@pytest.mark.parametrize("suffix", FORMATS)
+def test_a_folder_that_is_none(tmp_path, suffix):
     (tmp_path / "file").write_text("")
-    path = tmp_path / "file" / "m.h5"
-    message = f"[Errno 20] could not write the checkpoint (Not a directory); a file there before is whole: '{path}'"
-    with pytest.raises(NotADirectoryError, match=f"^{re.escape(message)}$"):
-        fit(small(), ModelCheckpoint(path))
+    path = tmp_path / "file" / f"m{suffix}"
+    with pytest.raises(NotADirectoryError, match=f"^{re.escape(f'[Errno 20] Not a directory: {str(path)!r}')}$"):
+        fit(small(), ModelCheckpoint(path, save_weights_only=suffix not in WHOLE))
 
 
 def test_a_name_that_the_logs_do_not_have(tmp_path):

@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 import threading
 import warnings
 from http.server import BaseHTTPRequestHandler, HTTPServer
@@ -69,7 +70,7 @@ def test_csv(case, tmp_path):
     path = tmp_path / "log.csv"
     if case["before"] is not None:
         path.write_bytes(case["before"].encode())
-    model, rates, warned = run("CSVLogger", {"filename": path, **case["options"]}, case["logs"], case["stop_at"])
+    _, _, warned = run("CSVLogger", {"filename": path, **case["options"]}, case["logs"], case["stop_at"])
     assert path.read_bytes() == case["text"].encode()
     assert warned == []
 
@@ -112,6 +113,12 @@ def test_remote(case, status, server, monkeypatch):
 def test_remote_sends_arrays_as_lists(server):
     run("RemoteMonitor", {"root": server, "send_as_json": True}, [{"loss": torch.tensor([0.5, 1.0])}])
     assert json.loads(Recorder.seen[0]["body"]) == {"epoch": 0, "loss": [0.5, 1.0]}
+
+
+def test_remote_refuses_what_is_no_address():
+    message = "RemoteMonitor: root must begin with http:// or https://; found 'localhost:9000'."
+    with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
+        RemoteMonitor("localhost:9000")
 
 
 def test_averages():

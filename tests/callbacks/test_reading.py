@@ -86,7 +86,7 @@ def test_numbers_are_read_nowhere_else(name, tmp_path):
 def test_and_there_they_are(name, place, tmp_path):
     make, reads = TABLE[name]
     made = make(tmp_path)
-    with pytest.raises(AssertionError, match="^a number was read$"):
+    with pytest.raises(AssertionError, match=r"^a number was read$"):
         run(made, reads - {place})
 
 

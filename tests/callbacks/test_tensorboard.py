@@ -48,13 +48,10 @@ def test_numbers(tmp_path, update_freq, steps):
 
 
 def test_after_a_stop_what_was_written_later_is_forgotten(tmp_path, monkeypatch):
-    def logged(loss):
-        return {"numbers": lambda epoch: {"loss": loss}}
-
     first, other = plain(tmp_path), plain(tmp_path)
     states = []
     keep = LambdaCallback(on_epoch_end=lambda epoch, logs: states.append(first.state_dict()))
-    drive([first, keep], epochs=3, **logged(1.0))
+    drive([first, keep], epochs=3, numbers=lambda epoch: {"loss": 1.0})
     now = time.time()
     monkeypatch.setattr(time, "time", lambda: now + 10.0)  # files are read in the order of the seconds in their names
     other.on_train_begin()

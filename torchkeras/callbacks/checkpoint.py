@@ -3,8 +3,6 @@
 import os
 import warnings
 from collections import ChainMap
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import torch
@@ -81,8 +79,7 @@ class ModelCheckpoint(Monitored):
                 stacklevel=4,
             )
             return False
-        with written(path):
-            (self.model.save_weights if self.save_weights_only else self.model.save)(path, overwrite=True)
+        (self.model.save_weights if self.save_weights_only else self.model.save)(path, overwrite=True)
         return True
 
     def _say(self, epoch: int, what: str) -> None:
@@ -100,15 +97,3 @@ def not_finite(model: Any) -> list[str]:
         finite = [torch.stack([tensor.isfinite().all() for tensor in variable.tensors]).all() for variable in variables]
         flags = torch.stack([flag.to(finite[0].device) for flag in finite]).tolist() if finite else []
     return [variable.full_name for variable, flag in zip(variables, flags, strict=True) if not flag]
-
-
-@contextmanager
-def written(path: str) -> Iterator[None]:
-    """Raise the errors of a disk as ones of their kind that name the file: the one at work is a temporary one."""
-    try:
-        yield
-    except OSError as error:
-        reason = error.strerror or str(error)
-        raise OSError(
-            error.errno, f"could not write the checkpoint ({reason}); a file there before is whole", path
-        ) from error

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import os
+import re
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+
+NUMBER = re.compile(r"errno = (\d+)|os error (\d+)")  # how HDF5 and safetensors tell the system's error
+PROBE = 1 << 20  # bytes
 
 
 @contextmanager
@@ -14,22 +18,49 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
     """The path of a new, empty file that takes the place of `path` when the block ends well.
 
     It lies beside `path`, is flushed to the disk, then renamed: after a crash the old file is there whole. The mode of
-    the old file is kept.
+    the old file is kept. What the system refuses (a full disk, a folder that is read-only) is an OSError that names
+    `path`, whichever library met it.
     """
-    target = Path(path)
-    descriptor, name = tempfile.mkstemp(prefix=f".{target.name[:64]}.", suffix=".part", dir=target.parent)
-    os.close(descriptor)
-    part = Path(name)
+    target, part = Path(path), None
     try:
+        descriptor, name = tempfile.mkstemp(prefix=f".{target.name[:64]}.", suffix=".part", dir=target.parent)
+        os.close(descriptor)
+        part = Path(name)
         yield part
         mode = target.stat().st_mode & 0o777 if target.exists() else 0o666 & ~_umask()
         part.chmod(mode)
         _sync(part)
         part.replace(target)
-    except BaseException:
-        part.unlink(missing_ok=True)
-        raise
+    except BaseException as error:
+        refusal = _refusal(error, part)
+        if part is not None:
+            part.unlink(missing_ok=True)
+        if refusal is None:
+            raise
+        raise _naming(refusal, target) from error
     _sync(target.parent)
+
+
+def _refusal(error: BaseException, part: Path | None) -> OSError | None:
+    """The system's error behind one met while `part` was made or written; None when it is another."""
+    if isinstance(error, OSError) and error.errno is not None:
+        return error if part is None or error.filename in (None, str(part)) else None
+    found = NUMBER.search(str(error)) if isinstance(error, Exception) else None
+    if found is not None:
+        number = int(found[1] or found[2])
+        return OSError(number, os.strerror(number))
+    if part is not None and isinstance(error, RuntimeError):  # torch's, which does not tell: does the disk take more?
+        try:
+            with part.open("ab") as file:
+                file.write(bytes(PROBE))
+                os.fsync(file.fileno())
+        except OSError as refused:
+            return refused
+    return None
+
+
+def _naming(refusal: OSError, target: Path) -> OSError:
+    return OSError(refusal.errno, refusal.strerror, str(target))
 
 
 def _umask() -> int:
