@@ -171,8 +171,10 @@ class Declared:
 
     def _bind(self, values: Sequence[Any], options: Mapping[str, Any]) -> dict[str, Any]:
         """All options of a class made of a function, from the arguments of the constructor."""
+        signatures = (base.__dict__.get("__signature__") for base in type(self).__mro__)
+        signature: inspect.Signature = next(found for found in signatures if found is not None)
         try:
-            bound = inspect.signature(type(self)).bind(*values, **options)
+            bound = signature.bind(*values, **options)
         except TypeError as error:
             raise TypeError(f"{type(self).__name__}: {error}.") from error
         bound.apply_defaults()

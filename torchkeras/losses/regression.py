@@ -61,7 +61,8 @@ def cosine_similarity(y_true: Tensor, y_pred: Tensor, axis: int = -1) -> Tensor:
     -1 for one direction, 1 for the opposite one: a loss to be minimized, where the metric of this name has the
     positive number.
     """
-    return -F.cosine_similarity(like(y_true, y_pred), y_pred, axis, config.epsilon())
+    true, predicted = (F.normalize(y, dim=axis, eps=config.epsilon()) for y in (like(y_true, y_pred), y_pred))
+    return -(true * predicted).sum(axis)
 
 
 def _log1p(y: Tensor) -> Tensor:

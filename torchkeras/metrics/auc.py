@@ -15,6 +15,10 @@ from torchkeras.metrics.counting import Counts, Thresholds, count, prepared
 from torchkeras.metrics.metric import Metric
 
 
+_curve = one_of("ROC", "PR", "PRGAIN", "roc", "pr", "prgain")
+_summation = one_of("interpolation", "majoring", "minoring", "Interpolation", "Majoring", "Minoring")
+
+
 def _thresholds(value: Any) -> list[float]:
     found = several(share)(value)
     if not isinstance(found, list):
@@ -36,10 +40,8 @@ class AUC(Metric):
     rules: ClassVar[Mapping[str, Rule]] = {
         "num_thresholds": integer(2),
         "thresholds": or_none(_thresholds),
-        "curve": lambda value: one_of("ROC", "PR", "PRGAIN")(value.upper() if isinstance(value, str) else value),
-        "summation_method": lambda value: one_of("interpolation", "majoring", "minoring")(
-            value.lower() if isinstance(value, str) else value
-        ),
+        "curve": lambda value: _curve(value).upper(),
+        "summation_method": lambda value: _summation(value).lower(),
         "num_labels": or_none(integer(1)),
         "label_weights": or_none(several(number(" of at least 0", lambda v: v >= 0))),
     }
@@ -68,7 +70,7 @@ class AUC(Metric):
     ):
         self._start(name, dtype)
         self.keep(
-            num_thresholds=num_thresholds if thresholds is None else len(thresholds) + 2,
+            num_thresholds=num_thresholds,
             curve=curve,
             summation_method=summation_method,
             thresholds=thresholds,
@@ -79,6 +81,8 @@ class AUC(Metric):
         )
         if num_labels is not None and not multi_label:
             raise ValueError(f"AUC: num_labels is for multi_label=True alone; found {num_labels!r}.")
+        if self.thresholds is not None:
+            self.num_thresholds = len(self.thresholds) + 2
         n, outside = self.num_thresholds, config.epsilon()
         inner = [k / (n - 1) for k in range(1, n - 1)] if self.thresholds is None else self.thresholds
         self._thresholds = Thresholds.of([-outside, *inner, 1.0 + outside])

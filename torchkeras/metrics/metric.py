@@ -18,7 +18,8 @@ from torchkeras.engine.naming import snake_case
 class State(Tensor):
     """A number of a metric that is added up: a tensor, with Keras's `assign` beside torch's in-place methods."""
 
-    __torch_function__ = torch._C._disabled_torch_function_impl  # results are plain tensors, as nn.Parameter's are
+    # Results are plain tensors, as those of nn.Parameter are.
+    __torch_function__ = torch._C._disabled_torch_function_impl  # type: ignore[assignment]
 
     @staticmethod
     def of(values: Tensor) -> State:
@@ -136,7 +137,7 @@ class Metric(Declared):
         self._device = torch.device(device)
         for state in self._variables.values():
             if state.device != self._device:
-                state.data = state.data.to(self._device)
+                torch.utils.swap_tensors(state, State.of(state.to(self._device)))
         return self
 
     def state_dict(self) -> dict[str, Tensor]:

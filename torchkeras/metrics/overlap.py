@@ -80,7 +80,7 @@ class IoU(Metric):
         if sample_weight is not None:
             weight = weight * self._weights(sample_weight, len(true))
         matrix = self.total_confusion_matrix.flatten()  # a view
-        matrix.index_add_(0, torch.where(counted, true * n + said, 0), weight)
+        matrix.index_add_(0, (true * n + said) * counted, weight)
 
     def _weights(self, sample_weight: Any, count: int) -> Tensor:
         weight = self._tensor(sample_weight)
@@ -117,7 +117,8 @@ class MeanIoU(IoU):
         sparse_y_pred: bool = True,
         axis: int = -1,
     ):
-        classes = range(integer(1)(num_classes))
+        self.keep(num_classes=num_classes)
+        classes = range(self.num_classes)
         super().__init__(num_classes, classes, name, dtype, ignore_class, sparse_y_true, sparse_y_pred, axis)
 
 
@@ -149,7 +150,8 @@ class OneHotMeanIoU(OneHotIoU):
         sparse_y_pred: bool = False,
         axis: int = -1,
     ):
-        classes = range(integer(1)(num_classes))
+        self.keep(num_classes=num_classes)
+        classes = range(self.num_classes)
         super().__init__(num_classes, classes, name, dtype, ignore_class, sparse_y_pred, axis)
 
 

@@ -91,23 +91,28 @@ class Mean(Sum):
 class MeanOfFunction(Mean):
     """The mean of a function of (y_true, y_pred), which gives one value a sample or more."""
 
-    def _wrap(self, function: Callable[..., Tensor], name: str, dtype: Any, options: dict[str, Any]) -> None:
-        super().__init__(name, dtype)
-        self._function, self._options = function, options
+    def values(self, y_true: Tensor, y_pred: Tensor) -> Tensor:
+        """The values of a batch."""
+        raise NotImplementedError
 
     def update_state(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> None:  # type: ignore[override]
         """Add a batch; half types count in the type of the states."""
         y_true, y_pred = self._tensor(y_true), self._tensor(y_pred)
         if y_pred.dtype in HALF_TYPES:
             y_pred = carried(y_pred, lambda tensor: tensor.to(self._type))
-        super().update_state(self._function(y_true, y_pred, **self._options), sample_weight)
+        super().update_state(self.values(y_true, y_pred), sample_weight)
 
 
 class MeanMetricWrapper(MeanOfFunction):
     """The mean of `fn(y_true, y_pred, **options)`, one value a sample or more."""
 
     def __init__(self, fn: Callable[..., Tensor], name: str | None = None, dtype: Any = None, **options: Any):
-        self._wrap(fn, name or getattr(fn, "__name__", type(fn).__name__), dtype, options)
+        super().__init__(name or getattr(fn, "__name__", type(fn).__name__), dtype)
+        self._function, self._options = fn, options
+
+    def values(self, y_true: Tensor, y_pred: Tensor) -> Tensor:
+        """The values of the function."""
+        return self._function(y_true, y_pred, **self._options)
 
     def get_config(self) -> dict[str, Any]:
         """Name, type, the function by its name, and its options."""
@@ -137,9 +142,13 @@ class FunctionMetric(MeanOfFunction):
 
     def __init__(self, *values: Any, **options: Any):
         bound = self._bind(values, options)
-        name, dtype = bound.pop("name"), bound.pop("dtype")
+        super().__init__(bound.pop("name"), bound.pop("dtype"))
         self.keep(**bound)
-        self._wrap(type(self).function, name, dtype, {option: getattr(self, option) for option in bound})
+        self._options = {option: getattr(self, option) for option in bound}
+
+    def values(self, y_true: Tensor, y_pred: Tensor) -> Tensor:
+        """The values of the function."""
+        return type(self).function(y_true, y_pred, **self._options)
 
 
 def _signature(cls: type[FunctionMetric]) -> Signature:

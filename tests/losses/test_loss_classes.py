@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import torch
 
-from torchkeras import activations, losses
+from torchkeras import losses
 
 GOLDEN = dict(np.load(Path(__file__).parents[1] / "golden" / "keras-3.15-losses.npz"))
 
