@@ -82,7 +82,12 @@ class Trainer(Network, abstract=True):
         )
         variables = self.trainable_weights
         parameters = [tensor for variable in variables for tensor in variable.tensors]
-        self.optimizer.bind(parameters, [variable.arrangement for variable in variables])
+        self.optimizer.bind(
+            parameters,
+            [variable.arrangement for variable in variables],
+            [variable.layer.name for variable in variables],
+            [variable.name for variable in variables],
+        )
         self._recipe = Recipe(
             self,
             targets,
@@ -371,9 +376,6 @@ class Trainer(Network, abstract=True):
         if self.optimizer is None:
             return None
         return training_config(self)
-
-    def _optimizer_weights(self) -> list[np.ndarray]:
-        return self.optimizer.get_weights() if self._recipe is not None else []
 
     def _compile_as(self, training: Mapping[str, Any], custom_objects: Mapping[str, Any] | None) -> None:
         """Compile as a file says."""
