@@ -150,6 +150,11 @@ class Nadam(Optimizer):
         for values, share in ((gradients, (1.0 - now) / (1.0 - product)), (firsts, ahead / (1.0 - product * ahead))):
             torch._foreach_addcdiv_(group.parameters, values, denominators, value=-rate * share)  # type: ignore[call-overload]
 
+    @property
+    def momentum_product(self) -> float:
+        """The product of all c so far."""
+        return self._product_before()
+
     def _more(self) -> dict[str, float]:
         return {"product": self._product_before()}
 

@@ -107,6 +107,42 @@ class State:
             for slot, array in zip(wanted, arrays[first:], strict=True):
                 slot.made.assign(slot.tensors, torch.as_tensor(array.copy()))
 
+    def get_averages(self) -> list[np.ndarray]:
+        """Copies of the weights' moving averages as Keras's arrays; none before the first step."""
+        return self._as_arrays(self._averages.values)
+
+    def set_averages(self, arrays: Sequence[np.ndarray]) -> None:
+        """Set the moving averages. Raises ValueError for an array of another shape."""
+        self._averages.values = self._as_tensors("average", arrays)
+
+    accumulated_batches = property(lambda self: self._accumulated.count, doc="Batches since the last step.")
+    accumulated_samples = property(lambda self: self._accumulated.samples, doc="Their samples; None: not known.")
+
+    def get_accumulated(self) -> list[np.ndarray]:
+        """Copies of the means of the gradients since the last step as Keras's arrays; none where none are kept."""
+        return self._as_arrays(self._accumulated.buffers)
+
+    def set_accumulated(self, arrays: Sequence[np.ndarray], batches: int, samples: float | None) -> None:
+        """Set the means of the gradients of so many batches and samples; None for samples that are not known."""
+        self._accumulated.buffers = self._as_tensors("accumulated gradient", arrays)
+        self._accumulated.count, self._accumulated.samples = batches, samples
+        self._accumulated.present = set(range(len(self._parameters)))
+
+    def _as_arrays(self, values: Sequence[Tensor]) -> list[np.ndarray]:
+        each = iter(values)
+        return [to_numpy(made.array(list(islice(each, made.count)))).copy() for made in self._arrangements if values]
+
+    def _as_tensors(self, what: str, arrays: Sequence[np.ndarray]) -> list[Tensor]:
+        values = [torch.empty_like(p, requires_grad=False) for p in self._parameters]
+        each = iter(values)
+        for made, array in zip(self._arrangements, arrays, strict=True):
+            tensors = list(islice(each, made.count))
+            if made.shape(tensors) != array.shape:
+                shape = made.shape(tensors)
+                raise ValueError(f"{type(self).__name__}: an {what} has shape {shape}; found {array.shape}.")
+            made.assign(tensors, torch.as_tensor(array.copy()))
+        return values
+
     # --- whole -------------------------------------------------------------------------------------------------------
 
     def state_dict(self) -> dict[str, Any]:

@@ -30,11 +30,10 @@ def write_model(file: h5py.File, model: Network, config: Mapping[str, Any], trai
         file.attrs["training_config"] = json.dumps(training).encode("utf-8")
 
 
-def write_optimizer(file: h5py.File, arrays: list[np.ndarray]) -> None:
-    """Write an optimizer's state, in Keras's order."""
+def write_optimizer(file: h5py.File, arrays: list[tuple[str, np.ndarray]]) -> None:
+    """Write an optimizer's state, in Keras's order, by these names."""
     if arrays:
-        named = [(f"training/weight_{index}:0", array) for index, array in enumerate(arrays)]
-        write_arrays(file.create_group("optimizer_weights"), named)
+        write_arrays(file.create_group("optimizer_weights"), arrays)
 
 
 def read_optimizer(file: h5py.File) -> list[Named]:

@@ -26,11 +26,12 @@ from torchkeras.saving.files.places import shown
 from torchkeras.saving.layouts import layer_groups, numbered_layers, orderings, paths, safetensors, state
 from torchkeras.saving.layouts.matching import Match, Report, match_one
 from torchkeras.saving.layouts.origin import BACKENDS, Origin
+from torchkeras.saving.optimizer_state import restore
 from torchkeras.saving.reordering.data_format import reorderings
 from torchkeras.saving.reordering.tracker import Tracker
 from torchkeras.saving.sources import GROUPS, NUMBERS, PATHS, Source, opened
 from torchkeras.saving.structure import building
-from torchkeras.saving.training import modern_training, restore
+from torchkeras.saving.training import modern_training
 
 PathLike = str | os.PathLike[str]
 

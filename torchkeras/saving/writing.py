@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Callable, Mapping
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from torchkeras.optimizers import TorchOptimizer
 from torchkeras.saving import keras2
 from torchkeras.saving.architecture import layer_config
 from torchkeras.saving.dialects.keras3_writing import KERAS3_VERSION, keras3_config
@@ -15,6 +17,7 @@ from torchkeras.saving.files import archive
 from torchkeras.saving.files.hdf5 import writing
 from torchkeras.saving.layouts import layer_groups, paths, safetensors, state
 from torchkeras.saving.layouts.optimizer_paths import write_optimizer
+from torchkeras.saving.optimizer_state import state_arrays
 
 PathLike = str | os.PathLike[str]
 
@@ -49,6 +52,13 @@ WEIGHTS: Mapping[str, Callable[[Any, PathLike], None]] = {
 def write_model(model: Any, path: PathLike, overwrite: bool, include_optimizer: bool) -> None:
     """Write a whole model. Raises FileExistsError, unless told to `overwrite`, for a file that is there."""
     _may_write(path, overwrite)
+    if include_optimizer and isinstance(model.optimizer, TorchOptimizer):
+        warnings.warn(
+            f"{path}: an optimizer of torch.optim has no form in a file of Keras, so the model is saved without: compile "
+            "it again after loading.",
+            stacklevel=3,
+        )
+        include_optimizer = False
     if Path(path).suffix == ".keras":
         _write_archive(model, path, include_optimizer)
         return
@@ -56,7 +66,7 @@ def write_model(model: Any, path: PathLike, overwrite: bool, include_optimizer: 
     with writing(path) as file:
         keras2.write_model(file, model, layer_config(model), training)
         if training is not None:
-            keras2.write_optimizer(file, model._optimizer_weights())
+            keras2.write_optimizer(file, state_arrays(model.optimizer) if model._recipe is not None else [])
 
 
 def _write_archive(model: Any, path: PathLike, include_optimizer: bool) -> None:

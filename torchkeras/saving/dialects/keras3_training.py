@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from torchkeras.saving.optimizer_options import to_keras3
+
 Plain = dict[str, Any]
 
 # Names of losses and metrics in Keras 3, where they are others; None where it has none that gives the same numbers.
@@ -41,22 +43,8 @@ def compile_config(training: Mapping[str, Any], optimizer: Any) -> Plain:
 
 
 def _optimizer(optimizer: Any) -> Plain:
-    kind, config = type(optimizer).__name__, optimizer.get_config()
-    if kind == "RMSprop":
-        raise ValueError(
-            "The optimizer RMSprop has no form in Keras 3, which adds epsilon under the root: save with "
-            "include_optimizer=False."
-        )
-    if kind not in ("SGD", "Adam"):
-        raise ValueError(f"The optimizer {kind} has no form in Keras 3.")
-    rate, decay, norm = config.pop("lr"), config.pop("decay"), config.pop("clipnorm", None)
-    if norm is not None and config.get("clipvalue") is not None:
-        raise ValueError(f"{kind}: clipnorm {norm!r} beside clipvalue has no form in Keras 3, which takes one of them.")
-    if decay:
-        schedule = {"initial_learning_rate": rate, "decay_steps": 1, "decay_rate": decay, "staircase": False}
-        rate = _object("keras.optimizers.schedules", "InverseTimeDecay", schedule)
-    clipping = {} if norm is None else {"global_clipnorm": norm}  # all gradients together, which Keras 3 calls so
-    return _object("keras.optimizers", kind, {"learning_rate": rate, **config, **clipping})
+    kind, options = to_keras3(optimizer)
+    return _object("keras.optimizers", kind, options)
 
 
 def _named(value: Any, kind: str, names: Mapping[str, str | None]) -> Any:

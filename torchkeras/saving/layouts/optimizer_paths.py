@@ -1,35 +1,110 @@
-"""An optimizer's state in Keras 3's `.weights.h5`: `optimizer/vars`, numbered, the moments of a weight side by side."""
+"""The order of an optimizer's state in Keras 3 and tf_keras: numbered in `.weights.h5`, named in HDF5 models.
+
+First the step and, unless it follows a schedule, in Keras 3 the learning rate; moving averages of the weights,
+accumulated gradients; then, for most optimizers, the moments of a weight side by side.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import h5py
 import numpy as np
 
+from torchkeras.optimizers.factored import FACTORED
+from torchkeras.optimizers.schedules import LearningRateSchedule
+
+AVERAGE, ACCUMULATED, PRODUCT, NOTHING = "average", "accumulated", "product", "nothing"
+VARIANCE = "variance"  # what Adafactor stores of a weight though its rows and columns say it
+
+# Moments that come one after the other; those of all other optimizers stand side by side, but for Adam's maxima.
+APART = ("RMSprop",)
+LAST = ("vhats",)
+
+
+@dataclass(frozen=True)
+class Place:
+    """What an array of the state is: a moment (or one of the words above), and of which weight."""
+
+    what: str
+    weight: int = 0
+
+
+def orders(optimizer: Any, count: int) -> list[list[Place]]:
+    """The orders in which versions keep the state of `count` weights, behind the step and the rate; Keras 3's first.
+
+    tf_keras keeps SGD's velocity where the momentum is 0, no product for Nadam, no zeros for Adafactor's vectors.
+    """
+    before = [Place(AVERAGE, k) for k in range(count)] if optimizer.use_ema else []
+    if (optimizer.gradient_accumulation_steps or 1) > 1:
+        before += [Place(ACCUMULATED, k) for k in range(count)]
+    kind = type(optimizer).__name__
+    names = optimizer.moment_names if optimizer.keeps_moments else ()
+    own = {
+        "Muon": lambda: [_muon(optimizer, count)],
+        "Adafactor": lambda: [_adafactor(optimizer, count, zeros) for zeros in (True, False)],
+        "SGD": lambda: [_moments(kind, found, count) for found in (names, optimizer.moment_names)],
+        "Nadam": lambda: [[*_moments(kind, names, count), *more] for more in ([Place(PRODUCT)], [])],
+    }.get(kind, lambda: [_moments(kind, names, count)])
+    return [before + order for order in own()]
+
+
+def _moments(kind: str, names: Sequence[str], count: int) -> list[Place]:
+    apart = [name for name in names if name in LAST or kind in APART]
+    together = [name for name in names if name not in apart]
+    found = [Place(name, k) for k in range(count) for name in together]
+    return found + [Place(name, k) for name in apart for k in range(count)]
+
+
+def _muon(optimizer: Any, count: int) -> list[Place]:
+    known = {(slot.moment, slot.array) for slot in optimizer.slots()}
+    return [Place(name, k) for k in range(count) for name in optimizer.moment_names if (name, k) in known]
+
+
+def _adafactor(optimizer: Any, count: int, zeros: bool) -> list[Place]:
+    found = []
+    for k in range(count):
+        if optimizer._kinds[k] == FACTORED:
+            found += [Place("rows", k), Place("columns", k), Place(VARIANCE, k)]
+        else:
+            found += [Place(NOTHING)] * (2 * zeros) + [Place("velocities", k)]
+    return found
+
+
+# --- writing ---------------------------------------------------------------------------------------------------------
+
 
 def write_optimizer(group: h5py.Group, model: Any) -> None:
     """Write a compiled model's optimizer state as Keras 3.15 does."""
-    optimizer, variables = model.optimizer, model.trainable_weights
-    state = optimizer.get_weights()[int(optimizer.counts_steps) :]
-    named = {
-        (name, index): state[place * len(variables) + index]
-        for place, name in enumerate(optimizer.moment_names)
-        for index in range(len(variables))
-    }
-    arrays: list[np.ndarray] = [np.array(optimizer.iterations, np.int32)]
-    if not optimizer.decay:  # else the rate follows a schedule
+    optimizer, count = model.optimizer, len(model.trainable_weights)
+    values = _values(optimizer)
+    every, pending = optimizer.gradient_accumulation_steps or 1, optimizer.accumulated_batches
+    arrays: list[np.ndarray] = [np.array(optimizer.iterations * every + pending, np.int32)]
+    if not (isinstance(optimizer.lr, LearningRateSchedule) or optimizer.decay):  # else the rate follows a schedule
         arrays.append(np.array(optimizer.lr, np.float32))
-    arrays += [named[slot] for slot in _slots(optimizer, len(variables))]
+    arrays += [values[place] for place in orders(optimizer, count)[0]]
     stored = group.create_group("optimizer").create_group("vars")
     stored.attrs["name"] = type(optimizer).__name__.lower()
     for index, array in enumerate(arrays):
         stored.create_dataset(str(index), data=array)
 
 
-def _slots(optimizer: Any, count: int) -> list[tuple[str, int]]:
-    """Keras 3's order of the state: the moments of a weight, then of the next; then Adam's maxima, weight by weight."""
-    names = optimizer.moment_names if optimizer.keeps_moments else ()
-    last = [name for name in names if name == "vhats"]
-    together = [name for name in names if name not in last]
-    return [(n, i) for i in range(count) for n in together] + [(n, i) for n in last for i in range(count)]
+def _values(optimizer: Any) -> dict[Place, np.ndarray]:
+    state = optimizer.get_weights()[int(optimizer.counts_steps) :]
+    found = {Place(s.moment, s.array): array for s, array in zip(optimizer.slots(), state, strict=False)}
+    found[Place(NOTHING)] = np.zeros((), np.float32)
+    if optimizer.use_ema:
+        found |= {Place(AVERAGE, k): array for k, array in enumerate(optimizer.get_averages())}
+    # Keras 3 keeps the sum over batches.
+    sums = optimizer.get_accumulated()
+    found |= {Place(ACCUMULATED, k): array * optimizer.accumulated_batches for k, array in enumerate(sums)}
+    if type(optimizer).__name__ == "Nadam":
+        found[Place(PRODUCT)] = np.array(optimizer.momentum_product, np.float32)
+    for place, rows in list(found.items()):
+        if place.what == "rows":
+            mean = rows.mean(-1, keepdims=True)
+            share = np.divide(rows, mean, out=np.zeros_like(rows), where=mean != 0)
+            found[Place(VARIANCE, place.weight)] = share[..., None] * found[Place("columns", place.weight)][..., None, :]
+    return found
