@@ -46,7 +46,7 @@ def fit(network: Any, run: Run, plan: Plan, hooks: CallbackList) -> None:
         hooks.on_epoch_begin(run.epoch, {})
         stopped = partial(_stopped, network, run)
         run_epoch(plan.step(), run.opened(plan.order), run.sums, hooks, "train", stopped)
-        if run.interrupted:
+        if run.interrupted or not run.sums.batches:  # none: the data has ended
             break
         _end_epoch(network, run, plan, hooks)
         run.epoch += 1
@@ -92,6 +92,8 @@ def evaluate(recipe: Recipe, step: Step, source: Source, hooks: CallbackList, na
     sums = Sums(recipe.kept)
     for metric in recipe.kept.values():
         metric.reset_state()
+    if not source.once:
+        source.close()  # each evaluation begins at the start of the data
     hooks.on_test_begin({})
     run_epoch(step, source.batches("sequential"), sums, hooks, "test")
     hooks.on_test_end(sums.logs(names))
