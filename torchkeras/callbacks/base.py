@@ -70,7 +70,7 @@ class Callback:
     `logs`: numbers by name, like a dict; what a callback adds to an epoch's logs, the later ones see.
     """
 
-    validation_data: Any = None
+    _validation_data: Any = None
     params: Mapping[str, Any] = {}
     model: Any = None
     state_names: ClassVar[tuple[str, ...]] = ()  # the attributes that `state_dict` holds
@@ -89,6 +89,17 @@ class Callback:
             raise ValueError(f"{type(self).__name__}: the state must hold {wanted}; found {found}.")
         for name in self.state_names:
             setattr(self, name, _apart(state[name]))
+
+    @property
+    def validation_data(self) -> Any:
+        """While `fit` validates on arrays these, as NumPy's: inputs, targets, weights; or what was set."""
+        if self._validation_data is not None:
+            return self._validation_data
+        return getattr(self.model, "validation_arrays", None)
+
+    @validation_data.setter
+    def validation_data(self, value: Any) -> None:
+        self._validation_data = value
 
     def set_params(self, params: Mapping[str, Any]) -> None:
         """Called before training with its parameters."""

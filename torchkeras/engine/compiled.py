@@ -52,12 +52,15 @@ def resolve(names: list[str], graph: Graph, options: Mapping[str, Any]) -> list[
         if loss is None:
             continue
         output = graph.outputs[k]
+        prefix = f"{name}_" if len(names) > 1 else ""
         measures = _unique(
             [
-                Measure((f"{name}_" if len(names) > 1 else "") + own_name, metric, is_weighted)
+                Measure(own_name, metric, is_weighted)
                 for is_weighted, of_outputs in zip((False, True), wanted, strict=True)
                 for own_name, metric in (measure(each, loss, output) for each in of_outputs[k])
-            ]
+            ],
+            prefix,
+            {"loss", *(f"{each}_loss" for each in names)},
         )
         weight = 1.0 if weights[k] is None else weights[k]
         if isinstance(weight, bool) or not isinstance(weight, (int, float, np.number)):
@@ -74,14 +77,21 @@ def reported_names(targets: list[Target]) -> list[str]:
     return ["loss", *each, *(measure.name for target in targets for measure in target.measures)]
 
 
-def _unique(measures: list[Measure]) -> tuple[Measure, ...]:
-    """Metrics with distinct names: a second `acc` is `acc_1`."""
+def _unique(measures: list[Measure], prefix: str, taken: set[str]) -> tuple[Measure, ...]:
+    """Metrics under their full names, distinct and not `taken`: a second `acc` is `acc_1`.
+
+    Functions with sample weights are `weighted_acc`, as in Keras 2.2.4; an object keeps its own name where it can, as
+    in Keras 3.
+    """
     result: list[Measure] = []
     for each in measures:
-        name, count = each.name, 0
-        while name in {made.name for made in result}:
+        weighted = each.weighted and (not each.keeps_state or prefix + each.name in taken)
+        base = f"{prefix}{'weighted_' if weighted else ''}{each.name}"
+        name, count = base, 0
+        while name in taken:
             count += 1
-            name = f"{each.name}_{count}"
+            name = f"{base}_{count}"
+        taken.add(name)
         result.append(Measure(name, each.metric, each.weighted))
     return tuple(result)
 

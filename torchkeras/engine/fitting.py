@@ -13,7 +13,7 @@ import torch
 
 from torchkeras.arrays import to_numpy
 from torchkeras.callbacks.base import CallbackList, Logs
-from torchkeras.engine.loop import Sums, run_epoch
+from torchkeras.engine.loop import Sums, ordered, run_epoch
 from torchkeras.engine.run import Run
 from torchkeras.engine.sources import Source
 from torchkeras.engine.steps import Recipe, Step, constrain
@@ -32,13 +32,14 @@ class Plan:
     order: str
     names: list[str]
     step: Callable[[], Step]
-    validate: Callable[[CallbackList], Sums] | None
+    validate: Callable[[CallbackList, Run], Sums | None] | None
     due: Callable[[int], bool]
 
 
 def fit(network: Any, run: Run, plan: Plan, hooks: CallbackList) -> None:
     """Run the epochs, from that of `run` on."""
     hooks.on_train_begin({})
+    network.stop_training = False  # whatever a callback said before there was anything to stop, as in Keras
     for callback in hooks:
         if hasattr(callback, "resume"):
             callback.resume(run)
@@ -66,9 +67,10 @@ def _end_epoch(network: Any, run: Run, plan: Plan, hooks: CallbackList) -> None:
         if recipe.parameters and recipe.optimizer.flush():  # gradients that wait for more batches
             constrain(recipe)
     _look_at(recipe, run, network)
-    logs = run.sums.logs(plan.names)
-    if plan.validate is not None and plan.due(run.epoch):
-        logs.update(plan.validate(hooks).logs(plan.names, "val_"))
+    numbers = ordered(run.sums.means(), plan.names)  # before the validation, which counts with the same metrics
+    sums = plan.validate(hooks, run) if plan.validate is not None and plan.due(run.epoch) else None
+    validated = {} if sums is None else ordered(sums.means(), plan.names)
+    logs = Logs({**{f"val_{name}": value for name, value in validated.items()}, **numbers})  # in 2.2.4's order
     run.source.on_epoch_end()
     hooks.on_epoch_end(run.epoch, logs)
 

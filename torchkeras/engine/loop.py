@@ -19,7 +19,8 @@ from torchkeras.metrics import Metric
 
 @dataclass
 class Sums:
-    """The reported numbers of an epoch so far: sums weighted by batch size, the samples seen, the batches done.
+    """The reported numbers of an epoch so far: sums weighted by batch size, the samples seen, the batches done, the
+    size of the last one.
 
     `kept`: the metrics that keep a state of their own. `samples`: counts the samples on the device, where some are left
     out; None where all of `seen` count.
@@ -29,6 +30,7 @@ class Sums:
     totals: dict[str, torch.Tensor] = field(default_factory=dict)
     seen: int = 0
     batches: int = 0
+    last_size: int = 0
     samples: Callable[[], torch.Tensor] | None = None
 
     @torch.no_grad()
@@ -44,6 +46,7 @@ class Sums:
             )
         self.seen += size
         self.batches += 1
+        self.last_size = size
 
     def means(self) -> dict[str, torch.Tensor]:
         """The means, and what the metrics with state give, as device scalars."""
@@ -51,9 +54,9 @@ class Sums:
         means = {name: total / seen for name, total in self.totals.items()}
         return {**means, **{name: metric.result() for name, metric in self.kept.items()}}
 
-    def logs(self, names: list[str], prefix: str = "") -> Logs:
+    def logs(self, names: list[str]) -> Logs:
         """The means in the order of `names` (others behind), to be read when someone asks."""
-        return Logs((prefix + name, mean) for name, mean in ordered(self.means(), names).items())
+        return Logs(ordered(self.means(), names))
 
 
 def ordered(values: Mapping[str, torch.Tensor], names: list[str]) -> dict[str, torch.Tensor]:

@@ -90,9 +90,8 @@ def measure(identifier: Any, objective: Objective, output: KerasTensor) -> tuple
         found: Any = TorchMetric(identifier)
     else:
         found = metric_functions.get(identifier)
-    if isinstance(found, metric_functions.Metric):
-        return found.name, found
-    return getattr(found, "__name__", type(found).__name__), found
+    named = getattr(found, "name", None)
+    return named if isinstance(named, str) else getattr(found, "__name__", type(found).__name__), found
 
 
 def _binary_hits(y_true: Tensor, logits: Tensor) -> Tensor:

@@ -6,8 +6,10 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
+import numpy as np
 import torch
 
+from torchkeras.arrays import to_numpy
 from torchkeras.callbacks.base import CallbackList
 from torchkeras.callbacks.logging import History
 from torchkeras.callbacks.progress import shown
@@ -19,6 +21,7 @@ from torchkeras.engine.intake import Intake, describe, fixed_batch_size
 from torchkeras.engine.loop import Sums, floats, ordered
 from torchkeras.engine.run import Run
 from torchkeras.engine.sources import Source, open_source
+from torchkeras.engine.sources.arrays import ArraySource
 from torchkeras.engine.steps import predict_step
 from torchkeras.engine.symbol import as_list, unpacked
 from torchkeras.legacy.arguments import old_names
@@ -31,6 +34,16 @@ class Trainer(Compiling, abstract=True):
 
     history: Any = None
     stop_training = False
+    _validated: Source | None = None  # what the `fit` under way validates on
+
+    @property
+    def validation_arrays(self) -> list[np.ndarray] | None:
+        """While `fit` validates on arrays: its inputs, targets and weights, one after another."""
+        if not isinstance(self._validated, ArraySource):
+            return None
+        data = self._validated.data
+        weights = [torch.ones(len(data)) if weight is None else weight for weight in data.weights]
+        return [to_numpy(tensor) for tensor in (*data.inputs, *data.targets, *weights)]
 
     # --- data --------------------------------------------------------------------------------------------------------
 
@@ -120,7 +133,8 @@ class Trainer(Compiling, abstract=True):
         self.history = hooks.callbacks[-1]
         self.stop_training = False
         run = Run(self, source, hooks, initial_epoch)
-        validate = None if validation is None else partial(self._evaluate, validation)
+        validate = None if validation is None else partial(self._validate, source, validation, size is None)
+        self.__dict__["_validated"] = validation
         order = "batch" if shuffle == "batch" else "shuffled" if shuffle else "sequential"
         try:
             with self._collected(recipe), self._mode(True):
@@ -128,10 +142,25 @@ class Trainer(Compiling, abstract=True):
                 fitting.fit(self, run, plan, hooks)
         finally:
             source.close()
+            self.__dict__["_validated"] = None
             for callback in hooks:
                 if hasattr(callback, "abandon"):
                     callback.abandon()
         return self.history
+
+    def _validate(
+        self, trained: Source, source: Source, by_last_batch: bool, hooks: CallbackList, run: Run
+    ) -> Sums | None:
+        """The validation after an epoch; as in Keras 2.2.4 there is none when a batch ended the training.
+
+        `by_last_batch`: the batch size is that of the last batch, where nothing else tells it, as there too.
+        """
+        whole = trained.samples is None and run.sums.batches == trained.steps
+        if self.stop_training and not whole:
+            return None
+        if by_last_batch and isinstance(source, ArraySource):
+            source.batch_size = run.sums.last_size
+        return self._evaluate(source, hooks)
 
     def _evaluate(self, source: Source, hooks: CallbackList) -> Sums:
         with self._mode(False):
@@ -227,20 +256,15 @@ class Trainer(Compiling, abstract=True):
         """The user's callbacks, what shows the run, then `last`; those that keep the run's state behind all."""
         found = [*as_list(callbacks), *shown(verbose), *last]
         hooks = CallbackList(sorted(found, key=lambda callback: hasattr(callback, "resume")))
-        names = [] if self._recipe is None else self.metrics_names
-        by_steps = source.samples is None
-        hooks.set_params(
-            {
-                "batch_size": source.batch_size,
-                "epochs": epochs,
-                "steps": source.steps if by_steps else None,
-                "samples": source.samples,
-                "verbose": verbose,
-                "do_validation": validates,
-                "metrics": names + ([f"val_{name}" for name in names] if validates else []),
-            }
-        )
         hooks.set_model(self)
+        names = [] if self._recipe is None else self.metrics_names
+        known = source.samples is not None
+        params: dict[str, Any] = {"batch_size": source.batch_size, "samples": source.samples} if known else {}
+        params |= {"epochs": epochs, "verbose": verbose, "do_validation": validates}
+        params["steps"] = None if known else source.steps
+        # As in Keras 2.2.4, where a generator's run names its validation's numbers without one too.
+        params["metrics"] = names + ([f"val_{name}" for name in names] if validates or not known else [])
+        hooks.set_params(params)
         return hooks
 
     # --- one batch ---------------------------------------------------------------------------------------------------
