@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from callback_models import FakeModel, X, Y, small
+from callback_models import FakeModel, X, Y, drive, small
 
 from torchkeras.callbacks import LearningRateFinder, Logs
 from torchkeras.optimizers import Adam
@@ -90,10 +90,28 @@ def test_it_ends_when_the_loss_diverges(losses, batches, kept):
     assert len(finder.rates) == len(finder.losses) == kept
 
 
-def test_the_steepest_fall_is_suggested():
-    losses = [5.0, 5.0, 4.9, 4.0, 2.0, 1.5, 1.4, 1.6, 4.0]
-    finder, _ = search(losses, start=1e-4, end=1e4, steps=9, smoothing=0)
-    assert finder.suggestion() == finder.rates[3] == pytest.approx(0.1, rel=1e-12)
+@pytest.mark.parametrize(
+    ("losses", "place"),
+    [
+        ([5.0, 5.0, 4.9, 4.0, 2.0, 1.5, 1.4, 1.6, 4.0], 3),
+        ([9.0, 4.0, 5.0, 5.1, 4.9, 5.0, 3.5, 3.1, 3.0], 5),
+        ([5.0, 4.0, 3.0, 2.0, 1.0], 2),
+        ([0.5, *[5.0] * 10, 4.0, 2.0, 1.0], 11),
+    ],
+)
+def test_the_middle_of_the_fall_is_suggested(losses, place):
+    finder, _ = search(losses, steps=20, smoothing=0, divergence=100)
+    assert finder.suggestion() == finder.rates[place]
+
+
+def test_a_schedule_comes_back():
+    model = FakeModel()
+    schedule = model.optimizer.lr = object()  # type: ignore[assignment]
+    model.optimizer.state_dict = dict  # type: ignore[method-assign]
+    finder = LearningRateFinder(steps=2)
+    drive([finder], model)
+    assert model.optimizer.lr is schedule
+    assert len(finder.rates) == 2
 
 
 @pytest.mark.parametrize(

@@ -69,6 +69,14 @@ def test_schedules_refuse():
     for made in (LearningRateScheduler(float), ReduceLROnPlateau(), OneCycle(1.0)):
         with pytest.raises(ValueError, match=exactly(message.format(type(made).__name__))):
             drive([made], model)
+    model.optimizer.lr = abs  # type: ignore[assignment]
+    message = (
+        "{}: the optimizer's lr is a builtin_function_or_method, which this callback would replace; give the optimizer "
+        "a number."
+    )
+    for made in (LearningRateScheduler(float), ReduceLROnPlateau(), OneCycle(1.0), CosineAnnealing()):
+        with pytest.raises(ValueError, match=exactly(message.format(type(made).__name__))):
+            drive([made], model)
     model.optimizer = None  # type: ignore[assignment]
     message = "OneCycle: the model's optimizer must have an `lr`; found no optimizer."
     with pytest.raises(ValueError, match=exactly(message)):

@@ -10,8 +10,8 @@ class SwapEMAWeights(Callback):
 
     The optimizer keeps them: `use_ema=True`. Weights and averages change places (`optimizer.swap_ema()`), so nothing is
     lost. `swap_on_epoch`: from each epoch's end to the next one's beginning too, so that callbacks that come after this
-    one, as ModelCheckpoint, save the averages; after training they are then what the model holds. Raises ValueError
-    when the optimizer keeps no averages. https://keras.io/api/callbacks/swap_ema_weights/
+    one, as ModelCheckpoint, save the averages. After training the weights are where they were. Raises ValueError when
+    the optimizer keeps no averages. https://keras.io/api/callbacks/swap_ema_weights/
     """
 
     state_names = ("swapped",)
@@ -36,6 +36,9 @@ class SwapEMAWeights(Callback):
 
     def _on_epoch_end(self, epoch: int, logs: Any = None) -> None:
         self._put(True)
+
+    def on_train_end(self, logs: Any = None) -> None:
+        self._put(False)
 
     def on_test_begin(self, logs: Any = None) -> None:
         self._put(True)

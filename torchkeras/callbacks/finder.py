@@ -2,13 +2,14 @@
 
 import importlib
 import math
+import statistics
 from contextlib import suppress
 from typing import Any
 
 from torchkeras.callbacks.base import Callback
 from torchkeras.callbacks.monitoring import checked, count
 from torchkeras.callbacks.progress import say
-from torchkeras.callbacks.rates import with_rate
+from torchkeras.callbacks.rates import is_number, with_rate
 
 LEAST = 5  # points that a suggestion needs
 
@@ -56,10 +57,11 @@ class LearningRateFinder(Callback):
     # --- hooks -------------------------------------------------------------------------------------------------------
 
     def on_train_begin(self, logs: Any = None) -> None:
-        optimizer = with_rate(self)
+        optimizer = with_rate(self, takes_schedule=True)
         self._forget()
+        self._schedule = optimizer.lr
         self._kept = {
-            "lr": float(optimizer.lr),
+            "lr": float(optimizer.lr) if is_number(optimizer.lr) else None,
             "weights": self.model.get_weights(),
             "optimizer": _copied(optimizer.state_dict()),
         }
@@ -98,25 +100,28 @@ class LearningRateFinder(Callback):
         kept, self._kept = self._kept, None
         self.model.set_weights(kept["weights"])
         self.model.optimizer.load_state_dict(kept["optimizer"])
-        self.model.optimizer.lr = kept["lr"]
+        self.model.optimizer.lr = self._schedule if kept["lr"] is None else kept["lr"]
 
     # --- what was found ----------------------------------------------------------------------------------------------
 
     def suggestion(self) -> float:
-        """The rate where the smoothed loss falls steepest over the logarithm of the rate, before its minimum.
+        """The rate where the smoothed loss is half way down to its minimum, from the median of those before that.
 
-        Raises RuntimeError before a run, after one of fewer than 5 batches, and where the loss never falls.
+        Steepness would say nearly the same, were it not for the noise of the first batches, of which a tenth is left
+        out. Raises RuntimeError before a run, after one of fewer than 5 batches, and where the loss never falls.
         """
         if len(self.losses) < LEAST:
             raise RuntimeError(
                 f"LearningRateFinder: a suggestion needs {LEAST} batches at least; there were {len(self.losses)}."
             )
-        lowest = self.losses.index(min(self.losses))
-        # Rates lie equally far apart on a logarithmic scale: differences are slopes.
-        slopes = [(self.losses[i + 1] - self.losses[i - 1]) / 2 for i in range(1, lowest)]
-        if not slopes or min(slopes) >= 0:
+        first = len(self.losses) // 10
+        told = self.losses[first:]
+        least = min(told)
+        before = told[: told.index(least)]
+        if not before:
             raise RuntimeError("LearningRateFinder: the loss never falls; try a smaller `start`, or more `steps`.")
-        return self.rates[1 + slopes.index(min(slopes))]
+        half = (statistics.median(before) + least) / 2
+        return self.rates[first + max(place for place, loss in enumerate(before) if loss >= half)]
 
     def plot(self, axes: Any = None) -> Any:
         """Draw the smoothed loss over the rate, and the suggestion if there is one; returns matplotlib's axes.

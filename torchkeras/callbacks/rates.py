@@ -4,9 +4,11 @@ import inspect
 import math
 import warnings
 from collections.abc import Callable
+from numbers import Real
 from typing import Any
 
 import numpy as np
+import torch
 
 from torchkeras.callbacks.base import Callback
 from torchkeras.callbacks.monitoring import Monitored, checked, count
@@ -106,13 +108,25 @@ class ReduceLROnPlateau(Monitored):
             say(f"Epoch {epoch + 1}: {self.monitor} is on a plateau, the learning rate is {optimizer.lr:g} now.")
 
 
-def with_rate(callback: Callback) -> Any:
-    """The optimizer of the callback's model. Raises ValueError when it has no `lr`."""
+def with_rate(callback: Callback, takes_schedule: bool = False) -> Any:
+    """The optimizer of the callback's model. Raises ValueError when it has no `lr`, or would lose a schedule."""
     optimizer = getattr(callback.model, "optimizer", None)
+    name = type(callback).__name__
     if not hasattr(optimizer, "lr"):
         found = "no optimizer" if optimizer is None else type(optimizer).__name__
-        raise ValueError(f"{type(callback).__name__}: the model's optimizer must have an `lr`; found {found}.")
+        raise ValueError(f"{name}: the model's optimizer must have an `lr`; found {found}.")
+    rate = getattr(optimizer, "lr", None)
+    if not (takes_schedule or is_number(rate)):
+        raise ValueError(
+            f"{name}: the optimizer's lr is a {type(rate).__name__}, which this callback would replace; give "
+            "the optimizer a number."
+        )
     return optimizer
+
+
+def is_number(rate: Any) -> bool:
+    """Whether a learning rate is one: an optimizer of torch may have it as a tensor."""
+    return isinstance(rate, (Real, torch.Tensor))
 
 
 def _takes(function: Callable[..., Any], arguments: int) -> bool:
