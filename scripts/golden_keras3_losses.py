@@ -206,8 +206,9 @@ def losses(numbers):
 
 
 PLAIN_METRICS = {
-    **dict.fromkeys(
-        (
+    **{
+        name: ["numbers", "steps", "column"]
+        for name in (
             "MeanSquaredError",
             "RootMeanSquaredError",
             "MeanAbsoluteError",
@@ -215,9 +216,8 @@ PLAIN_METRICS = {
             "LogCoshError",
             "MeanSquaredLogarithmicError",
             "CosineSimilarity",
-        ),
-        ["numbers", "steps", "column"],
-    ),
+        )
+    },
     "KLDivergence": ["rows"],
     "Poisson": ["positive"],
     "Hinge": ["signs", "bits"],
@@ -236,10 +236,10 @@ PLAIN_METRICS = {
     "AUC": ["shares", "many", "tenths"],
     "F1Score": ["rows", "labelled"],
     "FBetaScore": ["rows"],
-    **dict.fromkeys(
-        ("Precision", "Recall", "TruePositives", "FalsePositives", "TrueNegatives", "FalseNegatives"),
-        ["shares", "share_vector", "share_column", "share_steps"],
-    ),
+    **{
+        name: ["shares", "share_vector", "share_column", "share_steps"]
+        for name in ("Precision", "Recall", "TruePositives", "FalsePositives", "TrueNegatives", "FalseNegatives")
+    },
     "BinaryIoU": ["share_vector"],
 }
 METRICS = [

@@ -56,6 +56,7 @@ def standardize_targets(
 
     Raises as `standardize` does, and ValueError for class numbers under categorical_crossentropy.
     """
+    output_losses = [losses.function_of(loss) for loss in output_losses]
     expected = [_target_shape(tuple(shape), loss) for shape, loss in zip(output_shapes, output_losses, strict=True)]
     free = [
         None if loss is losses.categorical_crossentropy else s for s, loss in zip(expected, output_losses, strict=True)
@@ -85,7 +86,8 @@ def check_labels(
     """
     for target, name, shape, loss in zip(targets, names, output_shapes, output_losses, strict=True):
         classes = shape[-1]
-        if loss is not losses.sparse_categorical_crossentropy or classes is None or target.numel() == 0:
+        sparse = losses.function_of(loss) is losses.sparse_categorical_crossentropy
+        if not sparse or classes is None or target.numel() == 0:
             continue
         low, high = (value.item() for value in torch.aminmax(target))
         if not (low >= 0 and high < classes):

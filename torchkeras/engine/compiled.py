@@ -108,7 +108,7 @@ def _metric(identifier: Any, loss: Score, output: KerasTensor) -> tuple[str, Sco
     """Name and function of a metric. `accuracy` and `crossentropy` are chosen by the output's shape and loss."""
     if identifier in ("accuracy", "acc", "crossentropy", "ce"):
         by_kind = _ACCURACIES if identifier in ("accuracy", "acc") else _CROSSENTROPIES
-        kind = "categorical"
+        kind, loss = "categorical", loss_functions.function_of(loss)
         if output.shape[-1] == 1 or loss is loss_functions.binary_crossentropy:
             kind = "binary"
         elif loss is loss_functions.sparse_categorical_crossentropy:

@@ -141,7 +141,7 @@ class Trainer(Network, abstract=True):
         outputs = [self.outputs[target.index] for target in targets]
         shapes = [tensor.shape for tensor in outputs]
         types = [
-            torch.int64 if loss is losses.sparse_categorical_crossentropy else self._type_of(tensor)
+            torch.int64 if losses.function_of(loss) is losses.sparse_categorical_crossentropy else self._type_of(tensor)
             for tensor, loss in zip(outputs, target_losses, strict=True)
         ]
         true = checks.standardize_targets(y, names, shapes, target_losses, types)
