@@ -90,36 +90,81 @@ def make_data():
 
 SCALED = {"from_logits": True}
 LOSSES = [
-    *((name, {}, data) for name in ("MeanSquaredError", "MeanAbsoluteError", "LogCosh", "Huber", "CosineSimilarity")
-      for data in ("numbers", "steps", "column", "vectors")),
+    *(
+        (name, {}, data)
+        for name in ("MeanSquaredError", "MeanAbsoluteError", "LogCosh", "Huber", "CosineSimilarity")
+        for data in ("numbers", "steps", "column", "vectors")
+    ),
     *((name, {}, "numbers") for name in ("MeanAbsolutePercentageError", "MeanSquaredLogarithmicError")),
-    ("Huber", {"delta": 0.3}, "numbers"), ("CosineSimilarity", {"axis": 1}, "steps"),
+    ("Huber", {"delta": 0.3}, "numbers"),
+    ("CosineSimilarity", {"axis": 1}, "steps"),
     *((name, {}, data) for name in ("Poisson", "MeanSquaredLogarithmicError") for data in ("positive",)),
     *((name, {}, data) for name in ("Hinge", "SquaredHinge", "CategoricalHinge") for data in ("signs", "bits")),
     *((name, {}, data) for name in ("KLDivergence",) for data in ("rows", "row_steps", "shares")),
-    *((name, options, data) for name in ("BinaryCrossentropy", "BinaryFocalCrossentropy")
-      for options, data in (({}, "shares"), ({}, "share_steps"), ({"axis": 1}, "share_steps"), ({"label_smoothing": 0.2}, "shares"),
-                            (SCALED, "bits"), ({**SCALED, "label_smoothing": 0.2}, "bits"))),
+    *(
+        (name, options, data)
+        for name in ("BinaryCrossentropy", "BinaryFocalCrossentropy")
+        for options, data in (
+            ({}, "shares"),
+            ({}, "share_steps"),
+            ({"axis": 1}, "share_steps"),
+            ({"label_smoothing": 0.2}, "shares"),
+            (SCALED, "bits"),
+            ({**SCALED, "label_smoothing": 0.2}, "bits"),
+        )
+    ),
     ("BinaryFocalCrossentropy", {"apply_class_balancing": True, "alpha": 0.4, "gamma": 1.5}, "shares"),
-    *((name, options, data) for name in ("CategoricalCrossentropy", "CategoricalFocalCrossentropy")
-      for options, data in (({}, "rows"), ({}, "row_steps"), ({}, "sums"), ({"label_smoothing": 0.2}, "rows"), ({**SCALED, "axis": 1}, "row_first"),
-                            (SCALED, "numbers"), ({**SCALED, "label_smoothing": 0.2}, "bits"))),
+    *(
+        (name, options, data)
+        for name in ("CategoricalCrossentropy", "CategoricalFocalCrossentropy")
+        for options, data in (
+            ({}, "rows"),
+            ({}, "row_steps"),
+            ({}, "sums"),
+            ({"label_smoothing": 0.2}, "rows"),
+            ({**SCALED, "axis": 1}, "row_first"),
+            (SCALED, "numbers"),
+            ({**SCALED, "label_smoothing": 0.2}, "bits"),
+        )
+    ),
     ("CategoricalFocalCrossentropy", {"alpha": [0.1, 0.2, 0.3, 0.4], "gamma": 3.0}, "rows"),
-    *(("SparseCategoricalCrossentropy", options, data) for options, data in (
-        ({}, "labels"), ({}, "label_column"), ({}, "label_steps"), ({}, "label_sums"), (SCALED, "label_logits"), ({"ignore_class": 1}, "labels"),
-        ({**SCALED, "ignore_class": 0}, "label_logits"), ({"ignore_class": 2}, "label_steps"), ({**SCALED, "axis": 1}, "label_first"))),
-    ("CategoricalGeneralizedCrossEntropy", {}, "labels"), ("CategoricalGeneralizedCrossEntropy", {"q": 0.8}, "labels"),
-    ("CTC", {}, "sequences"), ("Circle", {}, "embeddings"), ("Circle", {"gamma": 8.0, "margin": 0.2, "remove_diagonal": False}, "embeddings"),
-    *((name, options, "share_steps") for name in ("Dice", "Tversky") for options in ({}, {"axis": [1, 2]}, {"axis": 1})),
+    *(
+        ("SparseCategoricalCrossentropy", options, data)
+        for options, data in (
+            ({}, "labels"),
+            ({}, "label_column"),
+            ({}, "label_steps"),
+            ({}, "label_sums"),
+            (SCALED, "label_logits"),
+            ({"ignore_class": 1}, "labels"),
+            ({**SCALED, "ignore_class": 0}, "label_logits"),
+            ({"ignore_class": 2}, "label_steps"),
+            ({**SCALED, "axis": 1}, "label_first"),
+        )
+    ),
+    ("CategoricalGeneralizedCrossEntropy", {}, "labels"),
+    ("CategoricalGeneralizedCrossEntropy", {"q": 0.8}, "labels"),
+    ("CTC", {}, "sequences"),
+    ("Circle", {}, "embeddings"),
+    ("Circle", {"gamma": 8.0, "margin": 0.2, "remove_diagonal": False}, "embeddings"),
+    *(
+        (name, options, "share_steps")
+        for name in ("Dice", "Tversky")
+        for options in ({}, {"axis": [1, 2]}, {"axis": 1})
+    ),
     ("Tversky", {"alpha": 0.2, "beta": 0.7}, "shares"),
-]  # fmt: skip
+]
 
 
 def weights_for(values):
     """Weights and masks that fit values of this shape."""
     return {
-        (): [], (6,): ["one", "one_column"], (6, 4): ["full", "one_column"], (6, 5): ["two", "one_column"], (6, 1): ["one", "one_column"],
-    }[values]  # fmt: skip
+        (): [],
+        (6,): ["one", "one_column"],
+        (6, 4): ["full", "one_column"],
+        (6, 5): ["two", "one_column"],
+        (6, 1): ["one", "one_column"],
+    }[values]
 
 
 def loss_cases(numbers):
@@ -161,62 +206,154 @@ def losses(numbers):
 
 
 PLAIN_METRICS = {
-    **dict.fromkeys(("MeanSquaredError", "RootMeanSquaredError", "MeanAbsoluteError", "MeanAbsolutePercentageError", "LogCoshError",
-                     "MeanSquaredLogarithmicError", "CosineSimilarity"), ["numbers", "steps", "column"]),
-    "KLDivergence": ["rows"], "Poisson": ["positive"], "Hinge": ["signs", "bits"], "SquaredHinge": ["bits"], "CategoricalHinge": ["bits"],
-    "PearsonCorrelation": ["numbers", "steps"], "ConcordanceCorrelation": ["numbers", "steps"],
-    "BinaryCrossentropy": ["shares", "share_column"], "CategoricalCrossentropy": ["rows", "sums"], "R2Score": ["numbers"],
+    **{
+        name: ["numbers", "steps", "column"]
+        for name in (
+            "MeanSquaredError",
+            "RootMeanSquaredError",
+            "MeanAbsoluteError",
+            "MeanAbsolutePercentageError",
+            "LogCoshError",
+            "MeanSquaredLogarithmicError",
+            "CosineSimilarity",
+        )
+    },
+    "KLDivergence": ["rows"],
+    "Poisson": ["positive"],
+    "Hinge": ["signs", "bits"],
+    "SquaredHinge": ["bits"],
+    "CategoricalHinge": ["bits"],
+    "PearsonCorrelation": ["numbers", "steps"],
+    "ConcordanceCorrelation": ["numbers", "steps"],
+    "BinaryCrossentropy": ["shares", "share_column"],
+    "CategoricalCrossentropy": ["rows", "sums"],
+    "R2Score": ["numbers"],
     "SparseCategoricalCrossentropy": ["labels", "label_steps", "label_sums"],
-    "BinaryAccuracy": ["shares", "share_column", "share_vector", "share_steps"], "CategoricalAccuracy": ["rows", "row_steps"],
-    "SparseCategoricalAccuracy": ["labels", "label_column", "label_steps"], "Accuracy": ["classes", "class_maps"],
-    "AUC": ["shares", "many", "tenths"], "F1Score": ["rows", "labelled"], "FBetaScore": ["rows"],
-    **dict.fromkeys(("Precision", "Recall", "TruePositives", "FalsePositives", "TrueNegatives", "FalseNegatives"),
-                    ["shares", "share_vector", "share_column", "share_steps"]),
+    "BinaryAccuracy": ["shares", "share_column", "share_vector", "share_steps"],
+    "CategoricalAccuracy": ["rows", "row_steps"],
+    "SparseCategoricalAccuracy": ["labels", "label_column", "label_steps"],
+    "Accuracy": ["classes", "class_maps"],
+    "AUC": ["shares", "many", "tenths"],
+    "F1Score": ["rows", "labelled"],
+    "FBetaScore": ["rows"],
+    **{
+        name: ["shares", "share_vector", "share_column", "share_steps"]
+        for name in ("Precision", "Recall", "TruePositives", "FalsePositives", "TrueNegatives", "FalseNegatives")
+    },
     "BinaryIoU": ["share_vector"],
-}  # fmt: skip
+}
 METRICS = [
     *((name, {}, data) for name, several in PLAIN_METRICS.items() for data in several),
     ("BinaryAccuracy", {"threshold": 0.2}, "shares"),
     *(("TopKCategoricalAccuracy", {"k": 2}, data) for data in ("rows", "row_steps")),
     *(("SparseTopKCategoricalAccuracy", {"k": 2}, data) for data in ("labels", "label_steps")),
     ("SparseTopKCategoricalAccuracy", {"k": 3, "from_sorted_ids": True}, "ids"),
-    ("CosineSimilarity", {"axis": 1}, "steps"), ("PearsonCorrelation", {"axis": 1}, "steps"), ("ConcordanceCorrelation", {"axis": 1}, "steps"),
+    ("CosineSimilarity", {"axis": 1}, "steps"),
+    ("PearsonCorrelation", {"axis": 1}, "steps"),
+    ("ConcordanceCorrelation", {"axis": 1}, "steps"),
     ("BinaryCrossentropy", {"from_logits": True, "label_smoothing": 0.1}, "bits"),
     ("CategoricalCrossentropy", {"from_logits": True, "label_smoothing": 0.1}, "bits"),
     ("CategoricalCrossentropy", {"from_logits": True, "axis": 1}, "row_first"),
     ("SparseCategoricalCrossentropy", {"from_logits": True, "axis": 1}, "label_first"),
     ("SparseCategoricalCrossentropy", {"ignore_class": 1}, "labels"),
-    *(("R2Score", options, data) for options, data in (({"class_aggregation": None}, "numbers"), ({"num_regressors": 3}, "numbers"),
-      ({"class_aggregation": "variance_weighted_average"}, "numbers"), ({}, "column"))),
-    *(("AUC", {"curve": curve, "summation_method": method, **more}, data) for curve in ("ROC", "PR", "PRGAIN")
-      for method in ("interpolation", "majoring", "minoring") for more, data in (({}, "many"), ({"multi_label": True}, "labelled"))),
-    *(("AUC", {"curve": curve, **more}, "labelled") for curve in ("ROC", "PR") for more in (
-        {"multi_label": True, "num_labels": 3, "label_weights": [1.0, 2.0, 0.5]}, {"label_weights": [1.0, 2.0, 0.5]}, {})),
-    ("AUC", {"thresholds": [0.7, 0.1, 0.4]}, "many"), ("AUC", {"thresholds": [0.7, 0.1, 0.4], "multi_label": True}, "labelled"),
+    *(
+        ("R2Score", options, data)
+        for options, data in (
+            ({"class_aggregation": None}, "numbers"),
+            ({"num_regressors": 3}, "numbers"),
+            ({"class_aggregation": "variance_weighted_average"}, "numbers"),
+            ({}, "column"),
+        )
+    ),
+    *(
+        ("AUC", {"curve": curve, "summation_method": method, **more}, data)
+        for curve in ("ROC", "PR", "PRGAIN")
+        for method in ("interpolation", "majoring", "minoring")
+        for more, data in (({}, "many"), ({"multi_label": True}, "labelled"))
+    ),
+    *(
+        ("AUC", {"curve": curve, **more}, "labelled")
+        for curve in ("ROC", "PR")
+        for more in (
+            {"multi_label": True, "num_labels": 3, "label_weights": [1.0, 2.0, 0.5]},
+            {"label_weights": [1.0, 2.0, 0.5]},
+            {},
+        )
+    ),
+    ("AUC", {"thresholds": [0.7, 0.1, 0.4]}, "many"),
+    ("AUC", {"thresholds": [0.7, 0.1, 0.4], "multi_label": True}, "labelled"),
     ("AUC", {"thresholds": [0.1, 0.5, 0.4], "label_weights": [1.0, 2.0, 0.5]}, "labelled"),
-    ("AUC", {"num_thresholds": 11}, "tenths"), ("AUC", {"num_thresholds": 2}, "many"), ("AUC", {"from_logits": True}, "bits"),
-    *((name, options, data) for name in ("Precision", "Recall") for options, data in (
-        ({"thresholds": [0.9, 0.1, 0.5]}, "shares"), ({"thresholds": [0.0, 0.5, 1.0]}, "tenths"), ({"top_k": 2}, "shares"),
-        ({"class_id": 2}, "shares"), ({"class_id": 1}, "share_steps"), ({"top_k": 1, "class_id": 0}, "rows"), ({"thresholds": 0.3}, "share_vector"))),
-    *((name, {"thresholds": thresholds}, "tenths") for name in ("TruePositives", "FalsePositives", "TrueNegatives", "FalseNegatives")
-      for thresholds in ([0.2, 0.7], [0.0, 0.25, 0.5, 0.75, 1.0])),
-    *((name, {option: 0.4, **more}, data) for name, option in (("SensitivityAtSpecificity", "specificity"), ("PrecisionAtRecall", "recall"),
-      ("SpecificityAtSensitivity", "sensitivity"), ("RecallAtPrecision", "precision"))
-      for more, data in (({}, "many"), ({"num_thresholds": 1}, "many"), ({"num_thresholds": 11}, "tenths"), ({"class_id": 1}, "labelled"))),
-    *((name, {"average": average, "threshold": threshold, **more}, "labelled") for name, more in (("F1Score", {}), ("FBetaScore", {"beta": 2.0}))
-      for average in ("micro", "macro", "weighted", None) for threshold in (None, 0.4)),
-    *(("MeanIoU", {"num_classes": 4, **more}, data) for data in ("classes", "class_maps") for more in (
-        {}, {"ignore_class": 1}, {"dtype": "float32"})),
-    ("MeanIoU", {"num_classes": 3}, "classes"), ("IoU", {"num_classes": 4, "target_class_ids": [0, 2]}, "classes"),
-    ("MeanIoU", {"num_classes": 4, "sparse_y_pred": False}, "label_steps"), ("BinaryIoU", {"target_class_ids": [1], "threshold": 0.3}, "shares"),
-    ("OneHotIoU", {"num_classes": 4, "target_class_ids": [1]}, "map_rows"), ("OneHotMeanIoU", {"num_classes": 4}, "map_rows"),
+    ("AUC", {"num_thresholds": 11}, "tenths"),
+    ("AUC", {"num_thresholds": 2}, "many"),
+    ("AUC", {"from_logits": True}, "bits"),
+    *(
+        (name, options, data)
+        for name in ("Precision", "Recall")
+        for options, data in (
+            ({"thresholds": [0.9, 0.1, 0.5]}, "shares"),
+            ({"thresholds": [0.0, 0.5, 1.0]}, "tenths"),
+            ({"top_k": 2}, "shares"),
+            ({"class_id": 2}, "shares"),
+            ({"class_id": 1}, "share_steps"),
+            ({"top_k": 1, "class_id": 0}, "rows"),
+            ({"thresholds": 0.3}, "share_vector"),
+        )
+    ),
+    *(
+        (name, {"thresholds": thresholds}, "tenths")
+        for name in ("TruePositives", "FalsePositives", "TrueNegatives", "FalseNegatives")
+        for thresholds in ([0.2, 0.7], [0.0, 0.25, 0.5, 0.75, 1.0])
+    ),
+    *(
+        (name, {option: 0.4, **more}, data)
+        for name, option in (
+            ("SensitivityAtSpecificity", "specificity"),
+            ("PrecisionAtRecall", "recall"),
+            ("SpecificityAtSensitivity", "sensitivity"),
+            ("RecallAtPrecision", "precision"),
+        )
+        for more, data in (
+            ({}, "many"),
+            ({"num_thresholds": 1}, "many"),
+            ({"num_thresholds": 11}, "tenths"),
+            ({"class_id": 1}, "labelled"),
+        )
+    ),
+    *(
+        (name, {"average": average, "threshold": threshold, **more}, "labelled")
+        for name, more in (("F1Score", {}), ("FBetaScore", {"beta": 2.0}))
+        for average in ("micro", "macro", "weighted", None)
+        for threshold in (None, 0.4)
+    ),
+    *(
+        ("MeanIoU", {"num_classes": 4, **more}, data)
+        for data in ("classes", "class_maps")
+        for more in ({}, {"ignore_class": 1}, {"dtype": "float32"})
+    ),
+    ("MeanIoU", {"num_classes": 3}, "classes"),
+    ("IoU", {"num_classes": 4, "target_class_ids": [0, 2]}, "classes"),
+    ("MeanIoU", {"num_classes": 4, "sparse_y_pred": False}, "label_steps"),
+    ("BinaryIoU", {"target_class_ids": [1], "threshold": 0.3}, "shares"),
+    ("OneHotIoU", {"num_classes": 4, "target_class_ids": [1]}, "map_rows"),
+    ("OneHotMeanIoU", {"num_classes": 4}, "map_rows"),
     ("OneHotMeanIoU", {"num_classes": 4, "axis": 1}, "row_first"),
-]  # fmt: skip
+]
 METRIC_WEIGHTS = {
-    "steps": ["one", "one_column", "two"], "row_steps": ["one", "two"], "label_steps": ["one", "two"], "share_steps": ["two", "all"],
-    "many": ["long"], "tenths": ["long"], "labelled": ["long", "wide"], "classes": ["thirty", "whole"], "class_maps": ["maps"], "map_rows": ["two"],
-    "numbers": ["one", "one_column", "full"], "shares": ["one", "full"], "row_first": ["two"], "label_first": ["two"],
-}  # fmt: skip
+    "steps": ["one", "one_column", "two"],
+    "row_steps": ["one", "two"],
+    "label_steps": ["one", "two"],
+    "share_steps": ["two", "all"],
+    "many": ["long"],
+    "tenths": ["long"],
+    "labelled": ["long", "wide"],
+    "classes": ["thirty", "whole"],
+    "class_maps": ["maps"],
+    "map_rows": ["two"],
+    "numbers": ["one", "one_column", "full"],
+    "shares": ["one", "full"],
+    "row_first": ["two"],
+    "label_first": ["two"],
+}
 
 
 def metrics(numbers):
@@ -235,7 +372,7 @@ def metrics(numbers):
                 for k in range(0, len(true), third):
                     part = slice(k, k + third)
                     metric.update_state(true[part], pred[part], None if weights is None else weights[part])
-                    found.append(metric.result().detach().numpy().copy())  # it may be a view of the state
+                    found.append(metric.result().detach().numpy().copy())  # a view of the state, of some
             except (RuntimeError, ValueError, IndexError) as error:
                 print("left out", name, options, data, weight, str(error)[:100])
                 continue

@@ -262,3 +262,11 @@ def test_dropout_and_batch_statistics_are_off_in_evaluate():
     model.compile("sgd", "mse")
     assert model.evaluate(X, X, verbose=0) == pytest.approx(np.mean((X / np.sqrt(1.001) - X) ** 2), rel=1e-3)
     assert model.test_on_batch(X, X) < 1e-4 < model.train_on_batch(X, X)
+
+
+@pytest.mark.parametrize("loss", ["sparse_categorical_crossentropy", "SparseCategoricalCrossentropy"])
+def test_the_accuracy_of_a_loss_of_a_class_is_that_of_its_function(loss):
+    inputs = Input((3,))
+    model = Model(inputs, Activation("softmax")(inputs))
+    model.compile("sgd", loss, metrics=["accuracy"])
+    assert model.evaluate(np.eye(3), np.array([0, 1, 0]), verbose=0)[1] == pytest.approx(2 / 3)

@@ -15,7 +15,7 @@ from torch import Tensor, nn
 
 from torchkeras import losses as loss_functions, metrics as metric_functions
 from torchkeras.engine.naming import snake_case
-from torchkeras.engine.objectives import CLASSES, Objective, Score
+from torchkeras.engine.objectives import CLASSES, SOME_CLASSES, Objective, Score
 from torchkeras.engine.symbol import KerasTensor
 
 
@@ -81,9 +81,9 @@ def measure(identifier: Any, objective: Objective, output: KerasTensor) -> tuple
     if isinstance(identifier, str) and identifier in ("accuracy", "acc", "crossentropy", "ce"):
         by_kind = _ACCURACIES if identifier in ("accuracy", "acc") else _CROSSENTROPIES
         kind = "categorical"
-        if output.shape[-1] == 1 or objective.given in BINARY or type(objective.given) in BINARY:
+        if output.shape[-1] == 1 or loss_functions.function_of(objective.given) is loss_functions.binary_crossentropy:
             kind = "binary"
-        elif objective.target_kind == CLASSES:
+        elif objective.target_kind in (CLASSES, SOME_CLASSES):
             kind = "sparse"
         return ("acc" if by_kind is _ACCURACIES else "ce"), by_kind[kind]
     if all(hasattr(identifier, method) for method in ("update", "compute", "reset")):
@@ -98,8 +98,6 @@ def _binary_hits(y_true: Tensor, logits: Tensor) -> Tensor:
     """mean(y_true == (logits > 0)): a sigmoid over 0.5"""
     return (y_true == (logits > 0)).mean(-1, dtype=torch.float32)
 
-
-BINARY = (loss_functions.binary_crossentropy, loss_functions.BinaryCrossentropy)
 
 _ACCURACIES: Mapping[str, Score] = {
     "binary": metric_functions.binary_accuracy,

@@ -14,7 +14,6 @@ from torchkeras.losses.shared import divide_no_nan
 from torchkeras.metrics.counting import Counts, Thresholds, count, prepared
 from torchkeras.metrics.metric import Metric
 
-
 _curve = one_of("ROC", "PR", "PRGAIN", "roc", "pr", "prgain")
 _summation = one_of("interpolation", "majoring", "minoring", "Interpolation", "Majoring", "Minoring")
 
