@@ -45,6 +45,7 @@ ORDER = [
     ),
     "engine.network",
     *(
+        "engine.rng",
         "engine.prefetch",
         "engine.data",
         "engine.objectives",
@@ -59,7 +60,6 @@ ORDER = [
         "engine.guard",
         "engine.steps",
         "engine.loop",
-        "engine.rng",
         "engine.run",
         "engine.fitting",
         "engine.extending",

@@ -134,7 +134,7 @@ def test_passing_over_without_a_state():
     assert rows(source.batches("sequential", skip=4)) == [[4, 5, 6, 7]]
     assert rows(source.batches("sequential", skip=4)) == [[0, 1, 2, 3]]
     source = opened(X, Y, batch_size=4)
-    assert Limited(source, 2, CPU).state_dict() == {"taken": 0, "source": source.state_dict()}
+    assert Limited(source, 2).state_dict() == {"taken": 0, "source": source.state_dict()}
 
 
 class ShufflesItself(Numbered):

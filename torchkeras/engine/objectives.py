@@ -42,9 +42,11 @@ class FunctionObjective(Objective):
 
 
 class LossObjective(Objective):
-    """A `Loss` object, which reduces by itself."""
+    """A `Loss` object, which reduces by itself; a weight a sample counts for all its time steps."""
 
     def __call__(self, true: Tensor, predicted: Tensor, weight: Tensor | None, mask: Tensor | None) -> Tensor:
+        if weight is not None and weight.dim() < predicted.dim() - 1:
+            weight = weight.reshape(*weight.shape, *(1,) * (predicted.dim() - 1 - weight.dim()))
         return self.given(true, predicted, sample_weight=weight, mask=mask)
 
 

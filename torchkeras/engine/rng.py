@@ -1,39 +1,165 @@
-"""The random numbers of Python, NumPy and torch: their state now, and back to it."""
+"""The random numbers of Python, NumPy, torch and of a user's objects: their state now, and back to it.
+
+A state is a dictionary by part: "python", "numpy", "torch", "cuda", and "own:" with the place of each generator that the
+user's objects hold themselves. It holds tensors and plain values only.
+"""
 
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping
+import warnings
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
 import torch
 
+Own = Mapping[str, Any]
+DEEPEST, LONGEST = 6, 64  # how far, and into lists of which length, generators are looked for
 
-def state() -> dict[str, Any]:
-    """The state of every generator that a script has without making one; tensors and plain values."""
-    version, internal, gauss = random.getstate()
-    # The old generator of NumPy is the one that scripts and Keras draw from.
-    name, keys, position, has_gauss, cached = np.random.get_state(legacy=True)  # noqa: NPY002
-    return {
-        "python": [version, list(internal), gauss],
-        "numpy": [str(name), torch.from_numpy(np.array(keys, np.int64)), int(position), int(has_gauss), float(cached)],
-        "torch": torch.get_rng_state(),
-        "cuda": torch.cuda.get_rng_state_all() if torch.cuda.is_initialized() else [],
-    }
+GENERATORS = (np.random.Generator, np.random.RandomState, random.Random, torch.Generator)
 
 
-def restore(saved: Mapping[str, Any]) -> None:
-    """Go back to a state. Raises ValueError when it is of more CUDA devices than there are."""
-    if len(saved["cuda"]) > torch.cuda.device_count():
+def state(own: Own | None = None) -> dict[str, Any]:
+    """The state of every generator that a script has without making one, and of its `own`."""
+    return {part: read() for part, read in _PARTS.items()} | {f"own:{k}": _read(found) for k, found in (own or {}).items()}
+
+
+def state_of_thread(own: Own) -> dict[str, Any]:
+    """That of the parts which a thread that makes data may have to itself: all but torch's."""
+    return {part: found for part, found in state(own).items() if part not in ("torch", "cuda")}
+
+
+def restore(saved: Mapping[str, Any], own: Own | None = None) -> None:
+    """Go back to a state, or to some parts of one.
+
+    Raises ValueError when it is of more CUDA devices than there are. Warns of a generator that is not among `own` now.
+    """
+    for part, found in saved.items():
+        if part in _PARTS:
+            _SETTERS[part](found)
+        elif part.removeprefix("own:") in (own or {}):
+            _write((own or {})[part.removeprefix("own:")], found)
+        else:
+            warnings.warn(f"The checkpoint has the state of a random generator at {part[4:]}; there is none.", stacklevel=2)
+
+
+def changed(before: Mapping[str, Any], after: Mapping[str, Any]) -> set[str]:
+    """The parts of two states that differ."""
+    return {part for part in after if not _same(before.get(part), after[part])}
+
+
+def found_in(**owners: Any) -> dict[str, Any]:
+    """The generators that objects hold, by their places: `loader.dataset.transform.random`.
+
+    They are looked for in attributes and in short lists and dicts, to some depth.
+    """
+    places: dict[str, Any] = {}
+    seen: set[int] = set()
+    for name, owner in owners.items():
+        for place, found in _walk(name, owner, DEEPEST, seen):
+            places[place] = found
+    return places
+
+
+def _walk(place: str, value: Any, depth: int, seen: set[int]) -> Iterator[tuple[str, Any]]:
+    if id(value) in seen or isinstance(value, (type, str, bytes, int, float, np.ndarray, torch.Tensor)):
+        return
+    seen.add(id(value))
+    if isinstance(value, GENERATORS):
+        yield place, value
+        return
+    if isinstance(value, Mapping):
+        items = [(f"{place}[{key!r}]", item) for key, item in value.items()] if len(value) <= LONGEST else []
+    elif isinstance(value, (list, tuple)):
+        items = [(f"{place}[{i}]", item) for i, item in enumerate(value)] if len(value) <= LONGEST else []
+    else:
+        items = [(f"{place}.{name}", item) for name, item in getattr(value, "__dict__", {}).items()]
+    for inner, item in items if depth else ():
+        yield from _walk(inner, item, depth - 1, seen)
+
+
+# --- the parts -------------------------------------------------------------------------------------------------------
+
+
+def _cuda() -> list[torch.Tensor]:
+    return torch.cuda.get_rng_state_all() if torch.cuda.is_initialized() else []
+
+
+def _set_cuda(states: list[torch.Tensor]) -> None:
+    if len(states) > torch.cuda.device_count():
         raise ValueError(
-            f"The checkpoint has random states of {len(saved['cuda'])} CUDA devices; there are "
-            f"{torch.cuda.device_count()}."
+            f"The checkpoint has random states of {len(states)} CUDA devices; there are {torch.cuda.device_count()}."
         )
-    version, internal, gauss = saved["python"]
-    random.setstate((version, tuple(internal), gauss))
-    name, keys, position, has_gauss, cached = saved["numpy"]
-    np.random.set_state((name, keys.numpy().astype(np.uint32), position, has_gauss, cached))  # noqa: NPY002
-    torch.set_rng_state(saved["torch"])
-    if saved["cuda"]:
-        torch.cuda.set_rng_state_all(saved["cuda"])
+    if states:
+        torch.cuda.set_rng_state_all(states)
+
+
+# The old generator of NumPy is the one that scripts and Keras draw from.
+_PARTS: Mapping[str, Callable[[], Any]] = {
+    "python": lambda: _of_python(random.getstate()),
+    "numpy": lambda: _plain(np.random.get_state(legacy=False)),  # noqa: NPY002
+    "torch": torch.get_rng_state,
+    "cuda": _cuda,
+}
+_SETTERS: Mapping[str, Callable[[Any], None]] = {
+    "python": lambda found: random.setstate(_for_python(found)),
+    "numpy": lambda found: np.random.set_state(_for_numpy(found)),  # noqa: NPY002
+    "torch": torch.set_rng_state,
+    "cuda": _set_cuda,
+}
+
+
+def _read(generator: Any) -> Any:
+    if isinstance(generator, np.random.Generator):
+        return _plain(generator.bit_generator.state)
+    if isinstance(generator, np.random.RandomState):
+        return _plain(generator.get_state(legacy=False))
+    return _of_python(generator.getstate()) if isinstance(generator, random.Random) else generator.get_state()
+
+
+def _write(generator: Any, found: Any) -> None:
+    if isinstance(generator, np.random.Generator):
+        generator.bit_generator.state = _for_numpy(found)
+    elif isinstance(generator, random.Random):
+        generator.setstate(_for_python(found))
+    else:
+        generator.set_state(_for_numpy(found) if isinstance(generator, np.random.RandomState) else found)
+
+
+def _of_python(found: Any) -> list[Any]:
+    version, internal, gauss = found
+    return [version, torch.from_numpy(np.array(internal, np.int64)), gauss]
+
+
+def _for_python(found: Any) -> tuple[Any, ...]:
+    version, internal, gauss = found
+    return version, tuple(internal.tolist()), gauss
+
+
+def _plain(found: Any) -> Any:
+    """NumPy's arrays as tensors of a type that every torch can save; its numbers as Python's."""
+    if isinstance(found, Mapping):
+        return {key: _plain(item) for key, item in found.items()}
+    if isinstance(found, np.ndarray):
+        return torch.from_numpy(found.view(np.int32 if found.itemsize == 4 else np.int64).copy())
+    return found.item() if isinstance(found, np.generic) else found
+
+
+def _for_numpy(found: Any) -> Any:
+    if isinstance(found, Mapping):
+        return {key: _for_numpy(item) for key, item in found.items()}
+    if isinstance(found, torch.Tensor):
+        array = found.numpy()
+        return array.view(np.uint32 if array.itemsize == 4 else np.uint64)
+    return found
+
+
+def _same(one: Any, other: Any) -> bool:
+    if isinstance(one, torch.Tensor) and isinstance(other, torch.Tensor):
+        return torch.equal(one, other)
+    if isinstance(one, Mapping) and isinstance(other, Mapping):
+        return one.keys() == other.keys() and all(_same(one[key], other[key]) for key in one)
+    if isinstance(one, list) and isinstance(other, list):
+        return len(one) == len(other) and all(map(_same, one, other))
+    return one == other

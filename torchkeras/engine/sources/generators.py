@@ -8,7 +8,6 @@ from typing import Any
 
 import torch
 
-from torchkeras.engine.sources.ordered import in_threads
 from torchkeras.engine.sources.source import Prepare, Streamed, passed_over
 
 END = object()
@@ -33,7 +32,7 @@ class GeneratorSource(Streamed):
         if self._ahead == 0:
             # Not the iterator itself: closing an epoch must not close the user's generator.
             return (item for item in self._iterator)
-        made = in_threads(lambda _: next(self._iterator, END), repeat(None), 1, self._ahead)
+        made = self._in_threads(lambda _: next(self._iterator, END), repeat(None), 1, self._ahead)
         return _until_end(made)
 
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
-import torch
-
+from torchkeras.engine import rng
 from torchkeras.engine.data import Batch
 from torchkeras.engine.sources.source import Batches, Source, passed_over
 
@@ -19,10 +18,9 @@ class Limited(Source):
     `steps` is called where the user gave it. `close` begins again at the source's start.
     """
 
-    def __init__(self, source: Source, steps: int, device: torch.device, option: str = "steps_per_epoch"):
+    def __init__(self, source: Source, steps: int, option: str = "steps_per_epoch"):
         self.source, self._steps, self._option = source, steps, option
         self.kind, self.batch_size, self.once = source.kind, source.batch_size, source.once
-        self._device = device
         self._pass: Batches | None = None
         self._taken = 0  # batches of the pass under way
         self._began: dict[str, Any] = {}  # the random numbers and the source when it began
@@ -76,9 +74,7 @@ class Limited(Source):
             self._end_of_source()
 
     def _begin(self, order: str, skip: int) -> None:
-        self._began = {"random": torch.get_rng_state(), "source": self.source.state_dict()}
-        if self._device.type == "cuda":
-            self._began["random_device"] = torch.cuda.get_rng_state(self._device)
+        self._began = {"random": rng.state(self.generators()), "source": self.source.state_dict()}
         self._pass = self.source.batches(order, skip)
         self._taken = skip
 
@@ -100,7 +96,17 @@ class Limited(Source):
     def split(self, fraction: float) -> tuple[Source, Source]:
         """The first part in epochs of `steps` batches, the last one whole."""
         first, last = self.source.split(fraction)
-        return Limited(first, self._steps, self._device, self._option), last
+        return Limited(first, self._steps, self._option), last
+
+    def keep(self) -> None:
+        super().keep()
+        self.source.keep()
+
+    def generators(self) -> dict[str, Any]:
+        return self.source.generators()
+
+    def drawn(self) -> dict[str, Any]:
+        return self.source.drawn()
 
     def state_dict(self) -> dict[str, Any]:
         """How far the source is run through, and its state and that of the random numbers when that pass began."""
@@ -115,9 +121,8 @@ class Limited(Source):
         self.source.load_state_dict(state["source"])
         if not state["taken"]:
             return
-        devices = [self._device] if "random_device" in state else []
-        with torch.random.fork_rng(devices):
-            torch.set_rng_state(state["random"])
-            for device in devices:
-                torch.cuda.set_rng_state(state["random_device"], device)
-            self._begin(order, state["taken"])
+        own = self.generators()
+        now = rng.state(own)
+        rng.restore(state["random"], own)
+        self._begin(order, state["taken"])
+        rng.restore(now, own)

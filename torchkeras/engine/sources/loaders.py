@@ -8,6 +8,7 @@ from typing import Any
 import torch
 from torch.utils.data import DataLoader, Dataset, IterableDataset
 
+from torchkeras.engine import rng
 from torchkeras.engine.data import batch_numbers, check_batch_size
 from torchkeras.engine.sources.processes import start_method
 from torchkeras.engine.sources.sequences import Workers
@@ -49,6 +50,11 @@ class LoaderSource(Streamed):
 
     def state_dict(self) -> dict[str, Any]:
         """The state of the DataLoader's own generator when the epoch began, where it has one."""
+        if getattr(self._loader, "persistent_workers", False):
+            raise ValueError(
+                "A DataLoader with persistent_workers=True cannot go on in another process as it would have in this one: "
+                "its workers keep random numbers from epoch to epoch. Leave persistent_workers out."
+            )
         if self._generator is None:
             return {}
         return {"generator": self._generator.get_state() if self._began is None else self._began}
@@ -56,6 +62,9 @@ class LoaderSource(Streamed):
     def load_state_dict(self, state: dict[str, Any]) -> None:
         if self._generator is not None:
             self._generator.set_state(state["generator"])
+
+    def generators(self) -> dict[str, Any]:
+        return rng.found_in(loader=self._loader)
 
 
 def _is_plain(loader: Any) -> bool:
@@ -126,6 +135,9 @@ class DatasetSource(Streamed):
             multiprocessing_context=start_method() if processes else None,
         )
         return passed_over(iter(loader), skip if processes else 0)
+
+    def generators(self) -> dict[str, Any]:
+        return rng.found_in(dataset=self._dataset)
 
     def _indices(self, order: str, skip: int) -> Iterable[list[int]]:
         samples, size = self.samples or 0, self.batch_size or 1

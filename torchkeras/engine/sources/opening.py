@@ -68,7 +68,7 @@ def open_source(
         source.lists_are_inputs = method == "predict"
     if source.steps == 0:
         raise ValueError(f"{method}: {kind.name} has no batches.")
-    return source if steps is None else Limited(source, int(steps), request.device, request.steps_option)
+    return source if steps is None else Limited(source, int(steps), request.steps_option)
 
 
 def _refuse_options(request: Request, kind: Kind) -> None:

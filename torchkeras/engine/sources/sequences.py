@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 
-from torchkeras.engine.sources.ordered import in_threads
+from torchkeras.engine import rng
 from torchkeras.engine.sources.processes import in_processes
 from torchkeras.engine.sources.source import Prepare, Streamed, passed_over
 
@@ -33,14 +33,44 @@ class SequenceSource(Streamed):
     def __init__(self, sequence: Any, prepare: Prepare, device: torch.device, workers: Workers | None = None):
         super().__init__(prepare, device)
         self._sequence, self._workers = sequence, workers or Workers()
+        self._ends: list[dict[str, Any]] = []
 
     @property
     def steps(self) -> int:
         return len(self._sequence)
 
     def on_epoch_end(self) -> None:
-        if hasattr(self._sequence, "on_epoch_end"):
+        if not hasattr(self._sequence, "on_epoch_end"):
+            return
+        before = rng.state(self.generators()) if self.keeps and not self._has_state else {}
+        self._sequence.on_epoch_end()
+        if before:
+            drawn_from = rng.changed(before, rng.state(self.generators()))
+            self._ends.append({part: before[part] for part in drawn_from})
+
+    @property
+    def _has_state(self) -> bool:
+        return hasattr(self._sequence, "state_dict") and hasattr(self._sequence, "load_state_dict")
+
+    def state_dict(self) -> dict[str, Any]:
+        """The Sequence's own state, if it has one; else the random numbers that each `on_epoch_end` so far drew from."""
+        return {"own": self._sequence.state_dict()} if self._has_state else {"ends": list(self._ends)}
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Without a state of the Sequence's own, call its `on_epoch_end` as often, on the same random numbers."""
+        if "own" in state:
+            self._sequence.load_state_dict(state["own"])
+            return
+        own = self.generators()
+        now = rng.state(own)
+        for before in state["ends"]:
+            rng.restore(before, own)
             self._sequence.on_epoch_end()
+        rng.restore(now, own)
+        self._ends = list(state["ends"])
+
+    def generators(self) -> dict[str, Any]:
+        return rng.found_in(sequence=self._sequence)
 
     def _items(self, order: str, skip: int) -> Iterator[Any]:
         numbers = list(range(self.steps)) if order == "sequential" else torch.randperm(self.steps).tolist()
@@ -50,5 +80,5 @@ class SequenceSource(Streamed):
             return passed_over(in_processes(self._sequence, numbers, workers.count, workers.waiting), skip)
         made = self._sequence.__getitem__
         if workers.count:
-            return in_threads(made, numbers[skip:], workers.count, workers.waiting)
+            return self._in_threads(made, numbers[skip:], workers.count, workers.waiting)
         return map(made, numbers[skip:])

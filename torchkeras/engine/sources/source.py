@@ -7,8 +7,10 @@ from typing import Any
 
 import torch
 
+from torchkeras.engine import rng
 from torchkeras.engine.data import Batch, check_order
 from torchkeras.engine.prefetch import to_device
+from torchkeras.engine.sources.ordered import in_threads
 
 Prepare = Callable[[Any, Any, Any], Batch]
 Batches = Generator[Batch, None, None]
@@ -27,6 +29,7 @@ class Source:
     batch_size: int | None = None
     once = False
     ended = False
+    keeps = False
 
     @property
     def steps(self) -> int | None:
@@ -57,6 +60,22 @@ class Source:
     def state_dict(self) -> dict[str, Any]:
         """What must be known to go on in the middle of an epoch, besides the state of the random numbers when the epoch
         began and the number of batches since, which is `skip`. Numbers and tensors only.
+
+        Raises ValueError for what cannot go on in another process as it would have here.
+        """
+        return {}
+
+    def keep(self) -> None:
+        """From now on `keeps`."""
+        self.keeps = True
+
+    def generators(self) -> dict[str, Any]:
+        """The random generators of the user's own that make the data, by their places."""
+        return {}
+
+    def drawn(self) -> dict[str, Any]:
+        """The random numbers, by parts of `engine.rng.state`, that one thread draws ahead: as they were behind the last
+        batch given. To go on they are restored instead of those of now.
         """
         return {}
 
@@ -76,6 +95,7 @@ class Streamed(Source):
     def __init__(self, prepare: Prepare, device: torch.device):
         self._prepare, self._device = prepare, device
         self._pass: Batches | None = None
+        self._drawn: dict[str, Any] = {}
 
     def _items(self, order: str, skip: int) -> Iterator[Any]:
         """The items of one epoch behind the first `skip`. Draws the order when called."""
@@ -85,6 +105,7 @@ class Streamed(Source):
         """As `Source.batches`. Raises ValueError when a whole epoch has no batch, or an item has no x, y and weight."""
         check_order(order)
         self.close()
+        self._drawn = {}
         self._pass = to_device(self._prepared(self._items(order, skip), came=skip > 0), self._device)
         return self._pass
 
@@ -109,10 +130,40 @@ class Streamed(Source):
         x, y, weight = (*item, None, None)[:3]
         return x, y, weight
 
+    def _in_threads(self, make: Callable[[Any], Any], arguments: Iterable[Any], workers: int, ahead: int) -> Any:
+        """`in_threads`; what one thread draws while it makes an item is noted, where the state will be asked for."""
+        if not self.keeps or workers > 1:
+            return in_threads(make, arguments, workers, ahead)
+        return self._noted(in_threads(_noting(make, self.generators()), arguments, workers, ahead))
+
+    def _noted(self, pairs: Generator[Any, None, None]) -> Iterator[Any]:
+        try:
+            for item, self._drawn in pairs:
+                yield item
+        finally:
+            pairs.close()
+
+    def drawn(self) -> dict[str, Any]:
+        return self._drawn
+
     def close(self) -> None:
         if self._pass is not None:
             self._pass.close()
             self._pass = None
+
+
+def _noting(make: Callable[[Any], Any], own: dict[str, Any]) -> Callable[[Any], tuple[Any, dict[str, Any]]]:
+    """`make`, which gives with each item the random numbers behind it: of those parts that items have drawn from."""
+    parts: set[str] = set()
+
+    def made(argument: Any) -> tuple[Any, dict[str, Any]]:
+        before = rng.state_of_thread(own)
+        item = make(argument)
+        after = rng.state_of_thread(own)
+        parts.update(rng.changed(before, after))
+        return item, {part: after[part] for part in parts}
+
+    return made
 
 
 def close(iterator: Any) -> None:
