@@ -4,6 +4,7 @@ from torchkeras.callbacks.base import Callback, CallbackList, Logs
 from torchkeras.callbacks.logging import History, LambdaCallback
 from torchkeras.callbacks.progress import EpochLines, ProgressBar
 from torchkeras.callbacks.tensorboard import TensorBoard
+from torchkeras.callbacks.torch_scheduler import TorchScheduler
 
 __all__ = [
     "Callback",
@@ -14,4 +15,5 @@ __all__ = [
     "Logs",
     "ProgressBar",
     "TensorBoard",
+    "TorchScheduler",
 ]
