@@ -1,5 +1,6 @@
 """Callbacks: objects whose hooks the loop calls while a model is trained, evaluated or used."""
 
+from torchkeras.callbacks.backup import BackupAndRestore
 from torchkeras.callbacks.base import Callback, CallbackList, Logs
 from torchkeras.callbacks.checkpoint import ModelCheckpoint
 from torchkeras.callbacks.control import EarlyStopping, TerminateOnNaN, TimeLimit
@@ -13,9 +14,11 @@ from torchkeras.callbacks.rates import LearningRateScheduler, ReduceLROnPlateau
 from torchkeras.callbacks.remote import RemoteMonitor
 from torchkeras.callbacks.schedules import CosineAnnealing, OneCycle
 from torchkeras.callbacks.tensorboard import TensorBoard
+from torchkeras.callbacks.torch_scheduler import TorchScheduler
 from torchkeras.callbacks.unfreezing import GradualUnfreezing
 
 __all__ = [
+    "BackupAndRestore",
     "BaseLogger",
     "CSVLogger",
     "Callback",
@@ -38,4 +41,5 @@ __all__ = [
     "TensorBoard",
     "TerminateOnNaN",
     "TimeLimit",
+    "TorchScheduler",
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -24,6 +25,10 @@ OFF: Mapping[str, tuple[Any, ...]] = {
 }
 OF_AVERAGES = ("ema_momentum", "ema_overwrite_frequency")
 CLIPPING = {"clipnorm": "global_clipnorm", "each_clipnorm": "clipnorm", "clipvalue": "clipvalue"}  # ours to Keras 3's
+TF_KERAS_NADAM = (
+    "Nadam of tf_keras takes a step of its momentum's schedule for every weight, and does not save it; here, as in Keras 2 "
+    "and 3, it takes one for all: training goes on a little differently."
+)
 WITH_DECAY = ("SGD", "RMSprop", "Adagrad", "Adadelta", "Adam", "AdamW", "Adamax")
 
 
@@ -40,7 +45,9 @@ def from_keras3(config: Mapping[str, Any], later: bool) -> Options:
     if not isinstance(options, Mapping):
         raise ValueError(f"the optimizer {name} has no options")
     kept = {key: value for key, value in options.items() if key not in SAYS_NOTHING}
-    kept = {key: value for key, value in kept.items() if not any(value is off or value == off for off in OFF.get(key, ()))}
+    kept = {
+        key: value for key, value in kept.items() if not any(value is off or value == off for off in OFF.get(key, ()))
+    }
     if name == "AdamW" and later and "weight_decay" not in kept:
         kept["weight_decay"] = 0.0
     if kept.pop("loss_scale_factor", None) is not None:
@@ -51,6 +58,8 @@ def from_keras3(config: Mapping[str, Any], later: bool) -> Options:
         each, together = kept.pop("clipnorm", None), kept.pop("global_clipnorm", None)
         kept |= {key: value for key, value in (("each_clipnorm", each), ("clipnorm", together)) if value is not None}
         _FROM.get(name, _nothing)(kept, "decay" in options)
+        if name == "Nadam" and "is_legacy_optimizer" in options:
+            warnings.warn(TF_KERAS_NADAM, stacklevel=2)
     for key in ("learning_rate", "lr"):
         if isinstance(kept.get(key), Mapping):
             kept |= _schedule(name, kept, kept.pop(key))

@@ -106,5 +106,7 @@ def _values(optimizer: Any) -> dict[Place, np.ndarray]:
         if place.what == "rows":
             mean = rows.mean(-1, keepdims=True)
             share = np.divide(rows, mean, out=np.zeros_like(rows), where=mean != 0)
-            found[Place(VARIANCE, place.weight)] = share[..., None] * found[Place("columns", place.weight)][..., None, :]
+            found[Place(VARIANCE, place.weight)] = (
+                share[..., None] * found[Place("columns", place.weight)][..., None, :]
+            )
     return found
