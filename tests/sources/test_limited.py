@@ -10,6 +10,7 @@ from batches_of import CPU, X, Y, opened, rows
 from test_every_kind import Numbered, Samples, Stream
 from torch.utils.data import DataLoader
 
+from torchkeras.engine import rng
 from torchkeras.engine.sources.limited import Limited
 
 
@@ -102,7 +103,7 @@ def run(source: Any, epochs: int, stop: tuple[int, int] | None = None) -> tuple[
         for number, batch in enumerate(source.batches("shuffled")):
             seen.append((rows([batch])[0], torch.rand(()).item()))
             if stop == (epoch, number):
-                kept = {"source": source.state_dict(), "random": torch.get_rng_state()}
+                kept = {"source": source.state_dict(), "random": rng.state(source.generators())}
                 source.close()
                 return seen, kept
         source.on_epoch_end()
@@ -122,7 +123,7 @@ def test_going_on_after_a_stop_gives_the_batches_of_a_run_without(kind, stop):
     again.load_state_dict(kept["source"])
     epoch, number = stop
     first = again.batches("shuffled", skip=number + 1)
-    torch.set_rng_state(kept["random"])
+    rng.restore(kept["random"], again.generators())
     rest = [(rows([batch])[0], torch.rand(()).item()) for batch in first]
     again.on_epoch_end()
     rest += run(again, 5 - epoch - 1)[0]

@@ -5,8 +5,11 @@ from __future__ import annotations
 import hashlib
 import io
 import signal
+import tempfile
 import threading
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -17,23 +20,28 @@ from torchkeras.saving.files.atomic import replacing
 
 KEPT = 2  # the newest checkpoint, and the one before it, should the newest turn out to be torn
 SUFFIX = ".checkpoint"
+DIGITS = 24  # of the digest; the name is short enough to stand whole in that of a file not yet complete
 
 
 class BackupAndRestore(Callback):
     """Write checkpoints of a `fit` to a folder; at the start of `fit`, go on from the newest whole one that is there.
 
-    A checkpoint has weights, statistics, optimizer, moving averages, metrics, the random numbers of Python, NumPy and
-    torch, the order of the data, the callbacks' states, epoch and batch: the same script run again after a stop at any
-    moment ends with the same weights, bit by bit on one machine with deterministic operations. The data must be the
-    same, in the same order; a generator is run through from its start to the place.
+    A checkpoint has weights, statistics, optimizer, moving averages, metrics, the random numbers of Python, NumPy, torch
+    and of generators that the data holds, the order of the data, the callbacks' states, epoch and batch: the same script
+    run again after a stop at any moment ends with the same weights, bit by bit on one CPU with one thread, or with
+    `torch.use_deterministic_algorithms(True)` and the same number of threads. The data must be the same; a generator is
+    run through from its start to the place. What several threads draw at once (workers over 1, or torch's numbers drawn
+    by a Sequence or generator while a layer draws too) has no order to go back to: give workers=0 there.
 
     `save_freq`: "epoch", or a number of batches (checkpoints at epochs' ends are written then too).
     `delete_checkpoint`: whether a `fit` that came to its end takes its checkpoints away. SIGTERM and Ctrl-C (in the main
-    thread) end the `fit` after the present step, with a checkpoint written and the `History` returned; a second Ctrl-C
-    interrupts at once. Weights that are not finite numbers are not written, with a warning.
+    thread, unless ignored) end the `fit` after the present step, with a checkpoint written and the `History` returned;
+    `interrupted` is then True. A second Ctrl-C interrupts at once. Weights that are not finite numbers are not written,
+    with a RuntimeWarning.
 
-    Raises OSError, naming the folder, when a checkpoint cannot be written; those before it stay whole. Raises ValueError
-    when the newest whole checkpoint is of another model, optimizer or set of callbacks.
+    Raises OSError, naming the folder, when a checkpoint cannot be written or read; those before it stay whole. Raises
+    ValueError when the newest whole checkpoint is of another model, optimizer, data or set of callbacks, TypeError when
+    a callback's state holds more than numbers, strings and arrays.
     """
 
     def __init__(self, backup_dir: Any, save_freq: int | str = "epoch", delete_checkpoint: bool = True):
@@ -45,46 +53,71 @@ class BackupAndRestore(Callback):
         self.folder = Path(backup_dir)
         self.save_freq = save_freq
         self.delete_checkpoint = delete_checkpoint
+        self.interrupted = False
         self._run: Any = None
         self._signalled: int | None = None
         self._handlers: dict[int, Any] = {}
+        self._torn: list[Path] = []
+        if save_freq != "epoch":
+            self.on_train_batch_end = self._every_batch
+        else:
+            self.on_train_batch_end = self._if_signalled
 
     # --- the run -----------------------------------------------------------------------------------------------------
 
     def resume(self, run: Any) -> None:
         """Called by `fit` when all callbacks have begun: take the run, and go on from the newest whole checkpoint."""
-        self._run, self._signalled = run, None
-        self._make_folder()
+        self._run, self._signalled, self.interrupted = run, None, False
+        self._torn = []
+        with self._disk("no checkpoint can be written to"):
+            self._prepare_folder()
         for path in reversed(self._found()):
-            saved = _read(path)
+            with self._disk("no checkpoint can be read from"):
+                saved = _read(path)
             if saved is not None:
-                run.load_state_dict(saved)
+                self._go_on(path, saved)
                 break
-            warnings.warn(f"BackupAndRestore: {path} is torn or damaged, and passed over.", stacklevel=2)
+            warnings.warn(
+                f"BackupAndRestore: {path} is torn or damaged, and passed over.", RuntimeWarning, stacklevel=2
+            )
+            self._torn.append(path)
         self._listen()
 
-    def on_train_batch_end(self, batch: int, logs: Any = None) -> None:
+    def _go_on(self, path: Path, saved: dict[str, Any]) -> None:
+        try:
+            self._run.load_state_dict(saved)
+        except ValueError as error:
+            raise ValueError(f"BackupAndRestore: {path} does not fit this run. {error}") from error
+
+    def _every_batch(self, batch: int, logs: Any = None) -> None:
+        if self._signalled is None and (batch + 1) % self.save_freq == 0:  # type: ignore[operator]
+            self._write(self._run.state_dict())
+        self._if_signalled(batch)
+
+    def _if_signalled(self, batch: int, logs: Any = None) -> None:
         if self._signalled is not None:
             self._write(self._run.state_dict())
-            self._run.interrupted = True
-        elif self.save_freq != "epoch" and (batch + 1) % self.save_freq == 0:  # type: ignore[operator]
-            self._write(self._run.state_dict())
+            self._end()
 
     def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
         self._write(self._run.state_dict(epoch_done=True))
         if self._signalled is not None:
-            self._run.interrupted = True
+            self._end()
+
+    def _end(self) -> None:
+        self._run.interrupted = self.interrupted = True
 
     def on_train_end(self, logs: Any = None) -> None:
         self._restore_handlers()
-        if self.delete_checkpoint and not self._run.interrupted:
+        if self.delete_checkpoint and not self.interrupted:
             for path in self._found():
                 path.unlink(missing_ok=True)
         self._run = None
 
     def abandon(self) -> None:
-        """Called by `fit` when it ends with an error: give the signals back."""
+        """Called by `fit` when it ends, also with an error: give the signals back."""
         self._restore_handlers()
+        self._run = None
 
     # --- signals -----------------------------------------------------------------------------------------------------
 
@@ -97,7 +130,10 @@ class BackupAndRestore(Callback):
                 raise KeyboardInterrupt
             self._signalled = number
 
-        self._handlers = {number: signal.signal(number, note) for number in (signal.SIGINT, signal.SIGTERM)}
+        for number in (signal.SIGINT, signal.SIGTERM):
+            # None is a handler that Python did not set and could not set again.
+            if signal.getsignal(number) not in (signal.SIG_IGN, None):
+                self._handlers[number] = signal.signal(number, note)
 
     def _restore_handlers(self) -> None:
         for number, handler in self._handlers.items():
@@ -106,47 +142,59 @@ class BackupAndRestore(Callback):
 
     # --- files -------------------------------------------------------------------------------------------------------
 
-    def _make_folder(self) -> None:
+    @contextmanager
+    def _disk(self, what: str) -> Iterator[None]:
+        """Raise the errors of a disk as ones of their kind that name the folder."""
         try:
-            self.folder.mkdir(parents=True, exist_ok=True)
-            for part in self.folder.glob(f".*{SUFFIX}.*.part"):  # left by a stop in the middle of writing
-                part.unlink(missing_ok=True)
+            yield
         except OSError as error:
-            raise OSError(f"BackupAndRestore: the folder {self.folder} cannot be made: {error}") from error
+            reason = error.strerror or str(error)
+            raise OSError(error.errno, f"BackupAndRestore: {what} this folder ({reason})", str(self.folder)) from error
+
+    def _prepare_folder(self) -> None:
+        self.folder.mkdir(parents=True, exist_ok=True)
+        for part in self.folder.glob(f".*{SUFFIX}.*.part"):  # left by a stop in the middle of writing
+            part.unlink(missing_ok=True)
+        with tempfile.TemporaryFile(dir=self.folder):  # a folder that cannot be written is found before any training
+            pass
 
     def _found(self) -> list[Path]:
         """The checkpoints of the folder, oldest first."""
         return sorted(self.folder.glob(f"*{SUFFIX}"))
 
     def _write(self, state: dict[str, Any]) -> None:
-        if not _finite(state["tensors"].values()):
+        if not _finite([state["tensors"][name] for name in self.model.state_dict()]):
             warnings.warn(
                 "BackupAndRestore: some weights are not finite numbers; no checkpoint is written, the last one stays.",
+                RuntimeWarning,
                 stacklevel=2,
             )
             return
         content = io.BytesIO()
         torch.save(state, content)
         data = content.getbuffer()
-        digest = hashlib.sha256(data).hexdigest()[:32]
-        path = self.folder / f"{state['epoch']:08d}-{state['sums']['batches']:012d}-{digest}{SUFFIX}"
-        try:
+        path = self.folder / f"{state['epoch']:08d}-{state['sums']['batches']:012d}-{_digest(data)}{SUFFIX}"
+        with self._disk("no checkpoint could be written to"):
             with replacing(path) as part:
                 part.write_bytes(data)
-        except OSError as error:
-            raise OSError(f"BackupAndRestore: no checkpoint could be written to {self.folder}: {error}") from error
-        for old in self._found()[:-KEPT]:
-            old.unlink(missing_ok=True)
+            torn, self._torn = [each for each in self._torn if each != path], []
+            whole = [each for each in self._found() if each not in torn]
+            for old in [*torn, *whole[:-KEPT]]:
+                old.unlink(missing_ok=True)
+
+
+def _digest(data: Any) -> str:
+    return hashlib.sha256(data).hexdigest()[:DIGITS]
 
 
 def _read(path: Path) -> dict[str, Any] | None:
     """A checkpoint; None for one whose bytes are not those that its name was made of."""
     data = path.read_bytes()
-    if hashlib.sha256(data).hexdigest()[:32] != path.name.removesuffix(SUFFIX).rpartition("-")[2]:
+    if _digest(data) != path.name.removesuffix(SUFFIX).rpartition("-")[2]:
         return None
     return torch.load(io.BytesIO(data), map_location="cpu", weights_only=True)
 
 
-def _finite(tensors: Any) -> bool:
+def _finite(tensors: list[torch.Tensor]) -> bool:
     floats = [tensor for tensor in tensors if tensor.is_floating_point() and tensor.numel()]
     return not floats or bool(torch.stack([torch.isfinite(tensor).all() for tensor in floats]).all())

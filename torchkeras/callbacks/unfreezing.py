@@ -26,6 +26,7 @@ class GradualUnfreezing(Callback):
         self.schedule, self.restore = dict(schedule), restore
         self._layers: dict[int, list[Any]] = {}
         self._before: list[tuple[Any, bool]] = []
+        self._epoch: int | None = None  # the last one begun
 
     def on_train_begin(self, logs: Any = None) -> None:
         self._layers = {epoch: [self._find(each) for each in _several(names)] for epoch, names in self.schedule.items()}
@@ -34,10 +35,22 @@ class GradualUnfreezing(Callback):
             if sum(other is layer for other in found) > 1:
                 raise ValueError(f"GradualUnfreezing: layer {layer.name!r} stands in schedule twice.")
         self._before = [(layer, layer.trainable) for layer in found]
+        self._epoch = None
 
     def on_epoch_begin(self, epoch: int, logs: Any = None) -> None:
+        self._epoch = epoch
         wanted = [(layer, first <= epoch) for first, layers in self._layers.items() for layer in layers]
         self._set(wanted)
+
+    def state_dict(self) -> dict[str, Any]:
+        return {"epoch": self._epoch}
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        if set(state) != {"epoch"}:
+            found = ", ".join(sorted(state)) or "nothing"
+            raise ValueError(f"GradualUnfreezing: the state must hold epoch; found {found}.")
+        if state["epoch"] is not None:
+            self.on_epoch_begin(state["epoch"])
 
     def on_train_end(self, logs: Any = None) -> None:
         if self.restore:

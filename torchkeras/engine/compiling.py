@@ -16,6 +16,7 @@ from torchkeras.engine.added import add_activity_losses
 from torchkeras.engine.compiled import compile_arguments, reported_names, resolve, training_config
 from torchkeras.engine.extending import Extending, own_step
 from torchkeras.engine.guard import POLICIES, Guard
+from torchkeras.engine.measures import TorchMetric
 from torchkeras.engine.steps import NO_LOSS, Recipe, test_step, train_step
 from torchkeras.engine.symbol import KerasTensor, as_list
 
@@ -84,6 +85,13 @@ class Compiling(Extending, abstract=True):
         owns_step = own_step(self, "train") is not None
         if not (targets or self._added_losses or owns_loss or owns_step or self._may_add_losses()):
             raise ValueError(f"compile: {NO_LOSS[0].lower()}{NO_LOSS[1:]}")
+        if self.on_nonfinite is not None:
+            for measure in (measure for target in targets for measure in target.measures):
+                if isinstance(measure.metric, TorchMetric):
+                    raise ValueError(
+                        f"compile: on_nonfinite={self.on_nonfinite!r} cannot take back what {measure.name!r}, a metric in "
+                        "the manner of torchmetrics, has counted; use a metric of torchkeras.metrics."
+                    )
         self._recipe = Recipe(
             self._trained_network(),
             targets,
@@ -94,7 +102,7 @@ class Compiling(Extending, abstract=True):
             self._needs_details(),
             len(self._added_losses),
             list(self._added_metrics),
-            None if self.on_nonfinite is None else Guard(self.on_nonfinite, self._changing, self._device),
+            None if self.on_nonfinite is None else Guard(self.on_nonfinite, Changing(self), self._device),
             self.compute_loss if owns_loss else None,
         )
         if owns_step:
@@ -114,13 +122,6 @@ class Compiling(Extending, abstract=True):
         """Whether the class of some layer speaks of `add_loss`."""
         methods = (getattr(type(m), name) for m in self.modules() for name in ("call", "forward") if hasattr(m, name))
         return any("add_loss" in getattr(getattr(m, "__code__", None), "co_names", ()) for m in methods)
-
-    def _changing(self) -> list[torch.Tensor]:
-        """All tensors that a step changes in place."""
-        recipe = self._ready()
-        kept = [tensor for metric in recipe.kept.values() for tensor in metric.variables]
-        buffers = [buffer for buffer in self.buffers() if buffer.numel()]
-        return [*recipe.parameters, *buffers, *recipe.optimizer.tensors(), *kept]
 
     @property
     def metrics_names(self) -> list[str]:
@@ -149,10 +150,13 @@ class Compiling(Extending, abstract=True):
 
     def _step(self, kind: str) -> Any:
         built_in = train_step if kind == "train" else test_step
-        return own_step(self, kind) or partial(built_in, self._ready())
+        recipe, own = self._ready(), own_step(self, kind)
+        if own is not None and kind == "train" and recipe.guard is not None:
+            guard = recipe.guard
+            return lambda batch: guard.watched(partial(own, batch), batch.size)
+        return own or partial(built_in, recipe)
 
     # --- state -------------------------------------------------------------------------------------------------------
-
 
     @contextmanager
     def _mode(self, training: bool) -> Iterator[None]:
@@ -214,3 +218,26 @@ class Compiling(Extending, abstract=True):
         if arrays is not None:
             self._settle()
             self.optimizer.set_weights(arrays)
+
+
+class Changing:
+    """What a training step of a model changes in place; see `engine.guard.Watched`."""
+
+    def __init__(self, model: Compiling):
+        self._model = model
+
+    def trained(self) -> dict[Any, torch.Tensor]:
+        recipe = self._model._ready()
+        return {id(tensor): tensor for tensor in (*recipe.parameters, *recipe.optimizer.tensors())}
+
+    def counted(self) -> dict[Any, torch.Tensor]:
+        kept = [tensor for metric in self._model._ready().kept.values() for tensor in metric.variables]
+        buffers = {name: buffer for name, buffer in self._model.named_buffers() if buffer.numel()}
+        return {**buffers, **{id(tensor): tensor for tensor in kept}}
+
+    def forget(self, known: set[Any]) -> None:
+        recipe = self._model._ready()
+        recipe.optimizer.forget(known)
+        for metric in recipe.kept.values():
+            if not known.issuperset(map(id, metric.variables)):
+                metric.reset_state()

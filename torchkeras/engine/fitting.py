@@ -43,17 +43,21 @@ def fit(network: Any, run: Run, plan: Plan, hooks: CallbackList) -> None:
     for callback in hooks:
         if hasattr(callback, "resume"):
             callback.resume(run)
-    while run.epoch < plan.epochs and not network.stop_training:
+    while run.epoch < plan.epochs and (run.midway or not network.stop_training):
+        over = run.midway and network.stop_training  # what the epoch goes on from was its last batch
         hooks.on_epoch_begin(run.epoch, {})
-        stopped = partial(_stopped, network, run)
-        run_epoch(plan.step(), run.opened(plan.order), run.sums, hooks, "train", stopped)
+        batches = run.opened(plan.order)
+        if not over:
+            run_epoch(plan.step(), batches, run.sums, hooks, "train", partial(_stopped, network, run))
         if run.interrupted or not run.sums.batches:  # none: the data has ended
             break
         _end_epoch(network, run, plan, hooks)
         run.epoch += 1
-        if run.source.ended:
+        if run.source.ended or run.interrupted:
             break
     hooks.on_train_end({})
+    if getattr(run.recipe.optimizer, "use_ema", False):
+        run.recipe.optimizer.overwrite_with_ema()  # as in Keras 3, when training ends
 
 
 def _stopped(network: Any, run: Run) -> bool:
@@ -63,10 +67,10 @@ def _stopped(network: Any, run: Run) -> bool:
 
 def _end_epoch(network: Any, run: Run, plan: Plan, hooks: CallbackList) -> None:
     recipe = run.recipe
-    with torch.no_grad():
-        if recipe.parameters and recipe.optimizer.flush():  # gradients that wait for more batches
-            constrain(recipe)
-    _look_at(recipe, run, network)
+    if not look_at(recipe, network, f"epoch {run.epoch + 1}, batch "):
+        with torch.no_grad():
+            if recipe.parameters and recipe.optimizer.flush():  # gradients that wait for more batches
+                constrain(recipe)
     numbers = ordered(run.sums.means(), plan.names)  # before the validation, which counts with the same metrics
     sums = plan.validate(hooks, run) if plan.validate is not None and plan.due(run.epoch) else None
     validated = {} if sums is None else ordered(sums.means(), plan.names)
@@ -75,18 +79,22 @@ def _end_epoch(network: Any, run: Run, plan: Plan, hooks: CallbackList) -> None:
     hooks.on_epoch_end(run.epoch, logs)
 
 
-def _look_at(recipe: Recipe, run: Run, network: Any) -> None:
-    """Stop or raise, if the policy is to, after a number that is not finite."""
+def look_at(recipe: Recipe, network: Any, place: str) -> bool:
+    """Whether training ends since a number was not finite; warns of it, and has it end, or raises, as the policy is.
+
+    `place`: where the number of the batch is counted.
+    """
     if recipe.guard is None or not recipe.guard.tripped(now=True):
-        return
+        return False
     text = (
-        f"The loss or a gradient was not a finite number in epoch {run.epoch + 1}, batch "
-        f"{int(recipe.guard.good_steps) + 1}; the weights are those of the step before."
+        f"The loss or a gradient was not a finite number in {place}{int(recipe.guard.good_steps) + 1}; the weights are "
+        "those of the step before."
     )
     if recipe.guard.policy == "raise":
         raise FloatingPointError(text)
-    warnings.warn(text, stacklevel=2)
+    warnings.warn(text, RuntimeWarning, stacklevel=2)
     network.stop_training = True
+    return True
 
 
 def evaluate(recipe: Recipe, step: Step, source: Source, hooks: CallbackList, names: list[str]) -> Sums:

@@ -1,9 +1,12 @@
 """What happens when a loss or gradient is not a finite number: decided on the device, without waiting for it.
 
-Under every policy an update that such numbers would make is taken back, weights, statistics, moments and metrics alike.
-`skip` goes on with the next batch, and the skipped samples count in no mean. `stop` and `raise` take back all later
-updates as well, until the host looks (some ten times a second, and at an epoch's end): the weights are then those of
-the last good step.
+Under every policy an update that such numbers would make is taken back, weights, statistics, moments and metrics alike,
+and the batch counts in no mean. `skip` goes on with the next batch. `stop` and `raise` take back all later updates as
+well, until the host looks (some ten times a second, and at an epoch's end): the weights are then those of the last good
+step. Where gradients accumulate, those of a bad batch are left out of the mean.
+
+What the host counts goes on all the same: an optimizer's `iterations`, and what it computes from them (schedules, decay,
+Adam's bias correction), count a skipped batch too. Random numbers that a bad batch drew stay drawn.
 """
 
 # pyright: reportPrivateImportUsage=false
@@ -14,6 +17,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Protocol
 
 import torch
 from torch import Tensor
@@ -21,24 +25,43 @@ from torch import Tensor
 POLICIES = (None, "stop", "skip", "raise")
 LOOK_EVERY = 0.1  # seconds
 
-Values = dict[str, Tensor]
+Values = Mapping[str, Tensor]
+
+
+class Watched(Protocol):
+    """What a step changes in place, by keys that stay."""
+
+    def trained(self) -> dict[Any, Tensor]:
+        """Weights, and the optimizer's state without accumulated gradients."""
+        ...
+
+    def counted(self) -> dict[Any, Tensor]:
+        """Statistics of layers, and the states of metrics."""
+        ...
+
+    def forget(self, known: set[Any]) -> None:
+        """Take away the state that a step made anew: all whose key is not known."""
+        ...
 
 
 class Guard:
-    """Watches the steps of one epoch after another. `tensors`: gives all that a step changes in place."""
+    """Watches the steps of one epoch after another."""
 
-    def __init__(self, policy: str, tensors: Callable[[], list[Tensor]], device: torch.device):
+    def __init__(self, policy: str, watched: Watched, device: torch.device):
         self.policy = policy
-        self._tensors = tensors
-        self._device = device
-        self._kept: dict[int, Tensor] = {}
-        self._good = torch.ones((), dtype=torch.bool, device=device)
+        self._watched, self._device = watched, device
+        self._kept: dict[Any, Tensor] = {}
+        self._active = False
+        self._true = torch.ones((), dtype=torch.bool, device=device)
+        self._finite = self._update = self._true
+        self._updated = False
         self.begin()
 
     def begin(self) -> None:
         """Begin an epoch."""
+        self._good = self._true
         self.good_steps = torch.zeros((), dtype=torch.int64, device=self._device)
-        self.good_samples = torch.zeros((), device=self._device)
+        self.good_samples = torch.zeros((), dtype=torch.int64, device=self._device)
         self._next_look = time.perf_counter() + LOOK_EVERY
 
     def state_dict(self) -> dict[str, Tensor]:
@@ -51,18 +74,53 @@ class Guard:
             state[name].to(self._device, copy=True) for name in ("good", "good_steps", "good_samples")
         )
 
-    def watched(self, step: Callable[[], tuple[Values, Sequence[Tensor | None]]], samples: int) -> Values:
-        """Run a step that returns its numbers and gradients; take it back, and give zeros, if one is not finite."""
+    # --- a step ------------------------------------------------------------------------------------------------------
+
+    def watched(self, step: Callable[[], Values], samples: int) -> dict[str, Tensor]:
+        """Run a step that returns its numbers; take it back, and give zeros, if its loss or a gradient is not finite.
+
+        The step hands its gradients to `judged` on the way.
+        """
+        if self._active:  # a step of a user's own that calls the one it overrides
+            return dict(step())
         self._keep()
-        values, gradients = step()
+        self._active, self._finite, self._update, self._updated = True, self._true, self._true, False
+        try:
+            values = step()
+        finally:
+            self._active = False
         with torch.no_grad():
-            finite = _finite([values["loss"], *(gradient for gradient in gradients if gradient is not None)])
+            finite = self._finite & _finite([values["loss"]]) if "loss" in values else self._finite
             good = finite if self.policy == "skip" else finite & self._good
-            self._take_back_unless(good)
+            self._take_back(good)
             self._good = good
             self.good_steps += good
-            self.good_samples.add_(good, alpha=samples)
+            self.good_samples += good * samples
             return {name: value.where(good, 0) for name, value in values.items()}
+
+    def judged(
+        self, loss: Tensor, gradients: Sequence[Tensor | None], samples: float, optimizer: Any
+    ) -> tuple[Sequence[Tensor | None], Any]:
+        """What the optimizer may take of the gradients of a batch of so many samples, and how many samples they are of.
+
+        They are as given, unless the optimizer accumulates: then zeros, of no samples, for a bad batch.
+        """
+        if not self._active:
+            return gradients, samples
+        self._finite = self._finite & _finite([loss, *(gradient for gradient in gradients if gradient is not None)])
+        good = self._finite if self.policy == "skip" else self._finite & self._good
+        self._update = good
+        if not getattr(optimizer, "gradient_accumulation_steps", None):
+            return gradients, samples
+        masked = [None if gradient is None else gradient.where(good, 0) for gradient in gradients]
+        counted = good * samples
+        if self.policy == "skip":
+            self._update = optimizer.samples_with(counted) > 0
+        return masked, counted
+
+    def applied(self, updated: bool) -> None:
+        """Told whether the optimizer has changed the weights, rather than accumulated."""
+        self._updated = self._updated or updated
 
     def tripped(self, now: bool = False) -> bool:
         """Whether training must end; looks at the device from time to time, or `now`."""
@@ -73,16 +131,30 @@ class Guard:
 
     @torch.no_grad()
     def _keep(self) -> None:
-        tensors = list({id(tensor): tensor for tensor in self._tensors()}.values())
-        if self._kept.keys() != {id(tensor) for tensor in tensors}:
-            self._kept = {id(tensor): torch.empty_like(tensor) for tensor in tensors}
-        torch._foreach_copy_(list(self._kept.values()), tensors)
+        tensors = {**self._watched.trained(), **self._watched.counted()}
+        fit = self._kept.keys() == tensors.keys() and all(
+            kept.shape == tensors[key].shape and kept.dtype == tensors[key].dtype for key, kept in self._kept.items()
+        )
+        if not fit:
+            self._kept = {key: torch.empty_like(tensor) for key, tensor in tensors.items()}
+        if tensors:
+            torch._foreach_copy_([self._kept[key] for key in tensors], list(tensors.values()))
 
-    def _take_back_unless(self, good: Tensor) -> None:
-        for tensor in self._tensors():
-            before = self._kept.get(id(tensor))  # None: made in this step, from zeros
-            torch.where(good, tensor, torch.zeros_like(tensor) if before is None else before, out=tensor.detach())
+    def _take_back(self, good: Tensor) -> None:
+        trained, counted = self._watched.trained(), self._watched.counted()
+        # An update of accumulated gradients is one of the good batches, also when a bad one completes their number.
+        for tensors, stays in ((trained, self._update if self._updated else good), (counted, good)):
+            for key, tensor in tensors.items():
+                if key in self._kept:
+                    torch.where(stays, tensor, self._kept[key], out=tensor.detach())
+        # State that a first step has made of nothing: torch's optimizers begin theirs in ways of their own. Only there
+        # the host waits.
+        if (trained.keys() | counted.keys()) - self._kept.keys() and not good.item():
+            self._watched.forget(set(self._kept))
 
 
 def _finite(tensors: list[Tensor]) -> Tensor:
-    return torch.isfinite(torch.stack([norm.float() for norm in torch._foreach_norm(tensors, math.inf)])).all()
+    norms = torch._foreach_norm([tensor for tensor in tensors if tensor.numel()], math.inf)
+    if len({norm.dtype for norm in norms}) == 1:
+        return torch.isfinite(torch.stack(norms)).all()
+    return torch.stack([torch.isfinite(norm) for norm in norms]).all()

@@ -50,7 +50,7 @@ class Sums:
 
     def means(self) -> dict[str, torch.Tensor]:
         """The means, and what the metrics with state give, as device scalars."""
-        seen = max(self.seen, 1) if self.samples is None else self.samples().clamp(min=1)
+        seen = max(self.seen, 1) if self.samples is None else self.samples()  # NaN where all are left out
         means = {name: total / seen for name, total in self.totals.items()}
         return {**means, **{name: metric.result() for name, metric in self.kept.items()}}
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -22,29 +23,49 @@ FORMAT = 1
 class Run:
     """One call of `fit`: the epoch, the batches and sums of it, and whether it was interrupted.
 
+    `validation`: the source of the data to validate on, which has a place to go on from too.
     `keeps`: whether some callback may ask for the state, so that the random numbers at an epoch's start are kept.
+    `midway`: whether the next epoch is one that an earlier run has begun.
     `interrupted`: set by a callback that has written a checkpoint in the middle of an epoch and wants the end.
     """
 
-    def __init__(self, network: Any, source: Source, callbacks: CallbackList, epoch: int):
-        self.network, self.source, self.callbacks = network, source, callbacks
-        self.epoch = epoch
+    def __init__(
+        self, network: Any, source: Source, callbacks: CallbackList, epoch: int, validation: Source | None = None
+    ):
+        self.network, self.callbacks, self.epoch = network, callbacks, epoch
+        self.source, self.validation = source, validation
         self.sums = Sums()
         self.interrupted = False
         self.keeps = any(hasattr(callback, "resume") for callback in callbacks)
         self._order_random: dict[str, Any] = {}
         self._resumed: Mapping[str, Any] | None = None
+        if self.keeps:
+            for each in self._sources().values():
+                each.keep()
+                each.state_dict()  # what cannot go on after a stop is refused before any training
 
     @property
     def recipe(self) -> Recipe:
         """That of the model now: a callback may have changed what trains."""
         return self.network._ready()
 
+    @property
+    def midway(self) -> bool:
+        return self._resumed is not None and self._resumed["sums"]["batches"] > 0
+
+    def _sources(self) -> dict[str, Source]:
+        found = {"fit": self.source, "validation": self.validation}
+        return {name: source for name, source in found.items() if source is not None}
+
+    def _generators(self) -> dict[str, Any]:
+        """The random generators that the user's data has of its own."""
+        return {f"{k}:{place}": g for k, source in self._sources().items() for place, g in source.generators().items()}
+
     # --- an epoch ----------------------------------------------------------------------------------------------------
 
     def opened(self, order: str) -> Iterator[Batch]:
         """The batches of the epoch; behind those already done, when it goes on in the middle of one."""
-        recipe = self.recipe
+        recipe, midway = self.recipe, self.midway
         guard = recipe.guard
         self.sums = Sums(recipe.kept, samples=None if guard is None else lambda: guard.good_samples)
         if guard is not None:
@@ -52,42 +73,45 @@ class Run:
         for metric in recipe.kept.values():
             metric.reset_state()
         saved, self._resumed = self._resumed, None
-        if saved is None or not saved["sums"]["batches"]:
-            self._order_random = rng.state() if self.keeps else {}
+        if saved is None or not midway:
+            self._order_random = rng.state(self._generators()) if self.keeps else {}
             return self.source.batches(order)
         self._restore(saved)  # once more: hooks at the epoch's start may have changed what was there
-        rng.restore(saved["order_random"])
         self._order_random = saved["order_random"]
+        rng.restore(self._order_random, self._generators())
         batches = self.source.batches(order, skip=saved["sums"]["batches"])
-        rng.restore(saved["random"])
+        rng.restore(saved["random"], self._generators())
         return batches
 
     # --- the state ---------------------------------------------------------------------------------------------------
 
     def state_dict(self, epoch_done: bool = False) -> dict[str, Any]:
-        """All that going on bit by bit needs: tensors (not copied) and plain values. `epoch_done`: at an epoch's end."""
-        sums = Sums() if epoch_done else self.sums
-        return {
-            "format": FORMAT,
-            "epoch": self.epoch + int(epoch_done),
+        """All that going on bit by bit needs: tensors (not copied) and plain values. `epoch_done`: at an epoch's end.
+
+        Raises TypeError for a state of a callback, a metric, an optimizer or the data that holds anything else.
+        """
+        recipe, sums = self.recipe, Sums() if epoch_done else self.sums
+        found = {
             "tensors": _tensors(self.network),
             "generators": _generators(self.network),
-            "optimizer": [type(self.recipe.optimizer).__name__, self.recipe.optimizer.state_dict()],
+            "optimizer": [type(recipe.optimizer).__name__, recipe.optimizer.state_dict()],
             "sums": {"totals": sums.totals, "seen": sums.seen, "batches": sums.batches},
-            "metrics": {name: metric.state_dict() for name, metric in self.recipe.kept.items()},
-            "callbacks": [[type(callback).__name__, state] for callback, state in _states(self.callbacks)],
-            "guard": {} if self.recipe.guard is None else self.recipe.guard.state_dict(),
-            "source": self.source.state_dict(),
+            "metrics": {name: metric.state_dict() for name, metric in recipe.kept.items()},
+            "callbacks": {name: state for name, (_, state) in _states(self.callbacks).items()},
+            "guard": {} if recipe.guard is None else recipe.guard.state_dict(),
+            "sources": {name: source.state_dict() for name, source in self._sources().items()},
             "order_random": {} if epoch_done else self._order_random,
-            "random": rng.state(),
+            "random": {**rng.state(self._generators()), **self.source.drawn()},
             "stop_training": bool(getattr(self.network, "stop_training", False)),
         }
+        return {"format": FORMAT, "epoch": self.epoch + int(epoch_done), **_plain(found, "state")}
 
     def load_state_dict(self, saved: Mapping[str, Any]) -> None:
-        """Go on from a state. Raises ValueError when it is of another model, optimizer or list of callbacks."""
+        """Go on from a state. Raises ValueError when it is of another model, optimizer, data or list of callbacks."""
         self._check(saved)
+        for name, source in self._sources().items():
+            source.load_state_dict(saved["sources"][name])
         self._restore(saved)
-        self.source.load_state_dict(saved["source"])
         self.epoch = saved["epoch"]
         self.network.__dict__["stop_training"] = saved["stop_training"]
         self._resumed = saved
@@ -106,41 +130,37 @@ class Run:
         for what, mine, other in (
             ("optimizer", type(self.recipe.optimizer).__name__, saved["optimizer"][0]),
             ("metrics", sorted(self.recipe.kept), sorted(saved["metrics"])),
+            ("data of", list(self._sources()), list(saved["sources"])),
         ):
             if mine != other:
                 raise ValueError(f"The checkpoint was made with the {what} {other}; here there is {mine}.")
-        self._callbacks_of(saved)
-
-    def _callbacks_of(self, saved: Mapping[str, Any]) -> list[tuple[Any, Any]]:
-        """The callbacks with the states saved for them, by class and order."""
-        found, rest = [], list(self.callbacks)
-        for name, state in saved["callbacks"]:
-            callback = next((callback for callback in rest if type(callback).__name__ == name), None)
-            if callback is None:
+        callbacks = _numbered(self.callbacks)
+        for name in saved["callbacks"]:
+            if name not in callbacks:
                 raise ValueError(f"The checkpoint has the state of a callback {name}, which is not given here.")
-            rest = rest[rest.index(callback) + 1 :]
-            found.append((callback, state))
-        return found
 
     @torch.no_grad()
     def _restore(self, saved: Mapping[str, Any]) -> None:
-        for name, tensor in _tensors(self.network).items():
+        callbacks = _numbered(self.callbacks)
+        for name, state in saved["callbacks"].items():  # before the optimizer: they may decide what trains
+            callbacks[name].load_state_dict(state)
+        recipe = self.recipe
+        tensors = _tensors(self.network)
+        for name, tensor in tensors.items():
             tensor.copy_(saved["tensors"][name])
         for name, (device, state) in saved["generators"].items():
             module, _, key = name.rpartition(".")
             setattr(self.network.get_submodule(module), key, torch.Generator(device).set_state(state))
-        self.recipe.optimizer.load_state_dict(saved["optimizer"][1])
-        device = next((t.device for t in _tensors(self.network).values()), None)
+        recipe.optimizer.load_state_dict(saved["optimizer"][1])
+        device = next((tensor.device for tensor in tensors.values()), None)
         sums = saved["sums"]
         self.sums.totals = {name: total.to(device, copy=True) for name, total in sums["totals"].items()}
         self.sums.seen, self.sums.batches = sums["seen"], sums["batches"]
         for name, found in saved["metrics"].items():
-            self.recipe.kept[name].load_state_dict(found)
-        for callback, state in self._callbacks_of(saved):
-            callback.load_state_dict(state)
-        if self.recipe.guard is not None and saved["guard"]:
-            self.recipe.guard.load_state_dict(saved["guard"])
-        rng.restore(saved["random"])
+            recipe.kept[name].load_state_dict(found)
+        if recipe.guard is not None and saved["guard"]:
+            recipe.guard.load_state_dict(saved["guard"])
+        rng.restore(saved["random"], self._generators())
 
 
 def _tensors(network: Network) -> dict[str, torch.Tensor]:
@@ -158,18 +178,37 @@ def _generators(network: Network) -> dict[str, list[Any]]:
     }
 
 
-def _states(callbacks: CallbackList) -> list[tuple[Any, Any]]:
+def _numbered(callbacks: CallbackList) -> dict[str, Any]:
+    """Callbacks by class; a second one of a class is "EarlyStopping 2"."""
+    found: dict[str, Any] = {}
+    counts: Counter[str] = Counter()
+    for callback in callbacks:
+        name = type(callback).__name__
+        counts[name] += 1
+        found[name if counts[name] == 1 else f"{name} {counts[name]}"] = callback
+    return found
+
+
+def _states(callbacks: CallbackList) -> dict[str, tuple[Any, Any]]:
     """The callbacks that have a state, with it."""
-    found = [(callback, callback.state_dict()) for callback in callbacks if hasattr(callback, "state_dict")]
-    return [(callback, _plain(state)) for callback, state in found if state]
+    found = {name: (each, each.state_dict()) for name, each in _numbered(callbacks).items() if hasattr(each, "state_dict")}
+    return {name: (callback, state) for name, (callback, state) in found.items() if state}
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: Any, place: str) -> Any:
     """Arrays of NumPy as tensors, its numbers as Python's: a checkpoint holds nothing else."""
     if isinstance(value, Mapping):
-        return {key: _plain(item) for key, item in value.items()}
+        return {_plain(key, place): _plain(item, f"{place}[{key!r}]") for key, item in value.items()}
     if isinstance(value, (list, tuple)):
-        return [_plain(item) for item in value]
-    if isinstance(value, np.ndarray):
+        found = [_plain(item, f"{place}[{i}]") for i, item in enumerate(value)]
+        return tuple(found) if isinstance(value, tuple) else found
+    if isinstance(value, np.ndarray) and value.dtype.kind in "biufc":
         return torch.from_numpy(value.copy())
-    return value.item() if isinstance(value, np.generic) else value
+    value = value.item() if isinstance(value, np.generic) else value
+    if isinstance(value, torch.Tensor):
+        return value.detach()
+    if value is None or isinstance(value, (bool, int, float, complex, str, bytes)):
+        return value
+    raise TypeError(
+        f"BackupAndRestore keeps numbers, strings, arrays and lists and dicts of them; {place} is a {type(value).__name__}."
+    )

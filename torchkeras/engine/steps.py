@@ -59,23 +59,29 @@ def train_step(recipe: Recipe, batch: Batch) -> Values:
     """Forward, gradients, update. Returns the reported numbers as device scalars, those of metrics with state left out."""
     if recipe.guard is not None:
         return recipe.guard.watched(lambda: _train(recipe, batch), batch.size)
-    return _train(recipe, batch)[0]
+    return _train(recipe, batch)
 
 
-def _train(recipe: Recipe, batch: Batch) -> tuple[Values, Sequence[torch.Tensor | None]]:
+def _train(recipe: Recipe, batch: Batch) -> Values:
     loss, values = losses(recipe, batch)
-    return values, minimize(recipe, loss, batch.size)
+    minimize(recipe, loss, batch.size)
+    return values
 
 
-def minimize(recipe: Recipe, loss: torch.Tensor, samples: int) -> Sequence[torch.Tensor | None]:
-    """One update of the weights against the gradients of a loss over so many samples; returns these."""
+def minimize(recipe: Recipe, loss: torch.Tensor, samples: Any) -> None:
+    """One update of the weights against the gradients of a loss over so many samples."""
     if not recipe.parameters:
-        return ()
-    gradients = torch.autograd.grad(loss, recipe.parameters, _one(loss.dtype, loss.device), allow_unused=True)
+        return
+    guard, optimizer = recipe.guard, recipe.optimizer
+    gradients: Any = torch.autograd.grad(loss, recipe.parameters, _one(loss.dtype, loss.device), allow_unused=True)
     with torch.no_grad():
-        if recipe.optimizer.apply(recipe.parameters, gradients, samples):
+        if guard is not None:
+            gradients, samples = guard.judged(loss.detach(), gradients, samples, optimizer)
+        updated = optimizer.apply(recipe.parameters, gradients, samples)
+        if guard is not None:
+            guard.applied(updated)
+        if updated:
             constrain(recipe)
-    return gradients
 
 
 def constrain(recipe: Recipe) -> None:

@@ -129,10 +129,10 @@ class Trainer(Compiling, abstract=True):
         size = source.batch_size if validation_batch_size is None else validation_batch_size
         source, validation = self._validation(source, validation_split, validation_data, size, validation_steps, made)
         recipe, names = self._ready(), self.metrics_names
-        hooks = self._hooks(callbacks, source, verbose, epochs, validation is not None, History())
-        self.history = hooks.callbacks[-1]
+        self.history = History()
+        hooks = self._hooks(callbacks, source, verbose, epochs, validation is not None, self.history)
         self.stop_training = False
-        run = Run(self, source, hooks, initial_epoch)
+        run = Run(self, source, hooks, initial_epoch, validation)
         validate = None if validation is None else partial(self._validate, source, validation, size is None)
         self.__dict__["_validated"] = validation
         order = "batch" if shuffle == "batch" else "shuffled" if shuffle else "sequential"
@@ -272,8 +272,13 @@ class Trainer(Compiling, abstract=True):
     def train_on_batch(self, x: Any, y: Any = None, sample_weight: Any = None, class_weight: Any = None) -> Any:
         """One update on one batch; returns the loss, or a list in the order of `metrics_names`, as floats."""
         batch = self._one_batch("train_on_batch", x, y, sample_weight, class_weight)
-        with self._collected(self._ready()), self._mode(True):
-            return self._numbers(self._step("train")(batch))
+        recipe = self._ready()
+        if recipe.guard is not None:
+            recipe.guard.begin()
+        with self._collected(recipe), self._mode(True):
+            values = self._step("train")(batch)
+        fitting.look_at(recipe, self, "batch ")
+        return self._numbers(values)
 
     def test_on_batch(self, x: Any, y: Any = None, sample_weight: Any = None) -> Any:
         """The reported numbers on one batch, in evaluation mode."""

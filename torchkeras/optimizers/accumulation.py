@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -17,28 +18,39 @@ class Accumulator:
     """mean = sum(samples * gradient) / sum(samples) over the batches since the last `take`.
 
     The buffers hold the mean at any time, so that half types do not overflow. `count`: the batches in it; `samples`:
-    their samples, None where a file told only the batches, which then count as many each as the next one has.
+    their samples, None where a file told only the batches, which then count as many each as the next one has; a tensor
+    where only the device knows, since batches that were no finite numbers are left out.
     """
 
     def __init__(self) -> None:
         self.count = 0
-        self.samples: float | None = 0.0
+        self.samples: float | Tensor | None = 0.0
         self.buffers: list[Tensor] = []
         self.present: set[int] = set()  # the parameters that had a gradient in any batch
 
-    def add(self, parameters: Sequence[Tensor], gradients: Gradients, samples: float) -> None:
-        """Take the gradients of a batch into the mean; None counts as zeros."""
+    def samples_with(self, samples: Any) -> Any:
+        """The samples of the mean when a further batch is in it."""
+        return samples + (self.count * samples if self.samples is None else self.samples)
+
+    def add(self, parameters: Sequence[Tensor], gradients: Gradients, samples: Any) -> None:
+        """Take the gradients of a batch into the mean; None counts as zeros. `samples`: a number, or a tensor."""
         if len(self.buffers) != len(parameters):
             self.buffers = [torch.zeros_like(p, requires_grad=False) for p in parameters]
         found = [i for i, gradient in enumerate(gradients) if gradient is not None]
-        before = self.count * samples if self.samples is None else self.samples
-        self.samples = before + samples
-        weight = samples / self.samples if self.samples else 0.0
-        given = [gradients[i] for i in found]
+        self.samples = self.samples_with(samples)
+        given: Any = [gradients[i] for i in found]
+        if isinstance(self.samples, Tensor):
+            weight: Any = samples / self.samples.clamp(min=1)
+        else:
+            weight = samples / self.samples if self.samples else 0.0
         if self.count == 0:
             torch._foreach_zero_(self.buffers)
-            if found and weight:
+            if found and (isinstance(weight, Tensor) or weight):
                 torch._foreach_copy_([self.buffers[i] for i in found], given)  # type: ignore[arg-type]
+        elif isinstance(weight, Tensor):
+            torch._foreach_mul_(self.buffers, 1.0 - weight)
+            if found:
+                torch._foreach_add_([self.buffers[i] for i in found], torch._foreach_mul(given, weight))
         elif len(found) == len(self.buffers):
             torch._foreach_lerp_(self.buffers, given, weight)  # type: ignore[call-overload]
         else:

@@ -39,6 +39,8 @@ class State:
     moment_names: ClassVar[tuple[str, ...]]
     counts_steps: ClassVar[bool]
     iterations: int
+    use_ema: bool
+    keeps_moments: Any
     _parameters: list[Tensor]
     _arrangements: list[Arrangement]
     _layers: list[str] | None
@@ -72,6 +74,25 @@ class State:
     def _begin(self) -> None:
         for group in self._groups:
             group.moments = group.moments or self._zeros(group)
+
+    def tensors(self) -> list[Tensor]:
+        """All tensors that a step changes beside the weights: moments and averages, made if they are not there yet.
+
+        Gradients that accumulate are not among them.
+        """
+        if self.keeps_moments:
+            self._begin()
+        if self.use_ema:
+            self._averages.begin(self._parameters)
+        moments = [tensor for group in self._groups for values in group.moments for tensor in values]
+        return [*moments, *self._averages.values]
+
+    def forget(self, known: set[int]) -> None:
+        """Nothing to do: `tensors` made all there is."""
+
+    def samples_with(self, samples: Any) -> Any:
+        """How many samples the accumulated gradients are the mean of when a batch of so many is among them."""
+        return self._accumulated.samples_with(samples)
 
     weights = property(lambda self: self.get_weights(), doc="The state, as `get_weights` gives it.")
 

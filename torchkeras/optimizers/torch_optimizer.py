@@ -158,6 +158,18 @@ class TorchOptimizer:
 
     # --- state -------------------------------------------------------------------------------------------------------
 
+    def tensors(self) -> list[Tensor]:
+        """All tensors of the state there is now; an optimizer of torch makes them in its first step."""
+        states = [] if self.optimizer is None else self.optimizer.state.values()
+        return [value for state in states for value in state.values() if isinstance(value, Tensor)]
+
+    def forget(self, known: set[int]) -> None:
+        """Take away the state of the parameters of which no tensor is among these, by `id`: the next step makes it."""
+        state = self._bound().state
+        for parameter, values in list(state.items()):
+            if not any(id(value) in known for value in values.values()):
+                del state[parameter]
+
     def get_weights(self) -> Any:
         """Raises ValueError: the state has no form in Keras; see `state_dict`."""
         raise ValueError(f"{self._name}, of torch.optim, has no state in Keras's form: use state_dict.")
