@@ -1,5 +1,6 @@
 """Callbacks: objects whose hooks the loop calls while a model is trained, evaluated or used."""
 
+from torchkeras.callbacks.backup import BackupAndRestore
 from torchkeras.callbacks.base import Callback, CallbackList, Logs
 from torchkeras.callbacks.checkpoint import ModelCheckpoint
 from torchkeras.callbacks.control import EarlyStopping, TerminateOnNaN, TimeLimit
@@ -16,6 +17,7 @@ from torchkeras.callbacks.tensorboard import TensorBoard
 from torchkeras.callbacks.unfreezing import GradualUnfreezing
 
 __all__ = [
+    "BackupAndRestore",
     "BaseLogger",
     "CSVLogger",
     "Callback",

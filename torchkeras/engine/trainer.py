@@ -116,9 +116,11 @@ class Trainer(Compiling, abstract=True):
         size = source.batch_size if validation_batch_size is None else validation_batch_size
         source, validation = self._validation(source, validation_split, validation_data, size, validation_steps, made)
         recipe, names = self._ready(), self.metrics_names
-        hooks = self._hooks(callbacks, source, verbose, epochs, validation is not None, History())
-        self.history = hooks.callbacks[-1]
+        self.history = History()
+        hooks = self._hooks(callbacks, source, verbose, epochs, validation is not None, self.history)
         self.stop_training = False
+        if validation is not None:
+            self._step("test")  # what cannot be evaluated is told before the first epoch
         run = Run(self, source, hooks, initial_epoch)
         validate = None if validation is None else partial(self._evaluate, validation)
         order = "batch" if shuffle == "batch" else "shuffled" if shuffle else "sequential"
