@@ -18,6 +18,7 @@ from torchkeras.callbacks.base import Callback
 STREAMS = ("stdout", "stderr")
 COUNT_MODES = {"samples": "sample", "steps": "batch"}
 READ_EVERY = 0.1  # seconds
+NOT_SHOWN = ("batch", "size", "lr")
 
 
 class ProgbarLogger(Callback):
@@ -133,8 +134,9 @@ class ProgbarLogger(Callback):
         self._bar = None
 
     def _described(self, logs: Mapping[str, Any]) -> str:
-        """` - `-joined numbers of the logs that are among the run's metrics, as Keras prints them."""
-        names = [name for name in self.params.get("metrics") or logs if name in logs and name not in ("batch", "size")]
+        """` - `-joined numbers of the logs, as Keras prints them: the run's metrics, then what others have added."""
+        known = [name for name in self.params.get("metrics") or () if name in logs]
+        names = [*known, *(name for name in logs if name not in (*known, *NOT_SHOWN))]
         return " - ".join(f"{name}: {formatted(logs[name])}" for name in names)
 
 

@@ -83,7 +83,7 @@ class Compiling(Extending, abstract=True):
         )
         owns_loss = type(self).compute_loss is not Extending.compute_loss
         owns_step = own_step(self, "train") is not None
-        if not (targets or self._added_losses or owns_loss or owns_step or self._may_add_losses()):
+        if not (owns_step or self._has_loss(targets)):
             raise ValueError(f"compile: {NO_LOSS[0].lower()}{NO_LOSS[1:]}")
         if self.on_nonfinite is not None:
             for measure in (measure for target in targets for measure in target.measures):
@@ -118,6 +118,11 @@ class Compiling(Extending, abstract=True):
         masked = any(tensor._keras_mask is not None for tensor in self.outputs)
         return masked or any(getattr(m, "activity_regularizer", None) is not None for m in self.modules())
 
+    def _has_loss(self, targets: Any) -> bool:
+        """Whether there is something that the built-in steps can compute a loss of."""
+        owns_loss = type(self).compute_loss is not Extending.compute_loss
+        return bool(targets or self._added_losses or owns_loss or self._may_add_losses())
+
     def _may_add_losses(self) -> bool:
         """Whether the class of some layer speaks of `add_loss`."""
         methods = (getattr(type(m), name) for m in self.modules() for name in ("call", "forward") if hasattr(m, name))
@@ -149,12 +154,16 @@ class Compiling(Extending, abstract=True):
         return next((t.device for t in (*self.parameters(), *self.buffers())), config.device())
 
     def _step(self, kind: str) -> Any:
-        built_in = train_step if kind == "train" else test_step
         recipe, own = self._ready(), own_step(self, kind)
+        if own is None and not self._has_loss(recipe.targets):
+            raise ValueError(
+                f"{type(self).__name__} {self.name!r} has no loss for an evaluation: give compile a `loss`, or its class "
+                f"a {kind}_step."
+            )
         if own is not None and kind == "train" and recipe.guard is not None:
             guard = recipe.guard
             return lambda batch: guard.watched(partial(own, batch), batch.size)
-        return own or partial(built_in, recipe)
+        return own or partial(train_step if kind == "train" else test_step, recipe)
 
     # --- state -------------------------------------------------------------------------------------------------------
 
