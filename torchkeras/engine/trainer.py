@@ -8,7 +8,6 @@ from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
-import numpy as np
 import torch
 
 from torchkeras import config, losses, optimizers

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -26,7 +26,7 @@ class Accumulator:
         self.buffers: list[Tensor] = []
         self.present: set[int] = set()  # the parameters that had a gradient in any batch
 
-    def add(self, parameters: Sequence[Tensor], gradients: Gradients, samples: float) -> None:
+    def add(self, parameters: list[Tensor], gradients: Gradients, samples: float) -> None:
         """Take the gradients of a batch into the mean; None counts as zeros."""
         if len(self.buffers) != len(parameters):
             self.buffers = [torch.zeros_like(p, requires_grad=False) for p in parameters]
@@ -34,17 +34,17 @@ class Accumulator:
         before = self.count * samples if self.samples is None else self.samples
         self.samples = before + samples
         weight = samples / self.samples if self.samples else 0.0
-        given = [gradients[i] for i in found]
+        given: Any = [gradients[i] for i in found]
         if self.count == 0:
             torch._foreach_zero_(self.buffers)
             if found and weight:
-                torch._foreach_copy_([self.buffers[i] for i in found], given)  # type: ignore[arg-type]
+                torch._foreach_copy_([self.buffers[i] for i in found], given)
         elif len(found) == len(self.buffers):
-            torch._foreach_lerp_(self.buffers, given, weight)  # type: ignore[call-overload]
+            torch._foreach_lerp_(self.buffers, given, weight)
         else:
             torch._foreach_mul_(self.buffers, 1.0 - weight)
             if found:
-                torch._foreach_add_([self.buffers[i] for i in found], given, alpha=weight)  # type: ignore[call-overload]
+                torch._foreach_add_([self.buffers[i] for i in found], given, alpha=weight)
         self.present.update(found)
         self.count += 1
 
@@ -54,13 +54,13 @@ class Accumulator:
         self.count, self.samples, self.present = 0, 0.0, set()
         return mean
 
-    def follow(self, parameters: Sequence[Tensor]) -> None:
+    def follow(self, parameters: list[Tensor]) -> None:
         """Bring the buffers to where the parameters are now."""
         if self.buffers:
             self.buffers = fitted_to(parameters, self.buffers)
 
 
-def fitted_to(parameters: Sequence[Tensor], values: Sequence[Tensor]) -> list[Tensor]:
+def fitted_to(parameters: list[Tensor], values: list[Tensor]) -> list[Tensor]:
     """Copies of the values with the device, type and memory layout of the parameters."""
     with torch.no_grad():
         return [torch.empty_like(p, requires_grad=False).copy_(v) for p, v in zip(parameters, values, strict=True)]

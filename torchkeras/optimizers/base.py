@@ -145,7 +145,7 @@ class Optimizer(State):
     def exclude_from_weight_decay(
         self, var_list: Iterable[Any] | None = None, var_names: Iterable[str] | None = None
     ) -> None:
-        """Leave weights out of `weight_decay`: these themselves, and those in whose name one of these patterns is found.
+        """Leave weights out of `weight_decay`: these themselves, and those in whose name one of the patterns is found.
 
         A pattern is a regular expression, looked for in a weight's own name ("bias"); one with a slash is a weight's
         whole path ("dense_1/kernel"). A second call replaces what a first one said.
@@ -250,7 +250,7 @@ class Optimizer(State):
         self._need_averages("overwrite_with_ema")
         with torch.no_grad():
             self._averages.begin(self._parameters)
-            torch._foreach_copy_(self._parameters, self._averages.values)  # type: ignore[arg-type]
+            torch._foreach_copy_(self._parameters, self._averages.values)
 
     def _need_averages(self, method: str) -> None:
         if not self.use_ema:
