@@ -128,7 +128,7 @@ def test_it_goes_on_after_a_stop(kind: str):
             ),
         ),
         (
-            lambda: TorchScheduler(lr_scheduler.StepLR, per="step"),
+            lambda: TorchScheduler(SCHEDULERS["StepLR"], per="step"),
             ValueError,
             "TorchScheduler: per must be 'epoch' or 'batch'; found 'step'.",
         ),

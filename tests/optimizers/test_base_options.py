@@ -1,4 +1,4 @@
-"""Options that all optimizers share: norms, weight decay, averages, accumulated gradients, rates by layer, schedules."""
+"""Options that all optimizers share: norms, weight decay, averages, accumulated gradients, rates."""
 
 import re
 from typing import Any, cast
@@ -172,7 +172,7 @@ def test_rates_by_layer(make: Any):
 def test_a_rate_that_is_a_schedule():
     schedule = schedules.ExponentialDecay(0.5, 1, 0.5)
     optimizer, parameter = SGD(schedule), torch.zeros(1)
-    assert optimizer.lr is optimizer.learning_rate is schedule
+    assert optimizer.lr is cast(Any, optimizer).learning_rate is schedule
     rates = []
     for _ in range(3):
         rates.append(optimizer.current_lr)

@@ -66,7 +66,8 @@ class Optimizer(State):
     decays_weights: ClassVar[bool] = False  # whether `step` does what `weight_decay` asks for
     takes_arrays: ClassVar[bool] = False  # whether `step` needs all parameters of one of Keras's arrays together
 
-    decay: ClassVar[Any] = 0.0
+    # Without annotation: a field, of whatever kind, would go before those of subclasses in the order of arguments.
+    decay = 0.0
 
     def __post_init__(self, learning_rate: Any, global_clipnorm: float | None) -> None:
         given = (("lr", "learning_rate", learning_rate), ("clipnorm", "global_clipnorm", global_clipnorm))

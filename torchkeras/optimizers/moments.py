@@ -35,7 +35,7 @@ class Adam(Optimizer):
     beta_1: float = 0.9
     beta_2: float = 0.999
     epsilon: float = None  # type: ignore[assignment]  # the configuration's, by its rule
-    decay: float = 0.0  # type: ignore[misc]
+    decay: float = 0.0
     amsgrad: bool = False
 
     decays_weights = True
@@ -90,7 +90,7 @@ class Adamax(Optimizer):
     beta_1: float = 0.9
     beta_2: float = 0.999
     epsilon: float = None  # type: ignore[assignment]
-    decay: float = 0.0  # type: ignore[misc]
+    decay: float = 0.0
 
     moment_names = ("ms", "us")
 

@@ -27,7 +27,7 @@ class SGD(Optimizer):
 
     lr: Any = 0.01
     momentum: float = 0.0
-    decay: float = 0.0  # type: ignore[misc]
+    decay: float = 0.0
     nesterov: bool = False
 
     moment_names = ("moments",)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import torch
@@ -41,6 +41,7 @@ class Muon(Optimizer):
     adam_beta_2: float = 0.999
     adam_weight_decay: float | None = 0.004
     epsilon: float = None  # type: ignore[assignment]  # the configuration's, by its rule
+    _: KW_ONLY
     weight_decay: float | None = 0.004
     exclude_layers: Sequence[str] = ()
     exclude_embeddings: bool = True

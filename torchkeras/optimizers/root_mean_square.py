@@ -29,7 +29,7 @@ class RMSprop(Optimizer):
     lr: Any = 0.001
     rho: float = 0.9
     epsilon: float = None  # type: ignore[assignment]  # the configuration's, by its rule
-    decay: float = 0.0  # type: ignore[misc]
+    decay: float = 0.0
     momentum: float = newer(0.0)
     centered: bool = newer(False)
     epsilon_inside_root: bool = newer(False)
@@ -72,7 +72,7 @@ class Adagrad(Optimizer):
 
     lr: Any = 0.01
     epsilon: float = None  # type: ignore[assignment]
-    decay: float = 0.0  # type: ignore[misc]
+    decay: float = 0.0
     initial_accumulator_value: float = newer(0.0)
     epsilon_inside_root: bool = newer(False)
 
@@ -103,7 +103,7 @@ class Adadelta(Optimizer):
     lr: Any = 1.0
     rho: float = 0.95
     epsilon: float = None  # type: ignore[assignment]
-    decay: float = 0.0  # type: ignore[misc]
+    decay: float = 0.0
 
     moment_names = ("accumulators", "delta_accumulators")
     counts_steps = False
