@@ -48,7 +48,7 @@ CASES: dict[str, tuple[str, dict[str, Any], list[str]]] = {
             "ema_overwrite_frequency": 2,
         },
         [],
-    ),  # fmt: skip
+    ),
     "adam": ("Adam", {"learning_rate": 0.02, "beta_1": 0.8, "beta_2": 0.9, "epsilon": 0.01}, []),
     "adam_amsgrad_decay": ("Adam", {"learning_rate": 0.02, "amsgrad": True, "weight_decay": 0.3}, []),
     "adamw": ("AdamW", {"learning_rate": 0.02, "weight_decay": 0.5}, ["bias", "emb"]),
@@ -80,7 +80,7 @@ CASES: dict[str, tuple[str, dict[str, Any], list[str]]] = {
             "adam_weight_decay": 0.1,
         },
         ["gru"],
-    ),  # fmt: skip
+    ),
     "adafactor": ("Adafactor", {"learning_rate": 0.02}, []),
     "adafactor_options": (
         "Adafactor",
@@ -94,7 +94,7 @@ CASES: dict[str, tuple[str, dict[str, Any], list[str]]] = {
             "weight_decay": 0.1,
         },
         [],
-    ),  # fmt: skip
+    ),
     "ftrl": ("Ftrl", {"learning_rate": 0.1}, []),
     "ftrl_options": (
         "Ftrl",
@@ -107,7 +107,7 @@ CASES: dict[str, tuple[str, dict[str, Any], list[str]]] = {
             "l2_shrinkage_regularization_strength": 0.1,
         },
         [],
-    ),  # fmt: skip
+    ),
 }
 SCHEDULES: dict[str, tuple[str, dict[str, Any]]] = {
     "exponential": ("ExponentialDecay", {"initial_learning_rate": 0.1, "decay_steps": 4, "decay_rate": 0.5}),
@@ -186,6 +186,9 @@ def main(folder: Path) -> None:
         case: [float(getattr(keras.optimizers.schedules, name)(**options)(step)) for step in range(40)]
         for case, (name, options) in SCHEDULES.items()
     }
+    defaults = {
+        name: getattr(keras.optimizers, name)().get_config() for name in sorted({case[0] for case in CASES.values()})
+    }
     configs = {
         case: getattr(keras.optimizers.schedules, name)(**options).get_config()
         for case, (name, options) in SCHEDULES.items()
@@ -199,6 +202,7 @@ def main(folder: Path) -> None:
         "schedules": SCHEDULES,
         "rates": rates,
         "configs": configs,
+        "defaults": defaults,
     }
     (folder / "cases.json").write_text(json.dumps(record, indent=1))
 

@@ -5,7 +5,7 @@
 
 import math
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
@@ -63,9 +63,9 @@ class Group:
             return [values[i] for i in kept]
 
         laid_out = [laid_out_as(p, g) for p, g in zip(part(self.parameters), part(gradients), strict=True)]
-        lists = (self.index, self.parameters, self.arrays, self.strides, self.forever, self.once)
-        moments = [part(moment) for moment in self.moments]
-        return Group(*map(part, lists), moments, self.factor, self.decays, self.kind), laid_out
+        lists = ("index", "parameters", "arrays", "strides", "forever", "once")
+        kept_of = {name: part(getattr(self, name)) for name in lists}
+        return replace(self, **kept_of, moments=[part(moment) for moment in self.moments]), laid_out
 
     def by_array(self) -> dict[int, list[int]]:
         """For the number of each of Keras's arrays the places, in the group, of the parameters that make it."""
@@ -132,7 +132,7 @@ def clipped(
     return result
 
 
-def array_norms(tensors: Sequence[Tensor], arrays: Sequence[int]) -> Tensor:
+def array_norms(tensors: list[Tensor], arrays: Sequence[int]) -> Tensor:
     """For each tensor the norm of all those tensors that make one of Keras's arrays, as a vector."""
     norms = torch.stack(_norms(tensors))
     if len(set(arrays)) == len(arrays):
@@ -143,13 +143,13 @@ def array_norms(tensors: Sequence[Tensor], arrays: Sequence[int]) -> Tensor:
 
 def _clipped_each(gradients: list[Tensor], arrays: Sequence[int], norm: float) -> list[Tensor]:
     scales = (norm / array_norms(gradients, arrays)).clamp(max=1.0).to(gradients[0].dtype)
-    return torch._foreach_mul(gradients, list(scales.unbind()))  # type: ignore[return-value]
+    return list(torch._foreach_mul(gradients, list(scales.unbind())))
 
 
-def _norms(gradients: Sequence[Tensor]) -> list[Tensor]:
+def _norms(gradients: list[Tensor]) -> list[Tensor]:
     # Half types are squared in float32: a sum of squares overflows float16.
     dtype = torch.promote_types(gradients[0].dtype, torch.float32)
-    return list(torch._foreach_norm(gradients, 2, dtype=dtype))  # type: ignore[call-overload]
+    return list(torch._foreach_norm(gradients, 2, dtype=dtype))
 
 
 def laid_out_as(parameter: Tensor, gradient: Tensor) -> Tensor:

@@ -1,6 +1,7 @@
 """Optimizers take the steps of genuine Keras 2.2.4: `keras-2.2.4-training/optimizer_*`, and its formulas in NumPy."""
 
 import copy
+import inspect
 import json
 import pickle
 import re
@@ -267,6 +268,28 @@ def test_configs_of_keras():
     assert Adam(clipvalue=2).get_config() == {
         "clipvalue": 2.0, "lr": 0.001, "beta_1": 0.9, "beta_2": 0.999, "decay": 0.0, "epsilon": 1e-7, "amsgrad": False,
     }  # fmt: skip
+
+
+ORDER = {
+    "SGD": "lr momentum decay nesterov",
+    "RMSprop": "lr rho epsilon decay",
+    "Adagrad": "lr epsilon decay",
+    "Adadelta": "lr rho epsilon decay",
+    "Adam": "lr beta_1 beta_2 epsilon decay amsgrad",
+    "Adamax": "lr beta_1 beta_2 epsilon decay",
+    "Nadam": "lr beta_1 beta_2 epsilon schedule_decay",
+    "AdamW": "lr weight_decay beta_1 beta_2 epsilon decay amsgrad",
+    "Lion": "lr beta_1 beta_2",
+    "Lamb": "lr beta_1 beta_2 epsilon",
+    "Muon": "lr adam_beta_1 adam_beta_2 adam_weight_decay epsilon",
+    "Adafactor": "lr beta_2_decay epsilon_1 epsilon_2 clip_threshold relative_step",
+}
+
+
+@pytest.mark.parametrize("name", ORDER)
+def test_the_order_of_arguments_is_that_of_keras(name):
+    parameters = inspect.signature(getattr(optimizers, name)).parameters.values()
+    assert [p.name for p in parameters if p.kind is p.POSITIONAL_OR_KEYWORD] == ORDER[name].split()
 
 
 def test_epsilon_of_the_configuration():

@@ -52,11 +52,11 @@ class Accumulator:
             if found:
                 torch._foreach_add_([self.buffers[i] for i in found], torch._foreach_mul(given, weight))
         elif len(found) == len(self.buffers):
-            torch._foreach_lerp_(self.buffers, given, weight)  # type: ignore[call-overload]
+            torch._foreach_lerp_(self.buffers, given, weight)
         else:
             torch._foreach_mul_(self.buffers, 1.0 - weight)
             if found:
-                torch._foreach_add_([self.buffers[i] for i in found], given, alpha=weight)  # type: ignore[call-overload]
+                torch._foreach_add_([self.buffers[i] for i in found], given, alpha=weight)
         self.present.update(found)
         self.count += 1
 
@@ -66,13 +66,13 @@ class Accumulator:
         self.count, self.samples, self.present = 0, 0.0, set()
         return mean
 
-    def follow(self, parameters: Sequence[Tensor]) -> None:
+    def follow(self, parameters: list[Tensor]) -> None:
         """Bring the buffers to where the parameters are now."""
         if self.buffers:
             self.buffers = fitted_to(parameters, self.buffers)
 
 
-def fitted_to(parameters: Sequence[Tensor], values: Sequence[Tensor]) -> list[Tensor]:
+def fitted_to(parameters: list[Tensor], values: list[Tensor]) -> list[Tensor]:
     """Copies of the values with the device, type and memory layout of the parameters."""
     with torch.no_grad():
         return [torch.empty_like(p, requires_grad=False).copy_(v) for p, v in zip(parameters, values, strict=True)]

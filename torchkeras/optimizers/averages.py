@@ -5,8 +5,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import torch
 from torch import Tensor
 
@@ -19,30 +17,30 @@ class Averages:
     def __init__(self) -> None:
         self.values: list[Tensor] = []
 
-    def update(self, parameters: Sequence[Tensor], iterations: int, momentum: float, every: int | None) -> None:
+    def update(self, parameters: list[Tensor], iterations: int, momentum: float, every: int | None) -> None:
         """Take the weights in; `iterations`: the updates before this one. `every`: how often to set weights to them."""
         started = bool(self.values)
         self.begin(parameters)
         if iterations == 0:
-            torch._foreach_copy_(self.values, parameters)  # type: ignore[arg-type]
+            torch._foreach_copy_(self.values, parameters)
         elif started:
-            torch._foreach_lerp_(self.values, parameters, 1.0 - momentum)  # type: ignore[call-overload]
+            torch._foreach_lerp_(self.values, parameters, 1.0 - momentum)
         if every is not None and (iterations + 1) % every == 0:
-            torch._foreach_copy_(parameters, self.values)  # type: ignore[arg-type]
+            torch._foreach_copy_(parameters, self.values)
 
-    def begin(self, parameters: Sequence[Tensor]) -> None:
+    def begin(self, parameters: list[Tensor]) -> None:
         """Averages that are the weights as they are now, unless there are any."""
         if not self.values:
             self.values = fitted_to(parameters, parameters)
 
-    def swap(self, parameters: Sequence[Tensor]) -> None:
+    def swap(self, parameters: list[Tensor]) -> None:
         """Exchange weights and averages in place."""
         self.begin(parameters)
         before = [average.clone() for average in self.values]
-        torch._foreach_copy_(self.values, parameters)  # type: ignore[arg-type]
-        torch._foreach_copy_(parameters, before)  # type: ignore[arg-type]
+        torch._foreach_copy_(self.values, parameters)
+        torch._foreach_copy_(parameters, before)
 
-    def follow(self, parameters: Sequence[Tensor]) -> None:
+    def follow(self, parameters: list[Tensor]) -> None:
         """Bring the averages to where the parameters are now."""
         if self.values:
             self.values = fitted_to(parameters, self.values)

@@ -66,7 +66,8 @@ class Optimizer(State):
     decays_weights: ClassVar[bool] = False  # whether `step` does what `weight_decay` asks for
     takes_arrays: ClassVar[bool] = False  # whether `step` needs all parameters of one of Keras's arrays together
 
-    decay: ClassVar[Any] = 0.0
+    # Without annotation: a field, of whatever kind, would go before those of subclasses in the order of arguments.
+    decay = 0.0
 
     def __post_init__(self, learning_rate: Any, global_clipnorm: float | None) -> None:
         given = (("lr", "learning_rate", learning_rate), ("clipnorm", "global_clipnorm", global_clipnorm))
@@ -145,7 +146,7 @@ class Optimizer(State):
     def exclude_from_weight_decay(
         self, var_list: Iterable[Any] | None = None, var_names: Iterable[str] | None = None
     ) -> None:
-        """Leave weights out of `weight_decay`: these themselves, and those in whose name one of these patterns is found.
+        """Leave weights out of `weight_decay`: these themselves, and those in whose name one of the patterns is found.
 
         A pattern is a regular expression, looked for in a weight's own name ("bias"); one with a slash is a weight's
         whole path ("dense_1/kernel"). A second call replaces what a first one said.
@@ -250,7 +251,7 @@ class Optimizer(State):
         self._need_averages("overwrite_with_ema")
         with torch.no_grad():
             self._averages.begin(self._parameters)
-            torch._foreach_copy_(self._parameters, self._averages.values)  # type: ignore[arg-type]
+            torch._foreach_copy_(self._parameters, self._averages.values)
 
     def _need_averages(self, method: str) -> None:
         if not self.use_ema:

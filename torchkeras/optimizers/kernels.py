@@ -64,10 +64,10 @@ def adagrad(group: Group, gradients: list[Tensor], rate: float, epsilon: float) 
             maximize=False,
         )
         return
-    torch._foreach_addcmul_(sums, gradients, gradients)  # type: ignore[call-overload]
+    torch._foreach_addcmul_(sums, gradients, gradients)
     denominators = torch._foreach_sqrt(sums)
-    torch._foreach_add_(denominators, epsilon)  # type: ignore[call-overload]
-    torch._foreach_addcdiv_(group.parameters, gradients, denominators, value=-rate)  # type: ignore[call-overload]
+    torch._foreach_add_(denominators, epsilon)
+    torch._foreach_addcdiv_(group.parameters, gradients, denominators, value=-rate)
 
 
 @lru_cache
@@ -80,10 +80,10 @@ def _has_fused_adagrad(device: str) -> bool:
 
 def leaky(values: list[Tensor], new: list[Tensor], keep: float) -> None:
     """values = keep * values + (1 - keep) * new"""
-    torch._foreach_lerp_(values, new, 1.0 - keep)  # type: ignore[call-overload]
+    torch._foreach_lerp_(values, new, 1.0 - keep)
 
 
 def leaky_squares(values: list[Tensor], new: list[Tensor], keep: float) -> None:
     """values = keep * values + (1 - keep) * new**2"""
-    torch._foreach_mul_(values, keep)  # type: ignore[call-overload]
-    torch._foreach_addcmul_(values, new, new, value=1.0 - keep)  # type: ignore[call-overload]
+    torch._foreach_mul_(values, keep)
+    torch._foreach_addcmul_(values, new, new, value=1.0 - keep)

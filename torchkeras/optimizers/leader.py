@@ -21,7 +21,7 @@ class Ftrl(Optimizer):
 
     Before it z += g + 2 * l2_shrinkage * p - (n_new**power - n**power) / lr_t * p; n_new = n + g**2. Long names:
     `l1_regularization_strength`, `l2_regularization_strength`, `l2_shrinkage_regularization_strength`. The n before the
-    first step is `initial_accumulator_value`. Where the rate is 0, which the formula divides by, weights and state stay.
+    first step is `initial_accumulator_value`. At a rate of 0, which the formula divides by, weights and state stay.
     McMahan et al., https://research.google.com/pubs/archive/41159.pdf; options as in Keras 3.
     """
 
@@ -44,24 +44,24 @@ class Ftrl(Optimizer):
         if not rate:
             return
         parameters, (sums, linears) = group.parameters, group.moments
-        grown = self._power(torch._foreach_addcmul(sums, gradients, gradients))  # type: ignore[call-overload]
-        shift: Any = torch._foreach_sub(grown, self._power(sums))  # type: ignore[call-overload]
-        torch._foreach_mul_(shift, parameters)  # type: ignore[call-overload]
-        torch._foreach_add_(linears, gradients)  # type: ignore[call-overload]
-        torch._foreach_add_(linears, shift, alpha=-1.0 / rate)  # type: ignore[call-overload]
+        grown = self._power(torch._foreach_addcmul(sums, gradients, gradients))
+        shift: Any = torch._foreach_sub(grown, self._power(sums))
+        torch._foreach_mul_(shift, parameters)
+        torch._foreach_add_(linears, gradients)
+        torch._foreach_add_(linears, shift, alpha=-1.0 / rate)
         if self.l2_shrinkage_regularization_strength:
             # Before the weights change: it is the old ones that shrink.
             twice = 2.0 * self.l2_shrinkage_regularization_strength
-            torch._foreach_add_(linears, parameters, alpha=twice)  # type: ignore[call-overload]
-        denominators: Any = torch._foreach_div(grown, rate)  # type: ignore[call-overload]
-        torch._foreach_add_(denominators, 2.0 * self.l2_regularization_strength + self.beta / rate)  # type: ignore[call-overload]
+            torch._foreach_add_(linears, parameters, alpha=twice)
+        denominators: Any = torch._foreach_div(grown, rate)
+        torch._foreach_add_(denominators, 2.0 * self.l2_regularization_strength + self.beta / rate)
         limit = self.l1_regularization_strength
-        clipped: Any = torch._foreach_clamp_max(linears, limit)  # type: ignore[call-overload]
-        torch._foreach_clamp_min_(clipped, -limit)  # type: ignore[call-overload]
-        torch._foreach_sub_(clipped, linears)  # type: ignore[call-overload]
-        torch._foreach_div_(clipped, denominators)  # type: ignore[call-overload]
-        torch._foreach_copy_(parameters, clipped)  # type: ignore[arg-type]
-        torch._foreach_addcmul_(sums, gradients, gradients)  # type: ignore[call-overload]
+        clipped: Any = torch._foreach_clamp_max(linears, limit)
+        torch._foreach_clamp_min_(clipped, -limit)
+        torch._foreach_sub_(clipped, linears)
+        torch._foreach_div_(clipped, denominators)
+        torch._foreach_copy_(parameters, clipped)
+        torch._foreach_addcmul_(sums, gradients, gradients)
 
     def _power(self, sums: Any) -> Any:
-        return torch._foreach_pow(sums, -self.learning_rate_power)  # type: ignore[call-overload]
+        return torch._foreach_pow(sums, -self.learning_rate_power)

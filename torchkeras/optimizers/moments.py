@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import torch
@@ -35,7 +35,7 @@ class Adam(Optimizer):
     beta_1: float = 0.9
     beta_2: float = 0.999
     epsilon: float = None  # type: ignore[assignment]  # the configuration's, by its rule
-    decay: float = 0.0  # type: ignore[misc]
+    decay: float = 0.0
     amsgrad: bool = False
 
     decays_weights = True
@@ -59,7 +59,8 @@ class Adam(Optimizer):
         kept = len(weights) - len(unused)
         if any(np.shape(array) != (1,) for array in weights[kept:]):
             raise ValueError(
-                f"{type(self).__name__}: without amsgrad the last arrays of the state, one a parameter, have shape (1,)."
+                f"{type(self).__name__}: without amsgrad the last arrays of the state, one a parameter, have shape "
+                "(1,)."
             )
         super().set_weights(weights[:kept])
 
@@ -89,18 +90,18 @@ class Adamax(Optimizer):
     beta_1: float = 0.9
     beta_2: float = 0.999
     epsilon: float = None  # type: ignore[assignment]
-    decay: float = 0.0  # type: ignore[misc]
+    decay: float = 0.0
 
     moment_names = ("ms", "us")
 
     def step(self, group: Group, gradients: list[Tensor], rate: float) -> None:
         firsts, largest = group.moments
         leaky(firsts, gradients, self.beta_1)
-        torch._foreach_mul_(largest, self.beta_2)  # type: ignore[call-overload]
-        torch._foreach_maximum_(largest, torch._foreach_abs(gradients))  # type: ignore[call-overload]
+        torch._foreach_mul_(largest, self.beta_2)
+        torch._foreach_maximum_(largest, torch._foreach_abs(gradients))
         rate /= 1.0 - self.beta_1 ** (self.iterations + 1)
-        denominators = torch._foreach_add(largest, self.epsilon)  # type: ignore[call-overload]
-        torch._foreach_addcdiv_(group.parameters, firsts, denominators, value=-rate)  # type: ignore[call-overload]
+        denominators = torch._foreach_add(largest, self.epsilon)
+        torch._foreach_addcdiv_(group.parameters, firsts, denominators, value=-rate)
 
 
 @dataclass(eq=False)
@@ -119,7 +120,10 @@ class Nadam(Optimizer):
     schedule_decay: float = 0.004
 
     moment_names = ("ms", "vs")
-    _product: ClassVar[Any] = None  # after how many steps C was what
+
+    def __post_init__(self, *given: Any) -> None:
+        super().__post_init__(*given)
+        self._product: Any = None  # after how many steps C was what
 
     def _momentum(self, t: int) -> float:
         return self.beta_1 * (1.0 - 0.5 * 0.96 ** (t * self.schedule_decay))
@@ -145,10 +149,10 @@ class Nadam(Optimizer):
         t = self.iterations + 1
         now, ahead = self._momentum(t), self._momentum(t + 1)
         product = self._product_before() * now
-        scaled = torch._foreach_div(squares, 1.0 - self.beta_2**t)  # type: ignore[call-overload]
+        scaled = torch._foreach_div(squares, 1.0 - self.beta_2**t)
         denominators = rooted(list(scaled), self.epsilon, False)
         for values, share in ((gradients, (1.0 - now) / (1.0 - product)), (firsts, ahead / (1.0 - product * ahead))):
-            torch._foreach_addcdiv_(group.parameters, values, denominators, value=-rate * share)  # type: ignore[call-overload]
+            torch._foreach_addcdiv_(group.parameters, values, denominators, value=-rate * share)
 
     @property
     def momentum_product(self) -> float:
@@ -183,13 +187,13 @@ class Lamb(Optimizer):
         leaky(firsts, gradients, self.beta_1)
         leaky_squares(squares, gradients, self.beta_2)
         t = self.iterations + 1
-        scaled = torch._foreach_div(squares, 1.0 - self.beta_2**t)  # type: ignore[call-overload]
-        updates: Any = torch._foreach_div(firsts, 1.0 - self.beta_1**t)  # type: ignore[call-overload]
-        torch._foreach_div_(updates, rooted(list(scaled), self.epsilon, False))  # type: ignore[call-overload]
+        scaled = torch._foreach_div(squares, 1.0 - self.beta_2**t)
+        updates: Any = torch._foreach_div(firsts, 1.0 - self.beta_1**t)
+        torch._foreach_div_(updates, rooted(list(scaled), self.epsilon, False))
         sizes, lengths = array_norms(group.parameters, group.arrays), array_norms(updates, group.arrays)
         ratios = torch.where((sizes > 0) & (lengths > 0), sizes / lengths, torch.ones_like(sizes))
-        torch._foreach_mul_(updates, list(ratios.to(updates[0].dtype).unbind()))  # type: ignore[call-overload]
-        torch._foreach_add_(group.parameters, updates, alpha=-rate)  # type: ignore[call-overload]
+        torch._foreach_mul_(updates, list(ratios.to(updates[0].dtype).unbind()))
+        torch._foreach_add_(group.parameters, updates, alpha=-rate)
 
 
 def adam_rate(rate: float, t: int, beta_1: float, beta_2: float) -> float:

@@ -27,7 +27,7 @@ class SGD(Optimizer):
 
     lr: Any = 0.01
     momentum: float = 0.0
-    decay: float = 0.0  # type: ignore[misc]
+    decay: float = 0.0
     nesterov: bool = False
 
     moment_names = ("moments",)
@@ -45,7 +45,7 @@ class SGD(Optimizer):
         buffers = group.moments[0]
         fused_sgd(group.parameters, gradients, buffers, lr=ahead, momentum=self.momentum, dampening=1.0 - rate)
         if self.nesterov:
-            torch._foreach_add_(group.parameters, gradients, alpha=-rate)  # type: ignore[call-overload]
+            torch._foreach_add_(group.parameters, gradients, alpha=-rate)
 
     def get_weights(self) -> list[np.ndarray]:
         weights = super().get_weights()
@@ -70,7 +70,7 @@ class Lion(Optimizer):
 
     def step(self, group: Group, gradients: list[Tensor], rate: float) -> None:
         (momentums,) = group.moments
-        directions = torch._foreach_lerp(momentums, gradients, 1.0 - self.beta_1)  # type: ignore[call-overload]
+        directions = torch._foreach_lerp(momentums, gradients, 1.0 - self.beta_1)
         torch._foreach_sign_(directions)
-        torch._foreach_add_(group.parameters, directions, alpha=-rate)  # type: ignore[call-overload]
+        torch._foreach_add_(group.parameters, directions, alpha=-rate)
         leaky(momentums, gradients, self.beta_2)

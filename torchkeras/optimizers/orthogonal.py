@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import torch
@@ -41,6 +41,7 @@ class Muon(Optimizer):
     adam_beta_2: float = 0.999
     adam_weight_decay: float | None = 0.004
     epsilon: float = None  # type: ignore[assignment]  # the configuration's, by its rule
+    _: KW_ONLY
     weight_decay: float | None = 0.004
     exclude_layers: Sequence[str] = ()
     exclude_embeddings: bool = True
@@ -75,7 +76,7 @@ class Muon(Optimizer):
     def step(self, group: Group, gradients: list[Tensor], rate: float) -> None:
         decay = self.weight_decay if group.kind == MATRIX else self.adam_weight_decay
         if decay and group.decays:
-            torch._foreach_mul_(group.parameters, 1.0 - rate * decay)  # type: ignore[call-overload]
+            torch._foreach_mul_(group.parameters, 1.0 - rate * decay)
         if group.kind == MATRIX:
             self._orthogonal_step(group, gradients, rate)
             return
@@ -84,17 +85,17 @@ class Muon(Optimizer):
 
     def _orthogonal_step(self, group: Group, gradients: list[Tensor], rate: float) -> None:
         momentums: Any = group.moments[0]
-        torch._foreach_mul_(momentums, self.momentum)  # type: ignore[call-overload]
-        torch._foreach_add_(momentums, gradients)  # type: ignore[call-overload]
+        torch._foreach_mul_(momentums, self.momentum)
+        torch._foreach_add_(momentums, gradients)
         if self.nesterov:
-            momentums = torch._foreach_add(gradients, momentums, alpha=self.momentum)  # type: ignore[call-overload]
+            momentums = torch._foreach_add(gradients, momentums, alpha=self.momentum)
         updates = [torch.empty_like(p, requires_grad=False) for p in group.parameters]
         for array, places in group.by_array().items():
             made = self._arrangements[array]
             matrix = made.array([momentums[k] for k in places])
             size = 1.0 if self.rms_rate is None else self.rms_rate * math.sqrt(max(matrix.shape))
             made.assign([updates[k] for k in places], self._orthogonal(matrix) * (rate * size))
-        torch._foreach_sub_(group.parameters, updates)  # type: ignore[call-overload]
+        torch._foreach_sub_(group.parameters, updates)
 
     def _orthogonal(self, matrix: Tensor) -> Tensor:
         """The matrix with its singular values brought near to 1, by Newton's and Schulz's iteration."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from numbers import Real
 from typing import Any
 
 from torchkeras.registry import Family
@@ -45,7 +46,7 @@ class _Declared(LearningRateSchedule):
     def __post_init__(self) -> None:
         for name, value in list(vars(self).items()):
             if name not in ("name", "staircase", "cycle", "boundaries", "values", "warmup_target"):
-                _check_number(self, name, value)
+                object.__setattr__(self, name, _number(self, name, value))
             elif name in ("staircase", "cycle") and not isinstance(value, bool):
                 raise ValueError(f"{type(self).__name__}: {name} must be True or False; found {value!r}.")
             if name in ("decay_steps", "first_decay_steps") and value <= 0:
@@ -53,12 +54,13 @@ class _Declared(LearningRateSchedule):
 
     def get_config(self) -> dict[str, Any]:
         """The options by name."""
-        return asdict(self)  # type: ignore[call-overload]  # every subclass is a dataclass
+        return asdict(self)  # type: ignore[arg-type]  # every subclass is a dataclass
 
 
-def _check_number(schedule: Any, name: str, value: Any) -> None:
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
+def _number(schedule: Any, name: str, value: Any) -> Any:
+    if isinstance(value, bool) or not isinstance(value, Real) or not math.isfinite(value):
         raise ValueError(f"{type(schedule).__name__}: {name} must be a number; found {value!r}.")
+    return value if isinstance(value, (int, float)) else float(value)  # NumPy's numbers are no JSON
 
 
 @dataclass(frozen=True)
@@ -105,9 +107,7 @@ class PiecewiseConstantDecay(_Declared):
             found = getattr(self, option)
             if not isinstance(found, (list, tuple)):
                 raise ValueError(f"PiecewiseConstantDecay: {option} must be a list of numbers; found {found!r}.")
-            for value in found:
-                _check_number(self, option, value)
-            object.__setattr__(self, option, list(found))
+            object.__setattr__(self, option, [_number(self, option, value) for value in found])
         if not self.boundaries or len(self.boundaries) != len(self.values) - 1:
             raise ValueError(
                 "PiecewiseConstantDecay: values must have one number more than boundaries, which has at least one; "
@@ -161,7 +161,7 @@ class CosineDecay(_Declared):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.warmup_target is not None:
-            _check_number(self, "warmup_target", self.warmup_target)
+            object.__setattr__(self, "warmup_target", _number(self, "warmup_target", self.warmup_target))
 
     def __call__(self, step: int) -> float:
         start, peak = self.initial_learning_rate, self.initial_learning_rate

@@ -177,7 +177,7 @@ class State:
         return {
             "class_name": type(self).__name__,
             "iterations": self.iterations,
-            "options": {field.name: plain(getattr(self, field.name)) for field in fields(self)},  # type: ignore[arg-type]
+            "options": {name: plain(getattr(self, name)) for name in self._options()},
             "moments": {name: in_order(self._groups, i) if begun else [] for i, name in enumerate(self.moment_names)},
             "averages": list(self._averages.values),
             "accumulated": {
@@ -203,7 +203,8 @@ class State:
             if plain(getattr(self, option)) != value:
                 setattr(self, option, value)
         if list(state["moments"]) != list(self.moment_names):
-            raise ValueError(f"{name}: the state has {', '.join(state['moments'])}; found {self.moment_names}.")
+            found, own = (", ".join(names) or "no moments" for names in (state["moments"], self.moment_names))
+            raise ValueError(f"{name}: the state has {found}; found {own}.")
         self.iterations = int(state["iterations"])
         self._load_moments(list(state["moments"].values()))
         self._load_more(state["more"])
@@ -228,6 +229,9 @@ class State:
                             f"{tuple(mine.shape)}."
                         )
                     mine.copy_(value)
+
+    def _options(self) -> list[str]:
+        return [field.name for field in fields(self)]  # type: ignore[arg-type]  # an Optimizer is a dataclass
 
     def _more(self) -> dict[str, float]:
         """Numbers of the state beside `iterations` and the moments."""

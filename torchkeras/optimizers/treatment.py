@@ -12,7 +12,7 @@ from torchkeras.parameter_groups import Treatment
 
 
 def treatments(optimizer: Any) -> list[Treatment]:
-    """The treatment of each of an optimizer's parameters. Raises ValueError for factors of a layer that is not there."""
+    """The treatment of each of an optimizer's parameters. Raises ValueError for factors of an unknown layer."""
     factors, layers, names = optimizer.lr_multipliers or {}, optimizer._layers, optimizer._names
     _check_layers(type(optimizer).__name__, factors, layers)
     if any("/" not in pattern for pattern in optimizer.no_weight_decay) and names is None:

@@ -26,8 +26,8 @@ OFF: Mapping[str, tuple[Any, ...]] = {
 OF_AVERAGES = ("ema_momentum", "ema_overwrite_frequency")
 CLIPPING = {"clipnorm": "global_clipnorm", "each_clipnorm": "clipnorm", "clipvalue": "clipvalue"}  # ours to Keras 3's
 TF_KERAS_NADAM = (
-    "Nadam of tf_keras takes a step of its momentum's schedule for every weight, and does not save it; here, as in Keras 2 "
-    "and 3, it takes one for all: training goes on a little differently."
+    "Nadam of tf_keras takes a step of its momentum's schedule for every weight, and does not save it; here, as in "
+    "Keras 2 and 3, it takes one for all: training goes on a little differently."
 )
 WITH_DECAY = ("SGD", "RMSprop", "Adagrad", "Adadelta", "Adam", "AdamW", "Adamax")
 
@@ -36,7 +36,7 @@ WITH_DECAY = ("SGD", "RMSprop", "Adagrad", "Adadelta", "Adam", "AdamW", "Adamax"
 
 
 def from_keras3(config: Mapping[str, Any], later: bool) -> Options:
-    """An optimizer's config in our words. `later`: tf.keras or Keras 3 wrote it. Raises ValueError for what is not here.
+    """An optimizer's config in our words. `later`: tf.keras or Keras 3 wrote it. Raises ValueError for other things.
 
     The optimizers of tf.keras up to 2.10 have `decay` among their options; they compute as Keras 2 does, but for
     RMSprop with a momentum.

@@ -117,9 +117,7 @@ def _set_moments(optimizer: Any, values: Values, found: Sequence[Match], paths: 
         return
     template = optimizer.get_weights()
     first = int(optimizer.counts_steps)
-    state = [*template[:first]]
-    for slot in optimizer.slots():
-        state.append(_of_slot(slot, values, found, paths))
+    state = [*template[:first], *(_of_slot(slot, values, found, paths) for slot in optimizer.slots())]
     optimizer.set_weights([*state, *template[len(state) :]])
 
 

@@ -54,8 +54,8 @@ def write_model(model: Any, path: PathLike, overwrite: bool, include_optimizer: 
     _may_write(path, overwrite)
     if include_optimizer and isinstance(model.optimizer, TorchOptimizer):
         warnings.warn(
-            f"{path}: an optimizer of torch.optim has no form in a file of Keras, so the model is saved without: compile "
-            "it again after loading.",
+            f"{path}: an optimizer of torch.optim has no form in a file of Keras, so the model is saved without: "
+            "compile it again after loading.",
             stacklevel=3,
         )
         include_optimizer = False
