@@ -91,8 +91,7 @@ def lightning(name: str, steps: int, weights: Weights) -> Epoch:
     class Classifier(pl.LightningModule):
         def __init__(self) -> None:
             super().__init__()
-            self.network = by_hand.NETWORKS[name]()
-            by_hand.copy_weights(weights, self.network)
+            self.network = by_hand.made(name, weights)
 
         def step(self, batch: Any) -> Any:
             *inputs, target = batch

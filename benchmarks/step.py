@@ -117,7 +117,7 @@ def row(name: str, each: list[Contender], steps: int, columns: list[str]) -> str
     return "  ".join([*cells, f"{each[0].losses[0]:.4f} {each[1].losses[0]:.4f}"])
 
 
-def peer_option(text: str) -> tuple[str, str]:
+def named_python(text: str) -> tuple[str, str]:
     """`kind=/path/to/python`"""
     kind, _, python = text.partition("=")
     if kind not in PEERS or not python:
@@ -130,9 +130,7 @@ def main() -> None:
     options.add_argument("--rounds", type=int, default=11, help="timed rounds, after two that are not timed")
     options.add_argument("--only", choices=WORKLOADS, action="append", help="a workload; may be given again")
     options.add_argument("--steps", type=int, help="steps of an epoch, instead of each workload's own number")
-    options.add_argument(
-        "--peer", type=peer_option, action="append", default=[], help="kind=python; may be given again"
-    )
+    options.add_argument("--peer", type=named_python, action="append", default=[], help="kind=python; may come again")
     chosen = options.parse_args()
 
     device, pythons = "cuda" if torch.cuda.is_available() else "cpu", dict(chosen.peer)
