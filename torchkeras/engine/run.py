@@ -190,7 +190,9 @@ def _numbered(callbacks: CallbackList) -> dict[str, Any]:
 
 def _states(callbacks: CallbackList) -> dict[str, tuple[Any, Any]]:
     """The callbacks that have a state, with it."""
-    found = {name: (each, each.state_dict()) for name, each in _numbered(callbacks).items() if hasattr(each, "state_dict")}
+    found = {
+        name: (each, each.state_dict()) for name, each in _numbered(callbacks).items() if hasattr(each, "state_dict")
+    }
     return {name: (callback, state) for name, (callback, state) in found.items() if state}
 
 
