@@ -47,7 +47,9 @@ class BackupAndRestore(Callback):
     def __init__(self, backup_dir: Any, save_freq: int | str = "epoch", delete_checkpoint: bool = True):
         whole = isinstance(save_freq, int) and not isinstance(save_freq, bool) and save_freq >= 1
         if save_freq != "epoch" and not whole:
-            raise ValueError(f"BackupAndRestore: save_freq must be 'epoch' or a number of batches; found {save_freq!r}.")
+            raise ValueError(
+                f"BackupAndRestore: save_freq must be 'epoch' or a number of batches; found {save_freq!r}."
+            )
         if not isinstance(delete_checkpoint, bool):
             raise ValueError(f"BackupAndRestore: delete_checkpoint must be True or False; found {delete_checkpoint!r}.")
         self.folder = Path(backup_dir)
@@ -58,10 +60,6 @@ class BackupAndRestore(Callback):
         self._signalled: int | None = None
         self._handlers: dict[int, Any] = {}
         self._torn: list[Path] = []
-        if save_freq != "epoch":
-            self.on_train_batch_end = self._every_batch
-        else:
-            self.on_train_batch_end = self._if_signalled
 
     # --- the run -----------------------------------------------------------------------------------------------------
 
@@ -89,15 +87,12 @@ class BackupAndRestore(Callback):
         except ValueError as error:
             raise ValueError(f"BackupAndRestore: {path} does not fit this run. {error}") from error
 
-    def _every_batch(self, batch: int, logs: Any = None) -> None:
-        if self._signalled is None and (batch + 1) % self.save_freq == 0:  # type: ignore[operator]
-            self._write(self._run.state_dict())
-        self._if_signalled(batch)
-
-    def _if_signalled(self, batch: int, logs: Any = None) -> None:
+    def on_train_batch_end(self, batch: int, logs: Any = None) -> None:
         if self._signalled is not None:
             self._write(self._run.state_dict())
             self._end()
+        elif isinstance(self.save_freq, int) and (batch + 1) % self.save_freq == 0:
+            self._write(self._run.state_dict())
 
     def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
         self._write(self._run.state_dict(epoch_done=True))

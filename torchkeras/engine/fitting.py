@@ -67,7 +67,7 @@ def _stopped(network: Any, run: Run) -> bool:
 
 def _end_epoch(network: Any, run: Run, plan: Plan, hooks: CallbackList) -> None:
     recipe = run.recipe
-    if not look_at(recipe, network, f"epoch {run.epoch + 1}, batch "):
+    if not look_at(recipe, network, f"epoch {run.epoch + 1}, batch {{}}"):
         with torch.no_grad():
             if recipe.parameters and recipe.optimizer.flush():  # gradients that wait for more batches
                 constrain(recipe)
@@ -82,14 +82,12 @@ def _end_epoch(network: Any, run: Run, plan: Plan, hooks: CallbackList) -> None:
 def look_at(recipe: Recipe, network: Any, place: str) -> bool:
     """Whether training ends since a number was not finite; warns of it, and has it end, or raises, as the policy is.
 
-    `place`: where the number of the batch is counted.
+    `place`: where that was, with a gap for the number of the batch.
     """
     if recipe.guard is None or not recipe.guard.tripped(now=True):
         return False
-    text = (
-        f"The loss or a gradient was not a finite number in {place}{int(recipe.guard.good_steps) + 1}; the weights are "
-        "those of the step before."
-    )
+    place = place.format(int(recipe.guard.good_steps) + 1)
+    text = f"The loss or a gradient was not a finite number in {place}; the weights are those of the step before."
     if recipe.guard.policy == "raise":
         raise FloatingPointError(text)
     warnings.warn(text, RuntimeWarning, stacklevel=2)

@@ -53,7 +53,7 @@ class Guard:
         self._kept: dict[Any, Tensor] = {}
         self._active = False
         self._true = torch.ones((), dtype=torch.bool, device=device)
-        self._finite = self._update = self._true
+        self._finite = self._update = self._counts = self._true
         self._updated = False
         self.begin()
 
@@ -77,7 +77,7 @@ class Guard:
     # --- a step ------------------------------------------------------------------------------------------------------
 
     def watched(self, step: Callable[[], Values], samples: int) -> dict[str, Tensor]:
-        """Run a step that returns its numbers; take it back, and give zeros, if its loss or a gradient is not finite.
+        """Run a step and give its numbers; take back what it changed if its loss or a gradient is not finite.
 
         The step hands its gradients to `judged` on the way.
         """
@@ -93,10 +93,14 @@ class Guard:
             finite = self._finite & _finite([values["loss"]]) if "loss" in values else self._finite
             good = finite if self.policy == "skip" else finite & self._good
             self._take_back(good)
-            self._good = good
+            self._good = self._counts = good
             self.good_steps += good
             self.good_samples += good * samples
-            return {name: value.where(good, 0) for name, value in values.items()}
+            return dict(values)
+
+    def counting(self, values: Values) -> dict[str, Tensor]:
+        """The numbers of the last step as they count in means: zeros for one that was taken back."""
+        return {name: value.where(self._counts, 0) for name, value in values.items()}
 
     def judged(
         self, loss: Tensor, gradients: Sequence[Tensor | None], samples: float, optimizer: Any

@@ -13,6 +13,7 @@ import torch
 
 from torchkeras.callbacks.base import CallbackList, Logs
 from torchkeras.engine.data import Batch
+from torchkeras.engine.guard import Guard
 from torchkeras.engine.steps import Step
 from torchkeras.metrics import Metric
 
@@ -22,8 +23,7 @@ class Sums:
     """The reported numbers of an epoch so far: sums weighted by batch size, the samples seen, the batches done, the
     size of the last one.
 
-    `kept`: the metrics that keep a state of their own. `samples`: counts the samples on the device, where some are left
-    out; None where all of `seen` count.
+    `kept`: the metrics that keep a state of their own. `guard`: tells which batches are left out; None where all count.
     """
 
     kept: Mapping[str, Metric] = field(default_factory=dict)
@@ -31,11 +31,12 @@ class Sums:
     seen: int = 0
     batches: int = 0
     last_size: int = 0
-    samples: Callable[[], torch.Tensor] | None = None
+    guard: Guard | None = None
 
     @torch.no_grad()
     def add(self, values: Mapping[str, torch.Tensor], size: int) -> None:
         """Take the numbers of one more batch. Raises RuntimeError when their names are others than before."""
+        values = values if self.guard is None else self.guard.counting(values)
         if not self.totals:
             self.totals = dict(zip(values, torch._foreach_mul(list(values.values()), size), strict=True))
         elif self.totals.keys() == values.keys():
@@ -50,7 +51,7 @@ class Sums:
 
     def means(self) -> dict[str, torch.Tensor]:
         """The means, and what the metrics with state give, as device scalars."""
-        seen = max(self.seen, 1) if self.samples is None else self.samples()  # NaN where all are left out
+        seen = max(self.seen, 1) if self.guard is None else self.guard.good_samples  # 0 / 0 where all are left out
         means = {name: total / seen for name, total in self.totals.items()}
         return {**means, **{name: metric.result() for name, metric in self.kept.items()}}
 

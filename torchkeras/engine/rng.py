@@ -22,7 +22,9 @@ GENERATORS = (np.random.Generator, np.random.RandomState, random.Random, torch.G
 
 def state(own: Own | None = None) -> dict[str, Any]:
     """The state of every generator that a script has without making one, and of its `own`."""
-    return {part: read() for part, read in _PARTS.items()} | {f"own:{k}": _read(found) for k, found in (own or {}).items()}
+    return {part: read() for part, read in _PARTS.items()} | {
+        f"own:{k}": _read(found) for k, found in (own or {}).items()
+    }
 
 
 def state_of_thread(own: Own) -> dict[str, Any]:
@@ -41,7 +43,9 @@ def restore(saved: Mapping[str, Any], own: Own | None = None) -> None:
         elif part.removeprefix("own:") in (own or {}):
             _write((own or {})[part.removeprefix("own:")], found)
         else:
-            warnings.warn(f"The checkpoint has the state of a random generator at {part[4:]}; there is none.", stacklevel=2)
+            warnings.warn(
+                f"The checkpoint has the state of a random generator at {part[4:]}; there is none.", stacklevel=2
+            )
 
 
 def changed(before: Mapping[str, Any], after: Mapping[str, Any]) -> set[str]:

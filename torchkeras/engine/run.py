@@ -66,10 +66,9 @@ class Run:
     def opened(self, order: str) -> Iterator[Batch]:
         """The batches of the epoch; behind those already done, when it goes on in the middle of one."""
         recipe, midway = self.recipe, self.midway
-        guard = recipe.guard
-        self.sums = Sums(recipe.kept, samples=None if guard is None else lambda: guard.good_samples)
-        if guard is not None:
-            guard.begin()
+        self.sums = Sums(recipe.kept, guard=recipe.guard)
+        if recipe.guard is not None:
+            recipe.guard.begin()
         for metric in recipe.kept.values():
             metric.reset_state()
         saved, self._resumed = self._resumed, None
@@ -198,7 +197,9 @@ def _numbered(callbacks: CallbackList) -> dict[str, Any]:
 
 def _states(callbacks: CallbackList) -> dict[str, tuple[Any, Any]]:
     """The callbacks that have a state, with it."""
-    found = {name: (each, each.state_dict()) for name, each in _numbered(callbacks).items() if hasattr(each, "state_dict")}
+    found = {
+        name: (each, each.state_dict()) for name, each in _numbered(callbacks).items() if hasattr(each, "state_dict")
+    }
     return {name: (callback, state) for name, (callback, state) in found.items() if state}
 
 

@@ -278,7 +278,7 @@ class Trainer(Compiling, abstract=True):
             recipe.guard.begin()
         with self._collected(recipe), self._mode(True):
             values = self._step("train")(batch)
-        fitting.look_at(recipe, self, "batch ")
+        fitting.look_at(recipe, self, "train_on_batch")
         return self._numbers(values)
 
     def test_on_batch(self, x: Any, y: Any = None, sample_weight: Any = None) -> Any:
