@@ -1,11 +1,13 @@
 """What layers add to the loss and to the reported numbers while they compute: `add_loss`, `add_metric`.
 
-While a step runs its forward pass it takes them (`ADDED`); in a call by hand the layer keeps the losses of its own last
-call, for `model.losses`.
+While a step runs its forward pass it takes them (`ADDED`). In a call by hand, and in a step of one's own, each layer
+keeps the losses of the last pass, for `model.losses`: a pass is one call of a model, or of a layer outside of any.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import torch
@@ -13,10 +15,15 @@ from torch import Tensor, nn
 
 
 class Added:
-    """The losses, and the metrics by name, that were added since `begin`, as long as a step takes them."""
+    """The losses, and the metrics by name, that were added since `begin`, as long as a step takes them.
+
+    `by_hand`: the pass by hand now under way, or the last one.
+    """
 
     def __init__(self) -> None:
         self.active = False
+        self.inside = False
+        self.by_hand = object()
         self.losses: list[Tensor] = []
         self.metrics: dict[str, Tensor] = {}
 
@@ -34,6 +41,18 @@ class Added:
             self.losses, self.metrics = [], {}
         return found
 
+    @contextmanager
+    def one_pass(self) -> Iterator[None]:
+        """What is called by hand inside the block is one pass; a block inside another one is a part of it."""
+        outermost = not self.inside
+        if outermost:
+            self.inside, self.by_hand = True, object()
+        try:
+            yield
+        finally:
+            if outermost:
+                self.inside = False
+
 
 ADDED = Added()
 
@@ -42,7 +61,7 @@ class Adding(nn.Module):
     """The part of `Layer` by which a `call` adds losses and metrics."""
 
     name: str
-    _losses_of_call: list[Tensor]
+    _losses_of_call: tuple[object, list[Tensor]]
 
     def add_loss(self, losses: Any, inputs: Any = None) -> None:
         """In a layer's `call`: add scalars to the loss that training minimizes.
@@ -75,18 +94,28 @@ class Adding(nn.Module):
             return
         if not ADDED.active:
             if "_losses_of_call" not in self.__dict__:
-                self.__dict__["_losses_of_call"] = []
-                self.register_forward_pre_hook(_forget)
+                self.__dict__["_losses_of_call"] = (ADDED.by_hand, [])
+                self.register_forward_pre_hook(_forget_other_passes)
             if name is None:
-                self._losses_of_call.append(value)
+                self._losses_of_call[1].append(value)
         elif name is None:
             ADDED.losses.append(value)
+        elif name in ADDED.metrics:
+            raise ValueError(
+                f"{self.name}: add_metric: {name!r} is added for a second time in one pass; give each call a name."
+            )
         else:
             ADDED.metrics[name] = value
 
 
-def _forget(layer: Any, _: Any) -> None:
-    layer.__dict__["_losses_of_call"] = []
+def losses_of_call(module: nn.Module) -> list[Tensor]:
+    """What a module added in the last pass by hand that it was called in."""
+    return list(module.__dict__.get("_losses_of_call", (None, ()))[1])
+
+
+def _forget_other_passes(layer: Any, _: Any) -> None:
+    if not (ADDED.inside and layer._losses_of_call[0] is ADDED.by_hand):
+        layer.__dict__["_losses_of_call"] = (ADDED.by_hand, [])
 
 
 def add_activity_losses(layer: Any) -> None:

@@ -31,8 +31,8 @@ def standardize(
 
     An array with one axis gets a second one of length 1, as in Keras, unless one axis is expected. A None among
     `shapes` leaves the shape free, one among `dtypes` the type. `what`: "input" or "target". `as_given`: which keep
-    their one axis. Raises ValueError for a
-    number of arrays, a name, a shape or an element type that does not fit, and TypeError for what holds no numbers.
+    their one axis, and integers their type. Raises ValueError for a number of arrays, a name, a shape or an element
+    type that does not fit, and TypeError for what holds no numbers.
     """
     items = _items(values, names, what)
     shapes = shapes or [None] * len(names)
@@ -44,7 +44,10 @@ def standardize(
         if array.ndim == 1 and not keep and not (shape is not None and len(shape) == 1):
             array = array[:, None]
         _check_shape(array, name, shape, what)
-        checked.append(as_tensor(array, dtype))
+        tensor = as_tensor(array)
+        if dtype is not None and not (keep and not tensor.is_floating_point()):
+            tensor = tensor.to(dtype)
+        checked.append(tensor)
     return checked
 
 
@@ -63,10 +66,6 @@ def standardize_targets(
     free = [None if kind == ONE_HOT else shape for shape, kind in zip(expected, kinds, strict=True)]
     as_given = [kind == AS_GIVEN for kind in kinds]
     targets = standardize(values, names, free, dtypes, "target", as_given)
-    targets = [
-        target.to(torch.get_default_dtype()) if given and target.dtype == torch.float64 else target
-        for target, given in zip(targets, as_given, strict=True)
-    ]
     for target, name, shape, kind in zip(targets, names, expected, kinds, strict=True):
         if kind != ONE_HOT:
             continue

@@ -10,7 +10,7 @@ import numpy as np
 
 from torchkeras import losses as loss_functions, metrics as metric_functions, optimizers
 from torchkeras.engine.graph import Graph
-from torchkeras.engine.measures import LOGITS, Measure, measure
+from torchkeras.engine.measures import LOGITS, Measure, measure, takes_logits
 from torchkeras.engine.objectives import Objective, objective
 from torchkeras.engine.symbol import KerasTensor, as_list
 
@@ -36,7 +36,8 @@ class Target:
 def resolve(names: list[str], graph: Graph, options: Mapping[str, Any]) -> list[Target]:
     """The targets of a model from the arguments of `compile`; an output whose loss is None is none.
 
-    Raises ValueError for an unknown name of an output, loss or metric, and for lists of another length.
+    `graph`: what a step computes; its first outputs are the model's, which have `names`. Raises ValueError for an
+    unknown name of an output, loss or metric, and for lists of another length.
     """
     losses = [
         None if each is None else objective(each)
@@ -103,8 +104,8 @@ def _check_apart(targets: list[Target]) -> None:
         for each in target.measures:
             if each.keeps_state and seen.setdefault(id(each.metric), each.name) != each.name:
                 raise ValueError(
-                    f"compile: one object of the metric {each.metric.name!r} is given for {seen[id(each.metric)]!r} and "
-                    f"for {each.name!r}, and would count both together: make one for each, in a dictionary by output."
+                    f"compile: one object of the metric {each.metric.name!r} is given for {seen[id(each.metric)]!r} "
+                    f"and for {each.name!r}, and would count both together: make one for each."
                 )
 
 
@@ -112,17 +113,16 @@ def _logits(graph: Graph, output: KerasTensor, loss: Objective, measures: tuple[
     """The activation at the output's end, when a step can do without it."""
     layer = output._keras_history.layer
     activation = layer.ends_in if graph.outputs.count(output) == 1 else None
-    known = LOGITS.get(activation or "", {})
     used = any(output in node.input_tensors for node in graph.nodes)
-    observed = layer._forward_hooks or layer._forward_pre_hooks or getattr(layer, "activity_regularizer", None)
-    if used or observed or _key(loss.given) not in known or any(_key(each.metric) not in known for each in measures):
+    if (
+        activation is None
+        or activation not in LOGITS
+        or used
+        or getattr(layer, "activity_regularizer", None) is not None
+    ):
         return None
-    return activation
-
-
-def _key(function: Any) -> Any:
-    """Something to look up: an object that cannot be hashed is in no table."""
-    return function if callable(getattr(function, "__hash__", None)) else None
+    needed = (loss.given, *(each.metric for each in measures))
+    return activation if all(takes_logits(activation, each) for each in needed) else None
 
 
 def _for_outputs(option: str, value: Any, names: list[str], share: bool = False) -> list[Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -72,7 +73,12 @@ class Compiling(Extending, abstract=True):
 
     def _settle(self) -> None:
         """Resolve what `compile` was given against the outputs, and collect the weights that train."""
-        targets = resolve(self.output_names, self._graphed, self._compile_options())
+        network = self._trained_network()
+        targets = resolve(self.output_names, network._graphed, self._compile_options())
+        taken = [*reported_names(targets), *self._added_metrics]
+        repeated = [name for name in self._added_metrics if taken.count(name) > 1]
+        if repeated:
+            raise ValueError(f"compile: add_metric has the name {repeated[0]!r}, which another reported number has.")
         variables = self.trainable_weights
         parameters = [tensor for variable in variables for tensor in variable.tensors]
         self.optimizer.bind(
@@ -83,6 +89,8 @@ class Compiling(Extending, abstract=True):
         )
         owns_loss = type(self).compute_loss is not Extending.compute_loss
         owns_step = own_step(self, "train") is not None
+        if owns_loss:  # which may want probabilities
+            targets = [replace(target, logits=None) for target in targets]
         if not (owns_step or self._has_loss(targets)):
             raise ValueError(f"compile: {NO_LOSS[0].lower()}{NO_LOSS[1:]}")
         if self.on_nonfinite is not None:
@@ -93,19 +101,21 @@ class Compiling(Extending, abstract=True):
                         "the manner of torchmetrics, has counted; use a metric of torchkeras.metrics."
                     )
         self._recipe = Recipe(
-            self._trained_network(),
+            network,
             targets,
             self.optimizer,
             parameters,
             [variable for variable in self.weights if variable.regularizer is not None],
             [variable for variable in variables if variable.constraint is not None],
-            self._needs_details(),
+            any(tensor._keras_mask is not None for tensor in self.outputs) or _regularizes_activity(network),
             len(self._added_losses),
             list(self._added_metrics),
             None if self.on_nonfinite is None else Guard(self.on_nonfinite, Changing(self), self._device),
-            self.compute_loss if owns_loss else None,
+            self._own_loss if owns_loss else None,
+            (self, network, *(self.outputs[target.index]._keras_history.layer for target in targets)),
         )
         if owns_step:
+            self.__dict__["_marks_masks"] = any(tensor._keras_mask is not None for tensor in self.outputs)
             for module in self.modules():
                 if getattr(module, "activity_regularizer", None) is not None:
                     add_activity_losses(module)
@@ -113,10 +123,6 @@ class Compiling(Extending, abstract=True):
     def _compile_options(self) -> dict[str, Any]:
         names = ("loss", "metrics", "loss_weights", "sample_weight_mode", "weighted_metrics")
         return {name: getattr(self, name) for name in names}
-
-    def _needs_details(self) -> bool:
-        masked = any(tensor._keras_mask is not None for tensor in self.outputs)
-        return masked or any(getattr(m, "activity_regularizer", None) is not None for m in self.modules())
 
     def _has_loss(self, targets: Any) -> bool:
         """Whether there is something that the built-in steps can compute a loss of."""
@@ -170,8 +176,10 @@ class Compiling(Extending, abstract=True):
     @contextmanager
     def _mode(self, training: bool) -> Iterator[None]:
         """Training or evaluation mode inside the block, then what each module was in before."""
-        before = [(module, module.training) for module in self.modules()]
-        self.train(training)
+        networks = [self] if self._recipe is None else [self, self._recipe.network]  # layers behind the outputs too
+        before = [(module, module.training) for network in networks for module in network.modules()]
+        for network in networks:
+            network.train(training)
         try:
             yield
         finally:
@@ -215,18 +223,9 @@ class Compiling(Extending, abstract=True):
         self.compile(**compile_arguments(training, custom_objects))
 
     def __getstate__(self) -> dict[str, Any]:
-        # The recipe holds the layers' tensors by identity: a copy settles its own, from what compile was given.
-        state = super().__getstate__()
-        if self._recipe is not None:
-            state["_optimizer_state"] = self.optimizer.get_weights()
-        return {**state, "_recipe": None, "history": None}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        arrays = state.pop("_optimizer_state", None)
-        super().__setstate__(state)
-        if arrays is not None:
-            self._settle()
-            self.optimizer.set_weights(arrays)
+        # The recipe holds the layers' tensors by identity: a copy settles its own, from what compile was given. Its
+        # optimizer has the copy's own parameters, with their state.
+        return {**super().__getstate__(), "_recipe": None, "history": None}
 
 
 class Changing:
@@ -250,3 +249,7 @@ class Changing:
         for metric in recipe.kept.values():
             if not known.issuperset(map(id, metric.variables)):
                 metric.reset_state()
+
+
+def _regularizes_activity(network: torch.nn.Module) -> bool:
+    return any(getattr(module, "activity_regularizer", None) is not None for module in network.modules())

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import torch
 
-from torchkeras.engine import steps
+from torchkeras.engine import graph, steps
+from torchkeras.engine.added import ADDED, losses_of_call
 from torchkeras.engine.compiled import Target
 from torchkeras.engine.data import Batch
 from torchkeras.engine.network import Network
@@ -21,6 +22,8 @@ class Extending(Network, abstract=True):
 
     _added_losses: tuple[KerasTensor, ...] = ()
     _added_metrics: Mapping[str, KerasTensor] = {}
+    _losses_of_step: Sequence[torch.Tensor] = ()  # what the built-in step's pass added, while `compute_loss` is asked
+    _marks_masks = False  # whether outputs of a call by hand carry their masks, for `compute_loss`
 
     def _ready(self) -> Recipe:
         raise NotImplementedError
@@ -65,19 +68,56 @@ class Extending(Network, abstract=True):
             raise
 
     def _trained_network(self) -> Network:
-        """What a step computes: the model, or one that gives what was added behind the model's own outputs."""
-        added = [*self._added_losses, *self._added_metrics.values()]
-        if not added:
+        """What a step computes: the model, or one that gives what was added behind the model's own outputs.
+
+        Raises ValueError for a model inside, whose own added losses and metrics no step of this one would compute.
+        """
+        for module in self.modules():
+            if module is not self and isinstance(module, Extending) and (module._added_losses or module._added_metrics):
+                raise ValueError(
+                    f"{type(self).__name__} {self.name!r}: what add_loss and add_metric gave the model {module.name!r} "
+                    "inside it would be lost: add it to the outer model, computed from its own tensors."
+                )
+        if not (self._added_losses or self._added_metrics):
             return self
         network = Network(name=self.name)
-        network._connect(unpacked(self.inputs), [*self.outputs, *added])
+        network._take(self._with_added())
         return network
+
+    def _with_added(self) -> graph.Graph:
+        """The model's graph, with what was added as further outputs. Raises ValueError as `graph.trace`."""
+        added = [*self._added_losses, *self._added_metrics.values()]
+        return graph.trace(self.inputs, [*self.outputs, *added]) if added else self._graphed
 
     @property
     def losses(self) -> list[torch.Tensor]:
-        """The penalties on the weights now, and what layers added in their last call by hand: sum them in your loop."""
+        """The penalties on the weights now, and what layers added in the last pass by hand: sum them in your loop."""
         penalties = [v.regularizer(v.value) for v in self.weights if v.regularizer is not None]
-        return penalties + [loss for m in self.modules() for loss in m.__dict__.get("_losses_of_call", ())]
+        return [*penalties, *self._losses_of_step, *(loss for m in self.modules() for loss in losses_of_call(m))]
+
+    # --- copies ------------------------------------------------------------------------------------------------------
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = super().__getstate__()
+        if self._added_losses or self._added_metrics:
+            whole = self._with_added()
+            state["_graph"] = (whole.layers, graph.edges(whole))
+            state["_added_losses"], state["_added_metrics"] = len(self._added_losses), list(self._added_metrics)
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        losses, metrics = state.pop("_added_losses", ()), state.pop("_added_metrics", {})
+        super().__setstate__(state)
+        if not losses and not metrics:
+            return
+        whole = self._graphed
+        behind = whole.outputs[len(whole.outputs) - losses - len(metrics) :]
+        self._graph = graph.trace(whole.inputs, whole.outputs[: len(whole.outputs) - len(behind)])
+        self._own_node()
+        self.__dict__.update(
+            _added_losses=tuple(behind[:losses]),
+            _added_metrics=dict(zip(metrics, behind[losses:], strict=True)),
+        )
 
     # --- steps of one's own ------------------------------------------------------------------------------------------
 
@@ -85,8 +125,8 @@ class Extending(Network, abstract=True):
         """One step of training on a batch `(x, y, sample_weight)`; returns the numbers to report by name.
 
         Override it for a step of your own: compute a loss with `self(x)` and `self.compute_loss(...)`, then call
-        `self.minimize(loss)`. Tensors that you return are averaged over the epoch, weighted by batch size; metrics
-        of `compile` come by `self.compute_metrics(...)`.
+        `self.minimize(loss)`. Numbers that you return are averaged over the epoch, weighted by batch size. The metrics
+        of `compile` come by `self.compute_metrics(...)`; one with state is reported if its name is among what you return.
         """
         return {**steps.train_step(self._ready(), _batch(data)), **self._counted()}
 
@@ -105,13 +145,39 @@ class Extending(Network, abstract=True):
     def compute_loss(self, x: Any = None, y: Any = None, y_pred: Any = None, sample_weight: Any = None) -> torch.Tensor:
         """The loss that `compile` settled, of outputs that the model gave: each output's, weighted, and all penalties.
 
-        `x` is not needed. Override it to minimize something else; metrics stay as they are.
+        Outputs that the model gave in this step carry their masks. `x` is not needed. Override it to minimize something
+        else; metrics stay as they are. Raises RuntimeError when there is no loss at all.
         """
         losses = [
-            target.weight * target.objective(true, predicted, weight, None)
+            target.weight * target.objective(true, predicted, weight, getattr(predicted, "_keras_mask", None))
             for target, true, predicted, weight in self._paired("compute_loss", y, y_pred, sample_weight)
         ]
-        return torch.stack([*losses, *self.losses]).sum()
+        losses += self.losses
+        if not losses:
+            raise RuntimeError(steps.NO_LOSS)
+        return sum(losses[1:], losses[0])
+
+    def _own_loss(self, batch: Batch, outputs: list[Any], masks: list[Any], added: list[torch.Tensor]) -> torch.Tensor:
+        """What the user's `compute_loss` makes of a step's pass. Raises TypeError when it gives no scalar tensor."""
+        mark_masks(outputs, masks)
+        x, y, weight = _data(batch)
+        self.__dict__["_losses_of_step"] = added
+        try:
+            loss = self.compute_loss(x, y, unpacked(outputs), weight)
+        finally:
+            del self.__dict__["_losses_of_step"]
+        if not isinstance(loss, torch.Tensor) or loss.dim():
+            found = f"a tensor of shape {tuple(loss.shape)}" if isinstance(loss, torch.Tensor) else type(loss).__name__
+            raise TypeError(f"{type(self).__name__}.compute_loss must return a scalar tensor; found {found}.")
+        return loss
+
+    def forward(self, *inputs: Any, mask: Any = None, details: bool = False, logits: tuple[int, ...] = ()) -> Any:
+        """As `Network.forward`; in a model with a step of its own the outputs carry their masks."""
+        if details or not self._marks_masks:
+            return super().forward(*inputs, mask=mask, details=details, logits=logits)
+        outputs, masks, _ = super().forward(*inputs, mask=mask, details=True, logits=logits)
+        mark_masks(as_list(outputs), masks)
+        return outputs
 
     def compute_metrics(
         self, x: Any = None, y: Any = None, y_pred: Any = None, sample_weight: Any = None
@@ -154,24 +220,31 @@ def own_step(network: Extending, kind: str) -> Any:
     step = getattr(network, f"{kind}_step")
 
     def run(batch: Batch) -> Values:
-        with torch.set_grad_enabled(kind == "train"):
+        with torch.set_grad_enabled(kind == "train"), ADDED.one_pass():
             found = step(_data(batch))
         if not isinstance(found, Mapping) or not found:
             what = "an empty one" if isinstance(found, Mapping) else type(found).__name__
             raise TypeError(
                 f"{type(network).__name__}.{kind}_step must return a dict of names and numbers; found {what}."
             )
-        kept, device = network._ready().kept, batch.inputs[0].device
-        if missing := [name for name in kept if name not in found]:
-            raise RuntimeError(
-                f"{type(network).__name__}.{kind}_step does not report {missing[0]!r}, a metric that compile was given: "
-                "return what self.compute_metrics(x, y, y_pred, sample_weight) gives too."
-            )
-        # What a metric with a state has counted is asked for when someone reads it, not averaged.
-        given = {name: value for name, value in found.items() if name not in kept}
-        return {name: torch.as_tensor(value, device=device).detach() for name, value in given.items()}
+        values = {name: torch.as_tensor(value).detach() for name, value in found.items()}
+        for name, value in values.items():
+            if value.dim():
+                raise TypeError(
+                    f"{type(network).__name__}.{kind}_step must return numbers; {name!r} has the shape "
+                    f"{tuple(value.shape)}."
+                )
+        device = batch.inputs[0].device
+        return {name: value if value.device == device else value.to(device) for name, value in values.items()}
 
     return run
+
+
+def mark_masks(outputs: list[Any], masks: list[Any]) -> None:
+    """Give outputs their masks along, as Keras 3 does."""
+    for output, mask in zip(outputs, masks, strict=False):
+        if mask is not None:
+            output._keras_mask = mask
 
 
 def _data(batch: Batch) -> Any:
@@ -183,5 +256,5 @@ def _data(batch: Batch) -> Any:
 def _batch(data: Any) -> Batch:
     x, y, weight = (*data, None, None)[:3] if isinstance(data, tuple) else (data, None, None)
     inputs, targets = as_list(x), [] if y is None else as_list(y)
-    weights = [None] * len(targets) if weight is None else as_list(weight)
+    weights: list[Any] = [None] * len(targets) if weight is None else as_list(weight)
     return Batch(inputs, targets, weights, len(inputs[0]))

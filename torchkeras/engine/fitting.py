@@ -25,7 +25,7 @@ class Plan:
     """What `fit` does beside its data.
 
     `step` gives the train step, asked for in each epoch, since a callback may change what trains. `validate` runs a
-    validation and gives its sums; `due` says after which epochs.
+    validation and gives its sums; `due` says after which epochs. `named_alone`: see `Sums`.
     """
 
     epochs: int
@@ -34,6 +34,7 @@ class Plan:
     step: Callable[[], Step]
     validate: Callable[[CallbackList, Run], Sums | None] | None
     due: Callable[[int], bool]
+    named_alone: bool = False
 
 
 def fit(network: Any, run: Run, plan: Plan, hooks: CallbackList) -> None:
@@ -47,6 +48,7 @@ def fit(network: Any, run: Run, plan: Plan, hooks: CallbackList) -> None:
         over = run.midway and network.stop_training  # what the epoch goes on from was its last batch
         hooks.on_epoch_begin(run.epoch, {})
         batches = run.opened(plan.order)
+        run.sums.named_alone = plan.named_alone
         if not over:
             run_epoch(plan.step(), batches, run.sums, hooks, "train", partial(_stopped, network, run))
         if run.interrupted or not run.sums.batches:  # none: the data has ended
@@ -95,9 +97,11 @@ def look_at(recipe: Recipe, network: Any, place: str) -> bool:
     return True
 
 
-def evaluate(recipe: Recipe, step: Step, source: Source, hooks: CallbackList, names: list[str]) -> Sums:
+def evaluate(
+    recipe: Recipe, step: Step, source: Source, hooks: CallbackList, names: list[str], named_alone: bool = False
+) -> Sums:
     """Run the batches of a source through a test step."""
-    sums = Sums(recipe.kept)
+    sums = Sums(recipe.kept, named_alone)
     for metric in recipe.kept.values():
         metric.reset_state()
     if not source.once:
@@ -129,11 +133,9 @@ def due_epochs(frequency: Any) -> Callable[[int], bool]:
     Raises ValueError for neither a positive integer nor a list of them.
     """
     listed = isinstance(frequency, Sequence) and not isinstance(frequency, str)
-    if not all(
-        isinstance(each, (int, np.integer)) and not isinstance(each, bool) and each > 0
-        for each in (frequency if listed else [frequency])
-    ):
+    due: list[Any] = list(frequency) if listed else [frequency]
+    if not all(isinstance(each, (int, np.integer)) and not isinstance(each, bool) and each > 0 for each in due):
         raise ValueError(f"fit: validation_freq must be a positive integer or a list of them; found {frequency!r}.")
     if listed:
-        return lambda epoch: epoch + 1 in frequency
-    return lambda epoch: (epoch + 1) % frequency == 0
+        return lambda epoch: epoch + 1 in due
+    return lambda epoch: (epoch + 1) % due[0] == 0

@@ -58,14 +58,14 @@ class Intake:
         outputs = [self.network.outputs[target.index] for target in targets]
         shapes: list[Any] = [tensor.shape for tensor in outputs]
         types = [
-            torch.int64 if kind in (CLASSES, SOME_CLASSES) else None if kind == AS_GIVEN else type_of(self.network, t)
-            for t, kind in zip(outputs, kinds, strict=True)
+            torch.int64 if kind in (CLASSES, SOME_CLASSES) else type_of(self.network, tensor)
+            for tensor, kind in zip(outputs, kinds, strict=True)
         ]
         y = self.default_targets if y is None else y
         if not targets and self.free:
             count = 0 if y is None else len(y) if isinstance(y, (list, tuple)) else 1
             names, kinds = [f"y{k}" for k in range(count)], [AS_GIVEN] * count
-            shapes, types = [(None,)] * count, [None] * count
+            shapes, types = [(None,)] * count, [float_type(self.network, torch.get_default_dtype())] * count
         true = checks.standardize_targets(y, names, shapes, kinds, types)
         if not streamed or all(target.device.type == "cpu" for target in true):
             checks.check_labels(true, names, shapes, kinds)
@@ -96,6 +96,9 @@ def describe(network: Network) -> str:
 
 def type_of(network: Network, tensor: KerasTensor) -> torch.dtype:
     """The type a symbolic tensor has now, which is another after `model.half()` or `model.double()`."""
-    if not tensor.dtype.is_floating_point:
-        return tensor.dtype
-    return next((p.dtype for p in network.parameters() if p.is_floating_point()), tensor.dtype)
+    return float_type(network, tensor.dtype) if tensor.dtype.is_floating_point else tensor.dtype
+
+
+def float_type(network: Network, otherwise: torch.dtype) -> torch.dtype:
+    """The type of a model's weights, `otherwise` for a model without any."""
+    return next((p.dtype for p in network.parameters() if p.is_floating_point()), otherwise)

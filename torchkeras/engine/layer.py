@@ -362,7 +362,10 @@ class Layer(Calls, Adding, WeightOwner):
 
     def __getstate__(self) -> dict[str, Any]:
         # The graph belongs to the model: a layer copied or pickled on its own has its weights and no calls.
-        return {**self.__dict__, "_inbound_nodes": [], "_outbound_nodes": []}
+        state = {**self.__dict__, "_inbound_nodes": [], "_outbound_nodes": []}
+        if "_losses_of_call" in state:  # which torch cannot copy, since they are results
+            state["_losses_of_call"] = (None, [])
+        return state
 
     def extra_repr(self) -> str:
         """The options that differ from their defaults, for `repr`."""

@@ -14,8 +14,11 @@ import torch
 from torchkeras.callbacks.base import CallbackList, Logs
 from torchkeras.engine.data import Batch
 from torchkeras.engine.guard import Guard
+from torchkeras.engine.measures import one_number
 from torchkeras.engine.steps import Step
 from torchkeras.metrics import Metric
+
+WIDE = (torch.float32, torch.float64)
 
 
 @dataclass
@@ -23,10 +26,13 @@ class Sums:
     """The reported numbers of an epoch so far: sums weighted by batch size, the samples seen, the batches done, the
     size of the last one.
 
-    `kept`: the metrics that keep a state of their own. `guard`: tells which batches are left out; None where all count.
+    `kept`: the metrics that keep a state of their own; with `named_alone` only those among the numbers are reported, as
+    a step of the user's own may have left others as they were. `guard`: tells which batches are left out; None where
+    all count.
     """
 
     kept: Mapping[str, Metric] = field(default_factory=dict)
+    named_alone: bool = False
     totals: dict[str, torch.Tensor] = field(default_factory=dict)
     seen: int = 0
     batches: int = 0
@@ -38,12 +44,15 @@ class Sums:
         """Take the numbers of one more batch. Raises RuntimeError when their names are others than before."""
         values = values if self.guard is None else self.guard.counting(values)
         if not self.totals:
-            self.totals = dict(zip(values, torch._foreach_mul(list(values.values()), size), strict=True))
+            # In half precision a sum would soon stand still.
+            wide = [value if value.dtype in WIDE else value.float() for value in values.values()]
+            self.totals = dict(zip(values, torch._foreach_mul(wide, size), strict=True))
         elif self.totals.keys() == values.keys():
             torch._foreach_add_(list(self.totals.values()), [values[name] for name in self.totals], alpha=size)
         else:
             raise RuntimeError(
-                f"The names of the reported numbers changed within an epoch, from {list(self.totals)} to {list(values)}."
+                "The names of the reported numbers changed within an epoch, from "
+                f"{list(self.totals)} to {list(values)}."
             )
         self.seen += size
         self.batches += 1
@@ -53,7 +62,7 @@ class Sums:
         """The means, and what the metrics with state give, as device scalars."""
         seen = max(self.seen, 1) if self.guard is None else self.guard.good_samples  # 0 / 0 where all are left out
         means = {name: total / seen for name, total in self.totals.items()}
-        return {**means, **{name: metric.result() for name, metric in self.kept.items()}}
+        return {**means, **results(self.kept, means if self.named_alone else self.kept)}
 
     def logs(self, names: list[str]) -> Logs:
         """The means in the order of `names` (others behind), to be read when someone asks."""
@@ -66,9 +75,15 @@ def ordered(values: Mapping[str, torch.Tensor], names: list[str]) -> dict[str, t
     return {name: values[name] for name in [*known, *(name for name in values if name not in names)]}
 
 
+def results(kept: Mapping[str, Metric], names: Iterable[str]) -> dict[str, torch.Tensor]:
+    """What those of the metrics with these names give now. Raises ValueError for one that gives several numbers."""
+    return {name: one_number(name, kept[name].result()) for name in names if name in kept}
+
+
 def floats(values: Mapping[str, torch.Tensor]) -> dict[str, float]:
     """Device scalars as numbers, in one transfer."""
-    return dict(zip(values, torch.stack([value.float() for value in values.values()]).tolist(), strict=True))
+    dtype = torch.float64 if any(value.dtype == torch.float64 for value in values.values()) else torch.float32
+    return dict(zip(values, torch.stack([value.to(dtype) for value in values.values()]).tolist(), strict=True))
 
 
 def run_epoch(
@@ -91,7 +106,8 @@ def run_epoch(
         values = step(batch)
         sums.add(values, batch.size)
         if report is not None:
-            kept = {name: metric.result for name, metric in sums.kept.items()}
+            names = values if sums.named_alone else sums.kept
+            kept = {name: sums.kept[name].result for name in names if name in sums.kept}
             report(index, Logs({**values, **kept}, batch=index, size=batch.size))
         if stopped():
             break

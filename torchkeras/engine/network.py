@@ -9,6 +9,7 @@ from typing import Any
 import torch
 
 from torchkeras.engine import codegen, graph, notebook, summary
+from torchkeras.engine.added import ADDED
 from torchkeras.engine.codegen import Variant
 from torchkeras.engine.graph import Graph
 from torchkeras.engine.input import InputLayer
@@ -111,9 +112,7 @@ class Network(Layer, abstract=True):
 
     # --- computing ---------------------------------------------------------------------------------------------------
 
-    def forward(
-        self, *inputs: Any, mask: Any = None, details: bool = False, logits: tuple[int, ...] = ()
-    ) -> Any:
+    def forward(self, *inputs: Any, mask: Any = None, details: bool = False, logits: tuple[int, ...] = ()) -> Any:
         """The outputs (a tensor, or a list when there are several) for the inputs: `model(x)`, `model([a, b])`.
 
         `mask`: a mask or a list of them. With `details` (outputs, masks, activity losses). `logits`: the outputs, by
@@ -135,7 +134,10 @@ class Network(Layer, abstract=True):
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if len(args) > 1 and all(isinstance(tensor, (torch.Tensor, KerasTensor)) for tensor in args):
             args = (list(args),)
-        return super().__call__(*args, **kwargs)
+        if torch.compiler.is_compiling():
+            return super().__call__(*args, **kwargs)
+        with ADDED.one_pass():
+            return super().__call__(*args, **kwargs)
 
     def compute_mask(self, inputs: Any, mask: Any = None) -> Any:
         """The masks of the outputs; a mask on the way may depend on the inputs."""

@@ -8,19 +8,30 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import torch
 from torch import Tensor, nn
+from torch.nn import functional as F
 
 from torchkeras import losses
 
 Score = Callable[[Tensor, Tensor], Tensor]
 
 # What a target may be. "like": of the output's shape. "one-hot": the same, and class numbers are told apart from it.
-# "classes": class numbers; "some classes": numbers beside them may stand for none. "free": any shape, of the output's type. "as given": not even that.
+# "classes": class numbers; "some classes": numbers beside them may stand for none. "free": any shape, of the output's
+# type. "as given": of that type if it is no integer, and not a second axis is added to a first.
 CLASSES, SOME_CLASSES, ONE_HOT, LIKE = "classes", "some classes", "one-hot", "like"
 FREE, AS_GIVEN = "free", "as given"
+
+# Losses of torch that compare number with number, where a target of another shape would be spread in silence.
+TORCH_ELEMENTWISE = (nn.MSELoss, nn.L1Loss, nn.SmoothL1Loss, nn.HuberLoss, nn.BCELoss, nn.BCEWithLogitsLoss)
+TORCH_ELEMENTWISE_FUNCTIONS: tuple[Callable[..., Tensor], ...] = (
+    *(F.mse_loss, F.l1_loss, F.smooth_l1_loss, F.huber_loss),
+    *(F.binary_cross_entropy, F.binary_cross_entropy_with_logits),
+)
+
 
 @dataclass(frozen=True)
 class Objective:
@@ -38,7 +49,10 @@ class FunctionObjective(Objective):
     """`weighted_mean(loss(y_true, y_pred))`"""
 
     def __call__(self, true: Tensor, predicted: Tensor, weight: Tensor | None, mask: Tensor | None) -> Tensor:
-        return weighted_mean(self.given(true, predicted), weight, mask)
+        scores = self.given(true, predicted)
+        if not scores.dim():
+            _check_unweighted(self.given, weight, mask, "return one a sample")
+        return weighted_mean(scores, weight, mask)
 
 
 class LossObjective(Objective):
@@ -57,15 +71,12 @@ class TorchObjective(Objective):
     """
 
     def __call__(self, true: Tensor, predicted: Tensor, weight: Tensor | None, mask: Tensor | None) -> Tensor:
+        if isinstance(self.given, nn.Module) and any(b.device != predicted.device for b in self.given.buffers()):
+            self.given.to(predicted.device)  # such as the weights of classes
         loss = self.given(predicted, true)
         if loss.dim():
             return weighted_mean(loss, weight, mask)
-        if weight is not None or mask is not None:
-            what = "sample or class weights" if weight is not None else "a mask"
-            raise ValueError(
-                f"The loss {name_of(self.given)} gives one number a batch, so {what} cannot enter it: make it with "
-                "reduction='none'."
-            )
+        _check_unweighted(self.given, weight, mask, "make it with reduction='none'")
         return loss
 
 
@@ -89,15 +100,28 @@ def objective(identifier: Any) -> Objective:
                 f"compile: the loss {name_of(found)} has {trained} parameters of its own, which the optimizer would "
                 "not train: make it a layer of the model and use add_loss."
             )
-        return TorchObjective(found, AS_GIVEN)
-    if (getattr(found, "__module__", None) or "").partition(".")[0] == "torch":
-        return TorchObjective(found, AS_GIVEN)
+        return TorchObjective(found, LIKE if isinstance(found, TORCH_ELEMENTWISE) else AS_GIVEN)
+    function = unwrapped(found)
+    if (getattr(function, "__module__", None) or "").partition(".")[0] == "torch":
+        return TorchObjective(found, LIKE if function in TORCH_ELEMENTWISE_FUNCTIONS else AS_GIVEN)
     return FunctionObjective(found, _kind(found))
+
+
+def unwrapped(function: Any) -> Any:
+    """The function that a `functools.partial` is made of, else itself."""
+    return unwrapped(function.func) if isinstance(function, partial) else function
 
 
 def name_of(loss: Any) -> str:
     """The name of a function, or of an object's class."""
     return getattr(loss, "__name__", type(loss).__name__)
+
+
+def _check_unweighted(loss: Any, weight: Tensor | None, mask: Tensor | None, remedy: str) -> None:
+    """A loss that is one number already can be neither weighted nor masked: raise ValueError."""
+    if weight is not None or mask is not None:
+        what = "sample or class weights" if weight is not None else "a mask"
+        raise ValueError(f"The loss {name_of(loss)} gives one number a batch, so {what} cannot enter it: {remedy}.")
 
 
 def _kind(loss: Any) -> str:
@@ -113,13 +137,22 @@ def _kind(loss: Any) -> str:
 def weighted_mean(scores: Tensor, weight: Tensor | None, mask: Tensor | None) -> Tensor:
     """Keras's mean over samples: masked scores count 0 in a mean over the unmasked, weights of 0 are left out of it.
 
-    scores: (batch, ...), True counted as 1; weight: (batch,) or (batch, time); mask: (batch, time).
+    scores: (batch, ...), True counted as 1; weight: (batch,) or (batch, time); mask: (batch, time). Raises ValueError
+    for scores of samples where steps are weighted or masked.
     """
+    for what, given in (("sample weights", weight), ("a mask", mask)):
+        if given is not None and 0 < scores.dim() < given.dim():
+            raise ValueError(
+                f"{what} of shape {tuple(given.shape)} need a loss or metric of as many axes; it gave the shape "
+                f"{tuple(scores.shape)}."
+            )
     if scores.dtype == torch.bool:
         if mask is None and weight is None:
             return scores.mean(dtype=torch.float32)
         scores = scores.float()
     if mask is not None:
+        if scores.dim() > mask.dim():
+            scores = scores.flatten(mask.dim()).mean(-1)
         mask = mask.to(scores.dtype)
         scores = scores * mask / mask.mean()
     if weight is not None:

@@ -8,6 +8,7 @@ from functools import lru_cache
 from typing import Any
 
 import torch
+from torch.nn.modules.module import _has_any_global_hook as has_any_global_hook
 
 from torchkeras.activations import ITSELF
 from torchkeras.engine.added import ADDED
@@ -17,7 +18,7 @@ from torchkeras.engine.guard import Guard
 from torchkeras.engine.measures import LOGITS
 from torchkeras.engine.network import Network
 from torchkeras.engine.objectives import weighted_mean
-from torchkeras.engine.symbol import as_list, unpacked
+from torchkeras.engine.symbol import as_list
 from torchkeras.engine.weight import Variable
 from torchkeras.metrics import Metric
 
@@ -32,7 +33,8 @@ class Recipe:
     """All that a step needs to know of a compiled model, looked up once.
 
     `network` computes the model's outputs and, behind them, what the model's `add_loss` (`added_losses`, as many) and
-    `add_metric` (`added_metrics`, by name) were given.
+    `add_metric` (`added_metrics`, by name) were given. `ends`: the modules whose hooks would see that an output's
+    activation is left out. `own_loss`: a user's `compute_loss`, given batch, outputs, masks and all other losses.
     """
 
     network: Network
@@ -45,7 +47,8 @@ class Recipe:
     added_losses: int = 0
     added_metrics: Sequence[str] = ()
     guard: Guard | None = None
-    own_loss: Callable[..., torch.Tensor] | None = None  # a user's `compute_loss`
+    own_loss: Callable[..., torch.Tensor] | None = None
+    ends: tuple[torch.nn.Module, ...] = ()
     logits: tuple[int, ...] = field(init=False)
     kept: Mapping[str, Metric] = field(init=False)  # the metrics with state, by name
 
@@ -56,7 +59,7 @@ class Recipe:
 
 
 def train_step(recipe: Recipe, batch: Batch) -> Values:
-    """Forward, gradients, update. Returns the reported numbers as device scalars, those of metrics with state left out."""
+    """Forward, gradients, update. Returns the reported numbers as device scalars, without metrics with state."""
     if recipe.guard is not None:
         return recipe.guard.watched(lambda: _train(recipe, batch), batch.size)
     return _train(recipe, batch)
@@ -114,11 +117,33 @@ def losses(recipe: Recipe, batch: Batch) -> tuple[torch.Tensor, Values]:
 
 
 def _forward(recipe: Recipe, inputs: Any) -> tuple[list[Any], list[Any], list[torch.Tensor]]:
+    logits = recipe.logits
+    if logits and _observed(recipe.ends, inputs):
+        logits = ()
     if recipe.details:
-        outputs, masks, extra = recipe.network.run(inputs, details=True, logits=recipe.logits)
-        return as_list(outputs), masks, extra
-    outputs = as_list(recipe.network.run(inputs, logits=recipe.logits))
-    return outputs, [None] * len(outputs), []
+        outputs, masks, extra = recipe.network.run(inputs, details=True, logits=logits)
+        outputs = as_list(outputs)
+    else:
+        outputs = as_list(recipe.network.run(inputs, logits=logits))
+        masks, extra = [None] * len(outputs), []
+    for target in recipe.targets if logits else ():
+        if target.logits:
+            outputs[target.index]._keras_activation = target.logits
+            outputs[target.index]._keras_logits = ITSELF
+    return outputs, masks, extra
+
+
+def _observed(ends: Sequence[torch.nn.Module], inputs: Any) -> bool:
+    """Whether something would see that an activation is left out: a hook, or autocast, which chooses types by it."""
+    device = (inputs[0] if isinstance(inputs, list) else inputs).device.type
+    if has_any_global_hook() or torch.is_autocast_enabled(device):
+        return True
+    for m in ends:
+        if m._forward_hooks or m._forward_pre_hooks or m._backward_hooks or m._backward_pre_hooks:
+            return True
+        if "forward" in m.__dict__:
+            return True
+    return False
 
 
 def _scored(
@@ -132,10 +157,9 @@ def _scored(
     total: Any = None
     values: Values = {}
     metrics: Values = {}
-    for target, true, weight in zip(recipe.targets, batch.targets, batch.weights, strict=True):
+    given = zip(recipe.targets, batch.targets, batch.weights, strict=True) if recipe.targets else ()
+    for target, true, weight in given:
         predicted, mask = outputs[target.index], masks[target.index]
-        if target.logits:
-            predicted._keras_activation, predicted._keras_logits = target.logits, ITSELF  # type: ignore[attr-defined]
         loss = target.objective(true, predicted, weight, mask)
         if target.reports_loss:
             values[f"{target.name}_loss"] = loss.detach()
@@ -146,29 +170,37 @@ def _scored(
     for variable in recipe.regularized:
         penalty = variable.regularizer(variable.value)
         total = penalty if total is None else total + penalty
-    behind = outputs[len(outputs) - recipe.added_losses - len(recipe.added_metrics) :]
-    for loss in (*extra, *(loss.mean() for loss in behind[: recipe.added_losses])):
+    count = len(outputs) - recipe.added_losses - len(recipe.added_metrics)
+    behind = outputs[count:]
+    extra = [*extra, *(loss.mean() for loss in behind[: recipe.added_losses])]
+    for loss in extra:
         total = loss if total is None else total + loss
     for name, value in zip(recipe.added_metrics, behind[recipe.added_losses :], strict=True):
         metrics[name] = value.detach().mean(dtype=None if value.is_floating_point() else torch.float32)
     if recipe.own_loss is not None:
-        weights = None if all(weight is None for weight in batch.weights) else unpacked(batch.weights)
-        total = recipe.own_loss(unpacked(batch.inputs), unpacked(batch.targets), unpacked(outputs), weights)
+        total = recipe.own_loss(batch, outputs[:count], masks, extra)
     if total is None:
         raise RuntimeError(NO_LOSS)
-    return total, {"loss": total.detach(), **values, **metrics, **more}
+    found = {"loss": total.detach(), **values, **metrics}
+    for name in more:
+        if name in found or name in recipe.kept:
+            raise ValueError(
+                f"A layer's add_metric has the name {name!r}, which another reported number has: rename it."
+            )
+    return total, {**found, **more}
 
 
 @torch.no_grad()
 def measured(target: Target, true: Any, predicted: Any, weight: Any, mask: Any, metrics: Values) -> None:
     """Count a batch in the metrics with a state; put the numbers of the others into `metrics`."""
-    predicted = predicted.detach() if not target.logits else predicted
+    left_out = getattr(predicted, "_keras_logits", None) is ITSELF
+    predicted = predicted if left_out else predicted.detach()
     for measure in target.measures:
         used = weight if measure.weighted else None
         if measure.keeps_state:
             measure.metric.update_state(true, predicted, sample_weight=_with_mask(used, mask))
         else:
-            function = LOGITS[target.logits][measure.metric] if target.logits else measure.metric
+            function = LOGITS[target.logits or ""][measure.metric] if left_out else measure.metric
             metrics[measure.name] = weighted_mean(function(true, predicted), used, mask)
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
+import numpy as np
 import torch
 
 from torchkeras.arrays import to_numpy
@@ -17,7 +17,7 @@ from torchkeras.engine.compiling import Compiling
 from torchkeras.engine.data import ArrayData, Batch
 from torchkeras.engine.extending import Extending, own_step
 from torchkeras.engine.intake import Intake, describe, fixed_batch_size
-from torchkeras.engine.loop import Sums, floats, ordered
+from torchkeras.engine.loop import Sums, floats, ordered, results
 from torchkeras.engine.run import Run
 from torchkeras.engine.sources import Source, open_source
 from torchkeras.engine.sources.arrays import ArraySource
@@ -47,7 +47,8 @@ class Trainer(Compiling, abstract=True):
     # --- data --------------------------------------------------------------------------------------------------------
 
     def _intake(self, class_weight: Any = None) -> Intake:
-        free = own_step(self, "train") is not None or own_step(self, "test") is not None
+        owned = ("train_step", "test_step", "compute_loss")
+        free = any(getattr(type(self), name) is not getattr(Extending, name) for name in owned)
         return Intake(self, lambda: self._ready().targets, class_weight, self.target_tensors, free)
 
     def _source(self, intake: Intake, x: Any, y: Any = None, sample_weight: Any = None, **options: Any) -> Source:
@@ -69,8 +70,8 @@ class Trainer(Compiling, abstract=True):
         """Build the model for the first batch of a source."""
         if source.once:
             raise ValueError(
-                f"{method}: {describe(self)} has no input shape yet, and {source.kind} gives each batch only once: give "
-                "the first layer an input_shape, or call model.build(input_shape)."
+                f"{method}: {describe(self)} has no input shape yet, and {source.kind} gives each batch only once: "
+                "give the first layer an input_shape, or call model.build(input_shape)."
             )
         with torch.random.fork_rng():
             next(source.batches("sequential"))
@@ -110,9 +111,9 @@ class Trainer(Compiling, abstract=True):
         generator of (x, y) or (x, y, sample_weight). `batch_size`: 32 unless given, or the model's own when its inputs
         fix one. `validation_split`: the last part of the data, kept for validation. `validation_data`: (x, y), (x, y,
         weight), or what makes its own batches; used after every `validation_freq`-th epoch, or those listed. `shuffle`:
-        True, False or "batch". `steps_per_epoch`, `validation_steps`: the batches of an epoch, where the data should not
-        say it. `class_weight`: a dict from class to weight. `verbose`: 0 silent, 1 a progress bar, 2 a line an epoch.
-        `initial_epoch`: the number of the first epoch. `max_queue_size`, `workers`, `use_multiprocessing`: how a
+        True, False or "batch". `steps_per_epoch`, `validation_steps`: the batches of an epoch, where the data should
+        not say it. `class_weight`: a dict from class to weight. `verbose`: 0 silent, 1 a progress bar, 2 a line an
+        epoch. `initial_epoch`: the number of the first epoch. `max_queue_size`, `workers`, `use_multiprocessing`: how a
         generator or Sequence is run ahead. Raises ValueError for data that does not fit the model.
         """
         for name, value in (("epochs", epochs), ("initial_epoch", initial_epoch)):
@@ -139,7 +140,8 @@ class Trainer(Compiling, abstract=True):
         order = "batch" if shuffle == "batch" else "shuffled" if shuffle else "sequential"
         try:
             with self._collected(recipe), self._mode(True):
-                plan = fitting.Plan(epochs, order, names, partial(self._step, "train"), validate, due)
+                owned = own_step(self, "train") is not None
+                plan = fitting.Plan(epochs, order, names, partial(self._step, "train"), validate, due, owned)
                 fitting.fit(self, run, plan, hooks)
         finally:
             source.close()
@@ -165,7 +167,8 @@ class Trainer(Compiling, abstract=True):
 
     def _evaluate(self, source: Source, hooks: CallbackList) -> Sums:
         with self._mode(False):
-            return fitting.evaluate(self._ready(), self._step("test"), source, hooks, self.metrics_names)
+            owned = own_step(self, "test") is not None
+            return fitting.evaluate(self._ready(), self._step("test"), source, hooks, self.metrics_names, owned)
 
     def _validation(
         self, source: Source, split: float, given: Any, batch_size: int | None, steps: int | None, made: dict[str, Any]
@@ -175,9 +178,10 @@ class Trainer(Compiling, abstract=True):
             several = isinstance(given, (list, tuple))
             if several or hasattr(given, "shape"):
                 if not several or len(given) not in (2, 3):
+                    found = f"{len(given)} items" if several else type(given).__name__
                     raise ValueError(
                         "When passing validation_data, it must contain 2 (x_val, y_val) or 3 (x_val, y_val, "
-                        f"val_sample_weights) items; found {f'{len(given)} items' if several else type(given).__name__}."
+                        f"val_sample_weights) items; found {found}."
                     )
                 return source, self._source(self._intake(), *given, batch_size=batch_size, **options)
             return source, self._source(self._intake(), given, batch_size=None, **options)
@@ -270,22 +274,27 @@ class Trainer(Compiling, abstract=True):
 
     # --- one batch ---------------------------------------------------------------------------------------------------
 
-    def train_on_batch(self, x: Any, y: Any = None, sample_weight: Any = None, class_weight: Any = None) -> Any:
-        """One update on one batch; returns the loss, or a list in the order of `metrics_names`, as floats."""
+    def train_on_batch(
+        self, x: Any, y: Any = None, sample_weight: Any = None, class_weight: Any = None, return_dict: bool = False
+    ) -> Any:
+        """One update on one batch; returns the loss, or a list in the order of `metrics_names`, as floats.
+
+        Metrics with state count all batches since `reset_metrics`. With `return_dict` the numbers by name.
+        """
         batch = self._one_batch("train_on_batch", x, y, sample_weight, class_weight)
         recipe = self._ready()
         if recipe.guard is not None:
             recipe.guard.begin()
         with self._collected(recipe), self._mode(True):
-            values = self._step("train")(batch)
+            numbers = self._numbers("train", batch, return_dict)
         fitting.look_at(recipe, self, "train_on_batch")
-        return self._numbers(values)
+        return numbers
 
-    def test_on_batch(self, x: Any, y: Any = None, sample_weight: Any = None) -> Any:
-        """The reported numbers on one batch, in evaluation mode."""
+    def test_on_batch(self, x: Any, y: Any = None, sample_weight: Any = None, return_dict: bool = False) -> Any:
+        """The reported numbers on one batch, in evaluation mode; otherwise as `train_on_batch`."""
         batch = self._one_batch("test_on_batch", x, y, sample_weight)
         with self._mode(False):
-            return self._numbers(self._step("test")(batch))
+            return self._numbers("test", batch, return_dict)
 
     def _one_batch(self, method: str, x: Any, y: Any, sample_weight: Any, class_weight: Any = None) -> Batch:
         self._compiled()
@@ -293,9 +302,12 @@ class Trainer(Compiling, abstract=True):
         self._check_batches(len(data), len(data), method)
         return next(data.batches(len(data), "sequential"))
 
-    def _numbers(self, values: Mapping[str, torch.Tensor]) -> Any:
-        kept = {name: metric.result() for name, metric in self._ready().kept.items()}
-        return unpacked(list(floats(ordered({**values, **kept}, self.metrics_names)).values()))
+    def _numbers(self, kind: str, batch: Batch, by_name: bool) -> Any:
+        values = self._step(kind)(batch)
+        kept = self._ready().kept
+        found = results(kept, kept if own_step(self, kind) is None else values)
+        numbers = floats(ordered({**values, **found}, self.metrics_names))
+        return numbers if by_name else unpacked(list(numbers.values()))
 
     def reset_metrics(self) -> None:
         """Forget what metrics with state have counted; `fit` and `evaluate` do it at each beginning."""

@@ -190,7 +190,9 @@ class TorchOptimizer:
 
     def tensors(self) -> list[Tensor]:
         """The tensors of torch's state, which a step changes in place."""
-        return [value for state in self._bound().state.values() for value in state.values() if isinstance(value, Tensor)]
+        return [
+            value for state in self._bound().state.values() for value in state.values() if isinstance(value, Tensor)
+        ]
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Go on from what `state_dict` gave. Raises ValueError when it is another optimizer's."""
