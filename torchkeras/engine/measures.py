@@ -43,13 +43,13 @@ class TorchMetric(metric_functions.Metric):
 
     def __init__(self, metric: Any):
         super().__init__(name=snake_case(type(metric).__name__))
-        self.metric = metric
+        self.metric: Any = metric
         self._takes_classes = type(metric).__module__.startswith("torchmetrics.classification")
 
     def update_state(self, y_true: Tensor, y_pred: Tensor, sample_weight: Tensor | None = None) -> None:
         if sample_weight is not None:
             raise ValueError(f"The metric {type(self.metric).__name__} takes no sample weights and no mask.")
-        if isinstance(self.metric, nn.Module):
+        if hasattr(self.metric, "to"):
             self.metric.to(y_pred.device)
         if y_true.dim() == y_pred.dim() and y_true.shape[-1] == 1 < y_pred.shape[-1]:
             y_true = y_true.squeeze(-1)

@@ -20,6 +20,7 @@ from torchkeras.engine.network import Network
 from torchkeras.engine.objectives import weighted_mean
 from torchkeras.engine.symbol import as_list
 from torchkeras.engine.weight import Variable
+from torchkeras.losses.shared import carried
 from torchkeras.metrics import Metric
 
 NO_LOSS = "The model has no loss to optimize: give compile a `loss`, or the model one with `add_loss`."
@@ -187,7 +188,7 @@ def _scored(
 @torch.no_grad()
 def _measured(target: Target, true: Any, predicted: Any, weight: Any, mask: Any, metrics: Values) -> None:
     left_out = getattr(predicted, "_keras_logits", None) is ITSELF
-    predicted = predicted if left_out else predicted.detach()
+    predicted = predicted if left_out else carried(predicted, torch.Tensor.detach)
     for measure in target.measures:
         used = weight if measure.weighted else None
         if measure.keeps_state:
