@@ -10,7 +10,7 @@ from torch import nn
 
 from torchkeras import Input, Model, losses, metrics
 from torchkeras.callbacks import Callback
-from torchkeras.layers import Activation, Dense, Masking, TimeDistributed
+from torchkeras.layers import Activation, Dense, Lambda, Masking, TimeDistributed
 from torchkeras.optimizers import SGD
 
 RANDOM = np.random.default_rng(5)
@@ -161,7 +161,7 @@ def test_an_added_loss_of_the_output_sees_probabilities():
     inputs = Input((4,))
     outputs = Dense(3, activation="softmax")(inputs)
     model = Model(inputs, outputs)
-    model.add_loss(torch.sum(outputs * outputs, -1))
+    model.add_loss(Lambda(lambda p: (p * p).sum(-1))(outputs))
     model.compile("sgd", "categorical_crossentropy")
     p = model.predict(X)
     expected = -np.log(p[np.arange(24), LABELS]).mean() + (p * p).sum(-1).mean()

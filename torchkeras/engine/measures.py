@@ -79,8 +79,8 @@ class TorchMetric(metric_functions.Metric):
         return {name: value for name, value in kept.items() if names is not None or isinstance(value, Tensor)}
 
     def state_dict(self) -> dict[str, Any]:
-        """The tensors of the metric, and lists of them, by their names."""
-        return dict(self._states())
+        """The tensors of the metric, and lists of them, by their names, as they are now."""
+        return {name: v.clone() if isinstance(v, Tensor) else list(v) for name, v in self._states().items()}
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         for name, value in state.items():
