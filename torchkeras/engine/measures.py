@@ -43,13 +43,13 @@ class TorchMetric(metric_functions.Metric):
 
     def __init__(self, metric: Any):
         super().__init__(name=snake_case(type(metric).__name__))
-        self.metric = metric
+        self.metric: Any = metric
         self._takes_classes = type(metric).__module__.startswith("torchmetrics.classification")
 
     def update_state(self, y_true: Tensor, y_pred: Tensor, sample_weight: Tensor | None = None) -> None:
         if sample_weight is not None:
             raise ValueError(f"The metric {type(self.metric).__name__} takes no sample weights and no mask.")
-        if isinstance(self.metric, nn.Module):
+        if hasattr(self.metric, "to"):
             self.metric.to(y_pred.device)
         if y_true.dim() == y_pred.dim() and y_true.shape[-1] == 1 < y_pred.shape[-1]:
             y_true = y_true.squeeze(-1)
@@ -79,8 +79,8 @@ class TorchMetric(metric_functions.Metric):
         return {name: value for name, value in kept.items() if names is not None or isinstance(value, Tensor)}
 
     def state_dict(self) -> dict[str, Any]:
-        """The tensors of the metric, and lists of them, by their names."""
-        return dict(self._states())
+        """The tensors of the metric, and lists of them, by their names, as they are now."""
+        return {name: v.clone() if isinstance(v, Tensor) else list(v) for name, v in self._states().items()}
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         for name, value in state.items():

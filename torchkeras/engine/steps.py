@@ -20,6 +20,7 @@ from torchkeras.engine.network import Network
 from torchkeras.engine.objectives import weighted_mean
 from torchkeras.engine.symbol import as_list
 from torchkeras.engine.weight import Variable
+from torchkeras.losses.shared import carried
 from torchkeras.metrics import Metric
 
 NO_LOSS = "The model has no loss to optimize: give compile a `loss`, or the model one with `add_loss`."
@@ -194,7 +195,7 @@ def _scored(
 def measured(target: Target, true: Any, predicted: Any, weight: Any, mask: Any, metrics: Values) -> None:
     """Count a batch in the metrics with a state; put the numbers of the others into `metrics`."""
     left_out = getattr(predicted, "_keras_logits", None) is ITSELF
-    predicted = predicted if left_out else predicted.detach()
+    predicted = predicted if left_out else carried(predicted, torch.Tensor.detach)
     for measure in target.measures:
         used = weight if measure.weighted else None
         if measure.keeps_state:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
@@ -33,6 +35,7 @@ class Trainer(Compiling, abstract=True):
 
     history: Any = None
     stop_training = False
+    _counts = False  # whether an epoch of `fit` is under way
     _validated: Source | None = None  # what the `fit` under way validates on
 
     @property
@@ -139,7 +142,7 @@ class Trainer(Compiling, abstract=True):
         self.__dict__["_validated"] = validation
         order = "batch" if shuffle == "batch" else "shuffled" if shuffle else "sequential"
         try:
-            with self._collected(recipe), self._mode(True):
+            with self._collected(recipe), self._mode(True), self._counting():
                 owned = own_step(self, "train") is not None
                 plan = fitting.Plan(epochs, order, names, partial(self._step, "train"), validate, due, owned)
                 fitting.fit(self, run, plan, hooks)
@@ -164,6 +167,27 @@ class Trainer(Compiling, abstract=True):
         if by_last_batch and isinstance(source, ArraySource):
             source.batch_size = run.sums.last_size
         return self._evaluate(source, hooks)
+
+    @contextmanager
+    def _counting(self) -> Iterator[None]:
+        self._counts = True
+        try:
+            yield
+        finally:
+            self._counts = False
+
+    @contextmanager
+    def _counted_apart(self) -> Iterator[None]:
+        """In the middle of an epoch: what metrics have counted of it is put by while they count something else."""
+        kept = self._ready().kept if self._counts else {}
+        states = {name: metric.state_dict() for name, metric in kept.items()}
+        for metric in kept.values():
+            metric.reset_state()
+        try:
+            yield
+        finally:
+            for name, state in states.items():
+                kept[name].load_state_dict(state)
 
     def _evaluate(self, source: Source, hooks: CallbackList) -> Sums:
         with self._mode(False):
@@ -222,10 +246,11 @@ class Trainer(Compiling, abstract=True):
             batch_size=batch_size, shuffle=None, steps=steps, method="evaluate", **made,
         )  # fmt: skip
         try:
-            sums = self._evaluate(source, self._hooks(callbacks, source, verbose))
+            with self._counted_apart():
+                sums = self._evaluate(source, self._hooks(callbacks, source, verbose))
+                numbers = floats(ordered(sums.means(), self.metrics_names))
         finally:
             source.close()
-        numbers = floats(ordered(sums.means(), self.metrics_names))
         return numbers if return_dict else unpacked(list(numbers.values()))
 
     def predict(
@@ -293,7 +318,7 @@ class Trainer(Compiling, abstract=True):
     def test_on_batch(self, x: Any, y: Any = None, sample_weight: Any = None, return_dict: bool = False) -> Any:
         """The reported numbers on one batch, in evaluation mode; otherwise as `train_on_batch`."""
         batch = self._one_batch("test_on_batch", x, y, sample_weight)
-        with self._mode(False):
+        with self._mode(False), self._counted_apart():
             return self._numbers("test", batch, return_dict)
 
     def _one_batch(self, method: str, x: Any, y: Any, sample_weight: Any, class_weight: Any = None) -> Batch:

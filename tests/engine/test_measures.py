@@ -1,0 +1,313 @@
+"""Metrics in every form that `compile` takes: their names, when they start anew, and their numbers against NumPy."""
+
+import re
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+import torchmetrics
+from torch import nn
+
+from torchkeras import Input, Model, metrics
+from torchkeras.callbacks import Callback
+from torchkeras.layers import Dense, Masking, TimeDistributed
+from torchkeras.optimizers import SGD
+
+RANDOM = np.random.default_rng(7)
+X = RANDOM.standard_normal((20, 4)).astype("float32")
+LABELS = RANDOM.integers(0, 3, 20)
+ROWS = np.eye(3, dtype="float32")[LABELS]
+BITS = RANDOM.integers(0, 2, 20)
+WEIGHTS = RANDOM.random(20).astype("float32")
+
+
+def refused(kind: type[Exception], text: str) -> Any:
+    """An error of exactly this text."""
+    return pytest.raises(kind, match=f"^{re.escape(text)}$")
+
+
+def made(units: int = 1, activation: str = "sigmoid", loss: Any = "binary_crossentropy", **options: Any) -> Model:
+    inputs = Input((4,))
+    model = Model(inputs, Dense(units, activation=activation, name="out")(inputs))
+    model.set_weights([np.linspace(-1, 1, 4 * units).reshape(4, units), np.zeros(units)])
+    model.compile(SGD(lr=0.1), loss, **options)
+    return model
+
+
+class Largest:
+    """In the manner of torchmetrics, without it: the largest error of all batches, and how often it was asked."""
+
+    def __init__(self):
+        self.reset()
+
+    def update(self, preds, target):
+        assert preds.shape == target.shape
+        self.value = torch.maximum(self.value, (preds - target).abs().max())
+
+    def compute(self):
+        return self.value.clone()
+
+    def reset(self):
+        self.value = torch.zeros(())
+
+
+# --- names -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("options", "names"),
+    [
+        # As Keras 2.2.4 names them.
+        ({"metrics": ["accuracy", "acc", "ce"]}, ["acc", "acc_1", "ce"]),
+        ({"weighted_metrics": ["acc", "crossentropy"]}, ["weighted_acc", "weighted_ce"]),
+        (
+            {"metrics": ["mae"], "weighted_metrics": ["mae", "mae"]},
+            ["mean_absolute_error", "weighted_mean_absolute_error", "weighted_mean_absolute_error_1"],
+        ),
+        # As Keras 3 does.
+        ({"metrics": ["AUC", metrics.Precision, metrics.Recall(name="found")]}, ["auc", "precision", "found"]),
+        ({"metrics": [metrics.AUC()], "weighted_metrics": [metrics.AUC()]}, ["auc", "auc_1"]),
+        ({"metrics": [metrics.BinaryAccuracy(name="accuracy")]}, ["accuracy"]),
+        ({"metrics": [{"class_name": "AUC", "config": {"name": "area"}}]}, ["area"]),
+        (
+            {"metrics": [Largest(), Largest, torchmetrics.MeanSquaredError()]},
+            ["largest", "largest_1", "mean_squared_error"],
+        ),
+    ],
+)
+def test_names(options, names):
+    model = made(**options)
+    assert model.metrics_names == ["loss", *names]
+    history = model.fit(X, BITS, validation_data=(X, BITS), verbose=0).history
+    assert set(history) == {"loss", "val_loss", *names, *(f"val_{name}" for name in names)}
+
+
+def test_names_of_several_outputs():
+    inputs = Input((4,))
+    model = Model(inputs, [Dense(3, activation="softmax", name="a")(inputs), Dense(1, name="b")(inputs)])
+    options = {"metrics": ["accuracy", "acc", "mae"], "weighted_metrics": ["accuracy", "mae", "mae"]}
+    model.compile("sgd", ["categorical_crossentropy", "mse"], **options)
+    each = ["acc", "acc_1", "mean_absolute_error", "weighted_acc", "weighted_mean_absolute_error"]
+    each.append("weighted_mean_absolute_error_1")
+    assert model.metrics_names == [
+        "loss",
+        "a_loss",
+        "b_loss",
+        *(f"{output}_{name}" for output in "ab" for name in each),
+    ]
+
+
+# --- numbers ---------------------------------------------------------------------------------------------------------
+
+
+def area(scores: np.ndarray, bits: np.ndarray) -> float:
+    """The area under the curve: the share of pairs in the right order."""
+    above = scores[bits == 1][:, None] - scores[bits == 0][None]
+    return float((above > 0).mean())
+
+
+def numbers(model: Model, x: np.ndarray, bits: np.ndarray) -> dict[str, float]:
+    scores = model.predict(x)[:, 0]
+    said = scores > 0.5
+    return {
+        "precision": (said & (bits == 1)).sum() / max(said.sum(), 1),
+        "recall": (said & (bits == 1)).sum() / max((bits == 1).sum(), 1),
+        "largest": np.abs(scores - bits).max(),
+        "binary_f1score": 2 * (said & (bits == 1)).sum() / (said.sum() + bits.sum()),
+    }
+
+
+def objects() -> list[Any]:
+    return [metrics.Precision(), metrics.Recall(), Largest(), torchmetrics.classification.BinaryF1Score()]
+
+
+def test_evaluate_counts_over_all_batches():
+    model = made(metrics=objects())
+    expected = numbers(model, X, BITS)
+    for _ in range(2):  # each evaluation starts anew
+        found = model.evaluate(X, BITS, batch_size=6, verbose=0, return_dict=True)
+        found.pop("loss")
+        assert found == pytest.approx(expected, rel=1e-6)
+    assert model.evaluate(X, BITS, verbose=0)[1:] == pytest.approx(list(expected.values()), rel=1e-6)
+
+
+def test_the_area_under_the_curve():
+    model = made(metrics=[metrics.AUC(num_thresholds=20000)])
+    found = model.evaluate(X, BITS, batch_size=6, verbose=0)[1]
+    assert found == pytest.approx(area(model.predict(X)[:, 0], BITS), abs=1e-3)
+
+
+def test_epochs_and_validations_start_anew():
+    model = made(metrics=objects())
+    model.optimizer.lr = 0.0  # so that the numbers of an epoch are those of the weights now
+    other, other_bits = -X[:8], BITS[:8]
+    train, validation = numbers(model, X, BITS), numbers(model, other, other_bits)
+    history = model.fit(
+        X, BITS, batch_size=6, epochs=3, validation_data=(other, other_bits), validation_freq=[1, 3], verbose=0
+    ).history
+    for name in train:
+        assert history[name] == pytest.approx([train[name]] * 3, rel=1e-6)
+        assert history[f"val_{name}"] == pytest.approx([validation[name]] * 2, rel=1e-6)
+
+
+def test_numbers_of_a_batch_are_those_so_far():
+    seen: list[dict[str, float]] = []
+
+    class Reading(Callback):
+        def on_batch_end(self, batch, logs=None):
+            seen.append(dict(logs))
+
+    model = made(metrics=objects())
+    model.optimizer.lr = 0.0
+    model.fit(X, BITS, batch_size=8, shuffle=False, callbacks=[Reading()], verbose=0)
+    for end, logs in zip((8, 16, 20), seen, strict=True):
+        expected = numbers(model, X[:end], BITS[:end])
+        assert {name: logs[name] for name in expected} == pytest.approx(expected, rel=1e-6)
+
+
+def test_train_on_batch_counts_on_until_reset():
+    model = made(metrics=objects())
+    model.optimizer.lr = 0.0
+    for end in (8, 16):
+        found = model.train_on_batch(X[end - 8 : end], BITS[end - 8 : end], return_dict=True)
+        expected = numbers(model, X[:end], BITS[:end])
+        assert {name: found[name] for name in expected} == pytest.approx(expected, rel=1e-6)
+    model.reset_metrics()
+    found = model.test_on_batch(X[16:], BITS[16:])
+    assert found[1:] == pytest.approx(list(numbers(model, X[16:], BITS[16:]).values()), rel=1e-6)
+
+
+def test_an_evaluation_within_an_epoch_leaves_its_count_alone():
+    class Evaluating(Callback):
+        def on_batch_end(self, batch, logs=None):
+            self.found = self.model.evaluate(-X, BITS, verbose=0, return_dict=True)
+            self.one = self.model.test_on_batch(-X, BITS, return_dict=True)
+
+    model = made(metrics=objects())
+    model.optimizer.lr = 0.0
+    expected, other = numbers(model, X, BITS), numbers(model, -X, BITS)
+    callback = Evaluating()
+    history = model.fit(X, BITS, batch_size=8, callbacks=[callback], verbose=0).history
+    assert {name: history[name][0] for name in expected} == pytest.approx(expected, rel=1e-6)
+    assert {name: callback.found[name] for name in other} == pytest.approx(other, rel=1e-6)
+
+
+def test_weights_and_masks_reach_an_object():
+    model = made(weighted_metrics=[metrics.MeanAbsoluteError()], metrics=[metrics.MeanAbsoluteError(name="plain")])
+    apart = np.abs(model.predict(X)[:, 0] - BITS)
+    expected = [np.average(apart), np.average(apart, weights=WEIGHTS)]
+    found = model.evaluate(X, BITS, sample_weight=WEIGHTS, batch_size=6, verbose=0)
+    assert found[1:] == pytest.approx(expected, rel=1e-5)
+    inputs = Input((5, 4))
+    model = Model(inputs, TimeDistributed(Dense(2))(Masking()(inputs)))
+    model.compile("sgd", "mse", metrics=[metrics.MeanAbsoluteError()], weighted_metrics=[metrics.MeanSquaredError()])
+    x, y = RANDOM.standard_normal((6, 5, 4)).astype("float32"), RANDOM.standard_normal((6, 5, 2)).astype("float32")
+    x[0, 2:] = x[4, 1:] = 0
+    mask, apart = (x != 0).any(-1), model.predict(x) - y
+    weights = WEIGHTS[:6]
+    found = model.evaluate(x, y, sample_weight=weights, batch_size=4, verbose=0)[1:]
+    assert found[0] == pytest.approx(np.abs(apart).mean(-1)[mask].mean(), rel=1e-5)
+    expected = np.average((apart**2).mean(-1), weights=weights[:, None] * mask)
+    assert found[1] == pytest.approx(expected, rel=1e-5)
+
+
+def test_objects_of_several_outputs():
+    inputs = Input((4,))
+    model = Model(inputs, [Dense(1, activation="sigmoid", name=name)(inputs) for name in ("left", "right")])
+    given = {"left": [metrics.Recall(), "acc"], "right": metrics.Precision()}
+    model.compile("sgd", "binary_crossentropy", metrics=given)
+    assert model.metrics_names == ["loss", "left_loss", "right_loss", "left_recall", "left_acc", "right_precision"]
+    left, right = (scores[:, 0] > 0.5 for scores in model.predict(X))
+    found = model.evaluate(X, [BITS, 1 - BITS], batch_size=6, verbose=0)
+    expected = [left[BITS == 1].mean(), (left == BITS).mean(), (right & (BITS == 0)).sum() / max(right.sum(), 1)]
+    assert found[3:] == pytest.approx(expected, rel=1e-6)
+
+
+def test_a_name_or_class_for_several_outputs_makes_an_object_for_each():
+    inputs = Input((4,))
+    model = Model(inputs, [Dense(1, activation="sigmoid", name=name)(inputs) for name in ("left", "right")])
+    model.compile("sgd", "binary_crossentropy", metrics=["Recall", metrics.Precision])
+    found = model.evaluate(X, [BITS, 1 - BITS], verbose=0, return_dict=True)
+    for k, (name, bits) in enumerate((("left", BITS), ("right", 1 - BITS))):
+        said = model.predict(X)[k][:, 0] > 0.5
+        assert found[f"{name}_recall"] == pytest.approx(said[bits == 1].mean())
+        assert found[f"{name}_precision"] == pytest.approx((said & (bits == 1)).sum() / max(said.sum(), 1))
+
+
+# --- of torchmetrics -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("loss", "target", "metric"),
+    [
+        ("sparse_categorical_crossentropy", LABELS, torchmetrics.classification.MulticlassAccuracy(3, average="micro")),
+        (nn.CrossEntropyLoss(), LABELS, torchmetrics.classification.MulticlassAccuracy(3, average="micro")),
+        ("sparse_categorical_crossentropy", LABELS, torchmetrics.Accuracy("multiclass", num_classes=3)),
+    ],
+)
+def test_class_numbers_reach_torchmetrics_as_it_takes_them(loss, target, metric):
+    model = made(3, "softmax", loss, metrics=[metric])
+    expected = (model.predict(X).argmax(-1) == LABELS).mean()
+    assert model.evaluate(X, target, batch_size=6, verbose=0)[1] == pytest.approx(expected)
+
+
+def test_torchmetrics_with_lists_of_batches():
+    metric = torchmetrics.classification.BinaryAUROC()
+    model = made(metrics=[metric])
+    expected = area(model.predict(X)[:, 0], BITS)
+    for _ in range(2):
+        assert model.evaluate(X, BITS, batch_size=6, verbose=0)[1] == pytest.approx(expected)
+
+
+def test_torchmetrics_is_no_part_of_the_model():
+    model = made(metrics=[torchmetrics.MeanSquaredError()])
+    assert len(list(model.modules())) == len(list(made().modules()))
+    assert set(model.state_dict()) == set(made().state_dict())
+
+
+def test_torchmetrics_takes_no_weights():
+    with refused(ValueError, "The metric MeanSquaredError takes no sample weights and no mask."):
+        made(weighted_metrics=[torchmetrics.MeanSquaredError()]).test_on_batch(X, BITS, sample_weight=WEIGHTS)
+
+
+def test_a_collection_of_torchmetrics_is_refused():
+    both = torchmetrics.MetricCollection([torchmetrics.MeanSquaredError(), torchmetrics.MeanAbsoluteError()])
+    text = "The metric MetricCollection gives MeanSquaredError, MeanAbsoluteError; give each as a metric of its own."
+    with refused(ValueError, text):
+        made(metrics=[both]).fit(X, BITS, verbose=0)
+
+
+# --- refused ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("method", ["fit", "evaluate", "train_on_batch", "test_on_batch"])
+def test_a_metric_of_several_numbers_is_refused(method):
+    model = made(3, "softmax", "categorical_crossentropy", metrics=[metrics.F1Score(average=None)])
+    text = (
+        "The metric 'f1_score' gives 3 numbers, of shape (3,); a metric of a model is one number: choose an average, "
+        "or a metric for each."
+    )
+    options = {"verbose": 0} if method in ("fit", "evaluate") else {}
+    with refused(ValueError, text):
+        getattr(model, method)(X, ROWS, **options)
+
+
+def test_one_object_in_two_places_is_refused():
+    metric = metrics.Recall()
+    text = (
+        "compile: one object of the metric 'recall' is given for {} and for {}, and would count both together: make "
+        "one for each."
+    )
+    with refused(ValueError, text.format("'recall'", "'recall_1'")):
+        made(metrics=[metric], weighted_metrics=[metric])
+    inputs = Input((4,))
+    model = Model(inputs, [Dense(1, activation="sigmoid", name=name)(inputs) for name in ("left", "right")])
+    with refused(ValueError, text.format("'left_recall'", "'right_recall'")):
+        model.compile("sgd", "binary_crossentropy", metrics=[metric])
+
+
+@pytest.mark.parametrize(("given", "kind"), [("no_such_metric", ValueError), (3, TypeError)])
+def test_what_is_no_metric_is_refused(given, kind):
+    with pytest.raises(kind, match="metric"):
+        made(metrics=[given])
