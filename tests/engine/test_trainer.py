@@ -165,7 +165,7 @@ def test_sample_weight_and_class_weight():
 
 def test_weighted_metrics_count_sample_weights_and_metrics_do_not():
     model = linear(metrics=["mae"], weighted_metrics=["mae"])
-    assert model.metrics_names == ["loss", "mean_absolute_error", "mean_absolute_error_1"]
+    assert model.metrics_names == ["loss", "mean_absolute_error", "weighted_mean_absolute_error"]
     weights = np.arange(1.0, 11.0)
     each = np.abs(model.predict(X) - Y).mean(-1)
     _, plain, weighted = model.evaluate(X, Y, sample_weight=weights, verbose=0)

@@ -54,7 +54,7 @@ def resolve(names: list[str], graph: Graph, options: Mapping[str, Any]) -> list[
         output = graph.outputs[k]
         measures = _unique(
             [
-                Measure((f"{name}_" if len(names) > 1 else "") + own_name, metric, is_weighted)
+                Measure(_prefix(name, names, metric, is_weighted) + own_name, metric, is_weighted)
                 for is_weighted, of_outputs in zip((False, True), wanted, strict=True)
                 for own_name, metric in (measure(each, loss, output) for each in of_outputs[k])
             ]
@@ -72,6 +72,12 @@ def reported_names(targets: list[Target]) -> list[str]:
     """The names of the numbers a step reports: `loss`, each output's loss when there are several, the metrics."""
     each = [f"{target.name}_loss" for target in targets if target.reports_loss]
     return ["loss", *each, *(measure.name for target in targets for measure in target.measures)]
+
+
+def _prefix(output: str, outputs: list[str], metric: Any, is_weighted: bool) -> str:
+    """What Keras 2.2.4 puts before a metric's name; a `Metric` object has a name of the user's."""
+    by_output = f"{output}_" if len(outputs) > 1 else ""
+    return by_output + ("weighted_" if is_weighted and not isinstance(metric, metric_functions.Metric) else "")
 
 
 def _unique(measures: list[Measure]) -> tuple[Measure, ...]:

@@ -82,7 +82,7 @@ class Compiling(Extending, abstract=True):
         )
         owns_loss = type(self).compute_loss is not Extending.compute_loss
         owns_step = own_step(self, "train") is not None
-        if not (owns_step or self._has_loss(targets)):
+        if not (targets or self._added_losses or owns_loss or owns_step or self._may_add_losses()):
             raise ValueError(f"compile: {NO_LOSS[0].lower()}{NO_LOSS[1:]}")
         self._recipe = Recipe(
             self._trained_network(),
@@ -109,11 +109,6 @@ class Compiling(Extending, abstract=True):
     def _needs_details(self) -> bool:
         masked = any(tensor._keras_mask is not None for tensor in self.outputs)
         return masked or any(getattr(m, "activity_regularizer", None) is not None for m in self.modules())
-
-    def _has_loss(self, targets: Any) -> bool:
-        """Whether there is something that the built-in steps can compute a loss of."""
-        owns_loss = type(self).compute_loss is not Extending.compute_loss
-        return bool(targets or self._added_losses or owns_loss or self._may_add_losses())
 
     def _may_add_losses(self) -> bool:
         """Whether the class of some layer speaks of `add_loss`."""
@@ -153,13 +148,8 @@ class Compiling(Extending, abstract=True):
         return next((t.device for t in (*self.parameters(), *self.buffers())), config.device())
 
     def _step(self, kind: str) -> Any:
-        found, recipe = own_step(self, kind), self._ready()
-        if found is None and not self._has_loss(recipe.targets):
-            raise ValueError(
-                f"{type(self).__name__} {self.name!r} has no loss for an evaluation: give compile a `loss`, or its class "
-                f"a {kind}_step."
-            )
-        return found or partial(train_step if kind == "train" else test_step, recipe)
+        built_in = train_step if kind == "train" else test_step
+        return own_step(self, kind) or partial(built_in, self._ready())
 
     # --- state -------------------------------------------------------------------------------------------------------
 

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 import torch
 
 from torchkeras.engine import steps
-from torchkeras.engine.compiled import Target
 from torchkeras.engine.data import Batch
 from torchkeras.engine.network import Network
 from torchkeras.engine.steps import Recipe, Values
@@ -85,18 +83,13 @@ class Extending(Network, abstract=True):
         """One step of training on a batch `(x, y, sample_weight)`; returns the numbers to report by name.
 
         Override it for a step of your own: compute a loss with `self(x)` and `self.compute_loss(...)`, then call
-        `self.minimize(loss)`. Tensors that you return are averaged over the epoch, weighted by batch size; metrics
-        of `compile` come by `self.compute_metrics(...)`.
+        `self.minimize(loss)`. Tensors that you return are averaged over the epoch, weighted by batch size.
         """
-        return {**steps.train_step(self._ready(), _batch(data)), **self._counted()}
+        return steps.train_step(self._ready(), _batch(data))
 
     def test_step(self, data: Any) -> Mapping[str, Any]:
         """The same for an evaluation, without an update."""
-        return {**steps.test_step(self._ready(), _batch(data)), **self._counted()}
-
-    def _counted(self) -> dict[str, torch.Tensor]:
-        """What the metrics with a state have counted so far."""
-        return {name: metric.result() for name, metric in self._ready().kept.items()}
+        return steps.test_step(self._ready(), _batch(data))
 
     def predict_step(self, data: Any) -> Any:
         """The outputs for a batch `(x,)`."""
@@ -107,37 +100,14 @@ class Extending(Network, abstract=True):
 
         `x` is not needed. Override it to minimize something else; metrics stay as they are.
         """
+        recipe = self._ready()
+        outputs = as_list(y_pred)
+        weights = as_list(sample_weight) if sample_weight is not None else [None] * len(recipe.targets)
         losses = [
-            target.weight * target.objective(true, predicted, weight, None)
-            for target, true, predicted, weight in self._paired("compute_loss", y, y_pred, sample_weight)
+            target.weight * target.objective(true, outputs[target.index], weight, None)
+            for target, true, weight in zip(recipe.targets, as_list(y), weights, strict=True)
         ]
         return torch.stack([*losses, *self.losses]).sum()
-
-    def compute_metrics(
-        self, x: Any = None, y: Any = None, y_pred: Any = None, sample_weight: Any = None
-    ) -> dict[str, torch.Tensor]:
-        """The metrics that `compile` was given, of outputs that the model gave, for a step of one's own to return.
-
-        `x` is not needed. Those with a state count the batch, and give what they have counted so far.
-        """
-        values: dict[str, torch.Tensor] = {}
-        for target, true, predicted, weight in self._paired("compute_metrics", y, y_pred, sample_weight):
-            steps.measured(replace(target, logits=None), true, predicted, weight, None, values)
-        return {**values, **self._counted()}
-
-    def _paired(self, method: str, y: Any, y_pred: Any, sample_weight: Any) -> list[tuple[Target, Any, Any, Any]]:
-        """Each target of `compile` with what is true, predicted, and its weights. Raises ValueError for another number."""
-        targets, outputs = self._ready().targets, [] if y_pred is None else as_list(y_pred)
-        true = [] if y is None else as_list(y)
-        weights = [None] * len(targets) if sample_weight is None else as_list(sample_weight)
-        for name, found, wanted in (
-            ("y_pred", outputs, len(self.outputs)),
-            ("y", true, len(targets)),
-            ("sample_weight", weights, len(targets)),
-        ):
-            if len(found) != wanted:
-                raise ValueError(f"{method}: {name} must be {wanted} tensor(s), for {self.name!r}; found {len(found)}.")
-        return [(t, true[k], outputs[t.index], weights[k]) for k, t in enumerate(targets)]
 
     def minimize(self, loss: torch.Tensor, samples: int = 1) -> None:
         """One update of the trainable weights against a loss: gradients, clipping, optimizer, constraints.
@@ -156,20 +126,13 @@ def own_step(network: Extending, kind: str) -> Any:
     def run(batch: Batch) -> Values:
         with torch.set_grad_enabled(kind == "train"):
             found = step(_data(batch))
-        if not isinstance(found, Mapping) or not found:
-            what = "an empty one" if isinstance(found, Mapping) else type(found).__name__
+        if not isinstance(found, Mapping):
             raise TypeError(
-                f"{type(network).__name__}.{kind}_step must return a dict of names and numbers; found {what}."
+                f"{type(network).__name__}.{kind}_step must return a dict of names and numbers; found "
+                f"{type(found).__name__}."
             )
-        kept, device = network._ready().kept, batch.inputs[0].device
-        if missing := [name for name in kept if name not in found]:
-            raise RuntimeError(
-                f"{type(network).__name__}.{kind}_step does not report {missing[0]!r}, a metric that compile was given: "
-                "return what self.compute_metrics(x, y, y_pred, sample_weight) gives too."
-            )
-        # What a metric with a state has counted is asked for when someone reads it, not averaged.
-        given = {name: value for name, value in found.items() if name not in kept}
-        return {name: torch.as_tensor(value, device=device).detach() for name, value in given.items()}
+        device = batch.inputs[0].device
+        return {name: torch.as_tensor(value, device=device).detach() for name, value in found.items()}
 
     return run
 

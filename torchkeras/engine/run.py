@@ -97,18 +97,11 @@ class Run:
             raise ValueError(f"The checkpoint has format {saved.get('format')!r}; this version reads {FORMAT}.")
         here = {name: tuple(tensor.shape) for name, tensor in _tensors(self.network).items()}
         there = {name: tuple(tensor.shape) for name, tensor in saved["tensors"].items()}
-        lost = [name for name in here if name not in there]
-        if lost:
-            raise ValueError(
-                f"The checkpoint is of another model: it has no {lost[0]!r}; it has {', '.join(list(there)[:3])}, ... "
-                "Within one process layers without a name are numbered on: give them names, or call "
-                "torchkeras.clear_session() before the model is made."
-            )
-        for name in there:
-            if here.get(name) != there[name]:
+        for name in [*here, *there]:
+            if here.get(name) != there.get(name):
                 raise ValueError(
-                    f"The checkpoint is of another model: {name!r} has shape {there[name]} in it, here "
-                    f"{here.get(name, 'there is none')}."
+                    f"The checkpoint is of another model: {name!r} has shape {there.get(name)} in it, here "
+                    f"{here.get(name)}."
                 )
         for what, mine, other in (
             ("optimizer", type(self.recipe.optimizer).__name__, saved["optimizer"][0]),

@@ -136,7 +136,7 @@ def _scored(
         scaled = loss if target.weight == 1.0 else loss * target.weight
         total = scaled if total is None else total + scaled
         if target.measures:
-            measured(target, true, predicted, weight, mask, metrics)
+            _measured(target, true, predicted, weight, mask, metrics)
     for variable in recipe.regularized:
         penalty = variable.regularizer(variable.value)
         total = penalty if total is None else total + penalty
@@ -154,8 +154,7 @@ def _scored(
 
 
 @torch.no_grad()
-def measured(target: Target, true: Any, predicted: Any, weight: Any, mask: Any, metrics: Values) -> None:
-    """Count a batch in the metrics with a state; put the numbers of the others into `metrics`."""
+def _measured(target: Target, true: Any, predicted: Any, weight: Any, mask: Any, metrics: Values) -> None:
     predicted = predicted.detach() if not target.logits else predicted
     for measure in target.measures:
         used = weight if measure.weighted else None

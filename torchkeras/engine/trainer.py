@@ -119,8 +119,6 @@ class Trainer(Compiling, abstract=True):
         self.history = History()
         hooks = self._hooks(callbacks, source, verbose, epochs, validation is not None, self.history)
         self.stop_training = False
-        if validation is not None:
-            self._step("test")  # what cannot be evaluated is told before the first epoch
         run = Run(self, source, hooks, initial_epoch)
         validate = None if validation is None else partial(self._evaluate, validation)
         order = "batch" if shuffle == "batch" else "shuffled" if shuffle else "sequential"

@@ -39,7 +39,6 @@ class State:
     moment_names: ClassVar[tuple[str, ...]]
     counts_steps: ClassVar[bool]
     iterations: int
-    use_ema: bool
     _parameters: list[Tensor]
     _arrangements: list[Arrangement]
     _layers: list[str] | None
@@ -158,14 +157,6 @@ class State:
         accumulated.count, accumulated.samples = found["count"], found["samples"]
         accumulated.present = set(found["present"])
         accumulated.buffers = fitted_to(self._parameters, found["gradients"]) if found["gradients"] else []
-
-    def tensors(self) -> list[Tensor]:
-        """All that a step changes in place beside the parameters: moments, averages, accumulated gradients."""
-        self._begin()
-        if self.use_ema:
-            self._averages.begin(self._parameters)
-        moments = [tensor for group in self._groups for tensors in group.moments for tensor in tensors]
-        return [*moments, *self._averages.values, *self._accumulated.buffers]
 
     def _load_moments(self, moments: list[list[Tensor]]) -> None:
         if not any(moments):
