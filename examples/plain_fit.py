@@ -27,7 +27,7 @@ history = model.fit(
     images[~held_out],
     scans.target[~held_out],
     batch_size=32,
-    epochs=12,
+    epochs=8,
     validation_data=(images[held_out], scans.target[held_out]),
     callbacks=[EarlyStopping("val_loss", patience=2, restore_best_weights=True)],
     verbose=2,

@@ -24,8 +24,13 @@ def test_a_line_an_epoch(capsys):
 
 
 def test_a_line_without_numbers(capsys):
-    drive(shown(2), verbose=2, epochs=1, metrics=["none"])
+    drive(shown(2), verbose=2, epochs=1, metrics=["none"], numbers=lambda epoch: {"lr": 0.1})
     assert capsys.readouterr().out == "Epoch 1/1\n - 0s\n"
+
+
+def test_a_line_has_what_steps_and_callbacks_of_ones_own_report_behind_the_metrics(capsys):
+    drive(shown(2), verbose=2, epochs=1, metrics=["loss"], numbers=lambda epoch: {"own": 2.0, "loss": 0.5, "lr": 0.1})
+    assert capsys.readouterr().out == "Epoch 1/1\n - 0s - loss: 0.5000 - own: 2.0000\n"
 
 
 @pytest.mark.parametrize("verbose", [0, 2])

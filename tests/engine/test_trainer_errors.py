@@ -7,6 +7,7 @@ import pytest
 import torch
 
 from torchkeras import Input, Model, Sequential, losses
+from torchkeras.callbacks import History
 from torchkeras.layers import LSTM, Dense
 
 X, Y = np.ones((10, 4), "float32"), np.ones((10, 3), "float32")
@@ -360,3 +361,9 @@ def test_a_fixed_batch_size_is_the_default_and_is_kept_to():
         with pytest.raises(ValueError, match="fixed batch size") as error:
             call()
         assert str(error.value) == message.format(*found)
+
+
+def test_a_class_is_no_callback():
+    with pytest.raises(TypeError) as refused:
+        model().fit(X, Y, verbose=0, callbacks=[History])
+    assert str(refused.value) == "callbacks: History is a class; give an object of it."

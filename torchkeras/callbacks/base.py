@@ -193,6 +193,9 @@ class CallbackList(Callback):
 
     def __init__(self, callbacks: Iterable[Any] | None = None):
         self.callbacks = list(callbacks or [])
+        for callback in self.callbacks:
+            if isinstance(callback, type):
+                raise TypeError(f"callbacks: {callback.__name__} is a class; give an object of it.")
         self._handlers: dict[str, list[Callable[..., None]]] = {}
         self._find()
 

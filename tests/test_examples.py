@@ -1,0 +1,83 @@
+"""The scripts in `examples/` run, and come to what they say; `docs/training.md` quotes them or runs as it stands."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from torchkeras import callbacks
+
+ROOT = Path(__file__).parents[1]
+EXAMPLES = ROOT / "examples"
+PAGE = (ROOT / "docs" / "training.md").read_text()
+
+
+def output(name: str) -> str:
+    """What a script prints, with warnings as errors."""
+    command = [sys.executable, "-W", "error", str(EXAMPLES / name)]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    return done.stdout
+
+
+def test_plain_fit():
+    printed = output("plain_fit.py")
+    assert "\nreported: loss acc val_loss val_acc\n" in printed
+    assert float(re.findall(r"held-out accuracy: (\S+)", printed)[0]) > 0.9
+    assert printed.endswith("the loaded model predicts the same: True\n")
+
+
+def test_a_dataloader():
+    printed = output("dataloader.py")
+    assert printed.count(" - val_sparse_categorical_accuracy: ") == 4
+    assert float(re.findall(r"held-out accuracy: (\S+)", printed)[0]) > 0.7
+    assert printed.endswith("predictions: (360, 10)\n")
+
+
+def test_a_step_of_ones_own_makes_a_model_steadier():
+    plain, steadied = output("own_step.py").splitlines()
+    assert plain.startswith("Model: loss, acc; accuracy ")
+    assert steadied.startswith("Steadied: loss, loss_of_worse; accuracy ")
+    (before, attacked), (after, withstood) = (
+        [float(n) for n in re.findall(r"0\.\d+", line)] for line in (plain, steadied)
+    )
+    assert min(before, after) > 0.9
+    assert withstood > attacked + 0.2
+
+
+def test_a_run_that_was_interrupted_goes_on_to_the_same_weights():
+    lines = output("resume.py").splitlines()
+    assert lines[1] == "  6 of 6 epochs, 342 steps; left in the folder: []"
+    assert lines[3].startswith("  2 of 6 epochs, 130 steps; left in the folder: ['00000002-")
+    assert lines[5] == lines[1]
+    assert lines[6] == "the weights are equal, bit by bit: True"
+
+
+def test_a_callback_of_ones_own_is_watched_by_another():
+    found = [
+        int(share) for share in re.findall(r"least known: \d, of which (\d+)% are right", output("own_callback.py"))
+    ]
+    assert 3 < len(found) < 20  # EarlyStopping has ended it
+    assert max(found[:-3]) >= max(found[-3:])
+
+
+def test_examples_are_small_and_all_on_the_page():
+    scripts = sorted(EXAMPLES.glob("*.py"))
+    assert len(scripts) == 5
+    for script in scripts:
+        assert len(script.read_text().splitlines()) < 60
+        assert f"`{script.name}`" in PAGE
+
+
+@pytest.mark.parametrize("block", re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL))
+def test_code_on_the_page_is_quoted_or_runs(block):
+    if not any(block in script.read_text() for script in EXAMPLES.glob("*.py")):
+        exec(block, {})  # noqa: S102  # the page is ours
+
+
+def test_every_callback_has_its_line_on_the_page():
+    rows = PAGE.partition("| callback |")[2].partition("\n\n")[0]
+    named = {name for row in rows.splitlines()[2:] for name in re.findall(r"`(\w+)`", row.split("|")[1])}
+    assert named == set(callbacks.__all__) - {"Callback", "CallbackList", "Logs"}
