@@ -72,6 +72,7 @@ class Block(Layer):
 
     def build(self, input_shape):
         self.inner = Dense(4, activity_regularizer="l1", name="inner")
+        self.inner.build(input_shape)
         super().build(input_shape)
 
     def call(self, inputs):
