@@ -56,7 +56,8 @@ class Model(Trainer, Network):
         self._connect(inputs, outputs)
 
     def get_config(self) -> dict[str, Any]:
-        """The architecture: layers with their configs, and how they are connected."""
+        """The architecture: layers with their configs and connections. Warns of what add_loss gave, which is not in it."""
+        self._warn_of_added()
         return graph_config(self.name, self._graphed)
 
     @classmethod
@@ -219,6 +220,7 @@ class Sequential(Model):
         """The name and the layers' configs. What the input is stands in the first layer's."""
         if self._branches:
             return super().get_config()
+        self._warn_of_added()
         return {"name": self.name, "layers": [layer_config(layer) for layer in self._listed()]}
 
     def _listed(self) -> list[Layer]:

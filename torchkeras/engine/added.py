@@ -118,13 +118,20 @@ def _forget_other_passes(layer: Any, _: Any) -> None:
         layer.__dict__["_losses_of_call"] = (ADDED.by_hand, [])
 
 
-def add_activity_losses(layer: Any) -> None:
-    """Have a layer with an activity regularizer add its penalty in calls by hand too, as a step of one's own makes."""
+def add_activity_losses(layer: Any, in_steps: bool) -> None:
+    """Have a layer with an activity regularizer add its penalty: in calls by hand and, if told so, in built-in steps.
+
+    These ask the layers of a model's graph themselves, but not those that are parts of other layers.
+    """
     if "_activity_hook" not in layer.__dict__:
-        layer.__dict__["_activity_hook"] = layer.register_forward_hook(_add_activity)
+        layer.__dict__["_activity_hook"] = layer.register_forward_hook(_add_always if in_steps else _add_by_hand)
 
 
-def _add_activity(layer: Any, _: Any, outputs: Any) -> None:
-    if not ADDED.active:  # a step's own forward pass asks the regularizer itself
-        for output in outputs if isinstance(outputs, (list, tuple)) else [outputs]:
-            layer.add_loss(layer.activity_regularizer(output))
+def _add_by_hand(layer: Any, inputs: Any, outputs: Any) -> None:
+    if not ADDED.active:
+        _add_always(layer, inputs, outputs)
+
+
+def _add_always(layer: Any, _: Any, outputs: Any) -> None:
+    for output in outputs if isinstance(outputs, (list, tuple)) else [outputs]:
+        layer.add_loss(layer.activity_regularizer(output))

@@ -18,6 +18,7 @@ from torchkeras.engine.compiled import compile_arguments, reported_names, resolv
 from torchkeras.engine.extending import Extending, own_step
 from torchkeras.engine.guard import POLICIES, Guard
 from torchkeras.engine.measures import TorchMetric
+from torchkeras.engine.network import Network
 from torchkeras.engine.steps import NO_LOSS, Recipe, test_step, train_step
 from torchkeras.engine.symbol import KerasTensor, as_list
 
@@ -116,9 +117,18 @@ class Compiling(Extending, abstract=True):
         )
         if owns_step:
             self.__dict__["_marks_masks"] = any(tensor._keras_mask is not None for tensor in self.outputs)
-            for module in self.modules():
-                if getattr(module, "activity_regularizer", None) is not None:
-                    add_activity_losses(module)
+        self._hook_activities(owns_step)
+
+    def _hook_activities(self, by_hand: bool) -> None:
+        """Let the activity regularizers count that the generated code does not ask."""
+        graphed = {layer for network in self.modules() if isinstance(network, Network) for layer in network.layers}
+        asked = [layer for layer in graphed if getattr(layer, "activity_regularizer", None) is not None]
+        parts = {part for layer in asked for part in layer.modules()} - graphed  # of a wrapper, which speaks for them
+        for module in self.modules():
+            if getattr(module, "activity_regularizer", None) is None or module in parts:
+                continue
+            if by_hand or module not in graphed:
+                add_activity_losses(module, in_steps=module not in graphed)
 
     def _compile_options(self) -> dict[str, Any]:
         names = ("loss", "metrics", "loss_weights", "sample_weight_mode", "weighted_metrics")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -66,6 +67,19 @@ class Extending(Network, abstract=True):
         except ValueError:
             self.__dict__.update(_added_losses=before[0], _added_metrics=before[1])
             raise
+
+    def _warn_of_added(self) -> None:
+        """Say that a config leaves out what was added."""
+        if not (self._added_losses or self._added_metrics):
+            return
+        count = len(self._added_losses)
+        parts = [f"{count} loss{'es' if count > 1 else ''}"] if count else []
+        parts += [f"the metric {name!r}" for name in self._added_metrics]
+        warnings.warn(
+            f"{type(self).__name__} {self.name!r}: what add_loss and add_metric gave it ({', '.join(parts)}) is not "
+            "written to a config or file: add it again to the model that is made from it.",
+            stacklevel=3,
+        )
 
     def _trained_network(self) -> Network:
         """What a step computes: the model, or one that gives what was added behind the model's own outputs.

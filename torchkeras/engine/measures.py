@@ -85,6 +85,8 @@ class TorchMetric(metric_functions.Metric):
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         for name, value in state.items():
             setattr(self.metric, name, value.clone() if isinstance(value, Tensor) else list(value))
+        if hasattr(self.metric, "_computed"):  # torchmetrics keeps its last result, and warns before an update
+            self.metric._computed, self.metric._update_count = None, max(1, self.metric._update_count)
 
     def get_config(self) -> dict[str, Any]:
         """Refused: what is not a metric of this package is not written to a config. Raises ValueError."""

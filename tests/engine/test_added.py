@@ -1,0 +1,370 @@
+"""`add_loss` and `add_metric`: of a model's graph and in a layer's `call`, against a loop written by hand."""
+
+import copy
+import pickle
+import re
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+from torchkeras import Input, Model, Sequential
+from torchkeras.layers import ActivityRegularization, Dense, Dropout, Lambda, Layer
+from torchkeras.models import clone_model
+from torchkeras.optimizers import SGD
+
+RANDOM = np.random.default_rng(11)
+X = RANDOM.standard_normal((16, 6)).astype("float32")
+Y = RANDOM.standard_normal((16, 6)).astype("float32")
+
+
+def refused(kind: type[Exception], text: str) -> Any:
+    """An error of exactly this text."""
+    return pytest.raises(kind, match=f"^{re.escape(text)}$")
+
+
+def divergence(z: list[torch.Tensor]) -> torch.Tensor:
+    """Of a normal distribution from the standard one, a sample; z: means and logarithms of variances."""
+    mean, log_variance = z
+    return -0.5 * (1 + log_variance - mean**2 - log_variance.exp()).sum(-1)
+
+
+def squares(pair: list[torch.Tensor]) -> torch.Tensor:
+    return ((pair[0] - pair[1]) ** 2).sum(-1)
+
+
+def autoencoder(by_layer: bool = False) -> Model:
+    """A variational autoencoder that draws nothing, so that a loop by hand sees the same."""
+    inputs = Input((6,))
+    hidden = Dense(5, activation="tanh", name="hidden")(inputs)
+    z = [Dense(2, name="mean")(hidden), Dense(2, name="log_variance")(hidden)]
+    code = Lambda(lambda pair: pair[0] + 0.1 * (0.5 * pair[1]).exp())(z)
+    if by_layer:
+        code = Divergence()([code, *z])
+    outputs = Dense(6, name="decoded")(code)
+    model = Model(inputs, outputs)
+    random = np.random.default_rng(0)
+    model.set_weights([0.3 * random.standard_normal(w.shape) for w in model.get_weights()])
+    if not by_layer:
+        loss = Lambda(divergence)(z)
+        model.add_loss([loss, Lambda(squares)([inputs, outputs])])
+        model.add_metric(loss, name="divergence")
+    model.compile(SGD(lr=0.05), "mse" if by_layer else None)
+    return model
+
+
+class Divergence(Layer):
+    """The code; adds the divergence of its mean and variance."""
+
+    def call(self, inputs):
+        code, *z = inputs
+        loss = divergence(z)
+        self.add_loss(loss.mean())
+        self.add_metric(loss, name="divergence")
+        return code
+
+    def compute_output_shape(self, input_shape):
+        return input_shape[0]
+
+
+def by_hand(model: Model, epochs: int, error: Any) -> tuple[list[float], list[float], list[np.ndarray]]:
+    """The losses and divergences of epochs of one batch, and the weights after them."""
+    weights = [torch.tensor(w, requires_grad=True) for w in model.get_weights()]
+    x = torch.from_numpy(X)
+    losses, divergences = [], []
+    for _ in range(epochs):
+        hidden = torch.tanh(x @ weights[0] + weights[1])
+        z = [hidden @ weights[2] + weights[3], hidden @ weights[4] + weights[5]]
+        outputs = (z[0] + 0.1 * (0.5 * z[1]).exp()) @ weights[6] + weights[7]
+        loss = divergence(z).mean() + error(x, outputs)
+        losses.append(loss.item())
+        divergences.append(divergence(z).mean().item())
+        gradients = torch.autograd.grad(loss, weights)
+        with torch.no_grad():
+            for weight, gradient in zip(weights, gradients, strict=True):
+                weight -= 0.05 * gradient
+    return losses, divergences, [weight.detach().numpy() for weight in weights]
+
+
+@pytest.mark.parametrize("by_layer", [False, True])
+def test_an_autoencoder_trains_as_by_hand(by_layer):
+    model = autoencoder(by_layer)
+
+    def error(x, outputs):
+        return ((x - outputs) ** 2).mean() if by_layer else squares([x, outputs]).mean()
+
+    losses, divergences, weights = by_hand(model, 4, error)
+    y = (X,) if by_layer else ()
+    first = model.evaluate(X, *y, verbose=0)
+    assert first == pytest.approx([losses[0], divergences[0]], rel=1e-5)
+    history = model.fit(X, *y, batch_size=16, epochs=4, verbose=0).history
+    assert history == {"loss": pytest.approx(losses, rel=1e-5), "divergence": pytest.approx(divergences, rel=1e-5)}
+    for mine, expected in zip(model.get_weights(), weights, strict=True):
+        np.testing.assert_allclose(mine, expected, rtol=1e-4, atol=1e-6)
+
+
+def test_batches_of_other_sizes_are_averaged_by_size():
+    model = autoencoder()
+    whole = model.evaluate(X, batch_size=16, verbose=0)
+    assert model.evaluate(X, batch_size=6, verbose=0) == pytest.approx(whole, rel=1e-5)
+
+
+def test_an_added_loss_joins_the_compiled_one():
+    inputs = Input((6,))
+    outputs = Dense(6, kernel_regularizer="l2", activity_regularizer="l1")(inputs)
+    model = Model(inputs, outputs)
+    model.compile("sgd", "mse")
+    without = model.evaluate(X, Y, verbose=0, batch_size=16)
+    model.add_loss(Lambda(lambda p: p.abs().sum(-1))(outputs))
+    model.compile("sgd", "mse", metrics=["mae"], loss_weights=[2.0])
+    assert model.metrics_names == ["loss", "mean_absolute_error"]
+    scores = model.predict(X)
+    error, added = np.mean((scores - Y) ** 2), np.abs(scores).sum(-1).mean()
+    assert model.evaluate(X, Y, verbose=0, batch_size=16)[0] == pytest.approx(without + error + added, rel=1e-5)
+    assert model.predict(X).shape == (16, 6)
+
+
+def test_a_sequential_and_a_layer_of_its_own():
+    class Sparse(Layer):
+        def call(self, inputs):
+            self.add_loss([inputs.abs().sum(), (inputs**2).sum()])
+            return inputs
+
+    model = Sequential([Dense(3, input_shape=(6,)), Sparse()])
+    model.compile("sgd", None)
+    scores = model.predict(X)
+    expected = np.abs(scores).sum() + (scores**2).sum()
+    assert model.train_on_batch(X) == pytest.approx(expected, rel=1e-5)
+
+
+# --- layers that only the added loss needs ---------------------------------------------------------------------------
+
+
+def test_a_layer_with_weights_on_the_way_is_refused():
+    model = autoencoder()
+    kept = model._added_losses
+    with refused(
+        ValueError,
+        f"Model '{model.name}': the layer 'critic' on the way to an added loss or metric has weights, and is no layer "
+        "of the model: they would not train. Make its output an output of the model.",
+    ):
+        model.add_loss(Dense(1, name="critic")(model.output))
+    assert model._added_losses == kept
+    with pytest.raises(ValueError, match="Graph disconnected"):
+        model.add_loss(Lambda(torch.relu)(Input((6,))))
+    assert model._added_losses == kept
+
+
+def test_layers_on_the_way_follow_the_mode_and_count():
+    inputs = Input((6,))
+    outputs = Dense(6)(inputs)
+    model = Model(inputs, outputs)
+    model.add_loss(ActivityRegularization(l1=1.0)(Dropout(0.5)(outputs)))
+    model.compile(SGD(lr=0.0), None)
+    scores = model.predict(X)
+    expected = scores.mean() + np.abs(scores).sum()
+    assert model.evaluate(X, verbose=0, batch_size=16) == pytest.approx(expected, rel=1e-4)
+    assert model.train_on_batch(X) != pytest.approx(expected, rel=1e-2)
+    assert model.evaluate(X, verbose=0, batch_size=16) == pytest.approx(expected, rel=1e-4)
+
+
+def test_a_model_inside_with_added_losses_is_refused():
+    inner = autoencoder()
+    inputs = Input((6,))
+    outer = Model(inputs, inner(inputs))
+    with refused(
+        ValueError,
+        f"Model '{outer.name}': what add_loss and add_metric gave the model '{inner.name}' inside it would be lost: "
+        "add it to the outer model, computed from its own tensors.",
+    ):
+        outer.compile("sgd", "mse")
+
+
+def test_a_layer_inside_a_model_inside_adds_its_loss():
+    inner = autoencoder(by_layer=True)
+    inputs = Input((6,))
+    outer = Model(inputs, inner(inputs))
+    outer.compile("sgd", "mse")
+    assert outer.evaluate(X, X, verbose=0) == pytest.approx(inner.evaluate(X, X, verbose=0))
+
+
+# --- names and values ------------------------------------------------------------------------------------------------
+
+
+class Reporting(Layer):
+    """Adds what it is told to."""
+
+    told: Any = None
+
+    def call(self, inputs):
+        self.told(self, inputs)
+        return inputs
+
+
+def reporting(told: Any, twice: bool = False) -> Model:
+    inputs = Input((6,))
+    layer = Reporting(name="reporting")
+    layer.told = told
+    hidden = layer(Dense(6)(inputs))
+    model = Model(inputs, layer(hidden) if twice else hidden)
+    model.compile("sgd", "mse", metrics=["mae"])
+    return model
+
+
+@pytest.mark.parametrize(
+    ("told", "kind", "text"),
+    [
+        (
+            lambda layer, x: layer.add_loss(x.sum(-1)),
+            ValueError,
+            "reporting: add_loss takes scalars; found the shape (16,). Take its mean or sum.",
+        ),
+        (lambda layer, x: layer.add_loss(1.0), TypeError, "reporting: add_loss takes tensors; found float."),
+        (
+            lambda layer, x: layer.add_metric(x, "a", aggregation="sum"),
+            ValueError,
+            "reporting: add_metric: aggregation must be 'mean'; found 'sum'.",
+        ),
+        (
+            lambda layer, x: layer.add_metric(3, "a"),
+            TypeError,
+            "reporting: add_metric takes a tensor and a name; found 3 and 'a'.",
+        ),
+        (
+            lambda layer, x: layer.add_metric(x, "loss"),
+            ValueError,
+            "A layer's add_metric has the name 'loss', which another reported number has: rename it.",
+        ),
+        (
+            lambda layer, x: [layer.add_metric(x, "a"), layer.add_metric(x, "a")],
+            ValueError,
+            "reporting: add_metric: 'a' is added for a second time in one pass; give each call a name.",
+        ),
+    ],
+)
+def test_what_a_layer_may_not_add(told, kind, text):
+    inputs = Input((6,))
+    layer = Reporting(name="reporting")
+    layer.told = lambda layer, x: None
+    model = Model(inputs, layer(Dense(6)(inputs)))
+    model.compile("sgd", "mse")
+    layer.told = told
+    with refused(kind, text):
+        model.train_on_batch(X, Y)
+    layer.told = lambda layer, x: None  # nothing is left of the pass that failed
+    assert model.test_on_batch(X, Y) == pytest.approx(((model.predict(X) - Y) ** 2).mean(), rel=1e-5)
+
+
+def test_names_of_added_metrics_are_told_apart():
+    inputs = Input((6,))
+    outputs = Dense(6)(inputs)
+    model = Model(inputs, outputs)
+    model.add_metric(outputs, name="mean_absolute_error")
+    with refused(
+        ValueError, "compile: add_metric has the name 'mean_absolute_error', which another reported number has."
+    ):
+        model.compile("sgd", "mse", metrics=["mae"])
+    model.compile("sgd", "mse")
+    found = model.evaluate(X, Y, verbose=0, return_dict=True)
+    assert found["mean_absolute_error"] == pytest.approx(model.predict(X).mean(), rel=1e-4)
+
+
+def test_a_metric_of_booleans_and_integers_is_their_mean():
+    def told(layer, x):
+        layer.add_metric(x > 0, "positive")
+        layer.add_metric((x > 0).long() * 3, "thrice")
+
+    model = reporting(told)
+    share = (model.predict(X) > 0).mean()
+    found = model.evaluate(X, Y, batch_size=6, verbose=0, return_dict=True)
+    assert (found["positive"], found["thrice"]) == pytest.approx((share, 3 * share), rel=1e-5)
+
+
+# --- calls by hand ---------------------------------------------------------------------------------------------------
+
+
+def test_losses_of_a_call_by_hand():
+    inputs = Input((6,))
+    layer = Reporting()
+    layer.told = lambda layer, x: layer.add_loss(x.sum())
+    hidden = layer(Dense(6, kernel_regularizer="l2", activity_regularizer="l1")(inputs))
+    model = Model(inputs, layer(hidden))
+    x = torch.from_numpy(X)
+    assert len(model.losses) == 1  # the penalty on the kernel
+    for rows in (16, 8):
+        outputs = model(x[:rows])
+        penalty, *added = model.losses
+        assert penalty.item() == pytest.approx(0.01 * (model.get_weights()[0] ** 2).sum(), rel=1e-5)
+        torch.testing.assert_close(torch.stack(added), outputs.sum().expand(2))  # the layer is called twice
+    other = Model(inputs, layer(inputs))
+    other(x)
+    torch.testing.assert_close(torch.stack(other.losses), x.sum()[None])
+    model.predict(X)
+    sum(model.losses[:1], model(x).sum()).backward()
+
+
+def test_a_loop_by_hand_trains_as_fit_does():
+    model = autoencoder(by_layer=True)
+    twin = copy.deepcopy(model)
+    optimizer = torch.optim.SGD(twin.parameters(), lr=0.05)
+    x = torch.from_numpy(X)
+    for _ in range(3):
+        optimizer.zero_grad()
+        (nn.functional.mse_loss(twin(x), x) + sum(twin.losses)).backward()
+        optimizer.step()
+    model.fit(X, X, batch_size=16, epochs=3, verbose=0)
+    for mine, expected in zip(model.get_weights(), twin.get_weights(), strict=True):
+        np.testing.assert_allclose(mine, expected, rtol=1e-5, atol=1e-6)
+
+
+# --- copies ----------------------------------------------------------------------------------------------------------
+
+
+def pickled(model: Model) -> Model:
+    return pickle.loads(pickle.dumps(model))  # noqa: S301  # made in this test
+
+
+@pytest.mark.parametrize("copied", [copy.deepcopy, pickled])
+@pytest.mark.parametrize("called", [False, True])
+def test_copies_keep_what_was_added(copied, called):
+    inputs = Input((6,))
+    outputs = Dense(6, activation="softmax")(Dense(4)(inputs))
+    model = Model(inputs, outputs)
+    added = ActivityRegularization(l2=1.0)(outputs)
+    model.add_loss(added)
+    model.add_metric(added, name="mean")
+    model.compile("adam", "mse", metrics=["mae"])
+    model.train_on_batch(X, Y)
+    if called:
+        model(torch.from_numpy(X))
+    twin = copied(model)
+    assert [layer.name for layer in twin.layers] == [layer.name for layer in model.layers]
+    assert twin.metrics_names == model.metrics_names
+    for _ in range(3):
+        assert twin.train_on_batch(X, Y) == model.train_on_batch(X, Y)
+    assert twin.predict(X).tolist() == model.predict(X).tolist()
+    again = copied(twin)
+    assert again.test_on_batch(X, Y) == model.test_on_batch(X, Y)
+
+
+@pytest.mark.parametrize("way", ["save", "to_json", "clone_model"])
+def test_a_config_says_that_added_losses_are_lost(way, tmp_path):
+    inputs = Input((6,))
+    outputs = Dense(6)(inputs)
+    model = Model(inputs, outputs)
+    added = ActivityRegularization(l2=1.0)(outputs)
+    model.add_loss([outputs, added])
+    model.add_metric(added, name="size")
+    act = {
+        "save": lambda: model.save(tmp_path / "model.h5", include_optimizer=False),
+        "to_json": model.to_json,
+        "clone_model": lambda: clone_model(model),
+    }[way]
+    text = (
+        f"Model '{model.name}': what add_loss and add_metric gave it (2 losses, the metric 'size') is not "
+        "written to a config or file: add it again to the model that is made from it."
+    )
+    with pytest.warns(UserWarning, match=f"^{re.escape(text)}$"):
+        act()
