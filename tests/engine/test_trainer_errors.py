@@ -227,6 +227,7 @@ TARGETS = [
     ),
     (classifier, LABELS + 1, f"{CLASSES} 1 to 3."),
     (classifier, LABELS - 1, f"{CLASSES} -1 to 1."),
+    (classifier, LABELS + 0.5, "Output 'out': class numbers must be whole; found 0.5 among the labels."),
     (classifier, Y, "Error when checking target: expected out to have shape (1,) but got array with shape (3,)"),
     (
         lambda: classifier("categorical_crossentropy"),

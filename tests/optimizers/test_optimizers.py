@@ -216,7 +216,7 @@ def test_states_that_do_not_fit(optimizer, weights, message):
         optimizer.set_weights(weights)
 
 
-def test_binding_again_keeps_the_state_of_the_same_parameters_only():
+def test_binding_again_keeps_the_state_of_the_same_parameters():
     parameters = [torch.nn.Parameter(torch.zeros(2, 3, 4, 4)), torch.nn.Parameter(torch.zeros(3))]
     optimizer = Adam()
     optimizer.apply(parameters, [torch.ones(2, 3, 4, 4), torch.ones(3)])
@@ -230,6 +230,8 @@ def test_binding_again_keeps_the_state_of_the_same_parameters_only():
     optimizer.apply(parameters, [torch.ones(2, 3, 4, 4), torch.ones(3, dtype=torch.float64)])
     optimizer.bind(parameters[:1])
     assert optimizer.iterations == 2
+    assert optimizer.get_weights()[1].any()
+    optimizer.bind([torch.nn.Parameter(torch.zeros(3))])
     assert not optimizer.get_weights()[1].any()
 
 

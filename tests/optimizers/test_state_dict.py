@@ -151,3 +151,24 @@ def test_averages_and_accumulated_gradients_as_kerass_arrays(optimizer: SGD):
             with pytest.raises(ValueError) as caught:  # noqa: PT011
                 put([found[0].T, *found[1:]])
             assert str(caught.value) == f"SGD: an {what} has shape (3, 4); found (4, 3)."
+
+
+def test_weights_that_trained_before_keep_their_moments_when_others_join():
+    first, second = (torch.nn.Parameter(torch.randn(3, 2)) for _ in range(2))
+    optimizer = Adam(use_ema=True)
+    optimizer.bind([second])
+    optimizer.apply(optimizer._given, [torch.ones(3, 2)])
+    (moment, _), (average,) = ([values[0].clone() for values in optimizer._groups[0].moments], optimizer._averages.values)
+    average = average.clone()
+    optimizer.bind([first, second])
+    assert optimizer.iterations == 1
+    torch.testing.assert_close(optimizer._groups[0].moments[0], [torch.zeros(3, 2), moment])
+    torch.testing.assert_close(optimizer._averages.values, [first.detach(), average])
+
+
+def test_another_models_weights_begin_anew():
+    optimizer = Adam(use_ema=True)
+    for parameter in (torch.nn.Parameter(torch.randn(3)), torch.nn.Parameter(torch.randn(3))):
+        optimizer.bind([parameter])
+        assert not any(group.moments for group in optimizer._groups)
+        optimizer.apply(optimizer._given, [torch.ones(3)])

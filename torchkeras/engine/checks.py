@@ -45,6 +45,8 @@ def standardize(
             array = array[:, None]
         _check_shape(array, name, shape, what)
         tensor = as_tensor(array)
+        if dtype == torch.int64 and what == "target":
+            _check_whole(tensor, name)
         if dtype is not None and not (keep and not tensor.is_floating_point()):
             tensor = tensor.to(dtype)
         checked.append(tensor)
@@ -236,6 +238,14 @@ def _target_shape(output_shape: tuple[int | None, ...], kind: str) -> tuple[int 
     if kind in (CLASSES, SOME_CLASSES):
         return (*output_shape[:-1], 1)
     return output_shape if kind in (LIKE, ONE_HOT) else None
+
+
+def _check_whole(labels: Tensor, name: str) -> None:
+    """Class numbers given as floats are whole: looked at in host memory only, where it waits for nothing."""
+    if labels.is_floating_point() and labels.device.type == "cpu":
+        broken = labels[labels != labels.round()]
+        if broken.numel():
+            raise ValueError(f"Output {name!r}: class numbers must be whole; found {broken[0].item():g} among the labels.")
 
 
 def _is_number(value: Any) -> bool:

@@ -202,7 +202,8 @@ class Extending(Network, abstract=True):
         """
         values: dict[str, torch.Tensor] = {}
         for target, true, predicted, weight in self._paired("compute_metrics", y, y_pred, sample_weight):
-            steps.measured(replace(target, logits=None), true, predicted, weight, None, values)
+            mask = getattr(predicted, "_keras_mask", None)
+            steps.measured(replace(target, logits=None), true, predicted, weight, mask, values)
         return {**values, **self._counted()}
 
     def _paired(self, method: str, y: Any, y_pred: Any, sample_weight: Any) -> list[tuple[Target, Any, Any, Any]]:

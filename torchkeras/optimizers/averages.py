@@ -40,7 +40,10 @@ class Averages:
         torch._foreach_copy_(self.values, parameters)
         torch._foreach_copy_(parameters, before)
 
-    def follow(self, parameters: list[Tensor]) -> None:
-        """Bring the averages to where the parameters are now."""
-        if self.values:
-            self.values = fitted_to(parameters, self.values)
+    def follow(self, parameters: list[Tensor], known: list[int | None]) -> None:
+        """Bring the averages to where the parameters are now; `known`: where each stood before, if it was there."""
+        if not self.values or all(place is None for place in known):
+            self.values = []
+            return
+        before = [p if place is None else self.values[place] for p, place in zip(parameters, known, strict=True)]
+        self.values = fitted_to(parameters, before)

@@ -120,7 +120,7 @@ class Optimizer(State):
         layers: Sequence[str] | None = None,
         names: Sequence[str] | None = None,
     ) -> None:
-        """Take `parameters` as those to train; moments start at zero, or go on if the parameters are the same.
+        """Take `parameters` as those to train; the moments of those that trained before go on, others start at zero.
 
         `arrangements`: how the parameters, in their order, make Keras's arrays; unless given, each is one as it is.
         `layers`, `names`: of each of Keras's arrays the name of its layer, and its own ("kernel"). Call it again when
@@ -131,17 +131,18 @@ class Optimizer(State):
         if arrangements is not None or not same:
             self._arrangements = [IN_ORDER] * len(parameters) if arrangements is None else list(arrangements)
             self._layers, self._names = (None if given is None else list(given) for given in (layers, names))
-        before = self._groups if same else []
+        before, trained = self._groups, {id(parameter): k for k, parameter in enumerate(self._parameters)}
         self._given, self._parameters = parameters, list(parameters)
+        known = [trained.get(id(parameter)) for parameter in self._parameters]
         treated = treatments(self)
         self._kinds = {treatment.array: treatment.kind for treatment in treated}
         self._groups = grouped(self._parameters, treated)
         if not same:
-            self._accumulated, self._averages = Accumulator(), Averages()
+            self._accumulated = Accumulator()
         self._accumulated.follow(self._parameters)
-        self._averages.follow(self._parameters)
-        if any(group.moments for group in before):
-            self._carry_over(before)
+        self._averages.follow(self._parameters, known)
+        if any(group.moments for group in before) and any(place is not None for place in known):
+            self._carry_over(before, known)
 
     def exclude_from_weight_decay(
         self, var_list: Iterable[Any] | None = None, var_names: Iterable[str] | None = None
@@ -262,14 +263,17 @@ class Optimizer(State):
     def _zeros(self, group: Group) -> list[list[Tensor]]:
         return [[torch.zeros_like(p, requires_grad=False) for p in group.parameters] for _ in self.moment_names]
 
-    def _carry_over(self, before: list[Group]) -> None:
+    def _carry_over(self, before: list[Group], known: list[int | None]) -> None:
+        """Take over the moments of parameters that had some; `known`: where each stood before."""
         old = [in_order(before, i) for i in range(len(self.moment_names))]
         for group in self._groups:
             group.moments = self._zeros(group)
             for moment, values in zip(group.moments, old, strict=True):
                 for tensor, i in zip(moment, group.index, strict=True):
-                    if tensor.shape == values[i].shape:  # another for a weight that has changed its rule
-                        tensor.copy_(values[i])
+                    place = known[i]
+                    # Another shape has a weight that has changed its rule.
+                    if place is not None and tensor.shape == values[place].shape:
+                        tensor.copy_(values[place])
 
     # --- options -----------------------------------------------------------------------------------------------------
 
