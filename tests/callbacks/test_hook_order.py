@@ -117,7 +117,8 @@ def test_a_metric_object_gives_its_own_name(options, names):
     features = Input((2,))
     model = Model(features, Dense(1, activation="sigmoid")(features))
     known = dict(vars(metrics))
-    model.compile("sgd", "mse", **{name: [eval(each, known) for each in made] for name, made in options.items()})
+    given: Any = {name: [eval(each, known) for each in made] for name, made in options.items()}
+    model.compile("sgd", "mse", **given)
     x, y = np.eye(4, 2), np.eye(4, 1)
     history = model.fit(x, y, validation_data=(x, y), verbose=0).history
     assert model.metrics_names == names

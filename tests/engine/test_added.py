@@ -96,7 +96,7 @@ def test_an_autoencoder_trains_as_by_hand(by_layer):
         return ((x - outputs) ** 2).mean() if by_layer else squares([x, outputs]).mean()
 
     losses, divergences, weights = by_hand(model, 4, error)
-    y = (X,) if by_layer else ()
+    y: Any = (X,) if by_layer else ()
     first = model.evaluate(X, *y, verbose=0)
     assert first == pytest.approx([losses[0], divergences[0]], rel=1e-5)
     history = model.fit(X, *y, batch_size=16, epochs=4, verbose=0).history

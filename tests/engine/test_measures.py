@@ -8,6 +8,7 @@ import pytest
 import torch
 import torchmetrics
 from torch import nn
+from torchmetrics import classification
 
 from torchkeras import Input, Model, metrics
 from torchkeras.callbacks import Callback
@@ -86,7 +87,7 @@ def test_names(options, names):
 def test_names_of_several_outputs():
     inputs = Input((4,))
     model = Model(inputs, [Dense(3, activation="softmax", name="a")(inputs), Dense(1, name="b")(inputs)])
-    options = {"metrics": ["accuracy", "acc", "mae"], "weighted_metrics": ["accuracy", "mae", "mae"]}
+    options: Any = {"metrics": ["accuracy", "acc", "mae"], "weighted_metrics": ["accuracy", "mae", "mae"]}
     model.compile("sgd", ["categorical_crossentropy", "mse"], **options)
     each = ["acc", "acc_1", "mean_absolute_error", "weighted_acc", "weighted_mean_absolute_error"]
     each.append("weighted_mean_absolute_error_1")
@@ -119,7 +120,7 @@ def numbers(model: Model, x: np.ndarray, bits: np.ndarray) -> dict[str, float]:
 
 
 def objects() -> list[Any]:
-    return [metrics.Precision(), metrics.Recall(), Largest(), torchmetrics.classification.BinaryF1Score()]
+    return [metrics.Precision(), metrics.Recall(), Largest(), classification.BinaryF1Score()]
 
 
 def test_evaluate_counts_over_all_batches():
@@ -241,8 +242,8 @@ def test_a_name_or_class_for_several_outputs_makes_an_object_for_each():
 @pytest.mark.parametrize(
     ("loss", "target", "metric"),
     [
-        ("sparse_categorical_crossentropy", LABELS, torchmetrics.classification.MulticlassAccuracy(3, average="micro")),
-        (nn.CrossEntropyLoss(), LABELS, torchmetrics.classification.MulticlassAccuracy(3, average="micro")),
+        ("sparse_categorical_crossentropy", LABELS, classification.MulticlassAccuracy(3, average="micro")),
+        (nn.CrossEntropyLoss(), LABELS, classification.MulticlassAccuracy(3, average="micro")),
         ("sparse_categorical_crossentropy", LABELS, torchmetrics.Accuracy("multiclass", num_classes=3)),
     ],
 )
@@ -253,7 +254,7 @@ def test_class_numbers_reach_torchmetrics_as_it_takes_them(loss, target, metric)
 
 
 def test_torchmetrics_with_lists_of_batches():
-    metric = torchmetrics.classification.BinaryAUROC()
+    metric = classification.BinaryAUROC()
     model = made(metrics=[metric])
     expected = area(model.predict(X)[:, 0], BITS)
     for _ in range(2):

@@ -44,13 +44,17 @@ COMPILE = [
     (lambda: two_outputs([None, None]), NO_LOSS),
     (
         lambda: model(torch.nn.Linear(1, 1)),
-        "compile: the loss Linear has 2 parameters of its own, which the optimizer would not train: make it a layer of "
-        "the model and use add_loss.",
+        (
+            "compile: the loss Linear has 2 parameters of its own, which the optimizer would not train: make it a "
+            "layer of the model and use add_loss."
+        ),
     ),
     (
         lambda: model(losses.Huber(reduction="none")),
-        "compile: the loss Huber has reduction 'none'; training minimizes one number: choose 'sum_over_batch_size', "
-        "'sum' or 'mean'.",
+        (
+            "compile: the loss Huber has reduction 'none'; training minimizes one number: choose "
+            "'sum_over_batch_size', 'sum' or 'mean'."
+        ),
     ),
     (
         lambda: model(target_tensors=[Input((3,))]),
@@ -188,8 +192,8 @@ def test_a_generator_for_a_sequential_that_is_not_built(act):
     with pytest.raises(ValueError) as error:  # noqa: PT011  # the whole text is compared below
         act(made, ((x, Y) for x in [X]), **{"steps_per_epoch" if act is Sequential.fit else "steps": 1})
     assert str(error.value).endswith(
-        ": Sequential 'unbuilt' has no input shape yet, and a generator gives each batch only once: give the first layer "
-        "an input_shape, or call model.build(input_shape)."
+        ": Sequential 'unbuilt' has no input shape yet, and a generator gives each batch only once: give the first "
+        "layer an input_shape, or call model.build(input_shape)."
     )
 
 
@@ -274,8 +278,10 @@ OPTIONS = [
     ),
     (
         lambda: model(torch.nn.MSELoss()).fit(X, Y, sample_weight=np.ones(10)),
-        "The loss MSELoss gives one number a batch, so sample or class weights cannot enter it: make it with "
-        "reduction='none'.",
+        (
+            "The loss MSELoss gives one number a batch, so sample or class weights cannot enter it: make it with "
+            "reduction='none'."
+        ),
     ),
     (lambda: model().fit(X, Y, shuffle="yes"), "fit: shuffle must be True, False or 'batch'; found 'yes'."),
     (lambda: model().fit(X, Y, verbose=3), "verbose must be 0, 1 or 2; found 3."),

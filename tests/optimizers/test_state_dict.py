@@ -158,7 +158,10 @@ def test_weights_that_trained_before_keep_their_moments_when_others_join():
     optimizer = Adam(use_ema=True)
     optimizer.bind([second])
     optimizer.apply(optimizer._given, [torch.ones(3, 2)])
-    (moment, _), (average,) = ([values[0].clone() for values in optimizer._groups[0].moments], optimizer._averages.values)
+    (moment, _), (average,) = (
+        [values[0].clone() for values in optimizer._groups[0].moments],
+        optimizer._averages.values,
+    )
     average = average.clone()
     optimizer.bind([first, second])
     assert optimizer.iterations == 1

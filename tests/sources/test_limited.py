@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from batches_of import CPU, X, Y, opened, rows
+from batches_of import X, Y, opened, rows
 from test_every_kind import Numbered, Samples, Stream
 from torch.utils.data import DataLoader
 

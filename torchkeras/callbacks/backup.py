@@ -26,18 +26,18 @@ DIGITS = 24  # of the digest; the name is short enough to stand whole in that of
 class BackupAndRestore(Callback):
     """Write checkpoints of a `fit` to a folder; at the start of `fit`, go on from the newest whole one that is there.
 
-    A checkpoint has weights, statistics, optimizer, moving averages, metrics, the random numbers of Python, NumPy, torch
-    and of generators that the data holds, the order of the data, the callbacks' states, epoch and batch: the same script
-    run again after a stop at any moment ends with the same weights, bit by bit on one CPU with one thread, or with
-    `torch.use_deterministic_algorithms(True)` and the same number of threads. The data must be the same; a generator is
-    run through from its start to the place. What several threads draw at once (workers over 1, or torch's numbers drawn
-    by a Sequence or generator while a layer draws too) has no order to go back to: give workers=0 there.
+    A checkpoint has weights, statistics, optimizer, moving averages, metrics, the random numbers of Python, NumPy,
+    torch and of generators that the data holds, the order of the data, the callbacks' states, epoch and batch: the same
+    script run again after a stop at any moment ends with the same weights, bit by bit on one CPU with one thread, or
+    with `torch.use_deterministic_algorithms(True)` and the same number of threads. The data must be the same; a
+    generator is run through from its start to the place. What several threads draw at once (workers over 1, or torch's
+    numbers drawn by a Sequence or generator while a layer draws too) has no order to go back to: give workers=0 there.
 
     `save_freq`: "epoch", or a number of batches (checkpoints at epochs' ends are written then too).
-    `delete_checkpoint`: whether a `fit` that came to its end takes its checkpoints away. SIGTERM and Ctrl-C (in the main
-    thread, unless ignored) end the `fit` after the present step, with a checkpoint written and the `History` returned;
-    `interrupted` is then True. A second Ctrl-C interrupts at once. Weights that are not finite numbers are not written,
-    with a RuntimeWarning.
+    `delete_checkpoint`: whether a `fit` that came to its end takes its checkpoints away. SIGTERM and Ctrl-C (in the
+    main thread, unless ignored) end the `fit` after the present step, with a checkpoint written and the `History`
+    returned; `interrupted` is then True. A second Ctrl-C interrupts at once. Weights that are not finite numbers are
+    not written, with a RuntimeWarning.
 
     Raises OSError, naming the folder, when a checkpoint cannot be written or read; those before it stay whole. Raises
     ValueError when the newest whole checkpoint is of another model, optimizer, data or set of callbacks, TypeError when

@@ -245,7 +245,9 @@ def _check_whole(labels: Tensor, name: str) -> None:
     if labels.is_floating_point() and labels.device.type == "cpu":
         broken = labels[labels != labels.round()]
         if broken.numel():
-            raise ValueError(f"Output {name!r}: class numbers must be whole; found {broken[0].item():g} among the labels.")
+            raise ValueError(
+                f"Output {name!r}: class numbers must be whole; found {broken[0].item():g} among the labels."
+            )
 
 
 def _is_number(value: Any) -> bool:

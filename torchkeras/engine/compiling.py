@@ -98,8 +98,8 @@ class Compiling(Extending, abstract=True):
             for measure in (measure for target in targets for measure in target.measures):
                 if isinstance(measure.metric, TorchMetric):
                     raise ValueError(
-                        f"compile: on_nonfinite={self.on_nonfinite!r} cannot take back what {measure.name!r}, a metric in "
-                        "the manner of torchmetrics, has counted; use a metric of torchkeras.metrics."
+                        f"compile: on_nonfinite={self.on_nonfinite!r} cannot take back what {measure.name!r}, a metric "
+                        "in the manner of torchmetrics, has counted; use a metric of torchkeras.metrics."
                     )
         self._recipe = Recipe(
             network,
@@ -173,8 +173,8 @@ class Compiling(Extending, abstract=True):
         recipe, own = self._ready(), own_step(self, kind)
         if own is None and not self._has_loss(recipe.targets):
             raise ValueError(
-                f"{type(self).__name__} {self.name!r} has no loss for an evaluation: give compile a `loss`, or its class "
-                f"a {kind}_step."
+                f"{type(self).__name__} {self.name!r} has no loss for an evaluation: give compile a `loss`, or its "
+                f"class a {kind}_step."
             )
         if own is not None and kind == "train" and recipe.guard is not None:
             guard = recipe.guard

@@ -140,7 +140,8 @@ class Extending(Network, abstract=True):
 
         Override it for a step of your own: compute a loss with `self(x)` and `self.compute_loss(...)`, then call
         `self.minimize(loss)`. Numbers that you return are averaged over the epoch, weighted by batch size. The metrics
-        of `compile` come by `self.compute_metrics(...)`; one with state is reported if its name is among what you return.
+        of `compile` come by `self.compute_metrics(...)`; one with state is reported if its name is among what you
+        return.
         """
         return {**steps.train_step(self._ready(), _batch(data)), **self._counted()}
 
@@ -207,7 +208,7 @@ class Extending(Network, abstract=True):
         return {**values, **self._counted()}
 
     def _paired(self, method: str, y: Any, y_pred: Any, sample_weight: Any) -> list[tuple[Target, Any, Any, Any]]:
-        """Each target of `compile` with what is true, predicted, and its weights. Raises ValueError for another number."""
+        """Each target of `compile` with what is true, predicted, and its weights; ValueError for another number."""
         targets, outputs = self._ready().targets, [] if y_pred is None else as_list(y_pred)
         true = [] if y is None else as_list(y)
         weights = [None] * len(targets) if sample_weight is None else as_list(sample_weight)

@@ -5,8 +5,8 @@ and the batch counts in no mean. `skip` goes on with the next batch. `stop` and 
 well, until the host looks (some ten times a second, and at an epoch's end): the weights are then those of the last good
 step. Where gradients accumulate, those of a bad batch are left out of the mean.
 
-What the host counts goes on all the same: an optimizer's `iterations`, and what it computes from them (schedules, decay,
-Adam's bias correction), count a skipped batch too. Random numbers that a bad batch drew stay drawn.
+What the host counts goes on all the same: an optimizer's `iterations`, and what it computes from them (schedules,
+decay, Adam's bias correction), count a skipped batch too. Random numbers that a bad batch drew stay drawn.
 """
 
 # pyright: reportPrivateImportUsage=false

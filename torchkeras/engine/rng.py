@@ -1,7 +1,7 @@
 """The random numbers of Python, NumPy, torch and of a user's objects: their state now, and back to it.
 
-A state is a dictionary by part: "python", "numpy", "torch", "cuda", and "own:" with the place of each generator that the
-user's objects hold themselves. It holds tensors and plain values only.
+A state is a dictionary by part: "python", "numpy", "torch", "cuda", and "own:" with the place of each generator that
+the user's objects hold themselves. It holds tensors and plain values only.
 """
 
 from __future__ import annotations
@@ -61,8 +61,7 @@ def found_in(**owners: Any) -> dict[str, Any]:
     places: dict[str, Any] = {}
     seen: set[int] = set()
     for name, owner in owners.items():
-        for place, found in _walk(name, owner, DEEPEST, seen):
-            places[place] = found
+        places.update(_walk(name, owner, DEEPEST, seen))
     return places
 
 

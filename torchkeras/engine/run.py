@@ -127,10 +127,10 @@ class Run:
                 "Within one process layers without a name are numbered on: give them names, or call "
                 "torchkeras.clear_session() before the model is made."
             )
-        for name in there:
-            if here.get(name) != there[name]:
+        for name, shape in there.items():
+            if here.get(name) != shape:
                 raise ValueError(
-                    f"The checkpoint is of another model: {name!r} has shape {there[name]} in it, here "
+                    f"The checkpoint is of another model: {name!r} has shape {shape} in it, here "
                     f"{here.get(name, 'there is none')}."
                 )
         for what, mine, other in (
@@ -218,5 +218,6 @@ def _plain(value: Any, place: str) -> Any:
     if value is None or isinstance(value, (bool, int, float, complex, str, bytes)):
         return value
     raise TypeError(
-        f"BackupAndRestore keeps numbers, strings, arrays and lists and dicts of them; {place} is a {type(value).__name__}."
+        "BackupAndRestore keeps numbers, strings, arrays and lists and dicts of them; "
+        f"{place} is a {type(value).__name__}."
     )

@@ -234,8 +234,8 @@ def old_names(kind: str) -> Callable[[F], F]:
                 if old in given:
                     if new.startswith(REFUSED):
                         raise TypeError(
-                            f"{kind}: {old}, of Keras 1, counts samples; give {new.removeprefix(REFUSED)}, which counts "
-                            "batches."
+                            f"{kind}: {old}, of Keras 1, counts samples; give {new.removeprefix(REFUSED)}, which "
+                            "counts batches."
                         )
                     if new in given:
                         raise TypeError(f"{kind}: {old} and {new} are one argument under two names; give one of them.")

@@ -188,12 +188,6 @@ class TorchOptimizer:
         """torch's own state, and `iterations`."""
         return {"class_name": self._name, "iterations": self.iterations, "torch": self._bound().state_dict()}
 
-    def tensors(self) -> list[Tensor]:
-        """The tensors of torch's state, which a step changes in place."""
-        return [
-            value for state in self._bound().state.values() for value in state.values() if isinstance(value, Tensor)
-        ]
-
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Go on from what `state_dict` gave. Raises ValueError when it is another optimizer's."""
         if state.get("class_name") != self._name:

@@ -52,8 +52,8 @@ class LoaderSource(Streamed):
         """The state of the DataLoader's own generator when the epoch began, where it has one."""
         if getattr(self._loader, "persistent_workers", False):
             raise ValueError(
-                "A DataLoader with persistent_workers=True cannot go on in another process as it would have in this one: "
-                "its workers keep random numbers from epoch to epoch. Leave persistent_workers out."
+                "A DataLoader with persistent_workers=True cannot go on in another process as it would have in this "
+                "one: its workers keep random numbers from epoch to epoch. Leave persistent_workers out."
             )
         if self._generator is None:
             return {}

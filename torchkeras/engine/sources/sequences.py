@@ -53,7 +53,7 @@ class SequenceSource(Streamed):
         return hasattr(self._sequence, "state_dict") and hasattr(self._sequence, "load_state_dict")
 
     def state_dict(self) -> dict[str, Any]:
-        """The Sequence's own state, if it has one; else the random numbers that each `on_epoch_end` so far drew from."""
+        """The Sequence's own state, if it has one; else the random numbers that each `on_epoch_end` drew from."""
         return {"own": self._sequence.state_dict()} if self._has_state else {"ends": list(self._ends)}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:

@@ -215,8 +215,8 @@ def _check_apart(file: h5py.Group, taken: list[Extent]) -> None:
             raise UnreadableFileError(f"{filename(file)}: {before.name} and {after.name} lie on each other.")
         if before.is_array and after.is_array and after.begin - before.end >= after.end - after.begin:
             raise UnreadableFileError(
-                f"{filename(file)}: {after.name} leaves {after.begin - before.end} bytes before it empty, which it would "
-                "fill. If arrays were taken out of the file, run h5repack on it."
+                f"{filename(file)}: {after.name} leaves {after.begin - before.end} bytes before it empty, which it "
+                "would fill. If arrays were taken out of the file, run h5repack on it."
             )
     gaps = {b.begin - a.end for a, b in pairwise(taken) if a.is_array and b.is_array and b.begin > a.end}
     for before, found, after in zip(taken, taken[1:], [*taken[2:], None], strict=False):
