@@ -56,7 +56,7 @@ class Model(Trainer, Network):
         self._connect(inputs, outputs)
 
     def get_config(self) -> dict[str, Any]:
-        """The architecture: layers with configs and connections. Warns of what add_loss gave, which is not in it."""
+        """The architecture: layers with configs and connections. Warns of added losses, which are not in it."""
         self._warn_of_added()
         return graph_config(self.name, self._graphed)
 

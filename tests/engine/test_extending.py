@@ -122,7 +122,7 @@ def test_a_step_written_out_is_the_built_in_one(make, kind, weighted):
     options = {"sample_weight": [weights, weights[::-1].copy()] if several else weights} if weighted else {}
     own, built_in = make(kind), make(Model)
     for model in (own, built_in):
-        model.compile(SGD(lr=0.05, momentum=0.9), "mse", loss_weights=[0.5, 2.0] if several else None)
+        model.compile(SGD(lr=0.005, momentum=0.9), "mse", loss_weights=[0.5, 2.0] if several else None)
     histories = [
         model.fit(x, y, batch_size=4, epochs=2, shuffle=False, verbose=0, **options).history["loss"]
         for model in (own, built_in)
