@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
-import torch
 from torch import Tensor
 
 from torchkeras import config
@@ -80,7 +79,7 @@ class IoU(Metric):
         if sample_weight is not None:
             weight = weight * self._weights(sample_weight, len(true))
         matrix = self.total_confusion_matrix.flatten()  # a view
-        matrix.index_add_(0, torch.where(counted, true * n + said, 0), weight)
+        matrix.index_add_(0, (true * n + said) * counted, weight)
 
     def _weights(self, sample_weight: Any, count: int) -> Tensor:
         weight = self._tensor(sample_weight)
