@@ -39,9 +39,7 @@ class BackupAndRestore(Callback):
     def __init__(self, backup_dir: Any, save_freq: int | str = "epoch", delete_checkpoint: bool = True):
         whole = isinstance(save_freq, int) and not isinstance(save_freq, bool) and save_freq >= 1
         if save_freq != "epoch" and not whole:
-            raise ValueError(
-                f"BackupAndRestore: save_freq must be 'epoch' or a number of batches; found {save_freq!r}."
-            )
+            raise ValueError(f"BackupAndRestore: save_freq must be 'epoch' or a number of batches; found {save_freq!r}.")
         if not isinstance(delete_checkpoint, bool):
             raise ValueError(f"BackupAndRestore: delete_checkpoint must be True or False; found {delete_checkpoint!r}.")
         self.folder = Path(backup_dir)

@@ -52,7 +52,8 @@ def poisson(y_true: Tensor, y_pred: Tensor) -> Tensor:
 
 def cosine_proximity(y_true: Tensor, y_pred: Tensor) -> Tensor:
     """-sum(y_true * y_pred) / (norm(y_true) * norm(y_pred)), each norm at least 1e-6"""
-    return -cosine(like(y_true, y_pred), y_pred, -1, 1e-6)
+    true, predicted = (F.normalize(y, dim=-1, eps=1e-6) for y in (like(y_true, y_pred), y_pred))
+    return -(true * predicted).sum(-1)
 
 
 def cosine_similarity(y_true: Tensor, y_pred: Tensor, axis: int = -1) -> Tensor:
@@ -61,13 +62,8 @@ def cosine_similarity(y_true: Tensor, y_pred: Tensor, axis: int = -1) -> Tensor:
     -1 for one direction, 1 for the opposite one: a loss to be minimized, where the metric of this name has the
     positive number.
     """
-    return -cosine(like(y_true, y_pred), y_pred, axis, config.epsilon())
-
-
-def cosine(x: Tensor, y: Tensor, axis: int, least: float) -> Tensor:
-    """sum(x * y) / (norm(x) * norm(y)) along `axis`, each norm at least so much."""
-    # F.cosine_similarity would make a tensor of a number each time.
-    return (F.normalize(x, dim=axis, eps=least) * F.normalize(y, dim=axis, eps=least)).sum(axis)
+    true, predicted = (F.normalize(y, dim=axis, eps=config.epsilon()) for y in (like(y_true, y_pred), y_pred))
+    return -(true * predicted).sum(axis)
 
 
 def _log1p(y: Tensor) -> Tensor:

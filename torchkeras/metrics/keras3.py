@@ -7,10 +7,10 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any
 
+import torch.nn.functional as F
 from torch import Tensor
 
 from torchkeras import config
-from torchkeras.losses.regression import cosine
 from torchkeras.losses.shared import like, same_rank
 
 
@@ -82,7 +82,8 @@ def squared_error(y_true: Tensor, y_pred: Tensor) -> Tensor:
 @fitting
 def cosine_similarity(y_true: Tensor, y_pred: Tensor, axis: int = -1) -> Tensor:
     """The cosine of the angle along `axis`, each norm at least epsilon; the loss of this name is its negative."""
-    return cosine(like(y_true, y_pred), y_pred, axis, config.epsilon())
+    true, predicted = (F.normalize(y, dim=axis, eps=config.epsilon()) for y in (like(y_true, y_pred), y_pred))
+    return (true * predicted).sum(axis)
 
 
 @fitting

@@ -116,7 +116,8 @@ class MeanIoU(IoU):
         sparse_y_pred: bool = True,
         axis: int = -1,
     ):
-        classes = range(integer(1)(num_classes))
+        self.keep(num_classes=num_classes)
+        classes = range(self.num_classes)
         super().__init__(num_classes, classes, name, dtype, ignore_class, sparse_y_true, sparse_y_pred, axis)
 
 
@@ -148,7 +149,8 @@ class OneHotMeanIoU(OneHotIoU):
         sparse_y_pred: bool = False,
         axis: int = -1,
     ):
-        classes = range(integer(1)(num_classes))
+        self.keep(num_classes=num_classes)
+        classes = range(self.num_classes)
         super().__init__(num_classes, classes, name, dtype, ignore_class, sparse_y_pred, axis)
 
 

@@ -299,6 +299,8 @@ class Optimizer(State):
         return cls(**config)
 
 
+
+
 # The dataclass has read these names as arguments of the constructor; from here on they are attributes that follow.
 for _name, _followed in (("learning_rate", "lr"), ("global_clipnorm", "clipnorm")):
     setattr(

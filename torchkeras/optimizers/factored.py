@@ -58,9 +58,7 @@ class Adafactor(Optimizer):
         found, place = [], 0
         for array, made in enumerate(self._arrangements):
             if self._kinds[array] == FACTORED:
-                found += [
-                    Slot(n, array, IN_ORDER, [v[place]], False) for n, v in (("rows", rows), ("columns", columns))
-                ]
+                found += [Slot(n, array, IN_ORDER, [v[place]], False) for n, v in (("rows", rows), ("columns", columns))]
             else:
                 found.append(Slot("velocities", array, made, velocities[place : place + made.count]))
             place += made.count

@@ -121,7 +121,9 @@ class State:
             "class_name": type(self).__name__,
             "iterations": self.iterations,
             "options": {field.name: plain(getattr(self, field.name)) for field in fields(self)},  # type: ignore[arg-type]
-            "moments": {name: in_order(self._groups, i) if begun else [] for i, name in enumerate(self.moment_names)},
+            "moments": {
+                name: in_order(self._groups, i) if begun else [] for i, name in enumerate(self.moment_names)
+            },
             "averages": list(self._averages.values),
             "accumulated": {
                 "count": accumulated.count,

@@ -67,9 +67,7 @@ class TorchOptimizer:
 
     # --- what trains -------------------------------------------------------------------------------------------------
 
-    def bind(
-        self, parameters: Sequence[Tensor], arrangements: Any = None, layers: Any = None, names: Any = None
-    ) -> None:
+    def bind(self, parameters: Sequence[Tensor], arrangements: Any = None, layers: Any = None, names: Any = None) -> None:
         """Take `parameters` as those to train; state goes on if they are the same. The rest is of no use here.
 
         Raises ValueError when an instance has not got exactly these.
@@ -91,9 +89,7 @@ class TorchOptimizer:
         assert self._make is not None
         chosen = {"fused", "foreach", "differentiable"} & set(self._make.keywords)
         able = all(p.is_floating_point() and p.device.type in ("cpu", "cuda") for p in self._parameters)
-        return (
-            {"fused": True} if able and not chosen and "fused" in inspect.signature(self._make.func).parameters else {}
-        )
+        return {"fused": True} if able and not chosen and "fused" in inspect.signature(self._make.func).parameters else {}
 
     def _check_owned(self) -> None:
         assert self.optimizer is not None
