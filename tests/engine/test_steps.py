@@ -1,5 +1,7 @@
 """The hot path, by counting: what a step computes beside a tuned loop written by hand; that it waits for nothing."""
 
+import copy
+import inspect
 from collections import Counter
 from functools import partial
 
@@ -10,9 +12,10 @@ from torch import nn
 from torch.nn import functional as F
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from torchkeras import Input, Model
+from torchkeras import Input, Model, losses as loss_classes, metrics
 from torchkeras.callbacks import LambdaCallback
 from torchkeras.engine.data import ArrayData
+from torchkeras.engine.naming import clear_session
 from torchkeras.engine.steps import losses, predict_step, test_step, train_step
 from torchkeras.layers import (
     BatchNormalization,
@@ -20,11 +23,12 @@ from torchkeras.layers import (
     Dense,
     Dropout,
     Flatten,
+    Lambda,
     Masking,
     MaxPooling2D,
     TimeDistributed,
 )
-from torchkeras.optimizers import SGD
+from torchkeras.optimizers import SGD, Adam, schedules
 
 evaluation_step = test_step
 test_step.__test__ = False  # type: ignore[attr-defined]  # it is no test of pytest's
@@ -115,21 +119,27 @@ def computing(seen):
 
 def by_hand(make, training):
     """What a batch costs in the loop of benchmarks/step.py; in evaluation, where the order is fixed, it takes views."""
-    network = BY_HAND[make]().train(training)
     x, y = map(torch.from_numpy, samples(make()))
     x = x.permute(0, 3, 1, 2).contiguous() if x.dim() == 4 else x
+    network = BY_HAND[make]().train(training)
+    return written_out(network, F.cross_entropy, lambda logits, target: logits.argmax(1) == target, x, y, training)
+
+
+def written_out(network, loss_of, hits, x, y, training):
+    """A step with loss and, where there are `hits`, accuracy, both summed up."""
     optimizer = torch.optim.Adam(network.parameters(), lr=1e-3, eps=1e-7, fused=True)
     loss_sum, correct = torch.zeros(()), torch.zeros((), dtype=torch.int64)
 
     def step(inputs, target):
         logits = network(inputs)
-        loss = F.cross_entropy(logits, target)
+        loss = loss_of(logits, target)
         if training:
             optimizer.zero_grad(set_to_none=True)
             loss.backward()
             optimizer.step()
         loss_sum.add_(loss.detach() * len(target))
-        correct.add_((logits.detach().argmax(1) == target).sum())
+        if hits is not None:
+            correct.add_(hits(logits.detach(), target).sum())
 
     def run(batches):
         for index, start in zip(torch.arange(4 * batches).split(4), range(0, 4 * batches, 4), strict=True):
@@ -155,6 +165,30 @@ def test_a_training_step_computes_what_a_hand_written_one_does(make):
     assert ours - theirs == {"hardtanh": 1, "hardtanh_backward": 1, "mean": 2, "div": 1}
     assert theirs - ours == {"mul": 1, "add_": 2, "sum": 1, "ones_like": 1}
     assert ours.total() == theirs.total()
+
+
+# The end of a model under its loss: units, activation, and what a person writes for it in torch.
+ENDS = {
+    "binary_crossentropy": (3, "sigmoid", F.binary_cross_entropy_with_logits, lambda p, t: (p > 0) == t),
+    "categorical_crossentropy": (3, "softmax", F.cross_entropy, lambda p, t: p.argmax(1) == t.argmax(1)),
+    "mse": (3, None, F.mse_loss, None),
+    "mae": (1, None, F.l1_loss, None),
+}
+
+
+@pytest.mark.parametrize("loss", ENDS)
+@pytest.mark.parametrize("training", [True, False])
+def test_the_end_of_a_step_computes_no_more_than_one_written_by_hand(loss, training):
+    units, activation, function, hits = ENDS[loss]
+    inputs = Input((20,))
+    model = Model(inputs, Dense(units, activation=activation)(Dense(8, activation="relu")(inputs)))
+    model.compile("adam", loss, ["accuracy"] if hits else None)
+    x, y = torch.randn(16, 20), torch.eye(max(units, 2))[torch.randint(0, units, (16,))][:, :units]
+    network = nn.Sequential(nn.Linear(20, 8), nn.ReLU(), nn.Linear(8, units)).train(training)
+    run = model.fit if training else model.evaluate
+    ours = one_more(lambda batches: run(x[: 4 * batches], y[: 4 * batches], batch_size=4, verbose=0))
+    theirs = written_out(network, function, hits, x, y, training)
+    assert ours.total() <= theirs.total()
 
 
 @pytest.mark.parametrize("make", [mlp, cnn])
@@ -213,6 +247,109 @@ def test_penalties_masks_and_decay_wait_for_nothing_either():
     assert {name: count for name, count in found.items() if count and name in WAITS | FROM_THE_HOST} == {}
 
 
+BITS = np.random.default_rng(1).integers(0, 2, (8, 3)).astype("float32")
+LABELS = np.arange(8) % 3
+TOLD = {
+    "recall": 0.5,
+    "precision": 0.5,
+    "sensitivity": 0.5,
+    "specificity": 0.5,
+    "num_classes": 2,
+    "target_class_ids": [0],
+}
+
+
+def objects_of_metrics():
+    """A metric of every class that a model can take by name, with what it asks for."""
+    for name in sorted({kind.__name__ for kind in metrics.CLASSES}):
+        kind = getattr(metrics, name)
+        asked = inspect.signature(kind).parameters.values()
+        given = {each.name: TOLD[each.name] for each in asked if each.default is each.empty and each.name in TOLD}
+        yield kind(**given, **({"average": "macro"} if "average" in inspect.signature(kind).parameters else {}))
+
+
+def ended(loss, units=3, activation="sigmoid", optimizer="sgd", target=BITS, add=False, kind=Model, **options):
+    """A model, and its data."""
+    inputs = Input((4,))
+    outputs = Dense(units, activation=activation)(inputs)
+    model = kind(inputs, outputs)
+    if add:
+        model.add_loss(Lambda(lambda p: p.abs().sum(-1))(outputs))
+        model.add_metric(outputs, name="mean")
+    model.compile(optimizer, loss, **options)
+    weights = np.linspace(0, 1, 8) if options.get("weighted_metrics") else None
+    return model, (np.ones((8, 4), "float32"), target, weights)
+
+
+class Written(Model):
+    def train_step(self, data):
+        x, y, weight = data
+        loss = self.compute_loss(x, y, self(x), weight)
+        self.minimize(loss, len(x))
+        return {"loss": loss}
+
+
+CE = nn.CrossEntropyLoss
+ADAMW = (torch.optim.AdamW, {"lr": 0.1})
+CASES = {
+    "torch loss": lambda: ended(nn.BCELoss()),
+    "torch crossentropy": lambda: ended(CE(label_smoothing=0.1), 3, None, target=LABELS, metrics=["acc"]),
+    "torch loss weighted": lambda: ended(CE(reduction="none"), target=LABELS, weighted_metrics=["acc"]),
+    "object": lambda: ended(loss_classes.Huber(), metrics=["AUC"]),
+    "object weighted": lambda: ended(loss_classes.Huber(), weighted_metrics=["AUC"]),
+    "object of classes": lambda: ended(
+        loss_classes.SparseCategoricalCrossentropy(ignore_class=1), 3, "softmax", target=LABELS, metrics=["acc"]
+    ),
+    "adamw of torch": lambda: ended("mse", optimizer=ADAMW),
+    "accumulation": lambda: ended("mse", optimizer=Adam(gradient_accumulation_steps=2)),
+    "averages": lambda: ended("mse", optimizer=Adam(use_ema=True, ema_overwrite_frequency=2)),
+    "clipping": lambda: ended("mse", optimizer=Adam(clipnorm=1.0, clipvalue=0.5)),
+    "schedule": lambda: ended("mse", optimizer=Adam(schedules.CosineDecay(0.1, 10))),
+    "rates": lambda: ended("mse", optimizer=Adam(lr_multipliers={"dense_1": 0.1})),
+    "added": lambda: ended("mse", add=True, metrics=["mae"]),
+    "added alone": lambda: (ended(None, add=True)[0], (np.ones((8, 4), "float32"), None, None)),
+    "own step": lambda: ended("mse", kind=Written),
+    "skipping what is not finite": lambda: ended("mse", on_nonfinite="skip", metrics=["AUC"]),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("kind", ["train", "test"])
+def test_no_option_waits_or_brings_anything_from_the_host(case, kind):
+    clear_session()
+    model, data = CASES[case]()
+    found = waits(model, data, kind)
+    assert found["addmm"] > 0
+    assert {name: count for name, count in found.items() if count and name in WAITS | FROM_THE_HOST} == {}
+
+
+def waits(model, arrays, kind):
+    data = data_of(model, *arrays)
+    model._ready()
+    step = model._step(kind)
+    model.train(kind == "train")
+    return counted(lambda: [step(batch) for batch in data.batches(4)])
+
+
+@pytest.mark.parametrize("metric", list(objects_of_metrics()), ids=lambda metric: type(metric).__name__)
+@pytest.mark.parametrize("weighted", [False, True])
+def test_no_metric_waits_or_brings_anything_from_the_host(metric, weighted):
+    name = type(metric).__name__
+    sparse = "Sparse" in name
+    loss = "sparse_categorical_crossentropy" if sparse else "mse"
+    units = 1 if name in ("IoU", "BinaryIoU", "MeanIoU") else 3  # which take class numbers
+    metric.reset_state()
+    twin = copy.deepcopy(metric)
+    model, data = ended(
+        *(loss, units, "sigmoid" if units == 1 else "softmax"),
+        target=LABELS if sparse else BITS[:, :units],
+        **{"weighted_metrics" if weighted else "metrics": [twin]},
+    )
+    found = waits(model, data, "train") + counted(twin.result)
+    assert found["addmm"] > 0
+    assert {name: count for name, count in found.items() if count and name in WAITS | FROM_THE_HOST} == {}
+
+
 @pytest.mark.parametrize("callbacks", [[], [LambdaCallback(on_batch_end=lambda batch, logs: None)]])
 @pytest.mark.parametrize("validation", [None, 0.25])
 def test_transfers_of_an_epoch_do_not_grow_with_its_batches(callbacks, validation):
@@ -261,6 +398,24 @@ def test_a_shuffled_epoch_gathers_each_batch_once():
 
 
 # --- compiled --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.filterwarnings("ignore:Dynamo detected a call to a `functools.lru_cache`")  # numbers made once
+@pytest.mark.parametrize("case", [case for case in CASES if case != "own step"])
+def test_every_case_compiles_as_one_graph(case):
+    clear_session()
+    model, arrays = CASES[case]()
+    (batch,) = data_of(model, *arrays).batches(8)
+    recipe = model._ready()
+    model.eval()
+    expected = evaluation_step(recipe, batch)
+    torch._dynamo.reset()
+    step = torch.compile(partial(evaluation_step, recipe), fullgraph=True, backend="eager")
+    torch.testing.assert_close(step(batch), expected)
+    loss, _ = torch.compile(partial(losses, recipe), fullgraph=True, backend="eager")(batch)
+    assert loss.requires_grad
+    torch.testing.assert_close(loss.detach(), expected["loss"])
+    torch._dynamo.reset()
 
 
 @pytest.mark.parametrize("make", [mlp, cnn, normalized])

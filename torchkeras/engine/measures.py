@@ -152,8 +152,8 @@ def _kind(objective: Objective, output: KerasTensor) -> str:
 
 
 def _binary_hits(y_true: Tensor, logits: Tensor) -> Tensor:
-    """mean(y_true == (logits > 0)): a sigmoid over 0.5"""
-    return (y_true == (logits > 0)).mean(-1, dtype=torch.float32)
+    """y_true == (logits > 0): a sigmoid over 0.5, as booleans"""
+    return y_true == (logits > 0)
 
 
 def _hits_by_shape(y_true: Tensor, y_pred: Tensor) -> Tensor:

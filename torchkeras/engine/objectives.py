@@ -6,7 +6,7 @@ loss of torch (a module, or a function of torch.nn.functional) is called as torc
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -16,6 +16,8 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from torchkeras import losses
+from torchkeras.losses.crossentropy import mean_binary_crossentropy
+from torchkeras.losses.shared import like
 
 Score = Callable[[Tensor, Tensor], Tensor]
 
@@ -31,6 +33,14 @@ TORCH_ELEMENTWISE_FUNCTIONS: tuple[Callable[..., Tensor], ...] = (
     *(F.mse_loss, F.l1_loss, F.smooth_l1_loss, F.huber_loss),
     *(F.binary_cross_entropy, F.binary_cross_entropy_with_logits),
 )
+
+
+# The mean over all samples by fewer kernels than that of the means over the last axis.
+MEANS: Mapping[Any, Score] = {
+    losses.mean_squared_error: lambda true, predicted: F.mse_loss(predicted, like(true, predicted)),
+    losses.mean_absolute_error: lambda true, predicted: F.l1_loss(predicted, like(true, predicted)),
+    losses.binary_crossentropy: mean_binary_crossentropy,
+}
 
 
 @dataclass(frozen=True)
@@ -49,6 +59,8 @@ class FunctionObjective(Objective):
     """`weighted_mean(loss(y_true, y_pred))`"""
 
     def __call__(self, true: Tensor, predicted: Tensor, weight: Tensor | None, mask: Tensor | None) -> Tensor:
+        if weight is None and mask is None:
+            return mean_of(self.given, true, predicted)
         scores = self.given(true, predicted)
         if not scores.dim():
             _check_unweighted(self.given, weight, mask, "return one a sample")
@@ -132,6 +144,12 @@ def _kind(loss: Any) -> str:
     if any(function is known for known in (losses.categorical_crossentropy, losses.categorical_focal_crossentropy)):
         return ONE_HOT
     return LIKE if any(function is known for known in losses.ELEMENTWISE) else FREE
+
+
+def mean_of(function: Score, true: Tensor, predicted: Tensor) -> Tensor:
+    """The mean of a function of Keras's over all samples."""
+    whole = MEANS.get(function) if callable(getattr(function, "__hash__", None)) else None
+    return weighted_mean(function(true, predicted), None, None) if whole is None else whole(true, predicted)
 
 
 def weighted_mean(scores: Tensor, weight: Tensor | None, mask: Tensor | None) -> Tensor:

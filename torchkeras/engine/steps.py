@@ -17,7 +17,7 @@ from torchkeras.engine.data import Batch
 from torchkeras.engine.guard import Guard
 from torchkeras.engine.measures import LOGITS
 from torchkeras.engine.network import Network
-from torchkeras.engine.objectives import weighted_mean
+from torchkeras.engine.objectives import mean_of, weighted_mean
 from torchkeras.engine.symbol import as_list
 from torchkeras.engine.weight import Variable
 from torchkeras.losses.shared import carried
@@ -202,7 +202,10 @@ def measured(target: Target, true: Any, predicted: Any, weight: Any, mask: Any, 
             measure.metric.update_state(true, predicted, sample_weight=_with_mask(used, mask))
         else:
             function = LOGITS[target.logits or ""][measure.metric] if left_out else measure.metric
-            metrics[measure.name] = weighted_mean(function(true, predicted), used, mask)
+            if used is None and mask is None:
+                metrics[measure.name] = mean_of(function, true, predicted)
+            else:
+                metrics[measure.name] = weighted_mean(function(true, predicted), used, mask)
 
 
 def _with_mask(weight: Any, mask: Any) -> Any:

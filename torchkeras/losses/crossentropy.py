@@ -82,6 +82,11 @@ def binary_crossentropy(
     return _binary(y_true, y_pred, from_logits, label_smoothing, clipped=not from_logits).mean(axis)
 
 
+def mean_binary_crossentropy(y_true: Tensor, y_pred: Tensor) -> Tensor:
+    """The mean of `binary_crossentropy` over all numbers, by two kernels fewer each way."""
+    return _binary(y_true, y_pred, False, 0.0, clipped=True, reduction="mean")
+
+
 def kullback_leibler_divergence(y_true: Tensor, y_pred: Tensor) -> Tensor:
     """sum(y_true * log(y_true / y_pred)), both clipped to [epsilon, 1]"""
     y_true, y_pred = (torch.clamp(y, config.epsilon(), 1.0) for y in (like(y_true, y_pred), y_pred))
@@ -167,8 +172,15 @@ def _log_probabilities(y_pred: Tensor, from_logits: bool, axis: int, clipped: bo
     return clamp(log_p, math.log(config.epsilon()), math.log1p(-config.epsilon())) if clipped else log_p
 
 
-def _binary(y_true: Tensor, y_pred: Tensor, from_logits: bool, label_smoothing: float, clipped: bool) -> Tensor:
-    """The crossentropy of each number."""
+def _binary(
+    y_true: Tensor,
+    y_pred: Tensor,
+    from_logits: bool,
+    label_smoothing: float,
+    clipped: bool,
+    reduction: str = "none",
+) -> Tensor:
+    """The crossentropy of each number, or their mean."""
     if from_logits:
         _warn_of_probabilities(y_pred)
     logits = y_pred if from_logits else logits_of(y_pred, "sigmoid")
@@ -178,7 +190,7 @@ def _binary(y_true: Tensor, y_pred: Tensor, from_logits: bool, label_smoothing: 
     elif clipped:
         logits = clamp(logits, *logit_bounds(config.epsilon(), logits.dtype))
     y_true = _smooth(like(y_true, logits), label_smoothing, 2)
-    return F.binary_cross_entropy_with_logits(logits, y_true, reduction="none")
+    return F.binary_cross_entropy_with_logits(logits, y_true, reduction=reduction)
 
 
 def _warn_of_probabilities(y_pred: Tensor) -> None:

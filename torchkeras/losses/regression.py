@@ -52,7 +52,8 @@ def poisson(y_true: Tensor, y_pred: Tensor) -> Tensor:
 
 def cosine_proximity(y_true: Tensor, y_pred: Tensor) -> Tensor:
     """-sum(y_true * y_pred) / (norm(y_true) * norm(y_pred)), each norm at least 1e-6"""
-    return -F.cosine_similarity(like(y_true, y_pred), y_pred, -1, 1e-6)
+    true, predicted = (F.normalize(y, dim=-1, eps=1e-6) for y in (like(y_true, y_pred), y_pred))
+    return -(true * predicted).sum(-1)
 
 
 def cosine_similarity(y_true: Tensor, y_pred: Tensor, axis: int = -1) -> Tensor:

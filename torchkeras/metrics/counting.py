@@ -33,18 +33,20 @@ class Thresholds:
     """Thresholds in the order given; a prediction is positive at those that it is above.
 
     `even`: from 0 to 1 in equal steps, to which a prediction is counted off by one multiplication, as in Keras 3; the
-    outer two may lie a little further out.
+    outer two may lie a little further out. `rising`: given in that order.
     """
 
     values: tuple[float, ...]
     even: bool
+    rising: bool
 
     @classmethod
     def of(cls, values: Sequence[float]) -> Thresholds:
         """Finds whether they are evenly spaced from 0 to 1."""
         inner = np.clip(values, 0, 1)
         steps = np.linspace(0, 1, len(values))
-        return cls(tuple(values), len(values) >= 3 and np.allclose(inner, steps, atol=config.epsilon()))
+        even = len(values) >= 3 and np.allclose(inner, steps, atol=config.epsilon())
+        return cls(tuple(values), even, list(values) == sorted(values))
 
     def below(self, scores: Tensor) -> Tensor:
         """How many thresholds lie below each score; 0 for one that is no number."""
@@ -57,8 +59,7 @@ class Thresholds:
 
     def in_order(self, counts: Tensor) -> Tensor:
         """Counts by rising thresholds, in the order in which the thresholds were given."""
-        places = _places(self.values, counts.device)
-        return counts if places is None else counts[places]
+        return counts if self.rising else counts[_places(self.values, counts.device)]
 
 
 def count(
@@ -120,9 +121,7 @@ def _best(y_pred: Tensor, k: int) -> Tensor:
 
 
 @lru_cache
-def _places(values: tuple[float, ...], device: torch.device) -> Tensor | None:
+def _places(values: tuple[float, ...], device: torch.device) -> Tensor:
     order = np.argsort(np.argsort(values, kind="stable"), kind="stable")
-    if (order == np.arange(len(values))).all():
-        return None
     with torch.inference_mode(False):
         return torch.from_numpy(order).to(device)
