@@ -14,6 +14,8 @@ from typing import Any, ClassVar, TypeVar
 import numpy as np
 import torch
 
+from torchkeras.registry import Family
+
 Rule = Callable[[Any], Any]
 D = TypeVar("D", bound="Declared")
 
@@ -185,6 +187,26 @@ def options_of(function: Callable[..., Any], names: Sequence[str] | None = None)
     """The keyword arguments of a function of (y_true, y_pred): all, or those named, in that order."""
     found = dict(list(inspect.signature(function).parameters.items())[2:])
     return [found[name] for name in names or found]
+
+
+def check_options(owner: str, function: Callable[..., Any], options: Mapping[str, Any]) -> None:
+    """Raise TypeError, with the owner's name, for options that a function of (y_true, y_pred) does not take."""
+    try:
+        signature = inspect.signature(function)
+    except ValueError:  # of a function that is not Python's
+        return
+    try:
+        signature.bind(None, None, **options)
+    except TypeError as error:
+        raise TypeError(f"{owner}: {getattr(function, '__name__', function)}: {error}.") from error
+
+
+def function_named(family: Family[Any], name: Any) -> Any:
+    """The function that a config names. Raises ValueError for an unknown name, and for one of a class."""
+    found = family.find(name) if isinstance(name, str) else None
+    if found is None or inspect.isclass(found):
+        raise ValueError(f"'fn' must be the name of a {family.kind}; found {name!r:.200}.")
+    return found
 
 
 @lru_cache

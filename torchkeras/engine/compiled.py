@@ -179,6 +179,7 @@ def compile_arguments(training: Mapping[str, Any], custom_objects: Mapping[str, 
         "loss_weights": training.get("loss_weights"),
         "sample_weight_mode": training.get("sample_weight_mode"),
         "weighted_metrics": _known(training.get("weighted_metrics"), metric_functions.deserialize, custom_objects),
+        "on_nonfinite": training.get("on_nonfinite"),
     }
 
 

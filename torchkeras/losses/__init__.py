@@ -51,7 +51,7 @@ from torchkeras.losses.crossentropy import (
     sparse_categorical_crossentropy,
 )
 from torchkeras.losses.hinges import categorical_hinge, hinge, squared_hinge
-from torchkeras.losses.loss import FunctionLoss, Loss as Loss
+from torchkeras.losses.loss import FunctionLoss, Loss as Loss, LossFunctionWrapper as LossFunctionWrapper
 from torchkeras.losses.others import circle, ctc, dice, tversky
 from torchkeras.losses.regression import (
     cosine_proximity,
@@ -90,6 +90,7 @@ for _name, _value in list(vars().items()):
         registry.losses.register(_name, _value)
 for _name, _value in classes.CLASSES.items():
     registry.losses.register(_name, _value)
+registry.losses.register("LossFunctionWrapper", LossFunctionWrapper)
 
 
 def function_of(loss: Any) -> Any:

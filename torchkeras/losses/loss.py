@@ -9,8 +9,8 @@ from typing import Any, ClassVar
 import torch
 from torch import Tensor
 
-from torchkeras import config
-from torchkeras.declared import Declared, Rule, one_of, options_of
+from torchkeras import config, registry
+from torchkeras.declared import Declared, Rule, check_options, function_named, one_of, options_of
 from torchkeras.engine.naming import snake_case
 from torchkeras.losses.reduction import REDUCTIONS, reduce_weighted
 from torchkeras.losses.shared import carried, same_rank
@@ -97,6 +97,41 @@ class FunctionLoss(Loss):
                     f"of shape {tuple(y_pred.shape)}."
                 )
         return type(self).function(y_true, y_pred, **self._options)
+
+
+class LossFunctionWrapper(Loss):
+    """A function of one's own, `fn(y_true, y_pred, **options)`, as a loss that reduces by the rules of Keras 3.
+
+    y_true comes in the type of y_pred. Raises TypeError for an option that the function does not take.
+    """
+
+    fn: Callable[..., Tensor]
+
+    def __init__(
+        self,
+        fn: Callable[..., Tensor],
+        reduction: str | None = "sum_over_batch_size",
+        name: str | None = None,
+        dtype: Any = None,
+        **options: Any,
+    ):
+        super().__init__(name or getattr(fn, "__name__", type(fn).__name__), reduction, dtype)
+        check_options(type(self).__name__, fn, options)
+        self.fn, self._options = fn, options
+
+    def call(self, y_true: Tensor, y_pred: Tensor) -> Tensor:
+        """The values of the function."""
+        return self.fn(y_true, y_pred, **self._options)
+
+    def get_config(self) -> dict[str, Any]:
+        """Name, reduction, type, the function by its name, and its options."""
+        kept = {"name": self.name, "reduction": self.reduction, "fn": registry.losses.serialize(self.fn)}
+        return {**kept, **({} if self.dtype is None else {"dtype": self.dtype}), **self._options}
+
+    @classmethod
+    def from_config(cls, config: Mapping[str, Any]) -> LossFunctionWrapper:
+        """The inverse of `get_config`. Raises ValueError for an unknown function."""
+        return cls(**{**config, "fn": function_named(registry.losses, config.get("fn"))})
 
 
 def _signature(cls: type[FunctionLoss]) -> Signature:

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from torchkeras import registry
-from torchkeras.declared import options_of
+from torchkeras.declared import check_options, function_named, options_of
 from torchkeras.engine.naming import snake_case
 from torchkeras.losses.shared import HALF_TYPES, carried, divide_no_nan, same_rank
 from torchkeras.metrics.metric import Metric
@@ -104,10 +104,14 @@ class MeanOfFunction(Mean):
 
 
 class MeanMetricWrapper(MeanOfFunction):
-    """The mean of `fn(y_true, y_pred, **options)`, one value a sample or more."""
+    """The mean of `fn(y_true, y_pred, **options)`, one value a sample or more.
+
+    Raises TypeError for an option that the function does not take.
+    """
 
     def __init__(self, fn: Callable[..., Tensor], name: str | None = None, dtype: Any = None, **options: Any):
         super().__init__(name or getattr(fn, "__name__", type(fn).__name__), dtype)
+        check_options(type(self).__name__, fn, options)
         self._function, self._options = fn, options
 
     def values(self, y_true: Tensor, y_pred: Tensor) -> Tensor:
@@ -122,7 +126,7 @@ class MeanMetricWrapper(MeanOfFunction):
     @classmethod
     def from_config(cls, config: Mapping[str, Any]) -> MeanMetricWrapper:
         """The inverse of `get_config`. Raises ValueError for an unknown function."""
-        return cls(**{**config, "fn": registry.metrics.get(config["fn"])})
+        return cls(**{**config, "fn": function_named(registry.metrics, config.get("fn"))})
 
 
 class FunctionMetric(MeanOfFunction):

@@ -136,8 +136,9 @@ def _built(source: Source, config: Any, custom_objects: Mapping[str, Any] | None
 
 
 def _compile(source: Source, model: Any, custom_objects: Mapping[str, Any] | None) -> None:
-    bytecode.refuse(source.training, {**registry.get_custom_objects(), **(custom_objects or {})})
-    training = modern_training(source.training, source.name, modern.is_later(source))
+    known = {**registry.get_custom_objects(), **(custom_objects or {})}
+    bytecode.refuse(source.training, known)
+    training = modern_training(source.training, source.name, modern.dialect_of(source), model, known)
     try:
         with building("The training configuration"):
             model._compile_as(training, custom_objects)

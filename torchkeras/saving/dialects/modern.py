@@ -55,9 +55,9 @@ def of_config(
 _TRANSLATED = {KERAS2: lambda config: config, TF_KERAS: tf_keras.modern_config, KERAS3: keras3.modern_config}
 
 
-def is_later(source: Source) -> bool:
-    """Whether tf.keras or Keras 3 wrote a file, and not the Keras that was there before."""
-    return _kind(source.config, source.version, source.backend) in (TF_KERAS, KERAS3)
+def dialect_of(source: Source) -> str:
+    """Which Keras wrote a file."""
+    return _kind(source.config, source.version, source.backend)
 
 
 def _kind(config: Any, version: str | None, backend: str | None) -> str:

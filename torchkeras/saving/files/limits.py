@@ -27,6 +27,8 @@ class Limits:
     ratio_from: int = 64 * MIB
     layers: int = 20_000  # of a model, those of models inside included
     calls: int = 200_000
+    thresholds: int = 1 << 20  # of a metric, for all its labels
+    counts: int = 1 << 26  # that a metric keeps, of each class taken for each
 
 
 LIMITS = Limits()

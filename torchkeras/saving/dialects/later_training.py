@@ -1,0 +1,199 @@
+"""Losses and metrics in files of tf_keras and Keras 3, in the form of ours: there all are classes.
+
+A name means the class of that name, whose mean is over all samples (`sum(weight * loss) / n`), where 2.2.4 leaves out
+those of weight 0. "accuracy" goes by the shapes of targets and output alone.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping
+from typing import Any
+
+from torchkeras import losses, metrics, registry
+from torchkeras.engine.compiled import mapped
+from torchkeras.losses.classes import CLASSES as LOSS_CLASSES
+from torchkeras.losses.loss import FunctionLoss
+from torchkeras.metrics import means
+from torchkeras.saving.dialects.dialect import KERAS3, TF_KERAS
+
+Plain = dict[str, Any]
+
+ACCURACY, CROSSENTROPY = ("accuracy", "acc"), ("crossentropy", "ce")
+# Metrics whose function is another one's, or that a name never means.
+UNNAMED = ("Accuracy", "RootMeanSquaredError")
+
+# The classes of functions.
+LOSSES: Mapping[Any, str] = {
+    registry.losses.find(made_of.function.__name__): name for name, made_of in LOSS_CLASSES.items()
+}
+METRICS: Mapping[Any, str] = {
+    registry.metrics.find(made_of.function.__name__): name
+    for name, made_of in means.CLASSES.items()
+    if name not in UNNAMED and made_of.function.__name__ in registry.metrics
+}
+
+
+class Later:
+    """The translation for one model. `dialect`: TF_KERAS or KERAS3. `own`: the user's objects, which go first."""
+
+    def __init__(self, dialect: str, model: Any, custom_objects: Mapping[str, Any]):
+        self.dialect, self.own = dialect, custom_objects
+        self.names: list[str] = model.output_names
+        self.shapes = [tensor.shape for tensor in model.outputs]
+
+    def training(self, found: Mapping[str, Any]) -> Plain:
+        """`loss`, `metrics` and `weighted_metrics` in our form. Raises ValueError for what is not known."""
+        loss = mapped(found["loss"], self.loss)
+        of_outputs = self._by_output(loss)
+        return {
+            "loss": loss,
+            **{name: self._metrics(found[name], of_outputs, name) for name in ("metrics", "weighted_metrics")},
+        }
+
+    def loss(self, value: Any) -> Any:
+        """A loss: a name, a function or a class with its options."""
+        value = _without_module(value)
+        if value is None or isinstance(value, Mapping):
+            return value if value is None else self._object(value, registry.losses)
+        if self._own_class(value):
+            return {"class_name": value, "config": {}}
+        if value in self.own:
+            return {"class_name": "LossFunctionWrapper", "config": {"fn": value}}
+        known = _find(registry.losses, value)
+        if isinstance(known, type):
+            return {"class_name": known.__name__, "config": {}}
+        if known in LOSSES:
+            return {"class_name": LOSSES[known], "config": {}}
+        return {"class_name": "LossFunctionWrapper", "config": {"fn": value}}
+
+    # --- metrics -----------------------------------------------------------------------------------------------------
+
+    def _by_output(self, value: Any) -> list[Any]:
+        if isinstance(value, Mapping) and "class_name" not in value:
+            return [value.get(name) for name in self.names]
+        several = isinstance(value, list) and len(value) == len(self.names)
+        return value if several else [value] * len(self.names)  # type: ignore[return-value]
+
+    def _metrics(self, given: Any, losses_of: list[Any], option: str) -> Any:
+        """Lists of metrics, one for each output."""
+        if not given:
+            return None
+        if isinstance(given, Mapping):
+            unknown = [name for name in given if name not in self.names]
+            if unknown:
+                raise ValueError(f"{option} names the output {unknown[0]!r}; the outputs are {', '.join(self.names)}")
+            each = [given.get(name) for name in self.names]
+        elif not isinstance(given, list):
+            raise ValueError(f"{option} must be a list or a dictionary; found {given!r:.200}")
+        elif all(isinstance(item, list) for item in given):
+            each = given
+        elif self.dialect == KERAS3 and len(self.names) > 1:
+            each = given  # one for each output there, where Keras 2 takes all for each
+        else:
+            each = [given] * len(self.names)
+        if len(each) != len(self.names):
+            raise ValueError(f"{option} has {len(each)} entries, for {len(self.names)} outputs")
+        return [
+            [self._metric(metric, k, losses_of[k], option) for metric in _listed(items)] for k, items in enumerate(each)
+        ]
+
+    def _metric(self, value: Any, output: int, loss: Any, option: str) -> Any:
+        value = _without_module(value)
+        if isinstance(value, Mapping):
+            return self._renamed(self._object(value, registry.metrics), self.names[output])
+        if value in (*ACCURACY, *CROSSENTROPY) and value not in self.own:
+            return self._by_shape(value, output, loss, option)
+        return self._named(value, {"name": value})
+
+    def _named(self, name: Any, options: Plain) -> Any:
+        """The metric that a name means, as a class."""
+        if self._own_class(name):
+            return {"class_name": name, "config": {}}
+        if name in self.own:
+            return {"class_name": "MeanMetricWrapper", "config": {**options, "fn": name}}
+        known = metrics.CosineSimilarity if name == "cosine_proximity" else _find(registry.metrics, name)
+        if isinstance(known, type):
+            return {"class_name": known.__name__, "config": options}
+        if known in METRICS:
+            return {"class_name": METRICS[known], "config": options}
+        return {"class_name": "MeanMetricWrapper", "config": {**options, "fn": name}}
+
+    def _by_shape(self, name: str, output: int, loss: Any, option: str) -> Any:
+        """Accuracy or crossentropy: of two classes for a last axis of 1, else by whether targets are class numbers."""
+        kind = "BinaryAccuracy"
+        if self.shapes[output][-1] != 1:
+            made_of = registry.losses.find(loss["class_name"], self.own) if isinstance(loss, Mapping) else None
+            if not (isinstance(made_of, type) and issubclass(made_of, FunctionLoss)):
+                if option == "metrics":
+                    return name  # settled with the first targets
+                raise ValueError(f"{name!r} in {option} goes by the shape of targets that the loss does not tell")
+            kind = "SparseCategoricalAccuracy" if made_of.takes_labels else "CategoricalAccuracy"
+        kind = kind if name in ACCURACY else kind.replace("Accuracy", "Crossentropy")
+        return {"class_name": kind, "config": {"name": name}}
+
+    # --- classes -----------------------------------------------------------------------------------------------------
+
+    def _own_class(self, name: Any) -> bool:
+        return isinstance(name, str) and inspect.isclass(self.own.get(name))
+
+    def _object(self, value: Mapping[str, Any], family: registry.Family[Any]) -> Any:
+        """A loss or metric that is a class."""
+        name, options = value["class_name"], value["config"]
+        if name in self.own or name.rpartition(">")[2] in self.own:
+            return value
+        name = name.rpartition(">")[2]
+        if not isinstance(_find(family, name), type):
+            raise ValueError(f"{name} is not known as a loss or metric")
+        options = plain(value)["config"]
+        if name == "MeanMetricWrapper":
+            return self._named(options.get("fn"), {key: given for key, given in options.items() if key != "fn"})
+        return {"class_name": name, "config": options}
+
+    def _renamed(self, value: Any, output: str) -> Any:
+        """tf_keras writes the output's name before that of the metric, as we do when it is reported."""
+        name = value["config"].get("name")
+        if self.dialect == TF_KERAS and len(self.names) > 1 and isinstance(name, str):
+            return {**value, "config": {**value["config"], "name": name.removeprefix(f"{output}_")}}
+        return value
+
+
+def plain(value: Any) -> Any:
+    """An item of any dialect by our words: without what is said twice, and types by name."""
+    if not isinstance(value, Mapping):
+        return value
+    name, options = value.get("class_name"), value.get("config")
+    if not isinstance(name, str) or not isinstance(options, Mapping):
+        raise ValueError(f"{name!r:.200} has no options")
+    options = {key: _without_module(given) if key == "fn" else given for key, given in options.items()}
+    if name in LOSS_CLASSES or name in means.CLASSES:
+        options.pop("fn", None)
+    if options.get("reduction") == "auto":
+        options["reduction"] = "sum_over_batch_size"
+    policy = options.get("dtype")
+    if isinstance(policy, Mapping) and isinstance(policy.get("config"), Mapping):
+        options["dtype"] = policy["config"].get("name")
+    return {"class_name": name, "config": options}
+
+
+def _without_module(value: Any) -> Any:
+    """A function by its name; a class by name and options. Raises ValueError for anything else."""
+    if value is None or isinstance(value, str):
+        return value
+    if not isinstance(value, Mapping) or not isinstance(value.get("class_name"), str):
+        raise ValueError(f"{value!r:.200} is no loss or metric")
+    if value["class_name"] == "function" and isinstance(value.get("config"), str):
+        return value["config"]
+    if not isinstance(value.get("config"), Mapping):
+        raise ValueError(f"{value['class_name']} has no options")
+    return value
+
+
+def _find(family: registry.Family[Any], name: Any) -> Any:
+    if not isinstance(name, str) or name not in family:
+        raise ValueError(f"{name!r:.200} is not known as a {family.kind}")
+    return family.find(name)
+
+
+def _listed(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [] if value is None else [value]
