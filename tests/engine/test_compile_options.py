@@ -182,7 +182,7 @@ def test_clipping(options, clip):
 
 @pytest.mark.parametrize("option", ["lr", "learning_rate"])
 def test_a_schedule(option):
-    rate = schedules.ExponentialDecay(0.1, decay_steps=3, decay_rate=0.5)
+    rate: Any = schedules.ExponentialDecay(0.1, decay_steps=3, decay_rate=0.5)
     model, network = made(SGD(**{option: rate})), twin()
     optimizer = torch.optim.SGD(network.parameters(), lr=0.1)
     scheduler = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: 0.5 ** (step / 3))
