@@ -104,7 +104,8 @@ def test_class_weights_of_streams():
     twin = made()
     twin.fit(X, LABELS, sample_weight=each, epochs=2, **IN_ORDER)
     loader = DataLoader(TensorDataset(torch.from_numpy(X), torch.from_numpy(LABELS)), batch_size=4)
-    for data, options in ((generator(), {"steps_per_epoch": 5}), (loader, {})):
+    streams: list[tuple[Any, dict[str, Any]]] = [(generator(), {"steps_per_epoch": 5}), (loader, {})]
+    for data, options in streams:
         model = made()
         model.fit(data, epochs=2, class_weight=weights, verbose=0, **options)
         same(model, twin)
@@ -169,7 +170,8 @@ def test_generators_by_their_older_names():
 
 
 def test_keras_1_s_names_of_arguments():
-    model, twin = made(), made()
+    model: Any = made()
+    twin = made()
     model.fit(X, LABELS, nb_epoch=2, **IN_ORDER)
     twin.fit(X, LABELS, epochs=2, **IN_ORDER)
     same(model, twin)

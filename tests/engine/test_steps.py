@@ -4,6 +4,7 @@ import copy
 import inspect
 from collections import Counter
 from functools import partial
+from typing import Any
 
 import numpy as np
 import pytest
@@ -268,7 +269,7 @@ def objects_of_metrics():
         yield kind(**given, **({"average": "macro"} if "average" in inspect.signature(kind).parameters else {}))
 
 
-def ended(loss, units=3, activation="sigmoid", optimizer="sgd", target=BITS, add=False, kind=Model, **options):
+def ended(loss, units=3, activation: Any = "sigmoid", target=BITS, add: Any = False, kind: Any = Model, **options: Any):
     """A model, and its data."""
     inputs = Input((4,))
     outputs = Dense(units, activation=activation)(inputs)
@@ -276,7 +277,7 @@ def ended(loss, units=3, activation="sigmoid", optimizer="sgd", target=BITS, add
     if add:
         model.add_loss(Lambda(lambda p: p.abs().sum(-1))(outputs))
         model.add_metric(outputs, name="mean")
-    model.compile(optimizer, loss, **options)
+    model.compile(**{"optimizer": "sgd", "loss": loss, **options})
     weights = np.linspace(0, 1, 8) if options.get("weighted_metrics") else None
     return model, (np.ones((8, 4), "float32"), target, weights)
 
