@@ -52,7 +52,7 @@ def _reason(item: Any, family: registry.Family[Any]) -> str | None:
             return f"has no config ({error})"
         return _taken(kind.__name__, kind, family)
     if inspect.isclass(item) or not hasattr(item, "__name__"):
-        return "has neither a config nor a name, so it has no form in a file of Keras"
+        return "has neither a config nor a name to be written"
     return _taken(item.__name__, item, family)
 
 

@@ -80,8 +80,8 @@ def _training_for_keras2(model: Any, path: PathLike) -> Any:
     training, unknown = training_for_keras2(training_config(model), own_training_config(model))
     if unknown:
         warnings.warn(
-            f"{path}: Keras 2.2.4 has no {', '.join(sorted(set(unknown)))}: it reads the model with compile=False alone. "
-            "torchkeras and tf_keras read all of it.",
+            f"{path}: Keras 2.2.4 has no {', '.join(sorted(set(unknown)))}, and reads the model with compile=False "
+            "alone; torchkeras reads all of it.",
             stacklevel=4,
         )
     return training
