@@ -3,23 +3,27 @@
     scripts/written_files FOLDER
     python scripts/read_written_files.py FOLDER         (where a genuine Keras is installed)
 
-A model is a folder with its files, `io.npz` (inputs `x0`.., outputs `y0`.., and for a compiled one targets `t0`.. and
-the `losses` of its next steps) and `case.json`, which says who can read what, and why not.
+A model is a folder with its files, `io.npz` (inputs `x0`.., outputs `y0`.., and for a compiled one targets `t0`..,
+weights `w0`.., the `evaluated` numbers and the `losses` of its next steps) and `case.json`, which says who can read what, and why not.
 """
 
 import argparse
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
 from written_models import CASES, SAMPLES
+from written_objectives import OBJECTIVES
 
 import torchkeras
 from torchkeras.engine.symbol import as_list
 from torchkeras.models import Model
 
+ALL = {**CASES, **{f"objectives_{name}": case for name, case in OBJECTIVES.items()}}
 STEPS = 3
+WEIGHTS = np.array([1.0, 2.0, 0.5, 3.0], "float32")  # of samples; by names those of 0 would count otherwise in Keras 3
 POSITIVE = ("moving_variance", "variance")
 KEPT = ("count",)
 
@@ -49,6 +53,19 @@ def inputs_of(model: Model, random: np.random.RandomState) -> list[np.ndarray]:
     return found
 
 
+def targets_of(model: Model, random: np.random.RandomState) -> list[np.ndarray]:
+    """A target for each output: numbers for a squared error, else rows with one 1."""
+    shapes = [(SAMPLES, *tensor.shape[1:]) for tensor in model.outputs]
+    if model.loss == "mse":
+        return [random.uniform(-1, 1, shape).astype("float32") for shape in shapes]
+    return [np.eye(shape[-1], dtype="float32")[random.randint(0, shape[-1], shape[:-1])] for shape in shapes]
+
+
+def alone(arrays: list[np.ndarray]) -> Any:
+    """One array by itself, several as a list."""
+    return arrays if len(arrays) > 1 else arrays[0]
+
+
 def write_keras3(model: Model, folder: Path) -> str | None:
     """Write `model.keras` and `model.weights.h5`; why Keras 3 has no form for the model, when it has none."""
     model.save_weights(folder / "model.weights.h5")
@@ -61,24 +78,29 @@ def write_keras3(model: Model, folder: Path) -> str | None:
 
 def write_case(name: str, folder: Path, seed: int) -> str | None:
     """Write one model; why Keras 3 has no form for it, when it has none."""
-    make, unread = CASES[name]
+    make, unread = ALL[name]
     torchkeras.clear_session()
     random = np.random.RandomState(seed)
     model, arrays = make(), {}
     give_values(model, random)
     inputs = inputs_of(model, random)
-    x = inputs if len(inputs) > 1 else inputs[0]
+    x = alone(inputs)
     if model.optimizer is not None:
-        target = arrays["t0"] = random.uniform(-1, 1, (SAMPLES, *model.output_shape[1:])).astype("float32")
+        targets = targets_of(model, random)
+        target, weight = alone(targets), alone([WEIGHTS] * len(targets))
         for _ in range(STEPS):
-            model.train_on_batch(x, target)
+            model.train_on_batch(x, target, sample_weight=weight)
     folder.mkdir(parents=True, exist_ok=True)
     outputs = model.predict(x, batch_size=SAMPLES)
     model.reset_states()
     model.save(folder / "model.h5")
     refused = write_keras3(model, folder)
     if model.optimizer is not None:
-        arrays["losses"] = np.array([model.train_on_batch(x, target)[0] for _ in range(STEPS)])
+        arrays |= {f"t{k}": value for k, value in enumerate(targets)}
+        arrays |= {f"w{k}": WEIGHTS for k in range(len(targets))}
+        arrays["evaluated"] = np.array(model.evaluate(x, target, sample_weight=weight, batch_size=2, verbose=0))
+        steps = [model.train_on_batch(x, target, sample_weight=weight) for _ in range(STEPS)]
+        arrays["losses"] = np.array([step[0] for step in steps])
     arrays |= {f"x{k}": value for k, value in enumerate(inputs)}
     arrays |= {f"y{k}": value for k, value in enumerate(as_list(outputs))}
     np.savez(folder / "io.npz", **arrays)
@@ -93,7 +115,7 @@ def main() -> None:
     chosen = options.parse_args()
     torch.manual_seed(0)
     refusals = 0
-    names = chosen.names or list(CASES)
+    names = chosen.names or list(ALL)
     for seed, name in enumerate(names):
         refused = write_case(name, chosen.folder / name, seed)
         refusals += refused is not None

@@ -41,11 +41,11 @@ def resolve(names: list[str], graph: Graph, options: Mapping[str, Any]) -> list[
     """
     losses = [
         None if each is None else objective(each)
-        for each in _for_outputs("loss", options.get("loss"), names, share=True)
+        for each in for_outputs("loss", options.get("loss"), names, share=True)
     ]
-    weights = _for_outputs("loss_weights", options.get("loss_weights"), names)
-    modes = _for_outputs("sample_weight_mode", options.get("sample_weight_mode"), names, share=True)
-    wanted = [_metrics_for_outputs(option, options.get(option), names) for option in ("metrics", "weighted_metrics")]
+    weights = for_outputs("loss_weights", options.get("loss_weights"), names)
+    modes = for_outputs("sample_weight_mode", options.get("sample_weight_mode"), names, share=True)
+    wanted = [metrics_for_outputs(option, options.get(option), names) for option in ("metrics", "weighted_metrics")]
     targets = []
     for k, (name, loss) in enumerate(zip(names, losses, strict=True)):
         if modes[k] not in (None, "temporal"):
@@ -125,7 +125,7 @@ def _logits(graph: Graph, output: KerasTensor, loss: Objective, measures: tuple[
     return activation if all(takes_logits(activation, each) for each in needed) else None
 
 
-def _for_outputs(option: str, value: Any, names: list[str], share: bool = False) -> list[Any]:
+def for_outputs(option: str, value: Any, names: list[str], share: bool = False) -> list[Any]:
     """One value for each output from a single one, a list, or a dictionary by output name."""
     if isinstance(value, Mapping) and "class_name" not in value:
         unknown = [name for name in value if name not in names]
@@ -143,15 +143,15 @@ def _for_outputs(option: str, value: Any, names: list[str], share: bool = False)
     return [value] * len(names)
 
 
-def _metrics_for_outputs(option: str, value: Any, names: list[str]) -> list[list[Any]]:
+def metrics_for_outputs(option: str, value: Any, names: list[str]) -> list[list[Any]]:
     """A list of metrics for each output: one list for all, a list of lists, or a dictionary by output name."""
     if isinstance(value, Mapping):
-        return [as_list(found) for found in _for_outputs(option, value, names)]
+        return [as_list(found) for found in for_outputs(option, value, names)]
     if value is not None and not isinstance(value, (list, tuple)):
         raise TypeError(f"compile: {option} must be a list or a dictionary; found {value!r}.")
     wanted = as_list(value)
     if wanted and all(isinstance(each, (list, tuple)) for each in wanted):
-        return [as_list(found) for found in _for_outputs(option, wanted, names)]
+        return [as_list(found) for found in for_outputs(option, wanted, names)]
     return [wanted for _ in names]
 
 
@@ -168,6 +168,13 @@ def training_config(model: Any) -> dict[str, Any]:
         "loss_weights": model.loss_weights,
         "weighted_metrics": _plain(model.weighted_metrics, metric_functions.serialize),
     }
+
+
+def own_training_config(model: Any) -> dict[str, Any]:
+    """What of it a file of Keras may say otherwise, or has no words for."""
+    told = training_config(model)
+    names = ("loss", "metrics", "weighted_metrics")
+    return {**{name: told[name] for name in names}, "on_nonfinite": model.on_nonfinite}
 
 
 def compile_arguments(training: Mapping[str, Any], custom_objects: Mapping[str, Any] | None) -> dict[str, Any]:
@@ -191,7 +198,12 @@ def mapped(value: Any, convert: Callable[[Any], Any]) -> Any:
 
 
 def _plain(value: Any, serialize: Callable[[Any], Any]) -> Any:
-    return mapped(value, lambda item: item if isinstance(item, str) else serialize(item))
+    def plain(item: Any) -> Any:
+        if isinstance(item, (str, Mapping)):
+            return item
+        return serialize(item() if isinstance(item, type) else item)
+
+    return mapped(value, plain)
 
 
 def _known(value: Any, deserialize: Callable[..., Any], custom_objects: Any) -> Any:

@@ -20,6 +20,8 @@ from torchkeras.saving.keras2 import read_config, read_optimizer
 from torchkeras.saving.layouts.matching import Named
 from torchkeras.saving.layouts.paths import numbered
 
+# Where our files say what Keras has no words for about compiling: in metadata or the training configuration.
+OWN = "torchkeras"
 GROUPS, PATHS, NUMBERS = "layer groups", "paths", "numbered layers"  # how the weights are laid out
 
 
@@ -64,7 +66,11 @@ def opened(path: str | os.PathLike[str]) -> Iterator[Source]:
 def _archived(found: archive.Archive, weights: h5py.File, name: str) -> Source:
     training = found.config.get("compile_config") if isinstance(found.config, Mapping) else None
     version = found.metadata.get("keras_version", "") if isinstance(found.metadata, Mapping) else ""
-    return Source(name, weights, PATHS, found.config, _with_optimizer(training), str(version), "")
+    own = found.metadata.get(OWN) if isinstance(found.metadata, Mapping) else None
+    training = _with_optimizer(training)
+    if training is not None and own is not None:
+        training = {**training, OWN: own}
+    return Source(name, weights, PATHS, found.config, training, str(version), "")
 
 
 def _with_optimizer(training: Any) -> Any:

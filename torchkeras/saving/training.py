@@ -12,6 +12,7 @@ from torchkeras.saving.dialects.later_training import Later, plain
 from torchkeras.saving.errors import ArchitectureError
 from torchkeras.saving.files.limits import LIMITS, Limits
 from torchkeras.saving.optimizer_options import from_keras3
+from torchkeras.saving.sources import OWN
 
 LATER_COMPILE = (
     "run_eagerly",
@@ -19,8 +20,7 @@ LATER_COMPILE = (
     "jit_compile",
     "auto_scale_loss",
 )  # how, and not what, is computed
-# Where our files say what Keras has no words for: what stands there goes before the rest.
-OWN = "torchkeras"
+# What may stand under `OWN`, and goes before the rest.
 OWN_OPTIONS = ("loss", "metrics", "weighted_metrics", "on_nonfinite")
 LARGEST = 2**31  # an option that is a whole number
 

@@ -9,15 +9,18 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from torchkeras.optimizers import TorchOptimizer
+from torchkeras.engine.compiled import own_training_config, training_config
 from torchkeras.saving import keras2
 from torchkeras.saving.architecture import layer_config
+from torchkeras.saving.dialects.keras2_training import training_for_keras2
 from torchkeras.saving.dialects.keras3_writing import KERAS3_VERSION, keras3_config
 from torchkeras.saving.files import archive
 from torchkeras.saving.files.hdf5 import writing
 from torchkeras.saving.layouts import layer_groups, paths, safetensors, state
 from torchkeras.saving.layouts.optimizer_paths import write_optimizer
 from torchkeras.saving.optimizer_state import state_arrays
+from torchkeras.saving.sources import OWN
+from torchkeras.saving.unwritten import left_out, unwritten
 
 PathLike = str | os.PathLike[str]
 
@@ -52,30 +55,47 @@ WEIGHTS: Mapping[str, Callable[[Any, PathLike], None]] = {
 def write_model(model: Any, path: PathLike, overwrite: bool, include_optimizer: bool) -> None:
     """Write a whole model. Raises FileExistsError, unless told to `overwrite`, for a file that is there."""
     _may_write(path, overwrite)
-    if include_optimizer and isinstance(model.optimizer, TorchOptimizer):
-        warnings.warn(
-            f"{path}: an optimizer of torch.optim has no form in a file of Keras, so the model is saved without: "
-            "compile it again after loading.",
-            stacklevel=3,
-        )
-        include_optimizer = False
+    include_optimizer = include_optimizer and model.optimizer is not None and _told(model, path)
     if Path(path).suffix == ".keras":
         _write_archive(model, path, include_optimizer)
         return
-    training = model._training_config() if include_optimizer else None
+    training = _training_for_keras2(model, path) if include_optimizer else None
     with writing(path) as file:
         keras2.write_model(file, model, layer_config(model), training)
         if training is not None:
             keras2.write_optimizer(file, state_arrays(model.optimizer) if model._recipe is not None else [])
 
 
+def _told(model: Any, path: PathLike) -> bool:
+    """Whether the file can say how the model was compiled. Warns of what it cannot say."""
+    reason = unwritten(model)
+    if reason is not None:
+        warnings.warn(f"{path}: {reason}, so the model is saved without: compile it again after loading.", stacklevel=4)
+    for what in left_out(model):
+        warnings.warn(f"{path}: {what} are not in the file: give them again after loading.", stacklevel=4)
+    return reason is None
+
+
+def _training_for_keras2(model: Any, path: PathLike) -> Any:
+    training, unknown = training_for_keras2(training_config(model), own_training_config(model))
+    if unknown:
+        warnings.warn(
+            f"{path}: Keras 2.2.4 has no {', '.join(sorted(set(unknown)))}, and reads the model with compile=False "
+            "alone; torchkeras reads all of it.",
+            stacklevel=4,
+        )
+    return training
+
+
 def _write_archive(model: Any, path: PathLike, include_optimizer: bool) -> None:
     def write(file: Any) -> None:
         paths.write(file, model)
-        if include_optimizer and model.optimizer is not None:
+        if include_optimizer:
             write_optimizer(file, model)
 
-    metadata = {"keras_version": KERAS3_VERSION, "date_saved": datetime.now().strftime("%Y-%m-%d@%H:%M:%S")}
+    metadata: dict[str, Any] = {"keras_version": KERAS3_VERSION, "date_saved": f"{datetime.now():%Y-%m-%d@%H:%M:%S}"}
+    if include_optimizer:
+        metadata[OWN] = own_training_config(model)  # Keras reads no metadata
     archive.write(path, keras3_config(model, include_optimizer), metadata, write)
 
 

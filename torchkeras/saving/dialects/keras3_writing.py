@@ -20,7 +20,7 @@ from torchkeras.layers.bidirectional import Bidirectional
 from torchkeras.layers.core import Lambda
 from torchkeras.layers.recurrence import Recurrent
 from torchkeras.saving.dialects.keras3_checks import check_masks, check_outputs
-from torchkeras.saving.dialects.keras3_training import compile_config
+from torchkeras.saving.dialects.keras3_training import compile_config, function_entry
 
 KERAS3_VERSION = "3.15.0"  # whose form we write
 
@@ -125,7 +125,7 @@ def keras3_config(model: Any, compiled: bool = True) -> Plain:
     config = writing.layer(model)
     writing.mark_shared()
     training = training_config(model) if compiled and model.optimizer is not None else None
-    return {**config, "compile_config": {} if training is None else compile_config(training, model.optimizer)}
+    return {**config, "compile_config": {} if training is None else compile_config(training, model)}
 
 
 class _Writing:
@@ -185,7 +185,7 @@ class _Writing:
         if option.endswith("activation") and value is not None:
             return self.activation(getattr(layer, option), value)
         if isinstance(layer, Lambda) and callable(getattr(layer, LAMBDA.get(option, ""), None)):
-            return _function(str(value))
+            return function_entry(str(value))
         if isinstance(value, Mapping) and "class_name" in value:
             return _object(FAMILIES[option.rpartition("_")[2]], value)
         return value
@@ -195,7 +195,7 @@ class _Writing:
         if isinstance(function, Layer):
             return self.layer(function)
         own = value in registry.activations and registry.activations.find(value) is function
-        return ACTIVATIONS.get(value, value) if own else _function(value)
+        return ACTIVATIONS.get(value, value) if own else function_entry(value)
 
     # --- models ------------------------------------------------------------------------------------------------------
 
@@ -255,11 +255,6 @@ class _Writing:
 def _entry(module: str | None, class_name: str, config: Plain) -> Plain:
     registered = class_name if module is None else None
     return {"module": module, "class_name": class_name, "config": config, "registered_name": registered}
-
-
-def _function(name: str) -> Plain:
-    """A function of the user's own, which Keras finds among `custom_objects`."""
-    return {"module": "builtins", "class_name": "function", "config": name, "registered_name": "function"}
 
 
 def _of_class(layer: Layer, table: Mapping[str, Mapping[str, Any]]) -> Plain:

@@ -1,0 +1,61 @@
+"""What of a compiled model no file has a form for."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from torchkeras import registry
+from torchkeras.engine.compiled import mapped
+from torchkeras.engine.objectives import name_of
+from torchkeras.optimizers import TorchOptimizer
+
+OPTIONS = {"loss": registry.losses, "metrics": registry.metrics, "weighted_metrics": registry.metrics}
+
+
+def unwritten(model: Any) -> str | None:
+    """Why a file cannot say how a model was compiled; None when it can."""
+    if isinstance(model.optimizer, TorchOptimizer):
+        return "an optimizer of torch.optim has no form in a file of Keras"
+    for option, family in OPTIONS.items():
+        for item in _items(getattr(model, option)):
+            reason = _reason(item, family)
+            if reason is not None:
+                return f"the {family.kind.split()[0]} {name_of(item)} {reason}"
+    return None
+
+
+def left_out(model: Any) -> list[str]:
+    """What a model has beside its architecture and options of `compile`, which no file has."""
+    given = {
+        "the losses of add_loss": model._added_losses,
+        "the metrics of add_metric": model._added_metrics,
+        "target_tensors": model.target_tensors is not None,
+    }
+    return [what for what, there in given.items() if there]
+
+
+def _items(value: Any) -> Iterator[Any]:
+    found: list[Any] = []
+    mapped(value, found.append)
+    return (item for item in found if item is not None and not isinstance(item, (str, Mapping)))
+
+
+def _reason(item: Any, family: registry.Family[Any]) -> str | None:
+    """Why a loss or metric cannot be found again by what a file says of it."""
+    kind = item if inspect.isclass(item) else type(item)
+    if hasattr(kind, "get_config"):
+        try:
+            (kind() if item is kind else item).get_config()
+        except (NotImplementedError, ValueError) as error:
+            return f"has no config ({error})"
+        return _taken(kind.__name__, kind, family)
+    if inspect.isclass(item) or not hasattr(item, "__name__"):
+        return "has neither a config nor a name to be written"
+    return _taken(item.__name__, item, family)
+
+
+def _taken(name: str, value: Any, family: registry.Family[Any]) -> str | None:
+    known = name in family and family.find(name) is not value
+    return "has the name of another one, which would be taken for it" if known else None
