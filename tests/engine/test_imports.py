@@ -64,6 +64,7 @@ ORDER = [
         "engine.fitting",
         "engine.extending",
         "engine.compiling",
+        "engine.generators",
         "engine.trainer",
     ),
     "layers",

@@ -18,6 +18,7 @@ from torchkeras.engine import checks, fitting
 from torchkeras.engine.compiling import Compiling
 from torchkeras.engine.data import ArrayData, Batch
 from torchkeras.engine.extending import Extending, own_step
+from torchkeras.engine.generators import GeneratorMethods
 from torchkeras.engine.intake import Intake, describe, fixed_batch_size
 from torchkeras.engine.loop import Sums, floats, ordered, results
 from torchkeras.engine.run import Run
@@ -30,7 +31,7 @@ from torchkeras.legacy.arguments import old_names
 BATCH_SIZE = 32
 
 
-class Trainer(Compiling, abstract=True):
+class Trainer(GeneratorMethods, Compiling, abstract=True):
     """Training and evaluating, added to a network."""
 
     history: Any = None
@@ -342,62 +343,3 @@ class Trainer(Compiling, abstract=True):
     def predict_on_batch(self, x: Any) -> Any:
         """The outputs for one batch, as `predict`."""
         return self.predict(x, batch_size=max(1, len(Intake(self).inputs(x)[0])))
-
-    # --- generators, by their older names ----------------------------------------------------------------------------
-
-    @old_names("fit_generator")
-    def fit_generator(
-        self,
-        generator: Any,
-        steps_per_epoch: int | None = None,
-        epochs: int = 1,
-        verbose: int = 1,
-        callbacks: Any = None,
-        validation_data: Any = None,
-        validation_steps: int | None = None,
-        class_weight: Any = None,
-        max_queue_size: int = 10,
-        workers: int = 1,
-        use_multiprocessing: bool = False,
-        shuffle: bool = True,
-        initial_epoch: int = 0,
-    ) -> History:
-        """`fit`, on a generator or Sequence."""
-        return self.fit(
-            generator, epochs=epochs, verbose=verbose, callbacks=callbacks, validation_data=validation_data,
-            shuffle=shuffle, class_weight=class_weight, initial_epoch=initial_epoch, steps_per_epoch=steps_per_epoch,
-            validation_steps=validation_steps, max_queue_size=max_queue_size, workers=workers,
-            use_multiprocessing=use_multiprocessing,
-        )  # fmt: skip
-
-    @old_names("evaluate_generator")
-    def evaluate_generator(
-        self,
-        generator: Any,
-        steps: int | None = None,
-        max_queue_size: int = 10,
-        workers: int = 1,
-        use_multiprocessing: bool = False,
-        verbose: int = 0,
-    ) -> Any:
-        """`evaluate`, on a generator or Sequence."""
-        return self.evaluate(
-            generator, verbose=verbose, steps=steps, max_queue_size=max_queue_size, workers=workers,
-            use_multiprocessing=use_multiprocessing,
-        )  # fmt: skip
-
-    @old_names("predict_generator")
-    def predict_generator(
-        self,
-        generator: Any,
-        steps: int | None = None,
-        max_queue_size: int = 10,
-        workers: int = 1,
-        use_multiprocessing: bool = False,
-        verbose: int = 0,
-    ) -> Any:
-        """`predict`, on a generator or Sequence."""
-        return self.predict(
-            generator, verbose=verbose, steps=steps, max_queue_size=max_queue_size, workers=workers,
-            use_multiprocessing=use_multiprocessing,
-        )  # fmt: skip
