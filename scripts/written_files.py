@@ -4,7 +4,8 @@
     python scripts/read_written_files.py FOLDER         (where a genuine Keras is installed)
 
 A model is a folder with its files, `io.npz` (inputs `x0`.., outputs `y0`.., and for a compiled one targets `t0`..,
-weights `w0`.., the `evaluated` numbers and the `losses` of its next steps) and `case.json`, which says who can read what, and why not.
+weights `w0`.., the `evaluated` numbers and the `losses` of its next steps) and `case.json`, which says who can read
+what, and why not.
 """
 
 import argparse

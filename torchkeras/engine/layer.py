@@ -316,7 +316,7 @@ class Layer(Calls, Adding, WeightOwner):
     def compute_output_shape(self, input_shape: Any) -> Any:
         """The output shape(s) for the input shape(s), `None` for an unknown size; adds nothing to the graph."""
         made = self._scratch(input_shape)
-        inputs = _symbolic(input_shape)
+        inputs = shapes.symbolic(input_shape)
         outputs, _ = made.infer(inputs, [None] * len(as_list(inputs)), {})
         return outputs.shape if isinstance(outputs, KerasTensor) else [tensor.shape for tensor in outputs]
 
@@ -326,7 +326,7 @@ class Layer(Calls, Adding, WeightOwner):
             return self
         made = type(self).from_config(self.get_config())
         with on_meta():
-            made._build([tensor.shape for tensor in as_list(_symbolic(input_shape))])
+            made._build([tensor.shape for tensor in as_list(shapes.symbolic(input_shape))])
         return made
 
     def __getattr__(self, name: str) -> Any:
@@ -378,14 +378,6 @@ class Layer(Calls, Adding, WeightOwner):
             and option.rule.write(getattr(self, option.field)) != option.default
         ]
         return ", ".join([repr(self.name), *changed])
-
-
-def _symbolic(input_shape: Any) -> Any:
-    """Symbolic tensors for one shape or a list of shapes."""
-    dtype = dtype_of(config.floatx())
-    if isinstance(input_shape, (list, tuple)) and input_shape and isinstance(input_shape[0], (list, tuple)):
-        return [KerasTensor(shape, dtype) for shape in input_shape]
-    return KerasTensor(input_shape, dtype)
 
 
 def _in_keras_order(layout: Layout, compute: Any, inputs: Any, *args: Any, **kwargs: Any) -> Any:

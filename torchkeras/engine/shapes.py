@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from torchkeras.engine.symbol import KerasTensor, Shape, as_list, unpacked
+from torchkeras import config
+from torchkeras.engine.symbol import KerasTensor, Shape, as_list, dtype_of, unpacked
 
 if TYPE_CHECKING:
     from torchkeras.engine.layer import Layer
@@ -118,3 +119,11 @@ def _output_masks(outputs: list[KerasTensor], mask: Any) -> list[Any]:
         None if m is None else KerasTensor(output.shape[: len(m.shape)], torch.bool)
         for output, m in zip(outputs, masks, strict=True)
     ]
+
+
+def symbolic(input_shape: Any) -> Any:
+    """Symbolic tensors for one shape or a list of shapes."""
+    dtype = dtype_of(config.floatx())
+    if isinstance(input_shape, (list, tuple)) and input_shape and isinstance(input_shape[0], (list, tuple)):
+        return [KerasTensor(shape, dtype) for shape in input_shape]
+    return KerasTensor(input_shape, dtype)
