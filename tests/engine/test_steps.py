@@ -1,22 +1,17 @@
 """The hot path, by counting: what a step computes beside a tuned loop written by hand; that it waits for nothing."""
 
-import copy
-import inspect
 from collections import Counter
 from functools import partial
-from typing import Any
 
 import numpy as np
 import pytest
 import torch
+from operations import FROM_THE_HOST, WAITS, computing, counted, data_of, one_more
 from torch import nn
 from torch.nn import functional as F
-from torch.utils._python_dispatch import TorchDispatchMode
 
-from torchkeras import Input, Model, losses as loss_classes, metrics
+from torchkeras import Input, Model
 from torchkeras.callbacks import LambdaCallback
-from torchkeras.engine.data import ArrayData
-from torchkeras.engine.naming import clear_session
 from torchkeras.engine.steps import losses, predict_step, test_step, train_step
 from torchkeras.layers import (
     BatchNormalization,
@@ -24,37 +19,14 @@ from torchkeras.layers import (
     Dense,
     Dropout,
     Flatten,
-    Lambda,
     Masking,
     MaxPooling2D,
     TimeDistributed,
 )
-from torchkeras.optimizers import SGD, Adam, schedules
+from torchkeras.optimizers import SGD
 
 evaluation_step = test_step
 test_step.__test__ = False  # type: ignore[attr-defined]  # it is no test of pytest's
-
-# What moves no numbers: views, and the handles that autograd and the profiler take.
-FREE = {"view", "t", "detach", "permute", "expand", "split", "select", "unsqueeze", "squeeze", "slice", "alias"}
-WAITS = {"_local_scalar_dense", "item", "is_nonzero", "equal", "nonzero"}
-FROM_THE_HOST = {"scalar_tensor", "lift_fresh", "lift_fresh_copy", "between devices"}
-
-
-class Counted(TorchDispatchMode):
-    """The names of the operations that compute, as often as they ran."""
-
-    def __init__(self):
-        super().__init__()
-        self.seen: Counter[str] = Counter()
-
-    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
-        namespace, _, name = func.name().partition("::")
-        if namespace == "aten":
-            self.seen[name.partition(".")[0]] += 1
-        result = func(*args, **(kwargs or {}))
-        devices = {value.device for value in (*args, result) if isinstance(value, torch.Tensor)}
-        self.seen["between devices"] += len(devices) > 1
-        return result
 
 
 def mlp():
@@ -95,27 +67,6 @@ def compiled(make, **options):
     model = make()
     model.compile("adam", "sparse_categorical_crossentropy", ["accuracy"], **options)
     return model
-
-
-def data_of(model, *arrays):
-    return ArrayData(*model._intake().arrays(*arrays))
-
-
-def counted(act):
-    """The operations of the second run: the first makes the optimizer's state and all that is made once."""
-    act()
-    with Counted() as found:
-        act()
-    return found.seen
-
-
-def one_more(run):
-    """What a batch costs: the operations of four batches less those of three."""
-    return computing(counted(lambda: run(4)) - counted(lambda: run(3)))
-
-
-def computing(seen):
-    return Counter({name: count for name, count in seen.items() if count and name not in FREE})
 
 
 def by_hand(make, training):
@@ -248,109 +199,6 @@ def test_penalties_masks_and_decay_wait_for_nothing_either():
     assert {name: count for name, count in found.items() if count and name in WAITS | FROM_THE_HOST} == {}
 
 
-BITS = np.random.default_rng(1).integers(0, 2, (8, 3)).astype("float32")
-LABELS = np.arange(8) % 3
-TOLD = {
-    "recall": 0.5,
-    "precision": 0.5,
-    "sensitivity": 0.5,
-    "specificity": 0.5,
-    "num_classes": 2,
-    "target_class_ids": [0],
-}
-
-
-def objects_of_metrics():
-    """A metric of every class that a model can take by name, with what it asks for."""
-    for name in sorted({kind.__name__ for kind in metrics.CLASSES}):
-        kind = getattr(metrics, name)
-        asked = inspect.signature(kind).parameters.values()
-        given = {each.name: TOLD[each.name] for each in asked if each.default is each.empty and each.name in TOLD}
-        yield kind(**given, **({"average": "macro"} if "average" in inspect.signature(kind).parameters else {}))
-
-
-def ended(loss, units=3, activation: Any = "sigmoid", target=BITS, add: Any = False, kind: Any = Model, **options: Any):
-    """A model, and its data."""
-    inputs = Input((4,))
-    outputs = Dense(units, activation=activation)(inputs)
-    model = kind(inputs, outputs)
-    if add:
-        model.add_loss(Lambda(lambda p: p.abs().sum(-1))(outputs))
-        model.add_metric(outputs, name="mean")
-    model.compile(**{"optimizer": "sgd", "loss": loss, **options})
-    weights = np.linspace(0, 1, 8) if options.get("weighted_metrics") else None
-    return model, (np.ones((8, 4), "float32"), target, weights)
-
-
-class Written(Model):
-    def train_step(self, data):
-        x, y, weight = data
-        loss = self.compute_loss(x, y, self(x), weight)
-        self.minimize(loss, len(x))
-        return {"loss": loss}
-
-
-CE = nn.CrossEntropyLoss
-ADAMW = (torch.optim.AdamW, {"lr": 0.1})
-CASES = {
-    "torch loss": lambda: ended(nn.BCELoss()),
-    "torch crossentropy": lambda: ended(CE(label_smoothing=0.1), 3, None, target=LABELS, metrics=["acc"]),
-    "torch loss weighted": lambda: ended(CE(reduction="none"), target=LABELS, weighted_metrics=["acc"]),
-    "object": lambda: ended(loss_classes.Huber(), metrics=["AUC"]),
-    "object weighted": lambda: ended(loss_classes.Huber(), weighted_metrics=["AUC"]),
-    "object of classes": lambda: ended(
-        loss_classes.SparseCategoricalCrossentropy(ignore_class=1), 3, "softmax", target=LABELS, metrics=["acc"]
-    ),
-    "adamw of torch": lambda: ended("mse", optimizer=ADAMW),
-    "accumulation": lambda: ended("mse", optimizer=Adam(gradient_accumulation_steps=2)),
-    "averages": lambda: ended("mse", optimizer=Adam(use_ema=True, ema_overwrite_frequency=2)),
-    "clipping": lambda: ended("mse", optimizer=Adam(clipnorm=1.0, clipvalue=0.5)),
-    "schedule": lambda: ended("mse", optimizer=Adam(schedules.CosineDecay(0.1, 10))),
-    "rates": lambda: ended("mse", optimizer=Adam(lr_multipliers={"dense_1": 0.1})),
-    "added": lambda: ended("mse", add=True, metrics=["mae"]),
-    "added alone": lambda: (ended(None, add=True)[0], (np.ones((8, 4), "float32"), None, None)),
-    "own step": lambda: ended("mse", kind=Written),
-    "skipping what is not finite": lambda: ended("mse", on_nonfinite="skip", metrics=["AUC"]),
-}
-
-
-@pytest.mark.parametrize("case", CASES)
-@pytest.mark.parametrize("kind", ["train", "test"])
-def test_no_option_waits_or_brings_anything_from_the_host(case, kind):
-    clear_session()
-    model, data = CASES[case]()
-    found = waits(model, data, kind)
-    assert found["addmm"] > 0
-    assert {name: count for name, count in found.items() if count and name in WAITS | FROM_THE_HOST} == {}
-
-
-def waits(model, arrays, kind):
-    data = data_of(model, *arrays)
-    model._ready()
-    step = model._step(kind)
-    model.train(kind == "train")
-    return counted(lambda: [step(batch) for batch in data.batches(4)])
-
-
-@pytest.mark.parametrize("metric", list(objects_of_metrics()), ids=lambda metric: type(metric).__name__)
-@pytest.mark.parametrize("weighted", [False, True])
-def test_no_metric_waits_or_brings_anything_from_the_host(metric, weighted):
-    name = type(metric).__name__
-    sparse = "Sparse" in name
-    loss = "sparse_categorical_crossentropy" if sparse else "mse"
-    units = 1 if name in ("IoU", "BinaryIoU", "MeanIoU") else 3  # which take class numbers
-    metric.reset_state()
-    twin = copy.deepcopy(metric)
-    model, data = ended(
-        *(loss, units, "sigmoid" if units == 1 else "softmax"),
-        target=LABELS if sparse else BITS[:, :units],
-        **{"weighted_metrics" if weighted else "metrics": [twin]},
-    )
-    found = waits(model, data, "train") + counted(twin.result)
-    assert found["addmm"] > 0
-    assert {name: count for name, count in found.items() if count and name in WAITS | FROM_THE_HOST} == {}
-
-
 @pytest.mark.parametrize("callbacks", [[], [LambdaCallback(on_batch_end=lambda batch, logs: None)]])
 @pytest.mark.parametrize("validation", [None, 0.25])
 def test_transfers_of_an_epoch_do_not_grow_with_its_batches(callbacks, validation):
@@ -399,24 +247,6 @@ def test_a_shuffled_epoch_gathers_each_batch_once():
 
 
 # --- compiled --------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.filterwarnings("ignore:Dynamo detected a call to a `functools.lru_cache`")  # numbers made once
-@pytest.mark.parametrize("case", [case for case in CASES if case != "own step"])
-def test_every_case_compiles_as_one_graph(case):
-    clear_session()
-    model, arrays = CASES[case]()
-    (batch,) = data_of(model, *arrays).batches(8)
-    recipe = model._ready()
-    model.eval()
-    expected = evaluation_step(recipe, batch)
-    torch._dynamo.reset()
-    step = torch.compile(partial(evaluation_step, recipe), fullgraph=True, backend="eager")
-    torch.testing.assert_close(step(batch), expected)
-    loss, _ = torch.compile(partial(losses, recipe), fullgraph=True, backend="eager")(batch)
-    assert loss.requires_grad
-    torch.testing.assert_close(loss.detach(), expected["loss"])
-    torch._dynamo.reset()
 
 
 @pytest.mark.parametrize("make", [mlp, cnn, normalized])
