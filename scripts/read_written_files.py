@@ -56,7 +56,7 @@ def evaluating(model, arrays):
     wanted = np.sort(arrays["evaluated"])
     if found.shape == wanted.shape and np.allclose(found, wanted, rtol=LEARNING, atol=LEARNING):
         return None
-    return "the numbers of an evaluation are {} instead of {}".format(found.tolist(), wanted.tolist())
+    return f"the numbers of an evaluation are {found.tolist()} instead of {wanted.tolist()}"
 
 
 def learning(model, arrays):

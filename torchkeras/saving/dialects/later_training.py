@@ -10,7 +10,7 @@ import inspect
 from collections.abc import Mapping
 from typing import Any
 
-from torchkeras import losses, metrics, registry
+from torchkeras import metrics, registry
 from torchkeras.engine.compiled import mapped
 from torchkeras.losses.classes import CLASSES as LOSS_CLASSES
 from torchkeras.losses.loss import FunctionLoss
