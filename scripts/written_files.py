@@ -56,7 +56,7 @@ def inputs_of(model: Model, random: np.random.RandomState) -> list[np.ndarray]:
 
 def targets_of(model: Model, random: np.random.RandomState) -> list[np.ndarray]:
     """A target for each output: numbers for a squared error, else rows with one 1."""
-    shapes = [(SAMPLES, *tensor.shape[1:]) for tensor in model.outputs]
+    shapes = [(SAMPLES, *(size or 1 for size in tensor.shape[1:])) for tensor in model.outputs]
     if model.loss == "mse":
         return [random.uniform(-1, 1, shape).astype("float32") for shape in shapes]
     return [np.eye(shape[-1], dtype="float32")[random.randint(0, shape[-1], shape[:-1])] for shape in shapes]

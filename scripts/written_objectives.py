@@ -4,6 +4,8 @@ from torchkeras import layers as L, losses, metrics, optimizers
 from torchkeras.models import Model, Sequential
 
 NO_CLASSES = {"keras-2.2.4": "it has no classes of losses and metrics"}
+BY_SHAPE = {"tf_keras": "it chooses accuracy by shapes, and mixes up metrics of one name"}
+NO_HUBER = {"tf_keras": "it has no metric 'huber'"}
 Input = L.Input
 
 
@@ -70,8 +72,8 @@ def defaults() -> Model:
 
 
 OBJECTIVES = {
-    "classes": (classes, NO_CLASSES),
-    "by_output": (by_output, NO_CLASSES),
+    "classes": (classes, {**NO_CLASSES, **NO_HUBER}),
+    "by_output": (by_output, {**NO_CLASSES, **BY_SHAPE}),
     "chosen": (chosen, {}),
     "defaults": (defaults, {}),
 }

@@ -44,7 +44,7 @@ def _items(value: Any) -> Iterator[Any]:
 
 def _reason(item: Any, family: registry.Family[Any]) -> str | None:
     """Why a loss or metric cannot be found again by what a file says of it."""
-    kind = item if inspect.isclass(item) else type(item)
+    kind: Any = item if inspect.isclass(item) else type(item)
     if hasattr(kind, "get_config"):
         try:
             made: Any = kind() if item is kind else item

@@ -1,0 +1,360 @@
+"""How files say that a model was compiled: losses and metrics that are classes, and what cannot be said."""
+
+import json
+import re
+import warnings
+import zipfile
+from typing import Any
+
+import h5py
+import numpy as np
+import pytest
+import torch
+
+import torchkeras
+from torchkeras import losses, metrics, optimizers, registry
+from torchkeras.layers import Dense, Input
+from torchkeras.models import Model, Sequential, load_model
+from torchkeras.saving.errors import ArchitectureError
+
+X = np.linspace(-1, 1, 24, dtype="float32").reshape(6, 4)
+BITS = (X[:, :3] > 0.3).astype("float32")
+WEIGHTS = np.array([0, 1, 2, 0.5, 0, 3], "float32")
+
+
+@pytest.fixture(autouse=True)
+def _apart(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    torchkeras.clear_session()
+
+
+def make(**options: Any) -> Model:
+    model = Sequential([Dense(3, activation="sigmoid", input_shape=(4,))])
+    model.compile(optimizers.SGD(0.1), **options)
+    return model
+
+
+def warned(model: Model, path: str) -> list[str]:
+    """What is warned of when a model is saved."""
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        model.save(path)
+    return [str(each.message) for each in told]
+
+
+def own_loss(y_true: torch.Tensor, y_pred: torch.Tensor) -> torch.Tensor:
+    return (y_true - y_pred).abs().mean(-1)
+
+
+class OwnLoss(losses.Loss):
+    def __init__(self, factor: float = 1.0, **options: Any):
+        super().__init__(**options)
+        self.factor = factor
+
+    def call(self, y_true: torch.Tensor, y_pred: torch.Tensor) -> torch.Tensor:
+        return self.factor * (y_true - y_pred).abs().mean(-1)
+
+
+class OwnMetric(metrics.Mean):
+    def update_state(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> None:  # type: ignore[override]
+        super().update_state((y_true - y_pred).abs().mean(-1), sample_weight)
+
+
+OWN = {"own_loss": own_loss, "OwnLoss": OwnLoss, "OwnMetric": OwnMetric}
+NAMED = {"loss": "binary_crossentropy", "metrics": ["accuracy", "ce", "mae"], "weighted_metrics": ["mse"]}
+PLAIN = {"loss": losses.MeanSquaredError(), "metrics": [metrics.BinaryAccuracy(name="hits"), "mae"]}
+OPTIONS = {
+    "loss": losses.BinaryCrossentropy(label_smoothing=0.1, reduction="sum"),
+    "metrics": [metrics.AUC(num_thresholds=20), metrics.F1Score("macro"), metrics.OneHotMeanIoU(3)],
+    "weighted_metrics": [metrics.Precision(top_k=2), metrics.MeanMetricWrapper(losses.dice, "dice", axis=1)],
+    "on_nonfinite": "skip",
+}
+OF_USER = {"loss": OwnLoss(2.0), "metrics": [own_loss, OwnMetric("own"), losses.huber]}
+WRAPPED = {"loss": losses.LossFunctionWrapper(own_loss), "metrics": [metrics.MeanMetricWrapper(own_loss)]}
+
+
+@pytest.mark.filterwarnings("ignore:.*Keras 2.2.4 has no")
+@pytest.mark.parametrize("suffix", [".h5", ".keras"])
+@pytest.mark.parametrize(
+    "options", [NAMED, PLAIN, OPTIONS, OF_USER, WRAPPED], ids=lambda found: str(found["loss"])[:20]
+)
+def test_a_model_comes_back_compiled_as_it_was(options, suffix):
+    model = make(**options)
+    model.train_on_batch(X, BITS, sample_weight=WEIGHTS)
+    model.save(f"m{suffix}")
+    again = load_model(f"m{suffix}", custom_objects=OWN)
+    assert type(again.loss) is type(model.loss)
+    assert again.on_nonfinite == model.on_nonfinite
+    for one in (model, again):
+        one.reset_metrics()
+    for step in ("evaluate", "train_on_batch", "test_on_batch"):
+        found = [
+            getattr(one, step)(
+                X, BITS, sample_weight=WEIGHTS, return_dict=True, **{"verbose": 0} if step[0] == "e" else {}
+            )
+            for one in (model, again)
+        ]
+        assert found[0] == found[1]
+
+
+def test_classes_are_found_when_they_are_registered():
+    with registry.custom_object_scope(OWN):
+        make(**OF_USER).save("m.keras")
+        assert load_model("m.keras").loss.factor == 2.0
+
+
+def training_of(path: str) -> Any:
+    with h5py.File(path) as file:
+        return json.loads(str(file.attrs["training_config"]))
+
+
+def test_in_an_h5_a_class_is_the_function_of_2_2_4_that_it_computes():
+    make(**PLAIN).save("m.h5")
+    found = training_of("m.h5")
+    assert (found["loss"], found["metrics"]) == ("mean_squared_error", ["binary_accuracy", "mae"])
+    assert found["torchkeras"]["loss"]["class_name"] == "MeanSquaredError"
+
+
+def test_what_2_2_4_says_whole_stands_there_once():
+    make(loss="mse", metrics=["mae"]).save("m.h5")
+    assert "torchkeras" not in training_of("m.h5")
+
+
+def test_an_h5_with_a_class_that_2_2_4_does_not_have():
+    assert warned(make(loss=losses.Huber(delta=2.0), metrics=[metrics.AUC()]), "m.h5") == [
+        "m.h5: Keras 2.2.4 has no AUC, Huber, and reads the model with compile=False alone; torchkeras reads all of it."
+    ]
+
+
+class OwnDense(losses.Loss):
+    def __init__(self, factor: float):
+        super().__init__()
+
+
+def mean_squared_error(y_true: Any, y_pred: Any) -> Any:
+    return 2 * losses.mean_squared_error(y_true, y_pred)
+
+
+@pytest.mark.parametrize("suffix", [".h5", ".keras"])
+@pytest.mark.parametrize(
+    ("options", "text"),
+    [
+        ({"loss": torch.nn.MSELoss()}, "the loss MSELoss has neither a config nor a name to be written"),
+        (
+            {"loss": OwnDense(2.0)},
+            (
+                "the loss OwnDense has no config (OwnDense: the option 'factor' is no attribute of the object: keep it as "
+                "`self.factor`, or define get_config.)"
+            ),
+        ),
+        (
+            {"loss": mean_squared_error},
+            "the loss mean_squared_error has the name of another one, which would be taken for it",
+        ),
+    ],
+)
+def test_what_no_file_can_say_is_told(options, text, suffix):
+    assert warned(make(**options), f"m{suffix}") == [
+        f"m{suffix}: {text}, so the model is saved without: compile it again after loading."
+    ]
+    assert load_model(f"m{suffix}").optimizer is None
+
+
+def test_what_is_no_part_of_a_file_is_told():
+    model = Sequential([Dense(3, activation="sigmoid", input_shape=(4,))])
+    model.add_loss(model.outputs[0])
+    model.compile("sgd", "mse", target_tensors=BITS)
+    assert warned(model, "m.h5") == [
+        "m.h5: the losses of add_loss are not in the file: give them again after loading.",
+        "m.h5: target_tensors are not in the file: give them again after loading.",
+    ]
+
+
+# --- Keras 3 ---------------------------------------------------------------------------------------------------------
+
+
+def compile_config(model: Model) -> Any:
+    model.save("c.keras")
+    with zipfile.ZipFile("c.keras") as archive:
+        return json.loads(archive.read("config.json"))["compile_config"]
+
+
+def test_classes_in_keras_3s_form():
+    found = compile_config(make(loss=losses.Huber(delta=2.0), metrics=[metrics.Recall(name="found")]))
+    assert found["loss"] == {
+        "module": "keras.losses",
+        "class_name": "Huber",
+        "config": {"delta": 2.0, "reduction": "sum_over_batch_size", "name": "huber_loss"},
+        "registered_name": None,
+    }
+    assert found["metrics"][0]["module"] == "keras.metrics"
+
+
+def test_accuracy_that_keras_3_would_choose_otherwise():
+    found = compile_config(make(loss="binary_crossentropy", metrics=["accuracy"]))
+    assert found["metrics"][0]["class_name"] == "BinaryAccuracy"
+    assert found["metrics"][0]["config"]["name"] == "accuracy"
+    assert compile_config(make(loss="categorical_crossentropy", metrics=["acc"]))["metrics"] == ["acc"]
+
+
+def test_metrics_of_several_outputs_are_a_list_each():
+    i = Input((4,))
+    model = Model(i, [Dense(2, name="a")(i), Dense(3, name="b")(i)])
+    model.compile("sgd", "mse", metrics=["mae", "mape"])
+    assert compile_config(model)["metrics"] == [["mae", "mape"], ["mae", "mape"]]
+
+
+def test_functions_of_ones_own_in_keras_3s_form():
+    found = compile_config(make(loss=own_loss, metrics=["huber"]))
+    assert found["loss"] == {
+        "module": "builtins",
+        "class_name": "function",
+        "config": "own_loss",
+        "registered_name": "function",
+    }
+    assert found["metrics"][0]["config"] == "huber"
+
+
+def test_a_function_with_options_has_no_form_in_keras_3():
+    model = make(loss=losses.LossFunctionWrapper(own_loss, reduction="sum"))
+    with pytest.raises(ValueError, match=r"^compile: the loss 'own_loss' with options has no form in Keras 3\.$"):
+        model.save("m.keras")
+
+
+# --- what a file may not say -----------------------------------------------------------------------------------------
+
+
+def changed(suffix: str, change: dict[str, Any], in_own: bool = False) -> str:
+    """A file whose training configuration is changed: of Keras 3 unless `.h5`."""
+    path = f"m{suffix}"
+    make(loss="mse", metrics=["mae"]).save(path)
+    if suffix == ".h5":
+        with h5py.File(path, "r+") as file:
+            training = json.loads(str(file.attrs["training_config"]))
+            file.attrs["training_config"] = json.dumps({**training, **change})
+        return path
+    with zipfile.ZipFile(path) as archive:
+        content = {name: archive.read(name) for name in archive.namelist()}
+    config, metadata = json.loads(content["config.json"]), json.loads(content["metadata.json"])
+    if in_own:
+        metadata["torchkeras"].update(change)
+    else:
+        del metadata["torchkeras"]
+        config["compile_config"].update(change)
+    content |= {"config.json": json.dumps(config).encode(), "metadata.json": json.dumps(metadata).encode()}
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, data in content.items():
+            archive.writestr(name, data)
+    return path
+
+
+def entry(kind: str, /, **options: Any) -> dict[str, Any]:
+    return {"class_name": kind, "config": options}
+
+
+AGAIN = "; load it with compile=False and compile it yourself."
+WITHOUT = " Load it with compile=False to go without."
+REFUSED = {
+    "a class of nobody": ({"loss": entry("os.system")}, "'os.system' is not known as a loss function" + AGAIN),
+    "a function as a class": ({"loss": entry("mse")}, "mse is not known as a loss or metric" + AGAIN),
+    "a name of nobody": ({"loss": "system"}, "'system' is not known as a loss function" + AGAIN),
+    "a metric of tf_keras alone": (
+        {"metrics": [entry("MeanRelativeError", name="m")]},
+        "'MeanRelativeError' is not known as a metric function" + AGAIN,
+    ),
+    "no options": ({"loss": {"class_name": "Huber"}}, "Huber has no options" + AGAIN),
+    "an option of nobody": (
+        {"loss": entry("Huber", alpha=1)},
+        "Huber: got an unexpected keyword argument 'alpha'." + WITHOUT,
+    ),
+    "a huge number": (
+        {"loss": entry("SparseCategoricalCrossentropy", ignore_class=2**40)},
+        "SparseCategoricalCrossentropy has ignore_class=1099511627776, which is over 2147483648" + AGAIN,
+    ),
+    "many thresholds": (
+        {"metrics": [entry("AUC", num_thresholds=10**9)]},
+        "AUC has num_thresholds=1000000000, and would count 1000000000 numbers" + AGAIN,
+    ),
+    "many classes": (
+        {"metrics": [entry("MeanIoU", num_classes=10**5)]},
+        "MeanIoU has num_classes=100000, and would count 10000000000 numbers" + AGAIN,
+    ),
+    "a number of another type": (
+        {"loss": entry("Huber", delta="1")},
+        "Huber: delta must be a number above 0; found '1'." + WITHOUT,
+    ),
+    "a number as a metric": ({"metrics": [3]}, "3 is no loss or metric" + AGAIN),
+    "a function of options": (
+        {"metrics": [entry("MeanMetricWrapper", fn="huber", delta=1.0, cut=2)]},
+        "MeanMetricWrapper: huber: got an unexpected keyword argument 'cut'." + WITHOUT,
+    ),
+    "lists for other outputs": ({"metrics": [["mae"], ["mae"]]}, "metrics has 2 entries, for 1 outputs" + AGAIN),
+    "metrics that are a number": ({"metrics": 3}, "metrics must be a list or a dictionary; found 3" + AGAIN),
+    "metrics of another output": (
+        {"metrics": {"x": ["mae"]}},
+        "metrics names the output 'x'; the outputs are dense_1" + AGAIN,
+    ),
+    "accuracy beside a loss of one's own": (
+        {"loss": entry("LossFunctionWrapper", fn="own_loss"), "weighted_metrics": ["accuracy"]},
+        "'accuracy' in weighted_metrics goes by the shape of targets that the loss does not tell" + AGAIN,
+    ),
+}
+
+
+@pytest.mark.parametrize(("change", "text"), REFUSED.values(), ids=REFUSED)
+def test_a_file_of_keras_3_that_is_refused(change, text):
+    path = changed(".keras", change)
+    with pytest.raises(ArchitectureError, match=f"^{re.escape(path)}: {re.escape(text)}$"):
+        load_model(path, custom_objects={"own_loss": own_loss})
+    assert load_model(path, compile=False).optimizer is None
+
+
+OF_OURS = {
+    "a class of nobody": (
+        {"loss": entry("Sequential", layers=[])},
+        "Unknown loss function: 'Sequential'. An object of your own is found when it is passed in `custom_objects` or "
+        "put into a CustomObjectScope." + WITHOUT,
+    ),
+    "a class as a function": (
+        {"metrics": [entry("MeanMetricWrapper", fn="AUC")]},
+        "'fn' must be the name of a metric function; found 'AUC'." + WITHOUT,
+    ),
+    "a function that is no name": (
+        {"loss": entry("LossFunctionWrapper", fn=3)},
+        "3 is no loss or metric" + AGAIN,
+    ),
+    "many thresholds": (
+        {"metrics": [entry("AUC", num_thresholds=10**9)]},
+        "AUC has num_thresholds=1000000000, and would count 1000000000 numbers" + AGAIN,
+    ),
+    "no function": (
+        {"loss": entry("LossFunctionWrapper")},
+        "'fn' must be the name of a loss function; found None." + WITHOUT,
+    ),
+    "a policy of nobody": (
+        {"on_nonfinite": "explode"},
+        "compile: on_nonfinite must be None, 'stop', 'skip' or 'raise'; found 'explode'." + WITHOUT,
+    ),
+}
+
+
+@pytest.mark.parametrize("suffix", [".h5", ".keras"])
+@pytest.mark.parametrize(("change", "text"), OF_OURS.values(), ids=OF_OURS)
+def test_a_file_of_ours_that_is_refused(change, text, suffix):
+    path = changed(suffix, change, in_own=True)
+    with pytest.raises(ArchitectureError, match=f"^{re.escape(path)}: {re.escape(text)}$"):
+        load_model(path)
+
+
+@pytest.mark.parametrize(
+    ("change", "text"),
+    [
+        ({"torchkeras": 3}, "'torchkeras' in its training configuration must be a dictionary; found 3"),
+        ({"torchkeras": {"lr": 3}}, "the option 'lr' of compile is not known"),
+        ({"steps": 3}, "the option 'steps' of compile is not known"),
+    ],
+)
+def test_an_entry_of_another_form(change, text):
+    path = changed(".h5", change)
+    with pytest.raises(ArchitectureError, match=f"^{re.escape(path)}: {re.escape(text + AGAIN)}$"):
+        load_model(path)
