@@ -127,7 +127,9 @@ class Trainer(Compiling, abstract=True):
                 plan = fitting.Plan(epochs, order, names, partial(self._step, "train"), validate, due)
                 fitting.fit(self, run, plan, hooks)
         finally:
-            source.close()
+            for each in (source, validation):
+                if each is not None:
+                    each.close()
             for callback in hooks:
                 if hasattr(callback, "abandon"):
                     callback.abandon()
