@@ -61,6 +61,9 @@ class Run:
         """The random generators that the user's data has of its own."""
         return {f"{k}:{place}": g for k, source in self._sources().items() for place, g in source.generators().items()}
 
+    def _drawn(self) -> dict[str, Any]:
+        return {part.replace("own:", "own:fit:"): found for part, found in self.source.drawn().items()}
+
     # --- an epoch ----------------------------------------------------------------------------------------------------
 
     def opened(self, order: str) -> Iterator[Batch]:
@@ -100,7 +103,7 @@ class Run:
             "guard": {} if recipe.guard is None else recipe.guard.state_dict(),
             "sources": {name: source.state_dict() for name, source in self._sources().items()},
             "order_random": {} if epoch_done else self._order_random,
-            "random": {**rng.state(self._generators()), **self.source.drawn()},
+            "random": {**rng.state(self._generators()), **self._drawn()},
             "stop_training": bool(getattr(self.network, "stop_training", False)),
         }
         return {"format": FORMAT, "epoch": self.epoch + int(epoch_done), **_plain(found, "state")}
@@ -110,6 +113,8 @@ class Run:
         self._check(saved)
         for name, source in self._sources().items():
             source.load_state_dict(saved["sources"][name])
+        if self.validation is not None:
+            self.validation.catch_up("sequential")
         self._restore(saved)
         self.epoch = saved["epoch"]
         self.network.__dict__["stop_training"] = saved["stop_training"]

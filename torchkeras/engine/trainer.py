@@ -148,7 +148,9 @@ class Trainer(GeneratorMethods, Compiling, abstract=True):
                 plan = fitting.Plan(epochs, order, names, partial(self._step, "train"), validate, due, owned)
                 fitting.fit(self, run, plan, hooks)
         finally:
-            source.close()
+            for each in (source, validation):
+                if each is not None:
+                    each.close()
             self.__dict__["_validated"] = None
             for callback in hooks:
                 if hasattr(callback, "abandon"):

@@ -35,8 +35,7 @@ class Limited(Source):
         only how many batches of this epoch are behind it.
         """
         if self._restored is not None:
-            self._resume(order, self._restored)
-            self._restored = None
+            self.catch_up(order)
         elif skip and self._pass is None:
             self._begin(order, skip % self.source.steps if self.source.steps else skip)
         elif skip:
@@ -116,13 +115,15 @@ class Limited(Source):
     def load_state_dict(self, state: dict[str, Any]) -> None:
         self._restored = dict(state)
 
-    def _resume(self, order: str, state: dict[str, Any]) -> None:
-        self.close()
-        self.source.load_state_dict(state["source"])
-        if not state["taken"]:
+    def catch_up(self, order: str) -> None:
+        if self._restored is None:
             return
+        state, self._restored = self._restored, None
+        self.close()
         own = self.generators()
         now = rng.state(own)
-        rng.restore(state["random"], own)
-        self._begin(order, state["taken"])
+        self.source.load_state_dict(state["source"])
+        if state["taken"]:
+            rng.restore(state["random"], own)
+            self._begin(order, state["taken"])
         rng.restore(now, own)

@@ -82,6 +82,11 @@ class Source:
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Take what `state_dict` gave, before `batches`."""
 
+    def catch_up(self, order: str) -> None:
+        """Go to the place of the state taken now, and not when `batches` is called: random numbers are restored on the
+        way, which no other thread may draw meanwhile.
+        """
+
 
 class Streamed(Source):
     """Items made one by one: each is split into (x, y, sample_weight), prepared on the host and sent to the device.
@@ -142,6 +147,7 @@ class Streamed(Source):
                 yield item
         finally:
             pairs.close()
+            self._drawn = {}
 
     def drawn(self) -> dict[str, Any]:
         return self._drawn
