@@ -47,7 +47,8 @@ def _reason(item: Any, family: registry.Family[Any]) -> str | None:
     kind: Any = item if inspect.isclass(item) else type(item)
     if hasattr(kind, "get_config"):
         try:
-            (kind() if item is kind else item).get_config()
+            made: Any = kind() if item is kind else item
+            made.get_config()
         except (NotImplementedError, ValueError) as error:
             return f"has no config ({error})"
         return _taken(kind.__name__, kind, family)
