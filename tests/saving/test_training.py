@@ -143,8 +143,8 @@ def mean_squared_error(y_true: Any, y_pred: Any) -> Any:
         (
             {"loss": OwnDense(2.0)},
             (
-                "the loss OwnDense has no config (OwnDense: the option 'factor' is no attribute of the object: keep it as "
-                "`self.factor`, or define get_config.)"
+                "the loss OwnDense has no config (OwnDense: the option 'factor' is no attribute of the object: keep it "
+                "as `self.factor`, or define get_config.)"
             ),
         ),
         (
@@ -358,3 +358,28 @@ def test_an_entry_of_another_form(change, text):
     path = changed(".h5", change)
     with pytest.raises(ArchitectureError, match=f"^{re.escape(path)}: {re.escape(text + AGAIN)}$"):
         load_model(path)
+
+
+# --- models of a class of one's own ----------------------------------------------------------------------------------
+
+
+class OwnModel(Model):
+    pass
+
+
+class OwnSequential(Sequential):
+    pass
+
+
+@pytest.mark.parametrize("suffix", [".h5", ".keras"])
+@pytest.mark.parametrize("kind", [OwnModel, OwnSequential])
+def test_the_class_of_a_model_comes_back_with_its_steps(kind, suffix):
+    i = Input((4,))
+    model = kind(i, Dense(3)(i)) if kind is OwnModel else kind([Dense(3, input_shape=(4,))])
+    model.compile("sgd", losses.MeanSquaredError())
+    model.save(f"m{suffix}")
+    again = load_model(f"m{suffix}", custom_objects={kind.__name__: kind})
+    assert type(again) is kind
+    np.testing.assert_array_equal(again.predict(X), model.predict(X))
+    with pytest.raises(ArchitectureError, match=f"Unknown layer: '{kind.__name__}'"):
+        load_model(f"m{suffix}")

@@ -209,10 +209,12 @@ class _Writing:
             )
         self.of_models.update(model.layers)
         config: Plain = {"name": model.name, "trainable": model.trainable}
-        if model.class_name == "Sequential":
+        own_class = model.class_name not in ("Model", "Sequential")
+        if model.class_name != "Model" and any(kind.__name__ == "Sequential" for kind in type(model).__mro__):
             first = [layer for layer in (model.inputs[0]._keras_history.layer,) if layer not in model.layers]
             layers = [self.layer(layer) for layer in (*first, *model.layers)]
-            return _entry("keras", "Sequential", {**config, "layers": layers, "build_input_shape": model.input_shape})
+            config |= {"layers": layers, "build_input_shape": model.input_shape}
+            return _entry(None if own_class else "keras", model.class_name, config)
         graph = model._graphed
         places = {
             node: (layer.name, index) for layer in graph.layers for index, node in enumerate(graph.nodes_of(layer))
@@ -226,6 +228,8 @@ class _Writing:
         layers = [self.called(layer, graph, place) for layer in graph.layers]
         inputs, outputs = [place(t) for t in graph.inputs], [place(t) for t in graph.outputs]
         config |= {"layers": layers, "input_layers": _lone(inputs), "output_layers": _lone(outputs)}
+        if own_class:
+            return _entry(None, model.class_name, config)
         return {**_entry("keras.src.models.functional", "Functional", config), "registered_name": "Functional"}
 
     def called(self, layer: Layer, graph: Graph, place: Callable[[KerasTensor], list[Any]]) -> Plain:
