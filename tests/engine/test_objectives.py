@@ -93,7 +93,7 @@ def check(model: Model, target: Any, loss: Any, **options: Any) -> None:
         (partial(F.cross_entropy, label_smoothing=0.2), LABELS),
         (partial(F.huber_loss, delta=0.3), Y),
     ],
-    ids=str,
+    ids=lambda value: type(value).__name__,
 )
 def test_a_loss_of_torch_is_called_as_torch_calls_it(loss, target):
     function = loss() if isinstance(loss, type) else loss
@@ -157,7 +157,7 @@ def test_a_loss_of_one_number_takes_no_weights(loss):
         masked(loss).train_on_batch(STEPS, STEP_TARGETS)
 
 
-@pytest.mark.parametrize("loss", [nn.MSELoss(), F.l1_loss, nn.BCEWithLogitsLoss()], ids=str)
+@pytest.mark.parametrize("loss", [nn.MSELoss(), F.l1_loss, nn.BCEWithLogitsLoss()], ids=["MSE", "L1", "BCE"])
 def test_an_elementwise_loss_of_torch_never_spreads_a_target(loss):
     model = dense(loss, units=1)
     target = BITS[:, 0]

@@ -44,6 +44,7 @@ TYPES = {
 DAMAGE = (OSError, RuntimeError, LookupError, ValueError, TypeError, OverflowError)  # what h5py raises on damaged files
 NO_MEMORY = "memory allocation failed"  # in what HDF5 says
 FIRST_BLOCK = 48  # bytes of the shortest kind
+SMALL_BLOCK = 2048  # bytes that HDF5 takes at once for small arrays, of which the rest stays 0
 SIGNATURE = b"\x89HDF\r\n\x1a\n"
 BFLOAT16 = "bfloat16"  # which HDF5 does not have: Keras 3 keeps it as opaque bytes, and says so in an attribute
 
@@ -205,24 +206,34 @@ def _extents(found: Any) -> list[Extent]:
 def _check_apart(file: h5py.Group, taken: list[Extent]) -> None:
     """Refuse what a damaged address makes of a file, which has no checksums: other numbers, and no sign of it.
 
-    An array lies on another or on a header; or it leaves a gap that it would fill, behind the array before it or,
-    standing alone, between others: HDF5 puts one behind the other. A file that somebody took arrays out of has such
-    gaps too, and loses them by HDF5's program h5repack.
+    An array lies on another or on a header. Or it stands alone, and between others there is a gap of just its size,
+    since HDF5 puts one behind the other. Or all of it is 0, as is what lies before it up to the array before, but for
+    just its size behind that one, where its own numbers seem to stand.
     """
     taken.sort()
     for before, after in pairwise(taken):
         if after.begin < before.end:
             raise UnreadableFileError(f"{filename(file)}: {before.name} and {after.name} lie on each other.")
-        if before.is_array and after.is_array and after.begin - before.end >= after.end - after.begin:
+        if before.is_array and after.is_array and _stands_behind_its_numbers(file, before, after):
             raise UnreadableFileError(
-                f"{filename(file)}: {after.name} leaves {after.begin - before.end} bytes before it empty, which it "
-                "would fill. If arrays were taken out of the file, run h5repack on it."
+                f"{filename(file)}: {after.name} is all 0, and {after.begin - before.end} bytes before it lie "
+                "numbers of its size that belong to nothing."
             )
     gaps = {b.begin - a.end for a, b in pairwise(taken) if a.is_array and b.is_array and b.begin > a.end}
     for before, found, after in zip(taken, taken[1:], [*taken[2:], None], strict=False):
         alone = before.end < found.begin and (after is None or found.end < after.begin)
         if found.is_array and alone and found.end - found.begin in gaps:
             raise UnreadableFileError(f"{filename(file)}: {found.name} stands away from the gap that it would fill.")
+
+
+def _stands_behind_its_numbers(file: h5py.Group, before: Extent, found: Extent) -> bool:
+    size, gap = found.end - found.begin, found.begin - before.end
+    if not 2 * size <= gap < SMALL_BLOCK:
+        return False
+    with open(file.file.filename, "rb") as raw:
+        raw.seek(file.file.userblock_size + before.end)
+        content = raw.read(gap + size)
+    return any(content[:size]) and not any(content[size:])
 
 
 def stored_size(dataset: h5py.Dataset, limits: Limits = LIMITS) -> int:
