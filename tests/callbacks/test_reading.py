@@ -82,7 +82,9 @@ def test_numbers_are_read_nowhere_else(name, tmp_path):
     run(make(tmp_path), reads)
 
 
-@pytest.mark.parametrize(("name", "place"), [(name, place) for name, (_, reads) in TABLE.items() for place in reads])
+@pytest.mark.parametrize(
+    ("name", "place"), [(name, place) for name, (_, reads) in TABLE.items() for place in sorted(reads)]
+)
 def test_and_there_they_are(name, place, tmp_path):
     make, reads = TABLE[name]
     made = make(tmp_path)
