@@ -123,11 +123,7 @@ def loader(callbacks: Callbacks, folder: Path) -> Model:
 
 
 def loader_generator(callbacks: Callbacks, folder: Path) -> Model:
-<<<<<<< HEAD
-    """A DataLoader with its own generator, drawing on it in epochs of another length; a schedule in the optimizer."""
-=======
     """A DataLoader with a generator of its own, in epochs of another length; a schedule in the optimizer."""
->>>>>>> h/resume
     begin()
     model = network()
     rate = optimizers.schedules.ExponentialDecay(0.05, 5, 0.9)

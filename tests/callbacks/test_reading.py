@@ -1,9 +1,11 @@
 """Which callbacks read numbers from the device, and when: all others leave them there."""
 
 import io
+from functools import partial
 
 import pytest
 from callback_models import FakeModel, drive, never_read
+from torch.optim import lr_scheduler
 
 from torchkeras import callbacks
 from torchkeras.callbacks import (
@@ -27,6 +29,7 @@ from torchkeras.callbacks import (
     TensorBoard,
     TerminateOnNaN,
     TimeLimit,
+    TorchScheduler,
     remote,
 )
 
@@ -44,6 +47,11 @@ TABLE = {
     "ModelCheckpoint": (lambda path: ModelCheckpoint(path / "{epoch}"), set()),
     "ModelCheckpoint of the best": (lambda path: ModelCheckpoint(path / "x", "loss", save_best_only=True), {"epoch"}),
     "OneCycle": (lambda path: OneCycle(1.0), set()),
+    "TorchScheduler": (lambda path: TorchScheduler(partial(lr_scheduler.StepLR, step_size=1)), set()),
+    "TorchScheduler on a plateau": (
+        lambda path: TorchScheduler(lr_scheduler.ReduceLROnPlateau, monitor="loss"),
+        {"epoch"},
+    ),
     "Profiler": (lambda path: Profiler(path, first=0, batches=1), set()),
     "ProgbarLogger": (lambda path: ProgbarLogger(), {"epoch"}),
     "ReduceLROnPlateau": (lambda path: ReduceLROnPlateau("loss"), {"epoch"}),
