@@ -323,7 +323,7 @@ def test_no_step_but_the_first_waits_for_the_device(name, monkeypatch):
 
 
 def test_a_policy_that_is_none():
-    with pytest.raises(ValueError) as error:
+    with pytest.raises(ValueError, match="on_nonfinite") as error:
         model("sgd", "ignore")
     assert str(error.value) == "compile: on_nonfinite must be None, 'stop', 'skip' or 'raise'; found 'ignore'."
 
@@ -336,7 +336,7 @@ def test_a_metric_of_torchmetrics_is_refused():
 
         def reset(self): ...
 
-    with pytest.raises(ValueError) as error:
+    with pytest.raises(ValueError, match="on_nonfinite") as error:
         model("sgd", "skip", metrics=[Counting()])
     assert str(error.value) == (
         "compile: on_nonfinite='skip' cannot take back what 'counting', a metric in the manner of torchmetrics, has "
