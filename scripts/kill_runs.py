@@ -32,7 +32,7 @@ import time
 import traceback
 import warnings
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, MutableMapping
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -141,7 +141,7 @@ def damaged(folder: Path, draw: random.Random) -> bool:
     return True
 
 
-def one_run(seed: int, only: str | None, ends: dict[str, tuple[str, float]], number: int) -> Counter[str]:
+def one_run(seed: int, only: str | None, ends: MutableMapping[str, tuple[str, float]], number: int) -> Counter[str]:
     """Run number `number` of a seed, and what became of it."""
     draw = random.Random(f"{seed} {number}")
     name = only or list(RUNS)[number % len(RUNS)]

@@ -181,7 +181,7 @@ def test_more_kinds_of_data(name, tmp_path):
         torch.manual_seed(4)
         np.random.seed(5)  # noqa: NPY002
         model = small("adam")
-        options = {"batch_size": SIZE} if name.endswith("dataset") else {}
+        options: dict[str, Any] = {"batch_size": SIZE} if name.endswith("dataset") else {}
         model.fit(SOURCES[name](), epochs=3, verbose=0, callbacks=list(callbacks), **options)
         return model
 
@@ -203,8 +203,28 @@ def test_a_stop_between_the_last_batch_and_the_end_of_an_epoch_that_a_callback_e
         fitted(Ends(), At(5, kill), BackupAndRestore(tmp_path, 1), validation_split=0.2)
     assert checkpoints(tmp_path)[-1] == "00000000-000000000004"
     again = fitted(Ends(), BackupAndRestore(tmp_path, 1), validation_split=0.2)
-    assert len(again.history.history["val_loss"]) == 1
+    assert again.history.epoch == [0]
     assert equal(again, undisturbed)
+
+
+def test_a_stop_between_the_last_batch_and_the_validation_after_it(tmp_path):
+    """Whose batches are as large as the last one of the training, where nothing else tells their size."""
+
+    def batches():
+        for k in range(3 * BATCHES):
+            rows = slice(k % BATCHES * SIZE, (k % BATCHES + 1) * SIZE)
+            yield X[rows], Y[rows]
+
+    def trained(*callbacks):
+        model = small("adam")
+        options: dict[str, Any] = {"steps_per_epoch": BATCHES, "validation_data": (X, Y)}
+        model.fit(batches(), epochs=3, verbose=0, callbacks=list(callbacks), **options)
+        return model
+
+    with pytest.raises(Killed):
+        trained(At(BATCHES + 1, kill), BackupAndRestore(tmp_path, 1))
+    assert checkpoints(tmp_path)[-1] == f"00000000-{BATCHES:012d}"
+    assert equal(trained(BackupAndRestore(tmp_path, 1)), trained())
 
 
 def test_generators_of_numpy_python_and_torch_stand_where_they_stood(tmp_path):
@@ -308,7 +328,7 @@ def _changed(content: bytes) -> bytes:
 @pytest.mark.parametrize("damage", [_cut, _changed, lambda content: b""], ids=["cut", "changed", "empty"])
 def test_a_torn_checkpoint_is_named_and_the_one_before_taken(damage, tmp_path):
     undisturbed = fitted()
-    older, newest = stopped(tmp_path)
+    _, newest = stopped(tmp_path)
     newest.write_bytes(damage(newest.read_bytes()))
     with pytest.warns(RuntimeWarning) as told:
         again = fitted(BackupAndRestore(tmp_path, 2, delete_checkpoint=False))
@@ -444,7 +464,7 @@ def test_a_full_disk_is_named_and_leaves_what_was_written(tmp_path, monkeypatch)
         return written(path, data)
 
     monkeypatch.setattr(Path, "write_bytes", full)
-    with pytest.raises(OSError) as error:
+    with pytest.raises(OSError, match="BackupAndRestore") as error:
         fitted(BackupAndRestore(tmp_path))
     assert error.value.errno == errno.ENOSPC
     assert str(error.value) == (
@@ -467,7 +487,7 @@ def test_a_folder_that_cannot_be_written_is_named_before_training(reason, tmp_pa
     before = sorted(tmp_path.iterdir())
     monkeypatch.setattr("tempfile.TemporaryFile", refuse)
     begun = []
-    with pytest.raises(OSError) as error:
+    with pytest.raises(OSError, match="BackupAndRestore") as error:
         fitted(At(1, lambda: begun.append(1)), BackupAndRestore(tmp_path))
     assert str(error.value) == (
         f"[Errno {reason}] BackupAndRestore: no checkpoint can be written to this folder ({os.strerror(reason)}): "
@@ -480,7 +500,7 @@ def test_a_folder_that_cannot_be_written_is_named_before_training(reason, tmp_pa
 def test_a_file_where_the_folder_should_be(tmp_path):
     path = tmp_path / "backup"
     path.write_text("a file")
-    with pytest.raises(OSError) as error:
+    with pytest.raises(OSError, match="BackupAndRestore") as error:
         fitted(BackupAndRestore(path))
     assert str(error.value) == (
         f"[Errno {errno.EEXIST}] BackupAndRestore: no checkpoint can be written to this folder (File exists): '{path}'"
@@ -518,7 +538,7 @@ def resumed(folder: Path, **changes: Any) -> str:
     model = Model(inputs, layers.Dense(3, name="out")(hidden))
     model.compile(options["optimizer"], "mse", metrics=options["metrics"])
     held = (X, Y) if "validation" in changes else None
-    with pytest.raises(ValueError) as error:
+    with pytest.raises(ValueError, match="BackupAndRestore") as error:
         fitted(BackupAndRestore(folder), model=model, validation_data=held)
     prefix = f"BackupAndRestore: {path} does not fit this run. "
     assert str(error.value).startswith(prefix)
@@ -544,11 +564,11 @@ def test_a_callback_that_is_missing(tmp_path):
     with pytest.raises(Killed):
         fitted(EarlyStopping("loss"), At(11, kill), BackupAndRestore(tmp_path, 2))
     path = sorted(tmp_path.glob("*.checkpoint"))[-1]
-    with pytest.raises(ValueError) as error:
+    with pytest.raises(ValueError, match="BackupAndRestore") as error:
         fitted(BackupAndRestore(tmp_path))
     assert str(error.value) == (
-        f"BackupAndRestore: {path} does not fit this run. The checkpoint has the state of a callback EarlyStopping, which "
-        "is not given here."
+        f"BackupAndRestore: {path} does not fit this run. The checkpoint has the state of a callback EarlyStopping, "
+        "which is not given here."
     )
 
 
@@ -556,7 +576,7 @@ def test_a_checkpoint_of_another_format(tmp_path, monkeypatch):
     monkeypatch.setattr("torchkeras.engine.run.FORMAT", 99)
     path = stopped(tmp_path)[-1]
     monkeypatch.undo()
-    with pytest.raises(ValueError) as error:
+    with pytest.raises(ValueError, match="BackupAndRestore") as error:
         fitted(BackupAndRestore(tmp_path))
     assert str(error.value) == (
         f"BackupAndRestore: {path} does not fit this run. The checkpoint has format 99; this version reads 1."
@@ -571,14 +591,14 @@ def test_a_state_that_is_not_plain(tmp_path):
     with pytest.raises(TypeError) as error:
         fitted(Odd(), BackupAndRestore(tmp_path))
     assert str(error.value) == (
-        "BackupAndRestore keeps numbers, strings, arrays and lists and dicts of them; state['callbacks']['Odd']['seen'][1] "
-        "is a set."
+        "BackupAndRestore keeps numbers, strings, arrays and lists and dicts of them; "
+        "state['callbacks']['Odd']['seen'][1] is a set."
     )
 
 
 def test_workers_that_persist(tmp_path):
     loader = DataLoader(Drawing(), SIZE, num_workers=1, persistent_workers=True)
-    with pytest.raises(ValueError) as error:
+    with pytest.raises(ValueError, match="persistent_workers") as error:
         small().fit(loader, verbose=0, callbacks=[BackupAndRestore(tmp_path)])
     assert str(error.value) == (
         "A DataLoader with persistent_workers=True cannot go on in another process as it would have in this one: its "
@@ -594,7 +614,7 @@ def test_a_generator_of_the_data_that_is_gone_is_told(tmp_path):
     data.own = np.random.default_rng(1)  # type: ignore[attr-defined]
     with pytest.raises(Killed):
         small("adam").fit(data, batch_size=SIZE, verbose=0, callbacks=[At(4, kill), BackupAndRestore(tmp_path, 2)])
-    with pytest.warns(UserWarning) as told:
+    with pytest.warns(UserWarning, match="random generator") as told:
         small("adam").fit(Sampled(), batch_size=SIZE, verbose=0, callbacks=[BackupAndRestore(tmp_path, 2)])
     assert {str(each.message) for each in told} == {
         "The checkpoint has the state of a random generator at fit:dataset.own; there is none."
@@ -603,13 +623,13 @@ def test_a_generator_of_the_data_that_is_gone_is_told(tmp_path):
 
 @pytest.mark.parametrize("value", [0, -1, 1.5, True, "batch", None])
 def test_a_frequency_that_is_none(value, tmp_path):
-    with pytest.raises(ValueError) as error:
+    with pytest.raises(ValueError, match="BackupAndRestore") as error:
         BackupAndRestore(tmp_path, save_freq=value)
     assert str(error.value) == (f"BackupAndRestore: save_freq must be 'epoch' or a number of batches; found {value!r}.")
 
 
 def test_delete_checkpoint_is_true_or_false(tmp_path):
-    with pytest.raises(ValueError) as error:
+    with pytest.raises(ValueError, match="BackupAndRestore") as error:
         BackupAndRestore(tmp_path, delete_checkpoint="no")  # type: ignore[arg-type]
     assert str(error.value) == "BackupAndRestore: delete_checkpoint must be True or False; found 'no'."
 

@@ -119,12 +119,18 @@ def predict(step: Any, source: Source, hooks: CallbackList) -> list[np.ndarray]:
     for index, batch in enumerate(source.batches("sequential")):
         hooks.on_predict_batch_begin(index, Logs(batch=index, size=batch.size))
         outputs = as_list(step(batch.inputs))
-        parts.append([output.to("cpu") for output in outputs])
+        parts.append([_on_host(output) for output in outputs])
         hooks.on_predict_batch_end(index, Logs(batch=index, size=batch.size))
     hooks.on_predict_end({})
     if not parts:
         raise ValueError("predict: the data has no batches.")
     return [to_numpy(torch.cat(outputs)) for outputs in zip(*parts, strict=True)]
+
+
+def _on_host(output: torch.Tensor) -> torch.Tensor:
+    """A tensor on the CPU that holds its own numbers alone: a view would keep all that it was taken of."""
+    output = output.to("cpu")
+    return output.clone() if output.untyped_storage().nbytes() > output.nbytes else output
 
 
 def due_epochs(frequency: Any) -> Callable[[int], bool]:

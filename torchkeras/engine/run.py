@@ -97,7 +97,7 @@ class Run:
             "tensors": _tensors(self.network),
             "generators": _generators(self.network),
             "optimizer": [type(recipe.optimizer).__name__, recipe.optimizer.state_dict()],
-            "sums": {"totals": sums.totals, "seen": sums.seen, "batches": sums.batches},
+            "sums": {"totals": sums.totals, **_counts(sums)},
             "metrics": {name: metric.state_dict() for name, metric in recipe.kept.items()},
             "callbacks": {name: state for name, (_, state) in _states(self.callbacks).items()},
             "guard": {} if recipe.guard is None else recipe.guard.state_dict(),
@@ -166,12 +166,18 @@ class Run:
         device = next((tensor.device for tensor in tensors.values()), None)
         sums = saved["sums"]
         self.sums.totals = {name: total.to(device, copy=True) for name, total in sums["totals"].items()}
-        self.sums.seen, self.sums.batches = sums["seen"], sums["batches"]
+        for name in _counts(self.sums):
+            setattr(self.sums, name, sums[name])
         for name, found in saved["metrics"].items():
             recipe.kept[name].load_state_dict(found)
         if recipe.guard is not None and saved["guard"]:
             recipe.guard.load_state_dict(saved["guard"])
         rng.restore(saved["random"], self._generators())
+
+
+def _counts(sums: Sums) -> dict[str, int]:
+    """What an epoch has counted on the host."""
+    return {name: value for name, value in vars(sums).items() if isinstance(value, int)}
 
 
 def _tensors(network: Network) -> dict[str, torch.Tensor]:
