@@ -172,7 +172,9 @@ def one_run(seed: int, only: str | None, ends: MutableMapping[str, tuple[str, fl
             print(f"run {number}, {name}: {errors.read_text()}", file=sys.stderr)
         elif (folder / "end").read_text() != wanted:
             found["unequal"] += 1
-            print(f"run {number}, {name}, save_freq {save_freq}: the end is another", file=sys.stderr)
+            one, other = json.loads(wanted), json.loads((folder / "end").read_text())
+            places = [place for place in one if one[place] != other.get(place)]
+            print(f"run {number}, {name}, save_freq {save_freq}: {', '.join(places)} are others", file=sys.stderr)
     return found
 
 

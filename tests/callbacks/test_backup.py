@@ -221,10 +221,21 @@ def test_a_stop_between_the_last_batch_and_the_validation_after_it(tmp_path):
         model.fit(batches(), epochs=3, verbose=0, callbacks=list(callbacks), **options)
         return model
 
+    class Sizes(Callback):
+        def __init__(self):
+            self.seen: list[int] = []
+
+        def on_test_batch_end(self, batch, logs=None):
+            assert logs is not None
+            self.seen.append(logs["size"])
+
+    sizes, again = Sizes(), Sizes()
+    undisturbed = trained(sizes)
     with pytest.raises(Killed):
         trained(At(BATCHES + 1, kill), BackupAndRestore(tmp_path, 1))
     assert checkpoints(tmp_path)[-1] == f"00000000-{BATCHES:012d}"
-    assert equal(trained(BackupAndRestore(tmp_path, 1)), trained())
+    assert equal(trained(again, BackupAndRestore(tmp_path, 1)), undisturbed)
+    assert again.seen == sizes.seen
 
 
 def test_generators_of_numpy_python_and_torch_stand_where_they_stood(tmp_path):
