@@ -95,10 +95,12 @@ def _values(optimizer: Any) -> dict[Place, np.ndarray]:
     state = optimizer.get_weights()[int(optimizer.counts_steps) :]
     found = {Place(s.moment, s.array): array for s, array in zip(optimizer.slots(), state, strict=False)}
     found[Place(NOTHING)] = np.zeros((), np.float32)
+    weights = optimizer._as_arrays(optimizer._parameters)
     if optimizer.use_ema:
-        found |= {Place(AVERAGE, k): array for k, array in enumerate(optimizer.get_averages())}
+        # Before the first step there are none, which begin as the weights.
+        found |= {Place(AVERAGE, k): array for k, array in enumerate(optimizer.get_averages() or weights)}
     # Keras 3 keeps the sum over batches.
-    sums = optimizer.get_accumulated()
+    sums = optimizer.get_accumulated() or [np.zeros_like(weight) for weight in weights]
     found |= {Place(ACCUMULATED, k): array * optimizer.accumulated_batches for k, array in enumerate(sums)}
     if type(optimizer).__name__ == "Nadam":
         found[Place(PRODUCT)] = np.array(optimizer.momentum_product, np.float32)
