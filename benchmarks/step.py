@@ -27,7 +27,8 @@ import torchkeras.models
 WARM_UP_ROUNDS = 2
 BY_HAND, OURS = "by hand", "torchkeras"
 SAME = 1e-3  # relative difference of losses that are of the same weights
-ALIKE = 0.1  # of losses in training, where the order of samples and what is dropped differ
+ALIKE = 0.1  # of losses in training, where the order of samples and what is dropped differ: in the first epoch
+APART = 0.25  # and how far apart they may come, a tenth of the loss at the start: dropout lets one learn sooner
 
 
 @dataclass
@@ -92,7 +93,7 @@ def check(name: str, each: list[Contender], expected: float, relative: float, sl
 def measure(name: str, rounds: int, steps: int, device: str, pythons: dict[str, str]) -> list[Contender]:
     """Time all contenders on one workload. Asserts that their losses stay alike, at the first epoch and at the last."""
     each, peers = contenders(name, steps, device, pythons)
-    tolerance = (ALIKE, 0.05) if WORKLOADS[name].mode == "fit" else (SAME, 0.0)
+    tolerance = (ALIKE, APART) if WORKLOADS[name].mode == "fit" else (SAME, 0.0)
     try:
         for number in range(WARM_UP_ROUNDS + rounds):
             first = number % len(each)  # none always comes first

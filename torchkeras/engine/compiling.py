@@ -9,12 +9,11 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-import numpy as np
 import torch
 
 from torchkeras import config, optimizers
 from torchkeras.engine.added import add_activity_losses
-from torchkeras.engine.compiled import compile_arguments, reported_names, resolve, training_config
+from torchkeras.engine.compiled import compile_arguments, reported_names, resolve
 from torchkeras.engine.extending import Extending, own_step
 from torchkeras.engine.guard import POLICIES, Guard
 from torchkeras.engine.measures import TorchMetric
@@ -218,15 +217,6 @@ class Compiling(Extending, abstract=True):
         finally:
             for parameter in frozen:
                 parameter.requires_grad_(False)
-
-    def _training_config(self) -> dict[str, Any] | None:
-        """How the model was compiled, as plain data for a file; None when it was not."""
-        if self.optimizer is None:
-            return None
-        return training_config(self)
-
-    def _optimizer_weights(self) -> list[np.ndarray]:
-        return self.optimizer.get_weights() if self._recipe is not None else []
 
     def _compile_as(self, training: Mapping[str, Any], custom_objects: Mapping[str, Any] | None) -> None:
         """Compile as a file says."""

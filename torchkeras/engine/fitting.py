@@ -13,11 +13,14 @@ import torch
 
 from torchkeras.arrays import to_numpy
 from torchkeras.callbacks.base import CallbackList, Logs
+from torchkeras.engine.guard import Guard
 from torchkeras.engine.loop import Sums, ordered, run_epoch
 from torchkeras.engine.run import Run
 from torchkeras.engine.sources import Source
 from torchkeras.engine.steps import Recipe, Step, constrain
 from torchkeras.engine.symbol import as_list
+
+Numbers = dict[str, torch.Tensor]  # device scalars by name
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,14 +28,14 @@ class Plan:
     """What `fit` does beside its data.
 
     `step` gives the train step, asked for in each epoch, since a callback may change what trains. `validate` runs a
-    validation and gives its sums; `due` says after which epochs. `named_alone`: see `Sums`.
+    validation and gives its numbers; `due` says after which epochs. `named_alone`: see `Sums`.
     """
 
     epochs: int
     order: str
     names: list[str]
     step: Callable[[], Step]
-    validate: Callable[[CallbackList, Run], Sums | None] | None
+    validate: Callable[[CallbackList, Run], Numbers | None] | None
     due: Callable[[int], bool]
     named_alone: bool = False
 
@@ -50,7 +53,7 @@ def fit(network: Any, run: Run, plan: Plan, hooks: CallbackList) -> None:
         batches = run.opened(plan.order)
         run.sums.named_alone = plan.named_alone
         if not over:
-            run_epoch(plan.step(), batches, run.sums, hooks, "train", partial(_stopped, network, run))
+            run_epoch(plan.step(), batches, run.sums, hooks, "train", partial(_stopped, network, run, run.recipe.guard))
         if run.interrupted or not run.sums.batches:  # none: the data has ended
             break
         _end_epoch(network, run, plan, hooks)
@@ -62,8 +65,7 @@ def fit(network: Any, run: Run, plan: Plan, hooks: CallbackList) -> None:
         run.recipe.optimizer.overwrite_with_ema()  # as in Keras 3, when training ends
 
 
-def _stopped(network: Any, run: Run) -> bool:
-    guard = run.recipe.guard
+def _stopped(network: Any, run: Run, guard: Guard | None) -> bool:
     return network.stop_training or run.interrupted or (guard is not None and guard.tripped())
 
 
@@ -74,9 +76,9 @@ def _end_epoch(network: Any, run: Run, plan: Plan, hooks: CallbackList) -> None:
             if recipe.parameters and recipe.optimizer.flush():  # gradients that wait for more batches
                 constrain(recipe)
     numbers = ordered(run.sums.means(), plan.names)  # before the validation, which counts with the same metrics
-    sums = plan.validate(hooks, run) if plan.validate is not None and plan.due(run.epoch) else None
-    validated = {} if sums is None else ordered(sums.means(), plan.names)
-    logs = Logs({**{f"val_{name}": value for name, value in validated.items()}, **numbers})  # in 2.2.4's order
+    validated = plan.validate(hooks, run) if plan.validate is not None and plan.due(run.epoch) else None
+    named = {f"val_{name}": value for name, value in (validated or {}).items()}
+    logs = Logs({**named, **numbers})  # in 2.2.4's order
     run.source.on_epoch_end()
     hooks.on_epoch_end(run.epoch, logs)
 
@@ -99,8 +101,8 @@ def look_at(recipe: Recipe, network: Any, place: str) -> bool:
 
 def evaluate(
     recipe: Recipe, step: Step, source: Source, hooks: CallbackList, names: list[str], named_alone: bool = False
-) -> Sums:
-    """Run the batches of a source through a test step."""
+) -> Numbers:
+    """Run the batches of a source through a test step; the means in the order of `names`."""
     sums = Sums(recipe.kept, named_alone)
     for metric in recipe.kept.values():
         metric.reset_state()
@@ -108,8 +110,9 @@ def evaluate(
         source.close()  # each evaluation begins at the start of the data
     hooks.on_test_begin({})
     run_epoch(step, source.batches("sequential"), sums, hooks, "test")
-    hooks.on_test_end(sums.logs(names))
-    return sums
+    numbers = ordered(sums.means(), names)
+    hooks.on_test_end(Logs(numbers))
+    return numbers
 
 
 def predict(step: Any, source: Source, hooks: CallbackList) -> list[np.ndarray]:

@@ -64,10 +64,6 @@ class Sums:
         means = {name: total / seen for name, total in self.totals.items()}
         return {**means, **results(self.kept, means if self.named_alone else self.kept)}
 
-    def logs(self, names: list[str]) -> Logs:
-        """The means in the order of `names` (others behind), to be read when someone asks."""
-        return Logs(ordered(self.means(), names))
-
 
 def ordered(values: Mapping[str, torch.Tensor], names: list[str]) -> dict[str, torch.Tensor]:
     """Numbers in the order of `names`; those with other names behind."""

@@ -110,16 +110,16 @@ def measure(identifier: Any, objective: Objective, output: KerasTensor) -> tuple
     """
     if isinstance(identifier, str) and identifier in ("accuracy", "acc", "crossentropy", "ce"):
         return _by_kind(identifier, _kind(objective, output), getattr(objective.given, "from_logits", False))
-    if all(hasattr(identifier, method) for method in ("update", "compute", "reset")) and not isinstance(
-        identifier, type
-    ):
-        found: Any = TorchMetric(identifier)
-    else:
-        found = metric_functions.get(identifier)
-    if all(hasattr(found, method) for method in ("update", "compute", "reset")):
-        found = TorchMetric(found)  # of a class
+    found: Any = identifier if _is_in_torchs_manner(identifier) else metric_functions.get(identifier)
+    if _is_in_torchs_manner(found):  # also one of a class that was given
+        found = TorchMetric(found)
     named = getattr(found, "name", None)
     return named if isinstance(named, str) else getattr(unwrapped(found), "__name__", type(found).__name__), found
+
+
+def _is_in_torchs_manner(metric: Any) -> bool:
+    methods = ("update", "compute", "reset")
+    return not isinstance(metric, type) and all(hasattr(metric, method) for method in methods)
 
 
 def _by_kind(identifier: str, kind: str, from_logits: bool) -> tuple[str, Score]:

@@ -20,7 +20,7 @@ from torchkeras.engine.data import ArrayData, Batch
 from torchkeras.engine.extending import Extending, own_step
 from torchkeras.engine.generators import GeneratorMethods
 from torchkeras.engine.intake import Intake, describe, fixed_batch_size
-from torchkeras.engine.loop import Sums, floats, ordered, results
+from torchkeras.engine.loop import floats, ordered, results
 from torchkeras.engine.run import Run
 from torchkeras.engine.sources import Source, open_source
 from torchkeras.engine.sources.arrays import ArraySource
@@ -159,7 +159,7 @@ class Trainer(GeneratorMethods, Compiling, abstract=True):
 
     def _validate(
         self, trained: Source, source: Source, by_last_batch: bool, hooks: CallbackList, run: Run
-    ) -> Sums | None:
+    ) -> fitting.Numbers | None:
         """The validation after an epoch; as in Keras 2.2.4 there is none when a batch ended the training.
 
         `by_last_batch`: the batch size is that of the last batch, where nothing else tells it, as there too.
@@ -192,7 +192,7 @@ class Trainer(GeneratorMethods, Compiling, abstract=True):
             for name, state in states.items():
                 kept[name].load_state_dict(state)
 
-    def _evaluate(self, source: Source, hooks: CallbackList) -> Sums:
+    def _evaluate(self, source: Source, hooks: CallbackList) -> fitting.Numbers:
         with self._mode(False):
             owned = own_step(self, "test") is not None
             return fitting.evaluate(self._ready(), self._step("test"), source, hooks, self.metrics_names, owned)
@@ -250,8 +250,7 @@ class Trainer(GeneratorMethods, Compiling, abstract=True):
         )  # fmt: skip
         try:
             with self._counted_apart():
-                sums = self._evaluate(source, self._hooks(callbacks, source, verbose))
-                numbers = floats(ordered(sums.means(), self.metrics_names))
+                numbers = floats(self._evaluate(source, self._hooks(callbacks, source, verbose)))
         finally:
             source.close()
         return numbers if return_dict else unpacked(list(numbers.values()))

@@ -12,9 +12,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import field
 from typing import Any
 
-import numpy as np
-
 from torchkeras import config
+from torchkeras.declared import flag, integer, or_none
 from torchkeras.optimizers import schedules
 
 
@@ -34,25 +33,6 @@ def _number(text: str, holds: Callable[[float], bool]) -> Callable[[Any], float]
         return number
 
     return read
-
-
-def _integer(least: int) -> Callable[[Any], int]:
-    def read(value: Any) -> int:
-        if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
-            raise ValueError(f"must be an integer of at least {least}; found {value!r}.")
-        return int(value)
-
-    return read
-
-
-def _or_none(read: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    return lambda value: None if value is None else read(value)
-
-
-def _flag(value: Any) -> bool:
-    if not isinstance(value, (bool, np.bool_)):
-        raise ValueError(f"must be True or False; found {value!r}.")
-    return bool(value)
 
 
 def _rate(value: Any) -> Any:
@@ -95,19 +75,19 @@ RULES: dict[str, Callable[[Any], Any]] = {
     **dict.fromkeys(("epsilon_1", "epsilon_2", "beta", "l1_regularization_strength"), at_least_0),
     **dict.fromkeys(("l2_regularization_strength", "l2_shrinkage_regularization_strength"), at_least_0),
     **dict.fromkeys(("rho", "beta_1", "beta_2", "adam_beta_1", "adam_beta_2"), share),
-    **dict.fromkeys(("nesterov", "amsgrad", "centered", "epsilon_inside_root", "use_ema"), _flag),
-    **dict.fromkeys(("exclude_embeddings", "relative_step"), _flag),
-    **dict.fromkeys(("clipnorm", "clipvalue", "each_clipnorm", "weight_decay"), _or_none(at_least_0)),
-    **dict.fromkeys(("adam_weight_decay", "rms_rate"), _or_none(at_least_0)),
+    **dict.fromkeys(("nesterov", "amsgrad", "centered", "epsilon_inside_root", "use_ema"), flag),
+    **dict.fromkeys(("exclude_embeddings", "relative_step"), flag),
+    **dict.fromkeys(("clipnorm", "clipvalue", "each_clipnorm", "weight_decay"), or_none(at_least_0)),
+    **dict.fromkeys(("adam_weight_decay", "rms_rate"), or_none(at_least_0)),
     **dict.fromkeys(("learning_rate_power", "beta_2_decay"), _at_most_0),
     **dict.fromkeys(("muon_a", "muon_b", "muon_c"), _any),
     **dict.fromkeys(("no_weight_decay", "exclude_layers"), _patterns),
     "lr": _rate,
     "epsilon": lambda value: config.epsilon() if value is None else at_least_0(value),
     "clip_threshold": _over_0,
-    "ns_steps": _integer(0),
+    "ns_steps": integer(0),
     "ema_momentum": _number("from 0 to 1", lambda v: 0 <= v <= 1),
-    "ema_overwrite_frequency": _or_none(_integer(1)),
-    "gradient_accumulation_steps": _or_none(_integer(1)),
+    "ema_overwrite_frequency": or_none(integer(1)),
+    "gradient_accumulation_steps": or_none(integer(1)),
     "lr_multipliers": _factors,
 }
