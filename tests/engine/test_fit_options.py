@@ -73,9 +73,19 @@ def test_batches_of_a_validation():
     history = model.fit(X, LABELS, validation_steps=2, **options, **IN_ORDER).history
     assert sizes == [4, 4]
     assert history["val_loss"] == pytest.approx([model.evaluate(X[:8], LABELS[:8], verbose=0)], rel=1e-5)
-    text = "fit: validation_steps goes with validation_data; there is none."
+    sizes.clear()
+    model.fit(X, LABELS, validation_split=0.5, validation_batch_size=7, callbacks=[look], **IN_ORDER)
+    assert sizes == [7, 3]
+
+
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [("validation_steps", 2), ("validation_batch_size", 4), ("validation_freq", 2), ("validation_freq", [1])],
+)
+def test_options_of_a_validation_without_one(option, value):
+    text = f"fit: {option} goes with validation data; there is none."
     with pytest.raises(ValueError, match=f"^{re.escape(text)}$"):
-        model.fit(X, LABELS, validation_steps=2, verbose=0)
+        made().fit(X, LABELS, **{option: value}, verbose=0)
 
 
 def test_steps_an_epoch_on_arrays():

@@ -270,7 +270,7 @@ OPTIONS = [
     ),
     (
         lambda: model().fit(X, Y, validation_steps=2),
-        "fit: validation_steps goes with validation_data; there is none.",
+        "fit: validation_steps goes with validation data; there is none.",
     ),
     (
         lambda: model().fit(X, Y, validation_freq=0),

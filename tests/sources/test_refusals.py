@@ -33,6 +33,7 @@ class Nothing(Sequence):
 OWN_TARGETS = "Its batches bring their targets: (x, y) or (x, y, sample_weight)."
 OWN_WEIGHTS = "Its batches bring their weights: (x, y, sample_weight)."
 THREADS = "Threads make the batches of a Sequence only."
+AHEAD = "Nothing makes its batches ahead of the step."
 PROCESSES = "Processes make the batches of a Sequence or a torch Dataset only."
 NO_DATA = (
     "fit: x must be an array, a list or dict of arrays, a DataLoader, a Dataset, a Sequence or a generator; found "
@@ -66,6 +67,12 @@ REFUSED: list[tuple[Any, dict[str, Any], type[Exception], str]] = [
     (LOADER, {"workers": 2}, ValueError, f"fit: workers cannot be given with a DataLoader. {THREADS}"),
     (X, {"use_multiprocessing": True}, ValueError,
      f"fit: use_multiprocessing cannot be given with arrays. {PROCESSES}"),
+    (X, {"y": Y, "max_queue_size": 5}, ValueError, f"fit: max_queue_size cannot be given with arrays. {AHEAD}"),
+    (LOADER, {"max_queue_size": 5}, ValueError, f"fit: max_queue_size cannot be given with a DataLoader. {AHEAD}"),
+    (Samples(), {"max_queue_size": 5}, ValueError,
+     "fit: max_queue_size=5 with a torch Dataset is of its processes: give use_multiprocessing=True as well."),
+    (LOADER, {"batch_size": 4, "method": "validation"}, ValueError,
+     "validation: validation_batch_size cannot be given with a DataLoader. It makes its own batches."),
     (endless(), {"use_multiprocessing": True, "steps": 1}, ValueError,
      f"fit: use_multiprocessing cannot be given with a generator. {PROCESSES}"),
     (Samples(), {"workers": 2}, ValueError,
@@ -107,8 +114,9 @@ def test_the_default_of_shuffle_is_no_mistake(x, options):
 
 @pytest.mark.parametrize("x", [LOADER, X, Samples(), TENSORS])
 def test_options_that_training_data_needs_are_no_mistake_for_validation(x):
-    options = {"method": "validation", "batch_size": 4, "workers": 2, "shuffle": False}
-    assert len(list(opened(x, **options).batches("sequential"))) == 3
+    options = {"method": "validation", "workers": 2, "max_queue_size": 5, "shuffle": False}
+    size = {} if x is LOADER else {"batch_size": 4}
+    assert len(list(opened(x, **options, **size).batches("sequential"))) == 3
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         source = opened(endless(), **options, use_multiprocessing=True, steps=2)

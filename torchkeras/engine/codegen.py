@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import keyword
 import linecache
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import torch
 
+from torchkeras.engine.direct import said_with_forward
 from torchkeras.engine.graph import Graph
 from torchkeras.engine.layout import Layout, axis_channels_first, to_channels_first, to_keras
 from torchkeras.engine.shapes import overrides
@@ -92,6 +94,7 @@ class _Writer:
         self.mask_values: dict[KerasTensor, int] = {}
         self.pending_masks: dict[KerasTensor, tuple[Node, int]] = {}
         self.losses: list[tuple[str, int]] = []  # "" for a loss, "*" for a nested model's list of them
+        self.taken = Counter([*graph.outputs, *(tensor for node in graph.nodes for tensor in node.input_tensors)])
         self.raw = [graph.outputs[index] for index in variant.logits]
 
     def write(self) -> str:
@@ -193,7 +196,7 @@ class _Writer:
         if has_details(layer) and (self.variant.details or any(self.masks[t] is not None for t in outputs)):
             self._nested_call(node, text, tuple(uses), made, comment)
             return
-        method = "logits" if outputs[0] in self.raw else "run"
+        method = "logits" if outputs[0] in self.raw else "overwrite" if self._overwrites(node, taken) else "run"
         self.lines.append(Line(f"{self._path(layer)}.{method}({text})", tuple(uses), tuple(made), comment))
         for index, tensor in enumerate(outputs):
             self.pending_masks[tensor] = (node, index)
@@ -203,6 +206,21 @@ class _Writer:
                 self.losses.append(("", loss))
                 value = self.value(tensor, Layout.KERAS)
                 self.lines.append(Line(f"{self._path(layer)}.activity_regularizer({{0}})", (value,), (loss,)))
+
+    def _overwrites(self, node: Node, taken: Layout) -> bool:
+        """Whether a node may put its output where its input is: nothing else needs that."""
+        if node.layer.in_place() is None or len(node.input_tensors) != 1:
+            return False
+        (tensor,) = node.input_tensors
+        maker = tensor._keras_history.layer
+        return (
+            said_with_forward(maker, "overwritable")
+            and maker.overwritable
+            and self.taken[tensor] == 1
+            and self.masks[tensor] is None
+            and getattr(maker, "activity_regularizer", None) is None
+            and (tensor.ndim <= 2 or self.natural[tensor] is taken)
+        )
 
     def _nested_call(self, node: Node, text: str, uses: tuple[int, ...], made: list[int], comment: str) -> None:
         """A model inside the model, asked for its masks and losses as well."""

@@ -17,8 +17,10 @@ from torchkeras.engine.compiled import compile_arguments, reported_names, resolv
 from torchkeras.engine.extending import Extending, own_step
 from torchkeras.engine.guard import POLICIES, Guard
 from torchkeras.engine.measures import TorchMetric
+from torchkeras.engine.memory import keep_freed
 from torchkeras.engine.network import Network
-from torchkeras.engine.steps import NO_LOSS, Recipe, test_step, train_step
+from torchkeras.engine.recipe import NO_LOSS, Recipe
+from torchkeras.engine.steps import test_step, train_step
 from torchkeras.engine.symbol import KerasTensor, as_list
 
 
@@ -170,6 +172,7 @@ class Compiling(Extending, abstract=True):
 
     def _step(self, kind: str) -> Any:
         recipe, own = self._ready(), own_step(self, kind)
+        recipe.direct.renew()
         if own is None and not self._has_loss(recipe.targets):
             raise ValueError(
                 f"{type(self).__name__} {self.name!r} has no loss for an evaluation: give compile a `loss`, or its "
@@ -185,6 +188,8 @@ class Compiling(Extending, abstract=True):
     @contextmanager
     def _mode(self, training: bool) -> Iterator[None]:
         """Training or evaluation mode inside the block, then what each module was in before."""
+        if self._device.type == "cpu":
+            keep_freed()
         networks = [self] if self._recipe is None else [self, self._recipe.network]  # layers behind the outputs too
         before = [(module, module.training) for network in networks for module in network.modules()]
         for network in networks:

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import torch
 
-from torchkeras.engine import graph, steps
+from torchkeras.engine import graph, scoring, steps
 from torchkeras.engine.added import ADDED, losses_of_call
 from torchkeras.engine.compiled import Target
 from torchkeras.engine.data import Batch
 from torchkeras.engine.network import Network
-from torchkeras.engine.steps import Recipe, Values
+from torchkeras.engine.recipe import NO_LOSS, Recipe, Values
 from torchkeras.engine.symbol import KerasTensor, as_list, unpacked
 
 
@@ -147,7 +147,8 @@ class Extending(Network, abstract=True):
 
     def test_step(self, data: Any) -> Mapping[str, Any]:
         """The same for an evaluation, without an update."""
-        return {**steps.test_step(self._ready(), _batch(data)), **self._counted()}
+        with torch.no_grad():
+            return {**steps.test_step(self._ready(), _batch(data)), **self._counted()}
 
     def _counted(self) -> dict[str, torch.Tensor]:
         """What the metrics with a state have counted so far."""
@@ -155,7 +156,8 @@ class Extending(Network, abstract=True):
 
     def predict_step(self, data: Any) -> Any:
         """The outputs for a batch `(x,)`."""
-        return unpacked(steps.predict_step(self, as_list(data[0] if isinstance(data, tuple) else data)))
+        with torch.no_grad():
+            return unpacked(steps.predict_step(self, as_list(data[0] if isinstance(data, tuple) else data)))
 
     def compute_loss(self, x: Any = None, y: Any = None, y_pred: Any = None, sample_weight: Any = None) -> torch.Tensor:
         """The loss that `compile` settled, of outputs that the model gave: each output's, weighted, and all penalties.
@@ -169,7 +171,7 @@ class Extending(Network, abstract=True):
         ]
         losses += self.losses
         if not losses:
-            raise RuntimeError(steps.NO_LOSS)
+            raise RuntimeError(NO_LOSS)
         return sum(losses[1:], losses[0])
 
     def _own_loss(self, batch: Batch, outputs: list[Any], masks: list[Any], added: list[torch.Tensor]) -> torch.Tensor:
@@ -194,6 +196,9 @@ class Extending(Network, abstract=True):
         mark_masks(as_list(outputs), masks)
         return outputs
 
+    def direct(self) -> Callable[..., Any]:
+        return self.forward if self._marks_masks else super().direct()
+
     def compute_metrics(
         self, x: Any = None, y: Any = None, y_pred: Any = None, sample_weight: Any = None
     ) -> dict[str, torch.Tensor]:
@@ -204,7 +209,8 @@ class Extending(Network, abstract=True):
         values: dict[str, torch.Tensor] = {}
         for target, true, predicted, weight in self._paired("compute_metrics", y, y_pred, sample_weight):
             mask = getattr(predicted, "_keras_mask", None)
-            steps.measured(replace(target, logits=None), true, predicted, weight, mask, values)
+            with torch.no_grad():
+                scoring.measured(replace(target, logits=None), true, predicted, weight, mask, values)
         return {**values, **self._counted()}
 
     def _paired(self, method: str, y: Any, y_pred: Any, sample_weight: Any) -> list[tuple[Target, Any, Any, Any]]:

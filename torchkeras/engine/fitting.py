@@ -14,10 +14,12 @@ import torch
 from torchkeras.arrays import to_numpy
 from torchkeras.callbacks.base import CallbackList, Logs
 from torchkeras.engine.guard import Guard
+from torchkeras.engine.late import run_late
 from torchkeras.engine.loop import Sums, ordered, run_epoch
+from torchkeras.engine.recipe import Recipe, Step
 from torchkeras.engine.run import Run
 from torchkeras.engine.sources import Source
-from torchkeras.engine.steps import Recipe, Step, constrain
+from torchkeras.engine.steps import constrain
 from torchkeras.engine.symbol import as_list
 
 Numbers = dict[str, torch.Tensor]  # device scalars by name
@@ -109,7 +111,11 @@ def evaluate(
     if not source.once:
         source.close()  # each evaluation begins at the start of the data
     hooks.on_test_begin({})
-    run_epoch(step, source.batches("sequential"), sums, hooks, "test")
+    batches = source.batches("sequential")
+    if recipe.by_sample and not (named_alone or hooks.wants("on_test_batch_begin") or hooks.wants("on_test_batch_end")):
+        run_late(recipe, batches, sums)
+    else:
+        run_epoch(step, batches, sums, hooks, "test")
     numbers = ordered(sums.means(), names)
     hooks.on_test_end(Logs(numbers))
     return numbers

@@ -8,7 +8,7 @@ layer written the Keras way overrides; `run` is torch's own module call (hooks, 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
 import torch
@@ -64,6 +64,7 @@ class Layer(Calls, Adding, WeightOwner):
     input_spec: Any = None  # an `InputSpec` or a list of them, which a layer written the Keras way may set
     keeps_shape: bool = False  # the output has the shape and dtype of the (floating-point) input
     supports_masking: bool = False
+    overwritable: bool = False  # the output has memory of its own, and no gradient needs its values
     ends_in: str | None = None  # "softmax" or "sigmoid", where `logits` gives what comes before it
 
     # Set in __new__.
@@ -159,7 +160,7 @@ class Layer(Calls, Adding, WeightOwner):
 
     # --- the graph ---------------------------------------------------------------------------------------------------
 
-    run = nn.Module.__call__
+    run = overwrite = nn.Module.__call__  # `overwrite`: where `in_place` may be used in its stead
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Add a node to the graph (symbolic inputs), or compute (real ones); weights are made at the first call."""
@@ -297,6 +298,14 @@ class Layer(Calls, Adding, WeightOwner):
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         """Compute, in the layer's own layout."""
         return self.call(*args, **kwargs)
+
+    def direct(self) -> Callable[..., Any]:
+        """What computes as `forward` does, where neither the layer nor a module inside it has a hook."""
+        return self.forward
+
+    def in_place(self) -> Callable[..., Any] | None:
+        """What computes as `forward` does, into its input; None when the layer cannot."""
+        return None
 
     def logits(self, inputs: Any) -> Any:
         """What `forward` computes, without the activation that it `ends_in`."""

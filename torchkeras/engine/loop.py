@@ -15,7 +15,7 @@ from torchkeras.callbacks.base import CallbackList, Logs
 from torchkeras.engine.data import Batch
 from torchkeras.engine.guard import Guard
 from torchkeras.engine.measures import one_number
-from torchkeras.engine.steps import Step
+from torchkeras.engine.recipe import Step
 from torchkeras.metrics import Metric
 
 WIDE = (torch.float32, torch.float64)
@@ -39,9 +39,11 @@ class Sums:
     last_size: int = 0
     guard: Guard | None = None
 
-    @torch.no_grad()
     def add(self, values: Mapping[str, torch.Tensor], size: int) -> None:
-        """Take the numbers of one more batch. Raises RuntimeError when their names are others than before."""
+        """Take the numbers of one more batch, which record no gradients.
+
+        Raises RuntimeError when their names are others than before.
+        """
         values = values if self.guard is None else self.guard.counting(values)
         if not self.totals:
             # In half precision a sum would soon stand still.

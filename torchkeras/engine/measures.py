@@ -206,6 +206,25 @@ LOGITS_OBJECTS: Mapping[str, tuple[type, ...]] = {
 }
 
 
+# The functions that give each sample a number of its own, or the mean of such numbers.
+_BY_SAMPLE = {
+    *(
+        function
+        for function in loss_functions.ELEMENTWISE
+        if function not in (loss_functions.dice, loss_functions.tversky)
+    ),
+    loss_functions.sparse_categorical_crossentropy,
+    *(metric_functions.binary_accuracy, metric_functions.categorical_accuracy),
+    *(metric_functions.sparse_categorical_accuracy, metric_functions.top_k_categorical_accuracy),
+    *(metric_functions.sparse_top_k_categorical_accuracy, *_ORDER_ALONE),
+}
+
+
+def is_by_sample(what: Any) -> bool:
+    """Whether the mean of a loss or metric over many samples is that of its means over parts, weighted by size."""
+    return callable(getattr(what, "__hash__", None)) and what in _BY_SAMPLE
+
+
 def takes_logits(activation: str, what: Any) -> bool:
     """Whether a loss or metric gives the same for the marked logits of an activation as for its result."""
     if type(what) in LOGITS_OBJECTS[activation]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from math import prod
 from typing import Any
 
@@ -11,6 +11,7 @@ import torch
 from torchkeras.engine import codegen, graph, notebook, summary
 from torchkeras.engine.added import ADDED
 from torchkeras.engine.codegen import Variant
+from torchkeras.engine.direct import StandIns
 from torchkeras.engine.graph import Graph
 from torchkeras.engine.input import InputLayer
 from torchkeras.engine.layer import Layer
@@ -118,6 +119,18 @@ class Network(Layer, abstract=True):
         `mask`: a mask or a list of them. With `details` (outputs, masks, activity losses). `logits`: the outputs, by
         number, to give without the activation that they end in. Raises ValueError when the number of inputs is another.
         """
+        return self._over(self, inputs, mask, details, logits)
+
+    def direct(self) -> Callable[..., Any]:
+        layers = StandIns(self._modules)
+
+        def run(*inputs: Any, mask: Any = None, details: bool = False, logits: tuple[int, ...] = ()) -> Any:
+            return self._over(layers, inputs, mask, details, logits)
+
+        return run
+
+    def _over(self, layers: Any, inputs: tuple[Any, ...], mask: Any, details: bool, logits: tuple[int, ...]) -> Any:
+        """The generated function over `layers`: the network itself, or what stands in for its layers."""
         tensors = inputs[0] if len(inputs) == 1 and isinstance(inputs[0], (list, tuple)) else inputs
         masks = as_list(mask)
         variant = Variant(tuple(m is not None for m in masks) if masks else (False,) * len(tensors), details, logits)
@@ -129,7 +142,7 @@ class Network(Layer, abstract=True):
                     f"({', '.join(self.input_names)}); it was called with {len(tensors)}."
                 )
             function = self._function(variant)
-        return function(self, *tensors, *(m for m in masks if m is not None))
+        return function(layers, *tensors, *(m for m in masks if m is not None))
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if len(args) > 1 and all(isinstance(tensor, (torch.Tensor, KerasTensor)) for tensor in args):

@@ -16,7 +16,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from torchkeras import losses
-from torchkeras.losses.crossentropy import mean_binary_crossentropy
+from torchkeras.losses.crossentropy import mean_binary_crossentropy, mean_sparse_categorical_crossentropy
 from torchkeras.losses.shared import like
 
 Score = Callable[[Tensor, Tensor], Tensor]
@@ -40,6 +40,7 @@ MEANS: Mapping[Any, Score] = {
     losses.mean_squared_error: lambda true, predicted: F.mse_loss(predicted, like(true, predicted)),
     losses.mean_absolute_error: lambda true, predicted: F.l1_loss(predicted, like(true, predicted)),
     losses.binary_crossentropy: mean_binary_crossentropy,
+    losses.sparse_categorical_crossentropy: mean_sparse_categorical_crossentropy,
 }
 
 
@@ -148,7 +149,10 @@ def _kind(loss: Any) -> str:
 
 def mean_of(function: Score, true: Tensor, predicted: Tensor) -> Tensor:
     """The mean of a function of Keras's over all samples."""
-    whole = MEANS.get(function) if callable(getattr(function, "__hash__", None)) else None
+    try:
+        whole = MEANS.get(function)
+    except TypeError:  # it cannot be looked up
+        whole = None
     return weighted_mean(function(true, predicted), None, None) if whole is None else whole(true, predicted)
 
 
@@ -158,6 +162,8 @@ def weighted_mean(scores: Tensor, weight: Tensor | None, mask: Tensor | None) ->
     scores: (batch, ...), True counted as 1; weight: (batch,) or (batch, time); mask: (batch, time). Raises ValueError
     for scores of samples where steps are weighted or masked.
     """
+    if weight is None and mask is None:
+        return scores.mean(dtype=torch.float32 if scores.dtype == torch.bool else None)
     for what, given in (("sample weights", weight), ("a mask", mask)):
         if given is not None and 0 < scores.dim() < given.dim():
             raise ValueError(
@@ -165,8 +171,6 @@ def weighted_mean(scores: Tensor, weight: Tensor | None, mask: Tensor | None) ->
                 f"{tuple(scores.shape)}."
             )
     if scores.dtype == torch.bool:
-        if mask is None and weight is None:
-            return scores.mean(dtype=torch.float32)
         scores = scores.float()
     if mask is not None:
         if scores.dim() > mask.dim():

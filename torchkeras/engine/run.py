@@ -14,8 +14,8 @@ from torchkeras.engine import rng
 from torchkeras.engine.data import Batch
 from torchkeras.engine.loop import Sums
 from torchkeras.engine.network import Network
+from torchkeras.engine.recipe import Recipe
 from torchkeras.engine.sources import Source
-from torchkeras.engine.steps import Recipe
 
 FORMAT = 1
 

@@ -17,6 +17,7 @@ from torchkeras.callbacks.progress import shown
 from torchkeras.engine import checks, fitting
 from torchkeras.engine.compiling import Compiling
 from torchkeras.engine.data import ArrayData, Batch
+from torchkeras.engine.direct import Direct
 from torchkeras.engine.extending import Extending, own_step
 from torchkeras.engine.generators import GeneratorMethods
 from torchkeras.engine.intake import Intake, describe, fixed_batch_size
@@ -131,7 +132,17 @@ class Trainer(GeneratorMethods, Compiling, abstract=True):
             batch_size=batch_size, shuffle=shuffle, steps=steps_per_epoch, method="fit", **made,
         )  # fmt: skip
         size = source.batch_size if validation_batch_size is None else validation_batch_size
-        source, validation = self._validation(source, validation_split, validation_data, size, validation_steps, made)
+        if validation_data is None and not validation_split:
+            for name, value, default in (
+                ("validation_steps", validation_steps, None),
+                ("validation_batch_size", validation_batch_size, None),
+                ("validation_freq", validation_freq, 1),
+            ):
+                if value != default:
+                    raise ValueError(f"fit: {name} goes with validation data; there is none.")
+        source, validation = self._validation(
+            source, validation_split, validation_data, size, validation_batch_size, validation_steps, made
+        )
         recipe, names = self._ready(), self.metrics_names
         self.history = History()
         hooks = self._hooks(callbacks, source, verbose, epochs, validation is not None, self.history)
@@ -193,13 +204,24 @@ class Trainer(GeneratorMethods, Compiling, abstract=True):
                 kept[name].load_state_dict(state)
 
     def _evaluate(self, source: Source, hooks: CallbackList) -> fitting.Numbers:
-        with self._mode(False):
+        with self._mode(False), torch.no_grad():
             owned = own_step(self, "test") is not None
             return fitting.evaluate(self._ready(), self._step("test"), source, hooks, self.metrics_names, owned)
 
     def _validation(
-        self, source: Source, split: float, given: Any, batch_size: int | None, steps: int | None, made: dict[str, Any]
+        self,
+        source: Source,
+        split: float,
+        given: Any,
+        batch_size: int | None,
+        own_batch_size: int | None,
+        steps: int | None,
+        made: dict[str, Any],
     ) -> tuple[Source, Source | None]:
+        """What is trained on, and what is validated on.
+
+        `batch_size`: of arrays to validate on, that of the training where the validation has no `own_batch_size`.
+        """
         options = {"shuffle": None, "steps": steps, "method": "validation", **made}
         if given is not None:
             several = isinstance(given, (list, tuple))
@@ -211,7 +233,7 @@ class Trainer(GeneratorMethods, Compiling, abstract=True):
                         f"val_sample_weights) items; found {found}."
                     )
                 return source, self._source(self._intake(), *given, batch_size=batch_size, **options)
-            return source, self._source(self._intake(), given, batch_size=None, **options)
+            return source, self._source(self._intake(), given, batch_size=own_batch_size, **options)
         if not 0.0 <= split < 1.0:
             raise ValueError(f"fit: validation_split must be from 0 up to, not including, 1; found {split!r}.")
         if steps is not None:
@@ -219,6 +241,9 @@ class Trainer(GeneratorMethods, Compiling, abstract=True):
         if not split:
             return source, None
         parts = source.split(split)
+        if own_batch_size is not None:
+            checks.check_count("fit", "validation_batch_size", own_batch_size, least=1)
+            parts[1].batch_size = own_batch_size
         for part in parts:
             if part.samples is not None and part.batch_size is not None:
                 self._check_batches(part.samples, part.batch_size, "validation_split")
@@ -275,7 +300,7 @@ class Trainer(GeneratorMethods, Compiling, abstract=True):
             Intake(self), x, batch_size=batch_size, shuffle=None, steps=steps, method="predict", **made
         )
         own = type(self).predict_step is not Extending.predict_step
-        step = (lambda inputs: self.predict_step((unpacked(inputs),))) if own else partial(predict_step, self)
+        step = (lambda inputs: self.predict_step((unpacked(inputs),))) if own else partial(predict_step, Direct(self))
         try:
             with self._mode(False), torch.no_grad():
                 return unpacked(fitting.predict(step, source, self._hooks(callbacks, source, verbose)))
@@ -320,7 +345,7 @@ class Trainer(GeneratorMethods, Compiling, abstract=True):
     def test_on_batch(self, x: Any, y: Any = None, sample_weight: Any = None, return_dict: bool = False) -> Any:
         """The reported numbers on one batch, in evaluation mode; otherwise as `train_on_batch`."""
         batch = self._one_batch("test_on_batch", x, y, sample_weight)
-        with self._mode(False), self._counted_apart():
+        with self._mode(False), torch.no_grad(), self._counted_apart():
             return self._numbers("test", batch, return_dict)
 
     def _one_batch(self, method: str, x: Any, y: Any, sample_weight: Any, class_weight: Any = None) -> Batch:

@@ -1,5 +1,6 @@
 """Activations that are layers of their own, with options."""
 
+from collections.abc import Callable
 from typing import Annotated, Any
 
 import torch
@@ -52,6 +53,10 @@ class ReLU(Pointwise):
 
     def forward(self, inputs: torch.Tensor) -> torch.Tensor:
         return activations.relu(inputs, self.negative_slope, self.max_value, self.threshold)
+
+    def in_place(self) -> Callable[..., torch.Tensor] | None:
+        plain = self.max_value is None and not (self.negative_slope or self.threshold)
+        return torch.relu_ if plain else None
 
 
 class LeakyReLU(Pointwise):

@@ -5,8 +5,8 @@ as tensors join the list behind the three, and `masks`, an argument of the call,
 like other inputs.
 """
 
-from collections.abc import Mapping, Sequence
-from functools import reduce
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial, reduce
 from string import ascii_lowercase
 from typing import Annotated, Any, ClassVar
 
@@ -25,6 +25,7 @@ from torchkeras.layers.noise import Dropout
 from torchkeras.layers.random import Seeded
 
 MASKS = ("query_mask", "value_mask", "key_mask", "attention_mask")
+MOST_JOINED = 2**16  # weights of projections that are computed as one
 Known = Mapping[str, Tensor]  # the masks of a call by their names, True where there is something to attend to
 
 
@@ -65,6 +66,20 @@ class Attending(Seeded, abstract=True):
         use_causal_mask: bool = False,
         masks: str = "",
     ) -> Any:
+        options = training, return_attention_scores, use_causal_mask, masks
+        return self._attend(self._parts, inputs, mask, *options)
+
+    def _attend(
+        self,
+        parts_of: Callable[[Tensor, Tensor, Tensor], Sequence[Tensor]],
+        inputs: Any,
+        mask: Any = None,
+        training: bool | None = None,
+        return_attention_scores: bool = False,
+        use_causal_mask: bool = False,
+        masks: str = "",
+    ) -> Any:
+        """`forward`, with what makes the parts of query, key and value."""
         query, value, *rest = inputs
         key, *given = rest or [value]
         named = (*zip(MASKS[:3], as_list(mask), strict=False), *zip(masks.split(), given, strict=True))
@@ -73,7 +88,7 @@ class Attending(Seeded, abstract=True):
         by_kernel = self.score_mode == "dot" and not (return_attention_scores or (drops and self.seed is not None))
 
         hiding = self._hiding(known, use_causal_mask)
-        q, k, v = self._parts(query, key, value)
+        q, k, v = parts_of(query, key, value)
         causal_only = by_kernel and use_causal_mask and not hiding  # the kernel makes such a mask by itself
         if use_causal_mask and not causal_only:
             hiding.append(torch.ones(q.shape[-2], k.shape[-2], dtype=torch.bool, device=q.device).tril())
@@ -277,13 +292,39 @@ class Heads(Attending, KernelLayer, abstract=True):
             (self.key, key, self._groups),
             (self.value, value, self._groups),
         ):
-            positions = inputs.movedim(self._axes, self._last).flatten(self._last[0], -2)
-            heads = dense.run(positions).transpose(-2, -3)
+            heads = dense.run(self._positions(inputs)).transpose(-2, -3)
             parts.append(heads if groups == 1 else heads.repeat_interleave(groups, -3))
         return parts
 
+    def _positions(self, inputs: Tensor) -> Tensor:
+        """The axes of attention as one, before the features."""
+        if inputs.dim() == 3:
+            return inputs
+        return inputs.movedim(self._axes, self._last).flatten(self._last[0], -2)
+
+    def direct(self) -> Callable[..., Any]:
+        """By one product for query, key and value where these are the same, and their kernels small to be joined."""
+        inside = [dense._modules for dense in (self.query, self.key, self.value)]
+        products: Any = [modules["product"] for modules in inside]
+        sizes = [product.out_features for product in products if type(product) is nn.Linear]
+        if len(sizes) < 3 or self._groups > 1 or sum(p.weight.numel() for p in products) > MOST_JOINED:
+            return self.forward
+        heads = self._sizes()[0]
+
+        def joined(query: Tensor, key: Tensor, value: Tensor) -> Sequence[Tensor]:
+            if not (query is key is value):
+                return self._parts(query, key, value)
+            held: Any = [modules["product"]._parameters for modules in inside]  # type: ignore[union-attr]
+            bias = torch.cat([each["bias"] for each in held]) if self.use_bias else None
+            found = F.linear(self._positions(query), torch.cat([each["weight"] for each in held]), bias)
+            return [part.view(*part.shape[:-1], heads, -1).transpose(-2, -3) for part in found.split(sizes, -1)]
+
+        return partial(self._attend, joined)
+
     def _output(self, attended: Tensor, query: Tensor, known: Known) -> Tensor:
         output = self.attention_output.run(attended.transpose(-2, -3))
+        if query.dim() == 3:
+            return output
         sizes = [query.shape[axis] for axis in self._axes]
         return output.unflatten(self._last[0], sizes).movedim(self._last, self._axes)
 

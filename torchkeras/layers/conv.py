@@ -1,10 +1,12 @@
 """Convolutions."""
 
+from collections.abc import Callable
 from typing import Annotated, Any
 
 import torch
 from torch import nn
 
+from torchkeras.activations import linear, relu
 from torchkeras.engine.layer import Layer
 from torchkeras.engine.layout import Layout
 from torchkeras.engine.options import NEWER, Activation, DataFormat, Positive, Sizes
@@ -129,6 +131,19 @@ class Conv(Convolving, Activated, Grouped, abstract=True):
 
     def forward(self, inputs: torch.Tensor) -> torch.Tensor:
         return self.activated(self.conv(self.padded(inputs)))
+
+    def direct(self) -> Callable[..., torch.Tensor]:
+        inside: Any = self._modules
+
+        def run(inputs: torch.Tensor) -> torch.Tensor:
+            outputs = inside["conv"].forward(self.padded(inputs))
+            return torch.relu_(outputs) if self.activation is relu else self.activated(outputs)
+
+        return run
+
+    @property
+    def overwritable(self) -> bool:  # type: ignore[override]
+        return self.activation is linear
 
 
 class Conv1D(Conv):

@@ -1,7 +1,7 @@
 """Core layers: Dense, Activation, shapes (Flatten, Reshape, Permute, RepeatVector), Masking, Lambda."""
 
 import inspect
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from math import prod
 from typing import Annotated, Any
@@ -9,9 +9,10 @@ from typing import Annotated, Any
 import numpy as np
 import torch
 from torch import nn
+from torch.nn import functional as F
 
 from torchkeras import bytecode, registry
-from torchkeras.activations import WITH_LOGITS, is_pointwise
+from torchkeras.activations import WITH_LOGITS, is_pointwise, relu
 from torchkeras.engine.layer import Layer
 from torchkeras.engine.layout import Layout, convert, to_keras
 from torchkeras.engine.options import (
@@ -67,6 +68,18 @@ class Dense(KernelLayer):
     def forward(self, inputs: torch.Tensor) -> torch.Tensor:
         return self.activation(self.linear(inputs))
 
+    def direct(self) -> Callable[..., torch.Tensor]:
+        inside, linear, weights = self._modules, self.linear, self.linear._parameters
+        if type(linear) is not nn.Linear:
+            return self.forward
+
+        def run(inputs: torch.Tensor) -> torch.Tensor:
+            if inside["linear"] is not linear:  # which another module has taken the place of
+                return self.forward(inputs)
+            return self.activation(F.linear(inputs, weights["weight"], weights["bias"]))  # type: ignore[arg-type]
+
+        return run
+
     @property
     def ends_in(self) -> str | None:  # type: ignore[override]
         return WITH_LOGITS.get(self.activation) if type(self).forward is Dense.forward else None
@@ -95,6 +108,9 @@ class Activation(Layer):
 
     def forward(self, inputs: torch.Tensor) -> torch.Tensor:
         return self.activation(inputs)
+
+    def in_place(self) -> Callable[..., torch.Tensor] | None:
+        return torch.relu_ if self.activation is relu else None
 
     @property
     def ends_in(self) -> str | None:  # type: ignore[override]

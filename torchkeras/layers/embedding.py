@@ -1,5 +1,6 @@
 """Embedding: from integers to vectors."""
 
+from collections.abc import Callable
 from typing import Annotated, Any
 
 import torch
@@ -84,6 +85,17 @@ class Embedding(Layer):
             return vectors
         kept = F.dropout(vectors.new_ones(self.input_dim, 1), self.dropout)
         return vectors * F.embedding(inputs, kept)
+
+    def direct(self) -> Callable[..., torch.Tensor]:
+        inside: Any = self._modules
+        indices = (torch.int32, torch.int64)
+
+        def run(inputs: torch.Tensor, training: bool | None = None) -> torch.Tensor:
+            if self.dropout or inputs.dtype not in indices:
+                return self.forward(inputs, training)
+            return inside["embedding"].forward(inputs)
+
+        return run
 
     def compute_mask(self, inputs: Any, mask: Any = None) -> Any:
         """True where the integer is not 0, with `mask_zero`; else None."""

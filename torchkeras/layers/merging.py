@@ -49,6 +49,7 @@ class Elementwise(Layer, abstract=True):
     inputs_exactly: ClassVar[int | None] = None
 
     supports_masking = True
+    overwritable = True
     _same_rank: bool = True
 
     @property

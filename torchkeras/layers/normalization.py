@@ -1,5 +1,6 @@
 """Normalization: by the batch, by axes of each sample, by groups of channels."""
 
+from collections.abc import Callable
 from typing import Annotated, Any
 
 import torch
@@ -155,6 +156,10 @@ class BatchNormalization(Channelwise):
         found = self._by_statistics(moved.unsqueeze(-1).flatten(2), by_batch)
         return found.reshape(moved.shape).movedim(1, self._channel_axis)
 
+    @property
+    def overwritable(self) -> bool:  # type: ignore[override]
+        return self._channel_axis == 1 and self.mode != 1
+
     def _by_statistics(self, inputs: Tensor, by_batch: bool) -> Tensor:
         """For channels at axis 1. Not by `self.norm(inputs)`, which knows no `training=` and counts batches."""
         if by_batch and inputs.numel() == inputs.shape[1]:  # of one value, torch's variance is 0 / 0; of two, 0
@@ -214,6 +219,11 @@ class AlongAxes(Layer, abstract=True):
         if axes == last:
             return self.norm(inputs)
         return self.norm(inputs.movedim(axes, last)).movedim(last, axes)
+
+    def direct(self) -> Callable[..., Tensor]:
+        inside: Any = self._modules
+        only_last = list(self.axis) == [-1]
+        return lambda inputs: inside["norm"].forward(inputs) if only_last else self.forward(inputs)
 
 
 class ByRoot(Layer, abstract=True):

@@ -75,6 +75,10 @@ class Pooling(Spatial, abstract=True):
         ends = same_padding if self.padding == "same" else theano_padding
         return self.pooled(inputs, torch_padding(map(ends, inputs.shape[2:], self.pool_size, self.strides)))
 
+    def direct(self) -> Callable[..., torch.Tensor]:
+        inside: Any = self._modules
+        return lambda inputs: self.forward(inputs) if self._pads else inside["pool"].forward(inputs)
+
     def pooled(self, inputs: torch.Tensor, padding: list[int]) -> torch.Tensor:
         """The value of each window of padded inputs, to which the padding adds nothing."""
         return self.pool(F.pad(inputs, padding, value=-torch.inf))

@@ -11,6 +11,7 @@ from typing import Annotated, Any, ClassVar
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
+from torch.autograd import Function
 
 from torchkeras.engine.layer import Layer
 from torchkeras.engine.options import NEWER, one_of
@@ -303,11 +304,19 @@ class TorchRecurrent(Recurrent, abstract=True):
 
         The output at step t is that of valid step number `count[t]`; number 0 is the initial state.
         """
+        if _padded_behind(mask):
+            known, _ = self._kernel(sequence, begin)
+            count = mask.cumsum(1) if self.return_sequences else mask.sum(1, keepdim=True)
+            outputs = known.gather(1, (count - 1).unsqueeze(-1).expand(-1, -1, known.shape[-1]))
+            return self._at_masked(outputs if self.return_sequences else outputs[:, -1], mask), (
+                outputs[:, -1],
+                *begin[1:],
+            )
         order = (~mask).to(torch.uint8).argsort(dim=1, stable=True)
-        outputs, _ = self._kernel(sequence.gather(1, order.unsqueeze(-1).expand_as(sequence)), begin)
-        known = torch.cat([begin[0].unsqueeze(1), outputs], 1)
+        known, _ = self._kernel(_rows(sequence, order), begin)
         count = (mask.cumsum(1) if self.return_sequences else mask.sum(1, keepdim=True)).unsqueeze(-1)
-        outputs = known.gather(1, count.expand(-1, -1, known.shape[-1]))
+        found = known.gather(1, (count - 1).clamp_min(0).expand(-1, -1, known.shape[-1]))
+        outputs = torch.where(count > 0, found, begin[0].unsqueeze(1))
         states = (outputs[:, -1], *begin[1:])
         if self.unroll and self.zero_output_for_mask is None:
             outputs = torch.where(count > 0, outputs, 0.0)
@@ -325,6 +334,36 @@ def shapes_of(input_shape: Any) -> list[Shape]:
     """A list of shapes from one or several: that of the sequence, then those of initial states and constants."""
     several = isinstance(input_shape[0], (list, tuple))
     return [tuple(shape) for shape in (input_shape if several else [input_shape])]
+
+
+def _padded_behind(mask: Tensor) -> bool:
+    """Whether the valid steps of each sample come first, and there are some; False where to look would mean to wait."""
+    if not mask.is_cpu or not can_scan():
+        return False
+    return bool(mask[:, 0].all() & (mask[:, 1:] <= mask[:, :-1]).all())
+
+
+def _rows(sequence: Tensor, order: Tensor) -> Tensor:
+    """The steps of each sample of a sequence in another order, (batch, time), which has each of them once."""
+    if not can_scan():
+        return sequence.gather(1, order.unsqueeze(-1).expand_as(sequence))
+    batch, time = order.shape
+    numbers = order + torch.arange(0, batch * time, time, device=order.device).unsqueeze(1)
+    return _Permuted.apply(sequence.flatten(0, 1), numbers.flatten()).unflatten(0, (batch, time))  # type: ignore[attr-defined]
+
+
+class _Permuted(Function):
+    """The rows of a matrix in another order. Torch's own gradient would be a sum, though each row is there once."""
+
+    @staticmethod
+    def forward(ctx: Any, rows: Tensor, order: Tensor) -> Tensor:
+        ctx.save_for_backward(order)
+        return rows.index_select(0, order)
+
+    @staticmethod
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None]:  # type: ignore[override]
+        (order,) = ctx.saved_tensors
+        return torch.empty_like(gradient).index_copy(0, order, gradient), None
 
 
 def _where(valid: Tensor, new: Tensor, old: Tensor) -> Tensor:

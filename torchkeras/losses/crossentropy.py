@@ -9,6 +9,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from torchkeras import config
+from torchkeras.activations import ITSELF
 from torchkeras.declared import constants
 from torchkeras.losses.shared import HALF_TYPES, clamp, clip, like, logit_bounds, logits_of
 
@@ -42,6 +43,19 @@ def sparse_categorical_crossentropy(
     return picked(F.cross_entropy, y_true, scores, ignore_class, axis, clipped=not (from_logits or logits is None))
 
 
+def mean_sparse_categorical_crossentropy(y_true: Tensor, y_pred: Tensor) -> Tensor:
+    """The mean of `sparse_categorical_crossentropy` over all samples, by a shorter way for marked logits."""
+    if getattr(y_pred, "_keras_logits", None) is not ITSELF or y_pred.dim() != 2 or y_true.dim() != 1:
+        return sparse_categorical_crossentropy(y_true, y_pred).mean()
+    loss = F.cross_entropy(y_pred, y_true.long(), reduction="none", ignore_index=NO_LABEL)
+    return clamp(loss, *_bounds(config.epsilon())).mean()
+
+
+def _bounds(epsilon: float) -> tuple[float, float]:
+    """The losses of 1 - epsilon and of epsilon."""
+    return -math.log1p(-epsilon), -math.log(epsilon)
+
+
 def picked(
     pick: Callable[..., Tensor],
     y_true: Tensor,
@@ -57,11 +71,11 @@ def picked(
         shape = scores.shape
     if scores.dim() != 2:
         scores = scores.reshape(-1, shape[-1])
-    labels = y_true.reshape(-1).long()
+    labels = (y_true if y_true.dim() == 1 else y_true.reshape(-1)).long()
     index = NO_LABEL if ignore_class is None else ignore_class
     loss = pick(scores, labels, reduction="none", ignore_index=index)
     if clipped:
-        loss = clamp(loss, -math.log1p(-config.epsilon()), -math.log(config.epsilon()))
+        loss = clamp(loss, *_bounds(config.epsilon()))
     if clipped and ignore_class is not None:
         loss = loss.masked_fill(labels == ignore_class, 0)
     return loss if len(shape) == 2 else loss.reshape(shape[:-1])

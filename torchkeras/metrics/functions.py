@@ -29,7 +29,8 @@ def categorical_hits(y_true: Tensor, y_pred: Tensor) -> Tensor:
 
 def sparse_categorical_hits(y_true: Tensor, y_pred: Tensor) -> Tensor:
     """y_true == argmax(y_pred), as booleans."""
-    return y_true.reshape(y_pred.shape[:-1]) == y_pred.argmax(-1)
+    hit = y_pred.argmax(-1)
+    return (y_true if y_true.shape == hit.shape else y_true.reshape(hit.shape)) == hit
 
 
 def top_k_categorical_accuracy(y_true: Tensor, y_pred: Tensor, k: int = 5) -> Tensor:

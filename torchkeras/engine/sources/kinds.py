@@ -96,6 +96,11 @@ def _dataset(request: Request) -> Source:
             f"{request.method}: workers={request.workers.count} with a torch Dataset are processes: give "
             "use_multiprocessing=True as well, or pass a DataLoader."
         )
+    if request.workers.waiting != DEFAULT_WORKERS.waiting and not (request.workers.processes or request.validates):
+        raise ValueError(
+            f"{request.method}: max_queue_size={request.workers.waiting} with a torch Dataset is of its processes: "
+            "give use_multiprocessing=True as well."
+        )
     return DatasetSource(request.x, request.size, request.prepare, request.device, request.workers)
 
 
@@ -179,7 +184,8 @@ def _is_iterable(x: Any) -> bool:
 
 TARGETS = ("y", "sample_weight")
 ITSELF = (*TARGETS, "batch_size")
-NO_WORKERS = ("workers", "use_multiprocessing")
+NO_PROCESSES = "use_multiprocessing"
+NO_WORKERS = ("workers", NO_PROCESSES, "max_queue_size")
 IN_ITS_ORDER = (*TARGETS, "shuffle='batch'", *NO_WORKERS)
 
 
@@ -194,7 +200,7 @@ KINDS = (
     Kind("a torch IterableDataset", lambda x: isinstance(x, IterableDataset), _iterable_dataset, IN_ITS_ORDER),
     Kind("a TensorDataset", _is_tensor_dataset, _tensors, (*TARGETS, *NO_WORKERS)),
     Kind("a torch Dataset", lambda x: isinstance(x, Dataset), _dataset, TARGETS),
-    Kind("a generator", lambda x: isinstance(x, Iterator), _iterator, (*ITSELF, "shuffle='batch'", NO_WORKERS[1])),
+    Kind("a generator", lambda x: isinstance(x, Iterator), _iterator, (*ITSELF, "shuffle='batch'", NO_PROCESSES)),
     Kind("a Sequence", _is_sequence, _sequence, ITSELF),
     Kind("an iterable of batches", _is_iterable, _iterable, (*ITSELF, "shuffle", *NO_WORKERS)),
 )

@@ -8,7 +8,7 @@ import torch
 
 from torchkeras.engine import checks
 from torchkeras.engine.sources.generators import GeneratorSource
-from torchkeras.engine.sources.kinds import ARRAYS, KINDS, STEPS, TARGETS, CheckArrays, Kind, Request
+from torchkeras.engine.sources.kinds import ARRAYS, DEFAULT_WORKERS, ITSELF, KINDS, STEPS, CheckArrays, Kind, Request
 from torchkeras.engine.sources.limited import Limited
 from torchkeras.engine.sources.sequences import SequenceSource, Workers
 from torchkeras.engine.sources.source import Prepare, Source
@@ -21,6 +21,7 @@ REASONS = {
     "shuffle": "It has its own order.",
     "shuffle='batch'": "It has its own order.",
     "workers": "Threads make the batches of a Sequence only.",
+    "max_queue_size": "Nothing makes its batches ahead of the step.",
     "use_multiprocessing": "Processes make the batches of a Sequence or a torch Dataset only.",
 }
 
@@ -80,8 +81,9 @@ def _refuse_options(request: Request, kind: Kind) -> None:
         "shuffle='batch'": request.shuffle == "batch",
         "workers": request.workers.count not in (0, 1),
         "use_multiprocessing": request.workers.processes,
+        "max_queue_size": request.workers.waiting != DEFAULT_WORKERS.waiting,
     }
-    refused = [option for option in kind.refused if option in TARGETS or not request.validates]
-    for option in refused:
-        if given[option]:
-            raise ValueError(f"{request.method}: {option} cannot be given with {kind.name}. {REASONS[option]}")
+    for option in kind.refused:
+        if given[option] and (option in ITSELF or not request.validates):
+            name = "validation_batch_size" if request.validates and option == "batch_size" else option
+            raise ValueError(f"{request.method}: {name} cannot be given with {kind.name}. {REASONS[option]}")

@@ -1,0 +1,256 @@
+"""Layers run without module calls in steps: only while nothing observes them, and always to the same numbers."""
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+import torchkeras
+from torchkeras import Input, Model
+from torchkeras.callbacks import LambdaCallback
+from torchkeras.engine.direct import Direct
+from torchkeras.layers import (
+    Activation,
+    Add,
+    BatchNormalization,
+    Conv2D,
+    Dense,
+    Embedding,
+    Flatten,
+    LayerNormalization,
+    MaxPooling2D,
+    MultiHeadAttention,
+    ReLU,
+)
+
+
+def network():
+    """A bit of everything that has a way of its own, and a model inside."""
+    inputs = Input((8, 8, 3))
+    hidden = Activation("relu", name="act")(BatchNormalization(name="bn")(Conv2D(4, 3, name="conv")(inputs)))
+    hidden = MaxPooling2D(2)(Conv2D(4, 3, activation="relu", padding="same", name="conv_2")(hidden))
+    inner_inputs = Input((36,))
+    inner = Model(inner_inputs, Dense(12, activation="tanh", name="inside")(inner_inputs), name="inner")
+    hidden = LayerNormalization(name="norm")(inner(Flatten()(hidden)))
+    return Model(inputs, Dense(3, activation="softmax", name="last")(hidden))
+
+
+def images(count=16):
+    random = np.random.default_rng(0)
+    return random.standard_normal((count, 8, 8, 3)).astype("float32"), random.integers(0, 3, count)
+
+
+def compiled():
+    torch.manual_seed(0)
+    model = network()
+    model.compile("sgd", "sparse_categorical_crossentropy", ["accuracy"])
+    return model
+
+
+def trained(model, **options):
+    x, y = images()
+    history = model.fit(x, y, batch_size=4, epochs=2, shuffle=False, verbose=0, **options)
+    return history.history["loss"], model.evaluate(x, y, verbose=0), model.predict(x)
+
+
+def seen_by(*modules):
+    """Hooks on modules; returns what they see."""
+    calls = []
+    for module in modules:
+        module.register_forward_hook(lambda module, _, output: calls.append((module, output)))
+    return calls
+
+
+def test_no_module_is_called_while_nothing_observes_one(monkeypatch):
+    model = compiled()
+    called = []
+    monkeypatch.setattr(nn.Module, "_call_impl", lambda self, *a, **k: called.append(self) or self.forward(*a, **k))
+    x, y = images()
+    model.fit(x, y, batch_size=4, verbose=0)
+    ends = [module for module in called if module is not model.get_layer("last").linear]  # whose activation is left out
+    assert ends == []
+
+
+def test_training_with_and_without_hooks_gives_the_same_numbers():
+    plain, observed = compiled(), compiled()
+    calls = seen_by(*observed.modules())
+    for one, other in zip(trained(plain), trained(observed), strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-6, atol=1e-7)
+    assert calls
+
+
+@pytest.mark.parametrize("path", ["conv", "conv.conv", "bn", "act", "inner", "inner.inside", "last", "last.linear"])
+def test_a_hook_is_called_once_a_batch_wherever_it_is(path):
+    model = compiled()
+    calls = seen_by(model.get_submodule(path))
+    trained(model)
+    assert len(calls) == 2 * 4 + 1 + 1
+
+
+def test_a_hook_sees_what_no_later_layer_has_written_over():
+    model = compiled()
+    calls = seen_by(model.get_layer("bn"))
+    trained(model)
+    assert all((output < 0).any() for _, output in calls)
+
+
+def test_a_hook_that_comes_in_the_middle_of_an_epoch_is_called_from_there_on():
+    model, calls = compiled(), []
+
+    def register(batch, _):
+        if batch == 1:
+            calls.extend([] if calls else [seen_by(model.get_layer("conv"))])
+
+    x, y = images()
+    model.fit(x, y, batch_size=4, verbose=0, callbacks=[LambdaCallback(on_batch_end=register)])
+    assert len(calls[0]) == 2
+
+
+def test_a_global_hook_is_called(request):
+    model, calls = compiled(), []
+    handle = nn.modules.module.register_module_forward_hook(lambda module, *_: calls.append(module))
+    request.addfinalizer(handle.remove)
+    trained(model)
+    assert model.get_layer("conv").conv in calls
+
+
+def test_a_forward_put_into_a_modules_place_computes():
+    model = compiled()
+    conv = model.get_layer("conv").conv
+    own, count = conv.forward, []
+    conv.forward = lambda inputs: count.append(1) or own(inputs)
+    trained(model)
+    assert len(count) == 2 * 4 + 1 + 1
+
+
+@pytest.mark.parametrize(("name", "inside"), [("inside", "linear"), ("conv", "conv")])
+def test_another_module_in_its_place_computes_at_once(name, inside):
+    class Counting(nn.Module):
+        def __init__(self, replaced):
+            super().__init__()
+            self.weight, self.bias, self.replaced, self.count = replaced.weight, replaced.bias, [replaced], 0
+
+        def forward(self, inputs):
+            self.count += 1
+            return self.replaced[0](inputs)
+
+    model, made = compiled(), []
+    layer = model.get_layer(name) if name == "conv" else model.get_layer("inner").get_layer(name)
+
+    def replace(batch, _):
+        if batch == 1:
+            made.append(Counting(getattr(layer, inside)))
+            setattr(layer, inside, made[0])
+
+    x, y = images()
+    model.fit(x, y, batch_size=4, verbose=0, callbacks=[LambdaCallback(on_batch_end=replace)])
+    assert made[0].count == 2
+
+
+def test_a_parametrization_computes():
+    class Doubled(nn.Module):
+        def forward(self, weight):
+            return 2 * weight
+
+    model, x = compiled(), images()[0]
+    model.get_layer("last").set_weights([np.ones((12, 3)), np.arange(3.0)])
+    before = model.get_layer("inner").predict(np.ones((1, 36)))
+    nn.utils.parametrize.register_parametrization(
+        model.get_layer("inner").get_layer("inside").linear, "weight", Doubled()
+    )
+    after = model.get_layer("inner").predict(np.ones((1, 36)))
+    np.testing.assert_allclose(np.arctanh(after), 2 * np.arctanh(before), rtol=1e-4)
+    assert model.predict(x).shape == (16, 3)
+
+
+def test_layers_of_the_users_own_compute_by_their_own_forward():
+    class Shifted(Dense):
+        def forward(self, inputs):
+            return super().forward(inputs) + 1
+
+    class Called(Dense):
+        def call(self, inputs):
+            return 3 * super().call(inputs)
+
+    class Kept(Add):
+        def forward(self, inputs):
+            self.first = inputs[0]
+            return inputs[0]
+
+    inputs = Input((4,))
+    shifted, called = Shifted(2, name="shifted")(inputs), Called(2, name="called")(inputs)
+    kept = Kept(name="kept")([shifted, called])
+    model = Model(inputs, [shifted, called, ReLU()(kept)])
+    x = torch.randn(5, 4)
+    expected = [model.get_layer("shifted").linear(x) + 1, 3 * model.get_layer("called").linear(x)]
+    found = model.predict(x)
+    for one, other in zip(found, [*expected, expected[0].relu()], strict=True):
+        np.testing.assert_allclose(one, other.detach(), rtol=1e-5, atol=1e-6)
+
+
+# --- in place --------------------------------------------------------------------------------------------------------
+
+
+def written_over(make):
+    """The names of the layers whose input the generated code may write over."""
+    torchkeras.clear_session()
+    lines = make().code.splitlines()
+    return [line.split("self.")[1].split(".")[0] for line in lines if ".overwrite(" in line]
+
+
+def beside_its_relu(made):
+    return Add()([made, Activation("relu")(made)])
+
+
+@pytest.mark.parametrize(
+    ("between", "expected"),
+    [
+        (lambda x: Activation("relu")(Conv2D(3, 3)(x)), ["activation_1"]),
+        (lambda x: ReLU()(BatchNormalization()(x)), ["re_lu_1"]),
+        (lambda x: Activation("relu")(Add()([x, x])), ["activation_1"]),
+        (lambda x: Activation("tanh")(Conv2D(3, 3)(x)), []),  # no such function
+        (lambda x: ReLU(max_value=6)(Conv2D(3, 3)(x)), []),
+        (lambda x: Activation("relu")(x), []),  # the user's data
+        (lambda x: Activation("relu")(Conv2D(3, 3, activation="tanh")(x)), []),  # a gradient needs it
+        (lambda x: Activation("relu")(Activation("sigmoid")(x)), []),
+        (lambda x: Activation("relu")(Flatten()(Conv2D(3, 3)(x))), []),  # a view
+        (lambda x: Activation("relu")(Conv2D(3, 3, activity_regularizer="l2")(x)), []),  # the penalty needs it
+        (lambda x: beside_its_relu(Conv2D(3, 3)(x)), []),  # used twice
+    ],
+)
+def test_relu_is_in_place_only_where_nothing_else_needs_its_input(between, expected):
+    def make():
+        inputs = Input((6, 6, 3))
+        return Model(inputs, between(inputs))
+
+    assert written_over(make) == expected
+
+
+def test_an_output_is_not_written_over():
+    def make():
+        inputs = Input((6, 6, 3))
+        made = Conv2D(3, 3)(inputs)
+        return Model(inputs, [made, Activation("relu")(made)])
+
+    assert written_over(make) == []
+
+
+# --- attention -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("shape", "value_dim"), [((5, 8), None), ((5, 8), 3), ((2, 5, 8), None)])
+@pytest.mark.parametrize("use_bias", [True, False])
+def test_query_key_and_value_by_one_product_are_what_they_are_by_three(shape, value_dim, use_bias):
+    inputs = Input(shape)
+    layer = MultiHeadAttention(2, 4, value_dim, use_bias=use_bias)
+    model = Model(inputs, layer(inputs, inputs))
+    layer.set_weights([np.random.default_rng(k).standard_normal(w.shape) for k, w in enumerate(layer.get_weights())])
+    x = torch.randn(3, *shape)
+    np.testing.assert_allclose(Direct(model).run(x).detach(), model(x).detach(), rtol=1e-5, atol=1e-5)
+
+
+def test_embeddings_of_other_types_of_integers():
+    inputs = Input((3,))
+    model = Model(inputs, Embedding(5, 2)(inputs))
+    x = np.array([[0.0, 1.0, 4.0]])
+    assert np.array_equal(model.predict(x), model(torch.from_numpy(x)).detach())

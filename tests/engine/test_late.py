@@ -1,0 +1,132 @@
+"""Evaluations that compute loss and metrics for several batches at once, against those that take each by itself."""
+
+import numpy as np
+import pytest
+import torch
+from operations import counted
+
+from torchkeras import Input, Model
+from torchkeras.callbacks import Callback
+from torchkeras.engine import late
+from torchkeras.layers import BatchNormalization, Dense, Lambda, Reshape
+
+
+class ByBatch(Callback):
+    """With a hook of batches, each batch has numbers of its own."""
+
+    def on_test_batch_end(self, batch, logs=None):
+        pass
+
+
+def two_outputs():
+    inputs = Input((4,))
+    hidden = BatchNormalization()(Dense(6, activation="relu")(inputs))
+    classes = Dense(3, activation="softmax", name="classes")(hidden)
+    steps = Reshape((2, 2), name="steps")(Dense(4, kernel_regularizer="l2")(hidden))
+    model = Model(inputs, [classes, steps])
+    model.compile(
+        "sgd",
+        {"classes": "sparse_categorical_crossentropy", "steps": "mse"},
+        {"classes": ["accuracy", "sparse_top_k_categorical_accuracy"], "steps": ["mae"]},
+        loss_weights={"classes": 1.0, "steps": 0.3},
+    )
+    return model
+
+
+def data(count=50):
+    random = np.random.default_rng(0)
+    return (
+        random.standard_normal((count, 4)).astype("float32"),
+        [random.integers(0, 3, count), random.standard_normal((count, 2, 2)).astype("float32")],
+    )
+
+
+def both(model, x, y, **options):
+    at_once = model.evaluate(x, y, verbose=0, return_dict=True, **options)
+    return at_once, model.evaluate(x, y, verbose=0, return_dict=True, callbacks=[ByBatch()], **options)
+
+
+def test_the_numbers_are_those_of_batch_by_batch():
+    at_once, one_by_one = both(two_outputs(), *data(), batch_size=8)
+    assert list(at_once) == list(one_by_one)
+    assert at_once == pytest.approx(one_by_one, rel=1e-5)
+
+
+@pytest.mark.parametrize(("bytes_", "batches"), [(1, 64), (2**20, 3), (200, 64)])
+def test_the_limits_of_what_waits_change_nothing(monkeypatch, bytes_, batches):
+    monkeypatch.setattr(late, "MOST_BYTES", bytes_)
+    monkeypatch.setattr(late, "MOST_BATCHES", batches)
+    at_once, one_by_one = both(two_outputs(), *data(), batch_size=4)
+    assert at_once == pytest.approx(one_by_one, rel=1e-5)
+
+
+def test_losses_and_metrics_cost_fewer_operations():
+    model, (x, y) = two_outputs(), data()
+    at_once = counted(lambda: model.evaluate(x, y, batch_size=2, verbose=0))
+    one_by_one = counted(lambda: model.evaluate(x, y, batch_size=2, verbose=0, callbacks=[ByBatch()]))
+    assert at_once["mse_loss"] == 1
+    assert one_by_one["mse_loss"] == 25
+
+
+def test_each_batch_still_has_a_pass_of_its_own():
+    inputs = Input((4,))
+    model = Model(inputs, Lambda(lambda x: x - x.mean(0))(inputs))
+    model.compile("sgd", "mse")
+    x = np.arange(40.0, dtype="float32").reshape(10, 4)
+    at_once, one_by_one = both(model, x, x, batch_size=2)
+    assert at_once == pytest.approx(one_by_one, rel=1e-6)
+
+
+def test_sample_weights_and_lengths_that_change():
+    inputs = Input((None, 2))
+    model = Model(inputs, Dense(1)(inputs))
+    model.compile("sgd", "mse", ["mae"])
+    random = np.random.default_rng(0)
+    batches = [
+        (random.standard_normal((3, length, 2)), random.standard_normal((3, length, 1)), *more)
+        for length, more in ((4, ()), (4, ()), (5, ()), (4, ([1.0, 0.0, 2.0],)), (4, ()))
+    ]
+    at_once, one_by_one = (
+        model.evaluate((batch for batch in batches), steps=5, verbose=0, return_dict=True, callbacks=callbacks)
+        for callbacks in ([], [ByBatch()])
+    )
+    assert at_once == pytest.approx(one_by_one, rel=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("loss", "metric", "joined"),
+    [
+        ("mse", "mae", True),
+        ("mse", lambda true, predicted: (true - predicted).amax(0), False),
+        (lambda true, predicted: (true - predicted).norm(), "mae", False),
+        ("dice", "mae", False),
+    ],
+)
+def test_only_what_is_known_to_be_a_mean_over_samples_is_joined(loss, metric, joined):
+    inputs = Input((4,))
+    model = Model(inputs, Dense(4, activation="sigmoid")(inputs))
+    model.compile("sgd", loss, [metric])
+    assert model._ready().by_sample == joined
+    x = np.random.default_rng(0).random((10, 4)).astype("float32")
+    at_once, one_by_one = both(model, x, x, batch_size=3)
+    assert at_once == pytest.approx(one_by_one, rel=1e-5)
+
+
+def test_what_waits_is_let_go():
+    """A large output is scored at once: it does not wait for 63 more."""
+    inputs = Input((4,))
+    model = Model(inputs, Dense(100_000)(inputs))
+    model.compile("sgd", "mse")
+    waited = []
+    take = late._Waiting.take
+
+    def seen(self, batch, passed):
+        take(self, batch, passed)
+        waited.append(len(self._waiting))
+
+    late._Waiting.take, kept = seen, late._Waiting.take
+    try:
+        model.evaluate(torch.zeros(12, 4), torch.zeros(12, 100_000), batch_size=4, verbose=0)
+    finally:
+        late._Waiting.take = kept
+    assert waited == [0, 0, 0]

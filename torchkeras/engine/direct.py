@@ -1,0 +1,77 @@
+"""Calls of layers without what a module call costs, for steps.
+
+Each call of an `nn.Module` looks whether a hook wants to see it, which for a small layer costs more than its kernel.
+`Direct` looks at all hooks of a network at once. While there are none, the generated function runs over stand-ins of
+the layers, whose `run` is the layer's `forward` itself (`Layer.direct`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from torch import nn
+from torch.nn.modules.module import _has_any_global_hook as has_any_global_hook
+
+from torchkeras.engine.layer import Layer
+
+HOOKS = ("_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_pre_hooks")
+
+
+class Direct:
+    """`run`, as that of the network: by a module call where something would see one, and else directly.
+
+    Hooks are looked for at every run; what modules there are, when `renew` is called.
+    """
+
+    def __init__(self, network: Layer):
+        self._network = network
+        self.renew()
+
+    def renew(self) -> None:
+        """Look at the modules anew."""
+        modules = list(self._network.modules())
+        self._hooks = [getattr(module, name) for module in modules for name in HOOKS]
+        self._replaced = any("forward" in vars(m) or m._compiled_call_impl is not None for m in modules)
+        self._run = direct(self._network)
+
+    def observed(self) -> bool:
+        """Whether a hook, or a `forward` put into a module's place, would see a module call or change it."""
+        return self._replaced or any(self._hooks) or bool(has_any_global_hook())
+
+    def run(self, inputs: Any, **options: Any) -> Any:
+        """What `network.run` gives."""
+        return (self._network.run if self.observed() else self._run)(inputs, **options)
+
+
+class StandIn:
+    """What a generated function asks of a layer."""
+
+    def __init__(self, layer: Layer):
+        self.run = direct(layer)
+        self.overwrite = (layer.in_place() if said_with_forward(layer, "in_place") else None) or self.run
+        self.logits, self.compute_mask = layer.logits, layer.compute_mask
+        self.activity_regularizer = getattr(layer, "activity_regularizer", None)
+
+
+class StandIns:
+    """Stand-ins by the names of the layers, as attributes and, for any name, in `_modules`."""
+
+    def __init__(self, modules: Mapping[str, Any]):
+        found = {key: StandIn(module) for key, module in modules.items() if isinstance(module, Layer)}
+        self.__dict__.update(found, _modules=found)
+
+
+def direct(layer: Layer) -> Callable[..., Any]:
+    """A layer's `direct()`, or its `forward` where that is another one than `direct` speaks of."""
+    return layer.direct() if said_with_forward(layer, "direct") else layer.forward
+
+
+def said_with_forward(layer: Layer, name: str) -> bool:
+    """Whether the class that has the layer's `forward`, or one derived from it, says `name`: so it is true of it."""
+    return name in vars(next(kind for kind in type(layer).__mro__ if {name, "forward"} & vars(kind).keys()))
+
+
+def has_hooks(module: nn.Module) -> bool:
+    """Whether something would see the calls of this module, or has put a `forward` into their place."""
+    return "forward" in vars(module) or any(getattr(module, name) for name in HOOKS)
