@@ -114,8 +114,7 @@ def test_a_training_step_computes_what_a_hand_written_one_does(make):
     x, y = samples(model)
     ours = one_more(lambda batches: model.fit(x[: 4 * batches], y[: 4 * batches], batch_size=4, verbose=0))
     theirs = by_hand(make, training=True)
-    # Ours: the loss is clipped as Keras clips it, there and back, and its mean (and that mean's gradient) taken apart
-    # from it. Theirs: numbers are summed one by one, and a 1 is made to go back from.
+    # Theirs: numbers are summed one by one, and a 1 is made to go back from.
     # A convolution's relu writes into its input.
     in_place = 2 if make is cnn else 0
     assert ours - theirs == Counter(hardtanh=1, hardtanh_backward=1, mean=2, div=1) + Counter(relu_=in_place)

@@ -190,7 +190,8 @@ class Compiling(Extending, abstract=True):
         """Training or evaluation mode inside the block, then what each module was in before."""
         if self._device.type == "cpu":
             keep_freed()
-        networks = [self] if self._recipe is None else [self, self._recipe.network]  # layers behind the outputs too
+        # With what add_loss or add_metric was given, layers behind the outputs too.
+        networks = {self} if self._recipe is None else {self, self._recipe.network}
         before = [(module, module.training) for network in networks for module in network.modules()]
         for network in networks:
             network.train(training)

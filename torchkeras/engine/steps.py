@@ -28,25 +28,39 @@ def train_step(recipe: Recipe, batch: Batch) -> Values:
 
 
 def _train(recipe: Recipe, batch: Batch) -> Values:
-    loss, values = losses(recipe, batch)
-    minimize(recipe, loss, batch.size)
+    passed = forward(recipe, batch.inputs)
+    loss, values = scored(recipe, batch, passed.outputs, passed.masks, passed.losses)
+    gradients = _gradients(recipe, loss)
+    with torch.no_grad():
+        values = _with_metrics(recipe, batch, passed, values)
+        _update(recipe, loss, gradients, batch.size)
     return values
 
 
 def minimize(recipe: Recipe, loss: torch.Tensor, samples: Any) -> None:
     """One update of the weights against the gradients of a loss over so many samples."""
+    gradients = _gradients(recipe, loss)
+    with torch.no_grad():
+        _update(recipe, loss, gradients, samples)
+
+
+def _gradients(recipe: Recipe, loss: torch.Tensor) -> Any:
+    if not recipe.parameters:
+        return ()
+    return torch.autograd.grad(loss, recipe.parameters, _one(loss.dtype, loss.device), allow_unused=True)
+
+
+def _update(recipe: Recipe, loss: torch.Tensor, gradients: Any, samples: Any) -> None:
     if not recipe.parameters:
         return
     guard, optimizer = recipe.guard, recipe.optimizer
-    gradients: Any = torch.autograd.grad(loss, recipe.parameters, _one(loss.dtype, loss.device), allow_unused=True)
-    with torch.no_grad():
-        if guard is not None:
-            gradients, samples = guard.judged(loss.detach(), gradients, samples, optimizer)
-        updated = optimizer.apply(recipe.parameters, gradients, samples)
-        if guard is not None:
-            guard.applied(updated)
-        if updated:
-            constrain(recipe)
+    if guard is not None:
+        gradients, samples = guard.judged(loss.detach(), gradients, samples, optimizer)
+    updated = optimizer.apply(recipe.parameters, gradients, samples)
+    if guard is not None:
+        guard.applied(updated)
+    if updated:
+        constrain(recipe)
 
 
 def constrain(recipe: Recipe) -> None:
@@ -82,14 +96,16 @@ class Pass(NamedTuple):
 def forward(recipe: Recipe, tensors: list[torch.Tensor]) -> Pass:
     """A pass over the inputs. Outputs whose activation is left out are marked as logits."""
     inputs = tensors[0] if len(tensors) == 1 else tensors
-    logits = () if recipe.logits and _activation_observed(recipe, tensors[0]) else recipe.logits
+    observed = recipe.direct.observed()
+    run = recipe.network.run if observed else recipe.direct.unobserved
+    logits = () if recipe.logits and _activation_observed(recipe, tensors[0], observed) else recipe.logits
     ADDED.begin()
     try:
         if recipe.details:
-            outputs, masks, extra = recipe.direct.run(inputs, details=True, logits=logits)
+            outputs, masks, extra = run(inputs, details=True, logits=logits)
             outputs = as_list(outputs)
         else:
-            outputs = as_list(recipe.direct.run(inputs, logits=logits))
+            outputs = as_list(run(inputs, logits=logits))
             masks, extra = [None] * len(outputs), []
     finally:
         by_layers, metrics_of_layers = ADDED.end()
@@ -104,20 +120,25 @@ def score(recipe: Recipe, batch: Batch, passed: Pass) -> tuple[torch.Tensor, Val
     """What `losses` gives, of a forward pass."""
     total, found = scored(recipe, batch, passed.outputs, passed.masks, passed.losses)
     with torch.no_grad() if torch.is_grad_enabled() else AS_IT_IS:
-        found.update(metrics(recipe, batch, passed.outputs, passed.masks))
+        return total, _with_metrics(recipe, batch, passed, found)
+
+
+def _with_metrics(recipe: Recipe, batch: Batch, passed: Pass, values: Values) -> Values:
+    """The reported numbers, those of losses in front. For a caller that records no gradients."""
+    found = {**values, **metrics(recipe, batch, passed.outputs, passed.masks)}
     for name in passed.metrics:
         if name in found or name in recipe.kept:
             raise ValueError(
                 f"A layer's add_metric has the name {name!r}, which another reported number has: rename it."
             )
-    return total, {**found, **passed.metrics}
+    return {**found, **passed.metrics}
 
 
-def _activation_observed(recipe: Recipe, first: torch.Tensor) -> bool:
+def _activation_observed(recipe: Recipe, first: torch.Tensor, observed: bool) -> bool:
     """Whether something would see that an activation is left out: a hook, or autocast, which chooses types by it."""
     if torch.is_autocast_enabled(first.device.type):
         return True
-    return recipe.direct.observed() and (bool(has_any_global_hook()) or any(map(has_hooks, recipe.ends)))
+    return observed and (bool(has_any_global_hook()) or any(map(has_hooks, recipe.ends)))
 
 
 @lru_cache

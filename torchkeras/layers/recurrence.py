@@ -13,6 +13,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 from torch.autograd import Function
 
+from torchkeras.arrays import at_hand
 from torchkeras.engine.layer import Layer
 from torchkeras.engine.options import NEWER, one_of
 from torchkeras.engine.spec import InputSpec
@@ -284,20 +285,21 @@ class TorchRecurrent(Recurrent, abstract=True):
             sequence = sequence * F.dropout(torch.ones_like(sequence[:, :1]), self.dropout)
         if mask is not None:
             return self._masked_kernel(sequence, mask, states)
-        outputs, states = self._kernel(sequence, states)
+        outputs, final = self._kernel(sequence, states)
+        states = tuple(state.squeeze(0) for state in as_list(final))
         return outputs if self.return_sequences else states[0], states
 
-    def _kernel(self, sequence: Tensor, begin: States) -> Stepped:
+    def _kernel(self, sequence: Tensor, begin: States) -> tuple[Tensor, Any]:
+        """Torch's module: the outputs, and the final states as it has them."""
         module = getattr(self, self.submodule)
         states = unpacked([state.unsqueeze(0) for state in begin])
         training = module.training
         # cuDNN gives gradients in training mode only; there is no dropout inside that the mode could turn on.
         module.training = training or torch.is_grad_enabled()
         try:
-            outputs, final = module(sequence, states)
+            return module(sequence, states)
         finally:
             module.training = training
-        return outputs, tuple(state.squeeze(0) for state in as_list(final))
 
     def _masked_kernel(self, sequence: Tensor, mask: Tensor, begin: States) -> Stepped:
         """The valid steps, moved to the front, in one kernel; only the first of the final states is right.
@@ -308,10 +310,8 @@ class TorchRecurrent(Recurrent, abstract=True):
             known, _ = self._kernel(sequence, begin)
             count = mask.cumsum(1) if self.return_sequences else mask.sum(1, keepdim=True)
             outputs = known.gather(1, (count - 1).unsqueeze(-1).expand(-1, -1, known.shape[-1]))
-            return self._at_masked(outputs if self.return_sequences else outputs[:, -1], mask), (
-                outputs[:, -1],
-                *begin[1:],
-            )
+            states = (outputs[:, -1], *begin[1:])
+            return self._at_masked(outputs if self.return_sequences else states[0], mask), states
         order = (~mask).to(torch.uint8).argsort(dim=1, stable=True)
         known, _ = self._kernel(_rows(sequence, order), begin)
         count = (mask.cumsum(1) if self.return_sequences else mask.sum(1, keepdim=True)).unsqueeze(-1)
@@ -338,9 +338,10 @@ def shapes_of(input_shape: Any) -> list[Shape]:
 
 def _padded_behind(mask: Tensor) -> bool:
     """Whether the valid steps of each sample come first, and there are some; False where to look would mean to wait."""
-    if not mask.is_cpu or not can_scan():
+    if not at_hand(mask):
         return False
-    return bool(mask[:, 0].all() & (mask[:, 1:] <= mask[:, :-1]).all())
+    valid = mask.numpy()
+    return bool(valid[:, 0].all() and (valid[:, 1:] <= valid[:, :-1]).all())
 
 
 def _rows(sequence: Tensor, order: Tensor) -> Tensor:

@@ -45,9 +45,9 @@ def sparse_categorical_crossentropy(
 
 def mean_sparse_categorical_crossentropy(y_true: Tensor, y_pred: Tensor) -> Tensor:
     """The mean of `sparse_categorical_crossentropy` over all samples, by a shorter way for marked logits."""
-    if getattr(y_pred, "_keras_logits", None) is not ITSELF or y_pred.dim() != 2 or y_true.dim() != 1:
+    if getattr(y_pred, "_keras_logits", None) is not ITSELF or y_pred.dim() != 2:
         return sparse_categorical_crossentropy(y_true, y_pred).mean()
-    loss = F.cross_entropy(y_pred, y_true.long(), reduction="none", ignore_index=NO_LABEL)
+    loss = F.cross_entropy(y_pred, y_true.reshape(-1).long(), reduction="none", ignore_index=NO_LABEL)
     return clamp(loss, *_bounds(config.epsilon())).mean()
 
 
