@@ -21,7 +21,7 @@ from torch import nn
 
 from torchkeras.engine.input import Input
 from torchkeras.layers.core import Masking
-from torchkeras.layers.recurrence import Recurrent
+from torchkeras.layers.recurrence import Recurrent, _padded_behind
 from torchkeras.layers.recurrent import GRU, LSTM, SimpleRNN
 from torchkeras.models import Model
 
@@ -32,6 +32,8 @@ STATISTICS = [name for name in GOLDEN.files if name.startswith("statistics|")]
 WEIGHTS = [GOLDEN[name] for name in ("kernel", "recurrent_kernel", "bias")]
 CLASSES = {"GRU": GRU, "LSTM": LSTM, "SimpleRNN": SimpleRNN}
 X, H, C, MASK = (torch.from_numpy(GOLDEN[name]) for name in ("x", "h", "c", "mask"))
+# Padding behind the valid steps alone, at least one of which each sample has.
+BEHIND = torch.arange(MASK.shape[1]) < 1 + torch.arange(MASK.shape[0]).unsqueeze(1) % MASK.shape[1]
 
 
 def made(arguments="5", **options):
@@ -165,7 +167,7 @@ def test_path(monkeypatch, layer, masked, training, path):
 
 
 @pytest.mark.parametrize("use_bias", [True, False])
-@pytest.mark.parametrize("mask", [None, MASK])
+@pytest.mark.parametrize("mask", [None, MASK, BEHIND])
 @pytest.mark.parametrize("return_sequences", [True, False])
 @pytest.mark.parametrize(
     "layer",
@@ -372,3 +374,10 @@ def test_errors(call, text):
 def test_only_a_stateful_layer_is_reset():
     with pytest.raises(AttributeError, match=r"^Layer must be stateful\.$"):
         LSTM(5).reset_states()
+
+
+def test_padding_behind_is_told_from_other_masks():
+    assert _padded_behind(BEHIND)
+    assert not _padded_behind(MASK)
+    assert not _padded_behind(BEHIND.flip(1))
+    assert not _padded_behind(torch.zeros(2, 3, dtype=torch.bool))  # no valid step to take an output from

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from torchkeras.engine.symbol import History, KerasTensor, Node, as_list, node_of, unpacked
+from torchkeras.engine.symbol import History, KerasTensor, Node, node_of, unpacked
 
 if TYPE_CHECKING:
     from torchkeras.engine.layer import Layer
@@ -193,9 +193,3 @@ def rebuild(layers: list[Layer], plain: Mapping[str, Any]) -> Graph:
     for (number, _), node in sorted(nodes.items(), key=lambda item: item[0]):
         layers[number]._attach(node)
     return trace([made[place] for place in plain["inputs"]], [made[place] for place in plain["outputs"]])
-
-
-def source_inputs(tensor: KerasTensor) -> list[KerasTensor]:
-    """The `Input` tensors that a tensor is computed from, in the order in which a walk back meets them."""
-    nodes, _ = _walk([tensor])
-    return [output for node in nodes if not node.input_tensors for output in as_list(node.outputs)]

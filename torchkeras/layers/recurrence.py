@@ -13,7 +13,6 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 from torch.autograd import Function
 
-from torchkeras.arrays import at_hand
 from torchkeras.engine.layer import Layer
 from torchkeras.engine.options import NEWER, one_of
 from torchkeras.engine.spec import InputSpec
@@ -306,19 +305,17 @@ class TorchRecurrent(Recurrent, abstract=True):
 
         The output at step t is that of valid step number `count[t]`; number 0 is the initial state.
         """
-        if _padded_behind(mask):
-            known, _ = self._kernel(sequence, begin)
-            count = mask.cumsum(1) if self.return_sequences else mask.sum(1, keepdim=True)
-            outputs = known.gather(1, (count - 1).unsqueeze(-1).expand(-1, -1, known.shape[-1]))
-            states = (outputs[:, -1], *begin[1:])
-            return self._at_masked(outputs if self.return_sequences else states[0], mask), states
-        order = (~mask).to(torch.uint8).argsort(dim=1, stable=True)
-        known, _ = self._kernel(_rows(sequence, order), begin)
+        in_front = _padded_behind(mask)  # and then no output comes before the first valid step
+        if not in_front:
+            sequence = _rows(sequence, (~mask).to(torch.uint8).argsort(dim=1, stable=True))
+        known, _ = self._kernel(sequence, begin)
         count = (mask.cumsum(1) if self.return_sequences else mask.sum(1, keepdim=True)).unsqueeze(-1)
-        found = known.gather(1, (count - 1).clamp_min(0).expand(-1, -1, known.shape[-1]))
-        outputs = torch.where(count > 0, found, begin[0].unsqueeze(1))
+        last = count - 1 if in_front else (count - 1).clamp_min(0)
+        outputs = known.gather(1, last.expand(-1, -1, known.shape[-1]))
+        if not in_front:
+            outputs = torch.where(count > 0, outputs, begin[0].unsqueeze(1))
         states = (outputs[:, -1], *begin[1:])
-        if self.unroll and self.zero_output_for_mask is None:
+        if not in_front and self.unroll and self.zero_output_for_mask is None:
             outputs = torch.where(count > 0, outputs, 0.0)
         return self._at_masked(outputs if self.return_sequences else outputs[:, -1], mask), states
 
@@ -338,7 +335,7 @@ def shapes_of(input_shape: Any) -> list[Shape]:
 
 def _padded_behind(mask: Tensor) -> bool:
     """Whether the valid steps of each sample come first, and there are some; False where to look would mean to wait."""
-    if not at_hand(mask):
+    if not (type(mask) is Tensor and mask.is_cpu and can_scan()):
         return False
     valid = mask.numpy()
     return bool(valid[:, 0].all() and (valid[:, 1:] <= valid[:, :-1]).all())
