@@ -12,6 +12,7 @@ from torchkeras.engine.direct import Direct
 from torchkeras.layers import (
     Activation,
     Add,
+    AveragePooling2D,
     BatchNormalization,
     Conv2D,
     Dense,
@@ -20,6 +21,7 @@ from torchkeras.layers import (
     LayerNormalization,
     MaxPooling2D,
     MultiHeadAttention,
+    Multiply,
     ReLU,
 )
 
@@ -216,9 +218,14 @@ def beside_its_relu(made):
         (lambda x: Activation("relu")(Flatten()(Conv2D(3, 3)(x))), []),  # a view
         (lambda x: Activation("relu")(Conv2D(3, 3, activity_regularizer="l2")(x)), []),  # the penalty needs it
         (lambda x: beside_its_relu(Conv2D(3, 3)(x)), []),  # used twice
+        (lambda x: Add()([BatchNormalization()(x), x]), ["add_1"]),
+        (lambda x: Add()([x, BatchNormalization()(x)]), []),  # the first is the user's data
+        (lambda x: Add()([Activation("tanh")(x), x]), []),  # a gradient needs the first
+        (lambda x: Add()([Conv2D(1, 1)(x), x]), []),  # which has no place for the sum
+        (lambda x: beside_its_sum(Conv2D(3, 1)(x), x), ["outer"]),  # the inner one's first input is used twice
     ],
 )
-def test_relu_is_in_place_only_where_nothing_else_needs_its_input(between, expected):
+def test_relu_and_sums_are_in_place_only_where_nothing_else_needs_its_input(between, expected):
     def make():
         inputs = Input((6, 6, 3))
         return Model(inputs, between(inputs))
@@ -233,6 +240,79 @@ def test_an_output_is_not_written_over():
         return Model(inputs, [made, Activation("relu")(made)])
 
     assert written_over(make) == []
+
+
+def beside_its_sum(first, second):
+    return Add(name="outer")([Multiply()([first, Add(name="inner")([first, second])]), second])
+
+
+def test_a_sum_in_place_spreads_what_only_the_data_shows_to_be_smaller():
+    left, right = Input((None, 3)), Input((None, 3))
+    model = Model([left, right], Add()([BatchNormalization()(left), right]))
+    assert "overwrite" in model.code
+    x, y = torch.randn(2, 1, 3), torch.randn(2, 4, 3)
+    np.testing.assert_array_equal(Direct(model).run([x, y]).detach(), model([x, y]).detach())
+
+
+# --- relu behind the maximum ----------------------------------------------------------------------------------------
+
+
+def pooled(between, pool=None, **options):
+    torchkeras.clear_session()
+    torch.manual_seed(0)
+    inputs = Input((9, 9, 3))
+    return Model(inputs, (pool or MaxPooling2D)(2, **options)(between(inputs)))
+
+
+@pytest.mark.parametrize("padding", ["valid", "same"])
+@pytest.mark.parametrize(
+    "between",
+    [
+        lambda x: Conv2D(4, 3, activation="relu", padding="same")(x),
+        lambda x: Conv2D(4, 3, 2, activation="relu", padding="same")(x),
+        lambda x: Activation("relu")(BatchNormalization()(x)),
+        lambda x: ReLU()(x),
+    ],
+)
+def test_relu_behind_the_maximum_gives_the_same_values_and_gradients_bit_by_bit(between, padding):
+    model = pooled(between, padding=padding)
+    assert ".unrectified(" in model.code
+    assert ".rectified(" in model.code
+    x = torch.randn(5, 9, 9, 3)
+    x[0] = -1.0  # ties, of values that relu makes 0
+    x[1] = 0.0
+    x[2, 3, 3] = torch.nan
+    found = []
+    for run in (model, Direct(model).run):
+        taken = x.clone().requires_grad_()
+        outputs = run(taken * 1)
+        gradients = torch.autograd.grad((outputs * outputs.detach().cos()).sum(), [taken, *model.parameters()])
+        found.append([outputs.detach(), *gradients])
+    for one, other in zip(*found, strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: pooled(lambda x: Conv2D(4, 3)(x)),
+        lambda: pooled(lambda x: Conv2D(4, 3, activation="relu")(x), AveragePooling2D),
+        lambda: pooled(lambda x: Conv2D(4, 3, activation="relu", activity_regularizer="l2")(x)),
+        lambda: pooled(lambda x: ReLU(max_value=6)(x)),
+        lambda: pooled(lambda x: ReLU(negative_slope=0.1)(x)),
+        lambda: pooled(lambda x: beside_its_relu(Conv2D(4, 3)(x))),
+    ],
+)
+def test_relu_stays_before_the_pooling_where_the_two_do_not_commute_or_something_else_needs_it(make):
+    assert "rectified" not in make().code
+
+
+def test_an_activation_changed_afterwards_counts():
+    model = pooled(lambda x: Conv2D(4, 3, activation="relu", name="conv")(x))
+    model.get_layer("conv").activation = torch.tanh
+    x = torch.randn(2, 9, 9, 3)
+    np.testing.assert_array_equal(Direct(model).run(x).detach(), model(x).detach())
+    assert (model(x) < 0).any()
 
 
 # --- attention -------------------------------------------------------------------------------------------------------

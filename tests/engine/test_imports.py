@@ -22,6 +22,7 @@ ORDER = [
     *("activations", "initializers", "regularizers", "constraints", "losses", "metrics"),
     *("parameter_groups", "optimizers"),
     *(
+        "engine.tracing",
         "engine.layout",
         "engine.symbol",
         "engine.spec",

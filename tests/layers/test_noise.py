@@ -95,6 +95,25 @@ def test_dropout_drops_the_rate_in_the_shape_told(cls, values, options):
     assert layer.layout is (Layout.KERAS if "noise_shape" in options else Layout.ANY)
 
 
+@pytest.mark.parametrize("rate", [0.001, 0.01, 0.1, 0.25, 0.3, 0.5, 0.99, 0.995])
+def test_a_dropout_keeps_the_share_of_its_rate_each_place_by_itself(rate):
+    torch.manual_seed(0)
+    count = 2_000_000
+    dropped = Dropout(rate)(torch.ones(count), training=True) == 0
+    spread = (rate * (1 - rate)) ** 0.5
+    assert abs(float(dropped.double().mean()) - rate) < 5 * spread / count**0.5
+    for apart in (1, 2, 3, 4, 7, 8):  # neighbours that come from one word, and those that do not
+        both = (dropped[apart:] & dropped[:-apart]).double().mean()
+        assert abs(float(both) - rate**2) < 5 * rate / count**0.5
+
+
+def test_images_with_their_channels_last_keep_that_under_dropout():
+    x = torch.randn(2, 3, 4, 5).contiguous(memory_format=torch.channels_last)
+    assert Dropout(0.5)(x, training=True).stride() == x.stride()
+    wider = torch.ones(2, 3, 4, 6)[..., :5]
+    assert set(Dropout(0.5)(wider, training=True).unique().tolist()) == {0.0, 2.0}
+
+
 def test_alpha_dropout_keeps_mean_and_variance():
     torch.manual_seed(0)
     found = AlphaDropout(0.3)(torch.randn(400, 500))

@@ -96,6 +96,7 @@ class _Writer:
         self.losses: list[tuple[str, int]] = []  # "" for a loss, "*" for a nested model's list of them
         self.taken = Counter([*graph.outputs, *(tensor for node in graph.nodes for tensor in node.input_tensors)])
         self.raw = [graph.outputs[index] for index in variant.logits]
+        self.unrectified = {node.input_tensors[0] for node in graph.nodes if self._rectifies(node)}
 
     def write(self) -> str:
         parameters = [self._input(tensor) for tensor in self.graph.inputs]
@@ -196,7 +197,14 @@ class _Writer:
         if has_details(layer) and (self.variant.details or any(self.masks[t] is not None for t in outputs)):
             self._nested_call(node, text, tuple(uses), made, comment)
             return
-        method = "logits" if outputs[0] in self.raw else "overwrite" if self._overwrites(node, taken) else "run"
+        if outputs[0] in self.raw:
+            method = "logits"
+        elif outputs[0] in self.unrectified:
+            method = "unrectified"
+        elif self._rectifies(node):
+            method, text = "rectified", f"{self._path(node.inbound_layers[0])}, {text}"
+        else:
+            method = "overwrite" if self._overwrites(node, taken) else "run"
         self.lines.append(Line(f"{self._path(layer)}.{method}({text})", tuple(uses), tuple(made), comment))
         for index, tensor in enumerate(outputs):
             self.pending_masks[tensor] = (node, index)
@@ -208,19 +216,36 @@ class _Writer:
                 self.lines.append(Line(f"{self._path(layer)}.activity_regularizer({{0}})", (value,), (loss,)))
 
     def _overwrites(self, node: Node, taken: Layout) -> bool:
-        """Whether a node may put its output where its input is: nothing else needs that."""
-        if node.layer.in_place() is None or len(node.input_tensors) != 1:
+        """Whether a node may put its output where its first input is: nothing else needs that."""
+        if node.layer.in_place() is None:
+            return False
+        first, *others = node.input_tensors
+        maker = first._keras_history.layer
+        return (
+            said_with_forward(maker, "overwritable")
+            and maker.overwritable
+            and self._for_one_alone(first)
+            and all(other.shape == first.shape for other in others)
+            and (first.ndim <= 2 or self.natural[first] is taken)
+        )
+
+    def _rectifies(self, node: Node) -> bool:
+        """Whether a node may do the relu that its input ends in: for less, since it has fewer values."""
+        if not node.layer.commutes_with_relu or not said_with_forward(node.layer, "commutes_with_relu"):
             return False
         (tensor,) = node.input_tensors
         maker = tensor._keras_history.layer
         return (
-            said_with_forward(maker, "overwritable")
-            and maker.overwritable
-            and self.taken[tensor] == 1
-            and self.masks[tensor] is None
-            and getattr(maker, "activity_regularizer", None) is None
-            and (tensor.ndim <= 2 or self.natural[tensor] is taken)
+            said_with_forward(maker, "before_relu")
+            and maker.before_relu() is not None
+            and self._for_one_alone(tensor)
+            and tensor not in self.raw
         )
+
+    def _for_one_alone(self, tensor: KerasTensor) -> bool:
+        """Whether nothing but one node looks at a tensor."""
+        observed = getattr(tensor._keras_history.layer, "activity_regularizer", None) is not None
+        return self.taken[tensor] == 1 and self.masks[tensor] is None and not observed
 
     def _nested_call(self, node: Node, text: str, uses: tuple[int, ...], made: list[int], comment: str) -> None:
         """A model inside the model, asked for its masks and losses as well."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import torch
 from torch import nn
 from torch.nn.modules.module import _has_any_global_hook as has_any_global_hook
 
@@ -50,8 +51,14 @@ class StandIn:
     def __init__(self, layer: Layer):
         self.run = direct(layer)
         self.overwrite = (layer.in_place() if said_with_forward(layer, "in_place") else None) or self.run
+        early = layer.before_relu() if said_with_forward(layer, "before_relu") else None
+        self.unrectified, self.leaves_relu = early or self.run, early is not None
         self.logits, self.compute_mask = layer.logits, layer.compute_mask
         self.activity_regularizer = getattr(layer, "activity_regularizer", None)
+
+    def rectified(self, maker: StandIn, inputs: Any) -> Any:
+        """What `run` gives of what `maker` would give, had it not left its relu to be done here."""
+        return torch.relu_(self.run(inputs)) if maker.leaves_relu else self.run(inputs)
 
 
 class StandIns:

@@ -65,6 +65,7 @@ class Layer(Calls, Adding, WeightOwner):
     keeps_shape: bool = False  # the output has the shape and dtype of the (floating-point) input
     supports_masking: bool = False
     overwritable: bool = False  # the output has memory of its own, and no gradient needs its values
+    commutes_with_relu: bool = False  # relu before and after it are one, gradients too, and its output is overwritable
     ends_in: str | None = None  # "softmax" or "sigmoid", where `logits` gives what comes before it
 
     # Set in __new__.
@@ -160,7 +161,9 @@ class Layer(Calls, Adding, WeightOwner):
 
     # --- the graph ---------------------------------------------------------------------------------------------------
 
-    run = overwrite = nn.Module.__call__  # `overwrite`: where `in_place` may be used in its stead
+    # What generated code calls: `overwrite` where `in_place` may be used in its stead, and `unrectified` where
+    # `before_relu` may, the relu then being done by the next layer, in `rectified`.
+    run = overwrite = unrectified = nn.Module.__call__
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Add a node to the graph (symbolic inputs), or compute (real ones); weights are made at the first call."""
@@ -306,6 +309,14 @@ class Layer(Calls, Adding, WeightOwner):
     def in_place(self) -> Callable[..., Any] | None:
         """What computes as `forward` does, into its input; None when the layer cannot."""
         return None
+
+    def before_relu(self) -> Callable[..., Any] | None:
+        """What computes as `forward` does, without the relu that it ends in; None when it ends in none."""
+        return None
+
+    def rectified(self, maker: Layer, inputs: Any) -> Any:
+        """As `run`, of the output of `maker`."""
+        return self.run(inputs)
 
     def logits(self, inputs: Any) -> Any:
         """What `forward` computes, without the activation that it `ends_in`."""

@@ -55,8 +55,14 @@ class ReLU(Pointwise):
         return activations.relu(inputs, self.negative_slope, self.max_value, self.threshold)
 
     def in_place(self) -> Callable[..., torch.Tensor] | None:
-        plain = self.max_value is None and not (self.negative_slope or self.threshold)
-        return torch.relu_ if plain else None
+        return torch.relu_ if self._is_plain else None
+
+    def before_relu(self) -> Callable[..., torch.Tensor] | None:
+        return (lambda inputs: inputs) if self._is_plain else None
+
+    @property
+    def _is_plain(self) -> bool:
+        return self.max_value is None and not (self.negative_slope or self.threshold)
 
 
 class LeakyReLU(Pointwise):

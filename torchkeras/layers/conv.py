@@ -141,6 +141,10 @@ class Conv(Convolving, Activated, Grouped, abstract=True):
 
         return run
 
+    def before_relu(self) -> Callable[..., torch.Tensor] | None:
+        inside: Any = self._modules
+        return (lambda inputs: inside["conv"].forward(self.padded(inputs))) if self.activation is relu else None
+
     @property
     def overwritable(self) -> bool:  # type: ignore[override]
         return self.activation is linear

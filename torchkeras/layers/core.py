@@ -112,6 +112,9 @@ class Activation(Layer):
     def in_place(self) -> Callable[..., torch.Tensor] | None:
         return torch.relu_ if self.activation is relu else None
 
+    def before_relu(self) -> Callable[..., torch.Tensor] | None:
+        return (lambda inputs: inputs) if self.activation is relu else None
+
     @property
     def ends_in(self) -> str | None:  # type: ignore[override]
         return WITH_LOGITS.get(self.activation) if type(self).forward is Activation.forward else None

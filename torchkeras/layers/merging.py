@@ -86,6 +86,16 @@ class Add(Elementwise):
     __doc__ = f"The sum of the inputs.\n\n    {Elementwise.__doc__}"
     function = torch.add
 
+    def in_place(self) -> Callable[..., torch.Tensor] | None:
+        return self._into_first if self._same_rank else None
+
+    def _into_first(self, inputs: Any) -> torch.Tensor:
+        """The sum, written over the first input where that has its shape and type."""
+        first, *others = inputs
+        if any(other.shape != first.shape or other.dtype != first.dtype for other in others):
+            return self.forward(inputs)
+        return reduce(torch.Tensor.add_, others, first)
+
 
 class Subtract(Elementwise):
     __doc__ = f"The first input less the second; there must be exactly two.\n\n    {Elementwise.__doc__}"

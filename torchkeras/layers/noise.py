@@ -19,8 +19,9 @@ from torchkeras.engine.options import (
     optional,
     rule,
 )
+from torchkeras.engine.tracing import traced
 from torchkeras.layers.activation import Pointwise
-from torchkeras.layers.random import Seeded
+from torchkeras.layers.random import Seeded, kept
 from torchkeras.layers.spatial import Spatial
 
 
@@ -46,14 +47,15 @@ class Noise(Seeded, Pointwise, abstract=True):
         """A number for each input, normally distributed."""
         return torch.empty_like(inputs).normal_(mean, stddev, generator=self._generator_on(inputs.device))
 
-    def _kept(self, inputs: torch.Tensor, shape: Any, rate: float, dtype: torch.dtype) -> torch.Tensor:
-        """1, but 0 for a `rate` of the places of `shape`."""
-        places = torch.empty(shape, dtype=dtype, device=inputs.device)
-        return places.bernoulli_(1 - rate, generator=self._generator_on(inputs.device))
+    def _kept(self, inputs: torch.Tensor, shape: Any, rate: float) -> torch.Tensor:
+        """True, but False for a `rate` of the places of `shape`."""
+        return kept(inputs, shape, rate, self._generator_on(inputs.device))
 
     def _dropped(self, inputs: torch.Tensor, shape: Any, rate: float) -> torch.Tensor:
         """0 for a `rate` of the places of `shape`, and the others enlarged for it."""
-        return inputs * self._kept(inputs, shape, rate, inputs.dtype).div_(1 - rate)
+        if not rate:
+            return inputs
+        return inputs * self._kept(inputs, shape, rate).to(inputs.dtype).div_(1 - rate)
 
 
 class Shaped(Noise, abstract=True):
@@ -87,7 +89,7 @@ class Dropout(Shaped):
     seed: OptionalInt = None
 
     def noisy(self, inputs: torch.Tensor) -> torch.Tensor:
-        if self.noise_shape is None and self.seed is None:
+        if self.noise_shape is None and self.seed is None and (traced() or not inputs.is_cpu):
             return F.dropout(inputs, self.rate)
         return self._dropped(inputs, self._noise_shape(inputs), self.rate)
 
@@ -111,7 +113,7 @@ class AlphaDropout(Shaped):
             return inputs
         a = ((1 - self.rate) * (1 + self.rate * self.least**2)) ** -0.5
         b = -a * self.least * self.rate
-        kept = self._kept(inputs, self._noise_shape(inputs), self.rate, torch.bool)
+        kept = self._kept(inputs, self._noise_shape(inputs), self.rate)
         return torch.where(kept, a * inputs + b, a * self.least + b)
 
 

@@ -85,6 +85,7 @@ class Pooling(Spatial, abstract=True):
 
 
 class MaxPooling(Pooling, abstract=True):
+    commutes_with_relu = True
     modules_of_rank = {1: nn.MaxPool1d, 2: nn.MaxPool2d, 3: nn.MaxPool3d}
 
 

@@ -17,7 +17,8 @@ from torchkeras.engine.layer import Layer
 from torchkeras.engine.options import NEWER, one_of
 from torchkeras.engine.spec import InputSpec
 from torchkeras.engine.symbol import Shape, as_list, unpacked
-from torchkeras.layers.scan import Mask, can_scan
+from torchkeras.engine.tracing import traced
+from torchkeras.layers.scan import Mask
 
 States = tuple[Tensor, ...]
 Constants = Sequence[Tensor]
@@ -264,7 +265,7 @@ class TorchRecurrent(Recurrent, abstract=True):
         final_states = self.state_count > 1 and (self.return_state or self.stateful)
         if self._fused and not drops and not (masked and final_states):
             return "torch"
-        plain = self.unroll or (training and self.recurrent_dropout) or not can_scan()
+        plain = self.unroll or (training and self.recurrent_dropout) or traced()
         return "loop" if plain or self.scan_gate is None else "scan"
 
     def forward(self, inputs: Any, mask: Any = None, training: bool | None = None) -> Any:
@@ -335,7 +336,7 @@ def shapes_of(input_shape: Any) -> list[Shape]:
 
 def _padded_behind(mask: Tensor) -> bool:
     """Whether the valid steps of each sample come first, and there are some; False where to look would mean to wait."""
-    if not (type(mask) is Tensor and mask.is_cpu and can_scan()):
+    if not (type(mask) is Tensor and mask.is_cpu and not traced()):
         return False
     valid = mask.numpy()
     return bool(valid[:, 0].all() and (valid[:, 1:] <= valid[:, :-1]).all())
@@ -343,7 +344,7 @@ def _padded_behind(mask: Tensor) -> bool:
 
 def _rows(sequence: Tensor, order: Tensor) -> Tensor:
     """The steps of each sample of a sequence in another order, (batch, time), which has each of them once."""
-    if not can_scan():
+    if traced():
         return sequence.gather(1, order.unsqueeze(-1).expand_as(sequence))
     batch, time = order.shape
     numbers = order + torch.arange(0, batch * time, time, device=order.device).unsqueeze(1)

@@ -23,11 +23,6 @@ Tensors = tuple[Tensor, ...]
 Mask = Tensor | None
 
 
-def can_scan() -> bool:
-    """False within torch.compile and within torch.func's transforms, which cannot trace this: loop under autograd."""
-    return not (torch.compiler.is_compiling() or torch._C._are_functorch_transforms_active())
-
-
 def lstm_scan(projected: Tensor, h: Tensor, c: Tensor, kernel: Tensor, gate: str, valid: Mask = None) -> Tensors:
     """`c' = f * c + i * tanh(g); h' = o * tanh(c')` with `i, f, g, o = projected[t] + h @ kernel.T`.
 
