@@ -181,12 +181,25 @@ def test_source_with_the_files_weights_gives_the_saved_outputs(case: Case):
     case.assert_outputs(model)
 
 
-@cases([path for path in ALL if json.loads((path / "case.json").read_text()).get("train")])
+TRAINED = [path for path in ALL if json.loads((path / "case.json").read_text()).get("train")]
+
+
+@cases(TRAINED)
 def test_training_record_is_met(case: Case):
+    meets_training_record(case, jit_compile=False)
+
+
+@pytest.mark.slow
+@cases(TRAINED)
+def test_training_record_is_met_by_compiled_steps(case: Case):
+    meets_training_record(case, jit_compile={"backend": "aot_eager"})
+
+
+def meets_training_record(case: Case, jit_compile: Any):
     train = case.about["train"]
     model = case.model_from_source()
     model.load_weights(case.file)
-    model.compile(eval(train["optimizer"], {**vars(optimizers)}), train["loss"])
+    model.compile(eval(train["optimizer"], {**vars(optimizers)}), train["loss"], jit_compile=jit_compile)
     batch = case.numbered("x"), case.numbered("t")
     losses = [np.ravel(model.train_on_batch(*batch))[0] for _ in range(train["steps"])]
     np.testing.assert_allclose(losses, case.arrays["losses"], atol=1e-3, rtol=1e-3)

@@ -64,6 +64,7 @@ ORDER = [
         "engine.recipe",
         "engine.scoring",
         "engine.steps",
+        "engine.jit",
         "engine.loop",
         "engine.late",
         "engine.run",

@@ -42,7 +42,7 @@ def standardize(
     for item, name, shape, dtype, keep in zip(items, names, shapes, dtypes, as_given, strict=True):
         array = _array(item, name, what)
         if array.ndim == 1 and not keep and not (shape is not None and len(shape) == 1):
-            array = array[:, None]
+            array = array.reshape(len(array), 1)
         _check_shape(array, name, shape, what)
         tensor = as_tensor(array)
         if dtype == torch.int64 and what == "target":

@@ -16,6 +16,7 @@ from torchkeras.engine.added import add_activity_losses
 from torchkeras.engine.compiled import compile_arguments, reported_names, resolve
 from torchkeras.engine.extending import Extending, own_step
 from torchkeras.engine.guard import POLICIES, Guard
+from torchkeras.engine.jit import check as check_jit, learner
 from torchkeras.engine.measures import TorchMetric
 from torchkeras.engine.memory import keep_freed
 from torchkeras.engine.network import Network
@@ -35,6 +36,8 @@ class Compiling(Extending, abstract=True):
     weighted_metrics: Any = None
     target_tensors: Any = None
     on_nonfinite: str | None = None
+    jit_compile: Any = "auto"
+    _learn: Any = None
     _recipe: Recipe | None = None
     _placed: list[Any] | None = None
 
@@ -48,6 +51,7 @@ class Compiling(Extending, abstract=True):
         weighted_metrics: Any = None,
         target_tensors: Any = None,
         on_nonfinite: str | None = None,
+        jit_compile: Any = "auto",
     ) -> None:
         """Settle how the model is trained.
 
@@ -57,9 +61,13 @@ class Compiling(Extending, abstract=True):
         several outputs: lists, or dictionaries by output name; the loss minimized is their sum weighted by
         `loss_weights`. `sample_weight_mode="temporal"`: a weight for every time step. `target_tensors`: arrays or
         tensors, the targets wherever no y is given. `on_nonfinite`: what to do after a loss or gradient that is no
-        finite number: "stop", "skip" the batch, "raise", or (None) nothing; see `engine.guard`. Which weights train is
-        settled here too. Raises ValueError for an unknown name or a list of another length.
+        finite number: "stop", "skip" the batch, "raise", or (None) nothing; see `engine.guard`. `jit_compile`: True
+        to run the built-in train step's forward pass, loss, gradients and metrics as one graph of torch.compile; a dict
+        of its options; False not to; "auto" to measure both once a run is long enough to repay compiling, and keep the
+        faster; see `engine.jit`. Which weights train is settled here too. Raises ValueError for an unknown name or a
+        list of another length.
         """
+        check_jit(jit_compile)
         if on_nonfinite not in POLICIES:
             raise ValueError(f"compile: on_nonfinite must be None, 'stop', 'skip' or 'raise'; found {on_nonfinite!r}.")
         if any(isinstance(tensor, KerasTensor) for tensor in as_list(target_tensors)):
@@ -68,6 +76,7 @@ class Compiling(Extending, abstract=True):
         self.optimizer = optimizers.get(optimizer)
         # Not by setattr: torch would make a loss or a metric that is a module a part of the model.
         self.__dict__.update(loss=loss, metrics=metrics or [], loss_weights=loss_weights, on_nonfinite=on_nonfinite)
+        self.__dict__.update(jit_compile=jit_compile)
         self.__dict__.update(weighted_metrics=weighted_metrics, target_tensors=target_tensors)
         self.sample_weight_mode = sample_weight_mode
         if self._graph is not None:
@@ -91,6 +100,11 @@ class Compiling(Extending, abstract=True):
         )
         owns_loss = type(self).compute_loss is not Extending.compute_loss
         owns_step = own_step(self, "train") is not None
+        if owns_step and self.jit_compile not in (False, "auto"):
+            raise ValueError(
+                f"compile: jit_compile={self.jit_compile!r} is for the built-in train step; {type(self).__name__} has "
+                "one of its own: compile what it calls by torch.compile, and leave jit_compile away."
+            )
         if owns_loss:  # which may want probabilities
             targets = [replace(target, logits=None) for target in targets]
         if not (owns_step or self._has_loss(targets)):
@@ -116,6 +130,7 @@ class Compiling(Extending, abstract=True):
             self._own_loss if owns_loss else None,
             (self, network, *(self.outputs[target.index]._keras_history.layer for target in targets)),
         )
+        self.__dict__["_learn"] = learner(self.jit_compile)
         if owns_step:
             self.__dict__["_marks_masks"] = any(tensor._keras_mask is not None for tensor in self.outputs)
         self._hook_activities(owns_step)
@@ -181,7 +196,8 @@ class Compiling(Extending, abstract=True):
         if own is not None and kind == "train" and recipe.guard is not None:
             guard = recipe.guard
             return lambda batch: guard.watched(partial(own, batch), batch.size)
-        return own or partial(train_step if kind == "train" else test_step, recipe)
+        built_in = partial(train_step, recipe, learn=self._learn) if kind == "train" else partial(test_step, recipe)
+        return own or built_in
 
     # --- state -------------------------------------------------------------------------------------------------------
 
@@ -231,7 +247,7 @@ class Compiling(Extending, abstract=True):
     def __getstate__(self) -> dict[str, Any]:
         # The recipe holds the layers' tensors by identity: a copy settles its own, from what compile was given. Its
         # optimizer has the copy's own parameters, with their state.
-        return {**super().__getstate__(), "_recipe": None, "history": None}
+        return {**super().__getstate__(), "_recipe": None, "_learn": None, "history": None}
 
 
 class Changing:

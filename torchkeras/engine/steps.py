@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -16,38 +17,54 @@ from torchkeras.engine.network import Network
 from torchkeras.engine.recipe import Recipe, Values
 from torchkeras.engine.scoring import metrics, scored
 from torchkeras.engine.symbol import as_list
+from torchkeras.engine.tracing import traced
 
 AS_IT_IS = nullcontext()
 
 
-def train_step(recipe: Recipe, batch: Batch) -> Values:
-    """Forward, gradients, update. Returns the reported numbers as device scalars, without metrics with state."""
-    if recipe.guard is not None:
-        return recipe.guard.watched(lambda: _train(recipe, batch), batch.size)
-    return _train(recipe, batch)
+class Learned(NamedTuple):
+    """What a batch tells an optimizer: the loss, its gradients by the recipe's parameters; and the reported numbers."""
+
+    loss: torch.Tensor
+    gradients: Sequence[torch.Tensor | None]
+    values: Values
 
 
-def _train(recipe: Recipe, batch: Batch) -> Values:
+def learn(recipe: Recipe, batch: Batch) -> Learned:
+    """Forward, loss, gradients, metrics."""
     passed = forward(recipe, batch.inputs)
     loss, values = scored(recipe, batch, passed.outputs, passed.masks, passed.losses)
     gradients = _gradients(recipe, loss)
     with torch.no_grad():
-        values = _with_metrics(recipe, batch, passed, values)
-        _update(recipe, loss, gradients, batch.size)
-    return values
+        return Learned(loss.detach(), gradients, _with_metrics(recipe, batch, passed, values))
+
+
+def train_step(recipe: Recipe, batch: Batch, learn: Callable[[Recipe, Batch], Learned] = learn) -> Values:
+    """What is learned, and the update. Returns the reported numbers as device scalars, without metrics with state."""
+    if recipe.guard is not None:
+        return recipe.guard.watched(lambda: _train(recipe, batch, learn), batch.size)
+    return _train(recipe, batch, learn)
+
+
+def _train(recipe: Recipe, batch: Batch, learn: Callable[[Recipe, Batch], Learned]) -> Values:
+    learned = learn(recipe, batch)
+    with torch.no_grad():
+        _update(recipe, learned.loss, learned.gradients, batch.size)
+    return learned.values
 
 
 def minimize(recipe: Recipe, loss: torch.Tensor, samples: Any) -> None:
     """One update of the weights against the gradients of a loss over so many samples."""
     gradients = _gradients(recipe, loss)
     with torch.no_grad():
-        _update(recipe, loss, gradients, samples)
+        _update(recipe, loss.detach(), gradients, samples)
 
 
 def _gradients(recipe: Recipe, loss: torch.Tensor) -> Any:
     if not recipe.parameters:
         return ()
-    return torch.autograd.grad(loss, recipe.parameters, _one(loss.dtype, loss.device), allow_unused=True)
+    one = None if traced() else _one(loss.dtype, loss.device)
+    return torch.autograd.grad(loss, recipe.parameters, one, allow_unused=True)
 
 
 def _update(recipe: Recipe, loss: torch.Tensor, gradients: Any, samples: Any) -> None:
@@ -55,7 +72,7 @@ def _update(recipe: Recipe, loss: torch.Tensor, gradients: Any, samples: Any) ->
         return
     guard, optimizer = recipe.guard, recipe.optimizer
     if guard is not None:
-        gradients, samples = guard.judged(loss.detach(), gradients, samples, optimizer)
+        gradients, samples = guard.judged(loss, gradients, samples, optimizer)
     updated = optimizer.apply(recipe.parameters, gradients, samples)
     if guard is not None:
         guard.applied(updated)
@@ -96,7 +113,7 @@ class Pass(NamedTuple):
 def forward(recipe: Recipe, tensors: list[torch.Tensor]) -> Pass:
     """A pass over the inputs. Outputs whose activation is left out are marked as logits."""
     inputs = tensors[0] if len(tensors) == 1 else tensors
-    observed = recipe.direct.observed()
+    observed = not traced() and recipe.direct.observed()  # what is traced was looked at before
     run = recipe.network.run if observed else recipe.direct.unobserved
     logits = () if recipe.logits and _activation_observed(recipe, tensors[0], observed) else recipe.logits
     ADDED.begin()

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from tqdm import tqdm
 
 from torchkeras.arrays import to_numpy
 from torchkeras.callbacks.base import CallbackList
@@ -21,6 +22,7 @@ from torchkeras.engine.direct import Direct
 from torchkeras.engine.extending import Extending, own_step
 from torchkeras.engine.generators import GeneratorMethods
 from torchkeras.engine.intake import Intake, describe, fixed_batch_size
+from torchkeras.engine.jit import Auto
 from torchkeras.engine.loop import floats, ordered, results
 from torchkeras.engine.run import Run
 from torchkeras.engine.sources import Source, open_source
@@ -154,7 +156,12 @@ class Trainer(GeneratorMethods, Compiling, abstract=True):
         self.__dict__["_validated"] = validation
         order = "batch" if shuffle == "batch" else "shuffled" if shuffle else "sequential"
         try:
-            with self._collected(recipe), self._mode(True), self._counting():
+            with (
+                self._collected(recipe),
+                self._mode(True),
+                self._counting(),
+                self._choosing(run, epochs, hooks, verbose),
+            ):
                 owned = own_step(self, "train") is not None
                 plan = fitting.Plan(epochs, order, names, partial(self._step, "train"), validate, due, owned)
                 fitting.fit(self, run, plan, hooks)
@@ -181,6 +188,22 @@ class Trainer(GeneratorMethods, Compiling, abstract=True):
         if by_last_batch and isinstance(source, ArraySource):
             source.batch_size = run.sums.last_size
         return self._evaluate(source, hooks)
+
+    @contextmanager
+    def _choosing(self, run: Run, epochs: int, hooks: CallbackList, verbose: int) -> Iterator[None]:
+        """The run inside may change to a compiled step, unless it is to come out the same bit by bit."""
+        auto = self._learn
+        if not isinstance(auto, Auto):
+            yield
+            return
+        known = run.source.steps
+        again = torch.are_deterministic_algorithms_enabled() or any(hasattr(each, "resume") for each in hooks)
+        steps = None if known is None else known * (epochs - run.epoch)
+        auto.begin(steps, not again, tqdm.write if verbose == 1 else None)
+        try:
+            yield
+        finally:
+            auto.end()
 
     @contextmanager
     def _counting(self) -> Iterator[None]:

@@ -1,0 +1,429 @@
+"""`compile(jit_compile=...)`: one graph for all steps, the same numbers, and a choice that pays."""
+
+import copy
+
+import numpy as np
+import pytest
+import torch
+
+import torchkeras
+from torchkeras import Input, Model
+from torchkeras.callbacks import Callback, LambdaCallback, LearningRateScheduler
+from torchkeras.engine import jit
+from torchkeras.layers import (
+    LSTM,
+    Activation,
+    Add,
+    BatchNormalization,
+    Conv2D,
+    Dense,
+    Dropout,
+    Embedding,
+    Flatten,
+    GlobalAveragePooling1D,
+    Lambda,
+    Layer,
+    MaxPooling2D,
+    MultiHeadAttention,
+)
+from torchkeras.metrics import AUC, SparseCategoricalAccuracy
+from torchkeras.optimizers import SGD, Adam
+
+
+class Graphs:
+    """A backend that runs what torch.compile traced as it is, and keeps the graphs."""
+
+    def __init__(self):
+        self.found = []
+
+    def __call__(self, module, example_inputs):
+        self.found.append(module)
+        return module.forward
+
+    @property
+    def setting(self):
+        return {"backend": self}
+
+
+def mlp():
+    inputs = Input((6,))
+    hidden = Dense(8, activation="relu", kernel_regularizer="l2", kernel_constraint="unit_norm")(inputs)
+    return Model(inputs, Dense(3, activation="softmax")(hidden))
+
+
+def cnn():
+    inputs = Input((8, 8, 2))
+    hidden = BatchNormalization()(Conv2D(4, 3, padding="same")(inputs))
+    hidden = MaxPooling2D(2)(Activation("relu")(Add()([hidden, Conv2D(4, 1, activation="relu")(inputs)])))
+    return Model(inputs, Dense(3, activation="softmax")(Flatten()(hidden)))
+
+
+def masked():
+    inputs = Input((5,), dtype="int32")
+    hidden = Embedding(7, 8, mask_zero=True)(inputs)
+    hidden = GlobalAveragePooling1D()(MultiHeadAttention(2, 4)(hidden, hidden))
+    return Model(inputs, Dense(3, activation="softmax", activity_regularizer="l2")(hidden))
+
+
+def penalized():
+    class Penalized(Layer):
+        def call(self, inputs):
+            self.add_loss(inputs.square().mean())
+            self.add_metric(inputs, name="mean")
+            return inputs
+
+    inputs = Input((6,))
+    model = Model(inputs, Dense(3, activation="softmax")(Penalized()(Dense(4)(inputs))))
+    model.add_loss(Lambda(lambda p: p.abs().sum(-1))(model.output))
+    return model
+
+
+def samples(model, count=22):
+    random = np.random.default_rng(0)
+    shape = (count, *model.input_shape[1:])
+    integers = model.inputs[0].dtype == torch.int32
+    x = random.integers(0, 7, shape) if integers else random.standard_normal(shape).astype("float32")
+    return x, random.integers(0, 3, count)
+
+
+def trained(make, setting, epochs=3, callbacks=None, weights=False, **options):
+    torchkeras.clear_session()
+    torch.manual_seed(0)
+    model = make()
+    options = {"optimizer": "adam", "loss": "sparse_categorical_crossentropy", "metrics": ["accuracy"], **options}
+    model.compile(**options, jit_compile=setting)
+    x, y = samples(model)
+    history = model.fit(
+        x, y, batch_size=4, epochs=epochs, verbose=0, shuffle=False, validation_data=(x, y), callbacks=callbacks,
+        sample_weight=np.linspace(0, 1, len(x)) if weights else None,
+    )  # fmt: skip
+    return history.history, model.get_weights()
+
+
+def alike(one, other, **tolerances):
+    tolerances = tolerances or {"rtol": 1e-5, "atol": 1e-6}
+    assert one[0].keys() == other[0].keys()
+    for name in one[0]:
+        np.testing.assert_allclose(one[0][name], other[0][name], **tolerances, err_msg=name)
+    for mine, theirs in zip(one[1], other[1], strict=True):
+        np.testing.assert_allclose(mine, theirs, **tolerances)
+
+
+# --- one graph, the same numbers -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("make", "options"),
+    [
+        (mlp, {}),
+        (mlp, {"weights": True, "weighted_metrics": ["accuracy"]}),
+        (mlp, {"metrics": [SparseCategoricalAccuracy(name="own")]}),
+        (mlp, {"optimizer": Adam(clipnorm=0.1, use_ema=True, amsgrad=True)}),
+        (mlp, {"optimizer": SGD(0.1, momentum=0.9, clipvalue=0.01, gradient_accumulation_steps=2)}),
+        (mlp, {"on_nonfinite": "skip"}),
+        (cnn, {}),
+        (masked, {}),
+        (penalized, {}),
+    ],
+)
+def test_one_graph_gives_the_numbers_of_plain_steps(make, options):
+    graphs = Graphs()
+
+    def fresh():  # an optimizer or metric belongs to one model
+        given = options.get("optimizer")
+        remade = {"optimizer": type(given).from_config(given.get_config())} if given is not None else {}
+        return {**options, **remade}
+
+    alike(trained(make, graphs.setting, **fresh()), trained(make, False, **fresh()))
+    assert len(graphs.found) == 1
+
+
+def test_several_outputs_with_a_metric_each():
+    def make():
+        inputs = Input((6,))
+        return Model(inputs, [Dense(1, activation="sigmoid", name="a")(inputs), Dense(3, name="b")(inputs)])
+
+    found = []
+    graphs = Graphs()
+    for setting in (graphs.setting, False):
+        torch.manual_seed(0)
+        torchkeras.clear_session()
+        model = make()
+        model.compile(
+            "sgd", {"a": "binary_crossentropy", "b": "mse"}, {"a": ["accuracy", AUC(name="auc")]},
+            loss_weights={"a": 0.3, "b": 2.0}, jit_compile=setting,
+        )  # fmt: skip
+        x = np.random.default_rng(0).standard_normal((16, 6)).astype("float32")
+        y = {"a": (x[:, :1] > 0).astype("float32"), "b": x[:, :3]}
+        found.append((model.fit(x, y, batch_size=4, epochs=2, verbose=0, shuffle=False).history, model.get_weights()))
+    alike(*found)
+    assert len(graphs.found) == 1
+
+
+@pytest.mark.parametrize("make", [mlp, pytest.param(cnn, marks=pytest.mark.slow)])
+def test_the_code_that_torch_makes_gives_the_numbers_of_plain_steps(make):
+    found = [trained(make, setting, optimizer="sgd") for setting in (True, False)]
+    alike(*found, rtol=1e-4, atol=1e-5)
+
+
+def test_a_changed_learning_rate_evaluations_and_predictions_between_make_no_other_graph():
+    graphs = Graphs()
+
+    class Between(Callback):
+        def on_epoch_end(self, epoch, logs=None):
+            self.model.predict(samples(self.model)[0], batch_size=7)
+            self.model.evaluate(*samples(self.model), verbose=0)
+
+    def callbacks():
+        return [LearningRateScheduler(lambda epoch: 0.1 / (epoch + 1)), Between()]
+
+    alike(trained(cnn, graphs.setting, 4, callbacks()), trained(cnn, False, 4, callbacks()))
+    assert len(graphs.found) == 1
+
+
+def test_a_second_fit_and_single_batches_go_by_the_same_graph():
+    graphs = Graphs()
+    model = mlp()
+    model.compile("sgd", "sparse_categorical_crossentropy", jit_compile=graphs.setting)
+    x, y = samples(model, 8)
+    for _ in range(2):
+        model.fit(x, y, batch_size=4, epochs=2, verbose=0)
+    before = model.evaluate(x[:4], y[:4], verbose=0)
+    for _ in range(20):
+        model.train_on_batch(x[:4], y[:4])
+    assert len(graphs.found) == 1
+    assert model.evaluate(x[:4], y[:4], verbose=0) < before
+
+
+@pytest.mark.parametrize(
+    ("layer", "option", "value"),
+    [("activation_1", "activation", torch.tanh), ("batch_normalization_1", "momentum", 0.5), ("last", "use_bias", 1)],
+)
+def test_what_a_callback_changes_in_python_counts_from_the_next_step_on(layer, option, value):
+    def make():
+        inputs = Input((6,))
+        hidden = Activation("relu")(BatchNormalization()(Dense(8)(inputs)))
+        return Model(inputs, Dense(3, activation="softmax", name="last")(hidden))
+
+    class Change(Callback):
+        def on_epoch_begin(self, epoch, logs=None):
+            if epoch == 1:
+                changed = self.model.get_layer(layer)
+                setattr(changed.norm if option == "momentum" else changed, option, value)
+
+    graphs = Graphs()
+    alike(trained(make, graphs.setting, callbacks=[Change()]), trained(make, False, callbacks=[Change()]))
+    assert len(graphs.found) == (1 if layer == "last" else 2)
+
+
+def test_hooks_see_every_batch():
+    seen, graphs = [], Graphs()
+    model = cnn()
+    model.compile("sgd", "sparse_categorical_crossentropy", jit_compile=graphs.setting)
+    x, y = samples(model, 16)
+    model.fit(x, y, batch_size=4, verbose=0)
+    handle = model.get_layer("conv2d_1").register_forward_hook(lambda *given: seen.append(given))
+    model.fit(x, y, batch_size=4, verbose=0)
+    assert len(seen) == 4
+    handle.remove()
+    model.fit(x, y, batch_size=4, verbose=0)
+    assert (len(seen), len(graphs.found)) == (4, 1)
+
+
+def test_random_numbers_are_drawn_anew_in_every_step():
+    torch.manual_seed(0)
+    inputs = Input((100,))
+    model = Model(inputs, Dropout(0.5)(inputs))
+    model.add_loss(Lambda(lambda x: x[:, 0])(model.output))
+    model.add_metric(model.output, name="mean")
+    graphs, seen = Graphs(), []
+    model.compile(SGD(0.0), jit_compile=graphs.setting)
+    callback = LambdaCallback(on_batch_end=lambda batch, logs: seen.append(float(logs["mean"])))
+    model.fit(np.ones((40, 100), "float32"), batch_size=4, verbose=0, callbacks=[callback])
+    assert len(set(seen)) > 5
+    assert np.mean(seen) == pytest.approx(1.0, abs=0.1)
+
+
+# --- where there is no single graph ---------------------------------------------------------------------------------
+
+
+def recurrent(gate="sigmoid"):
+    inputs = Input((5, 4))
+    hidden = Dense(6, activation="relu")(LSTM(6, recurrent_activation=gate)(Dense(4)(inputs)))
+    return Model(inputs, Dense(3, activation="softmax")(hidden))
+
+
+def test_torchs_own_recurrent_kernel_stays_between_graphs():
+    graphs = Graphs()
+    alike(trained(recurrent, graphs.setting), trained(recurrent, False))
+    assert 2 <= len(graphs.found) <= 4
+
+
+class Opaque(Layer):
+    """What torch.compile cannot follow."""
+
+    def call(self, inputs):
+        return inputs if inputs.is_meta else inputs * (2.0 if inputs.detach().numpy().tobytes().hex()[:2] else 1.0)
+
+
+def opaque():
+    inputs = Input((6,))
+    return Model(inputs, Dense(3, activation="softmax")(Opaque()(inputs)))
+
+
+def test_what_torch_can_follow_in_parts_runs_in_parts():
+    alike(trained(opaque, {"backend": "eager"}), trained(opaque, False))
+
+
+def test_what_torch_cannot_compile_is_told():
+    def refuses(module, example_inputs):
+        raise NotImplementedError("no such kernel")
+
+    with pytest.raises(RuntimeError, match=r"^jit_compile: torch.compile cannot compile the step \(.*no such kernel"):
+        trained(mlp, {"backend": refuses})
+
+
+def test_a_number_that_changes_all_the_time_ends_compiling_with_a_warning():
+    class Scaled(Layer):
+        factor = 1.0
+
+        def call(self, inputs):
+            return inputs * self.factor
+
+    def make():
+        inputs = Input((6,))
+        return Model(inputs, Dense(3, activation="softmax")(Scaled(name="scaled")(inputs)))
+
+    class Change(Callback):
+        def on_epoch_begin(self, epoch, logs=None):
+            self.model.get_layer("scaled").factor = 1.0 + epoch
+
+    with pytest.warns(RuntimeWarning, match="^jit_compile: torch.compile cannot compile the step anew"):
+        found = trained(make, {"backend": "eager"}, epochs=12, callbacks=[Change()])
+    alike(found, trained(make, False, epochs=12, callbacks=[Change()]))
+
+
+def test_other_settings_are_refused():
+    for setting in (None, 1.5, "always", {"speed": 2}):
+        with pytest.raises(ValueError, match=r"^compile: jit_compile"):
+            trained(mlp, setting)
+
+    class Own(Model):
+        def train_step(self, data):
+            return super().train_step(data)
+
+    inputs = Input((6,))
+    model = Own(inputs, Dense(3)(inputs))
+    with pytest.raises(ValueError, match="is for the built-in train step; Own has one of its own"):
+        model.compile("sgd", "mse", jit_compile=True)
+    model.compile("sgd", "mse")
+
+
+def test_a_model_is_copied_and_saved_without_its_graphs(tmp_path):
+    model = mlp()
+    model.compile("sgd", "sparse_categorical_crossentropy", jit_compile={"backend": "eager"})
+    x, y = samples(model, 12)
+    model.fit(x, y, batch_size=4, verbose=0)
+    torch.save(model, tmp_path / "model.pt")
+    model.save(tmp_path / "model.keras")
+    again = torch.load(tmp_path / "model.pt", weights_only=False)
+    models = (model, again, copy.deepcopy(model), torchkeras.models.load_model(tmp_path / "model.keras"))
+    one, *others = (each.fit(x, y, batch_size=4, verbose=0, shuffle=False).history["loss"] for each in models)
+    assert [other == pytest.approx(one, rel=1e-5) for other in others] == [True] * 3
+
+
+# --- auto ------------------------------------------------------------------------------------------------------------
+
+
+class Clock:
+    """Seconds that pass only when a step says so."""
+
+    def __init__(self, monkeypatch, plain=1.0, compiled=0.5, fails=False):
+        self.seconds, self.steps = 0.0, []
+        monkeypatch.setattr(jit.time, "perf_counter", lambda: self.seconds)
+        learn = jit.learn
+
+        def timed(name, seconds):
+            def step(recipe, batch):
+                self.seconds += seconds
+                self.steps.append(name)
+                return learn(recipe, batch)
+
+            return step
+
+        class Compiled:
+            def __init__(self, options):
+                self.ready = False
+
+            def __call__(self, recipe, batch):
+                if not self.ready:
+                    if fails:
+                        raise RuntimeError("no compiler.")
+                    self.ready = True
+                return timed("compiled", compiled)(recipe, batch)
+
+        monkeypatch.setattr(jit, "learn", timed("plain", plain))
+        monkeypatch.setattr(jit, "Compiled", Compiled)
+
+
+def run(batches, fits=1, **options):
+    model = mlp()
+    model.compile("sgd", "sparse_categorical_crossentropy")
+    x, y = samples(model, 2 * batches)
+    for _ in range(fits):
+        model.fit(x, y, batch_size=2, **{"verbose": 0, **options})
+    return model
+
+
+def test_auto_keeps_compiled_steps_where_they_are_faster_and_says_so_once(monkeypatch, capsys):
+    clock = Clock(monkeypatch, plain=1.0, compiled=0.5)
+    run(200, verbose=1)
+    assert set(clock.steps[:15]) == {"plain"}
+    assert set(clock.steps[60:]) == {"compiled"}
+    told = "jit_compile='auto': a step takes 1e+03 ms, compiled 500 ms; compiled ones from here on."
+    assert capsys.readouterr().out.count(told) == 1
+
+
+def test_auto_keeps_plain_steps_where_they_are_as_fast(monkeypatch, capsys):
+    clock = Clock(monkeypatch, plain=1.0, compiled=0.99)
+    run(200)
+    assert clock.steps.count("compiled") == jit.WINDOWS + 1
+    assert set(clock.steps[60:]) == {"plain"}
+    assert capsys.readouterr().out == ""
+
+
+@pytest.mark.parametrize("seconds", [0.001, 0.1])
+def test_auto_compiles_nothing_that_would_not_repay_itself(monkeypatch, seconds):
+    clock = Clock(monkeypatch, plain=seconds)
+    run(200)
+    assert set(clock.steps) == {"plain"}
+
+
+def test_auto_takes_short_runs_that_come_again_and_again_for_a_long_one(monkeypatch):
+    clock = Clock(monkeypatch, plain=1.0, compiled=0.5)
+    run(40, fits=10)
+    assert set(clock.steps[:40]) == {"plain"}
+    assert set(clock.steps[-80:]) == {"compiled"}
+
+
+def test_auto_goes_on_with_plain_steps_where_torch_cannot_compile(monkeypatch, capsys):
+    clock = Clock(monkeypatch, fails=True)
+    run(200, verbose=1)
+    assert set(clock.steps) == {"plain"}
+    assert "no compiler. Steps stay as they are." in capsys.readouterr().out
+
+
+def test_auto_changes_nothing_where_numbers_are_to_come_again_bit_by_bit(monkeypatch, tmp_path):
+    clock = Clock(monkeypatch)
+    run(200, callbacks=[torchkeras.callbacks.BackupAndRestore(tmp_path)])
+    monkeypatch.setattr(torch, "are_deterministic_algorithms_enabled", lambda: True)
+    run(200)
+    assert set(clock.steps) == {"plain"}
+
+
+def test_auto_leaves_torchs_own_recurrent_kernels_alone(monkeypatch):
+    clock = Clock(monkeypatch)
+    model = recurrent()
+    model.compile("sgd", "sparse_categorical_crossentropy")
+    model.fit(*samples(model, 400), batch_size=2, verbose=0)
+    assert set(clock.steps) == {"plain"}

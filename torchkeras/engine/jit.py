@@ -1,0 +1,273 @@
+"""`compile(jit_compile=...)`: the train step's forward pass, loss, gradients and metrics as one graph of torch.compile.
+
+The optimizer's update stays outside: it is one fused kernel already, and a changed learning rate changes nothing in the
+graph. A graph is made for batches of the shapes that come first. Others, such as a smaller last batch, run as they
+would without, and so does every batch while a hook observes a layer. What a callback changes in Python
+(`layer.rate = 0.3`) torch sees, and compiles anew. Random numbers are drawn in other ways than without.
+"""
+
+from __future__ import annotations
+
+import importlib
+import statistics
+import time
+import warnings
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from types import FunctionType
+from typing import Any
+
+import torch
+
+from torchkeras.engine.data import Batch
+from torchkeras.engine.recipe import Recipe
+from torchkeras.engine.steps import Learned, learn, losses
+
+# What is known before anything is compiled: seconds that it takes (two slow cores; for the graph, for each layer), and
+# the share of a step's time that it is likely to save.
+SECONDS, SECONDS_A_LAYER, LIKELY_GAIN = 20.0, 1.0, 0.3
+LOOK_EVERY = 16  # steps
+WINDOWS, WINDOW_SECONDS = 7, 0.1  # of the trial: so many of each, one after the other
+WORTH_IT = 0.97  # of the time of an eager step
+
+
+def check(setting: Any) -> None:
+    """Raise ValueError for what is no value of `jit_compile`."""
+    if not (isinstance(setting, (bool, Mapping)) or setting == "auto"):
+        raise ValueError(
+            "compile: jit_compile must be True, False, 'auto' or a dict of options of torch.compile; "
+            f"found {setting!r}."
+        )
+    known = ("fullgraph", "dynamic", "backend", "mode", "options")
+    for name in setting if isinstance(setting, Mapping) else ():
+        if name not in known:
+            raise ValueError(f"compile: jit_compile: torch.compile's options are {', '.join(known)}; found {name!r}.")
+
+
+def learner(setting: Any) -> Callable[[Recipe, Batch], Learned]:
+    """`steps.learn`, or what does the same by the value of `jit_compile`."""
+    if setting == "auto":
+        return Auto()
+    return Compiled(setting if isinstance(setting, Mapping) else {}) if setting is not False else learn
+
+
+class Compiled:
+    """`learn` of one recipe, compiled for batches of one kind. Raises RuntimeError where torch cannot compile it."""
+
+    def __init__(self, options: Mapping[str, Any]):
+        self._options = {"dynamic": False, **options}
+        self._kind: Any = None
+        self._run: Any = None
+        self._given_up = False
+
+    def __call__(self, recipe: Recipe, batch: Batch) -> Learned:
+        if not self.takes(recipe, batch):
+            return learn(recipe, batch)
+        if self._run is None:
+            return self._first(recipe, batch)
+        try:
+            return self._run(*_parts(batch))
+        except _compiler_errors() as error:  # of a graph that was to be made anew: no part of the step was done
+            self._given_up = True
+            warnings.warn(
+                f"jit_compile: torch.compile cannot compile the step anew after a change ({_first_line(error)}): steps "
+                "run without from here on. A number that changes often stays in one graph as a tensor.",
+                RuntimeWarning,
+                stacklevel=2,
+            )
+            return learn(recipe, batch)
+
+    @property
+    def ready(self) -> bool:
+        """Whether there is a graph."""
+        return self._run is not None
+
+    def takes(self, recipe: Recipe, batch: Batch) -> bool:
+        """Whether a batch runs by the graph: the second in succession of one kind makes it, the first what it needs."""
+        if self._given_up or recipe.direct.observed():
+            return False
+        kind = () if self._options["dynamic"] else _kind(batch)
+        again = kind == self._kind
+        if self._run is None:
+            self._kind = kind
+        return again
+
+    def _first(self, recipe: Recipe, batch: Batch) -> Learned:
+        problem: Exception | None = None
+        traces_gradients = hasattr(_settings(), "trace_autograd_ops")  # not in torch 2.6
+        for make in (_whole, _forward) if traces_gradients else (_forward,):
+            run = make(recipe, self._options)
+            try:
+                with warnings.catch_warnings():  # of the compiler, about what it finds between two graphs
+                    warnings.filterwarnings("ignore", "The .grad attribute of a Tensor that is not a leaf", UserWarning)
+                    found = run(*_parts(batch))
+            except _compiler_errors() as error:
+                problem = error
+                continue
+            self._run = run
+            return found
+        raise RuntimeError(
+            f"jit_compile: torch.compile cannot compile the step ({_first_line(problem)}). Compile the model with "
+            "jit_compile=False."
+        ) from problem
+
+
+def _whole(recipe: Recipe, options: Mapping[str, Any]) -> Callable[..., Learned]:
+    """All of `learn` in one graph, gradients included."""
+
+    def run(inputs: Any, targets: Any, weights: Any, size: int) -> Learned:
+        return learn(recipe, Batch(inputs, targets, weights, size))
+
+    compiled = torch.compile(_own(run), **{"fullgraph": True, **options})
+    has_graph = False
+
+    def traced(*given: Any) -> Learned:
+        nonlocal has_graph
+        if has_graph:
+            with suppress(_compiler_errors()[0]):  # gradients without the setting below: something has changed
+                return compiled(*given)
+        with _settings().patch(trace_autograd_ops=True):
+            found = compiled(*given)
+        has_graph = True
+        return found
+
+    return traced
+
+
+def _forward(recipe: Recipe, options: Mapping[str, Any]) -> Callable[..., Learned]:
+    """Forward pass, loss and metrics in as few graphs as can be; their gradients by autograd."""
+
+    def run(inputs: Any, targets: Any, weights: Any, size: int) -> Any:
+        return losses(recipe, Batch(inputs, targets, weights, size))
+
+    compiled = torch.compile(_own(run), **options)
+
+    def with_gradients(*given: Any) -> Learned:
+        loss, values = compiled(*given)
+        parameters = recipe.parameters
+        gradients = torch.autograd.grad(loss, parameters, allow_unused=True) if parameters else ()
+        return Learned(loss.detach(), gradients, values)
+
+    return with_gradients
+
+
+def _own(function: Any) -> Any:
+    """The function with code of its own: torch counts graphs by the code, and gives up after some."""
+    code = function.__code__.replace(co_name=f"{function.__name__}_{id(function)}")
+    return FunctionType(code, function.__globals__, function.__name__, function.__defaults__, function.__closure__)
+
+
+def _settings() -> Any:
+    """Those of the compiler, whose import is left to torch: it takes longer than that of all else."""
+    return importlib.import_module("torch._dynamo.config")
+
+
+def _compiler_errors() -> tuple[type[Exception], ...]:
+    """What torch.compile raises where it cannot."""
+    errors: Any = importlib.import_module("torch._dynamo.exc")
+    return errors.TorchDynamoException, getattr(errors, "FailOnRecompileLimitHit", errors.TorchDynamoException)
+
+
+def _first_line(error: Exception | None) -> str:
+    return f"{type(error).__name__}: {' '.join(str(error).strip().splitlines()[:2])}"
+
+
+def _kind(batch: Batch) -> Any:
+    return [None if tensor is None else (tensor.shape, tensor.dtype) for part in _parts(batch)[:3] for tensor in part]
+
+
+def _parts(batch: Batch) -> tuple[Any, ...]:
+    return batch.inputs, batch.targets, batch.weights, batch.size
+
+
+class Auto:
+    """Steps without a graph, until those that are left make one worth its time; then whichever of the two is faster."""
+
+    def __init__(self) -> None:
+        self._step: Callable[[Recipe, Batch], Learned] = self._wait
+        self._seconds = 0.0  # of earlier runs: one that comes again and again is likely to go on for as long as it did
+        self._allowed = False
+        self._say: Callable[[str], Any] | None = None
+
+    def begin(self, steps: int | None, allowed: bool, say: Callable[[str], Any] | None) -> None:
+        """A run of `steps` begins; None where that is not known.
+
+        `allowed`: whether it may change its way in the middle, and with it the last digits of its numbers. `say` is
+        told, once, what was chosen.
+        """
+        self._left, self._done, self._allowed, self._say = steps, 0, allowed, say
+        self._started = time.perf_counter()
+
+    def end(self) -> None:
+        """The run has ended."""
+        self._seconds += time.perf_counter() - self._started if self._allowed else 0.0
+        self._allowed = False
+
+    def __call__(self, recipe: Recipe, batch: Batch) -> Learned:
+        return self._step(recipe, batch)
+
+    def _wait(self, recipe: Recipe, batch: Batch) -> Learned:
+        if self._allowed:
+            self._done += 1
+            if self._done % LOOK_EVERY == 0 and self._pays(recipe):
+                self._step = _Trial(Compiled({}), (time.perf_counter() - self._started) / self._done, self._decide)
+        return learn(recipe, batch)
+
+    def _pays(self, recipe: Recipe) -> bool:
+        """Whether what compiling is likely to save is more than it is likely to cost."""
+        a_step = (time.perf_counter() - self._started) / self._done
+        left = 0.0 if self._left is None else (self._left - self._done) * a_step
+        cost = SECONDS + SECONDS_A_LAYER * len(recipe.network.layers)
+        return max(left, self._seconds) * LIKELY_GAIN > cost and not _has_islands(recipe)
+
+    def _decide(self, chosen: Callable[[Recipe, Batch], Learned], text: str) -> None:
+        self._step = chosen
+        if self._say is not None:
+            self._say(f"jit_compile='auto': {text}")
+
+
+class _Trial:
+    """Windows of steps with and without a graph in turns; in the end `decide` is told the faster way, and why."""
+
+    def __init__(self, compiled: Compiled, a_step: float, decide: Callable[..., None]):
+        self._ways: list[Callable[[Recipe, Batch], Learned]] = [learn, compiled]
+        self._length, self._decide = max(1, round(WINDOW_SECONDS / a_step)), decide
+        self._times: list[list[float]] = [[], []]
+        self._way, self._count, self._since = 1, 0, 0.0
+
+    def __call__(self, recipe: Recipe, batch: Batch) -> Learned:
+        compiled: Any = self._ways[1]
+        if not compiled.ready:
+            try:
+                return compiled(recipe, batch)
+            except RuntimeError as error:
+                self._decide(learn, f"{error} Steps stay as they are.")
+                return learn(recipe, batch)
+        if self._count == self._length:
+            self._times[self._way].append((_now(batch) - self._since) / self._length)
+            self._way, self._count = 1 - self._way, 0
+        if len(self._times[0]) == WINDOWS:
+            return self._end()(recipe, batch)
+        if self._count == 0:
+            self._since = _now(batch)
+        self._count += 1
+        return self._ways[self._way](recipe, batch)
+
+    def _end(self) -> Callable[[Recipe, Batch], Learned]:
+        eager, compiled = map(statistics.median, self._times)
+        chosen = int(compiled <= WORTH_IT * eager)
+        text = f"a step takes {eager * 1e3:.3g} ms, compiled {compiled * 1e3:.3g} ms"
+        self._decide(self._ways[chosen], f"{text}; {'compiled' if chosen else 'plain'} ones from here on.")
+        return self._ways[chosen]
+
+
+def _now(batch: Batch) -> float:
+    """Seconds, when the device of a batch has done what it was told."""
+    if batch.inputs[0].is_cuda:
+        torch.cuda.synchronize()
+    return time.perf_counter()
+
+
+def _has_islands(recipe: Recipe) -> bool:
+    """Whether most of a step's time may lie in a kernel that no graph holds: torch's own of recurrent layers."""
+    return any(isinstance(module, torch.nn.RNNBase) for module in recipe.network.modules())
