@@ -296,3 +296,36 @@ class Loop:
     def in_order(self) -> Any:
         """Batches as views."""
         return zip(*(each.split(self.batch_size) for each in (*self.inputs, self.targets)), strict=True)
+
+
+class Compiled(Loop):
+    """The loop around a network under torch.compile."""
+
+    def __init__(self, *given: Any):
+        super().__init__(*given)
+        self.network.compile()
+
+
+class Idiomatic(Loop):
+    """The loop as most write it: a DataLoader, Adam with its defaults, numbers read at each step."""
+
+    def __init__(self, *given: Any):
+        super().__init__(*given)
+        self.optimizer = torch.optim.Adam(self.network.parameters(), lr=1e-3, eps=1e-7)
+        self.data = torch.utils.data.TensorDataset(*self.inputs, self.targets)
+
+    def train(self) -> float:
+        network, loss_sum, correct = self.network.train(), 0.0, 0
+        for *inputs, target in torch.utils.data.DataLoader(self.data, self.batch_size, shuffle=True):
+            logits = network(*(each.to(self.device) for each in inputs))
+            target = target.to(self.device)
+            loss = F.cross_entropy(logits, target)
+            self.optimizer.zero_grad()
+            loss.backward()
+            self.optimizer.step()
+            loss_sum += loss.item() * len(target)
+            correct += (logits.argmax(1) == target).sum().item()
+        return loss_sum / len(self.targets)
+
+    def in_order(self) -> Any:
+        return torch.utils.data.DataLoader(self.data, self.batch_size)

@@ -69,7 +69,7 @@ class Peer:
 Epoch = Callable[[], float]
 
 
-def keras(library: str) -> Callable[[str, int, Weights], Epoch]:
+def keras(library: str, jit_compile: bool = False) -> Callable[[str, int, Weights], Epoch]:
     """How Keras 3 and tf_keras are asked for epochs."""
 
     def epochs(name: str, steps: int, weights: Weights) -> Epoch:
@@ -77,7 +77,7 @@ def keras(library: str) -> Callable[[str, int, Weights], Epoch]:
         model = workload.network(importlib.import_module(library))
         workloads.set_weights(model, weights)
         x, y = workloads.samples(workload, steps)
-        workloads.compiled(model)
+        workloads.compiled(model, jit_compile)
         return lambda: workloads.keras_epoch(model, workload, x, y)
 
     return epochs
@@ -135,6 +135,7 @@ def lightning(name: str, steps: int, weights: Weights) -> Epoch:
 
 PEERS: dict[str, Callable[[str, int, Weights], Epoch]] = {
     "keras3": keras("keras"),
+    "keras3_jit": keras("keras", jit_compile=True),
     "tf_keras": keras("tf_keras"),
     "lightning": lightning,
 }

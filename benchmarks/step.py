@@ -39,6 +39,8 @@ class Contender:
     epoch: Callable[[], tuple[float, float]]
     seconds: list[float] = field(default_factory=list)
     losses: list[float] = field(default_factory=list)
+    is_ready: Callable[[], bool] = lambda: True  # whether nothing is left that only the first epochs do
+    warm_up: list[float] = field(default_factory=list)  # seconds of epochs that do not count
 
     def take_turn(self) -> None:
         seconds, loss = self.epoch()

@@ -180,8 +180,9 @@ def set_weights(model: Any, weights: Weights) -> None:
             layer.set_weights(weights[layer.name])
 
 
-def compiled(model: Any) -> Any:
-    model.compile(optimizer="adam", loss="sparse_categorical_crossentropy", metrics=["accuracy"])
+def compiled(model: Any, jit_compile: Any = False) -> Any:
+    loss, metrics = "sparse_categorical_crossentropy", ["accuracy"]
+    model.compile(optimizer="adam", loss=loss, metrics=metrics, jit_compile=jit_compile)
     return model
 
 

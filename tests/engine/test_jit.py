@@ -1,6 +1,7 @@
 """`compile(jit_compile=...)`: one graph for all steps, the same numbers, and a choice that pays."""
 
 import copy
+from functools import partial
 
 import numpy as np
 import pytest
@@ -253,10 +254,14 @@ def recurrent(gate="sigmoid"):
     return Model(inputs, Dense(3, activation="softmax")(hidden))
 
 
-def test_torchs_own_recurrent_kernel_stays_between_graphs():
+@pytest.mark.parametrize("gate", ["sigmoid", "hard_sigmoid"])
+def test_torchs_own_recurrent_kernel_and_the_scan_stay_between_graphs(gate):
     graphs = Graphs()
-    alike(trained(recurrent, graphs.setting), trained(recurrent, False))
+    make = partial(recurrent, gate)
+    alike(trained(make, graphs.setting), trained(make, False))
     assert 2 <= len(graphs.found) <= 4
+    operations = [node.target for module in graphs.found for node in module.graph.nodes]
+    assert sum("sigmoid" in str(target) for target in operations) == 0
 
 
 class Opaque(Layer):
@@ -352,7 +357,7 @@ class Clock:
             return step
 
         class Compiled:
-            def __init__(self, options):
+            def __init__(self, options, changes):
                 self.ready = False
 
             def __call__(self, recipe, batch):
@@ -421,9 +426,10 @@ def test_auto_changes_nothing_where_numbers_are_to_come_again_bit_by_bit(monkeyp
     assert set(clock.steps) == {"plain"}
 
 
-def test_auto_leaves_torchs_own_recurrent_kernels_alone(monkeypatch):
+@pytest.mark.parametrize("gate", ["sigmoid", "hard_sigmoid"])
+def test_auto_leaves_what_walks_along_time_alone(monkeypatch, gate):
     clock = Clock(monkeypatch)
-    model = recurrent()
+    model = recurrent(gate)
     model.compile("sgd", "sparse_categorical_crossentropy")
     model.fit(*samples(model, 400), batch_size=2, verbose=0)
     assert set(clock.steps) == {"plain"}

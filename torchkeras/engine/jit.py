@@ -13,7 +13,6 @@ import statistics
 import time
 import warnings
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from types import FunctionType
 from typing import Any
 
@@ -22,6 +21,7 @@ import torch
 from torchkeras.engine.data import Batch
 from torchkeras.engine.recipe import Recipe
 from torchkeras.engine.steps import Learned, learn, losses
+from torchkeras.engine.tracing import islands
 
 # What is known before anything is compiled: seconds that it takes (two slow cores; for the graph, for each layer), and
 # the share of a step's time that it is likely to save.
@@ -54,7 +54,8 @@ def learner(setting: Any) -> Callable[[Recipe, Batch], Learned]:
 class Compiled:
     """`learn` of one recipe, compiled for batches of one kind. Raises RuntimeError where torch cannot compile it."""
 
-    def __init__(self, options: Mapping[str, Any]):
+    def __init__(self, options: Mapping[str, Any], changes: int = 4):
+        self._changes = changes  # after so many the graph is given up
         self._options = {"dynamic": False, **options}
         self._kind: Any = None
         self._run: Any = None
@@ -96,11 +97,12 @@ class Compiled:
         problem: Exception | None = None
         traces_gradients = hasattr(_settings(), "trace_autograd_ops")  # not in torch 2.6
         for make in (_whole, _forward) if traces_gradients else (_forward,):
-            run = make(recipe, self._options)
+            run = make(recipe, self._options, self._changes)
             try:
                 with warnings.catch_warnings():  # of the compiler, about what it finds between two graphs
                     warnings.filterwarnings("ignore", "The .grad attribute of a Tensor that is not a leaf", UserWarning)
-                    found = run(*_parts(batch))
+                    with islands():
+                        found = run(*_parts(batch))
             except _compiler_errors() as error:
                 problem = error
                 continue
@@ -112,29 +114,32 @@ class Compiled:
         ) from problem
 
 
-def _whole(recipe: Recipe, options: Mapping[str, Any]) -> Callable[..., Learned]:
+def _whole(recipe: Recipe, options: Mapping[str, Any], changes: int) -> Callable[..., Learned]:
     """All of `learn` in one graph, gradients included."""
 
     def run(inputs: Any, targets: Any, weights: Any, size: int) -> Learned:
         return learn(recipe, Batch(inputs, targets, weights, size))
 
     compiled = torch.compile(_own(run), **{"fullgraph": True, **options})
-    has_graph = False
+    graphs = 0
 
     def traced(*given: Any) -> Learned:
-        nonlocal has_graph
-        if has_graph:
-            with suppress(_compiler_errors()[0]):  # gradients without the setting below: something has changed
+        nonlocal graphs
+        if graphs:
+            try:
                 return compiled(*given)
+            except _compiler_errors():  # gradients without the setting below: something has changed
+                if graphs > changes:
+                    raise
         with _settings().patch(trace_autograd_ops=True):
             found = compiled(*given)
-        has_graph = True
+        graphs += 1
         return found
 
     return traced
 
 
-def _forward(recipe: Recipe, options: Mapping[str, Any]) -> Callable[..., Learned]:
+def _forward(recipe: Recipe, options: Mapping[str, Any], changes: int) -> Callable[..., Learned]:
     """Forward pass, loss and metrics in as few graphs as can be; their gradients by autograd."""
 
     def run(inputs: Any, targets: Any, weights: Any, size: int) -> Any:
@@ -143,7 +148,8 @@ def _forward(recipe: Recipe, options: Mapping[str, Any]) -> Callable[..., Learne
     compiled = torch.compile(_own(run), **options)
 
     def with_gradients(*given: Any) -> Learned:
-        loss, values = compiled(*given)
+        with islands():
+            loss, values = compiled(*given)
         parameters = recipe.parameters
         gradients = torch.autograd.grad(loss, parameters, allow_unused=True) if parameters else ()
         return Learned(loss.detach(), gradients, values)
@@ -186,6 +192,7 @@ class Auto:
     def __init__(self) -> None:
         self._step: Callable[[Recipe, Batch], Learned] = self._wait
         self._seconds = 0.0  # of earlier runs: one that comes again and again is likely to go on for as long as it did
+        self._looks = 0
         self._allowed = False
         self._say: Callable[[str], Any] | None = None
 
@@ -203,22 +210,31 @@ class Auto:
         self._seconds += time.perf_counter() - self._started if self._allowed else 0.0
         self._allowed = False
 
+    @property
+    def tries(self) -> bool:
+        """Whether the two are being measured."""
+        return isinstance(self._step, _Trial)
+
     def __call__(self, recipe: Recipe, batch: Batch) -> Learned:
         return self._step(recipe, batch)
 
     def _wait(self, recipe: Recipe, batch: Batch) -> Learned:
         if self._allowed:
+            self._looks += 1
+            if self._looks % LOOK_EVERY == 0 and self._done and self._pays(recipe):
+                self._step = _Trial(Compiled({}, changes=1), self._a_step(), self._decide)
             self._done += 1
-            if self._done % LOOK_EVERY == 0 and self._pays(recipe):
-                self._step = _Trial(Compiled({}), (time.perf_counter() - self._started) / self._done, self._decide)
         return learn(recipe, batch)
+
+    def _a_step(self) -> float:
+        """Seconds of a step of this run so far."""
+        return (time.perf_counter() - self._started) / self._done
 
     def _pays(self, recipe: Recipe) -> bool:
         """Whether what compiling is likely to save is more than it is likely to cost."""
-        a_step = (time.perf_counter() - self._started) / self._done
-        left = 0.0 if self._left is None else (self._left - self._done) * a_step
+        left = 0.0 if self._left is None else (self._left - self._done) * self._a_step()
         cost = SECONDS + SECONDS_A_LAYER * len(recipe.network.layers)
-        return max(left, self._seconds) * LIKELY_GAIN > cost and not _has_islands(recipe)
+        return max(left, self._seconds) * LIKELY_GAIN > cost and not _walks(recipe)
 
     def _decide(self, chosen: Callable[[Recipe, Batch], Learned], text: str) -> None:
         self._step = chosen
@@ -268,6 +284,6 @@ def _now(batch: Batch) -> float:
     return time.perf_counter()
 
 
-def _has_islands(recipe: Recipe) -> bool:
-    """Whether most of a step's time may lie in a kernel that no graph holds: torch's own of recurrent layers."""
-    return any(isinstance(module, torch.nn.RNNBase) for module in recipe.network.modules())
+def _walks(recipe: Recipe) -> bool:
+    """Whether a layer walks along time, where a graph would hold little or be large."""
+    return any(getattr(module, "walks", False) for module in recipe.network.modules())

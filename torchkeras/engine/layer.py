@@ -65,6 +65,7 @@ class Layer(Calls, Adding, WeightOwner):
     keeps_shape: bool = False  # the output has the shape and dtype of the (floating-point) input
     supports_masking: bool = False
     overwritable: bool = False  # the output has memory of its own, and no gradient needs its values
+    walks: bool = False  # computes step after step along time, where torch.compile gains little
     commutes_with_relu: bool = False  # relu before and after it are one, gradients too, and its output is overwritable
     ends_in: str | None = None  # "softmax" or "sigmoid", where `logits` gives what comes before it
 

@@ -1,5 +1,8 @@
 """Whether operations run now, or are being recorded to be run later, by other rules."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 import torch
 
 
@@ -9,3 +12,22 @@ def traced() -> bool:
     Neither can follow what looks at values or writes by hand into memory: a layer then keeps to plain operations.
     """
     return torch.compiler.is_compiling() or torch._C._are_functorch_transforms_active()
+
+
+class _Islands:
+    wanted = False
+
+
+@contextmanager
+def islands() -> Iterator[None]:
+    """Inside, what torch.compile could only write out step by step stays apart from its graphs, as it is."""
+    _Islands.wanted = True
+    try:
+        yield
+    finally:
+        _Islands.wanted = False
+
+
+def is_island() -> bool:
+    """Whether such a thing is to stay apart now."""
+    return _Islands.wanted and torch.compiler.is_compiling()

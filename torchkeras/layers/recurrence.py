@@ -17,7 +17,7 @@ from torchkeras.engine.layer import Layer
 from torchkeras.engine.options import NEWER, one_of
 from torchkeras.engine.spec import InputSpec
 from torchkeras.engine.symbol import Shape, as_list, unpacked
-from torchkeras.engine.tracing import traced
+from torchkeras.engine.tracing import is_island, traced
 from torchkeras.layers.scan import Mask
 
 States = tuple[Tensor, ...]
@@ -62,6 +62,7 @@ class Recurrent(Layer, abstract=True):
 
     input_ndim = 3
     supports_masking = True
+    walks = True
     state_count = 1
     takes_constants = False
     num_constants: int | None = None  # how many constants end the list of inputs
@@ -269,7 +270,8 @@ class TorchRecurrent(Recurrent, abstract=True):
         return "loop" if plain or self.scan_gate is None else "scan"
 
     def forward(self, inputs: Any, mask: Any = None, training: bool | None = None) -> Any:
-        island = self._fused and torch.compiler.is_compiling()
+        scans = self.scan_gate is not None and not self.unroll
+        island = (self._fused and torch.compiler.is_compiling()) or (scans and is_island())
         return (_forward_in_eager_mode if island else Recurrent.forward)(self, inputs, mask, training)
 
     def walk(self, sequence: Tensor, mask: Mask, states: States, constants: Constants, training: bool) -> Stepped:

@@ -1,0 +1,166 @@
+"""All workloads, all contenders, in one run: writes its table into `docs/performance.md`.
+
+    python benchmarks/suite.py [--only mlp] [--rounds 7] [--write] [--peer keras3=/path/to/python]
+
+On each workload of `workloads.py` the contenders start from the same weights and take turns, an epoch each; a ratio is
+the median of the rounds' ratios to the tuned loop. All are warmed up before, as long as they compile; what that took is
+counted apart. `jit_compile="auto"` measures at once here, where in a training it waits until that pays. Peers run in
+environments of their own, see `peers.py`; those without `--peer` are left out. The loading of a file is measured in
+fresh processes.
+"""
+
+import argparse
+import statistics
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import by_hand
+import loading
+import torch
+import workloads
+from peers import PEERS, Peer
+from step import Contender, check, named_python, timed
+from workloads import WORKLOADS
+
+import torchkeras
+import torchkeras.layers
+import torchkeras.models
+from torchkeras.engine import jit
+
+DOCUMENT = Path(__file__).parents[1] / "docs" / "performance.md"
+BEGIN, END = "<!-- benchmarks/suite.py -->\n", "<!-- end -->\n"
+TUNED = "tuned"
+OURS = {"torchkeras": False, "torchkeras auto": "auto"}
+STEPS = {"mlp": 200, "cnn": 8, "resnet20": 3, "lstm": 60, "masked_lstm": 60, "transformer": 60, "embeddings": 200}
+STEPS |= {"evaluate": 600, "predict": 600}
+WARM_UP_STEPS = 34  # "auto" looks at every 16th step whether to measure
+ALIKE = 0.25  # as far as losses may come apart, where the order of samples and what is dropped differ
+SAME = 1e-3
+
+
+def contenders(name: str, steps: int, pythons: dict[str, str]) -> tuple[list[Contender], list[Peer]]:
+    """Everyone, the tuned loop first."""
+    workload = WORKLOADS[name]
+    x, y = workloads.samples(workload, steps)
+    resident, target = [torch.from_numpy(array) for array in x], torch.from_numpy(y)
+    found, weights = [], {}
+    for kind, setting in OURS.items():
+        torch.manual_seed(0)
+        torchkeras.clear_session()
+        model = workloads.compiled(workload.network(torchkeras), jit_compile=setting)
+        weights = weights or workloads.weights_of(model)
+        workloads.set_weights(model, weights)
+        epoch = lambda model=model: workloads.keras_epoch(model, workload, resident, target)  # noqa: E731
+        found.append(
+            Contender(kind, timed(epoch), is_ready=lambda model=model: not getattr(model._learn, "tries", False))
+        )
+    loops = {TUNED: by_hand.Loop, "idiomatic": by_hand.Idiomatic, "tuned, torch.compile": by_hand.Compiled}
+    made = [Contender(kind, timed(loop(name, workload, x, y, weights, "cpu").epoch)) for kind, loop in loops.items()]
+    peers = [Peer(kind, python, name, steps, weights) for kind, python in pythons.items()]
+    return [*made, *found, *(Contender(peer.kind, peer.epoch) for peer in peers)], peers
+
+
+def measure(name: str, rounds: int, pythons: dict[str, str]) -> list[Contender]:
+    """Warm up and time all contenders. Asserts that their losses are alike at the first epoch and at the last."""
+    each, peers = contenders(name, STEPS[name], pythons)
+    relative = ALIKE if WORKLOADS[name].mode == "fit" else SAME
+    try:
+        for contender in each:
+            while len(contender.seconds) * STEPS[name] < WARM_UP_STEPS or not contender.is_ready():
+                contender.take_turn()
+        check(name, each, each[0].losses[-1], relative, ALIKE if WORKLOADS[name].mode == "fit" else 0.0)
+        for contender in each:
+            contender.warm_up, contender.seconds = contender.seconds, []
+        for number in range(rounds):
+            first = number % len(each)  # none always comes first
+            for contender in each[first:] + each[:first]:
+                contender.take_turn()
+    finally:
+        for peer in peers:
+            peer.close()
+    return each
+
+
+def cells(name: str, each: list[Contender]) -> tuple[dict[str, str], dict[str, str]]:
+    """Of each contender the ratio to the tuned loop (of that milliseconds a step), and the seconds of compiling."""
+    tuned = each[0].seconds
+    found = {TUNED: f"{statistics.median(tuned) * 1e3 / STEPS[name]:.3g} ms"}
+    for contender in each[1:]:
+        ratio = statistics.median(a / b for a, b in zip(contender.seconds, tuned, strict=True))
+        found[contender.name] = f"{ratio:.2f}" if ratio >= 2 else f"{ratio:.3f}"
+    compiling = {
+        contender.name: f"{sum(contender.warm_up) - len(contender.warm_up) * statistics.median(contender.seconds):.0f}"
+        for contender in each
+        if contender.name in ("tuned, torch.compile", "torchkeras auto", "keras3_jit")
+    }
+    return found, compiling
+
+
+def loads(rounds: int, pythons: dict[str, str]) -> dict[str, str]:
+    """Seconds of `load_model` on a file of VGG16's shapes, each in a fresh process: ratios to torchkeras."""
+    code = (
+        "import sys, time, importlib; keras = importlib.import_module(sys.argv[1]); start = time.perf_counter(); "
+        "keras.models.load_model(sys.argv[2], compile=False); print(time.perf_counter() - start)"
+    )
+    libraries = {"keras3": "keras", "tf_keras": "tf_keras"}
+    readers = {"torchkeras": (sys.executable, "torchkeras")}
+    readers |= {kind: (pythons[kind], library) for kind, library in libraries.items() if kind in pythons}
+    seconds: dict[str, list[float]] = {kind: [] for kind in readers}
+    with tempfile.TemporaryDirectory() as folder:
+        torchkeras.clear_session()
+        path = f"{folder}/vgg16.h5"
+        loading.vgg16(64).save(path)
+        environment = {"KERAS_BACKEND": "torch", "TF_CPP_MIN_LOG_LEVEL": "3", "PATH": ""}
+        for _ in range(rounds):
+            for kind, (python, library) in readers.items():
+                own = {"PYTHONPATH": str(Path(torchkeras.__file__).parents[1])} if kind == "torchkeras" else {}
+                done = subprocess.run(
+                    [python, "-c", code, library, path], env={**environment, **own}, capture_output=True, check=True
+                )
+                seconds[kind].append(float(done.stdout.split()[-1]))
+    ours = statistics.median(seconds["torchkeras"])
+    others = {kind: f"{statistics.median(found) / ours:.2f}" for kind, found in seconds.items() if kind != "torchkeras"}
+    return {"torchkeras": f"{ours:.2f} s", **others}
+
+
+def table(rows: dict[str, dict[str, str]]) -> str:
+    """A table of Markdown: a row for each name, a column for whatever any row has."""
+    columns = list(dict.fromkeys(column for row in rows.values() for column in row))
+    lines = ["| | " + " | ".join(columns) + " |", "|---" * (len(columns) + 1) + "|"]
+    lines += [
+        f"| {name} | " + " | ".join(row.get(column, "") for column in columns) + " |" for name, row in rows.items()
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def main() -> None:
+    options = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    options.add_argument("--rounds", type=int, default=7, help="timed rounds")
+    options.add_argument("--only", choices=WORKLOADS, action="append", help="a workload; may be given again")
+    options.add_argument("--write", action="store_true", help=f"write the table into {DOCUMENT.name}")
+    options.add_argument("--peer", type=named_python, action="append", default=[], help="kind=python; may come again")
+    chosen = options.parse_args()
+    pythons = dict(chosen.peer)
+    jit.SECONDS = jit.SECONDS_A_LAYER = 0.0  # "auto" measures at once
+    ratios, compiling = {}, {}
+    for name in chosen.only or WORKLOADS:
+        ratios[name], compiling[name] = cells(name, measure(name, chosen.rounds, pythons))
+        print(name, ratios[name], "seconds of compiling:", compiling[name], flush=True)
+    loaded = {"load_model, 553 MB": loads(min(chosen.rounds, 5), pythons)}
+    left_out = ", ".join(kind for kind in PEERS if kind not in pythons) or "none"
+    machine = f"torch {torch.__version__}, {torch.get_num_threads()} threads"
+    text = (
+        f"{machine}, {chosen.rounds} rounds; left out: {left_out}.\n\n"
+        f"{table(ratios)}\nSeconds of compiling, before the first of these rounds:\n\n{table(compiling)}\n"
+        f"Loading, ratios to torchkeras:\n\n{table(loaded)}"
+    )
+    print(text)
+    if chosen.write:
+        before, _, rest = DOCUMENT.read_text().partition(BEGIN)
+        DOCUMENT.write_text(before + BEGIN + text + END + rest.partition(END)[2])
+
+
+if __name__ == "__main__":
+    main()
