@@ -161,6 +161,21 @@ def test_several_outputs_with_a_metric_each():
     assert len(graphs.found) == 1
 
 
+@pytest.mark.slow
+def test_a_mode_that_captures_keeps_the_numbers_of_each_batch():
+    read_late = [[], []]
+
+    def callbacks(kept):
+        return [LambdaCallback(on_batch_end=lambda batch, logs: kept.append(logs))]
+
+    settings = ({"mode": "reduce-overhead"}, False)
+    found = [
+        trained(mlp, setting, callbacks=callbacks(kept)) for setting, kept in zip(settings, read_late, strict=True)
+    ]
+    alike(*found, rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(*([logs["loss"] for logs in kept] for kept in read_late), rtol=1e-4)
+
+
 @pytest.mark.parametrize("make", [mlp, pytest.param(cnn, marks=pytest.mark.slow)])
 def test_the_code_that_torch_makes_gives_the_numbers_of_plain_steps(make):
     found = [trained(make, setting, optimizer="sgd") for setting in (True, False)]

@@ -27,6 +27,7 @@ from torchkeras.engine.tracing import islands
 # the share of a step's time that it is likely to save.
 SECONDS, SECONDS_A_LAYER, LIKELY_GAIN = 20.0, 1.0, 0.3
 LOOK_EVERY = 16  # steps
+CAPTURING = ("reduce-overhead", "max-autotune")  # torch.compile's modes that capture CUDA graphs
 WINDOWS, WINDOW_SECONDS = 7, 0.1  # of the trial: so many of each, one after the other
 WORTH_IT = 0.97  # of the time of an eager step
 
@@ -67,7 +68,12 @@ class Compiled:
         if self._run is None:
             return self._first(recipe, batch)
         try:
-            return self._run(*_parts(batch))
+            if self._options.get("mode") not in CAPTURING:
+                return self._run(*_parts(batch))
+            # A CUDA graph writes its outputs to one place, step by step; logs are read late.
+            torch.compiler.cudagraph_mark_step_begin()
+            found = self._run(*_parts(batch))
+            return found._replace(values={name: value.clone() for name, value in found.values.items()})
         except _compiler_errors() as error:  # of a graph that was to be made anew: no part of the step was done
             self._given_up = True
             warnings.warn(
