@@ -37,6 +37,7 @@ class Compiling(Extending, abstract=True):
     target_tensors: Any = None
     on_nonfinite: str | None = None
     jit_compile: Any = "auto"
+    cuda_graph: Any = "auto"
     _learn: Any = None
     _recipe: Recipe | None = None
     _placed: list[Any] | None = None
@@ -52,6 +53,7 @@ class Compiling(Extending, abstract=True):
         target_tensors: Any = None,
         on_nonfinite: str | None = None,
         jit_compile: Any = "auto",
+        cuda_graph: Any = "auto",
     ) -> None:
         """Settle how the model is trained.
 
@@ -64,10 +66,11 @@ class Compiling(Extending, abstract=True):
         finite number: "stop", "skip" the batch, "raise", or (None) nothing; see `engine.guard`. `jit_compile`: True
         to run the built-in train step's forward pass, loss, gradients and metrics as one graph of torch.compile; a dict
         of its options; False not to; "auto" to measure both once a run is long enough to repay compiling, and keep the
-        faster; see `engine.jit`. Which weights train is settled here too. Raises ValueError for an unknown name or a
-        list of another length.
+        faster; see `engine.jit`. `cuda_graph`: True to capture that part of the step in a CUDA graph, compiled or not;
+        "auto" to let what "auto" compiles be captured on a CUDA device. Which weights train is settled here too. Raises
+        ValueError for an unknown name or a list of another length.
         """
-        check_jit(jit_compile)
+        check_jit(jit_compile, cuda_graph)
         if on_nonfinite not in POLICIES:
             raise ValueError(f"compile: on_nonfinite must be None, 'stop', 'skip' or 'raise'; found {on_nonfinite!r}.")
         if any(isinstance(tensor, KerasTensor) for tensor in as_list(target_tensors)):
@@ -76,7 +79,7 @@ class Compiling(Extending, abstract=True):
         self.optimizer = optimizers.get(optimizer)
         # Not by setattr: torch would make a loss or a metric that is a module a part of the model.
         self.__dict__.update(loss=loss, metrics=metrics or [], loss_weights=loss_weights, on_nonfinite=on_nonfinite)
-        self.__dict__.update(jit_compile=jit_compile)
+        self.__dict__.update(jit_compile=jit_compile, cuda_graph=cuda_graph)
         self.__dict__.update(weighted_metrics=weighted_metrics, target_tensors=target_tensors)
         self.sample_weight_mode = sample_weight_mode
         if self._graph is not None:
@@ -100,10 +103,11 @@ class Compiling(Extending, abstract=True):
         )
         owns_loss = type(self).compute_loss is not Extending.compute_loss
         owns_step = own_step(self, "train") is not None
-        if owns_step and self.jit_compile not in (False, "auto"):
+        if owns_step and (self.jit_compile not in (False, "auto") or self.cuda_graph is True):
+            named = "cuda_graph=True" if self.cuda_graph is True else f"jit_compile={self.jit_compile!r}"
             raise ValueError(
-                f"compile: jit_compile={self.jit_compile!r} is for the built-in train step; {type(self).__name__} has "
-                "one of its own: compile what it calls by torch.compile, and leave jit_compile away."
+                f"compile: {named} is for the built-in train step; {type(self).__name__} has "
+                "one of its own: compile what it calls by torch.compile, and leave that option away."
             )
         if owns_loss:  # which may want probabilities
             targets = [replace(target, logits=None) for target in targets]
@@ -130,7 +134,7 @@ class Compiling(Extending, abstract=True):
             self._own_loss if owns_loss else None,
             (self, network, *(self.outputs[target.index]._keras_history.layer for target in targets)),
         )
-        self.__dict__["_learn"] = learner(self.jit_compile)
+        self.__dict__["_learn"] = learner(self.jit_compile, self.cuda_graph)
         if owns_step:
             self.__dict__["_marks_masks"] = any(tensor._keras_mask is not None for tensor in self.outputs)
         self._hook_activities(owns_step)

@@ -27,13 +27,21 @@ from torchkeras.engine.tracing import islands
 # the share of a step's time that it is likely to save.
 SECONDS, SECONDS_A_LAYER, LIKELY_GAIN = 20.0, 1.0, 0.3
 LOOK_EVERY = 16  # steps
-CAPTURING = ("reduce-overhead", "max-autotune")  # torch.compile's modes that capture CUDA graphs
+CAPTURED, CAPTURED_AS_IT_IS = {"mode": "reduce-overhead"}, {"backend": "cudagraphs"}  # as torch.compile has them
+CAPTURING = ("reduce-overhead", "max-autotune", "cudagraphs")  # its modes and backends that capture CUDA graphs
 WINDOWS, WINDOW_SECONDS = 7, 0.1  # of the trial: so many of each, one after the other
 WORTH_IT = 0.97  # of the time of an eager step
 
 
-def check(setting: Any) -> None:
-    """Raise ValueError for what is no value of `jit_compile`."""
+def check(setting: Any, cuda_graph: Any) -> None:
+    """Raise ValueError for what is no value of `jit_compile` or `cuda_graph`."""
+    if not (isinstance(cuda_graph, bool) or cuda_graph == "auto"):
+        raise ValueError(f"compile: cuda_graph must be True, False or 'auto'; found {cuda_graph!r}.")
+    if cuda_graph is True and isinstance(setting, Mapping) and setting.keys() & {"mode", "backend"}:
+        raise ValueError(
+            "compile: cuda_graph=True chooses torch.compile's mode or backend, and so does jit_compile="
+            f"{dict(setting)!r}: give one of the two."
+        )
     if not (isinstance(setting, (bool, Mapping)) or setting == "auto"):
         raise ValueError(
             "compile: jit_compile must be True, False, 'auto' or a dict of options of torch.compile; "
@@ -45,11 +53,14 @@ def check(setting: Any) -> None:
             raise ValueError(f"compile: jit_compile: torch.compile's options are {', '.join(known)}; found {name!r}.")
 
 
-def learner(setting: Any) -> Callable[[Recipe, Batch], Learned]:
-    """`steps.learn`, or what does the same by the value of `jit_compile`."""
+def learner(setting: Any, cuda_graph: Any) -> Callable[[Recipe, Batch], Learned]:
+    """`steps.learn`, or what does the same by the values of `jit_compile` and `cuda_graph`."""
     if setting == "auto":
-        return Auto()
-    return Compiled(setting if isinstance(setting, Mapping) else {}) if setting is not False else learn
+        return Auto(captures=cuda_graph is not False)
+    options = dict(setting) if isinstance(setting, Mapping) else {}
+    if cuda_graph is True:
+        return Captured({**options, **(CAPTURED_AS_IT_IS if setting is False else CAPTURED)})
+    return learn if setting is False else Compiled(options)
 
 
 class Compiled:
@@ -58,6 +69,7 @@ class Compiled:
     def __init__(self, options: Mapping[str, Any], changes: int = 4):
         self._changes = changes  # after so many the graph is given up
         self._options = {"dynamic": False, **options}
+        self._captures = any(self._options.get(name) in CAPTURING for name in ("mode", "backend"))
         self._kind: Any = None
         self._run: Any = None
         self._given_up = False
@@ -68,7 +80,7 @@ class Compiled:
         if self._run is None:
             return self._first(recipe, batch)
         try:
-            if self._options.get("mode") not in CAPTURING:
+            if not self._captures:
                 return self._run(*_parts(batch))
             # A CUDA graph writes its outputs to one place, step by step; logs are read late.
             torch.compiler.cudagraph_mark_step_begin()
@@ -118,6 +130,17 @@ class Compiled:
             f"jit_compile: torch.compile cannot compile the step ({_first_line(problem)}). Compile the model with "
             "jit_compile=False."
         ) from problem
+
+
+class Captured(Compiled):
+    """The same, captured in a CUDA graph. Raises RuntimeError for data that is not on a CUDA device."""
+
+    def takes(self, recipe: Recipe, batch: Batch) -> bool:
+        if not batch.inputs[0].is_cuda:
+            raise RuntimeError(
+                f"compile: cuda_graph=True captures steps on a CUDA device; the model is on {batch.inputs[0].device}."
+            )
+        return super().takes(recipe, batch)
 
 
 def _whole(recipe: Recipe, options: Mapping[str, Any], changes: int) -> Callable[..., Learned]:
@@ -195,7 +218,8 @@ def _parts(batch: Batch) -> tuple[Any, ...]:
 class Auto:
     """Steps without a graph, until those that are left make one worth its time; then whichever of the two is faster."""
 
-    def __init__(self) -> None:
+    def __init__(self, captures: bool) -> None:
+        self._captures = captures  # whether a graph is captured, where there is a device for it
         self._step: Callable[[Recipe, Batch], Learned] = self._wait
         self._seconds = 0.0  # of earlier runs: one that comes again and again is likely to go on for as long as it did
         self._looks = 0
@@ -228,7 +252,8 @@ class Auto:
         if self._allowed:
             self._looks += 1
             if self._looks % LOOK_EVERY == 0 and self._done and self._pays(recipe):
-                self._step = _Trial(Compiled({}, changes=1), self._a_step(), self._decide)
+                options = CAPTURED if self._captures and batch.inputs[0].is_cuda else {}
+                self._step = _Trial(Compiled(options, changes=1), self._a_step(), self._decide)
             self._done += 1
         return learn(recipe, batch)
 
