@@ -23,6 +23,7 @@ from torchkeras.layers import (
     Activation,
     Add,
     BatchNormalization,
+    Bidirectional,
     Conv1D,
     Conv1DTranspose,
     Conv2D,
@@ -342,6 +343,14 @@ def test_another_axis_than_that_of_the_channels_is_left_alone():
     x = images(5, (7, 6, 3))
     assert folded(model) == []
     np.testing.assert_array_equal(model.predict(x), expected(model, x))
+
+
+def test_a_module_of_another_size_in_a_layers_place_is_no_fold():
+    model = sequence(lambda: Dense(4, name="dense"), BatchNormalization)()
+    model.get_layer("dense").linear = nn.Linear(6, 1)
+    assert folded(model) == []
+    with pytest.raises(RuntimeError, match="running_mean should contain 1 elements not 4"):
+        model.predict(images(6, (6,)))
 
 
 def test_a_layer_that_a_wrapper_calls_as_well_keeps_its_weights_there():
@@ -680,6 +689,9 @@ def test_not_where_something_could_keep_a_tensor():
     assert modes_of(Model(inputs, Activation(lambda value: value)(inputs)), x, batch_size=2) == {False}
     assert modes_of(network(), x, batch_size=2, callbacks=[Callback()]) == {False}
     assert modes_of(network(), (x[:2] for _ in range(32)), steps=32) == {False}
+    steps = Input(batch_shape=(2, 5, 3))
+    carried = Model(steps, Bidirectional(LSTM(4, stateful=True))(steps))
+    assert modes_of(carried, images(64, (5, 3)), batch_size=2) == {False}
     watched = network()
     watched.get_layer("last").register_forward_hook(lambda *_: None)
     assert modes_of(watched, x, batch_size=2) == {False}

@@ -113,8 +113,18 @@ def frozen(network: Network, copied: dict[int, Any] | None = None) -> Network:
 
 def folds(network: Network, samples: float = inf) -> list[Fold]:
     """What can be folded in a network in evaluation, and is worth it for so many samples."""
-    found = (_fold(before, node, samples) for before, node in network._graphed.chained if _can_join(before, node))
-    return [fold for fold in found if fold is not None]
+    found = []
+    for before, node in network._graphed.chained:
+        values = samples * _size(node) - CALLS_WORTH  # that it may take to scale a kernel
+        if values >= 0 and _can_join(before, node) and (fold := _fold(before, node, values)) is not None:
+            found.append(fold)
+    return found
+
+
+def _size(node: Node) -> float:
+    """The number of values that a call takes of each sample; infinite where it is not known."""
+    sizes = node.input_shapes[0][1:]
+    return inf if None in sizes else prod(size for size in sizes if size is not None)
 
 
 def _can_join(before: Node, node: Node) -> bool:
@@ -133,13 +143,11 @@ def _can_join(before: Node, node: Node) -> bool:
     )
 
 
-def _fold(before: Node, node: Node, samples: float) -> Fold | None:
-    """The two calls as one; None where it costs more than it saves, or where their tensors do not fit."""
+def _fold(before: Node, node: Node, values: float) -> Fold | None:
+    """The two calls as one; None for a kernel of more than so many values, and where their tensors do not fit."""
     layer: Any = before.layer
     module, (tensor,) = layer._modules[layer._product], node.input_tensors
-    sizes = tensor.shape[1:]
-    values = inf if None in sizes else samples * prod(size for size in sizes if size is not None)
-    if values < module.weight.numel() + CALLS_WORTH:  # each is read and written once
+    if module.weight.numel() > values:  # as the values that are normalized, each is read and written once
         return None
     affine = node.layer._affine()
     if affine is None or not _fits(affine, module, getattr(layer, "channel_axis", -1), tensor.ndim):
@@ -156,7 +164,8 @@ def _fits(affine: tuple[int, Tensor, Tensor], module: Any, channel_axis: int, nd
     axis, scale, _ = affine
     tensors = [tensor for tensor in (scale, module.weight, module.bias) if tensor is not None]
     plain = all(type(tensor) in (Tensor, nn.Parameter) and tensor.device == scale.device for tensor in tensors)
-    return plain and axis % ndim == channel_axis % ndim
+    outputs = module.weight.shape[OUTPUT_AXES[type(module)]]
+    return plain and axis % ndim == channel_axis % ndim and len(scale) == outputs
 
 
 def _scaled(module: Any, scale: Tensor, shift: Tensor) -> nn.Module:
@@ -194,11 +203,13 @@ def keeps_no_tensor(run: Direct) -> bool:
     network: Any = run._network
     devices = {tensor.device.type for tensor in islice(network.parameters(), 1)}
     casts = any(map(torch.is_autocast_enabled, devices))
-    return not (run.observed() or casts or network.stateful) and all(map(_is_known, network.modules()))
+    return not (run.observed() or casts) and all(map(_is_harmless, network.modules()))
 
 
-def _is_known(module: nn.Module) -> bool:
-    """Whether a module's class, and the functions that a layer was given, are torch's or this package's."""
+def _is_harmless(module: nn.Module) -> bool:
+    """Whether a module's class, and the functions that a layer was given, are torch's or this package's; no state."""
+    if getattr(module, "stateful", False):
+        return False
     given = [value for value in vars(module).values() if callable(value)] if isinstance(module, Layer) else []
     names = (type(module).__module__, *(getattr(value, "__module__", None) or "" for value in given))
     return all(name.partition(".")[0] in (OWN_PACKAGE, "torch") for name in names)
