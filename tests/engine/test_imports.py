@@ -45,7 +45,7 @@ ORDER = [
         "engine.summary",
         "engine.notebook",
     ),
-    "engine.network",
+    *("engine.network", "engine.inference"),
     *(
         "engine.rng",
         "engine.prefetch",
@@ -68,6 +68,7 @@ ORDER = [
         "engine.loop",
         "engine.late",
         "engine.run",
+        "engine.gathered",
         "engine.fitting",
         "engine.extending",
         "engine.compiling",

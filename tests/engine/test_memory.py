@@ -168,10 +168,10 @@ def test_a_prediction_that_is_a_part_does_not_keep_the_whole():
         def on_predict_end(self, logs=None):
             gc.collect()
             tensors = [each for each in gc.get_objects() if type(each) is torch.Tensor]
-            kept.extend(each.untyped_storage().nbytes() for each in tensors if each.shape == (8, 1))
+            kept.extend(each.untyped_storage().nbytes() for each in tensors if each.shape in ((8, 1), (80, 1)))
 
     assert model.predict(np.ones((80, 1000), "float32"), batch_size=8, callbacks=[Looks()]).shape == (80, 1)
-    assert kept.count(32) >= 10  # other tensors of this size may be about
+    assert kept.count(320) >= 1  # that of all samples
     assert kept.count(32_000) <= 1  # the last output itself
 
 

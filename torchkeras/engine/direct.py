@@ -34,7 +34,11 @@ class Direct:
         modules = list(self._network.modules())
         self._hooks = [getattr(module, name) for module in modules for name in HOOKS]
         self._replaced = any("forward" in vars(m) or m._compiled_call_impl is not None for m in modules)
-        self.unobserved = direct(self._network)  # as `run`, for a caller that knows of no observer
+        self.unobserved = direct(self._computing())  # as `run`, for a caller that knows of no observer
+
+    def _computing(self) -> Layer:
+        """What computes while nothing observes."""
+        return self._network
 
     def observed(self) -> bool:
         """Whether a hook, or a `forward` put into a module's place, would see a module call or change it."""

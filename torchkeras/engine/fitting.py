@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import torch
 
-from torchkeras.arrays import to_numpy
 from torchkeras.callbacks.base import CallbackList, Logs
+from torchkeras.engine.gathered import Gathered
 from torchkeras.engine.guard import Guard
 from torchkeras.engine.late import run_late
 from torchkeras.engine.loop import Sums, ordered, run_epoch
@@ -124,22 +124,18 @@ def evaluate(
 def predict(step: Any, source: Source, hooks: CallbackList) -> list[np.ndarray]:
     """The outputs for all samples of a source; nothing is kept on the device."""
     hooks.on_predict_begin({})
-    parts: list[list[torch.Tensor]] = []
+    gathered: list[Gathered] = []
     for index, batch in enumerate(source.batches("sequential")):
         hooks.on_predict_batch_begin(index, Logs(batch=index, size=batch.size))
         outputs = as_list(step(batch.inputs))
-        parts.append([_on_host(output) for output in outputs])
+        gathered = gathered or [Gathered(source.samples) for _ in outputs]
+        for each, output in zip(gathered, outputs, strict=True):
+            each.add(output, batch.size)
         hooks.on_predict_batch_end(index, Logs(batch=index, size=batch.size))
     hooks.on_predict_end({})
-    if not parts:
+    if not gathered:
         raise ValueError("predict: the data has no batches.")
-    return [to_numpy(torch.cat(outputs)) for outputs in zip(*parts, strict=True)]
-
-
-def _on_host(output: torch.Tensor) -> torch.Tensor:
-    """A tensor on the CPU that holds its own numbers alone: a view would keep all that it was taken of."""
-    output = output.to("cpu")
-    return output.clone() if output.untyped_storage().nbytes() > output.nbytes else output
+    return [each.array() for each in gathered]
 
 
 def due_epochs(frequency: Any) -> Callable[[int], bool]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -36,6 +37,18 @@ class Graph:
         """The calls of a layer that belong to this graph, in the order in which they were made."""
         mine = set(self.nodes)
         return [node for node in layer._inbound_nodes if node in mine]
+
+    @cached_property
+    def chained(self) -> list[tuple[Node, Node]]:
+        """Calls whose one input is made by a call before for them alone: both, where each is its layer's only one."""
+        calls = Counter(node.layer for node in self.nodes)
+        taken = Counter([*self.outputs, *(tensor for node in self.nodes for tensor in node.input_tensors)])
+        found = [(node_of(node.input_tensors[0]), node) for node in self.nodes if len(node.input_tensors) == 1]
+        return [
+            (before, node)
+            for before, node in found
+            if taken[node.input_tensors[0]] == calls[before.layer] == calls[node.layer] == 1
+        ]
 
 
 def trace(inputs: list[KerasTensor], outputs: list[KerasTensor]) -> Graph:
@@ -165,6 +178,19 @@ def edges(graph: Graph) -> dict[str, Any]:
         "inputs": [place(tensor) for tensor in graph.inputs],
         "outputs": [place(tensor) for tensor in graph.outputs],
     }
+
+
+def bridged(plain: Mapping[str, Any], gaps: Mapping[int, int]) -> dict[str, Any]:
+    """The edges without some layers of a single call: what takes their output has the one of another layer instead.
+
+    `gaps`: from the number of a layer that is left out to that of the one whose output takes its place.
+    """
+
+    def moved(places: list[tuple[int, int, int]]) -> list[tuple[int, int, int]]:
+        return [(gaps.get(layer, layer), call, index) for layer, call, index in places]
+
+    calls = [{**call, "inputs": moved(call["inputs"])} for call in plain["calls"] if call["layer"] not in gaps]
+    return {"calls": calls, "inputs": plain["inputs"], "outputs": moved(plain["outputs"])}
 
 
 def rebuild(layers: list[Layer], plain: Mapping[str, Any]) -> Graph:

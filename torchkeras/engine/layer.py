@@ -67,6 +67,7 @@ class Layer(Calls, Adding, WeightOwner):
     overwritable: bool = False  # the output has memory of its own, and no gradient needs its values
     walks: bool = False  # computes step after step along time, where torch.compile gains little
     commutes_with_relu: bool = False  # relu before and after it are one, gradients too, and its output is overwritable
+    _product: ClassVar[str | None] = None  # its module of a kernel and a bias, behind which comes the activation alone
     ends_in: str | None = None  # "softmax" or "sigmoid", where `logits` gives what comes before it
 
     # Set in __new__.
@@ -318,6 +319,12 @@ class Layer(Calls, Adding, WeightOwner):
     def rectified(self, maker: Layer, inputs: Any) -> Any:
         """As `run`, of the output of `maker`."""
         return self.run(inputs)
+
+    def _affine(self) -> tuple[int, torch.Tensor, torch.Tensor] | None:
+        """(axis, scale, shift) of a layer that now computes `scale * x + shift`, with one of each for every index of
+        an axis; None when it computes something else.
+        """
+        return None
 
     def logits(self, inputs: Any) -> Any:
         """What `forward` computes, without the activation that it `ends_in`."""

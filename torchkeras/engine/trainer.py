@@ -21,9 +21,11 @@ from torchkeras.engine.data import ArrayData, Batch
 from torchkeras.engine.direct import Direct
 from torchkeras.engine.extending import Extending, own_step
 from torchkeras.engine.generators import GeneratorMethods
+from torchkeras.engine.inference import Merged, frozen, keeps_no_tensor
 from torchkeras.engine.intake import Intake, describe, fixed_batch_size
 from torchkeras.engine.jit import Auto
 from torchkeras.engine.loop import floats, ordered, results
+from torchkeras.engine.network import Network
 from torchkeras.engine.run import Run
 from torchkeras.engine.sources import Source, open_source
 from torchkeras.engine.sources.arrays import ArraySource
@@ -32,6 +34,7 @@ from torchkeras.engine.symbol import as_list, unpacked
 from torchkeras.legacy.arguments import old_names
 
 BATCH_SIZE = 32
+WORTH_A_LOOK = 32  # batches, of each of which inference_mode takes a few percent off: from there on a look pays
 
 
 class Trainer(GeneratorMethods, Compiling, abstract=True):
@@ -316,19 +319,43 @@ class Trainer(GeneratorMethods, Compiling, abstract=True):
     ) -> Any:
         """The outputs for all samples as NumPy arrays, in evaluation mode: an array, or a list for several outputs.
 
-        The data is what `fit` takes; targets among it are passed over.
+        The data is what `fit` takes; targets among it are passed over. Where there are samples enough, and neither a
+        hook nor one of `callbacks` could notice, batch normalizations are part of the layers before them, with the
+        weights of the moment: see `freeze_for_inference`.
         """
         made = {"workers": workers, "use_multiprocessing": use_multiprocessing, "max_queue_size": max_queue_size}
         source = self._source(
             Intake(self), x, batch_size=batch_size, shuffle=None, steps=steps, method="predict", **made
         )
         own = type(self).predict_step is not Extending.predict_step
-        step = (lambda inputs: self.predict_step((unpacked(inputs),))) if own else partial(predict_step, Direct(self))
         try:
-            with self._mode(False), torch.no_grad():
-                return unpacked(fitting.predict(step, source, self._hooks(callbacks, source, verbose)))
+            with self._mode(False):
+                # A callback may change weights between two batches: what was folded before them would be out of date.
+                alone = not (own or as_list(callbacks))
+                run = Merged(self, source.samples) if alone else Direct(self)
+                step = (lambda inputs: self.predict_step((unpacked(inputs),))) if own else partial(predict_step, run)
+                long = isinstance(source, ArraySource) and source.steps >= WORTH_A_LOOK
+                with torch.inference_mode() if alone and long and keeps_no_tensor(run) else torch.no_grad():
+                    return unpacked(fitting.predict(step, source, self._hooks(callbacks, source, verbose)))
         finally:
             source.close()
+
+    def freeze_for_inference(self) -> Network:
+        """A copy for inference alone: a torch module with the model's inputs and outputs, and no training.
+
+        A BatchNormalization of what a convolution or Dense without activation gives to it alone, both called once, is
+        part of that layer: its kernel is `kernel * scale` and its bias `(bias - moving_mean) * scale + beta`, with the
+        scale `gamma / sqrt(moving_variance + epsilon)` of each channel. The outputs are the model's in evaluation but
+        for rounding. Layers with hooks or of classes of your own stay as they are.
+
+        The copy is in evaluation mode, its weights record no gradients, and nothing that is done to the model later
+        changes it. It has the layers by their names, as the model has: it can be called, moved, copied, pickled,
+        compiled by torch and read (`frozen.code`); it has no `fit`, `predict` or `save`. Its `state_dict` is that of
+        the folded layers. A model whose class has a `forward` or `call` of its own, or that has hooks, is copied as it
+        is. Raises RuntimeError for a model that has no input shape yet.
+        """
+        with self._mode(False), torch.no_grad():
+            return frozen(self)
 
     def _hooks(
         self, callbacks: Any, source: Source, verbose: int, epochs: int = 1, validates: bool = False, *last: Any

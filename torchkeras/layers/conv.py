@@ -114,6 +114,8 @@ class Conv(Convolving, Activated, Grouped, abstract=True):
     kernel = weight("conv.weight", keras="... in out", torch="out in ...")
     bias = weight("conv.bias", keras="out", when="use_bias")
 
+    _product = "conv"
+
     def __init__(self, *args: Any, **given: Any):
         super().__init__(*args, **given)
         what = f"{type(self).__name__} {self.name!r}"

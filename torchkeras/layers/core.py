@@ -61,6 +61,7 @@ class Dense(KernelLayer):
 
     min_input_ndim = 2
     supports_masking = True
+    _product = "linear"
 
     def make(self, input_shape: Any) -> None:
         self.linear = nn.Linear(self.known(input_shape, -1), self.units, bias=self.use_bias)

@@ -160,6 +160,17 @@ class BatchNormalization(Channelwise):
     def overwritable(self) -> bool:  # type: ignore[override]
         return self._channel_axis == 1 and self.mode != 1
 
+    def _affine(self) -> tuple[int, Tensor, Tensor] | None:
+        norm = self.norm
+        if self.training or self.mode or norm.running_mean is None or not norm.eps:  # 0: a scale may be infinite
+            return None
+        wide = torch.promote_types(norm.running_var.dtype, torch.float32)
+        scale = torch.rsqrt(norm.running_var.to(wide) + norm.eps)
+        scale = scale if norm.weight is None else scale * norm.weight
+        if norm.bias is None:
+            return self.axis, scale, -scale * norm.running_mean
+        return self.axis, scale, torch.addcmul(norm.bias.to(wide), scale, norm.running_mean.to(wide), value=-1)
+
     def _by_statistics(self, inputs: Tensor, by_batch: bool) -> Tensor:
         """For channels at axis 1. Not by `self.norm(inputs)`, which knows no `training=` and counts batches."""
         if by_batch and inputs.numel() == inputs.shape[1]:  # of one value, torch's variance is 0 / 0; of two, 0

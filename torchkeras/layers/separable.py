@@ -50,6 +50,8 @@ class DepthwiseConv(Convolving, abstract=True):
     depthwise_kernel = weight("conv.weight", pieces=depthwise_pieces, option="depthwise")
     bias = weight("conv.bias", keras="out", when="use_bias")
 
+    _product = "conv"
+
     def make(self, input_shape: Any) -> None:
         channels = self.known(input_shape, self.channel_axis)
         self.conv = self.convolution(input_shape, channels * self.depth_multiplier, channels, self.use_bias)
@@ -99,6 +101,8 @@ class SeparableConv(Convolving, abstract=True):
     depthwise_kernel = weight("depthwise.weight", pieces=depthwise_pieces, option="depthwise")
     pointwise_kernel = weight("pointwise.weight", keras="... in out", torch="out in ...", option="pointwise")
     bias = weight("pointwise.bias", keras="out", when="use_bias")
+
+    _product = "pointwise"
 
     def make(self, input_shape: Any) -> None:
         channels = self.known(input_shape, self.channel_axis)

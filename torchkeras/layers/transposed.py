@@ -60,6 +60,8 @@ class ConvTranspose(Convolving, abstract=True):
     kernel = weight("conv.weight", keras="... out in", torch="in out ...")
     bias = weight("conv.bias", keras="out", when="use_bias")
 
+    _product = "conv"
+
     def __init__(self, *args: Any, **given: Any):
         super().__init__(*args, **given)
         what = f"{type(self).__name__} {self.name!r}"
