@@ -1,4 +1,4 @@
-"""Seconds to import torchkeras beyond importing torch, and to build the graph of ResNet-50."""
+"""Seconds to import torchkeras beyond importing torch, and to build the graph of ResNet-50: the first, and others."""
 
 import statistics
 import subprocess
@@ -63,7 +63,8 @@ def build_seconds() -> float:
 
 def main() -> None:
     print(f"import torchkeras, beyond torch: {statistics.median(import_seconds() for _ in range(5)):.3f} s")
-    print(f"build ResNet-50:                 {statistics.median(build_seconds() for _ in range(3)):.3f} s")
+    print(f"build ResNet-50, the first:      {build_seconds():.3f} s")
+    print(f"another:                         {statistics.median(build_seconds() for _ in range(3)):.3f} s")
 
 
 if __name__ == "__main__":

@@ -79,8 +79,7 @@ def grouped(parameters: Sequence[Tensor], treatments: Sequence[Treatment]) -> li
     """Groups without moments. Raises ValueError for a parameter with gaps or overlaps in memory."""
     found: dict[Hashable, list[int]] = {}
     for i, (parameter, its) in enumerate(zip(parameters, treatments, strict=True)):
-        # A tensor that fills its memory, and no other, is made anew with the strides it has.
-        if torch.empty_like(parameter, device="meta").stride() != parameter.stride():
+        if not fills_its_memory(parameter):
             raise ValueError(
                 f"Parameter {i} of shape {tuple(parameter.shape)} and strides {parameter.stride()} has gaps or "
                 "overlaps in memory: an optimizer needs it whole, as `parameter.contiguous()` is."
@@ -96,6 +95,18 @@ def grouped(parameters: Sequence[Tensor], treatments: Sequence[Treatment]) -> li
         arrays, strides = [treatments[i].array for i in index], [p.stride() for p in of_group]
         groups.append(Group(index, of_group, arrays, strides, forever, once, [], factor, decays, kind))
     return groups
+
+
+def fills_its_memory(tensor: Tensor) -> bool:
+    """Whether a tensor has its values one beside the other in memory, in whatever order of axes."""
+    expected = 1
+    for stride, size in sorted(zip(tensor.stride(), tensor.shape, strict=True)):
+        if size == 0:
+            return True
+        if size > 1 and stride != expected:
+            return False
+        expected *= size
+    return True
 
 
 def in_order(groups: list[Group], moment: int) -> list[Tensor]:

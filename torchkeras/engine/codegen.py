@@ -16,10 +16,9 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from torchkeras.engine.direct import said_with_forward
 from torchkeras.engine.graph import Graph
 from torchkeras.engine.layout import Layout, axis_channels_first, to_channels_first, to_keras
-from torchkeras.engine.shapes import overrides
+from torchkeras.engine.shapes import overrides, said_with_forward
 from torchkeras.engine.symbol import KerasTensor, Node, tensors_in, unpacked
 
 if TYPE_CHECKING:

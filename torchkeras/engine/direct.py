@@ -15,6 +15,7 @@ from torch import nn
 from torch.nn.modules.module import _has_any_global_hook as has_any_global_hook
 
 from torchkeras.engine.layer import Layer
+from torchkeras.engine.shapes import said_with_forward
 
 HOOKS = ("_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_pre_hooks")
 
@@ -76,11 +77,6 @@ class StandIns:
 def direct(layer: Layer) -> Callable[..., Any]:
     """A layer's `direct()`, or its `forward` where that is another one than `direct` speaks of."""
     return layer.direct() if said_with_forward(layer, "direct") else layer.forward
-
-
-def said_with_forward(layer: Layer, name: str) -> bool:
-    """Whether the class that has the layer's `forward`, or one derived from it, says `name`: so it is true of it."""
-    return name in vars(next(kind for kind in type(layer).__mro__ if {name, "forward"} & vars(kind).keys()))
 
 
 def has_hooks(module: nn.Module) -> bool:

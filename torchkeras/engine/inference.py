@@ -18,9 +18,10 @@ from torch import Tensor, nn
 
 from torchkeras.activations import linear
 from torchkeras.engine import graph
-from torchkeras.engine.direct import Direct, has_hooks, said_with_forward
+from torchkeras.engine.direct import Direct, has_hooks
 from torchkeras.engine.layer import OWN_PACKAGE, Layer
 from torchkeras.engine.network import Network
+from torchkeras.engine.shapes import said_with_forward
 from torchkeras.engine.symbol import Node
 
 # Where a kernel has its axis of outputs. These classes alone: what parametrizes or quantizes a module makes it another.

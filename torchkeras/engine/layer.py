@@ -348,6 +348,10 @@ class Layer(Calls, Adding, WeightOwner):
         outputs, _ = made.infer(inputs, [None] * len(as_list(inputs)), {})
         return outputs.shape if isinstance(outputs, KerasTensor) else [tensor.shape for tensor in outputs]
 
+    def shape_from(self, input_shape: Shape) -> Shape:
+        """The output shape by arithmetic, for a layer that says it together with its `forward`."""
+        raise NotImplementedError(f"{type(self).__name__} {self.name!r} says no shape of its outputs.")
+
     def _scratch(self, input_shape: Any) -> Layer:
         """This layer, or a copy built without memory when it has not been called yet."""
         if self.built:

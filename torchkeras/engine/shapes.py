@@ -1,7 +1,8 @@
 """Output shapes, by running a layer's `forward` on `meta` tensors: no memory, no arithmetic.
 
 Each unknown size is tried with two numbers. An axis of the output that differs between the two runs is unknown, the
-others are known. A layer with a time loop gives its shapes in `compute_output_shape` instead.
+others are known. A layer with a time loop gives its shapes in `compute_output_shape` instead, and the commonest layers
+in `shape_from`: what torch does on `meta` imports its compiler, some seconds of a program's start.
 """
 
 from __future__ import annotations
@@ -45,17 +46,22 @@ def overrides(layer: Layer, method: str) -> bool:
     return getattr(type(layer), method) is not first.__dict__[method]
 
 
+def said_with_forward(layer: Layer, name: str) -> bool:
+    """Whether the class that has the layer's `forward`, or one derived from it, says `name`: so it is true of it."""
+    return name in vars(next(kind for kind in type(layer).__mro__ if {name, "forward"} & vars(kind).keys()))
+
+
 def _told(layer: Layer, inputs: Any) -> Any:
     """Outputs whose shape needs no run: the input's, or what the layer's own `compute_output_shape` says; else None."""
     first = as_list(inputs)[0]
     if layer.keeps_shape and not layer._by_call and first.dtype.is_floating_point:
         return KerasTensor(first.shape, first.dtype)
-    if not overrides(layer, "compute_output_shape"):
+    by_arithmetic = not isinstance(inputs, (list, tuple)) and said_with_forward(layer, "shape_from")
+    if not (by_arithmetic or overrides(layer, "compute_output_shape")):
         return None
+    given = [t.shape for t in inputs] if isinstance(inputs, (list, tuple)) else first.shape
     try:
-        found = layer.compute_output_shape(
-            [t.shape for t in inputs] if isinstance(inputs, (list, tuple)) else first.shape
-        )
+        found = layer.shape_from(given) if by_arithmetic else layer.compute_output_shape(given)
     except ValueError as error:
         raise ValueError(f"{type(layer).__name__} {layer.name!r}: {error}") from error
     dtype = first.dtype if first.dtype.is_floating_point else getattr(torch, layer.dtype)

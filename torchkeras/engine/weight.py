@@ -231,7 +231,9 @@ def allocate(layer: WeightOwner, variables: list[Variable], dtype: torch.dtype) 
     def empty(tensor: Tensor) -> Tensor:
         if not tensor.is_meta:
             return tensor
-        return torch.empty_like(tensor, device=device, dtype=dtype if tensor.is_floating_point() else tensor.dtype)
+        # Not by `empty_like`, which on `meta` imports torch's compiler.
+        kind = dtype if tensor.is_floating_point() else tensor.dtype
+        return torch.empty_strided(tensor.shape, tensor.stride(), device=device, dtype=kind)
 
     declared = {path for variable in variables for path in variable.paths}
     undeclared = [

@@ -69,6 +69,9 @@ class Dense(KernelLayer):
     def forward(self, inputs: torch.Tensor) -> torch.Tensor:
         return self.activation(self.linear(inputs))
 
+    def shape_from(self, input_shape: Shape) -> Shape:
+        return (*input_shape[:-1], self.units)
+
     def direct(self) -> Callable[..., torch.Tensor]:
         inside, linear, weights = self._modules, self.linear, self.linear._parameters
         if type(linear) is not nn.Linear:

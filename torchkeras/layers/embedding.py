@@ -66,7 +66,8 @@ class Embedding(Layer):
 
     def make(self, input_shape: Any) -> None:
         self.compute_output_shape(input_shape)
-        self.embedding = nn.Embedding(self.input_dim, self.output_dim)
+        # Around a kernel that is there: torch would draw one, which on `meta` imports its compiler.
+        self.embedding = nn.Embedding.from_pretrained(torch.empty(self.input_dim, self.output_dim), freeze=False)
 
     def compute_output_shape(self, input_shape: Any) -> Shape:
         """The input shape, unknown sizes taken from `input_length`, and `output_dim`. Raises ValueError for others."""
@@ -99,4 +100,6 @@ class Embedding(Layer):
 
     def compute_mask(self, inputs: Any, mask: Any = None) -> Any:
         """True where the integer is not 0, with `mask_zero`; else None."""
+        if self.mask_zero and inputs.is_meta:  # there a comparison would import torch's compiler
+            return torch.empty(inputs.shape, dtype=torch.bool, device="meta")
         return inputs != 0 if self.mask_zero else None

@@ -8,7 +8,8 @@ import torch.nn.functional as F
 from torch import nn
 
 from torchkeras.engine.options import NEWER, DataFormat, OptionalSizes, Sizes
-from torchkeras.layers.spatial import PoolPadding, Spatial, same_padding, torch_padding
+from torchkeras.engine.symbol import Shape
+from torchkeras.layers.spatial import PoolPadding, Spatial, same_padding, torch_padding, windows
 
 
 def theano_padding(size: int, window: int, stride: int) -> tuple[int, int]:
@@ -75,6 +76,13 @@ class Pooling(Spatial, abstract=True):
         ends = same_padding if self.padding == "same" else theano_padding
         return self.pooled(inputs, torch_padding(map(ends, inputs.shape[2:], self.pool_size, self.strides)))
 
+    def shape_from(self, input_shape: Shape) -> Shape:
+        if self.padding == "valid":
+            self.check_window("pool_size", self.pool_size, input_shape)
+        pools = zip(self.spatial_axes, self.pool_size, self.strides, strict=True)
+        sizes = [windows(input_shape[axis], self.padding, *pool) for axis, *pool in pools]
+        return self.shaped(input_shape, sizes, input_shape[self.channel_axis])
+
     def direct(self) -> Callable[..., torch.Tensor]:
         inside: Any = self._modules
         return lambda inputs: self.forward(inputs) if self._pads else inside["pool"].forward(inputs)
@@ -134,15 +142,22 @@ class GlobalPooling(Spatial, abstract=True):
     data_format: DataFormat = None
     keepdims: Annotated[bool, NEWER] = False
 
+    over: ClassVar[Callable[..., torch.Tensor]]
+
+    def forward(self, inputs: torch.Tensor) -> torch.Tensor:
+        return type(self).over(inputs, tuple(range(2, inputs.dim())), self.keepdims)
+
+    def shape_from(self, input_shape: Shape) -> Shape:
+        channels = input_shape[self.channel_axis]
+        return self.shaped(input_shape, [1] * self.rank, channels) if self.keepdims else (input_shape[0], channels)
+
 
 class GlobalMaxPooling(GlobalPooling, abstract=True):
-    def forward(self, inputs: torch.Tensor) -> torch.Tensor:
-        return inputs.amax(tuple(range(2, inputs.dim())), self.keepdims)
+    over = torch.amax
 
 
 class GlobalAveragePooling(GlobalPooling, abstract=True):
-    def forward(self, inputs: torch.Tensor) -> torch.Tensor:
-        return inputs.mean(tuple(range(2, inputs.dim())), self.keepdims)
+    over = torch.mean
 
 
 class MaxPooling1D(MaxPooling):

@@ -61,6 +61,12 @@ class Spatial(Layer, abstract=True):
                     f"axis {axis} is {size} long."
                 )
 
+    def shaped(self, input_shape: Shape, sizes: Iterable[int | None], channels: int | None) -> Shape:
+        """The shape of an output with such spatial axes and channels."""
+        if self.data_format == "channels_last":
+            return (input_shape[0], *sizes, channels)
+        return (input_shape[0], channels, *sizes)
+
     def activated(self, outputs: torch.Tensor) -> torch.Tensor:
         """The option `activation` of outputs in the layout of `forward`; it is a function of Keras's order of axes."""
         if self.native_layout is Layout.KERAS or is_pointwise(self.activation):
@@ -94,6 +100,16 @@ def same_padding(size: int, window: int, stride: int, dilation: int = 1) -> tupl
     outputs = -(-size // stride)
     total = max((outputs - 1) * stride + (window - 1) * dilation + 1 - size, 0)
     return total // 2, total - total // 2
+
+
+def windows(size: int | None, padding: str, window: int, stride: int, dilation: int = 1) -> int | None:
+    """How many windows there are along an axis; None where its size is not known."""
+    if size is None:
+        return None
+    if padding in ("same", "theano"):
+        return -(-size // stride)
+    reach = (window - 1) * dilation
+    return (size + sum(FIXED_PADDINGS[padding](reach)) - reach - 1) // stride + 1
 
 
 def torch_padding(pairs: Iterable[tuple[int, int]]) -> list[int]:
