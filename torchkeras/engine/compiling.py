@@ -19,7 +19,9 @@ from torchkeras.engine.guard import POLICIES, Guard
 from torchkeras.engine.measures import TorchMetric
 from torchkeras.engine.memory import keep_freed
 from torchkeras.engine.network import Network
+from torchkeras.engine.precision import halves, in_float16
 from torchkeras.engine.recipe import NO_LOSS, Recipe
+from torchkeras.engine.scaling import LossScale
 from torchkeras.engine.steps import test_step, train_step
 from torchkeras.engine.symbol import KerasTensor, as_list
 
@@ -115,6 +117,8 @@ class Compiling(Extending, abstract=True):
             None if self.on_nonfinite is None else Guard(self.on_nonfinite, Changing(self), self._device),
             self._own_loss if owns_loss else None,
             (self, network, *(self.outputs[target.index]._keras_history.layer for target in targets)),
+            halves(network),
+            LossScale(Weights(self), self._device, self.on_nonfinite is not None) if in_float16(network) else None,
         )
         if owns_step:
             self.__dict__["_marks_masks"] = any(tensor._keras_mask is not None for tensor in self.outputs)
@@ -255,6 +259,16 @@ class Changing:
         for metric in recipe.kept.values():
             if not known.issuperset(map(id, metric.variables)):
                 metric.reset_state()
+
+
+class Weights(Changing):
+    """What an update of the weights changes in place."""
+
+    def counted(self) -> dict[Any, torch.Tensor]:
+        return {}
+
+    def forget(self, known: set[Any]) -> None:
+        self._model._ready().optimizer.forget(known)
 
 
 def _regularizes_activity(network: torch.nn.Module) -> bool:

@@ -15,6 +15,7 @@ from torchkeras.engine.direct import StandIns
 from torchkeras.engine.graph import Graph
 from torchkeras.engine.input import InputLayer
 from torchkeras.engine.layer import Layer
+from torchkeras.engine.precision import taken
 from torchkeras.engine.symbol import KerasTensor, Node, Shape, as_list, unpacked
 from torchkeras.engine.weight import Variable
 
@@ -27,6 +28,7 @@ class Network(Layer, abstract=True):
 
     _declares_options = True
     supports_masking = True
+    casts = False  # each layer inside does by itself
     _graph: Graph | None = None
 
     def __init__(self, name: str | None = None, trainable: bool = True):
@@ -159,7 +161,7 @@ class Network(Layer, abstract=True):
 
     def infer(self, inputs: Any, masks: list[Any], arguments: Mapping[str, Any]) -> tuple[Any, list[Any]]:
         """Outputs and masks, layer by layer: as for any layer, without adding a node."""
-        given = as_list(inputs)
+        given = as_list(taken(self, inputs))
         if len(given) != len(self._graphed.inputs):
             raise ValueError(
                 f"{type(self).__name__} {self.name!r} has {len(self._graphed.inputs)} inputs; "
@@ -169,15 +171,19 @@ class Network(Layer, abstract=True):
         for node in self._graphed.nodes:
             if not node.input_tensors:
                 continue
-            taken = [found[tensor] for tensor in node.input_tensors]
-            tensors = [tensor for tensor, _ in taken]
+            pairs = [found[tensor] for tensor in node.input_tensors]
+            tensors = [tensor for tensor, _ in pairs]
             outputs, output_masks = node.layer.infer(
-                tensors if isinstance(node.inputs, (list, tuple)) else tensors[0], [m for _, m in taken], node.arguments
+                tensors if isinstance(node.inputs, (list, tuple)) else tensors[0], [m for _, m in pairs], node.arguments
             )
             found.update(zip(node.output_tensors, zip(as_list(outputs), output_masks, strict=True), strict=True))
         results = [found[tensor] for tensor in self._graphed.outputs]
         copies = [KerasTensor(tensor.shape, tensor.dtype) for tensor, _ in results]
         return unpacked(copies), [mask for _, mask in results]
+
+    def input_type(self, index: int) -> torch.dtype | None:
+        """The type of its own input of that number."""
+        return None if self._graph is None or index >= len(self.inputs) else self.inputs[index].dtype
 
     def _build(self, input_shapes: list[Shape]) -> None:
         if not self.built:

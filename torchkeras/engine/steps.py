@@ -13,6 +13,7 @@ from torchkeras.engine.added import ADDED
 from torchkeras.engine.data import Batch
 from torchkeras.engine.direct import Direct, has_any_global_hook, has_hooks
 from torchkeras.engine.network import Network
+from torchkeras.engine.precision import widened
 from torchkeras.engine.recipe import Recipe, Values
 from torchkeras.engine.scoring import metrics, scored
 from torchkeras.engine.symbol import as_list
@@ -47,20 +48,31 @@ def minimize(recipe: Recipe, loss: torch.Tensor, samples: Any) -> None:
 def _gradients(recipe: Recipe, loss: torch.Tensor) -> Any:
     if not recipe.parameters:
         return ()
-    return torch.autograd.grad(loss, recipe.parameters, _one(loss.dtype, loss.device), allow_unused=True)
+    one = _one(loss.dtype, loss.device) if recipe.scaling is None else recipe.scaling.for_loss(loss)
+    return torch.autograd.grad(loss, recipe.parameters, one, allow_unused=True)
 
 
 def _update(recipe: Recipe, loss: torch.Tensor, gradients: Any, samples: Any) -> None:
     if not recipe.parameters:
         return
+    scaling = recipe.scaling
+    if scaling is None:
+        _apply(recipe, loss, gradients, samples)
+    else:
+        scaling.watched(lambda: _apply(recipe, loss, *scaling.judged(loss, gradients, samples, recipe.optimizer)), 0)
+
+
+def _apply(recipe: Recipe, loss: torch.Tensor, gradients: Any, samples: Any) -> Values:
     guard, optimizer = recipe.guard, recipe.optimizer
     if guard is not None:
         gradients, samples = guard.judged(loss.detach(), gradients, samples, optimizer)
     updated = optimizer.apply(recipe.parameters, gradients, samples)
-    if guard is not None:
-        guard.applied(updated)
+    for each in (guard, recipe.scaling):
+        if each is not None:
+            each.applied(updated)
     if updated:
         constrain(recipe)
+    return {}
 
 
 def constrain(recipe: Recipe) -> None:
@@ -109,6 +121,8 @@ def forward(recipe: Recipe, tensors: list[torch.Tensor]) -> Pass:
             masks, extra = [None] * len(outputs), []
     finally:
         by_layers, metrics_of_layers = ADDED.end()
+    for index in recipe.widened:
+        outputs[index] = widened(outputs[index])
     for target in recipe.targets if logits else ():
         if target.logits:
             outputs[target.index]._keras_activation = target.logits
