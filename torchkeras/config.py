@@ -1,7 +1,7 @@
 """Settings that every part reads: float type, dtype policy, epsilon, image data format, default device, TF32.
 
-Float type, epsilon and data format are read once from `keras.json` in `$KERAS_HOME` (else `~/.keras`), as Keras does; a missing file
-means Keras's defaults, and nothing is written there.
+Float type, epsilon and data format are read once from `keras.json` in `$KERAS_HOME` (else `~/.keras`), as Keras does; a
+missing file means Keras's defaults, and nothing is written there.
 """
 
 import json

@@ -135,6 +135,10 @@ class Compiling(Extending, abstract=True):
             if by_hand or module not in graphed:
                 add_activity_losses(module, in_steps=module not in graphed)
 
+    def _find_types(self) -> None:
+        super()._find_types()
+        self._recipe = None  # which knows what is computed in 16 bits
+
     def _compile_options(self) -> dict[str, Any]:
         names = ("loss", "metrics", "loss_weights", "sample_weight_mode", "weighted_metrics")
         return {name: getattr(self, name) for name in names}

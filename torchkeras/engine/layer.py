@@ -38,7 +38,7 @@ from torchkeras.engine.symbol import (
 from torchkeras.engine.weight import Weight, allocate, deferred, on_meta
 from torchkeras.legacy.arguments import Keras1Arrays, layer_arguments
 from torchkeras.legacy.weights import modern
-from torchkeras.policy import policy_of
+from torchkeras.policy import DTypePolicy, policy_of
 
 OWN_PACKAGE = __name__.partition(".")[0]
 
@@ -264,6 +264,32 @@ class Layer(Calls, Adding, WeightOwner):
             self.set_weights(modern(self, self._ordered_weights(), given) if by_keras1 else given)
             self._initial_weights = None
         self._follow_trainable(self._frozen and self._trainable)
+
+    @property
+    def dtype_policy(self) -> DTypePolicy:
+        """The types of the weights and of what is computed.
+
+        It may be set before the first call; that of a model at any time, which gives it to all its layers. Raises
+        ValueError later, and for one that wants another type of the weights that are there.
+        """
+        return self._policy
+
+    @dtype_policy.setter
+    def dtype_policy(self, policy: Any) -> None:
+        if self._inbound_nodes:
+            raise ValueError(
+                f"{type(self).__name__} {self.name!r}: its dtype_policy is settled by its first call. Give it as dtype "
+                "before, or set that of the model."
+            )
+        self._take_policy(policy_of(policy))
+
+    def _take_policy(self, policy: DTypePolicy) -> None:
+        if self.built and self._own_variables() and policy.variable_dtype != self.variable_dtype:
+            raise ValueError(
+                f"{type(self).__name__} {self.name!r}: its weights are {self.variable_dtype}; the dtype policy "
+                f"{policy.name!r} has weights of {policy.variable_dtype}."
+            )
+        self._policy, self._tells_policy = policy, True
 
     def input_type(self, index: int) -> torch.dtype | None:
         """What the input of that number is cast to, if it has floating-point numbers; None: nothing is cast."""

@@ -154,11 +154,6 @@ class WeightOwner(nn.Module):
         return sum(prod(variable.shape) for variable in self.weights)
 
     @property
-    def dtype_policy(self) -> DTypePolicy:
-        """The types of the weights and of what is computed."""
-        return self._policy
-
-    @property
     def variable_dtype(self) -> str:
         """The name of the type of the weights."""
         return self._policy.variable_dtype

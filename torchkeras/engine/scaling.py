@@ -52,7 +52,7 @@ class LossScale(Guard):
         return self.scale.to(loss.dtype)
 
     def _move(self, device: torch.device) -> None:
-        self._device, self._true = device, self._true.to(device)
+        self._device, self._true, self._zero = device, self._true.to(device), self._zero.to(device)
         self.scale, self.good_in_a_row = self.scale.to(device), self.good_in_a_row.to(device)
         self.begin()
 
@@ -68,5 +68,5 @@ class LossScale(Guard):
         bad = (~self._finite).float()
         torch._amp_update_scale_(self.scale, self.good_in_a_row, bad, 2.0, 0.5, GROWTH_STEPS)
         if self._hides:
-            gradients = [None if gradient is None else gradient.where(self._finite, 0) for gradient in gradients]
+            gradients = self._zeroed(gradients, self._finite)
         return gradients, samples
