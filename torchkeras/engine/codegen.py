@@ -230,7 +230,7 @@ class _Writer:
                 text = f"{self._path(layer)}.activity_regularizer({{0}})"
                 self.lines.append(Line(text, (value,), (loss,), region=""))
 
-    def _type_outputs(self, outputs: tuple[KerasTensor, ...], made: list[int]) -> None:
+    def _type_outputs(self, outputs: list[KerasTensor], made: list[int]) -> None:
         """Give each of several outputs the type that its tensor has."""
         for tensor, value in zip(outputs, made, strict=True):
             if tensor.dtype.is_floating_point:

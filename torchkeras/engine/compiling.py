@@ -266,7 +266,10 @@ class Changing:
 
 
 class Weights(Changing):
-    """What an update of the weights changes in place."""
+    """What an update of the weights changes in place, unless the optimizer itself can skip it."""
+
+    def trained(self) -> dict[Any, torch.Tensor]:
+        return {} if getattr(self._model.optimizer, "can_skip", False) else super().trained()
 
     def counted(self) -> dict[Any, torch.Tensor]:
         return {}

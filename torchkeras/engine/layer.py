@@ -296,20 +296,23 @@ class Layer(Calls, Adding, WeightOwner):
         return compute_type(self)
 
     def _agree_on_policy(self) -> None:
-        """Follow the layers inside, unless told otherwise: one region of 16 bits holds a layer with all inside it.
+        """Give one mixed policy to a layer and all inside it: one region of 16 bits holds them.
 
-        Raises ValueError where they differ and one of the policies is mixed.
+        Those that were not given one follow the others. Raises ValueError where these differ.
         """
-        inside = [layer for layer in self.modules() if isinstance(layer, Layer) and layer.casts and layer is not self]
-        policies = {layer._policy for layer in inside}
-        if self.casts and not self._tells_policy and len(policies) == 1 and next(iter(policies)).is_mixed:
-            self._policy, self._tells_policy = policies.pop(), True
-        for layer in inside if self.casts else ():
-            if layer._policy != self._policy and (layer._policy.is_mixed or self._policy.is_mixed):
-                raise ValueError(
-                    f"dtype policy {self._policy.name!r} meets {layer._policy.name!r} of {type(layer).__name__} "
-                    f"{layer.name!r} inside; a layer and those inside it have one, unless none is mixed."
-                )
+        layers = [layer for layer in self.modules() if isinstance(layer, Layer) and layer.casts]
+        told = {layer._policy: layer for layer in layers if layer._tells_policy} if self.casts else {}
+        if not any(policy.is_mixed for policy in told):
+            return
+        if len(told) > 1:
+            (one, first), (other, second), *_ = told.items()
+            raise ValueError(
+                f"{type(first).__name__} {first.name!r} has the dtype policy {one.name!r} and {type(second).__name__} "
+                f"{second.name!r} {other.name!r}; a layer and those inside it have one, unless none is mixed."
+            )
+        for layer in layers:
+            if not layer._tells_policy:
+                layer._take_policy(*told)
 
     def _check_inputs(self, input_shapes: list[Shape]) -> None:
         own = InputSpec(ndim=self.input_ndim, min_ndim=self.min_input_ndim, axes=self._expected_axes)

@@ -1,10 +1,11 @@
 """The loss scale: what keeps the gradients of layers that compute in float16 within what float16 can hold.
 
 The gradients are those of scale * loss, and are divided by the scale before anything looks at them. The scale begins at
-2**15. Gradients that are not finite halve it, and their update is taken back: weights and the optimizer's state, on the
-device, without waiting for it. After 2000 steps in a row without any it doubles. These are Keras's numbers.
+2**15. Gradients that are not finite halve it; after 2000 steps in a row without any it doubles. These are Keras's
+numbers. The update of such gradients is skipped on the device, without waiting for it: by the optimizer's own kernel
+(Adam, SGD), or else by taking back weights and the optimizer's state from a copy made before.
 
-As under `engine.guard`, what the host counts goes on: an optimizer's `iterations` counts a step that was taken back.
+As under `engine.guard`, what the host counts goes on: an optimizer's `iterations` counts a step that was skipped.
 """
 
 # pyright: reportPrivateImportUsage=false
@@ -67,6 +68,8 @@ class LossScale(Guard):
         gradients, samples = super().judged(loss, gradients, samples, optimizer)
         bad = (~self._finite).float()
         torch._amp_update_scale_(self.scale, self.good_in_a_row, bad, 2.0, 0.5, GROWTH_STEPS)
+        if getattr(optimizer, "can_skip", False):
+            optimizer.skipping = bad
         if self._hides:
             gradients = self._zeroed(gradients, self._finite)
         return gradients, samples
