@@ -3,6 +3,7 @@
 import copy
 import pickle
 from functools import partial
+from typing import Any
 
 import numpy as np
 import pytest
@@ -47,7 +48,7 @@ def made(dtype="mixed_float16", kind=Sequential, units=16, **options):
     return model
 
 
-def scale_of(model):
+def scale_of(model) -> Any:
     return model._ready().scaling
 
 
@@ -451,7 +452,8 @@ def test_training_on_cuda(policy):
 
 
 def test_tf32_is_a_setting_of_products_and_convolutions():
-    matmul, cudnn = torch.backends.cuda.matmul, torch.backends.cudnn
+    matmul: Any = torch.backends.cuda.matmul
+    cudnn: Any = torch.backends.cudnn
     before = matmul.allow_tf32, cudnn.allow_tf32
     try:
         matmul.allow_tf32, cudnn.allow_tf32 = False, True  # torch's own

@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import h5py
 import numpy as np
@@ -65,7 +66,7 @@ def test_it_survives_our_own_saving(path, suffix, tmp_path):
         np.testing.assert_array_equal(one, other)
 
 
-def made():
+def made() -> Any:
     clear_session()
     model = Sequential([Dense(4, input_shape=(6,)), Dense(3, activation="softmax")], dtype="mixed_float16")
     model.compile(Adam(0.01), "categorical_crossentropy")
@@ -92,7 +93,8 @@ def test_a_scale_that_is_none_is_refused(wrong, tmp_path):
     path = tmp_path / "model.h5"
     made().save(path)
     with h5py.File(path, "r+") as file:
-        file["optimizer_weights/torchkeras/scale"][...] = wrong
+        stored: Any = file["optimizer_weights/torchkeras/scale"]
+        stored[...] = wrong
     with pytest.raises(WeightMismatchError, match=r"model.h5: the scale of its loss scale is "):
         load_model(path)
 
