@@ -169,6 +169,22 @@ def test_layers_of_a_persons_own():
     assert model(torch.ones(2, 4)).dtype is model.output.dtype is torch.float16
 
 
+def test_a_call_by_hand_casts_as_the_graph_does():
+    mixed, last = Dense(3, dtype="mixed_float16"), Activation("softmax", dtype="float32")
+    scores = mixed(torch.ones(2, 4))
+    assert (scores.dtype, last(scores).dtype) == (torch.float16, torch.float32)
+
+
+def test_a_model_that_torch_made_of_another_type_computes_in_that():
+    x = Input((5, 4))
+    y = TimeDistributed(Dense(3, dtype="float32"), dtype="float32")(x)
+    model = Model(x, TimeDistributed(Activation("tanh", dtype="float32"), dtype="float32")(y)).double()
+    assert model(torch.ones(2, 5, 4, dtype=torch.float64)).dtype is torch.float64
+    layer = Dense(3, dtype="float32")
+    layer(torch.ones(2, 4))
+    assert layer.double()(torch.ones(2, 4, dtype=torch.float64)).dtype is torch.float64
+
+
 def test_copies_have_the_policy():
     model = made("mixed_bfloat16")
     again = Sequential.from_config(model.get_config())

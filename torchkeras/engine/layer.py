@@ -22,7 +22,7 @@ from torchkeras.engine.calls import Calls
 from torchkeras.engine.layout import Layout, convert, to_channels_first, to_keras
 from torchkeras.engine.naming import snake_case, unique_name
 from torchkeras.engine.owner import WeightOwner
-from torchkeras.engine.precision import by_policy, compute_type
+from torchkeras.engine.precision import by_policy, compute_type, follows_policy
 from torchkeras.engine.spec import InputSpec
 from torchkeras.engine.symbol import (
     History,
@@ -79,6 +79,7 @@ class Layer(Calls, Adding, WeightOwner):
     _outbound_nodes: list[Node]
     _expected_axes: dict[int, int]
     _initial_weights: Any
+    _is_part: bool  # of another layer, which casts its inputs
 
     def __init_subclass__(cls, abstract: bool = False, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -110,6 +111,7 @@ class Layer(Calls, Adding, WeightOwner):
         nn.Module.__init__(self)  # here, so that a layer may set attributes before it calls super().__init__()
         self.built = False
         self._policy, self._tells_policy = config.dtype_policy(), cls.casts and config.dtype_policy().is_mixed
+        self._is_part = False
         self._trainable = True
         self._frozen = False
         self._inbound_nodes = []
@@ -186,10 +188,9 @@ class Layer(Calls, Adding, WeightOwner):
         shapes_found = [_shape_of(self, tensor) for tensor in tensors]
         self._check_types(tensors)
         self._build(shapes_found)
-        compute = partial(_in_keras_order, self.layout, self.run)
-        if self._tells_policy and self.casts and tensors:
-            return by_policy(self, compute, *args, **kwargs)
-        return compute(*args, **kwargs)
+        if self._tells_policy and tensors and follows_policy(self):
+            return by_policy(self, partial(_in_keras_order, self.layout, self.run), *args, **kwargs)
+        return _in_keras_order(self.layout, self.run, *args, **kwargs)
 
     def _call_symbolically(self, inputs: Any, mask: Any = None, **arguments: Any) -> Any:
         tensors = as_list(inputs)
@@ -301,6 +302,8 @@ class Layer(Calls, Adding, WeightOwner):
         Those that were not given one follow the others. Raises ValueError where these differ.
         """
         layers = [layer for layer in self.modules() if isinstance(layer, Layer) and layer.casts]
+        for layer in layers if self.casts else ():
+            layer._is_part = layer._is_part or layer is not self
         told = {layer._policy: layer for layer in layers if layer._tells_policy} if self.casts else {}
         if not any(policy.is_mixed for policy in told):
             return

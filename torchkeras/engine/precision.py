@@ -82,6 +82,18 @@ def mixed_layers(network: torch.nn.Module) -> Iterator[Any]:
     return (module for module in network.modules() if hasattr(module, "dtype_policy") and is_mixed(module))  # type: ignore[arg-type]
 
 
+def follows_policy(layer: Layer) -> bool:
+    """Whether a call of a layer outside of a graph casts by its policy.
+
+    Of one type it does not where another layer has cast already, or where `model.half()` and the like have given it
+    weights of another type.
+    """
+    if not layer.casts or layer.dtype_policy.is_mixed:
+        return layer.casts
+    weight = next(layer.parameters(), None)
+    return not layer._is_part and (weight is None or weight.dtype is dtype_of(layer.variable_dtype))
+
+
 def by_policy(layer: Layer, compute: Callable[..., Any], inputs: Any, *args: Any, **kwargs: Any) -> Any:
     """What `compute` gives for inputs in the layer's type, in that type: a call outside of a graph."""
     several = isinstance(inputs, (list, tuple))
