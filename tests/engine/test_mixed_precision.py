@@ -350,6 +350,25 @@ def test_gradients_that_overflow_change_nothing_but_the_scale(name, guard):
     )  # the others copy nothing
 
 
+@pytest.mark.parametrize("guard", [None, "skip"])
+def test_a_loss_that_is_not_finite_leaves_weights_and_scale(guard):
+    model = made(on_nonfinite=guard)
+    before = model.get_weights()
+    model.fit(np.full_like(X, np.nan), Y, batch_size=16, verbose=0)
+    assert scale_of(model).scale.item() == FIRST
+    for one, other in zip(model.get_weights(), before, strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+def test_the_scale_is_never_zero():
+    model = made()
+    scale_of(model).scale.fill_(2.0**-24)
+    x = torch.tensor(X, requires_grad=True)
+    model.minimize((model(x).float() * 0).sum().sqrt())  # whose gradients are not finite
+    assert scale_of(model).scale.item() == 2.0**-24
+    assert scale_of(model).good_in_a_row.item() == 0
+
+
 def test_the_scale_doubles_after_2000_good_steps():
     model = made()
     scale_of(model).good_in_a_row.fill_(1998)

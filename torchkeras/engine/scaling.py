@@ -2,8 +2,9 @@
 
 The gradients are those of scale * loss, and are divided by the scale before anything looks at them. The scale begins at
 2**15. Gradients that are not finite halve it; after 2000 steps in a row without any it doubles. These are Keras's
-numbers. The update of such gradients is skipped on the device, without waiting for it: by the optimizer's own kernel
-(Adam, SGD), or else by taking back weights and the optimizer's state from a copy made before.
+numbers, but that a loss which is not finite itself leaves the scale as it is, of which it says nothing. The update of
+such gradients is skipped on the device, without waiting for it: by the optimizer's own kernel (Adam, SGD), or else by
+taking back weights and the optimizer's state from a copy made before.
 
 As under `engine.guard`, what the host counts goes on: an optimizer's `iterations` counts a step that was skipped.
 """
@@ -23,6 +24,7 @@ from torchkeras.engine.guard import Guard, Watched
 
 INITIAL = 2.0**15
 GROWTH_STEPS = 2000
+SMALLEST = 2.0**-24  # from 0 it could not grow again
 
 
 class LossScale(Guard):
@@ -66,10 +68,11 @@ class LossScale(Guard):
         divided = iter(torch._foreach_mul(found, self.scale.reciprocal()) if found else [])
         gradients = [None if gradient is None else next(divided) for gradient in gradients]
         gradients, samples = super().judged(loss, gradients, samples, optimizer)
-        bad = (~self._finite).float()
-        torch._amp_update_scale_(self.scale, self.good_in_a_row, bad, 2.0, 0.5, GROWTH_STEPS)
+        too_large = (torch.isfinite(loss) & ~self._finite).float()
+        torch._amp_update_scale_(self.scale, self.good_in_a_row, too_large, 2.0, 0.5, GROWTH_STEPS)
+        self.scale.clamp_(min=SMALLEST)
         if getattr(optimizer, "can_skip", False):
-            optimizer.skipping = bad
+            optimizer.skipping = (~self._finite).float()
         if self._hides:
             gradients = self._zeroed(gradients, self._finite)
         return gradients, samples
