@@ -1,14 +1,17 @@
-"""Settings that every part reads: float type, epsilon, image data format, default device.
+"""Settings that every part reads: float type, dtype policy, epsilon, image data format, default device, TF32.
 
-The first three are read once from `keras.json` in `$KERAS_HOME` (else `~/.keras`), as Keras does; a missing file
-means Keras's defaults, and nothing is written there.
+Float type, epsilon and data format are read once from `keras.json` in `$KERAS_HOME` (else `~/.keras`), as Keras does; a
+missing file means Keras's defaults, and nothing is written there.
 """
 
 import json
 import os
 from pathlib import Path
+from typing import Any
 
 import torch
+
+from torchkeras.policy import DTypePolicy, policy_of
 
 FLOAT_TYPES = ("float16", "bfloat16", "float32", "float64")
 DATA_FORMATS = ("channels_last", "channels_first")
@@ -16,6 +19,7 @@ DIM_ORDERINGS = {"tf": "channels_last", "th": "channels_first"}  # Keras 1's nam
 
 _settings: dict[str, object] = {
     "floatx": "float32",
+    "dtype_policy": None,
     "epsilon": 1e-7,
     "image_data_format": "channels_last",
     "chosen_image_data_format": None,
@@ -31,6 +35,22 @@ def floatx() -> str:
 def set_floatx(name: str) -> None:
     """Set the default float type: float16, bfloat16, float32 or float64. Raises ValueError for another."""
     _settings["floatx"] = _one_of("floatx", name, FLOAT_TYPES)
+
+
+def dtype_policy() -> DTypePolicy:
+    """The policy of layers that are not given a `dtype`: that of `floatx` unless set."""
+    return policy_of(_settings["dtype_policy"] or floatx())
+
+
+def set_dtype_policy(policy: object) -> None:
+    """Set the policy of layers made from here on; `None`: that of `floatx`.
+
+    `policy`: `"mixed_bfloat16"`, `"mixed_float16"`, a float type, or a `DTypePolicy`. Raises ValueError for another.
+    """
+    found = None if policy is None else policy_of(policy)
+    if found is not None and found.variable_dtype not in FLOAT_TYPES:
+        raise ValueError(f"the dtype policy of all layers must be of a float type; found {found.name!r}.")
+    _settings["dtype_policy"] = found
 
 
 def epsilon() -> float:
@@ -83,6 +103,42 @@ def device() -> torch.device:
 def set_device(name: str | torch.device | None) -> None:
     """Set the device that weights are made on; `None` chooses as at the start. Raises RuntimeError for no device."""
     _settings["device"] = None if name is None else str(torch.device(name))
+
+
+def tf32() -> bool:
+    """Whether CUDA computes products and convolutions of float32 with the 10 bits of TF32, both alike.
+
+    Raises RuntimeError where torch's own settings have it for one of the two only.
+    """
+    products, convolutions = map(_uses_tf32, _tf32_places())
+    if products is not convolutions:
+        words = {True: "on", False: "off"}
+        raise RuntimeError(
+            f"TF32 is {words[products]} for products and {words[convolutions]} for convolutions, as torch's own "
+            "settings say: call set_tf32 to have both alike."
+        )
+    return products
+
+
+def set_tf32(on: bool) -> None:
+    """Let CUDA compute products and convolutions of float32 in TF32, or not: much faster, to 3 digits.
+
+    Until it is called torch's own settings hold: TF32 for convolutions alone. It changes nothing on the CPU. Raises
+    ValueError unless `on` is True or False.
+    """
+    if not isinstance(on, bool):
+        raise ValueError(f"tf32 must be True or False; found {on!r}.")
+    # The names that all versions of torch have; from 2.9 on they set what the newer ones say, but not the reverse.
+    torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = on
+
+
+def _tf32_places() -> tuple[Any, Any]:
+    cudnn: Any = torch.backends.cudnn
+    return torch.backends.cuda.matmul, getattr(cudnn, "conv", cudnn)
+
+
+def _uses_tf32(place: Any) -> bool:
+    return place.fp32_precision == "tf32" if hasattr(place, "fp32_precision") else bool(place.allow_tf32)
 
 
 def _one_of(setting: str, value: object, allowed: tuple[str, ...]) -> str:

@@ -15,6 +15,7 @@ from torchkeras.engine.network import Network
 from torchkeras.engine.symbol import KerasTensor, Shape, as_list, unpacked
 from torchkeras.engine.trainer import Trainer
 from torchkeras.legacy.arguments import old_names
+from torchkeras.policy import DTypePolicy, policy_of
 from torchkeras.saving import loading, writing
 from torchkeras.saving.architecture import (
     connect,
@@ -47,13 +48,16 @@ __all__ = [
 class Model(Trainer, Network):
     """A model between symbolic inputs and outputs: `Model(inputs, outputs)`, each a tensor or a list of them.
 
-    Raises ValueError when an output cannot be computed from the inputs, TypeError for what is no symbolic tensor.
+    `dtype`: a policy for the layers that were not given one of their own; see `dtype_policy`. Raises ValueError when an
+    output cannot be computed from the inputs, TypeError for what is no symbolic tensor.
     """
 
     @old_names("Model")
-    def __init__(self, inputs: Any, outputs: Any, name: str | None = None):
+    def __init__(self, inputs: Any, outputs: Any, name: str | None = None, dtype: Any = None):
         super().__init__(name=name)
         self._connect(inputs, outputs)
+        if dtype is not None:
+            self._give_policy(policy_of(dtype), told=False)
 
     def get_config(self) -> dict[str, Any]:
         """The architecture: layers with configs and connections. Warns of added losses, which are not in it."""
@@ -117,14 +121,16 @@ class Model(Trainer, Network):
 class Sequential(Model):
     """Layers one after another: `Sequential([Dense(8, input_shape=(4,)), Dense(1)])`, or `add` them.
 
-    Built at once when the first layer has an `input_shape`, else when the model first sees an input.
+    Built at once when the first layer has an `input_shape`, else when the model first sees an input. `dtype`: a policy
+    for the layers that were not given one of their own; see `dtype_policy`.
     """
 
-    def __init__(self, layers: Any = None, name: str | None = None):
+    def __init__(self, layers: Any = None, name: str | None = None, dtype: Any = None):
         self._stack: list[Layer] = []
         self._begins_with_input = False
         self._branches: list[Layer] = []
         Network.__init__(self, name=name)
+        self._layers_policy: DTypePolicy | None = None if dtype is None else policy_of(dtype)
         for layer in as_list(layers):
             self.add(layer)
 
@@ -136,6 +142,7 @@ class Sequential(Model):
             raise TypeError(
                 f"The added layer must be an instance of class Layer. Found: {layer!r} ({type(layer).__name__})."
             )
+        self._give_own_policy(layer)
         if isinstance(layer, InputLayer):
             if self._stack or self._graph is not None:
                 raise ValueError(f"Sequential {self.name!r}: an InputLayer can only come first; found {layer.name!r}.")
@@ -152,6 +159,14 @@ class Sequential(Model):
             self._hold(layer)
         if not isinstance(layer, InputLayer):
             self._stack.append(layer)
+
+    def _give_own_policy(self, layer: Layer) -> None:
+        if self._layers_policy is None:
+            return
+        if isinstance(layer, Network):
+            layer._give_policy(self._layers_policy, told=False)
+        elif layer.casts and not layer._tells_policy:
+            layer._take_policy(self._layers_policy)
 
     def _connect_branches(self, layer: Layer) -> None:
         """Begin with a layer that was called already, such as Keras 1's Merge, where the graph before it begins."""

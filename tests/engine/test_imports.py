@@ -10,7 +10,9 @@ PACKAGE = Path(torchkeras.__file__).parent
 
 # A module may import those that stand before it. A folder stands for all its modules, which may import each other.
 ORDER = [
+    "policy",
     "config",
+    "mixed_precision",
     "saving.errors",
     "bytecode",
     "legacy",
@@ -25,6 +27,7 @@ ORDER = [
         "engine.tracing",
         "engine.layout",
         "engine.symbol",
+        "engine.precision",
         "engine.spec",
         "engine.options",
         "engine.weight",
@@ -61,6 +64,7 @@ ORDER = [
         "callbacks",
         "engine.guard",
         "engine.memory",
+        "engine.scaling",
         "engine.recipe",
         "engine.scoring",
         "engine.steps",

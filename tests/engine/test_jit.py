@@ -139,6 +139,18 @@ def test_one_graph_gives_the_numbers_of_plain_steps(make, options):
     assert len(graphs.found) == 1
 
 
+@pytest.mark.parametrize("policy", ["mixed_float16", "mixed_bfloat16"])
+def test_mixed_precision_in_one_graph(policy):
+    def make():
+        inputs = Input((6,))
+        hidden = Dense(8, activation="relu", dtype=policy)(inputs)
+        return Model(inputs, Dense(3, activation="softmax", dtype=policy)(hidden))
+
+    graphs = Graphs()
+    alike(trained(make, graphs.setting), trained(make, False), rtol=1e-2, atol=1e-2)
+    assert len(graphs.found) == 1
+
+
 def test_several_outputs_with_a_metric_each():
     def make():
         inputs = Input((6,))

@@ -138,8 +138,8 @@ def test_a_mask_ends_before_a_layer_that_knows_none():
             "InputLayer 'x': ragged must be False or None; found True.",
         ),
         (
-            [X, entry("Dense", name="d", dtype={"class_name": "Policy", "config": {"name": "mixed_float16"}})],
-            "Dense 'd': computes in another dtype than its weights have (dtype policy 'mixed_float16'); not supported.",
+            [X, entry("Dense", name="d", dtype={"class_name": "Policy", "config": {"name": "mixed_float8"}})],
+            "Dense 'd': the dtype policy 'mixed_float8' is not known.",
         ),
         (
             [X, entry("BatchNormalization", name="b", axis=[1, 2])],

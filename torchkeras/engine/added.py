@@ -13,6 +13,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from torchkeras.engine.precision import widened
+
 
 class Added:
     """The losses, and the metrics by name, that were added since `begin`, as long as a step takes them.
@@ -76,7 +78,7 @@ class Adding(nn.Module):
                 raise ValueError(
                     f"{self.name}: add_loss takes scalars; found the shape {tuple(loss.shape)}. Take its mean or sum."
                 )
-            self._add(loss, None)
+            self._add(widened(loss), None)
 
     def add_metric(self, value: Any, name: str, aggregation: str | None = "mean") -> None:
         """In a layer's `call`: report the mean of a tensor under `name`, averaged over batches by their size.
@@ -134,4 +136,4 @@ def _add_by_hand(layer: Any, inputs: Any, outputs: Any) -> None:
 
 def _add_always(layer: Any, _: Any, outputs: Any) -> None:
     for output in outputs if isinstance(outputs, (list, tuple)) else [outputs]:
-        layer.add_loss(layer.activity_regularizer(output))
+        layer.add_loss(layer.activity_regularizer(widened(output)))

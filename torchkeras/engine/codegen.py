@@ -18,6 +18,7 @@ import torch
 
 from torchkeras.engine.graph import Graph
 from torchkeras.engine.layout import Layout, axis_channels_first, to_channels_first, to_keras
+from torchkeras.engine.precision import is_mixed, taken_type, typed
 from torchkeras.engine.shapes import overrides, said_with_forward
 from torchkeras.engine.symbol import KerasTensor, Node, tensors_in, unpacked
 
@@ -39,12 +40,16 @@ class Variant:
 
 @dataclass(frozen=True)
 class Line:
-    """One statement. `{0}`, `{1}` in `text` stand for the values used; `makes` are the values set."""
+    """One statement. `{0}`, `{1}` in `text` stand for the values used; `makes` are the values set.
+
+    `region`: the type of 16 bits that a layer computes in; "" for one that has no such type, None where it is all one.
+    """
 
     text: str
     uses: tuple[int, ...]
     makes: tuple[int, ...]
     comment: str = ""
+    region: str | None = None
 
 
 def source(graph: Graph, variant: Variant, keys: Mapping[Layer, str], is_attribute: Callable[[str], bool]) -> str:
@@ -59,7 +64,7 @@ def compiled(text: str, name: str) -> Callable[..., Any]:
     """The function that a text defines. Errors inside it show its lines, as for any function."""
     filename = f"<torchkeras {name}>"
     linecache.cache[filename] = (len(text), None, text.splitlines(keepends=True), filename)
-    namespace: dict[str, Any] = {"torch": torch}
+    namespace: dict[str, Any] = {"torch": torch, "typed": typed}
     exec(compile(text, filename, "exec"), namespace)  # noqa: S102  # the text is our own, from `source`
     return namespace["forward"]
 
@@ -88,7 +93,7 @@ class _Writer:
         self.masks = masks_of(graph, variant.masked)
         self.lines: list[Line] = []
         self.values = 0
-        self.made: dict[tuple[KerasTensor, Layout], int] = {}  # a tensor, in an order of axes
+        self.made: dict[tuple[KerasTensor, Layout, torch.dtype], int] = {}  # a tensor, in an order of axes and a type
         self.natural: dict[KerasTensor, Layout] = {}  # the order it was computed in
         self.mask_values: dict[KerasTensor, int] = {}
         self.pending_masks: dict[KerasTensor, tuple[Node, int]] = {}
@@ -126,18 +131,20 @@ class _Writer:
 
     def _input(self, tensor: KerasTensor) -> int:
         self.natural[tensor] = Layout.KERAS
-        return self._new((tensor, Layout.KERAS), self.made)
+        return self._new((tensor, Layout.KERAS, tensor.dtype), self.made)
 
-    def value(self, tensor: KerasTensor, layout: Layout) -> int:
-        """The value of a tensor in an order of axes; a permute is written when it is not there yet."""
-        if tensor.ndim <= 2:
-            layout = Layout.KERAS
-        if (tensor, layout) not in self.made:
-            order = (to_keras if layout is Layout.KERAS else to_channels_first)(tensor.ndim)
-            there = self.made[tensor, self.natural[tensor]]
-            made = self._new((tensor, layout), self.made)
-            self.lines.append(Line(f"{{0}}.permute{order}", (there,), (made,)))
-        return self.made[tensor, layout]
+    def value(self, tensor: KerasTensor, layout: Layout, dtype: torch.dtype | None = None) -> int:
+        """The value of a tensor in an order of axes and a type; permute and cast are written when it is not there."""
+        layout, dtype = Layout.KERAS if tensor.ndim <= 2 else layout, dtype or tensor.dtype
+        key = (tensor, layout, dtype)
+        if key not in self.made:
+            if dtype is tensor.dtype:
+                order = (to_keras if layout is Layout.KERAS else to_channels_first)(tensor.ndim)
+                text, there = f"{{0}}.permute{order}", self.made[tensor, self.natural[tensor], dtype]
+            else:
+                text, there = f"typed({{0}}, {dtype})", self.value(tensor, layout)
+            self.lines.append(Line(text, (there,), (self._new(key, self.made),)))
+        return self.made[key]
 
     def mask(self, tensor: KerasTensor) -> int | None:
         """The value of a tensor's mask, written when it is first asked for; None when there is none."""
@@ -161,7 +168,7 @@ class _Writer:
         if len(node.output_tensors) > 1:
             text = f"{text}[{index}]"
         made = self._new(tensor, self.mask_values)
-        self.lines.append(Line(text, tuple(uses), (made,)))
+        self.lines.append(Line(text, tuple(uses), (made,), region=""))
 
     # --- nodes ------------------------------------------------------------------------------------------------------
 
@@ -180,7 +187,8 @@ class _Writer:
     def _node(self, node: Node) -> None:
         layer, several = node.layer, isinstance(node.inputs, (list, tuple))
         taken, given, axis = self._layouts(node)
-        uses = [self.value(tensor, taken) for tensor in node.input_tensors]
+        types = [taken_type(layer, tensor, index) for index, tensor in enumerate(node.input_tensors)]
+        uses = [self.value(tensor, taken, dtype) for tensor, dtype in zip(node.input_tensors, types, strict=True)]
         text = _argument(_slots(len(uses)), several) + axis
         text += "".join(f", {name}={_literal(layer, name, value)}" for name, value in node.arguments.items())
         masks = [self.mask(tensor) for tensor in node.input_tensors] if "mask" in layer._call_parameters else []
@@ -189,13 +197,14 @@ class _Writer:
         outputs = node.output_tensors
         for tensor in outputs:
             self.natural[tensor] = given if tensor.ndim > 2 else Layout.KERAS
-        made = [self._new((tensor, self.natural[tensor]), self.made) for tensor in outputs]
+        made = [self._new((tensor, self.natural[tensor], tensor.dtype), self.made) for tensor in outputs]
         shape = unpacked([tensor.shape for tensor in outputs])
         moved = any(self.natural[tensor] is Layout.CHANNELS_FIRST for tensor in outputs)
         comment = f"{shape}, channels first" if moved else f"{shape}"
         if has_details(layer) and (self.variant.details or any(self.masks[t] is not None for t in outputs)):
             self._nested_call(node, text, tuple(uses), made, comment)
             return
+        mixed = is_mixed(layer)
         if outputs[0] in self.raw:
             method = "logits"
         elif outputs[0] in self.unrectified:
@@ -204,15 +213,28 @@ class _Writer:
             method, text = "rectified", f"{self._path(node.inbound_layers[0])}, {text}"
         else:
             method = "overwrite" if self._overwrites(node, taken) else "run"
-        self.lines.append(Line(f"{self._path(layer)}.{method}({text})", tuple(uses), tuple(made), comment))
+        call, region = f"{self._path(layer)}.{method}({text})", layer.compute_dtype if mixed else ""
+        if mixed and len(outputs) == 1 and outputs[0].dtype.is_floating_point:
+            call = f"typed({call}, {outputs[0].dtype})"
+        self.lines.append(Line(call, tuple(uses), tuple(made), comment, region))
+        if mixed and len(outputs) > 1:
+            self._type_outputs(outputs, made)
         for index, tensor in enumerate(outputs):
             self.pending_masks[tensor] = (node, index)
         if self.variant.details and getattr(layer, "activity_regularizer", None) is not None:
             for tensor in outputs:
                 loss = self._new()
                 self.losses.append(("", loss))
-                value = self.value(tensor, Layout.KERAS)
-                self.lines.append(Line(f"{self._path(layer)}.activity_regularizer({{0}})", (value,), (loss,)))
+                value = self.value(tensor, Layout.KERAS, torch.float32 if mixed else None)
+                text = f"{self._path(layer)}.activity_regularizer({{0}})"
+                self.lines.append(Line(text, (value,), (loss,), region=""))
+
+    def _type_outputs(self, outputs: list[KerasTensor], made: list[int]) -> None:
+        """Give each of several outputs the type that its tensor has."""
+        for tensor, value in zip(outputs, made, strict=True):
+            if tensor.dtype.is_floating_point:
+                cast = self._new((tensor, self.natural[tensor], tensor.dtype), self.made)
+                self.lines.append(Line(f"typed({{0}}, {tensor.dtype})", (value,), (cast,)))
 
     def _overwrites(self, node: Node, taken: Layout) -> bool:
         """Whether a node may put its output where its first input is: nothing else needs that."""
@@ -225,6 +247,7 @@ class _Writer:
             and maker.overwritable
             and self._for_one_alone(first)
             and all(other.shape == first.shape for other in others)
+            and taken_type(node.layer, first, 0) is first.dtype
             and (first.ndim <= 2 or self.natural[first] is taken)
         )
 
@@ -250,7 +273,9 @@ class _Writer:
         """A model inside the model, asked for its masks and losses as well."""
         result, losses = self._new(), self._new()
         masks = [self._new() for _ in node.output_tensors]
-        self.lines.append(Line(f"{self._path(node.layer)}.run({text}, details=True)", uses, (result,), comment))
+        self.lines.append(
+            Line(f"{self._path(node.layer)}.run({text}, details=True)", uses, (result,), comment, region="")
+        )
         several = len(made) > 1
         for index, (value, mask, tensor) in enumerate(zip(made, masks, node.output_tensors, strict=True)):
             self.lines.append(Line(f"{{0}}[0][{index}]" if several else "{0}[0]", (result,), (value,)))
@@ -306,12 +331,13 @@ def _print(lines: list[Line], parameters: list[int], result: str, results: list[
     last_use: Mapping[int, int] = {
         value: index for index, line in enumerate(lines) for value in (*line.makes, *line.uses)
     } | dict.fromkeys(results, len(lines))
-    used_names: set[str] = set()
+    used_names = {"torch", "typed"}
     variables = {value: _unused(_identifier(name), used_names) for value, name in zip(parameters, names, strict=False)}
     for index, value in enumerate(parameters[len(names) :], start=1):
         variables[value] = _unused(f"mask_{index}", used_names)
     free: list[str] = []
     text = [f"def forward(self, {', '.join(variables.values())}):"]
+    region, indent = "", "    "
     for index, line in enumerate(lines):
         right = line.text.format(*(variables[value] for value in line.uses))
         ended = [value for value in dict.fromkeys(line.uses) if last_use[value] == index]
@@ -319,7 +345,11 @@ def _print(lines: list[Line], parameters: list[int], result: str, results: list[
         for value in line.makes:
             variables[value] = free.pop() if free else _unused("x", used_names)
         targets = ", ".join(variables[value] for value in line.makes)
-        text.append(f"    {targets} = {right}" + (f"  # {line.comment}" if line.comment else ""))
+        if line.region is not None and line.region != region:
+            region, indent = line.region, " " * (8 if line.region else 4)
+            if region:
+                text.append(f"    with torch.autocast({variables[parameters[0]]}.device.type, torch.{region}):")
+        text.append(f"{indent}{targets} = {right}" + (f"  # {line.comment}" if line.comment else ""))
     text.append("    return " + result.format(*(variables[value] for value in results)))
     return "\n".join(text) + "\n"
 

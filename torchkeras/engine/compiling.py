@@ -20,7 +20,9 @@ from torchkeras.engine.jit import check as check_jit, learner
 from torchkeras.engine.measures import TorchMetric
 from torchkeras.engine.memory import keep_freed
 from torchkeras.engine.network import Network
+from torchkeras.engine.precision import halves, in_float16
 from torchkeras.engine.recipe import NO_LOSS, Recipe
+from torchkeras.engine.scaling import LossScale
 from torchkeras.engine.steps import test_step, train_step
 from torchkeras.engine.symbol import KerasTensor, as_list
 
@@ -133,6 +135,8 @@ class Compiling(Extending, abstract=True):
             None if self.on_nonfinite is None else Guard(self.on_nonfinite, Changing(self), self._device),
             self._own_loss if owns_loss else None,
             (self, network, *(self.outputs[target.index]._keras_history.layer for target in targets)),
+            halves(network),
+            LossScale(Weights(self), self._device, self.on_nonfinite is not None) if in_float16(network) else None,
         )
         self.__dict__["_learn"] = learner(self.jit_compile, self.cuda_graph)
         if owns_step:
@@ -149,6 +153,10 @@ class Compiling(Extending, abstract=True):
                 continue
             if by_hand or module not in graphed:
                 add_activity_losses(module, in_steps=module not in graphed)
+
+    def _find_types(self) -> None:
+        super()._find_types()
+        self._recipe = None  # which knows what is computed in 16 bits
 
     def _compile_options(self) -> dict[str, Any]:
         names = ("loss", "metrics", "loss_weights", "sample_weight_mode", "weighted_metrics")
@@ -275,6 +283,19 @@ class Changing:
         for metric in recipe.kept.values():
             if not known.issuperset(map(id, metric.variables)):
                 metric.reset_state()
+
+
+class Weights(Changing):
+    """What an update of the weights changes in place, unless the optimizer itself can skip it."""
+
+    def trained(self) -> dict[Any, torch.Tensor]:
+        return {} if getattr(self._model.optimizer, "can_skip", False) else super().trained()
+
+    def counted(self) -> dict[Any, torch.Tensor]:
+        return {}
+
+    def forget(self, known: set[Any]) -> None:
+        self._model._ready().optimizer.forget(known)
 
 
 def _regularizes_activity(network: torch.nn.Module) -> bool:

@@ -14,6 +14,7 @@ from torchkeras.engine.added import ADDED, losses_of_call
 from torchkeras.engine.compiled import Target
 from torchkeras.engine.data import Batch
 from torchkeras.engine.network import Network
+from torchkeras.engine.precision import widened
 from torchkeras.engine.recipe import NO_LOSS, Recipe, Values
 from torchkeras.engine.symbol import KerasTensor, as_list, unpacked
 
@@ -215,7 +216,7 @@ class Extending(Network, abstract=True):
 
     def _paired(self, method: str, y: Any, y_pred: Any, sample_weight: Any) -> list[tuple[Target, Any, Any, Any]]:
         """Each target of `compile` with what is true, predicted, and its weights; ValueError for another number."""
-        targets, outputs = self._ready().targets, [] if y_pred is None else as_list(y_pred)
+        targets, outputs = self._ready().targets, [] if y_pred is None else list(as_list(y_pred))
         true = [] if y is None else as_list(y)
         weights = [None] * len(targets) if sample_weight is None else as_list(sample_weight)
         for name, found, wanted in (
@@ -225,6 +226,8 @@ class Extending(Network, abstract=True):
         ):
             if len(found) != wanted:
                 raise ValueError(f"{method}: {name} must be {wanted} tensor(s), for {self.name!r}; found {len(found)}.")
+        for index in self._ready().widened:
+            outputs[index] = widened(outputs[index])
         return [(t, true[k], outputs[t.index], weights[k]) for k, t in enumerate(targets)]
 
     def minimize(self, loss: torch.Tensor, samples: int = 1) -> None:

@@ -53,6 +53,7 @@ class Guard:
         self._kept: dict[Any, Tensor] = {}
         self._active = False
         self._true = torch.ones((), dtype=torch.bool, device=device)
+        self._zero = torch.zeros((), device=device)
         self._finite = self._update = self._counts = self._true
         self._updated = False
         self.begin()
@@ -116,11 +117,15 @@ class Guard:
         self._update = good
         if not getattr(optimizer, "gradient_accumulation_steps", None):
             return gradients, samples
-        masked = [None if gradient is None else gradient.where(good, 0) for gradient in gradients]
+        masked = self._zeroed(gradients, good)
         counted = good * samples
         if self.policy == "skip":
             self._update = optimizer.samples_with(counted) > 0
         return masked, counted
+
+    def _zeroed(self, gradients: Sequence[Tensor | None], good: Tensor) -> list[Tensor | None]:
+        """The gradients where they are good, else zeros."""
+        return [None if gradient is None else torch.where(good, gradient, self._zero) for gradient in gradients]
 
     def applied(self, updated: bool) -> None:
         """Told whether the optimizer has changed the weights, rather than accumulated."""

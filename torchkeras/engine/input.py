@@ -20,6 +20,8 @@ class InputLayer(Layer):
     both are given, and for `sparse` or `input_tensor`, which torchkeras does not have.
     """
 
+    casts = False
+
     @old_names("InputLayer")
     def __init__(
         self,
@@ -43,7 +45,7 @@ class InputLayer(Layer):
         if not isinstance(given, (tuple, list)):
             raise ValueError(f"Input {name!r}: a shape is a tuple, such as (4,); found {given!r}.")
         shape = (batch_size, *given) if batch_input_shape is None else tuple(given)
-        super().__init__(name=name, dtype=dtype or config.floatx(), batch_input_shape=_checked(name, shape))
+        super().__init__(name=name, dtype=dtype_of(dtype or config.floatx()), batch_input_shape=_checked(name, shape))
         self.trainable = False
         self.built = True
         output = KerasTensor(shape, dtype_of(self.dtype), name)

@@ -20,7 +20,7 @@ import torch
 
 from torchkeras.engine.data import Batch
 from torchkeras.engine.recipe import Recipe
-from torchkeras.engine.steps import Learned, learn, losses
+from torchkeras.engine.steps import Learned, gradients_of, learn, losses
 from torchkeras.engine.tracing import islands
 
 # What is known before anything is compiled: seconds that it takes (two slow cores; for the graph, for each layer), and
@@ -179,9 +179,7 @@ def _forward(recipe: Recipe, options: Mapping[str, Any], changes: int) -> Callab
     def with_gradients(*given: Any) -> Learned:
         with islands():
             loss, values = compiled(*given)
-        parameters = recipe.parameters
-        gradients = torch.autograd.grad(loss, parameters, allow_unused=True) if parameters else ()
-        return Learned(loss.detach(), gradients, values)
+        return Learned(loss.detach(), gradients_of(recipe, loss), values)
 
     return with_gradients
 

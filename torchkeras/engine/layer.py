@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, ClassVar
 
 import torch
@@ -21,6 +22,7 @@ from torchkeras.engine.calls import Calls
 from torchkeras.engine.layout import Layout, convert, to_channels_first, to_keras
 from torchkeras.engine.naming import snake_case, unique_name
 from torchkeras.engine.owner import WeightOwner
+from torchkeras.engine.precision import by_policy, compute_type, follows_policy
 from torchkeras.engine.spec import InputSpec
 from torchkeras.engine.symbol import (
     History,
@@ -36,6 +38,7 @@ from torchkeras.engine.symbol import (
 from torchkeras.engine.weight import Weight, allocate, deferred, on_meta
 from torchkeras.legacy.arguments import Keras1Arrays, layer_arguments
 from torchkeras.legacy.weights import modern
+from torchkeras.policy import DTypePolicy, policy_of
 
 OWN_PACKAGE = __name__.partition(".")[0]
 
@@ -47,7 +50,8 @@ class Layer(Calls, Adding, WeightOwner):
     `make(input_shape)` and computes in `forward`. Or it is written as for Keras (`__init__`, `build` with
     `add_weight`, `call`, `compute_output_shape`, `get_config`), or as for torch (`__init__`, `forward`).
 
-    Options of every layer: `name`; `trainable`; `dtype` of its weights (the default is `floatx`); `input_shape`
+    Options of every layer: `name`; `trainable`; `dtype`, a type or a `DTypePolicy` (the default is
+    `config.dtype_policy()`): floating-point inputs in a graph are cast to its compute type; `input_shape`
     (without the batch axis) or `batch_input_shape`, for the first layer of a Sequential; `batch_size`; `weights`, the
     initial values. Raises TypeError for an unknown option, ValueError for a bad value.
     """
@@ -56,6 +60,7 @@ class Layer(Calls, Adding, WeightOwner):
     _options: ClassVar[dict[str, options.Option]] = {}
     _call_parameters: ClassVar[frozenset[str]] = frozenset()
     _native_forward: ClassVar[Any] = None  # the nearest `forward` that keeps to the declared layout
+    _casts_outputs: ClassVar[bool] = False  # outputs have the compute type: a user's class says itself what they are
     _by_call: ClassVar[bool] = False  # `call` is overridden: the layer works in Keras's order
 
     rank: ClassVar[int]
@@ -63,17 +68,20 @@ class Layer(Calls, Adding, WeightOwner):
     min_input_ndim: int | None = None
     input_spec: Any = None  # an `InputSpec` or a list of them, which a layer written the Keras way may set
     keeps_shape: bool = False  # the output has the shape and dtype of the (floating-point) input
+    keeps_types: ClassVar[bool] = False  # the outputs have the types that a user's function gives them
     supports_masking: bool = False
     overwritable: bool = False  # the output has memory of its own, and no gradient needs its values
     walks: bool = False  # computes step after step along time, where torch.compile gains little
     commutes_with_relu: bool = False  # relu before and after it are one, gradients too, and its output is overwritable
     _product: ClassVar[str | None] = None  # its module of a kernel and a bias, behind which comes the activation alone
+    casts: ClassVar[bool] = True  # whether floating-point inputs are cast to the layer's type
     ends_in: str | None = None  # "softmax" or "sigmoid", where `logits` gives what comes before it
 
     # Set in __new__.
     _outbound_nodes: list[Node]
     _expected_axes: dict[int, int]
     _initial_weights: Any
+    _is_part: bool  # of another layer, which casts its inputs
 
     def __init_subclass__(cls, abstract: bool = False, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -92,6 +100,7 @@ class Layer(Calls, Adding, WeightOwner):
         elif "forward" in cls.__dict__:
             cls._by_call = False
             cls._native_forward = cls.__dict__["forward"]
+        cls._casts_outputs = cls.__module__.partition(".")[0] == OWN_PACKAGE and not cls.keeps_types
         computed_by = cls.call if cls._by_call else cls.forward
         cls._call_parameters = frozenset(inspect.signature(computed_by).parameters)
         if not own_init:
@@ -103,6 +112,8 @@ class Layer(Calls, Adding, WeightOwner):
         self = super().__new__(cls)
         nn.Module.__init__(self)  # here, so that a layer may set attributes before it calls super().__init__()
         self.built = False
+        self._policy, self._tells_policy = config.dtype_policy(), cls.casts and config.dtype_policy().is_mixed
+        self._is_part = False
         self._trainable = True
         self._frozen = False
         self._inbound_nodes = []
@@ -154,7 +165,11 @@ class Layer(Calls, Adding, WeightOwner):
         if "input_dtype" in given:
             self.input_dtype = dtype_name(dtype_of(given.pop("input_dtype") or config.floatx()))
         dtype = given.pop("dtype", None)
-        self._dtype = None if dtype is None else dtype_name(dtype_of(dtype))
+        if dtype is not None:
+            try:
+                self._policy, self._tells_policy = policy_of(dtype), True
+            except ValueError as error:
+                raise ValueError(f"{kind} {self.name!r}: {error}") from error
         self.trainable = given.pop("trainable", True)
         self._initial_weights = given.pop("weights", None)
         if given:
@@ -175,6 +190,8 @@ class Layer(Calls, Adding, WeightOwner):
         shapes_found = [_shape_of(self, tensor) for tensor in tensors]
         self._check_types(tensors)
         self._build(shapes_found)
+        if self._tells_policy and tensors and follows_policy(self):
+            return by_policy(self, partial(_in_keras_order, self.layout, self.run), *args, **kwargs)
         return _in_keras_order(self.layout, self.run, *args, **kwargs)
 
     def _call_symbolically(self, inputs: Any, mask: Any = None, **arguments: Any) -> Any:
@@ -243,12 +260,64 @@ class Layer(Calls, Adding, WeightOwner):
         except ValueError as error:
             raise ValueError(f"{type(self).__name__} {self.name!r}: {error}") from error
         self.built = True
+        self._agree_on_policy()
         if self._initial_weights is not None:
             by_keras1 = isinstance(self._initial_weights, Keras1Arrays)
             given = self._initial_weights
             self.set_weights(modern(self, self._ordered_weights(), given) if by_keras1 else given)
             self._initial_weights = None
         self._follow_trainable(self._frozen and self._trainable)
+
+    @property
+    def dtype_policy(self) -> DTypePolicy:
+        """The types of the weights and of what is computed.
+
+        It may be set before the first call; that of a model at any time, which gives it to all its layers. Raises
+        ValueError later, and for one that wants another type of the weights that are there.
+        """
+        return self._policy
+
+    @dtype_policy.setter
+    def dtype_policy(self, policy: Any) -> None:
+        if self._inbound_nodes:
+            raise ValueError(
+                f"{type(self).__name__} {self.name!r}: its dtype_policy is settled by its first call. Give it as dtype "
+                "before, or set that of the model."
+            )
+        self._take_policy(policy_of(policy))
+
+    def _take_policy(self, policy: DTypePolicy) -> None:
+        if self.built and self._own_variables() and policy.variable_dtype != self.variable_dtype:
+            raise ValueError(
+                f"{type(self).__name__} {self.name!r}: its weights are {self.variable_dtype}; the dtype policy "
+                f"{policy.name!r} has weights of {policy.variable_dtype}."
+            )
+        self._policy, self._tells_policy = policy, True
+
+    def input_type(self, index: int) -> torch.dtype | None:
+        """What the input of that number is cast to, if it has floating-point numbers; None: nothing is cast."""
+        return compute_type(self)
+
+    def _agree_on_policy(self) -> None:
+        """Give one mixed policy to a layer and all inside it: one region of 16 bits holds them.
+
+        Those that were not given one follow the others. Raises ValueError where these differ.
+        """
+        layers = [layer for layer in self.modules() if isinstance(layer, Layer) and layer.casts]
+        for layer in layers if self.casts else ():
+            layer._is_part = layer._is_part or layer is not self
+        told = {layer._policy: layer for layer in layers if layer._tells_policy} if self.casts else {}
+        if not any(policy.is_mixed for policy in told):
+            return
+        if len(told) > 1:
+            (one, first), (other, second), *_ = told.items()
+            raise ValueError(
+                f"{type(first).__name__} {first.name!r} has the dtype policy {one.name!r} and {type(second).__name__} "
+                f"{second.name!r} {other.name!r}; a layer and those inside it have one, unless none is mixed."
+            )
+        for layer in layers:
+            if not layer._tells_policy:
+                layer._take_policy(*told)
 
     def _check_inputs(self, input_shapes: list[Shape]) -> None:
         own = InputSpec(ndim=self.input_ndim, min_ndim=self.min_input_ndim, axes=self._expected_axes)
@@ -383,8 +452,8 @@ class Layer(Calls, Adding, WeightOwner):
         base: dict[str, Any] = {"name": self.name, "trainable": self.trainable}
         if self.batch_input_shape is not None:
             base["batch_input_shape"] = self.batch_input_shape
-        if self._dtype is not None or self.batch_input_shape is not None:
-            base["dtype"] = self.dtype
+        if self._tells_policy or self.batch_input_shape is not None:
+            base["dtype"] = self._policy.name
         return {**base, **options.written(self._options, self)}
 
     @classmethod

@@ -15,8 +15,10 @@ from torchkeras.engine.direct import StandIns
 from torchkeras.engine.graph import Graph
 from torchkeras.engine.input import InputLayer
 from torchkeras.engine.layer import Layer
+from torchkeras.engine.precision import taken
 from torchkeras.engine.symbol import KerasTensor, Node, Shape, as_list, unpacked
 from torchkeras.engine.weight import Variable
+from torchkeras.policy import DTypePolicy, policy_of
 
 
 class Network(Layer, abstract=True):
@@ -27,6 +29,7 @@ class Network(Layer, abstract=True):
 
     _declares_options = True
     supports_masking = True
+    casts = False  # each layer inside does by itself
     _graph: Graph | None = None
 
     def __init__(self, name: str | None = None, trainable: bool = True):
@@ -159,7 +162,7 @@ class Network(Layer, abstract=True):
 
     def infer(self, inputs: Any, masks: list[Any], arguments: Mapping[str, Any]) -> tuple[Any, list[Any]]:
         """Outputs and masks, layer by layer: as for any layer, without adding a node."""
-        given = as_list(inputs)
+        given = as_list(taken(self, inputs))
         if len(given) != len(self._graphed.inputs):
             raise ValueError(
                 f"{type(self).__name__} {self.name!r} has {len(self._graphed.inputs)} inputs; "
@@ -169,15 +172,19 @@ class Network(Layer, abstract=True):
         for node in self._graphed.nodes:
             if not node.input_tensors:
                 continue
-            taken = [found[tensor] for tensor in node.input_tensors]
-            tensors = [tensor for tensor, _ in taken]
+            pairs = [found[tensor] for tensor in node.input_tensors]
+            tensors = [tensor for tensor, _ in pairs]
             outputs, output_masks = node.layer.infer(
-                tensors if isinstance(node.inputs, (list, tuple)) else tensors[0], [m for _, m in taken], node.arguments
+                tensors if isinstance(node.inputs, (list, tuple)) else tensors[0], [m for _, m in pairs], node.arguments
             )
             found.update(zip(node.output_tensors, zip(as_list(outputs), output_masks, strict=True), strict=True))
         results = [found[tensor] for tensor in self._graphed.outputs]
         copies = [KerasTensor(tensor.shape, tensor.dtype) for tensor, _ in results]
         return unpacked(copies), [mask for _, mask in results]
+
+    def input_type(self, index: int) -> torch.dtype | None:
+        """The type of its own input of that number."""
+        return None if self._graph is None or index >= len(self.inputs) else self.inputs[index].dtype
 
     def _build(self, input_shapes: list[Shape]) -> None:
         if not self.built:
@@ -191,6 +198,49 @@ class Network(Layer, abstract=True):
                     f"Input {tensor._keras_history.layer.name} of {type(self).__name__} {self.name!r} has shape "
                     f"{tensor.shape}; found shape {tuple(shape)}."
                 )
+
+    # --- types -------------------------------------------------------------------------------------------------------
+
+    @property
+    def dtype_policy(self) -> DTypePolicy:
+        """The policy given to the model. Set it, and every layer has it, those of models inside too.
+
+        Raises ValueError for one that wants another type of the weights that are there. A model around this one must
+        be made anew, or be given the policy in its stead.
+        """
+        return self._policy
+
+    @dtype_policy.setter
+    def dtype_policy(self, policy: Any) -> None:
+        self._give_policy(policy_of(policy), told=True)
+
+    def _give_policy(self, policy: DTypePolicy, told: bool) -> None:
+        """Give a policy to the layers, with `told` to those as well that were given one of their own."""
+        layers = [m for m in self.modules() if isinstance(m, Layer) and (m.casts or isinstance(m, Network))]
+        before = [(layer, layer._policy, layer._tells_policy) for layer in layers]
+        try:
+            for layer in layers:
+                if told or not layer._tells_policy:
+                    layer._take_policy(policy)
+            for layer in layers:
+                layer._agree_on_policy()
+        except ValueError:
+            for layer, own, tells in before:
+                layer._policy, layer._tells_policy = own, tells
+            raise
+        for network in reversed([m for m in layers if isinstance(m, Network) and m._graph is not None]):
+            network._find_types()
+
+    def _find_types(self) -> None:
+        """Bring the types of the symbolic tensors, and the code, in line with the layers' policies."""
+        for node in self._graphed.nodes:
+            if node.input_tensors:
+                masks = [tensor._keras_mask for tensor in node.input_tensors]
+                outputs, _ = node.layer.infer(node.inputs, masks, node.arguments)
+                for tensor, found in zip(node.output_tensors, as_list(outputs), strict=True):
+                    tensor.dtype = found.dtype
+        self._functions, self._sources = {}, {}
+        self._function(Variant(masked=(False,) * len(self.inputs)))
 
     # --- structure ---------------------------------------------------------------------------------------------------
 

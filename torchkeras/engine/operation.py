@@ -35,6 +35,7 @@ class Operation(Layer):
     arguments: Annotated[Any, Rule(list)]
     keeps_mask: Annotated[bool, rule("must be True or False", lambda v: v in (0, 1), bool), NEWER] = True
 
+    casts = False  # as Keras: an operator computes in the type that its operands have together
     supports_masking = True
 
     @property

@@ -15,6 +15,7 @@ from torchkeras.arrangement import IN_ORDER
 from torchkeras.engine import options
 from torchkeras.engine.symbol import dtype_of
 from torchkeras.engine.weight import Variable, Weight, deferred
+from torchkeras.policy import DTypePolicy
 
 
 class WeightOwner(nn.Module):
@@ -24,7 +25,7 @@ class WeightOwner(nn.Module):
     built: bool
     _weights: ClassVar[dict[str, Weight]] = {}
     _added: list[Variable]
-    _dtype: str | None
+    _policy: DTypePolicy
     stateful: Any = False  # whether something is carried from batch to batch
     _trainable: bool
     _frozen: bool  # not trainable, or part of something that is not
@@ -153,9 +154,16 @@ class WeightOwner(nn.Module):
         return sum(prod(variable.shape) for variable in self.weights)
 
     @property
-    def dtype(self) -> str:
+    def variable_dtype(self) -> str:
         """The name of the type of the weights."""
-        return self._dtype or config.floatx()
+        return self._policy.variable_dtype
+
+    @property
+    def compute_dtype(self) -> str:
+        """The name of the type that floating-point inputs are cast to, and outputs have."""
+        return self._policy.compute_dtype
+
+    dtype = variable_dtype
 
     @property
     def trainable(self) -> bool:

@@ -14,6 +14,7 @@ from torchkeras.engine.direct import Direct
 from torchkeras.engine.guard import Guard
 from torchkeras.engine.measures import is_by_sample
 from torchkeras.engine.network import Network
+from torchkeras.engine.scaling import LossScale
 from torchkeras.engine.weight import Variable
 from torchkeras.metrics import Metric
 
@@ -29,7 +30,8 @@ class Recipe:
 
     `network` computes the model's outputs and, behind them, what the model's `add_loss` (`added_losses`, as many) and
     `add_metric` (`added_metrics`, by name) were given. `ends`: the modules whose hooks would see that an output's
-    activation is left out. `own_loss`: a user's `compute_loss`, given batch, outputs, masks and all other losses.
+    activation is left out. `widened`: the outputs whose 16 bits losses and metrics take as 32. `scaling`: where layers
+    train in float16. `own_loss`: a user's `compute_loss`, given batch, outputs, masks and all other losses.
     """
 
     network: Network
@@ -44,6 +46,8 @@ class Recipe:
     guard: Guard | None = None
     own_loss: Callable[..., torch.Tensor] | None = None
     ends: tuple[torch.nn.Module, ...] = ()
+    widened: tuple[int, ...] = ()
+    scaling: LossScale | None = None
     direct: Direct = field(init=False)
     logits: tuple[int, ...] = field(init=False)
     kept: Mapping[str, Metric] = field(init=False)  # the metrics with state, by name

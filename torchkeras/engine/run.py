@@ -101,6 +101,7 @@ class Run:
             "metrics": {name: metric.state_dict() for name, metric in recipe.kept.items()},
             "callbacks": {name: state for name, (_, state) in _states(self.callbacks).items()},
             "guard": {} if recipe.guard is None else recipe.guard.state_dict(),
+            "loss_scale": {} if recipe.scaling is None else recipe.scaling.state_dict(),
             "sources": {name: source.state_dict() for name, source in self._sources().items()},
             "order_random": {} if epoch_done else self._order_random,
             "random": {**rng.state(self._generators()), **self._drawn()},
@@ -172,6 +173,8 @@ class Run:
             recipe.kept[name].load_state_dict(found)
         if recipe.guard is not None and saved["guard"]:
             recipe.guard.load_state_dict(saved["guard"])
+        if recipe.scaling is not None and saved.get("loss_scale"):  # which older checkpoints have not
+            recipe.scaling.load_state_dict(saved["loss_scale"])
         rng.restore(saved["random"], self._generators())
 
 

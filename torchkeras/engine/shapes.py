@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from torchkeras import config
+from torchkeras.engine.precision import is_mixed, taken
 from torchkeras.engine.symbol import KerasTensor, Shape, as_list, dtype_of, unpacked
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ def infer(layer: Layer, inputs: Any, masks: list[Any], arguments: Mapping[str, A
 
     Raises ValueError, naming the layer and the input shapes, when the layer cannot compute on such inputs.
     """
+    inputs = taken(layer, inputs)
     outputs = _told(layer, inputs)
     asks_mask = overrides(layer, "compute_mask")
     if outputs is None:
@@ -64,7 +66,7 @@ def _told(layer: Layer, inputs: Any) -> Any:
         found = layer.shape_from(given) if by_arithmetic else layer.compute_output_shape(given)
     except ValueError as error:
         raise ValueError(f"{type(layer).__name__} {layer.name!r}: {error}") from error
-    dtype = first.dtype if first.dtype.is_floating_point else getattr(torch, layer.dtype)
+    dtype = first.dtype if first.dtype.is_floating_point else getattr(torch, layer.compute_dtype)
     if isinstance(found, (list, tuple)) and found and isinstance(found[0], (list, tuple)):
         return [KerasTensor(shape, dtype) for shape in found]
     return KerasTensor(found, dtype)
@@ -80,7 +82,7 @@ def _run(layer: Layer, inputs: Any, masks: list[Any], arguments: Mapping[str, An
     mask = _as_given(inputs, given_masks) if has_mask else None
     if has_mask and "mask" in layer._call_parameters:
         kwargs["mask"] = mask
-    state = {name: tensor.to("meta") for name, tensor in (*layer.named_parameters(), *layer.named_buffers())}
+    state = {name: _in_compute_type(layer, t) for name, t in (*layer.named_parameters(), *layer.named_buffers())}
     try:
         with torch.no_grad():
             outputs = torch.func.functional_call(layer, state, (given,), kwargs) if compute else None
@@ -91,6 +93,12 @@ def _run(layer: Layer, inputs: Any, masks: list[Any], arguments: Mapping[str, An
         if reason.startswith(what):  # the layer's own words
             raise
         raise ValueError(f"{what} cannot compute on input shape {shape}: {reason}") from error
+
+
+def _in_compute_type(layer: Layer, tensor: torch.Tensor) -> torch.Tensor:
+    """A weight on `meta`, as Keras casts it: so the outputs get the types that Keras gives them."""
+    cast = is_mixed(layer) and tensor.is_floating_point()
+    return tensor.to("meta", dtype_of(layer.compute_dtype) if cast else tensor.dtype)
 
 
 def _check_tensors(layer: Layer, outputs: Any) -> None:

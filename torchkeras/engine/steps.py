@@ -14,6 +14,7 @@ from torchkeras.engine.added import ADDED
 from torchkeras.engine.data import Batch
 from torchkeras.engine.direct import Direct, has_any_global_hook, has_hooks
 from torchkeras.engine.network import Network
+from torchkeras.engine.precision import widened
 from torchkeras.engine.recipe import Recipe, Values
 from torchkeras.engine.scoring import metrics, scored
 from torchkeras.engine.symbol import as_list
@@ -34,7 +35,7 @@ def learn(recipe: Recipe, batch: Batch) -> Learned:
     """Forward, loss, gradients, metrics."""
     passed = forward(recipe, batch.inputs)
     loss, values = scored(recipe, batch, passed.outputs, passed.masks, passed.losses)
-    gradients = _gradients(recipe, loss)
+    gradients = gradients_of(recipe, loss)
     with torch.no_grad():
         return Learned(loss.detach(), gradients, _with_metrics(recipe, batch, passed, values))
 
@@ -55,29 +56,43 @@ def _train(recipe: Recipe, batch: Batch, learn: Callable[[Recipe, Batch], Learne
 
 def minimize(recipe: Recipe, loss: torch.Tensor, samples: Any) -> None:
     """One update of the weights against the gradients of a loss over so many samples."""
-    gradients = _gradients(recipe, loss)
+    gradients = gradients_of(recipe, loss)
     with torch.no_grad():
         _update(recipe, loss.detach(), gradients, samples)
 
 
-def _gradients(recipe: Recipe, loss: torch.Tensor) -> Any:
+def gradients_of(recipe: Recipe, loss: torch.Tensor) -> Any:
+    """The gradients of a loss, of its scaled one in float16, by the recipe's parameters."""
     if not recipe.parameters:
         return ()
-    one = None if traced() else _one(loss.dtype, loss.device)
+    if recipe.scaling is not None:
+        one = recipe.scaling.for_loss(loss)
+    else:
+        one = None if traced() else _one(loss.dtype, loss.device)
     return torch.autograd.grad(loss, recipe.parameters, one, allow_unused=True)
 
 
 def _update(recipe: Recipe, loss: torch.Tensor, gradients: Any, samples: Any) -> None:
     if not recipe.parameters:
         return
+    scaling = recipe.scaling
+    if scaling is None:
+        _apply(recipe, loss, gradients, samples)
+    else:
+        scaling.watched(lambda: _apply(recipe, loss, *scaling.judged(loss, gradients, samples, recipe.optimizer)), 0)
+
+
+def _apply(recipe: Recipe, loss: torch.Tensor, gradients: Any, samples: Any) -> Values:
     guard, optimizer = recipe.guard, recipe.optimizer
     if guard is not None:
         gradients, samples = guard.judged(loss, gradients, samples, optimizer)
     updated = optimizer.apply(recipe.parameters, gradients, samples)
-    if guard is not None:
-        guard.applied(updated)
+    for each in (guard, recipe.scaling):
+        if each is not None:
+            each.applied(updated)
     if updated:
         constrain(recipe)
+    return {}
 
 
 def constrain(recipe: Recipe) -> None:
@@ -126,6 +141,8 @@ def forward(recipe: Recipe, tensors: list[torch.Tensor]) -> Pass:
             masks, extra = [None] * len(outputs), []
     finally:
         by_layers, metrics_of_layers = ADDED.end()
+    for index in recipe.widened:
+        outputs[index] = widened(outputs[index])
     for target in recipe.targets if logits else ():
         if target.logits:
             outputs[target.index]._keras_activation = target.logits

@@ -266,7 +266,7 @@ class Heads(Attending, KernelLayer, abstract=True):
             sizes,
             bias_axes=given if self.use_bias else None,
             name=f"{self.name}/{name}",
-            dtype=self._dtype,
+            dtype=self.dtype_policy,
             **{option: getattr(self, option) for option in KernelLayer._options},
         )
         dense._build([input_shape])

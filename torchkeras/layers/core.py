@@ -284,6 +284,7 @@ class Lambda(Layer):
     Shape: any -> as the function gives it.
     """
 
+    keeps_types = True
     function: Annotated[Any, rule("must be callable", callable)]
     told_shape: ToldShape = None
     mask: Annotated[Any, Rule(lambda v: v)] = None

@@ -111,7 +111,7 @@ class Lookup(Layer, abstract=True):
         if self.output_mode == "int":
             return indices
         depth = self.max_tokens if self.pad_to_max_tokens else len(self.vocabulary)
-        return encoded(indices, self.output_mode, depth, dtype_of(self.dtype))
+        return encoded(indices, self.output_mode, depth, dtype_of(self.compute_dtype))
 
 
 class IntegerLookup(Lookup):

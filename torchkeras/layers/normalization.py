@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Annotated, Any
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor, nn
 
 from torchkeras import initializers
@@ -258,6 +259,13 @@ class LayerNormalization(AlongAxes, Normalizing, ByRoot):
         self._keep(nn.LayerNorm(self._sizes(input_shape), eps=self.epsilon))
 
 
+class RMSNorm(nn.RMSNorm):
+    """torch's, with the weight in the type of the input: for two types torch has no kernel of one step, and warns."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        return F.rms_norm(x, self.normalized_shape, self.weight.to(x.dtype), self.eps)  # type: ignore[arg-type]
+
+
 class RMSNormalization(AlongAxes):
     """`scale * x / sqrt(mean(x ** 2) + epsilon)` along `axis`, one or several, of each sample by itself.
 
@@ -271,7 +279,7 @@ class RMSNormalization(AlongAxes):
     scale_initializer = initializers.Ones()
 
     def make(self, input_shape: Any) -> None:
-        self.norm = nn.RMSNorm(self._sizes(input_shape), eps=self.epsilon)
+        self.norm = RMSNorm(self._sizes(input_shape), eps=self.epsilon)
 
 
 class UnitNormalization(Layer):

@@ -42,7 +42,7 @@ NotSparse = Annotated[bool, rule("must be False, torch computes with dense tenso
 
 def floating(layer: Layer, inputs: torch.Tensor) -> torch.Tensor:
     """The inputs, integers as numbers of the layer's dtype."""
-    return inputs if inputs.is_floating_point() else inputs.to(dtype_of(layer.dtype))
+    return inputs if inputs.is_floating_point() else inputs.to(dtype_of(layer.compute_dtype))
 
 
 def set_constant(layer: Layer, name: str, values: Any, dtype: torch.dtype | None = None) -> None:
@@ -243,7 +243,7 @@ class CategoryEncoding(Layer):
     sparse: NotSparse = False
 
     def forward(self, inputs: torch.Tensor) -> torch.Tensor:
-        return encoded(inputs, self.output_mode, self.num_tokens, dtype_of(self.dtype))
+        return encoded(inputs, self.output_mode, self.num_tokens, dtype_of(self.compute_dtype))
 
 
 class Discretization(Layer):

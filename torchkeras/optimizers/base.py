@@ -88,6 +88,7 @@ class Optimizer(State):
         self._excluded: list[Any] = []
         self._accumulated = Accumulator()
         self._averages = Averages()
+        self.skipping: Tensor | None = None
 
     def __setattr__(self, name: str, value: Any) -> None:
         if name in RULES:
@@ -132,7 +133,7 @@ class Optimizer(State):
             self._arrangements = [IN_ORDER] * len(parameters) if arrangements is None else list(arrangements)
             self._layers, self._names = (None if given is None else list(given) for given in (layers, names))
         before, trained = self._groups, {id(parameter): k for k, parameter in enumerate(self._parameters)}
-        self._given, self._parameters = parameters, list(parameters)
+        self._given, self._parameters, self.skipping = parameters, list(parameters), None
         known = [trained.get(id(parameter)) for parameter in self._parameters]
         treated = treatments(self)
         self._kinds = {treatment.array: treatment.kind for treatment in treated}
@@ -238,6 +239,11 @@ class Optimizer(State):
     def step(self, group: Group, gradients: list[Tensor], rate: float) -> None:
         """Change `group.parameters` and `group.moments` (one list for each of `moment_names`) in place."""
         raise NotImplementedError(f"{type(self).__name__} has no step(group, gradients, rate).")
+
+    @property
+    def can_skip(self) -> bool:
+        """Whether a step changes nothing where `skipping`, a number on the device, is 1; with the present options."""
+        return False
 
     # --- averages ----------------------------------------------------------------------------------------------------
 

@@ -27,8 +27,12 @@ def fused_adam(
     beta_2: float,
     epsilon: float,
     weight_decay: float = 0.0,
+    skipping: Tensor | None = None,
 ) -> None:
-    """m, v, and p -= rate * (m / (sqrt(v) + epsilon) + weight_decay * p): no bias correction but the rate's own."""
+    """m, v, and p -= rate * (m / (sqrt(v) + epsilon) + weight_decay * p): no bias correction but the rate's own.
+
+    Nothing changes where `skipping` is 1.
+    """
     # After infinitely many steps torch's correction is 1, and its epsilon stands where Keras's does.
     first, second, *largest = moments
     (torch._fused_adamw_ if weight_decay else torch._fused_adam_)(
@@ -45,6 +49,7 @@ def fused_adam(
         eps=epsilon,
         amsgrad=bool(largest),
         maximize=False,
+        found_inf=skipping,
     )
 
 

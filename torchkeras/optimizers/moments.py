@@ -49,7 +49,12 @@ class Adam(Optimizer):
         decay = self.weight_decay if self.weight_decay and group.decays and rate else 0.0
         # The kernel decays by its own rate, which has the bias correction in it.
         decay *= rate / corrected if decay else 0.0
-        fused_adam(group, gradients, group.moments, corrected, self.beta_1, self.beta_2, self.epsilon, decay)
+        betas, moments = (self.beta_1, self.beta_2), group.moments
+        fused_adam(group, gradients, moments, corrected, *betas, self.epsilon, decay, self.skipping)
+
+    @property
+    def can_skip(self) -> bool:
+        return not (self.use_ema or self.gradient_accumulation_steps)
 
     def get_weights(self) -> list[np.ndarray]:
         return super().get_weights() + self._unused()

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -37,15 +38,19 @@ class SGD(Optimizer):
         return self.momentum > 0
 
     def step(self, group: Group, gradients: list[Tensor], rate: float) -> None:
+        sgd = partial(fused_sgd, group.parameters, gradients, found_inf=self.skipping)
         if not self.momentum:
-            fused_sgd(group.parameters, gradients, [], lr=rate, momentum=0.0, dampening=0.0)
+            sgd([], lr=rate, momentum=0.0, dampening=0.0)
             return
         # torch's buffer with a dampening of 1 - rate is -v: it holds whatever the rate of earlier steps was.
         ahead = self.momentum if self.nesterov else 1.0
-        buffers = group.moments[0]
-        fused_sgd(group.parameters, gradients, buffers, lr=ahead, momentum=self.momentum, dampening=1.0 - rate)
+        sgd(group.moments[0], lr=ahead, momentum=self.momentum, dampening=1.0 - rate)
         if self.nesterov:
             torch._foreach_add_(group.parameters, gradients, alpha=-rate)
+
+    @property
+    def can_skip(self) -> bool:
+        return not (self.nesterov or self.weight_decay or self.use_ema or self.gradient_accumulation_steps)
 
     def get_weights(self) -> list[np.ndarray]:
         weights = super().get_weights()

@@ -26,7 +26,7 @@ from torchkeras.saving.files.places import shown
 from torchkeras.saving.layouts import layer_groups, numbered_layers, orderings, paths, safetensors, state
 from torchkeras.saving.layouts.matching import Match, Report, match_one
 from torchkeras.saving.layouts.origin import BACKENDS, Origin
-from torchkeras.saving.optimizer_state import restore
+from torchkeras.saving.optimizer_state import restore, restore_scale
 from torchkeras.saving.reordering.data_format import reorderings
 from torchkeras.saving.reordering.tracker import Tracker
 from torchkeras.saving.sources import GROUPS, NUMBERS, PATHS, Source, opened
@@ -103,6 +103,7 @@ def load_model(
             state_arrays = source.optimizer()
             if state_arrays:
                 restore(model.optimizer, state_arrays, matches, model.trainable_weights, origin, source.name)
+                restore_scale(model, state_arrays, source.name)
     model.eval()
     return model, report
 

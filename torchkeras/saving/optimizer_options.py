@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from torchkeras.engine import scaling
 from torchkeras.optimizers import schedules
 from torchkeras.optimizers.base import Optimizer
 
@@ -24,6 +25,9 @@ OFF: Mapping[str, tuple[Any, ...]] = {
     "centered": (False,),
 }
 OF_AVERAGES = ("ema_momentum", "ema_overwrite_frequency")
+# What wraps an optimizer under mixed_float16, and its options: those of `engine.scaling`.
+LOSS_SCALING = ("LossScaleOptimizer", "LossScaleOptimizerV3")
+LOSS_SCALE: Options = {"dynamic": True, "initial_scale": scaling.INITIAL, "dynamic_growth_steps": scaling.GROWTH_STEPS}
 CLIPPING = {"clipnorm": "global_clipnorm", "each_clipnorm": "clipnorm", "clipvalue": "clipvalue"}  # ours to Keras 3's
 TF_KERAS_NADAM = (
     "Nadam of tf_keras takes a step of its momentum's schedule for every weight, and does not save it; here, as in "
@@ -41,7 +45,7 @@ def from_keras3(config: Mapping[str, Any], later: bool) -> Options:
     The optimizers of tf.keras up to 2.10 have `decay` among their options; they compute as Keras 2 does, but for
     RMSprop with a momentum.
     """
-    name, options = str(config.get("class_name")).rpartition(">")[2], config.get("config")
+    name, options = _unscaled(str(config.get("class_name")).rpartition(">")[2], config.get("config"))
     if not isinstance(options, Mapping):
         raise ValueError(f"the optimizer {name} has no options")
     kept = {key: value for key, value in options.items() if key not in SAYS_NOTHING}
@@ -64,6 +68,19 @@ def from_keras3(config: Mapping[str, Any], later: bool) -> Options:
         if isinstance(kept.get(key), Mapping):
             kept |= _schedule(name, kept, kept.pop(key))
     return {"class_name": name, "config": kept}
+
+
+def _unscaled(name: str, options: Any) -> tuple[str, Any]:
+    """Class and options of the optimizer inside one that scales the loss as ours does for float16."""
+    if name not in LOSS_SCALING or not isinstance(options, Mapping):
+        return name, options
+    for option, value in LOSS_SCALE.items():
+        if options.get(option, value) != value:
+            raise ValueError(f"the {option} of {name} is {options[option]!r}, which must be {value!r} in torchkeras")
+    inner = options.get("inner_optimizer")
+    if not isinstance(inner, Mapping):
+        raise ValueError(f"the optimizer {name} has no inner_optimizer")
+    return str(inner.get("class_name")).rpartition(">")[2], inner.get("config")
 
 
 def _nothing(options: Options, old: bool) -> None:

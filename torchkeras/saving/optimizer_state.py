@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from torchkeras.arrays import to_numpy
 from torchkeras.engine.weight import Variable
 from torchkeras.optimizers.base import Optimizer
 from torchkeras.optimizers.state import Slot
@@ -141,6 +142,28 @@ def _set_beside(optimizer: Any, batches: int, values: Values, found: Sequence[Ma
         optimizer.set_averages(all_of(AVERAGE))
     if ACCUMULATED in kinds and batches:
         optimizer.set_accumulated([array / batches for array in all_of(ACCUMULATED)], batches, None)
+
+
+# --- the loss scale --------------------------------------------------------------------------------------------------
+
+
+def scale_arrays(model: Any) -> list[tuple[str, np.ndarray]]:
+    """The loss scale of a compiled model and how long it has been that; nothing where there is none."""
+    scaling = model._ready().scaling
+    found = {} if scaling is None else scaling.state_dict()
+    return [(f"{BESIDE}{name}", to_numpy(value)) for name, value in found.items()]
+
+
+def restore_scale(model: Any, arrays: Sequence[Named], file: str) -> None:
+    """Give a compiled model the loss scale of a file, if both have one. Raises WeightMismatchError for no scale."""
+    scaling, found = model._ready().scaling, {named.name.removeprefix(BESIDE): named for named in arrays}
+    if scaling is None or not scaling.state_dict().keys() <= found.keys():
+        return
+    values = {name: found[name].values() for name in scaling.state_dict()}
+    for name, value in values.items():
+        if value.shape or value.dtype.kind not in "iuf" or not 0 <= value < np.inf or (name == "scale" and not value):
+            raise WeightMismatchError(f"{file}: the {name} of its loss scale is {value!r:.200}.")
+    scaling.load_state_dict({name: torch.as_tensor(value) for name, value in values.items()})
 
 
 # --- our own files of Keras 2's form ---------------------------------------------------------------------------------

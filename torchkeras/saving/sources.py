@@ -18,7 +18,9 @@ from torchkeras.saving.files.hdf5 import attribute, dataset_in, group_in, member
 from torchkeras.saving.files.places import filename, shown
 from torchkeras.saving.keras2 import read_config, read_optimizer
 from torchkeras.saving.layouts.matching import Named
+from torchkeras.saving.layouts.optimizer_paths import SCALE
 from torchkeras.saving.layouts.paths import numbered
+from torchkeras.saving.optimizer_state import BESIDE
 
 # Where our files say what Keras has no words for about compiling: in metadata or the training configuration.
 OWN = "torchkeras"
@@ -110,14 +112,23 @@ def _hdf5(file: h5py.File) -> Source:
 
 
 def _numbered_state(file: h5py.Group, version: str) -> list[Named]:
-    """The state in `optimizer/vars`: the step, in Keras 3 the learning rate, then the slots weight by weight."""
+    """The state in `optimizer/vars`: the step, in Keras 3 the learning rate, then the slots weight by weight.
+
+    Under mixed_float16 the same is in `optimizer/inner_optimizer/vars`, and Keras 3 has the loss scale in the former.
+    """
     inside = members(file).get("optimizer")
     if not isinstance(inside, h5py.Group) or "vars" not in members(inside):
         return []
+    scale: list[Named] = []
+    if "inner_optimizer" in members(inside):
+        if version.startswith("3."):
+            around = group_in(inside, "vars")
+            scale = [Named(f"{BESIDE}{name}", dataset_in(around, str(2 + k))) for k, name in enumerate(SCALE)]
+        inside = group_in(inside, "inner_optimizer")
     group = group_in(inside, "vars")
     names = numbered(list(members(group)))
     found = [dataset_in(group, name) for name in names]
     # A rate that follows a schedule is not there.
     has_rate = version.startswith("3.") and len(found) > 1 and found[1].shape == ()
     first = ["iteration", "learning_rate"] if has_rate else ["iteration"]
-    return [Named(label, data) for label, data in zip([*first, *names[len(first) :]], found, strict=False)]
+    return scale + [Named(label, data) for label, data in zip([*first, *names[len(first) :]], found, strict=False)]

@@ -18,7 +18,7 @@ from torchkeras.saving.files import archive
 from torchkeras.saving.files.hdf5 import writing
 from torchkeras.saving.layouts import layer_groups, paths, safetensors, state
 from torchkeras.saving.layouts.optimizer_paths import write_optimizer
-from torchkeras.saving.optimizer_state import state_arrays
+from torchkeras.saving.optimizer_state import scale_arrays, state_arrays
 from torchkeras.saving.sources import OWN
 from torchkeras.saving.unwritten import left_out, unwritten
 
@@ -63,7 +63,8 @@ def write_model(model: Any, path: PathLike, overwrite: bool, include_optimizer: 
     with writing(path) as file:
         keras2.write_model(file, model, layer_config(model), training)
         if training is not None:
-            keras2.write_optimizer(file, state_arrays(model.optimizer) if model._recipe is not None else [])
+            arrays = [*state_arrays(model.optimizer), *scale_arrays(model)] if model._recipe is not None else []
+            keras2.write_optimizer(file, arrays)
 
 
 def _told(model: Any, path: PathLike) -> bool:

@@ -172,7 +172,7 @@ class _Writing:
                 raise ValueError(f"{type(layer).__name__} {layer.name!r}: {option} {value!r} has no form in Keras 3.")
             if allowed is None or option in renamed:
                 config[renamed.get(option, option)] = self.value(layer, option, value)
-        return {**config, "dtype": layer.dtype}
+        return {**config, "dtype": layer.dtype_policy.name}
 
     def value(self, layer: Layer, option: str, value: Any) -> Any:
         """One option's value."""

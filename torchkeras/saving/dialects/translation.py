@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from torchkeras.policy import MIXED
 from torchkeras.saving.errors import ArchitectureError
 
 Config = dict[str, Any]
@@ -133,7 +134,7 @@ def plain(value: Any) -> Any:
 
 
 def dtype(value: Any, where: str) -> Any:
-    """The name of a dtype or of a policy of one dtype. Raises ArchitectureError for a policy of two, or of integers."""
+    """The name of a dtype policy, or of the dtype that it has alone. Raises ArchitectureError for one of integers."""
     name = value
     if is_object(value):
         if value["class_name"] not in ("Policy", "PolicyV1", "DTypePolicy", "FloatDTypePolicy"):
@@ -141,10 +142,8 @@ def dtype(value: Any, where: str) -> Any:
         name = value.get("config", {}).get("name")
     if name in (None, "_infer"):
         return None
-    if not isinstance(name, str) or name.startswith("mixed_"):
-        raise ArchitectureError(
-            f"{where}: computes in another dtype than its weights have (dtype policy {name!r}); not supported."
-        )
+    if not isinstance(name, str) or (name.startswith("mixed_") and name not in MIXED):
+        raise ArchitectureError(f"{where}: the dtype policy {name!r:.200} is not known.")
     return name
 
 

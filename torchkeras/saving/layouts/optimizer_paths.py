@@ -6,18 +6,22 @@ accumulated gradients; then, for most optimizers, the moments of a weight side b
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import h5py
 import numpy as np
 
+from torchkeras.arrays import to_numpy
 from torchkeras.optimizers.factored import FACTORED
 from torchkeras.optimizers.schedules import LearningRateSchedule
 
 AVERAGE, ACCUMULATED, PRODUCT, NOTHING = "average", "accumulated", "product", "nothing"
 VARIANCE = "variance"  # what Adafactor stores of a weight though its rows and columns say it
+
+# Where layers train in float16, an optimizer of no step and no rate of its own stands around the one that is meant.
+SCALE = ("good_in_a_row", "scale")
 
 # Moments that come one after the other; those of all other optimizers stand side by side, but for Adam's maxima.
 APART = ("RMSprop",)
@@ -85,10 +89,25 @@ def write_optimizer(group: h5py.Group, model: Any) -> None:
     if not (isinstance(optimizer.lr, LearningRateSchedule) or optimizer.decay):  # else the rate follows a schedule
         arrays.append(np.array(optimizer.lr, np.float32))
     arrays += [values[place] for place in orders(optimizer, count)[0]]
-    stored = group.create_group("optimizer").create_group("vars")
-    stored.attrs["name"] = type(optimizer).__name__.lower()
+    inside, name = group.create_group("optimizer"), type(optimizer).__name__.lower()
+    scaling = model._ready().scaling
+    if scaling is not None:
+        _write(inside.create_group("inner_optimizer"), name, arrays)
+        arrays = [np.array(0, np.int32), np.array(0, np.float32), *_scale(scaling.state_dict()), *arrays]
+        name = "loss_scale_optimizer"
+    _write(inside, name, arrays)
+
+
+def _write(group: h5py.Group, name: str, arrays: Sequence[np.ndarray]) -> None:
+    stored = group.create_group("vars")
+    stored.attrs["name"] = name
     for index, array in enumerate(arrays):
         stored.create_dataset(str(index), data=array)
+
+
+def _scale(state: Mapping[str, Any]) -> list[np.ndarray]:
+    """The state of a loss scale, in the order of `SCALE`."""
+    return [to_numpy(state[name]) for name in SCALE]
 
 
 def _values(optimizer: Any) -> dict[Place, np.ndarray]:

@@ -1,0 +1,10 @@
+"""Dtype policies, under the names that Keras has had for them. `torchkeras.config` keeps the global one."""
+
+from torchkeras.config import dtype_policy, set_dtype_policy
+from torchkeras.policy import DTypePolicy
+
+Policy = DTypePolicy
+global_policy = dtype_policy
+set_global_policy = set_dtype_policy
+
+__all__ = ["DTypePolicy", "Policy", "dtype_policy", "global_policy", "set_dtype_policy", "set_global_policy"]
