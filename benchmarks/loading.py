@@ -91,7 +91,7 @@ def run(contender: str, path: Path) -> tuple[float, int]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--width", type=int, default=64, help="filters of the first layer")
     parser.add_argument("--rounds", type=int, default=5)
     arguments = parser.parse_args()

@@ -724,3 +724,13 @@ def test_what_observes_is_looked_for_at_each_step():
         handle = model.get_layer("bn_1").register_forward_hook(lambda *_: torch.zeros(64, 6, 8, 8))
         assert not torch.allclose(run.run(x), run.unobserved(x))
         handle.remove()
+
+
+@pytest.mark.parametrize("mixed", ["conv", "norm"])
+def test_kernels_that_are_cast_to_16_bits_are_left_alone(mixed):
+    policies = {name: "mixed_float16" if name == mixed else "float32" for name in ("conv", "norm")}
+    inputs = Input((8, 8, 3))
+    hidden = BatchNormalization(dtype=policies["norm"])(Conv2D(4, 3, dtype=policies["conv"])(inputs))
+    assert inference.folds(Model(inputs, hidden).eval()) == []
+    plain = Model(inputs, BatchNormalization()(Conv2D(4, 3)(inputs)))
+    assert len(inference.folds(plain.eval())) == 1

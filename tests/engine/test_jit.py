@@ -343,10 +343,11 @@ def test_other_settings_are_refused():
     for options in ({"cuda_graph": "yes"}, {"cuda_graph": True, "jit_compile": {"mode": "default"}}):
         with pytest.raises(ValueError, match=r"^compile: cuda_graph"):
             mlp().compile("sgd", "mse", **options)
-    model = mlp()
-    model.compile("sgd", "sparse_categorical_crossentropy", cuda_graph=True, jit_compile=False)
-    with pytest.raises(RuntimeError, match="cuda_graph=True captures steps on a CUDA device; the model is on cpu"):
-        model.fit(*samples(model), verbose=0)
+    for setting in (False, True, "auto", {"options": {}}):
+        model = mlp()
+        model.compile("sgd", "sparse_categorical_crossentropy", cuda_graph=True, jit_compile=setting)
+        with pytest.raises(RuntimeError, match="cuda_graph=True captures steps on a CUDA device; the model is on cpu"):
+            model.fit(*samples(model), verbose=0)
 
     class Own(Model):
         def train_step(self, data):

@@ -21,6 +21,7 @@ from torchkeras.engine import graph
 from torchkeras.engine.direct import Direct, has_hooks
 from torchkeras.engine.layer import OWN_PACKAGE, Layer
 from torchkeras.engine.network import Network
+from torchkeras.engine.precision import is_mixed
 from torchkeras.engine.shapes import said_with_forward
 from torchkeras.engine.symbol import Node
 
@@ -137,6 +138,7 @@ def _can_join(before: Node, node: Node) -> bool:
         and _says(layer, "_product")
         and type(layer._modules.get(layer._product)) in OUTPUT_AXES
         and layer.activation is linear
+        and not (is_mixed(layer) or is_mixed(norm))  # whose kernels are cast to less range
         and layer.activity_regularizer is None
         and tensor._keras_mask is None
         and not (before.arguments or node.arguments)

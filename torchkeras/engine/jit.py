@@ -55,11 +55,11 @@ def check(setting: Any, cuda_graph: Any) -> None:
 
 def learner(setting: Any, cuda_graph: Any) -> Callable[[Recipe, Batch], Learned]:
     """`steps.learn`, or what does the same by the values of `jit_compile` and `cuda_graph`."""
-    if setting == "auto":
-        return Auto(captures=cuda_graph is not False)
     options = dict(setting) if isinstance(setting, Mapping) else {}
     if cuda_graph is True:
         return Captured({**options, **(CAPTURED_AS_IT_IS if setting is False else CAPTURED)})
+    if setting == "auto":
+        return Auto(captures=cuda_graph == "auto")
     return learn if setting is False else Compiled(options)
 
 
