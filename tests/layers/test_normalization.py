@@ -2,13 +2,15 @@
 
 import re
 
+import numpy as np
 import pytest
 import torch
 from golden import cases, check, compiles, remade
 
+from torchkeras import Model
 from torchkeras.engine.input import Input
 from torchkeras.engine.layout import Layout
-from torchkeras.layers import Dense, DepthwiseConv2D, Embedding, SpectralNormalization
+from torchkeras.layers import Dense, DepthwiseConv2D, Embedding, Flatten, SpectralNormalization
 from torchkeras.layers.normalization import (
     BatchNormalization,
     GroupNormalization,
@@ -300,3 +302,13 @@ def test_spectral_normalization_compiles_and_leaves_zeros_alone():
 def test_bad_values_are_refused(make, text):
     with pytest.raises(ValueError, match=f"^{re.escape(text)}$"):
         make()
+
+
+def test_groups_of_images_as_they_come_can_be_trained_with():
+    """In torch 2.13 the gradient of `group_norm` crashes for an input without one whose channels lie last."""
+    inputs = Input((8, 8, 4))
+    model = Model(inputs, Dense(1)(Flatten()(GroupNormalization(2)(inputs))))
+    model.compile("sgd", "mse")
+    x = np.random.default_rng(0).standard_normal((16, 8, 8, 4)).astype("float32")
+    losses = model.fit(x, x[:, 0, 0, :1], epochs=5, verbose=0).history["loss"]
+    assert losses[-1] < losses[0]

@@ -206,6 +206,8 @@ class GroupNormalization(Channelwise):
 
     def forward(self, inputs: Tensor) -> Tensor:
         norm, moved = self.norm, inputs.movedim(self._channel_axis, 1)
+        if moved.is_cpu and not moved.requires_grad:  # torch 2.13's backward would crash on channels that lie last
+            moved = moved.contiguous()
         # Not by `norm(...)`, which refuses a group of a single value.
         found = torch.group_norm(moved, norm.num_groups, norm.weight, norm.bias, norm.eps)
         return found.movedim(1, self._channel_axis)
