@@ -61,9 +61,9 @@ def _told(layer: Layer, inputs: Any) -> Any:
     by_arithmetic = not isinstance(inputs, (list, tuple)) and said_with_forward(layer, "shape_from")
     if not (by_arithmetic or overrides(layer, "compute_output_shape")):
         return None
-    given = [t.shape for t in inputs] if isinstance(inputs, (list, tuple)) else first.shape
+    given: Any = [t.shape for t in inputs] if isinstance(inputs, (list, tuple)) else first.shape
     try:
-        found = layer.shape_from(given) if by_arithmetic else layer.compute_output_shape(given)
+        found: Any = layer.shape_from(given) if by_arithmetic else layer.compute_output_shape(given)
     except ValueError as error:
         raise ValueError(f"{type(layer).__name__} {layer.name!r}: {error}") from error
     dtype = first.dtype if first.dtype.is_floating_point else getattr(torch, layer.compute_dtype)
