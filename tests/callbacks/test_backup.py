@@ -372,8 +372,17 @@ def test_what_a_stop_left_half_written_is_taken_away(tmp_path):
 BOTH = (signal.SIGINT, signal.SIGTERM)
 
 
+@pytest.fixture
+def heeded():
+    """Signals do what they do in a program of one's own: a shell's background jobs begin with SIGINT ignored."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 @pytest.mark.parametrize("number", BOTH)
 @pytest.mark.parametrize("save_freq", [2, "epoch"])
+@pytest.mark.usefixtures("heeded")
 def test_a_signal_ends_after_the_step_with_a_checkpoint(number, save_freq, tmp_path):
     before = [signal.getsignal(each) for each in BOTH]
     seen: list[str] = []
@@ -414,6 +423,7 @@ def test_a_signal_at_the_end_of_an_epoch_begins_no_other(tmp_path):
     assert equal(fitted(BackupAndRestore(tmp_path)), fitted())
 
 
+@pytest.mark.usefixtures("heeded")
 def test_a_second_interrupt_interrupts_at_once(tmp_path):
     before = signal.getsignal(signal.SIGINT)
 

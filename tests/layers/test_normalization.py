@@ -171,7 +171,7 @@ def test_torchs_own_modules_hold_the_weights():
         (GroupNormalization(2), torch.nn.GroupNorm),
     ):
         layer(torch.randn(2, 3, 4))
-        assert type(layer.norm) is kind
+        assert isinstance(layer.norm, kind)
     assert layer.layout is Layout.CHANNELS_FIRST
     assert layer.norm.num_groups == 2
 
