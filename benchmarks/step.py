@@ -92,15 +92,25 @@ def check(name: str, each: list[Contender], expected: float, relative: float, sl
         )
 
 
+def take_turns(each: list[Contender], number: int) -> None:
+    """The round of that number: none always comes first."""
+    first = number % len(each)
+    for contender in each[first:] + each[:first]:
+        contender.take_turn()
+
+
+def median_ratio(seconds: list[float], of: list[float]) -> float:
+    """The median of the rounds' ratios."""
+    return statistics.median(a / b for a, b in zip(seconds, of, strict=True))
+
+
 def measure(name: str, rounds: int, steps: int, device: str, pythons: dict[str, str]) -> list[Contender]:
     """Time all contenders on one workload. Asserts that their losses stay alike, at the first epoch and at the last."""
     each, peers = contenders(name, steps, device, pythons)
     tolerance = (ALIKE, APART) if WORKLOADS[name].mode == "fit" else (SAME, 0.0)
     try:
         for number in range(WARM_UP_ROUNDS + rounds):
-            first = number % len(each)  # none always comes first
-            for contender in each[first:] + each[:first]:
-                contender.take_turn()
+            take_turns(each, number)
             if number in (0, WARM_UP_ROUNDS + rounds - 1):
                 check(name, each, each[0].losses[-1], *tolerance)
     finally:
@@ -115,7 +125,7 @@ def row(name: str, each: list[Contender], steps: int, columns: list[str]) -> str
     by_hand = counted.pop(BY_HAND)
     cells = [f"{name:<12}", f"{statistics.median(by_hand) * 1e3 / steps:>10.3f}"]
     for column in columns:
-        ratio = statistics.median(a / b for a, b in zip(counted[column], by_hand, strict=True))
+        ratio = median_ratio(counted[column], by_hand)
         cells.append(f"{statistics.median(counted[column]) * 1e3 / steps:>10.3f} {ratio:>7.3f}")
     return "  ".join([*cells, f"{each[0].losses[0]:.4f} {each[1].losses[0]:.4f}"])
 

@@ -20,7 +20,7 @@ import loading
 import torch
 import workloads
 from peers import PEERS, Peer
-from step import Contender, check, named_python, timed
+from step import SAME, Contender, check, median_ratio, named_python, take_turns, timed
 from workloads import WORKLOADS
 
 import torchkeras
@@ -36,7 +36,6 @@ STEPS = {"mlp": 200, "cnn": 8, "resnet20": 3, "lstm": 60, "masked_lstm": 60, "tr
 STEPS |= {"evaluate": 600, "predict": 600}
 WARM_UP_STEPS = 34  # "auto" looks at every 16th step whether to measure
 ALIKE = 0.25  # as far as losses may come apart, where the order of samples and what is dropped differ
-SAME = 1e-3
 
 
 def contenders(name: str, steps: int, pythons: dict[str, str]) -> tuple[list[Contender], list[Peer]]:
@@ -78,9 +77,7 @@ def measure(name: str, rounds: int, pythons: dict[str, str]) -> list[Contender]:
         for contender in each:
             contender.warm_up, contender.seconds = contender.seconds, []
         for number in range(rounds):
-            first = number % len(each)  # none always comes first
-            for contender in each[first:] + each[:first]:
-                contender.take_turn()
+            take_turns(each, number)
     finally:
         for peer in peers:
             peer.close()
@@ -92,7 +89,7 @@ def cells(name: str, each: list[Contender]) -> tuple[dict[str, str], dict[str, s
     tuned = each[0].seconds
     found = {TUNED: f"{statistics.median(tuned) * 1e3 / STEPS[name]:.3g} ms"}
     for contender in each[1:]:
-        ratio = statistics.median(a / b for a, b in zip(contender.seconds, tuned, strict=True))
+        ratio = median_ratio(contender.seconds, tuned)
         found[contender.name] = f"{ratio:.2f}" if ratio >= 2 else f"{ratio:.3f}"
     compiling = {
         contender.name: f"{sum(contender.warm_up) - len(contender.warm_up) * statistics.median(contender.seconds):.0f}"
@@ -108,12 +105,9 @@ def loads(rounds: int) -> dict[str, str]:
         path = Path(folder) / "vgg16.h5"
         torchkeras.clear_session()
         loading.vgg16(64).save(path)
-        seconds = [[loading.run(way, path)[0] for way in ("read", "load")] for _ in range(rounds)]
-    read, ratio = (
-        statistics.median(read for read, _ in seconds),
-        statistics.median(load / read for read, load in seconds),
-    )
-    return {"h5py": f"{read:.2f} s", "torchkeras": f"{ratio:.2f}"}
+        rounds_of_both = [[loading.run(way, path)[0] for way in ("read", "load")] for _ in range(rounds)]
+    read, load = map(list, zip(*rounds_of_both, strict=True))
+    return {"h5py": f"{statistics.median(read):.2f} s", "torchkeras": f"{median_ratio(load, read):.2f}"}
 
 
 def table(rows: dict[str, dict[str, str]]) -> str:

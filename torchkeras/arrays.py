@@ -1,4 +1,4 @@
-"""From tensors to NumPy arrays."""
+"""Tensors as arrays: how they lie in memory, and to NumPy."""
 
 import numpy as np
 import torch
@@ -8,3 +8,15 @@ def to_numpy(tensor: torch.Tensor) -> np.ndarray:
     """A tensor's values on the CPU; bfloat16, which NumPy does not have, as float32. May share the tensor's memory."""
     values = tensor.detach()
     return (values.float() if values.dtype == torch.bfloat16 else values).cpu().numpy()
+
+
+def fills_its_memory(tensor: torch.Tensor) -> bool:
+    """Whether a tensor has its values one beside the other in memory, in whatever order of axes."""
+    expected = 1
+    for stride, size in sorted(zip(tensor.stride(), tensor.shape, strict=True)):
+        if size == 0:
+            return True
+        if size > 1 and stride != expected:
+            return False
+        expected *= size
+    return True

@@ -11,6 +11,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from torchkeras.arrays import fills_its_memory
+
 Gradients = Sequence[Tensor | None]
 
 
@@ -95,18 +97,6 @@ def grouped(parameters: Sequence[Tensor], treatments: Sequence[Treatment]) -> li
         arrays, strides = [treatments[i].array for i in index], [p.stride() for p in of_group]
         groups.append(Group(index, of_group, arrays, strides, forever, once, [], factor, decays, kind))
     return groups
-
-
-def fills_its_memory(tensor: Tensor) -> bool:
-    """Whether a tensor has its values one beside the other in memory, in whatever order of axes."""
-    expected = 1
-    for stride, size in sorted(zip(tensor.stride(), tensor.shape, strict=True)):
-        if size == 0:
-            return True
-        if size > 1 and stride != expected:
-            return False
-        expected *= size
-    return True
 
 
 def in_order(groups: list[Group], moment: int) -> list[Tensor]:

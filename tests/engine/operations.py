@@ -1,11 +1,13 @@
 """What tests of the hot path count: the operations that torch runs, those that wait, those that bring numbers."""
 
 from collections import Counter
+from functools import partial
 
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from torchkeras.engine.data import ArrayData
+from torchkeras.engine.steps import test_step as evaluation_step
 
 # What moves no numbers: views, and the handles that autograd and the profiler take.
 FREE = {"view", "t", "detach", "permute", "expand", "split", "select", "unsqueeze", "squeeze", "slice", "alias"}
@@ -49,3 +51,14 @@ def one_more(run):
 
 def computing(seen):
     return Counter({name: count for name, count in seen.items() if count and name not in FREE})
+
+
+def evaluates_in_one_graph(model, batch):
+    """Assert that torch.compile makes one graph of an evaluation, of the same numbers; returns recipe and numbers."""
+    recipe = model._ready()
+    model.eval()
+    expected = evaluation_step(recipe, batch)
+    torch._dynamo.reset()
+    step = torch.compile(partial(evaluation_step, recipe), fullgraph=True, backend="eager")
+    torch.testing.assert_close(step(batch), expected)
+    return recipe, expected

@@ -2,16 +2,14 @@
 
 import copy
 import pickle
-from functools import partial
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
-from operations import FROM_THE_HOST, WAITS, counted, data_of
+from operations import FROM_THE_HOST, WAITS, counted, data_of, evaluates_in_one_graph
 
 from torchkeras import Input, Model, Sequential, callbacks, clear_session, config, layers, mixed_precision
-from torchkeras.engine.steps import test_step as evaluation_step
 from torchkeras.layers import (
     LSTM,
     Activation,
@@ -295,12 +293,7 @@ def test_statistics_have_32_bits():
 def test_an_evaluation_compiles_as_one_graph(policy):
     model = made(policy)
     (batch,) = data_of(model, X, Y, None).batches(64)
-    recipe = model._ready()
-    model.eval()
-    expected = evaluation_step(recipe, batch)
-    torch._dynamo.reset()
-    step = torch.compile(partial(evaluation_step, recipe), fullgraph=True, backend="eager")
-    torch.testing.assert_close(step(batch), expected)
+    evaluates_in_one_graph(model, batch)
     torch._dynamo.reset()
 
 

@@ -6,7 +6,7 @@ from functools import partial
 import numpy as np
 import pytest
 import torch
-from operations import FROM_THE_HOST, WAITS, computing, counted, data_of, one_more
+from operations import FROM_THE_HOST, WAITS, computing, counted, data_of, evaluates_in_one_graph, one_more
 from torch import nn
 from torch.nn import functional as F
 
@@ -271,12 +271,7 @@ def test_forward_and_losses_compile_as_one_graph(make):
     model = compiled(make)
     data = data_of(model, *samples(model))
     (batch,) = data.batches(16)
-    recipe = model._ready()
-    model.eval()
-    expected = evaluation_step(recipe, batch)
-    torch._dynamo.reset()
-    step = torch.compile(partial(evaluation_step, recipe), fullgraph=True, backend="eager")
-    torch.testing.assert_close(step(batch), expected)
+    recipe, _ = evaluates_in_one_graph(model, batch)
     outputs = torch.compile(partial(predict_step, model), fullgraph=True, backend="eager")(batch.inputs)
     torch.testing.assert_close(outputs, predict_step(model, batch.inputs))
     model.train()  # last, since it moves batch statistics

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from operations import FROM_THE_HOST, WAITS, counted, data_of
+from operations import FROM_THE_HOST, WAITS, counted, data_of, evaluates_in_one_graph
 from torch import nn
 
 from torchkeras import Input, Model, losses as loss_classes, metrics
 from torchkeras.engine.naming import clear_session
-from torchkeras.engine.steps import losses, test_step as evaluation_step
+from torchkeras.engine.steps import losses
 from torchkeras.layers import Dense, Lambda
 from torchkeras.optimizers import Adam, schedules
 
@@ -126,12 +126,7 @@ def test_every_case_compiles_as_one_graph(case):
     clear_session()
     model, arrays = CASES[case]()
     (batch,) = data_of(model, *arrays).batches(8)
-    recipe = model._ready()
-    model.eval()
-    expected = evaluation_step(recipe, batch)
-    torch._dynamo.reset()
-    step = torch.compile(partial(evaluation_step, recipe), fullgraph=True, backend="eager")
-    torch.testing.assert_close(step(batch), expected)
+    recipe, expected = evaluates_in_one_graph(model, batch)
     loss, _ = torch.compile(partial(losses, recipe), fullgraph=True, backend="eager")(batch)
     assert loss.requires_grad
     torch.testing.assert_close(loss.detach(), expected["loss"])

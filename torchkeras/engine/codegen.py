@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import keyword
 import linecache
-from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -98,7 +97,6 @@ class _Writer:
         self.mask_values: dict[KerasTensor, int] = {}
         self.pending_masks: dict[KerasTensor, tuple[Node, int]] = {}
         self.losses: list[tuple[str, int]] = []  # "" for a loss, "*" for a nested model's list of them
-        self.taken = Counter([*graph.outputs, *(tensor for node in graph.nodes for tensor in node.input_tensors)])
         self.raw = [graph.outputs[index] for index in variant.logits]
         self.unrectified = {node.input_tensors[0] for node in graph.nodes if self._rectifies(node)}
 
@@ -209,7 +207,7 @@ class _Writer:
             method = "logits"
         elif outputs[0] in self.unrectified:
             method = "unrectified"
-        elif self._rectifies(node):
+        elif node.input_tensors[0] in self.unrectified:
             method, text = "rectified", f"{self._path(node.inbound_layers[0])}, {text}"
         else:
             method = "overwrite" if self._overwrites(node, taken) else "run"
@@ -267,7 +265,7 @@ class _Writer:
     def _for_one_alone(self, tensor: KerasTensor) -> bool:
         """Whether nothing but one node looks at a tensor."""
         observed = getattr(tensor._keras_history.layer, "activity_regularizer", None) is not None
-        return self.taken[tensor] == 1 and self.masks[tensor] is None and not observed
+        return self.graph.taken[tensor] == 1 and self.masks[tensor] is None and not observed
 
     def _nested_call(self, node: Node, text: str, uses: tuple[int, ...], made: list[int], comment: str) -> None:
         """A model inside the model, asked for its masks and losses as well."""

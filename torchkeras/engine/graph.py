@@ -39,15 +39,19 @@ class Graph:
         return [node for node in layer._inbound_nodes if node in mine]
 
     @cached_property
+    def taken(self) -> Counter[KerasTensor]:
+        """How often each tensor is an input of a call, or an output."""
+        return Counter([*self.outputs, *(tensor for node in self.nodes for tensor in node.input_tensors)])
+
+    @cached_property
     def chained(self) -> list[tuple[Node, Node]]:
         """Calls whose one input is made by a call before for them alone: both, where each is its layer's only one."""
         calls = Counter(node.layer for node in self.nodes)
-        taken = Counter([*self.outputs, *(tensor for node in self.nodes for tensor in node.input_tensors)])
         found = [(node_of(node.input_tensors[0]), node) for node in self.nodes if len(node.input_tensors) == 1]
         return [
             (before, node)
             for before, node in found
-            if taken[node.input_tensors[0]] == calls[before.layer] == calls[node.layer] == 1
+            if self.taken[node.input_tensors[0]] == calls[before.layer] == calls[node.layer] == 1
         ]
 
 

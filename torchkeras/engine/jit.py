@@ -119,8 +119,7 @@ class Compiled:
             try:
                 with warnings.catch_warnings():  # of the compiler, about what it finds between two graphs
                     warnings.filterwarnings("ignore", "The .grad attribute of a Tensor that is not a leaf", UserWarning)
-                    with islands():
-                        found = run(*_parts(batch))
+                    found = run(*_parts(batch))
             except _compiler_errors() as error:
                 problem = error
                 continue
@@ -160,7 +159,7 @@ def _whole(recipe: Recipe, options: Mapping[str, Any], changes: int) -> Callable
             except _compiler_errors():  # gradients without the setting below: something has changed
                 if graphs > changes:
                     raise
-        with _settings().patch(trace_autograd_ops=True):
+        with _settings().patch(trace_autograd_ops=True), islands():
             found = compiled(*given)
         graphs += 1
         return found

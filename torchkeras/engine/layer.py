@@ -112,7 +112,8 @@ class Layer(Calls, Adding, WeightOwner):
         self = super().__new__(cls)
         nn.Module.__init__(self)  # here, so that a layer may set attributes before it calls super().__init__()
         self.built = False
-        self._policy, self._tells_policy = config.dtype_policy(), cls.casts and config.dtype_policy().is_mixed
+        self._policy = config.dtype_policy()
+        self._tells_policy = cls.casts and self._policy.is_mixed
         self._is_part = False
         self._trainable = True
         self._frozen = False

@@ -16,10 +16,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from torchkeras import losses
-from torchkeras.losses.crossentropy import (
-    mean_binary_crossentropy,
-    mean_sparse_categorical_crossentropy,
-)
+from torchkeras.losses.crossentropy import mean_binary_crossentropy, mean_sparse_categorical_crossentropy
 from torchkeras.losses.shared import like
 
 Score = Callable[[Tensor, Tensor], Tensor]

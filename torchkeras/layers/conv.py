@@ -13,7 +13,7 @@ from torchkeras.engine.options import NEWER, Activation, DataFormat, Positive, S
 from torchkeras.engine.symbol import Shape
 from torchkeras.engine.weight import weight
 from torchkeras.layers.core import KernelLayer
-from torchkeras.layers.spatial import ConvPadding, Spatial, fixed_padding, pad, windows
+from torchkeras.layers.spatial import ConvPadding, Spatial, fixed_padding, pad
 
 CONVOLUTIONS: dict[int, Any] = {1: nn.Conv1d, 2: nn.Conv2d, 3: nn.Conv3d}
 
@@ -146,9 +146,7 @@ class Conv(Convolving, Activated, Grouped, abstract=True):
     def shape_from(self, input_shape: Shape) -> Shape:
         if self.padding == "valid":
             self.check_window("kernel_size", self.spans, input_shape)
-        kernels = zip(self.spatial_axes, self.kernel_size, self.strides, self.dilation_rate, strict=True)
-        sizes = [windows(input_shape[axis], self.padding, *kernel) for axis, *kernel in kernels]
-        return self.shaped(input_shape, sizes, self.filters)
+        return self.windowed(input_shape, self.filters, self.kernel_size, self.strides, self.dilation_rate)
 
     def before_relu(self) -> Callable[..., torch.Tensor] | None:
         inside: Any = self._modules

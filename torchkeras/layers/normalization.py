@@ -206,7 +206,8 @@ class GroupNormalization(Channelwise):
 
     def forward(self, inputs: Tensor) -> Tensor:
         norm, moved = self.norm, inputs.movedim(self._channel_axis, 1)
-        if moved.is_cpu and not moved.requires_grad:  # torch 2.13's backward would crash on channels that lie last
+        # Torch 2.13's backward would crash on channels that lie last.
+        if moved.is_cpu and torch.is_grad_enabled() and not moved.requires_grad:
             moved = moved.contiguous()
         # Not by `norm(...)`, which refuses a group of a single value.
         found = torch.group_norm(moved, norm.num_groups, norm.weight, norm.bias, norm.eps)

@@ -9,7 +9,7 @@ from torch import nn
 
 from torchkeras.engine.options import NEWER, DataFormat, OptionalSizes, Sizes
 from torchkeras.engine.symbol import Shape
-from torchkeras.layers.spatial import PoolPadding, Spatial, same_padding, torch_padding, windows
+from torchkeras.layers.spatial import PoolPadding, Spatial, same_padding, torch_padding
 
 
 def theano_padding(size: int, window: int, stride: int) -> tuple[int, int]:
@@ -79,9 +79,7 @@ class Pooling(Spatial, abstract=True):
     def shape_from(self, input_shape: Shape) -> Shape:
         if self.padding == "valid":
             self.check_window("pool_size", self.pool_size, input_shape)
-        pools = zip(self.spatial_axes, self.pool_size, self.strides, strict=True)
-        sizes = [windows(input_shape[axis], self.padding, *pool) for axis, *pool in pools]
-        return self.shaped(input_shape, sizes, input_shape[self.channel_axis])
+        return self.windowed(input_shape, input_shape[self.channel_axis], self.pool_size, self.strides)
 
     def direct(self) -> Callable[..., torch.Tensor]:
         inside: Any = self._modules

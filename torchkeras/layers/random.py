@@ -6,6 +6,7 @@ from typing import Any
 
 import torch
 
+from torchkeras.arrays import fills_its_memory
 from torchkeras.engine.layer import Layer
 from torchkeras.engine.options import OptionalInt
 from torchkeras.engine.tracing import traced
@@ -42,12 +43,6 @@ def kept(like: torch.Tensor, shape: Sequence[int], rate: float, generator: torch
     count = math.prod(shape)
     words = torch.empty(-(-count * width // 64), dtype=torch.int64).random_(-(2**63), None, generator=generator)
     bits = words.view(torch.int8 if width == 8 else torch.int16)[:count]
-    channels_last = tuple(shape) == like.shape and not like.is_contiguous() and _fills_its_memory(like)
-    bits = bits.as_strided(shape, like.stride()) if channels_last else bits.view(shape)
+    reordered = tuple(shape) == like.shape and not like.is_contiguous() and fills_its_memory(like)
+    bits = bits.as_strided(shape, like.stride()) if reordered else bits.view(shape)
     return bits >= round(rate * 2**width) - 2 ** (width - 1)
-
-
-def _fills_its_memory(tensor: torch.Tensor) -> bool:
-    """Whether a tensor lies in memory without gaps, images with their channels last."""
-    last = {4: torch.channels_last, 5: torch.channels_last_3d}.get(tensor.dim())
-    return last is not None and tensor.is_contiguous(memory_format=last)

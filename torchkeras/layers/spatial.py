@@ -61,6 +61,12 @@ class Spatial(Layer, abstract=True):
                     f"axis {axis} is {size} long."
                 )
 
+    def windowed(self, input_shape: Shape, channels: int | None, *windows_of_axes: Sequence[int]) -> Shape:
+        """The shape of an output with a value for each window: their lengths, strides and dilations along the axes."""
+        each = zip(self.spatial_axes, *windows_of_axes, strict=True)
+        sizes = [windows(input_shape[axis], self.padding, *one) for axis, *one in each]
+        return self.shaped(input_shape, sizes, channels)
+
     def shaped(self, input_shape: Shape, sizes: Iterable[int | None], channels: int | None) -> Shape:
         """The shape of an output with such spatial axes and channels."""
         if self.data_format == "channels_last":
