@@ -4,15 +4,19 @@
 
 `workloads.py` has the networks and their data, `by_hand.py` the hand-written side. All contenders start from the same
 weights and take turns, a whole epoch each, so that what else the machine does falls on all; a ratio is the median of
-the rounds' ratios to the hand-written loop. Peers (`peers.py`) run in environments of their own: `keras3` (Keras 3 on
-torch), `tf_keras`, `lightning`. They are left out unless `--peer` says where their python is.
+the rounds' ratios to the hand-written loop. The rounds are of several processes, one after the other, since where a
+process happens to have its memory moves a ratio by some hundredths. Peers (`peers.py`) run in environments of their
+own: `keras3` (Keras 3 on torch), `tf_keras`, `lightning`. They are left out unless `--peer` says where their python is.
 """
 
 import argparse
 import statistics
 import time
 from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
+from multiprocessing import get_context
+from typing import Any, NamedTuple
 
 import torch
 import workloads
@@ -29,6 +33,14 @@ BY_HAND, OURS = "by hand", "torchkeras"
 SAME = 1e-3  # relative difference of losses that are of the same weights
 ALIKE = 0.1  # of losses in training, where the order of samples and what is dropped differ: in the first epoch
 APART = 0.25  # and how far apart they may come, a tenth of the loss at the start: dropout lets one learn sooner
+
+
+class Times(NamedTuple):
+    """A contender's timed rounds, and the losses of all."""
+
+    name: str
+    seconds: list[float]
+    losses: list[float]
 
 
 @dataclass
@@ -104,7 +116,7 @@ def median_ratio(seconds: list[float], of: list[float]) -> float:
     return statistics.median(a / b for a, b in zip(seconds, of, strict=True))
 
 
-def measure(name: str, rounds: int, steps: int, device: str, pythons: dict[str, str]) -> list[Contender]:
+def measure(name: str, rounds: int, steps: int, device: str, pythons: dict[str, str]) -> list[Times]:
     """Time all contenders on one workload. Asserts that their losses stay alike, at the first epoch and at the last."""
     each, peers = contenders(name, steps, device, pythons)
     tolerance = (ALIKE, APART) if WORKLOADS[name].mode == "fit" else (SAME, 0.0)
@@ -116,18 +128,27 @@ def measure(name: str, rounds: int, steps: int, device: str, pythons: dict[str, 
     finally:
         for peer in peers:
             peer.close()
-    return each
+    return [Times(one.name, one.seconds[WARM_UP_ROUNDS:], one.losses) for one in each]
 
 
-def row(name: str, each: list[Contender], steps: int, columns: list[str]) -> str:
+def measured_anew(processes: int, *of: Any) -> list[Times]:
+    """The rounds of so many fresh processes, one after the other."""
+    with ProcessPoolExecutor(1, get_context("spawn"), max_tasks_per_child=1) as pool:
+        runs = [pool.submit(measure, *of).result() for _ in range(processes)]
+    return [
+        Times(each[0].name, [second for one in each for second in one.seconds], each[0].losses)
+        for each in zip(*runs, strict=True)
+    ]
+
+
+def row(name: str, each: list[Times], steps: int) -> str:
     """The hand-written loop's milliseconds, and of each other contender milliseconds and ratio."""
-    counted = {contender.name: contender.seconds[WARM_UP_ROUNDS:] for contender in each}
-    by_hand = counted.pop(BY_HAND)
-    cells = [f"{name:<12}", f"{statistics.median(by_hand) * 1e3 / steps:>10.3f}"]
-    for column in columns:
-        ratio = median_ratio(counted[column], by_hand)
-        cells.append(f"{statistics.median(counted[column]) * 1e3 / steps:>10.3f} {ratio:>7.3f}")
-    return "  ".join([*cells, f"{each[0].losses[0]:.4f} {each[1].losses[0]:.4f}"])
+    by_hand, *others = each
+    cells = [f"{name:<12}", f"{statistics.median(by_hand.seconds) * 1e3 / steps:>10.3f}"]
+    for other in others:
+        ratio = median_ratio(other.seconds, by_hand.seconds)
+        cells.append(f"{statistics.median(other.seconds) * 1e3 / steps:>10.3f} {ratio:>7.3f}")
+    return "  ".join([*cells, f"{by_hand.losses[0]:.4f} {others[0].losses[0]:.4f}"])
 
 
 def named_python(text: str) -> tuple[str, str]:
@@ -140,24 +161,26 @@ def named_python(text: str) -> tuple[str, str]:
 
 def main() -> None:
     options = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    options.add_argument("--rounds", type=int, default=11, help="timed rounds, after two that are not timed")
+    options.add_argument("--rounds", type=int, default=5, help="a process's timed rounds, after two that are not timed")
+    options.add_argument("--processes", type=int, default=3, help="processes one after the other")
     options.add_argument("--only", choices=WORKLOADS, action="append", help="a workload; may be given again")
     options.add_argument("--steps", type=int, help="steps of an epoch, instead of each workload's own number")
     options.add_argument("--peer", type=named_python, action="append", default=[], help="kind=python; may come again")
     chosen = options.parse_args()
 
     device, pythons = "cuda" if torch.cuda.is_available() else "cpu", dict(chosen.peer)
-    columns = [OURS, *pythons]
     print(f"torch {torch.__version__}, {device}, {torch.get_num_threads()} threads")
-    print(f"milliseconds a step and ratios to the loop by hand, medians of {chosen.rounds} rounds")
+    rounds = f"medians of {chosen.processes} times {chosen.rounds} rounds"
+    print(f"milliseconds a step and ratios to the loop by hand, {rounds}")
     for kind in PEERS:
         if kind not in pythons:
             print(f"left out: {kind} (no --peer {kind}=/path/to/python)")
-    headings = "  ".join(f"{column:>10} {'ratio':>7}" for column in columns)
+    headings = "  ".join(f"{column:>10} {'ratio':>7}" for column in [OURS, *pythons])
     print(f"{'workload':<12}  {BY_HAND:>10}  {headings}  losses of the first epoch, the first two")
     for name in chosen.only or WORKLOADS:
         steps = chosen.steps or WORKLOADS[name].steps
-        print(row(name, measure(name, chosen.rounds, steps, device, pythons), steps, columns), flush=True)
+        each = measured_anew(chosen.processes, name, chosen.rounds, steps, device, pythons)
+        print(row(name, each, steps), flush=True)
 
 
 if __name__ == "__main__":

@@ -385,10 +385,10 @@ class Clock:
         learn = jit.learn
 
         def timed(name, seconds):
-            def step(recipe, batch):
+            def step(recipe, batch, late=False):
                 self.seconds += seconds
                 self.steps.append(name)
-                return learn(recipe, batch)
+                return learn(recipe, batch, late)
 
             return step
 
@@ -396,12 +396,12 @@ class Clock:
             def __init__(self, options, changes):
                 self.ready = False
 
-            def __call__(self, recipe, batch):
+            def __call__(self, recipe, batch, late=False):
                 if not self.ready:
                     if fails:
                         raise RuntimeError("no compiler.")
                     self.ready = True
-                return timed("compiled", compiled)(recipe, batch)
+                return timed("compiled", compiled)(recipe, batch, late)
 
         monkeypatch.setattr(jit, "learn", timed("plain", plain))
         monkeypatch.setattr(jit, "Compiled", Compiled)

@@ -1,4 +1,6 @@
-"""Evaluations that compute loss and metrics for several batches at once, against those that take each by itself."""
+"""Numbers computed for several batches at once, against those that are computed for each by itself."""
+
+import weakref
 
 import numpy as np
 import pytest
@@ -15,6 +17,9 @@ class ByBatch(Callback):
     """With a hook of batches, each batch has numbers of its own."""
 
     def on_test_batch_end(self, batch, logs=None):
+        pass
+
+    def on_train_batch_end(self, batch, logs=None):
         pass
 
 
@@ -120,8 +125,8 @@ def test_what_waits_is_let_go():
     waited = []
     take = late._Waiting.take
 
-    def seen(self, batch, passed):
-        take(self, batch, passed)
+    def seen(self, *given):
+        take(self, *given)
         waited.append(len(self._waiting))
 
     late._Waiting.take, kept = seen, late._Waiting.take
@@ -130,3 +135,94 @@ def test_what_waits_is_let_go():
     finally:
         late._Waiting.take = kept
     assert waited == [0, 0, 0]
+
+
+# --- training --------------------------------------------------------------------------------------------------------
+
+
+def trained(make, *data, callbacks=(), **options):
+    torch.manual_seed(0)
+    model = make()
+    history = model.fit(*data, verbose=0, callbacks=list(callbacks), **options).history
+    return history, model.get_weights()
+
+
+def assert_trains_alike(make, *data, **options):
+    """Losses and weights are equal to the last digit; metrics are of other sums."""
+    (late_history, late_weights), (history, weights) = (
+        trained(make, *data, callbacks=callbacks, **options) for callbacks in ([], [ByBatch()])
+    )
+    assert list(late_history) == list(history)
+    for name, values in history.items():
+        exact = name.endswith("loss") and not name.startswith("val_")
+        assert late_history[name] == (values if exact else pytest.approx(values, rel=1e-5))
+    for found, expected in zip(late_weights, weights, strict=True):
+        np.testing.assert_array_equal(found, expected)
+
+
+def test_training_gives_the_numbers_of_batch_by_batch():
+    x, y = data()
+    assert_trains_alike(two_outputs, x, y, batch_size=8, epochs=3, validation_split=0.3)
+
+
+@pytest.mark.parametrize(("bytes_", "batches"), [(1, 64), (2**20, 3), (200, 64)])
+def test_the_limits_of_what_waits_change_nothing_in_training(monkeypatch, bytes_, batches):
+    monkeypatch.setattr(late, "MOST_BYTES", bytes_)
+    monkeypatch.setattr(late, "MOST_BATCHES", batches)
+    assert_trains_alike(two_outputs, *data(), batch_size=4)
+
+
+def test_training_with_weights_and_lengths_that_change():
+    def make():
+        inputs = Input((None, 2))
+        model = Model(inputs, Dense(1)(inputs))
+        model.compile("sgd", "mse", ["mae"])
+        return model
+
+    random = np.random.default_rng(0)
+    batches = [
+        (random.standard_normal((3, length, 2)), random.standard_normal((3, length, 1)), *more)
+        for length, more in ((4, ()), (4, ()), (5, ()), (4, ([1.0, 0.0, 2.0],)), (4, ()))
+    ]
+    (late_history, _), (history, _) = (
+        trained(make, (batch for batch in batches), steps_per_epoch=5, callbacks=callbacks)
+        for callbacks in ([], [ByBatch()])
+    )
+    assert late_history == {name: pytest.approx(values, rel=1e-5) for name, values in history.items()}
+
+
+def test_a_training_that_is_stopped_midway_tells_what_it_has_seen(monkeypatch):
+    x, y = data()
+    expected, _ = trained(two_outputs, x[:24], [each[:24] for each in y], batch_size=8, shuffle=False)
+    model, step, steps = None, late.train_step, []
+
+    def stopping(*given):
+        steps.append(step(*given))
+        model.stop_training = len(steps) == 3
+
+    def make():
+        nonlocal model
+        model = two_outputs()
+        return model
+
+    monkeypatch.setattr(late, "train_step", stopping)
+    assert trained(make, x, y, batch_size=8, epochs=2, shuffle=False)[0] == expected
+    assert len(steps) == 3
+
+
+def test_what_waits_does_not_keep_the_inputs():
+    inputs = Input((1000,))
+    model = Model(inputs, Dense(1)(inputs))
+    model.compile("sgd", "mse", ["mae"])
+    alive, most = weakref.WeakSet(), []
+    learn = model._learn
+
+    def learned(recipe, batch, late=False):
+        found = learn(recipe, batch, late)
+        alive.add(batch.inputs[0])
+        most.append(len(alive))
+        return found
+
+    model.__dict__["_learn"] = learned
+    model.fit(torch.zeros(40, 1000), torch.zeros(40, 1), batch_size=4, verbose=0)
+    assert max(most) <= 2

@@ -112,8 +112,13 @@ def written_out(network, loss_of, hits, x, y, training):
 def test_a_training_step_computes_what_a_hand_written_one_does(make):
     model = compiled(make)
     x, y = samples(model)
-    ours = one_more(lambda batches: model.fit(x[: 4 * batches], y[: 4 * batches], batch_size=4, verbose=0))
-    theirs = by_hand(make, training=True)
+
+    def fit(batches, callbacks=()):
+        model.fit(x[: 4 * batches], y[: 4 * batches], batch_size=4, verbose=0, callbacks=list(callbacks))
+
+    each = LambdaCallback()
+    each.on_train_batch_end = lambda batch, logs=None: None  # numbers for each batch, then
+    ours, theirs = one_more(lambda batches: fit(batches, [each])), by_hand(make, training=True)
     # Theirs: numbers are summed one by one, and a 1 is made to go back from.
     # A convolution's relu writes into its input.
     in_place = 2 if make is cnn else 0
@@ -124,6 +129,8 @@ def test_a_training_step_computes_what_a_hand_written_one_does(make):
     assert ours - theirs == Counter(hardtanh=1, hardtanh_backward=1, mean=2, div=1) + Counter(relu_=in_place) + drawn
     assert theirs - ours == Counter(mul=1, add_=2, sum=1, ones_like=1) + Counter(relu=in_place) + bernoulli
     assert ours.total() - drawn.total() == theirs.total() - bernoulli.total()
+    # Without, metrics of a further batch come with those of others.
+    assert one_more(fit) == ours - Counter(argmax=1, eq=1, mean=1)
 
 
 # The end of a model under its loss: units, activation, and what a person writes for it in torch.

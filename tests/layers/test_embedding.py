@@ -5,9 +5,10 @@ import re
 import pytest
 import torch
 from golden import cases, check, compiles, remade
+from torch import nn
 
 from torchkeras.engine.input import Input
-from torchkeras.layers.embedding import Embedding
+from torchkeras.layers.embedding import MANY, Embedding, Vectors
 
 
 @pytest.mark.parametrize("case", cases(Embedding))
@@ -67,3 +68,28 @@ def test_input_length_tells_the_shape():
 def test_bad_values_are_refused(make, text):
     with pytest.raises(ValueError, match=f"^{re.escape(text)}$"):
         make()
+
+
+@pytest.mark.parametrize("integers", [torch.int32, torch.int64])
+@pytest.mark.parametrize("changed", [{}, {"padding_idx": 3}, {"scale_grad_by_freq": True}, {"max_norm": 0.5}])
+def test_many_integers_have_the_gradients_of_torchs_own_module(integers, changed):
+    ours, theirs = Vectors(50, 8), nn.Embedding(50, 8, **changed)
+    theirs.load_state_dict(ours.state_dict())
+    for name, value in changed.items():
+        setattr(ours, name, value)
+    x = torch.randint(50, (16, MANY // 16), dtype=integers)
+    gradient = torch.randn(*x.shape, 8)
+    found = []
+    for module in (ours, theirs):
+        module(x).backward(gradient)
+        found.append((module(x), module.weight.grad))
+    torch.testing.assert_close(found[0], found[1], rtol=0, atol=0)
+
+
+def test_many_integers_are_looked_up_the_faster_way():
+    layer = Embedding(50, 8)
+    x = torch.randint(50, (16, MANY // 16), dtype=torch.int32)
+    assert layer(x).grad_fn.next_functions[0][0].name() == "IndexSelectBackward0"
+    assert layer(x[:, 1:]).grad_fn.name() == "EmbeddingBackward0"
+    with pytest.raises(IndexError, match="out of range"):
+        layer(x + 50)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -12,14 +12,15 @@ import numpy as np
 import torch
 
 from torchkeras.callbacks.base import CallbackList, Logs
+from torchkeras.engine.data import Batch
 from torchkeras.engine.gathered import Gathered
 from torchkeras.engine.guard import Guard
-from torchkeras.engine.late import run_late
+from torchkeras.engine.late import evaluate_late, may_wait, train_late
 from torchkeras.engine.loop import Sums, ordered, run_epoch
 from torchkeras.engine.recipe import Recipe, Step
 from torchkeras.engine.run import Run
 from torchkeras.engine.sources import Source
-from torchkeras.engine.steps import constrain
+from torchkeras.engine.steps import Learner, constrain
 from torchkeras.engine.symbol import as_list
 
 Numbers = dict[str, torch.Tensor]  # device scalars by name
@@ -29,14 +30,16 @@ Numbers = dict[str, torch.Tensor]  # device scalars by name
 class Plan:
     """What `fit` does beside its data.
 
-    `step` gives the train step, asked for in each epoch, since a callback may change what trains. `validate` runs a
-    validation and gives its numbers; `due` says after which epochs. `named_alone`: see `Sums`.
+    `step` gives the train step, `learner` what it calls to learn of a batch; asked for in each epoch, since a callback
+    may change what trains. `validate` runs a validation and gives its numbers; `due` says after which epochs.
+    `named_alone`: see `Sums`.
     """
 
     epochs: int
     order: str
     names: list[str]
     step: Callable[[], Step]
+    learner: Callable[[], Learner]
     validate: Callable[[CallbackList, Run], Numbers | None] | None
     due: Callable[[int], bool]
     named_alone: bool = False
@@ -55,7 +58,7 @@ def fit(network: Any, run: Run, plan: Plan, hooks: CallbackList) -> None:
         batches = run.opened(plan.order)
         run.sums.named_alone = plan.named_alone
         if not over:
-            run_epoch(plan.step(), batches, run.sums, hooks, "train", partial(_stopped, network, run, run.recipe.guard))
+            _train(network, run, plan, batches, hooks)
         if run.interrupted or not run.sums.batches:  # none: the data has ended
             break
         _end_epoch(network, run, plan, hooks)
@@ -65,6 +68,15 @@ def fit(network: Any, run: Run, plan: Plan, hooks: CallbackList) -> None:
     hooks.on_train_end({})
     if getattr(run.recipe.optimizer, "use_ema", False):
         run.recipe.optimizer.overwrite_with_ema()  # as in Keras 3, when training ends
+
+
+def _train(network: Any, run: Run, plan: Plan, batches: Iterable[Batch], hooks: CallbackList) -> None:
+    step, recipe = plan.step(), run.recipe
+    stopped = partial(_stopped, network, run, recipe.guard)
+    if recipe.guard is None and may_wait(recipe, hooks, "train") and not plan.named_alone:
+        train_late(recipe, plan.learner(), batches, run.sums, stopped)
+    else:
+        run_epoch(step, batches, run.sums, hooks, "train", stopped)
 
 
 def _stopped(network: Any, run: Run, guard: Guard | None) -> bool:
@@ -112,8 +124,8 @@ def evaluate(
         source.close()  # each evaluation begins at the start of the data
     hooks.on_test_begin({})
     batches = source.batches("sequential")
-    if recipe.by_sample and not (named_alone or hooks.wants("on_test_batch_begin") or hooks.wants("on_test_batch_end")):
-        run_late(recipe, batches, sums)
+    if may_wait(recipe, hooks, "test") and not named_alone:
+        evaluate_late(recipe, batches, sums)
     else:
         run_epoch(step, batches, sums, hooks, "test")
     numbers = ordered(sums.means(), names)

@@ -20,7 +20,7 @@ import torch
 
 from torchkeras.engine.data import Batch
 from torchkeras.engine.recipe import Recipe
-from torchkeras.engine.steps import Learned, gradients_of, learn, losses
+from torchkeras.engine.steps import Learned, Learner, gradients_of, learn, losses
 from torchkeras.engine.tracing import islands
 
 # What is known before anything is compiled: seconds that it takes (two slow cores; for the graph, for each layer), and
@@ -53,7 +53,7 @@ def check(setting: Any, cuda_graph: Any) -> None:
             raise ValueError(f"compile: jit_compile: torch.compile's options are {', '.join(known)}; found {name!r}.")
 
 
-def learner(setting: Any, cuda_graph: Any) -> Callable[[Recipe, Batch], Learned]:
+def learner(setting: Any, cuda_graph: Any) -> Learner:
     """`steps.learn`, or what does the same by the values of `jit_compile` and `cuda_graph`."""
     options = dict(setting) if isinstance(setting, Mapping) else {}
     if cuda_graph is True:
@@ -74,9 +74,9 @@ class Compiled:
         self._run: Any = None
         self._given_up = False
 
-    def __call__(self, recipe: Recipe, batch: Batch) -> Learned:
+    def __call__(self, recipe: Recipe, batch: Batch, late: bool = False) -> Learned:
         if not self.takes(recipe, batch):
-            return learn(recipe, batch)
+            return learn(recipe, batch, late)
         if self._run is None:
             return self._first(recipe, batch)
         try:
@@ -94,7 +94,7 @@ class Compiled:
                 RuntimeWarning,
                 stacklevel=2,
             )
-            return learn(recipe, batch)
+            return learn(recipe, batch, late)
 
     @property
     def ready(self) -> bool:
@@ -217,7 +217,7 @@ class Auto:
 
     def __init__(self, captures: bool) -> None:
         self._captures = captures  # whether a graph is captured, where there is a device for it
-        self._step: Callable[[Recipe, Batch], Learned] = self._wait
+        self._step: Learner = self._wait
         self._seconds = 0.0  # of earlier runs: one that comes again and again is likely to go on for as long as it did
         self._looks = 0
         self._allowed = False
@@ -242,17 +242,17 @@ class Auto:
         """Whether the two are being measured."""
         return isinstance(self._step, _Trial)
 
-    def __call__(self, recipe: Recipe, batch: Batch) -> Learned:
-        return self._step(recipe, batch)
+    def __call__(self, recipe: Recipe, batch: Batch, late: bool = False) -> Learned:
+        return self._step(recipe, batch, late)
 
-    def _wait(self, recipe: Recipe, batch: Batch) -> Learned:
+    def _wait(self, recipe: Recipe, batch: Batch, late: bool) -> Learned:
         if self._allowed:
             self._looks += 1
             if self._looks % LOOK_EVERY == 0 and self._done and self._pays(recipe):
                 options = CAPTURED if self._captures and batch.inputs[0].is_cuda else {}
                 self._step = _Trial(Compiled(options, changes=1), self._a_step(), self._decide)
             self._done += 1
-        return learn(recipe, batch)
+        return learn(recipe, batch, late)
 
     def _a_step(self) -> float:
         """Seconds of a step of this run so far."""
@@ -264,7 +264,7 @@ class Auto:
         cost = SECONDS + SECONDS_A_LAYER * len(recipe.network.layers)
         return max(left, self._seconds) * LIKELY_GAIN > cost and not _walks(recipe)
 
-    def _decide(self, chosen: Callable[[Recipe, Batch], Learned], text: str) -> None:
+    def _decide(self, chosen: Learner, text: str) -> None:
         self._step = chosen
         if self._say is not None:
             self._say(f"jit_compile='auto': {text}")
@@ -274,30 +274,30 @@ class _Trial:
     """Windows of steps with and without a graph in turns; in the end `decide` is told the faster way, and why."""
 
     def __init__(self, compiled: Compiled, a_step: float, decide: Callable[..., None]):
-        self._ways: list[Callable[[Recipe, Batch], Learned]] = [learn, compiled]
+        self._ways: list[Learner] = [learn, compiled]
         self._length, self._decide = max(1, round(WINDOW_SECONDS / a_step)), decide
         self._times: list[list[float]] = [[], []]
         self._way, self._count, self._since = 1, 0, 0.0
 
-    def __call__(self, recipe: Recipe, batch: Batch) -> Learned:
+    def __call__(self, recipe: Recipe, batch: Batch, late: bool) -> Learned:
         compiled: Any = self._ways[1]
         if not compiled.ready:
             try:
-                return compiled(recipe, batch)
+                return compiled(recipe, batch, late)
             except RuntimeError as error:
                 self._decide(learn, f"{error} Steps stay as they are.")
-                return learn(recipe, batch)
+                return learn(recipe, batch, late)
         if self._count == self._length:
             self._times[self._way].append((_now(batch) - self._since) / self._length)
             self._way, self._count = 1 - self._way, 0
         if len(self._times[0]) == WINDOWS:
-            return self._end()(recipe, batch)
+            return self._end()(recipe, batch, late)
         if self._count == 0:
             self._since = _now(batch)
         self._count += 1
-        return self._ways[self._way](recipe, batch)
+        return self._ways[self._way](recipe, batch, late)
 
-    def _end(self) -> Callable[[Recipe, Batch], Learned]:
+    def _end(self) -> Learner:
         eager, compiled = map(statistics.median, self._times)
         chosen = int(compiled <= WORTH_IT * eager)
         text = f"a step takes {eager * 1e3:.3g} ms, compiled {compiled * 1e3:.3g} ms"

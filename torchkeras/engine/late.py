@@ -1,67 +1,106 @@
-"""An evaluation whose loss and metrics are computed for several batches at once.
+"""Losses and metrics computed for several batches at once, where nobody wants the numbers of single ones.
 
 On a small batch they cost more in calls than in arithmetic. The forward pass stays that of each batch, since a layer
-may mix its samples.
+may mix its samples; in training so does the loss.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
 
 import torch
 
+from torchkeras.callbacks.base import CallbackList
 from torchkeras.engine.data import Batch
 from torchkeras.engine.loop import Sums
-from torchkeras.engine.recipe import Recipe
-from torchkeras.engine.steps import Pass, forward, score
+from torchkeras.engine.recipe import Recipe, Values
+from torchkeras.engine.scoring import metrics
+from torchkeras.engine.steps import Learned, Learner, Pass, can_wait, forward, score, train_step
 from torchkeras.losses.shared import carried
 
 MOST_BYTES = 2**20  # of what waits for its numbers
 MOST_BATCHES = 64
+NOTHING: Values = {}
 
 
-def run_late(recipe: Recipe, batches: Iterable[Batch], sums: Sums) -> None:
-    """Evaluate all batches; for a recipe that is `by_sample`, where nobody wants the numbers of single batches."""
+def may_wait(recipe: Recipe, hooks: CallbackList, kind: str) -> bool:
+    """Whether the numbers of a batch are means over its samples that no callback asks for."""
+    wanted = any(hooks.wants(f"on_{kind}_batch_{end}") for end in ("begin", "end"))
+    return recipe.by_sample and not wanted
+
+
+def evaluate_late(recipe: Recipe, batches: Iterable[Batch], sums: Sums) -> None:
+    """Evaluate all batches."""
     waiting = _Waiting(recipe, sums)
     for batch in batches:
-        waiting.take(batch, forward(recipe, batch.inputs))
+        passed = forward(recipe, batch.inputs)
+        if can_wait(batch, passed):
+            waiting.take(batch, passed.outputs)
+        else:
+            waiting.finish()
+            sums.add(score(recipe, batch, passed)[1], batch.size)
+    waiting.finish()
+
+
+def train_late(
+    recipe: Recipe, learn: Learner, batches: Iterable[Batch], sums: Sums, stopped: Callable[[], Any]
+) -> None:
+    """Train on all batches, until the end or `stopped()`."""
+    waiting = _Waiting(recipe, sums)
+
+    def learned(recipe: Recipe, batch: Batch) -> Learned:
+        found = learn(recipe, batch, late=True)
+        if found.outputs is None:
+            waiting.finish()
+            sums.add(found.values, batch.size)
+        else:
+            waiting.take(batch, found.outputs, found.values)
+        return found
+
+    for batch in batches:
+        train_step(recipe, batch, learned)
+        del batch  # before the next one is made, which can then lie where this one lay
+        if stopped():
+            break
     waiting.finish()
 
 
 class _Waiting:
-    """Batches with their outputs, as long as they can be joined; their numbers go to `sums`."""
+    """Targets and outputs of batches, as long as they can be joined; their numbers go to `sums`."""
 
     def __init__(self, recipe: Recipe, sums: Sums):
         self._recipe, self._sums = recipe, sums
-        self._waiting: list[tuple[Batch, list[torch.Tensor]]] = []
+        self._waiting: list[tuple[list[torch.Tensor], list[torch.Tensor], Values, int]] = []
         self._kind: object = None
         self._bytes = 0
 
-    def take(self, batch: Batch, passed: Pass) -> None:
-        if passed.losses or passed.metrics or any(weight is not None for weight in batch.weights):
-            self.finish()
-            self._sums.add(score(self._recipe, batch, passed)[1], batch.size)
-            return
-        tensors = [*passed.outputs, *batch.targets]
-        kind = [(tensor.shape[1:], tensor.dtype) for tensor in tensors]
+    def take(self, batch: Batch, outputs: list[torch.Tensor], known: Values = NOTHING) -> None:
+        """`known`: the numbers of losses, where the metrics alone are wanted."""
+        kind = [(tensor.shape[1:], tensor.dtype) for tensor in (*outputs, *batch.targets)]
         if kind != self._kind:
             self.finish()
             self._kind = kind
-        self._waiting.append((batch, passed.outputs))
-        self._bytes += sum(tensor.untyped_storage().nbytes() for tensor in passed.outputs)
+        self._waiting.append((batch.targets, outputs, known, batch.size))
+        self._bytes += sum(tensor.untyped_storage().nbytes() for tensor in outputs)
         self._bytes += sum(tensor.nbytes for tensor in batch.targets)
         if self._bytes >= MOST_BYTES or len(self._waiting) == MOST_BATCHES:
             self.finish()
 
+    @torch.no_grad()
     def finish(self) -> None:
         """Score what waits."""
         if not self._waiting:
             return
-        batches, outputs = zip(*self._waiting, strict=True)
-        size = sum(batch.size for batch in batches)
-        joined = Batch([], _joined([batch.targets for batch in batches]), batches[0].weights, size)
-        passed = Pass(_joined(outputs), [None] * len(outputs[0]), [], {})
-        self._sums.add(score(self._recipe, joined, passed)[1], size)
+        targets, outputs, known, sizes = zip(*self._waiting, strict=True)
+        joined, none = _joined(outputs), [None] * len(outputs[0])
+        batch = Batch([], _joined(targets), [None] * len(targets[0]), sum(sizes))
+        if known[0] is NOTHING:
+            self._sums.add(score(self._recipe, batch, Pass(joined, none, [], {}))[1], batch.size)
+        else:
+            found = metrics(self._recipe, batch, joined, none)
+            for losses, size in zip(known, sizes, strict=True):  # added up as without waiting, to the last digit
+                self._sums.add({**losses, **found}, size)
         self._waiting, self._bytes = [], 0
 
 

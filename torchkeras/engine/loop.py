@@ -107,5 +107,6 @@ def run_epoch(
             names = values if sums.named_alone else sums.kept
             kept = {name: sums.kept[name].result for name in names if name in sums.kept}
             report(index, Logs({**values, **kept}, batch=index, size=batch.size))
+        del batch  # before the next one is made, which can then lie where this one lay
         if stopped():
             break

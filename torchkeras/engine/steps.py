@@ -19,35 +19,52 @@ from torchkeras.engine.recipe import Recipe, Values
 from torchkeras.engine.scoring import metrics, scored
 from torchkeras.engine.symbol import as_list
 from torchkeras.engine.tracing import traced
+from torchkeras.losses.shared import carried
 
 AS_IT_IS = nullcontext()
 
 
 class Learned(NamedTuple):
-    """What a batch tells an optimizer: the loss, its gradients by the recipe's parameters; and the reported numbers."""
+    """What a batch tells an optimizer: the loss, its gradients by the recipe's parameters; and the reported numbers.
+
+    `outputs`: those whose metrics are left to the caller and are not among the numbers; None where they are.
+    """
 
     loss: torch.Tensor
     gradients: Sequence[torch.Tensor | None]
     values: Values
+    outputs: list[torch.Tensor] | None = None
 
 
-def learn(recipe: Recipe, batch: Batch) -> Learned:
-    """Forward, loss, gradients, metrics."""
+Learner = Callable[..., Learned]  # (recipe, batch, late=False), as `learn`
+
+
+def learn(recipe: Recipe, batch: Batch, late: bool = False) -> Learned:
+    """Forward, loss, gradients, metrics; with `late`, for a recipe that is `by_sample`, without those that can wait."""
     passed = forward(recipe, batch.inputs)
     loss, values = scored(recipe, batch, passed.outputs, passed.masks, passed.losses)
     gradients = gradients_of(recipe, loss)
     with torch.no_grad():
+        if late and can_wait(batch, passed):
+            return Learned(
+                loss.detach(), gradients, values, [carried(each, torch.Tensor.detach) for each in passed.outputs]
+            )
         return Learned(loss.detach(), gradients, _with_metrics(recipe, batch, passed, values))
 
 
-def train_step(recipe: Recipe, batch: Batch, learn: Callable[[Recipe, Batch], Learned] = learn) -> Values:
+def can_wait(batch: Batch, passed: Pass) -> bool:
+    """Whether numbers of a batch may be computed with those of others, for a recipe that is `by_sample`."""
+    return not (passed.losses or passed.metrics or any(weight is not None for weight in batch.weights))
+
+
+def train_step(recipe: Recipe, batch: Batch, learn: Learner = learn) -> Values:
     """What is learned, and the update. Returns the reported numbers as device scalars, without metrics with state."""
     if recipe.guard is not None:
         return recipe.guard.watched(lambda: _train(recipe, batch, learn), batch.size)
     return _train(recipe, batch, learn)
 
 
-def _train(recipe: Recipe, batch: Batch, learn: Callable[[Recipe, Batch], Learned]) -> Values:
+def _train(recipe: Recipe, batch: Batch, learn: Learner) -> Values:
     learned = learn(recipe, batch)
     with torch.no_grad():
         _update(recipe, learned.loss, learned.gradients, batch.size)

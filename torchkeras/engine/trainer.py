@@ -166,7 +166,8 @@ class Trainer(GeneratorMethods, Compiling, abstract=True):
                 self._choosing(run, epochs, hooks, verbose),
             ):
                 owned = own_step(self, "train") is not None
-                plan = fitting.Plan(epochs, order, names, partial(self._step, "train"), validate, due, owned)
+                step, learner = partial(self._step, "train"), lambda: self._learn
+                plan = fitting.Plan(epochs, order, names, step, learner, validate, due, owned)
                 fitting.fit(self, run, plan, hooks)
         finally:
             for each in (source, validation):

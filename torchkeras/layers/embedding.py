@@ -20,7 +20,11 @@ from torchkeras.engine.options import (
     rule,
 )
 from torchkeras.engine.symbol import Shape, as_list
+from torchkeras.engine.tracing import traced
 from torchkeras.engine.weight import weight
+
+# From so many integers on, the gradient of `index_select` takes less time on a CPU: at 4096 a half to a fifth.
+MANY = 1024
 
 
 def _is_length(value: Any) -> bool:
@@ -28,6 +32,18 @@ def _is_length(value: Any) -> bool:
 
 
 InputLength = Annotated[Any, optional(rule("must be a positive integer, a tuple of them, or None", _is_length))]
+
+
+class Vectors(nn.Embedding):
+    """An `nn.Embedding` that looks up many integers on a CPU by `index_select`: the same numbers, gradients sooner."""
+
+    def forward(self, input: torch.Tensor) -> torch.Tensor:
+        if self.padding_idx is not None or self.max_norm is not None or self.scale_grad_by_freq or self.sparse:
+            return super().forward(input)
+        weight = self.weight
+        if input.numel() >= MANY and weight.is_cpu and weight.dtype == torch.float32 and not traced():
+            return weight.index_select(0, input.reshape(-1).long()).view(*input.shape, -1)
+        return torch.embedding(weight, input)
 
 
 class Embedding(Layer):
@@ -67,7 +83,7 @@ class Embedding(Layer):
     def make(self, input_shape: Any) -> None:
         self.compute_output_shape(input_shape)
         # Around a kernel that is there: torch would draw one, which on `meta` imports its compiler.
-        self.embedding = nn.Embedding.from_pretrained(torch.empty(self.input_dim, self.output_dim), freeze=False)
+        self.embedding = Vectors.from_pretrained(torch.empty(self.input_dim, self.output_dim), freeze=False)
 
     def compute_output_shape(self, input_shape: Any) -> Shape:
         """The input shape, unknown sizes taken from `input_length`, and `output_dim`. Raises ValueError for others."""
