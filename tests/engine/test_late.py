@@ -117,7 +117,7 @@ def test_only_what_is_known_to_be_a_mean_over_samples_is_joined(loss, metric, jo
     assert at_once == pytest.approx(one_by_one, rel=1e-5)
 
 
-def test_what_waits_is_let_go():
+def test_what_waits_is_let_go(monkeypatch):
     """A large output is scored at once: it does not wait for 63 more."""
     inputs = Input((4,))
     model = Model(inputs, Dense(100_000)(inputs))
@@ -129,11 +129,8 @@ def test_what_waits_is_let_go():
         take(self, *given)
         waited.append(len(self._waiting))
 
-    late._Waiting.take, kept = seen, late._Waiting.take
-    try:
-        model.evaluate(torch.zeros(12, 4), torch.zeros(12, 100_000), batch_size=4, verbose=0)
-    finally:
-        late._Waiting.take = kept
+    monkeypatch.setattr(late._Waiting, "take", seen)
+    model.evaluate(torch.zeros(12, 4), torch.zeros(12, 100_000), batch_size=4, verbose=0)
     assert waited == [0, 0, 0]
 
 
@@ -194,16 +191,15 @@ def test_training_with_weights_and_lengths_that_change():
 def test_a_training_that_is_stopped_midway_tells_what_it_has_seen(monkeypatch):
     x, y = data()
     expected, _ = trained(two_outputs, x[:24], [each[:24] for each in y], batch_size=8, shuffle=False)
-    model, step, steps = None, late.train_step, []
+    made, step, steps = [], late.train_step, []
+
+    def make():
+        made.append(two_outputs())
+        return made[0]
 
     def stopping(*given):
         steps.append(step(*given))
-        model.stop_training = len(steps) == 3
-
-    def make():
-        nonlocal model
-        model = two_outputs()
-        return model
+        made[0].stop_training = len(steps) == 3
 
     monkeypatch.setattr(late, "train_step", stopping)
     assert trained(make, x, y, batch_size=8, epochs=2, shuffle=False)[0] == expected
