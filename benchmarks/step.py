@@ -161,8 +161,8 @@ def named_python(text: str) -> tuple[str, str]:
 
 def main() -> None:
     options = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    options.add_argument("--rounds", type=int, default=5, help="a process's timed rounds, after two that are not timed")
-    options.add_argument("--processes", type=int, default=3, help="processes one after the other")
+    options.add_argument("--rounds", type=int, default=3, help="a process's timed rounds, after two that are not timed")
+    options.add_argument("--processes", type=int, default=5, help="processes one after the other")
     options.add_argument("--only", choices=WORKLOADS, action="append", help="a workload; may be given again")
     options.add_argument("--steps", type=int, help="steps of an epoch, instead of each workload's own number")
     options.add_argument("--peer", type=named_python, action="append", default=[], help="kind=python; may come again")

@@ -148,15 +148,15 @@ def categories(random: np.random.Generator, target: np.ndarray) -> list[np.ndarr
 
 
 WORKLOADS = {
-    "mlp": Workload(mlp, normal(20), 32, 1000),
-    "cnn": Workload(cnn, normal(28, 28, 1), 128, 16),
-    "resnet20": Workload(resnet20, normal(32, 32, 3), 128, 6),
-    "lstm": Workload(lstm, normal(50, 32), 64, 200),
-    "masked_lstm": Workload(masked_lstm, tokens, 64, 200),
-    "transformer": Workload(transformer, normal(32, 64), 64, 100),
+    "mlp": Workload(mlp, normal(20), 32, 500),
+    "cnn": Workload(cnn, normal(28, 28, 1), 128, 10),
+    "resnet20": Workload(resnet20, normal(32, 32, 3), 128, 4),
+    "lstm": Workload(lstm, normal(50, 32), 64, 100),
+    "masked_lstm": Workload(masked_lstm, tokens, 64, 100),
+    "transformer": Workload(transformer, normal(32, 64), 64, 80),
     "embeddings": Workload(embeddings, categories, 128, 300),
-    "evaluate": Workload(mlp, normal(20), 32, 3000, "evaluate"),
-    "predict": Workload(mlp, normal(20), 32, 3000, "predict"),
+    "evaluate": Workload(mlp, normal(20), 32, 2000, "evaluate"),
+    "predict": Workload(mlp, normal(20), 32, 2000, "predict"),
 }
 
 
