@@ -149,8 +149,8 @@ def categories(random: np.random.Generator, target: np.ndarray) -> list[np.ndarr
 
 WORKLOADS = {
     "mlp": Workload(mlp, normal(20), 32, 500),
-    "cnn": Workload(cnn, normal(28, 28, 1), 128, 10),
-    "resnet20": Workload(resnet20, normal(32, 32, 3), 128, 4),
+    "cnn": Workload(cnn, normal(28, 28, 1), 128, 24),
+    "resnet20": Workload(resnet20, normal(32, 32, 3), 128, 6),
     "lstm": Workload(lstm, normal(50, 32), 64, 100),
     "masked_lstm": Workload(masked_lstm, tokens, 64, 100),
     "transformer": Workload(transformer, normal(32, 64), 64, 80),
