@@ -73,7 +73,7 @@ def fit(network: Any, run: Run, plan: Plan, hooks: CallbackList) -> None:
 def _train(network: Any, run: Run, plan: Plan, batches: Iterable[Batch], hooks: CallbackList) -> None:
     step, recipe = plan.step(), run.recipe
     stopped = partial(_stopped, network, run, recipe.guard)
-    if recipe.guard is None and may_wait(recipe, hooks, "train") and not plan.named_alone:
+    if recipe.guard is None and may_wait(recipe, run.source, hooks, "train") and not plan.named_alone:
         train_late(recipe, plan.learner(), batches, run.sums, stopped)
     else:
         run_epoch(step, batches, run.sums, hooks, "train", stopped)
@@ -124,7 +124,7 @@ def evaluate(
         source.close()  # each evaluation begins at the start of the data
     hooks.on_test_begin({})
     batches = source.batches("sequential")
-    if may_wait(recipe, hooks, "test") and not named_alone:
+    if may_wait(recipe, source, hooks, "test") and not named_alone:
         evaluate_late(recipe, batches, sums)
     else:
         run_epoch(step, batches, sums, hooks, "test")

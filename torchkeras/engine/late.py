@@ -16,6 +16,7 @@ from torchkeras.engine.data import Batch
 from torchkeras.engine.loop import Sums
 from torchkeras.engine.recipe import Recipe, Values
 from torchkeras.engine.scoring import metrics
+from torchkeras.engine.sources import Source
 from torchkeras.engine.steps import Learned, Learner, Pass, can_wait, forward, score, train_step
 from torchkeras.losses.shared import carried
 
@@ -24,10 +25,10 @@ MOST_BATCHES = 64
 NOTHING: Values = {}
 
 
-def may_wait(recipe: Recipe, hooks: CallbackList, kind: str) -> bool:
-    """Whether the numbers of a batch are means over its samples that no callback asks for."""
+def may_wait(recipe: Recipe, source: Source, hooks: CallbackList, kind: str) -> bool:
+    """Whether the numbers of a batch are means over its samples that no callback asks for, and the batch stays."""
     wanted = any(hooks.wants(f"on_{kind}_batch_{end}") for end in ("begin", "end"))
-    return recipe.by_sample and not wanted
+    return recipe.by_sample and source.stays and not wanted
 
 
 def evaluate_late(recipe: Recipe, batches: Iterable[Batch], sums: Sums) -> None:

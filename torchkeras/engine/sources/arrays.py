@@ -10,6 +10,7 @@ class ArraySource(Source):
     """The batches of an ArrayData."""
 
     kind = "arrays"
+    stays = True
 
     def __init__(self, data: ArrayData, batch_size: int):
         check_batch_size(batch_size)

@@ -21,6 +21,7 @@ class Limited(Source):
     def __init__(self, source: Source, steps: int, option: str = "steps_per_epoch"):
         self.source, self._steps, self._option = source, steps, option
         self.kind, self.batch_size, self.once = source.kind, source.batch_size, source.once
+        self.stays = source.stays
         self._pass: Batches | None = None
         self._taken = 0  # batches of the pass under way
         self._began: dict[str, Any] = {}  # the random numbers and the source when it began

@@ -21,13 +21,15 @@ class Source:
 
     samples: the number of samples an epoch; steps: the number of batches an epoch; batch_size: that of all batches but
     the last; each None where it is not known. ended: there is no next epoch, since what can be run through only once
-    has been. once: it can be run through only once. kind: what messages call it.
+    has been. once: it can be run through only once. stays: a batch's memory is not written to when the next is made.
+    kind: what messages call it.
     """
 
     kind = "data"
     samples: int | None = None
     batch_size: int | None = None
     once = False
+    stays = False
     ended = False
     keeps = False
 
