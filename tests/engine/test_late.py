@@ -118,13 +118,13 @@ def test_a_generator_may_fill_one_array_again_and_again(make):
     torch.manual_seed(0)
     by_arrays = make().evaluate(numbers, numbers**2, batch_size=4, verbose=0)
     torch.manual_seed(0)
-    assert make().evaluate(refilled(), steps=5, max_queue_size=0, verbose=0) == pytest.approx(by_arrays, rel=1e-6)
+    assert make().evaluate(refilled(), steps=5, workers=0, verbose=0) == pytest.approx(by_arrays, rel=1e-6)
 
 
 def test_a_generator_may_fill_one_array_in_training_too():
     numbers = np.arange(5.0).repeat(4)[:, None] * np.ones(3)
     by_arrays, weights = trained(named, numbers, numbers**2, batch_size=4, shuffle=False)
-    found, found_weights = trained(named, refilled(), steps_per_epoch=5, max_queue_size=0)
+    found, found_weights = trained(named, refilled(), steps_per_epoch=5, workers=0)
     assert found == {name: pytest.approx(values, rel=1e-6) for name, values in by_arrays.items()}
     for each, expected in zip(found_weights, weights, strict=True):
         np.testing.assert_array_equal(each, expected)
