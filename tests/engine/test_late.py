@@ -82,6 +82,22 @@ def test_each_batch_still_has_a_pass_of_its_own():
     assert at_once == pytest.approx(one_by_one, rel=1e-6)
 
 
+def test_sample_weights_and_lengths_that_change():
+    inputs = Input((None, 2))
+    model = Model(inputs, Dense(1)(inputs))
+    model.compile("sgd", "mse", ["mae"])
+    random = np.random.default_rng(0)
+    batches = [
+        (random.standard_normal((3, length, 2)), random.standard_normal((3, length, 1)), *more)
+        for length, more in ((4, ()), (4, ()), (5, ()), (4, ([1.0, 0.0, 2.0],)), (4, ()))
+    ]
+    at_once, one_by_one = (
+        model.evaluate((batch for batch in batches), steps=5, verbose=0, return_dict=True, callbacks=callbacks)
+        for callbacks in ([], [ByBatch()])
+    )
+    assert at_once == pytest.approx(one_by_one, rel=1e-5)
+
+
 def test_sample_weights():
     x, y = data()
     model = two_outputs()
@@ -98,21 +114,22 @@ def refilled():
         yield x, y
 
 
+def of_one(layer):
+    inputs = Input((3,))
+    model = Model(inputs, layer(inputs))
+    model.compile("sgd", "mse", ["mae"])
+    return model
+
+
 def renamed():
-    inputs = Input((3,))
-    model = Model(inputs, Reshape((3,))(inputs))
-    model.compile("sgd", "mse", ["mae"])
-    return model
+    return of_one(Reshape((3,)))
 
 
-def named():
-    inputs = Input((3,))
-    model = Model(inputs, Dense(3)(inputs))
-    model.compile("sgd", "mse", ["mae"])
-    return model
+def computed():
+    return of_one(Dense(3))
 
 
-@pytest.mark.parametrize("make", [renamed, named])
+@pytest.mark.parametrize("make", [renamed, computed])
 def test_a_generator_may_fill_one_array_again_and_again(make):
     numbers = np.arange(5.0).repeat(4)[:, None] * np.ones(3)
     torch.manual_seed(0)
@@ -123,8 +140,8 @@ def test_a_generator_may_fill_one_array_again_and_again(make):
 
 def test_a_generator_may_fill_one_array_in_training_too():
     numbers = np.arange(5.0).repeat(4)[:, None] * np.ones(3)
-    by_arrays, weights = trained(named, numbers, numbers**2, batch_size=4, shuffle=False)
-    found, found_weights = trained(named, refilled(), steps_per_epoch=5, workers=0)
+    by_arrays, weights = trained(computed, numbers, numbers**2, batch_size=4, shuffle=False)
+    found, found_weights = trained(computed, refilled(), steps_per_epoch=5, workers=0)
     assert found == {name: pytest.approx(values, rel=1e-6) for name, values in by_arrays.items()}
     for each, expected in zip(found_weights, weights, strict=True):
         np.testing.assert_array_equal(each, expected)

@@ -15,6 +15,7 @@ from torchkeras.layers.normalization import (
     BatchNormalization,
     GroupNormalization,
     LayerNormalization,
+    RMSNorm,
     RMSNormalization,
     UnitNormalization,
 )
@@ -167,11 +168,12 @@ def test_the_weights_of_axes_that_are_not_the_last_lie_along_them():
 def test_torchs_own_modules_hold_the_weights():
     for layer, kind in (
         (LayerNormalization(), torch.nn.LayerNorm),
-        (RMSNormalization(), torch.nn.RMSNorm),
+        (RMSNormalization(), RMSNorm),
         (GroupNormalization(2), torch.nn.GroupNorm),
     ):
         layer(torch.randn(2, 3, 4))
-        assert isinstance(layer.norm, kind)
+        assert type(layer.norm) is kind
+    assert issubclass(RMSNorm, torch.nn.RMSNorm)
     assert layer.layout is Layout.CHANNELS_FIRST
     assert layer.norm.num_groups == 2
 

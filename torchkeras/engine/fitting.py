@@ -71,7 +71,7 @@ def fit(network: Any, run: Run, plan: Plan, hooks: CallbackList) -> None:
 
 
 def _train(network: Any, run: Run, plan: Plan, batches: Iterable[Batch], hooks: CallbackList) -> None:
-    step, recipe = plan.step(), run.recipe
+    step, recipe = plan.step(), run.recipe  # the step is made in any case: with it the modules are looked at anew
     stopped = partial(_stopped, network, run, recipe.guard)
     if recipe.guard is None and may_wait(recipe, run.source, hooks, "train") and not plan.named_alone:
         train_late(recipe, plan.learner(), batches, run.sums, stopped)

@@ -22,7 +22,6 @@ from torchkeras.losses.shared import carried
 
 MOST_BYTES = 2**20  # of what waits for its numbers
 MOST_BATCHES = 64
-NOTHING: Values = {}
 
 
 def may_wait(recipe: Recipe, source: Source, hooks: CallbackList, kind: str) -> bool:
@@ -72,11 +71,11 @@ class _Waiting:
 
     def __init__(self, recipe: Recipe, sums: Sums):
         self._recipe, self._sums = recipe, sums
-        self._waiting: list[tuple[list[torch.Tensor], list[torch.Tensor], Values, int]] = []
+        self._waiting: list[tuple[list[torch.Tensor], list[torch.Tensor], Values | None, int]] = []
         self._kind: object = None
         self._bytes = 0
 
-    def take(self, batch: Batch, outputs: list[torch.Tensor], known: Values = NOTHING) -> None:
+    def take(self, batch: Batch, outputs: list[torch.Tensor], known: Values | None = None) -> None:
         """`known`: the numbers of losses, where the metrics alone are wanted."""
         kind = [(tensor.shape[1:], tensor.dtype) for tensor in (*outputs, *batch.targets)]
         if kind != self._kind:
@@ -96,7 +95,7 @@ class _Waiting:
         targets, outputs, known, sizes = zip(*self._waiting, strict=True)
         joined, none = _joined(outputs), [None] * len(outputs[0])
         batch = Batch([], _joined(targets), [None] * len(targets[0]), sum(sizes))
-        if known[0] is NOTHING:
+        if known[0] is None:
             self._sums.add(score(self._recipe, batch, Pass(joined, none, [], {}))[1], batch.size)
         else:
             found = metrics(self._recipe, batch, joined, none)
