@@ -4,6 +4,7 @@ import importlib.util
 import json
 import os
 import signal
+import threading
 import time
 from pathlib import Path
 
@@ -170,13 +171,32 @@ def test_limits_of_time_and_memory_are_told(tmp_path):
         pass
 
 
+def closed(process):
+    return all(pipe is not None and pipe.closed for pipe in (process.stdin, process.stdout))
+
+
 def test_a_keeper_that_was_killed_is_replaced(tmp_path):
     path = small(tmp_path / "model.h5")
     with isolated.cleaned(path):
         pass
-    os.kill(isolated._kept[0].process.pid, signal.SIGKILL)
+    killed = isolated._kept[0].process
+    os.kill(killed.pid, signal.SIGKILL)
+    killed.wait()
     with isolated.cleaned(path) as copy:
         assert copy.exists()
+    assert closed(killed)
+
+
+def test_a_keeper_that_dies_while_asked_leaves_no_pipe_open(tmp_path):
+    path = small(tmp_path / "model.h5")
+    with isolated.cleaned(path):
+        pass
+    killed = isolated._kept[0].process
+    os.kill(killed.pid, signal.SIGSTOP)  # takes the request and does not answer
+    threading.Timer(0.2, os.kill, (killed.pid, signal.SIGKILL)).start()
+    with isolated.cleaned(path) as copy:
+        assert copy.exists()
+    assert closed(killed)
 
 
 def test_a_missing_file(tmp_path, monkeypatch):

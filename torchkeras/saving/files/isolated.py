@@ -129,7 +129,7 @@ class _Keeper:
         with self.lock:
             line = self._exchange(json.dumps(task).encode("utf-8") + b"\n", task["seconds"] + GRACE)
             if not line.endswith(b"\n"):
-                self.end()
+                self._end()
                 return None
         return json.loads(line)
 
@@ -152,11 +152,18 @@ class _Keeper:
         return line
 
     def end(self) -> None:
-        if self.owner != os.getpid():
-            return
-        self.process.kill()
-        with contextlib.suppress(BrokenPipeError):
-            self.process.communicate()
+        """Kill the process, where it is this one's child, and close the pipes to it."""
+        with self.lock if self.owner == os.getpid() else contextlib.nullcontext():  # a forked lock may stay taken
+            self._end()
+
+    def _end(self) -> None:
+        if self.owner == os.getpid():
+            self.process.kill()
+            self.process.wait()
+        for pipe in (self.process.stdin, self.process.stdout):
+            assert pipe is not None
+            with contextlib.suppress(BrokenPipeError):
+                pipe.close()
 
 
 _kept: list[_Keeper] = []
@@ -166,6 +173,7 @@ _lock = threading.Lock()
 def _keeper() -> _Keeper:
     with _lock:
         if not _kept or not _kept[0].alive():
+            _end()
             _kept[:] = [_Keeper()]
         return _kept[0]
 
