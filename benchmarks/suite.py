@@ -26,7 +26,7 @@ from workloads import WORKLOADS
 import torchkeras
 import torchkeras.layers
 import torchkeras.models
-from torchkeras.engine import jit
+from torchkeras.engine import auto
 
 DOCUMENT = Path(__file__).parents[1] / "docs" / "performance.md"
 BEGIN, END = "<!-- benchmarks/suite.py -->\n", "<!-- end -->\n"
@@ -128,7 +128,7 @@ def main() -> None:
     options.add_argument("--peer", type=named_python, action="append", default=[], help="kind=python; may come again")
     chosen = options.parse_args()
     pythons = dict(chosen.peer)
-    jit.SECONDS = jit.SECONDS_A_LAYER = 0.0  # "auto" measures at once
+    auto.SECONDS = auto.SECONDS_A_LAYER = 0.0  # "auto" measures at once
     ratios, compiling = {}, {}
     for name in chosen.only or WORKLOADS:
         ratios[name], compiling[name] = cells(name, measure(name, chosen.rounds, pythons))

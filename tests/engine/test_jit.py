@@ -8,9 +8,9 @@ import pytest
 import torch
 
 import torchkeras
-from torchkeras import Input, Model
+from torchkeras import Input, Model, Sequential
 from torchkeras.callbacks import Callback, LambdaCallback, LearningRateScheduler
-from torchkeras.engine import jit
+from torchkeras.engine import auto
 from torchkeras.layers import (
     LSTM,
     Activation,
@@ -32,13 +32,13 @@ from torchkeras.optimizers import SGD, Adam
 
 
 class Graphs:
-    """A backend that runs what torch.compile traced as it is, and keeps the graphs."""
+    """A backend that runs what torch.compile traced as it is, and keeps the graphs: of training, of all else."""
 
     def __init__(self):
-        self.found = []
+        self.found, self.of_inference = [], []
 
     def __call__(self, module, example_inputs):
-        self.found.append(module)
+        (self.found if torch.is_grad_enabled() else self.of_inference).append(module)
         return module.forward
 
     @property
@@ -136,7 +136,7 @@ def test_one_graph_gives_the_numbers_of_plain_steps(make, options):
         return {**options, **remade}
 
     alike(trained(make, graphs.setting, **fresh()), trained(make, False, **fresh()))
-    assert len(graphs.found) == 1
+    assert (len(graphs.found), len(graphs.of_inference)) == (1, 1)
 
 
 @pytest.mark.parametrize("policy", ["mixed_float16", "mixed_bfloat16"])
@@ -250,7 +250,7 @@ def test_hooks_see_every_batch():
     model.compile("sgd", "sparse_categorical_crossentropy", jit_compile=graphs.setting)
     x, y = samples(model, 16)
     model.fit(x, y, batch_size=4, verbose=0)
-    handle = model.get_layer("conv2d_1").register_forward_hook(lambda *given: seen.append(given))
+    handle = model.layers[1].register_forward_hook(lambda *given: seen.append(given))
     model.fit(x, y, batch_size=4, verbose=0)
     assert len(seen) == 4
     handle.remove()
@@ -270,6 +270,114 @@ def test_random_numbers_are_drawn_anew_in_every_step():
     model.fit(np.ones((40, 100), "float32"), batch_size=4, verbose=0, callbacks=[callback])
     assert len(set(seen)) > 5
     assert np.mean(seen) == pytest.approx(1.0, abs=0.1)
+
+
+# --- evaluations and predictions -------------------------------------------------------------------------------------
+
+
+def two_outputs():
+    inputs = Input((6,))
+    hidden = BatchNormalization()(Dense(8)(inputs))
+    return Model(inputs, [Dense(3, activation="softmax")(hidden), hidden])
+
+
+def predicted(model, x, **options):
+    found = model.predict(x, batch_size=4, **options)
+    return found if isinstance(found, list) else [found]
+
+
+@pytest.mark.parametrize("make", [mlp, cnn, masked, two_outputs])
+def test_predictions_by_one_graph_are_those_without_and_follow_the_weights(make):
+    graphs, model = Graphs(), make()
+    x, _ = samples(model)
+    model.compile("sgd", [None] * (len(model.outputs) - 1) + ["mse"], jit_compile=graphs.setting)
+    for factor in (1.0, 0.5):  # 22 samples: the last batch is a smaller one
+        for weight in model.parameters():
+            weight.data.mul_(factor)
+        found = predicted(model, x)
+        observed = predicted(model, x, callbacks=[Callback()])
+        plain = copy.deepcopy(model)
+        plain.compile("sgd", model.loss, jit_compile=False)
+        for mine, with_callback, expected in zip(found, observed, predicted(plain, x), strict=True):
+            np.testing.assert_allclose(mine, expected, rtol=1e-5, atol=1e-6)
+            np.testing.assert_array_equal(mine, with_callback)
+    assert (len(graphs.found), len(graphs.of_inference)) == (0, 1)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("make", [mlp, cnn])
+def test_the_code_that_torch_makes_predicts_and_evaluates_as_plain_steps(make):
+    model = make()
+    x, y = samples(model)
+    found = []
+    for setting in (True, False):
+        model.compile("sgd", "sparse_categorical_crossentropy", ["accuracy"], jit_compile=setting)
+        found.append((model.predict(x, batch_size=4), model.evaluate(x, y, batch_size=4, verbose=0)))
+    for one, other in zip(*found, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-5, atol=1e-6)
+
+
+def test_an_evaluation_by_one_graph_counts_what_metrics_keep():
+    graphs, model = Graphs(), mlp()
+    x, _ = samples(model)
+    y = np.eye(3)[np.arange(22) % 3]
+    numbers = []
+    for setting in (graphs.setting, False):
+        model.compile("sgd", "categorical_crossentropy", [AUC(name="auc"), "accuracy"], jit_compile=setting)
+        numbers.append([model.evaluate(x, y, batch_size=4, verbose=0) for _ in range(2)])
+    np.testing.assert_allclose(*numbers, rtol=1e-6)
+    assert (len(graphs.found), len(graphs.of_inference)) == (0, 1)
+
+
+def test_hooks_see_every_batch_of_a_prediction():
+    seen, graphs, model = [], Graphs(), cnn()
+    model.compile("sgd", "mse", jit_compile=graphs.setting)
+    x, _ = samples(model, 16)
+    expected = predicted(model, x)
+    with model.layers[1].register_forward_hook(lambda *given: seen.append(given)):
+        predicted(model, x)
+    assert len(seen) == 4
+    np.testing.assert_array_equal(predicted(model, x), expected)
+    assert (len(seen), len(graphs.of_inference)) == (4, 1)
+
+
+def test_layers_that_come_and_go_are_in_the_next_prediction():
+    model = Sequential([Dense(4, activation="relu", input_shape=(6,)), Dense(3)])
+    model.compile("sgd", "mse", jit_compile=Graphs().setting)
+    x = np.random.default_rng(0).standard_normal((12, 6)).astype("float32")
+    model.predict(x, batch_size=4)
+    model.add(Activation("softmax"))
+    assert model.predict(x, batch_size=4).sum(-1) == pytest.approx(1.0)
+    model.pop()
+    model.pop()
+    assert model.predict(x, batch_size=4).shape == (12, 4)
+
+
+@pytest.mark.parametrize("gate", ["sigmoid", "hard_sigmoid"])
+def test_predictions_of_what_walks_along_time_stay_between_graphs(gate):
+    graphs, model = Graphs(), recurrent(gate)
+    x, _ = samples(model)
+    expected = predicted(model, x)
+    model.compile("sgd", "mse", jit_compile=graphs.setting)
+    np.testing.assert_allclose(predicted(model, x), expected, rtol=1e-5, atol=1e-6)
+    assert 1 <= len(graphs.of_inference) <= 2
+
+
+def test_steps_of_ones_own_are_as_they_are():
+    class Own(Model):
+        def predict_step(self, data):
+            return super().predict_step(data) + 1
+
+        def test_step(self, data):
+            return {**super().test_step(data), "own": torch.ones(())}
+
+    graphs, inputs = Graphs(), Input((6,))
+    model = Own(inputs, Dense(1, kernel_initializer="zeros")(inputs))
+    model.compile("sgd", "mse", jit_compile=graphs.setting)
+    x = np.zeros((12, 6), "float32")
+    assert model.predict(x, batch_size=4) == pytest.approx(1.0)
+    assert model.evaluate(x, x[:, :1], batch_size=4, verbose=0) == [0.0, 1.0]
+    assert graphs.of_inference == []
 
 
 # --- where there is no single graph ---------------------------------------------------------------------------------
@@ -342,7 +450,7 @@ def test_other_settings_are_refused():
 
     for options in ({"cuda_graph": "yes"}, {"cuda_graph": True, "jit_compile": {"mode": "default"}}):
         with pytest.raises(ValueError, match=r"^compile: cuda_graph"):
-            mlp().compile("sgd", "mse", **options)
+            mlp().compile("sgd", "mse", **options)  # type: ignore[arg-type]
     for setting in (False, True, "auto", {"options": {}}):
         model = mlp()
         model.compile("sgd", "sparse_categorical_crossentropy", cuda_graph=True, jit_compile=setting)
@@ -381,8 +489,8 @@ class Clock:
 
     def __init__(self, monkeypatch, plain=1.0, compiled=0.5, fails=False):
         self.seconds, self.steps = 0.0, []
-        monkeypatch.setattr(jit.time, "perf_counter", lambda: self.seconds)
-        learn = jit.learn
+        monkeypatch.setattr(auto.time, "perf_counter", lambda: self.seconds)
+        learn = auto.learn
 
         def timed(name, seconds):
             def step(recipe, batch, late=False):
@@ -392,7 +500,7 @@ class Clock:
 
             return step
 
-        class Compiled:
+        class Learning:
             def __init__(self, options, changes):
                 self.ready = False
 
@@ -403,8 +511,8 @@ class Clock:
                     self.ready = True
                 return timed("compiled", compiled)(recipe, batch, late)
 
-        monkeypatch.setattr(jit, "learn", timed("plain", plain))
-        monkeypatch.setattr(jit, "Compiled", Compiled)
+        monkeypatch.setattr(auto, "learn", timed("plain", plain))
+        monkeypatch.setattr(auto, "Learning", Learning)
 
 
 def run(batches, fits=1, **options):
@@ -419,8 +527,8 @@ def run(batches, fits=1, **options):
 def test_auto_keeps_compiled_steps_where_they_are_faster_and_says_so_once(monkeypatch, capsys):
     clock = Clock(monkeypatch, plain=1.0, compiled=0.5)
     run(200, verbose=1)
-    assert set(clock.steps[:15]) == {"plain"}
-    assert set(clock.steps[60:]) == {"compiled"}
+    assert set(clock.steps[:47]) == {"plain"}
+    assert set(clock.steps[64:]) == {"compiled"}
     told = "jit_compile='auto': a step takes 1e+03 ms, compiled 500 ms; compiled ones from here on."
     assert capsys.readouterr().out.count(told) == 1
 
@@ -428,8 +536,8 @@ def test_auto_keeps_compiled_steps_where_they_are_faster_and_says_so_once(monkey
 def test_auto_keeps_plain_steps_where_they_are_as_fast(monkeypatch, capsys):
     clock = Clock(monkeypatch, plain=1.0, compiled=0.99)
     run(200)
-    assert clock.steps.count("compiled") == jit.WINDOWS + 1
-    assert set(clock.steps[60:]) == {"plain"}
+    assert clock.steps.count("compiled") == auto.WINDOWS + 1
+    assert set(clock.steps[64:]) == {"plain"}
     assert capsys.readouterr().out == ""
 
 
@@ -437,6 +545,18 @@ def test_auto_keeps_plain_steps_where_they_are_as_fast(monkeypatch, capsys):
 def test_auto_compiles_nothing_that_would_not_repay_itself(monkeypatch, seconds):
     clock = Clock(monkeypatch, plain=seconds)
     run(200)
+    assert set(clock.steps) == {"plain"}
+
+
+@pytest.mark.parametrize("at", [0, 20, 100])
+def test_auto_takes_a_pause_for_no_slow_step(monkeypatch, at):
+    clock = Clock(monkeypatch, plain=0.1)
+
+    class Pause(Callback):
+        def on_batch_end(self, batch, logs=None):
+            clock.seconds += 1000.0 if batch == at else 0.0
+
+    run(200, callbacks=[Pause()])
     assert set(clock.steps) == {"plain"}
 
 

@@ -82,7 +82,7 @@ STREAMED = """
     torch.set_num_threads(1)
     inputs = Input((features,))
     model = Model(inputs, layers.Dense(1)(inputs))
-    model.compile("sgd", "mse")
+    model.compile("sgd", "mse", jit_compile=False)  # no compiler, which takes memory of its own
     model.fit(np.ones((size, features), "float32"), np.ones(size, "float32"), verbose=0)
 
     def opened(rows):

@@ -68,8 +68,11 @@ class Callback:
     `params`: what `fit` was called with (batch_size, epochs, steps, samples, verbose, do_validation, metrics).
     `model`: the model in training; `model.stop_training = True` ends it after the present batch or epoch.
     `logs`: numbers by name, like a dict; what a callback adds to an epoch's logs, the later ones see.
+    `needs_each_batch`: whether it counts on a call for every batch; `fit` then refuses a model that was compiled with
+    `steps_per_execution`, which makes one for several.
     """
 
+    needs_each_batch = False
     _validation_data: Any = None
     params: Mapping[str, Any] = {}
     model: Any = None

@@ -28,6 +28,7 @@ class LearningRateFinder(Callback):
     https://arxiv.org/abs/1506.01186. Raises ValueError for a bad value.
     """
 
+    needs_each_batch = True
     state_names = ("rates", "losses", "_average", "_kept")
 
     def __init__(

@@ -21,6 +21,8 @@ class Profiler(Callback):
     of the batches came, a RuntimeWarning says so. Other batches cost next to nothing.
     """
 
+    needs_each_batch = True
+
     def __init__(
         self,
         log_dir: str | os.PathLike[str] = "./logs",

@@ -18,6 +18,7 @@ class BatchSchedule(Callback):
     the data tells how many batches an epoch has.
     """
 
+    needs_each_batch = True
     state_names = ("step",)
     step = 0
     steps: int | None = None

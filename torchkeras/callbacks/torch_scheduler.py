@@ -31,6 +31,7 @@ class TorchScheduler(Callback):
         if per not in ("epoch", "batch"):
             raise ValueError(f"TorchScheduler: per must be 'epoch' or 'batch'; found {per!r}.")
         self.make, self.per, self.monitor = scheduler, per, monitor
+        self.needs_each_batch = per == "batch"
         self.scheduler: Any = None
         self._of: Any = None
         self._holder: Any = None

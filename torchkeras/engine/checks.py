@@ -3,7 +3,7 @@
 Shapes are Keras's, with the batch axis: (None, 28, 28, 1). Each error says where the data was meant to go.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -133,6 +133,16 @@ def check_count(method: str, option: str, value: Any, least: int) -> None:
     """Raise ValueError when a number of samples or epochs is no integer, or below `least`."""
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
         raise ValueError(f"{method}: {option} must be an integer of at least {least}; found {value!r}.")
+
+
+def check_executions(together: int, callbacks: Iterable[Any]) -> None:
+    """Raise ValueError for a callback that needs each batch where hooks are called once for several."""
+    for callback in callbacks if together > 1 else ():
+        if getattr(callback, "needs_each_batch", False):
+            raise ValueError(
+                f"fit: {type(callback).__name__} needs a call for every batch; with compile's steps_per_execution="
+                f"{together} there is one for {together}: leave one of the two away."
+            )
 
 
 def check_batches(model: str, fixed: int | None, stateful: bool, samples: int, batch_size: int, what: str) -> None:

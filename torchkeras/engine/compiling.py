@@ -13,17 +13,19 @@ import torch
 
 from torchkeras import config, optimizers
 from torchkeras.engine.added import add_activity_losses
+from torchkeras.engine.checks import check_count
 from torchkeras.engine.compiled import compile_arguments, reported_names, resolve
 from torchkeras.engine.extending import Extending, own_step
+from torchkeras.engine.graphed import Running
 from torchkeras.engine.guard import POLICIES, Guard
-from torchkeras.engine.jit import check as check_jit, learner
+from torchkeras.engine.jit import check as check_jit, learner, runner, scorer
 from torchkeras.engine.measures import TorchMetric
 from torchkeras.engine.memory import keep_freed
 from torchkeras.engine.network import Network
 from torchkeras.engine.precision import halves, in_float16
 from torchkeras.engine.recipe import NO_LOSS, Recipe
 from torchkeras.engine.scaling import LossScale
-from torchkeras.engine.steps import test_step, train_step
+from torchkeras.engine.steps import train_step
 from torchkeras.engine.symbol import KerasTensor, as_list
 
 
@@ -40,7 +42,10 @@ class Compiling(Extending, abstract=True):
     on_nonfinite: str | None = None
     jit_compile: Any = "auto"
     cuda_graph: Any = "auto"
+    steps_per_execution: int = 1
     _learn: Any = None
+    _score: Any = None
+    _running: Any = None
     _recipe: Recipe | None = None
     _placed: list[Any] | None = None
 
@@ -56,6 +61,7 @@ class Compiling(Extending, abstract=True):
         on_nonfinite: str | None = None,
         jit_compile: Any = "auto",
         cuda_graph: Any = "auto",
+        steps_per_execution: int = 1,
     ) -> None:
         """Settle how the model is trained.
 
@@ -66,13 +72,16 @@ class Compiling(Extending, abstract=True):
         `loss_weights`. `sample_weight_mode="temporal"`: a weight for every time step. `target_tensors`: arrays or
         tensors, the targets wherever no y is given. `on_nonfinite`: what to do after a loss or gradient that is no
         finite number: "stop", "skip" the batch, "raise", or (None) nothing; see `engine.guard`. `jit_compile`: True
-        to run the built-in train step's forward pass, loss, gradients and metrics as one graph of torch.compile; a dict
-        of its options; False not to; "auto" to measure both once a run is long enough to repay compiling, and keep the
-        faster; see `engine.jit`. `cuda_graph`: True to capture that part of the step in a CUDA graph, compiled or not;
-        "auto" to let what "auto" compiles be captured on a CUDA device. Which weights train is settled here too. Raises
-        ValueError for an unknown name or a list of another length.
+        to run the built-in train step's forward pass, loss, gradients and metrics as one graph of torch.compile, and so
+        evaluations and predictions; a dict of its options; False not to; "auto" to measure train steps both ways once a
+        run is long enough to repay compiling, and keep the faster; see `engine.graphed`. `cuda_graph`: True to capture
+        the same in a CUDA graph, compiled or not; "auto" to let what "auto" compiles be captured on a CUDA device.
+        `steps_per_execution`: so many batches run between two calls of the batch hooks, which are told their mean
+        numbers. Which weights train is settled here too. Raises ValueError for an unknown name or a list of another
+        length.
         """
         check_jit(jit_compile, cuda_graph)
+        check_count("compile", "steps_per_execution", steps_per_execution, least=1)
         if on_nonfinite not in POLICIES:
             raise ValueError(f"compile: on_nonfinite must be None, 'stop', 'skip' or 'raise'; found {on_nonfinite!r}.")
         if any(isinstance(tensor, KerasTensor) for tensor in as_list(target_tensors)):
@@ -81,7 +90,8 @@ class Compiling(Extending, abstract=True):
         self.optimizer = optimizers.get(optimizer)
         # Not by setattr: torch would make a loss or a metric that is a module a part of the model.
         self.__dict__.update(loss=loss, metrics=metrics or [], loss_weights=loss_weights, on_nonfinite=on_nonfinite)
-        self.__dict__.update(jit_compile=jit_compile, cuda_graph=cuda_graph)
+        self.__dict__.update(jit_compile=jit_compile, cuda_graph=cuda_graph, _running=None)
+        self.__dict__["steps_per_execution"] = steps_per_execution
         self.__dict__.update(weighted_metrics=weighted_metrics, target_tensors=target_tensors)
         self.sample_weight_mode = sample_weight_mode
         if self._graph is not None:
@@ -139,6 +149,7 @@ class Compiling(Extending, abstract=True):
             LossScale(Weights(self), self._device, self.on_nonfinite is not None) if in_float16(network) else None,
         )
         self.__dict__["_learn"] = learner(self.jit_compile, self.cuda_graph)
+        self.__dict__["_score"] = scorer(self.jit_compile, self.cuda_graph)
         if owns_step:
             self.__dict__["_marks_masks"] = any(tensor._keras_mask is not None for tensor in self.outputs)
         self._hook_activities(owns_step)
@@ -208,8 +219,19 @@ class Compiling(Extending, abstract=True):
         if own is not None and kind == "train" and recipe.guard is not None:
             guard = recipe.guard
             return lambda batch: guard.watched(partial(own, batch), batch.size)
-        built_in = partial(train_step, recipe, learn=self._learn) if kind == "train" else partial(test_step, recipe)
-        return own or built_in
+        if own is not None:
+            return own
+        if kind == "train":
+            return partial(train_step, recipe, learn=self._learn)
+        return lambda batch: self._score(recipe, batch)[1]
+
+    def _in_one_graph(self) -> Running | None:
+        """What predicts by a graph, where `compile` was told so; the modules are looked at anew."""
+        if self._running is None:
+            self.__dict__["_running"] = runner(self, self.jit_compile, self.cuda_graph)
+        if self._running is not None:
+            self._running.direct.renew()
+        return self._running
 
     # --- state -------------------------------------------------------------------------------------------------------
 
@@ -259,7 +281,7 @@ class Compiling(Extending, abstract=True):
     def __getstate__(self) -> dict[str, Any]:
         # The recipe holds the layers' tensors by identity: a copy settles its own, from what compile was given. Its
         # optimizer has the copy's own parameters, with their state.
-        return {**super().__getstate__(), "_recipe": None, "_learn": None, "history": None}
+        return {**super().__getstate__(), "history": None, **dict.fromkeys(("_recipe", "_learn", "_score", "_running"))}
 
 
 class Changing:

@@ -16,7 +16,7 @@ from torchkeras.engine.data import Batch
 from torchkeras.engine.gathered import Gathered
 from torchkeras.engine.guard import Guard
 from torchkeras.engine.late import evaluate_late, may_wait, train_late
-from torchkeras.engine.loop import Sums, ordered, run_epoch
+from torchkeras.engine.loop import Executions, Sums, ordered, run_epoch
 from torchkeras.engine.recipe import Recipe, Step
 from torchkeras.engine.run import Run
 from torchkeras.engine.sources import Source
@@ -32,7 +32,7 @@ class Plan:
 
     `step` gives the train step, `learner` what it calls to learn of a batch; asked for in each epoch, since a callback
     may change what trains. `validate` runs a validation and gives its numbers; `due` says after which epochs.
-    `named_alone`: see `Sums`.
+    `named_alone`: see `Sums`. `together`: see `Executions`.
     """
 
     epochs: int
@@ -43,6 +43,7 @@ class Plan:
     validate: Callable[[CallbackList, Run], Numbers | None] | None
     due: Callable[[int], bool]
     named_alone: bool = False
+    together: int = 1
 
 
 def fit(network: Any, run: Run, plan: Plan, hooks: CallbackList) -> None:
@@ -76,7 +77,7 @@ def _train(network: Any, run: Run, plan: Plan, batches: Iterable[Batch], hooks: 
     if recipe.guard is None and may_wait(recipe, run.source, hooks, "train") and not plan.named_alone:
         train_late(recipe, plan.learner(), batches, run.sums, stopped)
     else:
-        run_epoch(step, batches, run.sums, hooks, "train", stopped)
+        run_epoch(step, batches, run.sums, Executions(hooks, "train", plan.together), stopped)
 
 
 def _stopped(network: Any, run: Run, guard: Guard | None) -> bool:
@@ -114,9 +115,20 @@ def look_at(recipe: Recipe, network: Any, place: str) -> bool:
 
 
 def evaluate(
-    recipe: Recipe, step: Step, source: Source, hooks: CallbackList, names: list[str], named_alone: bool = False
+    recipe: Recipe,
+    step: Step,
+    source: Source,
+    hooks: CallbackList,
+    names: list[str],
+    named_alone: bool = False,
+    late: bool = True,
+    together: int = 1,
 ) -> Numbers:
-    """Run the batches of a source through a test step; the means in the order of `names`."""
+    """Run the batches of a source through a test step; the means in the order of `names`.
+
+    `late`: whether several batches may be scored at once, without the step, where nobody wants the numbers of one.
+    `together`: see `Executions`.
+    """
     sums = Sums(recipe.kept, named_alone)
     for metric in recipe.kept.values():
         metric.reset_state()
@@ -124,26 +136,28 @@ def evaluate(
         source.close()  # each evaluation begins at the start of the data
     hooks.on_test_begin({})
     batches = source.batches("sequential")
-    if may_wait(recipe, source, hooks, "test") and not named_alone:
+    if late and may_wait(recipe, source, hooks, "test"):
         evaluate_late(recipe, batches, sums)
     else:
-        run_epoch(step, batches, sums, hooks, "test")
+        run_epoch(step, batches, sums, Executions(hooks, "test", together))
     numbers = ordered(sums.means(), names)
     hooks.on_test_end(Logs(numbers))
     return numbers
 
 
-def predict(step: Any, source: Source, hooks: CallbackList) -> list[np.ndarray]:
-    """The outputs for all samples of a source; nothing is kept on the device."""
+def predict(step: Any, source: Source, hooks: CallbackList, together: int = 1) -> list[np.ndarray]:
+    """The outputs for all samples of a source; nothing is kept on the device. `together`: see `Executions`."""
     hooks.on_predict_begin({})
     gathered: list[Gathered] = []
+    executions = Executions(hooks, "predict", together)
     for index, batch in enumerate(source.batches("sequential")):
-        hooks.on_predict_batch_begin(index, Logs(batch=index, size=batch.size))
+        executions.begin(index, batch.size)
         outputs = as_list(step(batch.inputs))
         gathered = gathered or [Gathered(source.samples) for _ in outputs]
         for each, output in zip(gathered, outputs, strict=True):
             each.add(output, batch.size)
-        hooks.on_predict_batch_end(index, Logs(batch=index, size=batch.size))
+        executions.end(index, batch.size, {}, {})
+    executions.finish()
     hooks.on_predict_end({})
     if not gathered:
         raise ValueError("predict: the data has no batches.")

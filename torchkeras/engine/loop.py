@@ -84,29 +84,70 @@ def floats(values: Mapping[str, torch.Tensor]) -> dict[str, float]:
     return dict(zip(values, torch.stack([value.to(dtype) for value in values.values()]).tolist(), strict=True))
 
 
+class Executions:
+    """The hooks `on_<kind>_batch_begin` and `_end` around every so many batches (`compile(steps_per_execution=)`).
+
+    The first has the index of the first of them and its size, the second the index of the last, the samples of all and
+    their mean numbers.
+    """
+
+    def __init__(self, callbacks: CallbackList, kind: str, every: int):
+        self._every = every
+        self._announce, self._report = (
+            getattr(callbacks, hook) if callbacks.wants(hook) else None
+            for hook in (f"on_{kind}_batch_begin", f"on_{kind}_batch_end")
+        )
+        self._done: list[tuple[Mapping[str, torch.Tensor], int]] = []
+        self._last: tuple[int, Mapping[str, Any]] = (0, {})
+
+    def begin(self, index: int, size: int) -> None:
+        """A batch begins."""
+        if self._announce is not None and not self._done:
+            self._announce(index, Logs(batch=index, size=size))
+
+    def end(self, index: int, size: int, values: Mapping[str, torch.Tensor], kept: Mapping[str, Any]) -> None:
+        """A batch ends; `kept`: what metrics with state say of all batches so far, as functions."""
+        self._done.append((values, size))
+        self._last = index, kept
+        if len(self._done) == self._every:
+            self.finish()
+
+    def finish(self) -> None:
+        """No batch follows at once: what has begun ends."""
+        done, self._done = self._done, []
+        if not done or self._report is None:
+            return
+        index, kept = self._last
+        self._report(index, Logs({**_together(done), **kept}, batch=index, size=sum(size for _, size in done)))
+
+
+def _together(done: list[tuple[Mapping[str, torch.Tensor], int]]) -> Mapping[str, torch.Tensor]:
+    """The mean numbers of some batches."""
+    if len(done) == 1 or not done[0][0]:
+        return done[0][0]
+    sums = Sums()
+    for values, size in done:
+        sums.add(values, size)
+    return sums.means()
+
+
 def run_epoch(
     step: Step,
     batches: Iterable[Batch],
     sums: Sums,
-    callbacks: CallbackList,
-    kind: str,
+    hooks: Executions,
     stopped: Callable[[], Any] = lambda: False,
 ) -> None:
-    """Run a step on every batch, with the hooks `on_<kind>_batch_begin` and `_end`, until the end or `stopped()`."""
-    announce, report = (
-        getattr(callbacks, hook) if callbacks.wants(hook) else None
-        for hook in (f"on_{kind}_batch_begin", f"on_{kind}_batch_end")
-    )
+    """Run a step on every batch, with the hooks around it, until the end or `stopped()`."""
     for batch in batches:
         index = sums.batches
-        if announce is not None:
-            announce(index, Logs(batch=index, size=batch.size))
+        hooks.begin(index, batch.size)
         values = step(batch)
         sums.add(values, batch.size)
-        if report is not None:
-            names = values if sums.named_alone else sums.kept
-            kept = {name: sums.kept[name].result for name in names if name in sums.kept}
-            report(index, Logs({**values, **kept}, batch=index, size=batch.size))
+        names = values if sums.named_alone else sums.kept
+        kept = {name: sums.kept[name].result for name in names if name in sums.kept}
+        hooks.end(index, batch.size, values, kept)
         del batch  # before the next one is made, which can then lie where this one lay
         if stopped():
             break
+    hooks.finish()

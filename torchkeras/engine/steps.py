@@ -12,8 +12,7 @@ import torch
 from torchkeras.activations import ITSELF
 from torchkeras.engine.added import ADDED
 from torchkeras.engine.data import Batch
-from torchkeras.engine.direct import Direct, has_any_global_hook, has_hooks
-from torchkeras.engine.network import Network
+from torchkeras.engine.direct import has_any_global_hook, has_hooks
 from torchkeras.engine.precision import widened
 from torchkeras.engine.recipe import Recipe, Values
 from torchkeras.engine.scoring import metrics, scored
@@ -37,6 +36,7 @@ class Learned(NamedTuple):
 
 
 Learner = Callable[..., Learned]  # (recipe, batch, late=False), as `learn`
+Scorer = Callable[[Recipe, Batch], "tuple[torch.Tensor, Values]"]  # as `losses`
 
 
 def learn(recipe: Recipe, batch: Batch, late: bool = False) -> Learned:
@@ -118,19 +118,19 @@ def constrain(recipe: Recipe) -> None:
         variable.assign(variable.constraint(variable.value))
 
 
-def test_step(recipe: Recipe, batch: Batch) -> Values:
-    """Forward and losses; for a caller that records no gradients. Returns what `train_step` does."""
-    return losses(recipe, batch)[1]
-
-
-def predict_step(network: Network | Direct, inputs: list[torch.Tensor]) -> list[torch.Tensor]:
-    """The outputs for a batch, for a caller that records no gradients; `network`: a model, or a `Direct` of it."""
+def predict_step(network: Any, inputs: list[torch.Tensor]) -> list[torch.Tensor]:
+    """The outputs for a batch, for a caller that records no gradients; `network`: a model, or what runs as it."""
     return as_list(network.run(inputs[0] if len(inputs) == 1 else inputs))
 
 
 def losses(recipe: Recipe, batch: Batch) -> tuple[torch.Tensor, Values]:
     """The loss to be minimized, and the reported numbers: the loss, each output's when there are several, metrics."""
     return score(recipe, batch, forward(recipe, batch.inputs))
+
+
+def test_step(recipe: Recipe, batch: Batch) -> Values:
+    """Forward and losses; for a caller that records no gradients. Returns what `train_step` does."""
+    return losses(recipe, batch)[1]
 
 
 class Pass(NamedTuple):

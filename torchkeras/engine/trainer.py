@@ -16,6 +16,7 @@ from torchkeras.callbacks.base import CallbackList
 from torchkeras.callbacks.logging import History
 from torchkeras.callbacks.progress import shown
 from torchkeras.engine import checks, fitting
+from torchkeras.engine.auto import Auto
 from torchkeras.engine.compiling import Compiling
 from torchkeras.engine.data import ArrayData, Batch
 from torchkeras.engine.direct import Direct
@@ -23,13 +24,12 @@ from torchkeras.engine.extending import Extending, own_step
 from torchkeras.engine.generators import GeneratorMethods
 from torchkeras.engine.inference import Merged, frozen, keeps_no_tensor
 from torchkeras.engine.intake import Intake, describe, fixed_batch_size
-from torchkeras.engine.jit import Auto
 from torchkeras.engine.loop import floats, ordered, results
 from torchkeras.engine.network import Network
 from torchkeras.engine.run import Run
 from torchkeras.engine.sources import Source, open_source
 from torchkeras.engine.sources.arrays import ArraySource
-from torchkeras.engine.steps import predict_step
+from torchkeras.engine.steps import losses, predict_step
 from torchkeras.engine.symbol import as_list, unpacked
 from torchkeras.legacy.arguments import old_names
 
@@ -151,6 +151,7 @@ class Trainer(GeneratorMethods, Compiling, abstract=True):
         recipe, names = self._ready(), self.metrics_names
         self.history = History()
         hooks = self._hooks(callbacks, source, verbose, epochs, validation is not None, self.history)
+        checks.check_executions(self.steps_per_execution, hooks)
         self.stop_training = False
         if validation is not None:
             self._step("test")  # what cannot be evaluated is told before the first epoch
@@ -167,7 +168,7 @@ class Trainer(GeneratorMethods, Compiling, abstract=True):
             ):
                 owned = own_step(self, "train") is not None
                 step, learner = partial(self._step, "train"), lambda: self._learn
-                plan = fitting.Plan(epochs, order, names, step, learner, validate, due, owned)
+                plan = fitting.Plan(epochs, order, names, step, learner, validate, due, owned, self.steps_per_execution)
                 fitting.fit(self, run, plan, hooks)
         finally:
             for each in (source, validation):
@@ -232,8 +233,11 @@ class Trainer(GeneratorMethods, Compiling, abstract=True):
 
     def _evaluate(self, source: Source, hooks: CallbackList) -> fitting.Numbers:
         with self._mode(False), torch.no_grad():
-            owned = own_step(self, "test") is not None
-            return fitting.evaluate(self._ready(), self._step("test"), source, hooks, self.metrics_names, owned)
+            owned, recipe = own_step(self, "test") is not None, self._ready()
+            late = not owned and self._score is losses
+            return fitting.evaluate(
+                recipe, self._step("test"), source, hooks, self.metrics_names, owned, late, self.steps_per_execution
+            )
 
     def _validation(
         self,
@@ -332,12 +336,14 @@ class Trainer(GeneratorMethods, Compiling, abstract=True):
         try:
             with self._mode(False):
                 # A callback may change weights between two batches: what was folded before them would be out of date.
-                alone = not (own or as_list(callbacks))
-                run = Merged(self, source.samples) if alone else Direct(self)
+                graphed = None if own else self._in_one_graph()
+                alone = not (own or graphed or as_list(callbacks))
+                run: Any = graphed or (Merged(self, source.samples) if alone else Direct(self))
                 step = (lambda inputs: self.predict_step((unpacked(inputs),))) if own else partial(predict_step, run)
                 long = isinstance(source, ArraySource) and source.steps >= WORTH_A_LOOK
                 with torch.inference_mode() if alone and long and keeps_no_tensor(run) else torch.no_grad():
-                    return unpacked(fitting.predict(step, source, self._hooks(callbacks, source, verbose)))
+                    hooks = self._hooks(callbacks, source, verbose)
+                    return unpacked(fitting.predict(step, source, hooks, self.steps_per_execution))
         finally:
             source.close()
 
