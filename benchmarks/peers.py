@@ -9,6 +9,7 @@ library; its own printing goes where errors go.
 import importlib
 import json
 import os
+import select
 import subprocess
 import sys
 import tempfile
@@ -24,11 +25,20 @@ from workloads import WORKLOADS, Weights
 READY = "ready"
 
 
-class Peer:
-    """A library at work on one workload. When its process ends, RuntimeError has the end of what it printed."""
+class LateError(RuntimeError):
+    """A peer does not answer in time; its process is ended."""
 
-    def __init__(self, kind: str, python: str, workload: str, steps: int, weights: Weights):
-        self.kind = kind
+
+class Peer:
+    """A library at work on one workload. When its process ends, RuntimeError has the end of what it printed.
+
+    `patience`: the seconds that it may take to be ready or for an epoch; then there is a `LateError`.
+    """
+
+    def __init__(
+        self, kind: str, python: str, workload: str, steps: int, weights: Weights, patience: float | None = None
+    ):
+        self.kind, self.patience = kind, patience
         self.folder = tempfile.TemporaryDirectory()
         path, self.printed = Path(self.folder.name) / "weights.npz", Path(self.folder.name) / "printed"
         named = {f"{name}/{k}": array for name, arrays in weights.items() for k, array in enumerate(arrays)}
@@ -53,6 +63,9 @@ class Peer:
 
     def _answer(self) -> str:
         assert self.process.stdout is not None
+        if not select.select([self.process.stdout], [], [], self.patience)[0]:
+            self.process.kill()
+            raise LateError(f"over {self.patience:g} s")
         line = self.process.stdout.readline()
         if not line:
             raise RuntimeError(f"the peer {self.kind} ended:\n{self.printed.read_text()[-2000:]}")

@@ -13,7 +13,6 @@ import argparse
 import statistics
 import time
 from collections.abc import Callable
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
 from multiprocessing import get_context
 from typing import Any, NamedTuple
@@ -133,8 +132,8 @@ def measure(name: str, rounds: int, steps: int, device: str, pythons: dict[str, 
 
 def measured_anew(processes: int, *of: Any) -> list[Times]:
     """The rounds of so many fresh processes, one after the other."""
-    with ProcessPoolExecutor(1, get_context("spawn"), max_tasks_per_child=1) as pool:
-        runs = [pool.submit(measure, *of).result() for _ in range(processes)]
+    with get_context("spawn").Pool(1, maxtasksperchild=1) as pool:
+        runs = [pool.apply(measure, of) for _ in range(processes)]
     return [
         Times(each[0].name, [second for one in each for second in one.seconds], each[0].losses)
         for each in zip(*runs, strict=True)

@@ -19,7 +19,7 @@ import by_hand
 import loading
 import torch
 import workloads
-from peers import PEERS, Peer
+from peers import PEERS, LateError, Peer
 from step import SAME, Contender, check, median_ratio, named_python, take_turns, timed
 from workloads import WORKLOADS
 
@@ -35,6 +35,7 @@ OURS = {"torchkeras": False, "torchkeras auto": "auto"}
 STEPS = {"mlp": 200, "cnn": 8, "resnet20": 3, "lstm": 60, "masked_lstm": 60, "transformer": 60, "embeddings": 200}
 STEPS |= {"evaluate": 600, "predict": 600}
 WARM_UP_STEPS = 34  # "auto" looks at every 16th step whether to measure
+PATIENCE = 180.0  # seconds that a peer may take for an epoch, its compiling included
 ALIKE = 0.25  # as far as losses may come apart, where the order of samples and what is dropped differ
 
 
@@ -56,13 +57,17 @@ def contenders(name: str, steps: int, pythons: dict[str, str]) -> tuple[list[Con
         )
     loops = {TUNED: by_hand.Loop, "idiomatic": by_hand.Idiomatic, "tuned, torch.compile": by_hand.Compiled}
     made = [Contender(kind, timed(loop(name, workload, x, y, weights, "cpu").epoch)) for kind, loop in loops.items()]
-    peers = [Peer(kind, python, name, steps, weights) for kind, python in pythons.items()]
+    peers = [Peer(kind, python, name, steps, weights, PATIENCE) for kind, python in pythons.items()]
     return [*made, *found, *(Contender(peer.kind, peer.epoch) for peer in peers)], peers
 
 
-def measure(name: str, rounds: int, pythons: dict[str, str]) -> list[Contender]:
-    """Warm up and time all contenders. Asserts that their losses of the first epoch are alike."""
+def measure(name: str, rounds: int, pythons: dict[str, str]) -> tuple[list[Contender], dict[str, str]]:
+    """Warm up and time all contenders; those that cannot, with what is to be said of them.
+
+    Asserts that the losses of the first epoch are alike.
+    """
     each, peers = contenders(name, STEPS[name], pythons)
+    without = {}
     relative = ALIKE if WORKLOADS[name].mode == "fit" else SAME
     try:
         for contender in list(each):
@@ -71,6 +76,7 @@ def measure(name: str, rounds: int, pythons: dict[str, str]) -> list[Contender]:
                     contender.take_turn()
             except RuntimeError as error:  # a peer that cannot run the workload
                 print(f"{name}: without {contender.name}: {error}", flush=True)
+                without[contender.name] = str(error) if isinstance(error, LateError) else "fails"
                 each.remove(contender)
         begun = [replace(contender, losses=contender.losses[:1]) for contender in each]
         check(name, begun, each[0].losses[0], relative, 0.0)
@@ -81,16 +87,17 @@ def measure(name: str, rounds: int, pythons: dict[str, str]) -> list[Contender]:
     finally:
         for peer in peers:
             peer.close()
-    return each
+    return each, without
 
 
-def cells(name: str, each: list[Contender]) -> tuple[dict[str, str], dict[str, str]]:
+def cells(name: str, each: list[Contender], without: dict[str, str]) -> tuple[dict[str, str], dict[str, str]]:
     """Of each contender the ratio to the tuned loop (of that milliseconds a step), and the seconds of compiling."""
     tuned = each[0].seconds
     found = {TUNED: f"{statistics.median(tuned) * 1e3 / STEPS[name]:.3g} ms"}
     for contender in each[1:]:
         ratio = median_ratio(contender.seconds, tuned)
         found[contender.name] = f"{ratio:.2f}" if ratio >= 2 else f"{ratio:.3f}"
+    found |= without
     compiling = {
         contender.name: f"{sum(contender.warm_up) - len(contender.warm_up) * statistics.median(contender.seconds):.0f}"
         for contender in each
@@ -131,7 +138,7 @@ def main() -> None:
     auto.SECONDS = auto.SECONDS_A_LAYER = 0.0  # "auto" measures at once
     ratios, compiling = {}, {}
     for name in chosen.only or WORKLOADS:
-        ratios[name], compiling[name] = cells(name, measure(name, chosen.rounds, pythons))
+        ratios[name], compiling[name] = cells(name, *measure(name, chosen.rounds, pythons))
         print(name, ratios[name], "seconds of compiling:", compiling[name], flush=True)
     loaded = {} if chosen.only else {"load_model, 553 MB": loads(chosen.rounds)}
     left_out = ", ".join(kind for kind in PEERS if kind not in pythons) or "none"
