@@ -11,6 +11,7 @@ import torchkeras
 from torchkeras import Input, Model, Sequential
 from torchkeras.callbacks import Callback, LambdaCallback, LearningRateScheduler
 from torchkeras.engine import auto
+from torchkeras.engine.auto import FROM_CPP
 from torchkeras.layers import (
     LSTM,
     Activation,
@@ -188,9 +189,20 @@ def test_a_mode_that_captures_keeps_the_numbers_of_each_batch():
     np.testing.assert_allclose(*([logs["loss"] for logs in kept] for kept in read_late), rtol=1e-4)
 
 
-@pytest.mark.parametrize("make", [mlp, pytest.param(cnn, marks=pytest.mark.slow)])
-def test_the_code_that_torch_makes_gives_the_numbers_of_plain_steps(make):
-    found = [trained(make, setting, optimizer="sgd") for setting in (True, False)]
+@pytest.mark.parametrize(
+    ("make", "setting"),
+    [
+        (mlp, True),
+        *(
+            pytest.param(make, setting, marks=pytest.mark.slow)
+            for make in (cnn, masked)
+            for setting in (True, FROM_CPP)
+        ),
+        pytest.param(mlp, FROM_CPP, marks=pytest.mark.slow),
+    ],
+)
+def test_the_code_that_torch_makes_gives_the_numbers_of_plain_steps(make, setting):
+    found = [trained(make, each, optimizer="sgd") for each in (setting, False)]
     alike(*found, rtol=1e-4, atol=1e-5)
 
 
@@ -488,7 +500,7 @@ class Clock:
     """Seconds that pass only when a step says so."""
 
     def __init__(self, monkeypatch, plain=1.0, compiled=0.5, fails=False):
-        self.seconds, self.steps = 0.0, []
+        self.seconds, self.steps, self.options = 0.0, [], None
         monkeypatch.setattr(auto.time, "perf_counter", lambda: self.seconds)
         learn = auto.learn
 
@@ -501,8 +513,8 @@ class Clock:
             return step
 
         class Learning:
-            def __init__(self, options, changes):
-                self.ready = False
+            def __init__(learning, options, changes):  # noqa: N805
+                learning.ready, self.options = False, options
 
             def __call__(self, recipe, batch, late=False):
                 if not self.ready:
@@ -539,6 +551,15 @@ def test_auto_keeps_plain_steps_where_they_are_as_fast(monkeypatch, capsys):
     assert clock.steps.count("compiled") == auto.WINDOWS + 1
     assert set(clock.steps[64:]) == {"plain"}
     assert capsys.readouterr().out == ""
+
+
+@pytest.mark.parametrize(("seconds", "options"), [(0.004, {"options": {"cpp_wrapper": True}}), (0.006, {})])
+def test_auto_has_kernels_called_from_cpp_where_steps_are_short(monkeypatch, seconds, options):
+    clock = Clock(monkeypatch, plain=seconds)
+    monkeypatch.setattr(auto, "SECONDS", 0.0)
+    monkeypatch.setattr(auto, "SECONDS_A_LAYER", 0.0)
+    run(200)
+    assert clock.options == options
 
 
 @pytest.mark.parametrize("seconds", [0.001, 0.1])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import statistics
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import torch
@@ -20,6 +20,9 @@ from torchkeras.engine.steps import Learned, Learner, learn
 SECONDS, SECONDS_A_LAYER, LIKELY_GAIN = 20.0, 1.0, 0.3
 LOOK_EVERY = 16  # steps
 CAPTURED = {"mode": "reduce-overhead"}  # as torch.compile has it
+# Kernels called from C++: from Python each call takes some 10 microseconds more, which short steps are full of, but the
+# compiler takes twice as long.
+FROM_CPP, SHORT = {"options": {"cpp_wrapper": True}}, 0.005  # seconds
 WINDOWS, WINDOW_SECONDS = 7, 0.1  # of the trial: so many of each, one after the other
 WORTH_IT = 0.97  # of the time of an eager step
 
@@ -73,9 +76,14 @@ class Auto:
             self._a_step, self._timed = min(self._a_step, (now - self._looked) / LOOK_EVERY), self._timed + 1
         self._looked = now
         if self._pays(recipe):
-            options = CAPTURED if self._captures and batch.inputs[0].is_cuda else {}
             a_step = self._a_step if self._timed else (now - self._started) / self._done
-            self._step = _Trial(Learning(options, changes=1), a_step, self._decide)
+            self._step = _Trial(Learning(self._options(batch, a_step), changes=1), a_step, self._decide)
+
+    def _options(self, batch: Batch, a_step: float) -> Mapping[str, Any]:
+        """Those of torch.compile for steps that take so many seconds."""
+        if batch.inputs[0].is_cuda:
+            return CAPTURED if self._captures else {}
+        return FROM_CPP if a_step < SHORT else {}
 
     def _pays(self, recipe: Recipe) -> bool:
         """Whether what compiling is likely to save is more than it is likely to cost."""
