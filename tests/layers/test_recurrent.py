@@ -141,9 +141,11 @@ def test_dropout_is_the_same_at_all_steps_and_off_outside_of_training():
         ("LSTM(5, recurrent_dropout=0.1)", False, False, "scan"),
         ("GRU(5)", True, True, "scan"),
         ("GRU(5, recurrent_activation='sigmoid')", False, True, "scan"),
-        ("GRU(5, reset_after=True)", False, True, "loop"),
-        ("GRU(5, recurrent_activation='sigmoid', reset_after=True)", False, True, "torch"),
-        ("GRU(5, recurrent_activation='sigmoid', reset_after=True, return_state=True)", True, True, "torch"),
+        ("GRU(5, reset_after=True)", False, True, "scan"),
+        ("GRU(5, reset_after=True)", True, False, "scan"),
+        ("GRU(5, recurrent_activation='sigmoid', reset_after=True)", False, True, "scan"),
+        ("GRU(5, recurrent_activation='sigmoid', reset_after=True, unroll=True)", False, True, "torch"),
+        ("GRU(5, recurrent_activation='sigmoid', reset_after=True, return_state=True)", True, True, "scan"),
         ("GRU(5, recurrent_activation='sigmoid', reset_after=True, recurrent_dropout=0.1)", False, True, "loop"),
         ("GRU(5, recurrent_activation='softmax')", False, True, "loop"),
         ("SimpleRNN(5)", True, True, "torch"),
@@ -157,13 +159,24 @@ def test_path(monkeypatch, layer, masked, training, path):
     layer._build([(4, 6, 3)])
     assert layer.path(masked, training) == path
     kernel = getattr(layer, layer.submodule)
-    kernel.register_forward_hook(lambda *_: calls.append("torch"))
+    if path == "torch":
+        kernel.register_forward_hook(lambda *_: calls.append("torch"))
     scan, walk = type(layer).scan, Recurrent.walk
     monkeypatch.setattr(type(layer), "scan", lambda *args: calls.append("scan") or scan(*args))
     monkeypatch.setattr(Recurrent, "walk", lambda *args: calls.append("loop") or walk(*args))
     layer(X, mask=MASK if masked else None, training=training)
     assert calls == [path]
     assert isinstance(kernel, nn.RNNBase) == layer._fused
+
+
+def test_a_hook_on_torchs_gru_sees_its_calls():
+    layer, seen = GRU(5, recurrent_activation="sigmoid", reset_after=True), []
+    expected = layer(X)
+    assert layer.path() == "scan"
+    with layer.gru.register_forward_hook(lambda module, *_: seen.append(module)):
+        assert layer.path() == "torch"
+        torch.testing.assert_close(layer(X), expected, atol=1e-6, rtol=1e-5)
+    assert (seen, layer.path()) == ([layer.gru], "scan")
 
 
 @pytest.mark.parametrize("use_bias", [True, False])
@@ -175,6 +188,7 @@ def test_path(monkeypatch, layer, masked, training, path):
         "LSTM(5, recurrent_activation='sigmoid', {})",
         "LSTM(5, {})",
         "GRU(5, {})",
+        "GRU(5, reset_after=True, {})",
         "GRU(5, reset_after=True, recurrent_activation='sigmoid', {})",
         "SimpleRNN(5, {})",
     ],

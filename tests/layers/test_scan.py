@@ -9,7 +9,7 @@ from torch import nn
 
 from torchkeras.activations import hard_sigmoid
 from torchkeras.engine.tracing import traced
-from torchkeras.layers.scan import gru_scan, lstm_scan
+from torchkeras.layers.scan import gru_scan, gru_scan_reset_after, lstm_scan
 
 STEPS, BATCH, UNITS = 5, 4, 3
 # In double precision the derivative of torch's own hardsigmoid, in `hard_sigmoid`, has the 1/6 of single precision.
@@ -41,8 +41,24 @@ def plain_gru(projected, h, kernel, gate, valid=None) -> Any:
     return torch.stack(outputs), h
 
 
-# The loop, the formulas, the number of gates, and of states.
-LOOPS: dict[str, Any] = {"lstm": (lstm_scan, plain_lstm, 4, 2), "gru": (gru_scan, plain_gru, 3, 1)}
+def plain_gru_reset_after(projected, h, kernel, bias, gate, valid=None) -> Any:
+    activation, outputs = ACTIVATIONS[gate], []
+    for step, x in enumerate(projected):
+        x_r, x_z, x_n = x.chunk(3, -1)
+        u_r, u_z, u_n = (h @ kernel.t() + bias).chunk(3, -1)
+        z, r = activation(x_z + u_z), activation(x_r + u_r)
+        output = z * h + (1 - z) * torch.tanh(x_n + r * u_n)
+        h = output if valid is None else torch.where(valid[step, :, None], output, h)
+        outputs.append(h)
+    return torch.stack(outputs), h
+
+
+# The loop, the formulas, the number of gates, and of states; whether it has a bias.
+LOOPS: dict[str, Any] = {
+    "lstm": (lstm_scan, plain_lstm, 4, 2, False),
+    "gru": (gru_scan, plain_gru, 3, 1, False),
+    "gru_reset_after": (gru_scan_reset_after, plain_gru_reset_after, 3, 1, True),
+}
 
 each_loop = pytest.mark.parametrize("name", LOOPS)
 each_gate = pytest.mark.parametrize("gate", ACTIVATIONS)
@@ -60,8 +76,9 @@ def valid(request):
 def tensors(name, dtype=torch.float64, device="cpu"):
     """Numbers that reach both ends of hard_sigmoid and what lies between."""
     random = torch.Generator().manual_seed(0)
-    _, _, gates, states = LOOPS[name]
+    _, _, gates, states, has_bias = LOOPS[name]
     shapes = [(STEPS, BATCH, gates * UNITS), *[(BATCH, UNITS)] * states, (gates * UNITS, UNITS)]
+    shapes += [(gates * UNITS,)] * has_bias
     drawn = [torch.randn(shape, generator=random, dtype=torch.float64) for shape in shapes]
     return [(2 * tensor).to(device, dtype).requires_grad_() for tensor in drawn]
 
@@ -81,7 +98,7 @@ def test_the_numbers_reach_all_parts_of_hard_sigmoid():
 @each_gate
 @masked
 def test_the_values_and_each_results_gradients_are_those_of_the_formulas(name, gate, valid):
-    scan, plain, _, states = LOOPS[name]
+    scan, plain, _, states, _ = LOOPS[name]
     given = tensors(name)
     for index in range(1 + states):
         found, expected = scan(*given, gate, valid), plain(*given, gate, valid)
@@ -99,11 +116,11 @@ def test_the_gradients_are_those_of_finite_differences(name, gate, valid):
 @each_loop
 def test_at_the_ends_of_hard_sigmoid_the_derivative_is_that_of_the_activation(name, monkeypatch):
     monkeypatch.setitem(ACTIVATIONS, "hard_sigmoid", hard_sigmoid)
-    scan, plain, _, _ = LOOPS[name]
+    scan, plain, _, states, _ = LOOPS[name]
     given = [tensor.detach() for tensor in tensors(name)]
     given[0] = torch.tensor([-2.5, 2.5]).double().repeat_interleave(STEPS * BATCH * given[0].shape[-1] // 2)
     given[0] = given[0].view(STEPS, BATCH, -1).requires_grad_()
-    given[-1] = torch.zeros_like(given[-1])
+    given[1 + states :] = map(torch.zeros_like, given[1 + states :])
     found, expected = (loop(*given, "hard_sigmoid")[0] for loop in (scan, plain))
     torch.testing.assert_close(gradients(found, given[:1]), gradients(expected, given[:1]))
 
@@ -122,7 +139,7 @@ def test_without_gradients_the_values_are_the_same_bits(name, gate, valid):
 
 @each_loop
 def test_some_inputs_alone_get_a_gradient(name):
-    scan, plain, _, _ = LOOPS[name]
+    scan, plain, *_ = LOOPS[name]
     for index in range(len(tensors(name))):
         given = [tensor.detach() for tensor in tensors(name)]
         given[index].requires_grad_()
@@ -148,7 +165,7 @@ def test_the_gradient_of_a_gradient_is_refused(name):
     given = tensors(name)
     message = (
         "The gradient of a recurrent layer's time loop cannot be differentiated again: create_graph=True was given. "
-        "torch.func (grad, jacrev, hessian) can."
+        "torch.func (grad, jacrev, hessian) can, and a layer with unroll=True."
     )
     with pytest.raises(RuntimeError, match=f"^{re.escape(message)}$"):
         torch.autograd.grad(LOOPS[name][0](*given, "sigmoid")[0].sum(), given, create_graph=True)

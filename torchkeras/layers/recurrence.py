@@ -13,6 +13,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 from torch.autograd import Function
 
+from torchkeras.engine.direct import has_hooks
 from torchkeras.engine.layer import Layer
 from torchkeras.engine.options import NEWER, one_of
 from torchkeras.engine.spec import InputSpec
@@ -237,6 +238,7 @@ class TorchRecurrent(Recurrent, abstract=True):
     submodule: ClassVar[str]  # where the weights are, by the names that torch's module gives them
     scan_gate: Any = None  # the gates' activation as `torchkeras.layers.scan` names it, where that has this function
     scan: Any = None  # (projected, states, valid) -> the outputs of all steps, time first, and the final states
+    scans_faster = False  # forward and back, than torch's kernel where that is not cuDNN's
     _fused = False  # torch's own module computes this layer's function
 
     def state_shapes(self, input_shape: Shape) -> list[Shape]:
@@ -260,14 +262,25 @@ class TorchRecurrent(Recurrent, abstract=True):
         Torch's kernel is for its own function, without dropout inside of it (in training, `recurrent_dropout`, and
         `dropout` drawn for each gate), and for one final state under a mask. The scan is for a `scan_gate` and without
         `recurrent_dropout`; not with `unroll`, which asks for plain steps, nor inside torch.compile or torch.func.
+        Where both can, it is torch's kernel; with `scans_faster` the scan on the CPU, where gradients are recorded and
+        no hook is on torch's module.
         """
         training = self.training if training is None else training
         drops = training and (self.recurrent_dropout or (self.dropout and self.drop_sets > 1))
         final_states = self.state_count > 1 and (self.return_state or self.stateful)
-        if self._fused and not drops and not (masked and final_states):
-            return "torch"
         plain = self.unroll or (training and self.recurrent_dropout) or traced()
-        return "loop" if plain or self.scan_gate is None else "scan"
+        scans = not plain and self.scan_gate is not None
+        if self._fused and not drops and not (masked and final_states) and not (scans and self._scans_faster()):
+            return "torch"
+        return "scan" if scans else "loop"
+
+    def _scans_faster(self) -> bool:
+        module = getattr(self, self.submodule)
+        as_made = type(module) is MODULES[self.submodule] and not has_hooks(module)  # else it is wanted itself
+        tracing = torch.jit.is_tracing()  # type: ignore[attr-defined]
+        return (
+            self.scans_faster and as_made and torch.is_grad_enabled() and not (module.weight_hh_l0.is_cuda or tracing)
+        )
 
     def forward(self, inputs: Any, mask: Any = None, training: bool | None = None) -> Any:
         scans = self.scan_gate is not None and not self.unroll

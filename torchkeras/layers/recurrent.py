@@ -83,13 +83,16 @@ class GRU(steps.GRUStep, TorchRecurrent, Recurrent, steps.ResetAfter, MaskedOutp
     `x_z, x_r, x_n = x @ kernel + bias`; z and r are of `x + h @ recurrent_kernel`. With `reset_after` the candidate is
     `activation(x_n + r * (h @ recurrent_kernel_n + recurrent_bias_n))`, and the bias has two rows, the second for the
     product with h; then, with `recurrent_activation="sigmoid"` and `activation="tanh"`, the layer holds an `nn.GRU`
-    and runs its kernel. `implementation` 1 draws dropout for each gate, 2 once. Source: Cho et al. (2014).
+    and runs its kernel on a CUDA device and where no gradients are recorded. `implementation` 1 draws dropout for each
+    gate, 2 once. Source: Cho et al. (2014).
 
     Shape: (batch, time, features) -> (batch, units), the state alike. Other options: see `Recurrent`.
     """
 
+    scans_faster = True
+
     def torch_options(self) -> dict[str, Any] | None:
-        return {} if self.reset_after and self.known_gate == "sigmoid" else None
+        return {} if self.reset_after and self.scan_gate == "sigmoid" else None
 
 
 class LSTM(steps.LSTMStep, TorchRecurrent, Recurrent, MaskedOutput):
@@ -104,7 +107,7 @@ class LSTM(steps.LSTMStep, TorchRecurrent, Recurrent, MaskedOutput):
     """
 
     def torch_options(self) -> dict[str, Any] | None:
-        return {} if self.known_gate == "sigmoid" else None
+        return {} if self.scan_gate == "sigmoid" else None
 
 
 # --- always torch's kernel -------------------------------------------------------------------------------------------

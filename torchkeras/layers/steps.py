@@ -19,7 +19,7 @@ from torchkeras.engine.options import NEWER, Activation, Constraint, Fraction, I
 from torchkeras.engine.symbol import Shape, unpacked
 from torchkeras.engine.weight import weight
 from torchkeras.layers.recurrence import Constants, States, StepFunction, Stepped, Walk, shapes_of
-from torchkeras.layers.scan import Mask, gru_scan, lstm_scan
+from torchkeras.layers.scan import Mask, gru_scan, gru_scan_reset_after, lstm_scan
 
 IMPLEMENTATION = rule("must be 1 or 2", lambda v: v in (0, 1, 2), lambda v: int(v) or 1)
 
@@ -208,15 +208,10 @@ class GatedStep(Step, abstract=True):
     time_loop: ClassVar[Callable[..., Any]]  # the function of `torchkeras.layers.scan` for this step
 
     @property
-    def known_gate(self) -> str | None:
+    def scan_gate(self) -> str | None:
         """The gates' activation as `torchkeras.layers.scan` names it; None for others, or with another than tanh."""
         names = {activations.hard_sigmoid: "hard_sigmoid", activations.sigmoid: "sigmoid"}
         return names.get(self.recurrent_activation) if self.activation is activations.tanh else None
-
-    @property
-    def scan_gate(self) -> str | None:
-        """`known_gate`, where there is a scan: not with `reset_after`."""
-        return None if self.reset_after else self.known_gate
 
     def scan(self, projected: Tensor, states: States, valid: Mask) -> Stepped:
         """The outputs of all steps, time first, and the final states, for what `project` made of the sequence."""
@@ -246,6 +241,14 @@ class GRUStep(GatedStep, Initializers, Penalties, Drops, Implementation, ResetAf
     submodule = "gru"
     gates = 3
     time_loop = staticmethod(gru_scan)
+
+    def scan(self, projected: Tensor, states: States, valid: Mask) -> Stepped:
+        if not self.reset_after:
+            return super().scan(projected, states, valid)
+        kernel = self._tensors.weight_hh_l0
+        bias = self._tensors.bias_hh_l0 if self.use_bias else kernel.new_zeros(len(kernel))
+        outputs, h = gru_scan_reset_after(projected, states[0], kernel, bias, str(self.scan_gate), valid)
+        return outputs, (h,)
 
     def step_function(self, drops: Tensor | None) -> StepFunction:
         both, gates, activation, after = 2 * self.units, self.gate_function(2), self.activation, self.reset_after
