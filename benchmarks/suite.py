@@ -35,7 +35,7 @@ OURS = {"torchkeras": False, "torchkeras auto": "auto"}
 STEPS = {"mlp": 200, "cnn": 8, "resnet20": 3, "lstm": 60, "masked_lstm": 60, "transformer": 60, "embeddings": 200}
 STEPS |= {"evaluate": 600, "predict": 600}
 WARM_UP_STEPS = 34  # "auto" looks at every 16th step whether to measure
-PATIENCE = 180.0  # seconds that a peer may take for an epoch, its compiling included
+PATIENCE = 120.0  # seconds that a peer may take for an epoch, its compiling included
 ALIKE = 0.25  # as far as losses may come apart, where the order of samples and what is dropped differ
 
 

@@ -512,9 +512,11 @@ class Clock:
 
             return step
 
+        clock = self
+
         class Learning:
-            def __init__(learning, options, changes):  # noqa: N805
-                learning.ready, self.options = False, options
+            def __init__(self, options, changes):
+                self.ready, clock.options = False, options
 
             def __call__(self, recipe, batch, late=False):
                 if not self.ready:
