@@ -159,14 +159,23 @@ def test_path(monkeypatch, layer, masked, training, path):
     layer._build([(4, 6, 3)])
     assert layer.path(masked, training) == path
     kernel = getattr(layer, layer.submodule)
-    if path == "torch":
-        kernel.register_forward_hook(lambda *_: calls.append("torch"))
-    scan, walk = type(layer).scan, Recurrent.walk
+    scan, walk, run = type(layer).scan, Recurrent.walk, type(kernel).forward
+    # Not a hook, which would be a reason to call torch's module.
+    monkeypatch.setattr(type(kernel), "forward", lambda *args: calls.append("torch") or run(*args))
     monkeypatch.setattr(type(layer), "scan", lambda *args: calls.append("scan") or scan(*args))
     monkeypatch.setattr(Recurrent, "walk", lambda *args: calls.append("loop") or walk(*args))
     layer(X, mask=MASK if masked else None, training=training)
     assert calls == [path]
     assert isinstance(kernel, nn.RNNBase) == layer._fused
+
+
+@pytest.mark.parametrize("reset_after", [False, True])
+def test_the_gradient_of_a_gradient_with_unroll(reset_after):
+    layer = GRU(5, recurrent_activation="sigmoid", reset_after=reset_after, unroll=True)
+    layer(X)
+    layer.double()
+    inputs = X.double().requires_grad_()
+    assert torch.autograd.gradgradcheck(lambda x: layer(x).sum(), inputs)
 
 
 def test_a_hook_on_torchs_gru_sees_its_calls():

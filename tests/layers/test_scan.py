@@ -165,7 +165,7 @@ def test_the_gradient_of_a_gradient_is_refused(name):
     given = tensors(name)
     message = (
         "The gradient of a recurrent layer's time loop cannot be differentiated again: create_graph=True was given. "
-        "torch.func (grad, jacrev, hessian) can, and a layer with unroll=True."
+        "torch.func (grad, jacrev, hessian) can, and with sigmoid gates a layer with unroll=True."
     )
     with pytest.raises(RuntimeError, match=f"^{re.escape(message)}$"):
         torch.autograd.grad(LOOPS[name][0](*given, "sigmoid")[0].sum(), given, create_graph=True)

@@ -54,7 +54,6 @@ class BackupAndRestore(Callback):
             raise ValueError(f"BackupAndRestore: delete_checkpoint must be True or False; found {delete_checkpoint!r}.")
         self.folder = Path(backup_dir)
         self.save_freq = save_freq
-        self._batches = 0  # of the epoch, when last told
         self.delete_checkpoint = delete_checkpoint
         self.interrupted = False
         self._run: Any = None
@@ -92,12 +91,12 @@ class BackupAndRestore(Callback):
         if self._signalled is not None:
             self._write(self._run.state_dict())
             self._end()
-        elif isinstance(self.save_freq, int) and (batch + 1) // self.save_freq > self._batches // self.save_freq:
-            self._write(self._run.state_dict())
-        self._batches = batch + 1
+        elif isinstance(self.save_freq, int):
+            before = batch - batch % self.model.steps_per_execution  # the batches when it was last told
+            if (batch + 1) // self.save_freq > before // self.save_freq:
+                self._write(self._run.state_dict())
 
     def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
-        self._batches = 0
         self._write(self._run.state_dict(epoch_done=True))
         if self._signalled is not None:
             self._end()

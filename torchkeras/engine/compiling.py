@@ -91,7 +91,7 @@ class Compiling(Extending, abstract=True):
         # Not by setattr: torch would make a loss or a metric that is a module a part of the model.
         self.__dict__.update(loss=loss, metrics=metrics or [], loss_weights=loss_weights, on_nonfinite=on_nonfinite)
         self.__dict__.update(jit_compile=jit_compile, cuda_graph=cuda_graph, _running=None)
-        self.__dict__["steps_per_execution"] = steps_per_execution
+        self.steps_per_execution = steps_per_execution
         self.__dict__.update(weighted_metrics=weighted_metrics, target_tensors=target_tensors)
         self.sample_weight_mode = sample_weight_mode
         if self._graph is not None:

@@ -77,7 +77,7 @@ def _train(network: Any, run: Run, plan: Plan, batches: Iterable[Batch], hooks: 
     if recipe.guard is None and may_wait(recipe, run.source, hooks, "train") and not plan.named_alone:
         train_late(recipe, plan.learner(), batches, run.sums, stopped)
     else:
-        run_epoch(step, batches, run.sums, Executions(hooks, "train", plan.together), stopped)
+        run_epoch(step, batches, run.sums, Executions(hooks, "train", plan.together, run.sums), stopped)
 
 
 def _stopped(network: Any, run: Run, guard: Guard | None) -> bool:
@@ -139,7 +139,7 @@ def evaluate(
     if late and may_wait(recipe, source, hooks, "test"):
         evaluate_late(recipe, batches, sums)
     else:
-        run_epoch(step, batches, sums, Executions(hooks, "test", together))
+        run_epoch(step, batches, sums, Executions(hooks, "test", together, sums))
     numbers = ordered(sums.means(), names)
     hooks.on_test_end(Logs(numbers))
     return numbers
@@ -156,7 +156,7 @@ def predict(step: Any, source: Source, hooks: CallbackList, together: int = 1) -
         gathered = gathered or [Gathered(source.samples) for _ in outputs]
         for each, output in zip(gathered, outputs, strict=True):
             each.add(output, batch.size)
-        executions.end(index, batch.size, {}, {})
+        executions.end(index, batch.size, {})
     executions.finish()
     hooks.on_predict_end({})
     if not gathered:

@@ -60,6 +60,11 @@ class Sums:
         self.batches += 1
         self.last_size = size
 
+    def told(self, values: Mapping[str, torch.Tensor]) -> dict[str, Callable[[], Any]]:
+        """What metrics with state say of all batches so far, as functions; `values`: the numbers of the last one."""
+        names = values if self.named_alone else self.kept
+        return {name: self.kept[name].result for name in names if name in self.kept}
+
     def means(self) -> dict[str, torch.Tensor]:
         """The means, and what the metrics with state give, as device scalars."""
         seen = max(self.seen, 1) if self.guard is None else self.guard.good_samples  # 0 / 0 where all are left out
@@ -88,27 +93,27 @@ class Executions:
     """The hooks `on_<kind>_batch_begin` and `_end` around every so many batches (`compile(steps_per_execution=)`).
 
     The first has the index of the first of them and its size, the second the index of the last, the samples of all and
-    their mean numbers.
+    their mean numbers, and what metrics with state say of all batches in `sums`.
     """
 
-    def __init__(self, callbacks: CallbackList, kind: str, every: int):
-        self._every = every
+    def __init__(self, callbacks: CallbackList, kind: str, every: int, sums: Sums | None = None):
+        self._every, self._sums = every, sums
         self._announce, self._report = (
             getattr(callbacks, hook) if callbacks.wants(hook) else None
             for hook in (f"on_{kind}_batch_begin", f"on_{kind}_batch_end")
         )
         self._done: list[tuple[Mapping[str, torch.Tensor], int]] = []
-        self._last: tuple[int, Mapping[str, Any]] = (0, {})
+        self._last = 0
 
     def begin(self, index: int, size: int) -> None:
         """A batch begins."""
         if self._announce is not None and not self._done:
             self._announce(index, Logs(batch=index, size=size))
 
-    def end(self, index: int, size: int, values: Mapping[str, torch.Tensor], kept: Mapping[str, Any]) -> None:
-        """A batch ends; `kept`: what metrics with state say of all batches so far, as functions."""
+    def end(self, index: int, size: int, values: Mapping[str, torch.Tensor]) -> None:
+        """A batch ends."""
         self._done.append((values, size))
-        self._last = index, kept
+        self._last = index
         if len(self._done) == self._every:
             self.finish()
 
@@ -117,8 +122,9 @@ class Executions:
         done, self._done = self._done, []
         if not done or self._report is None:
             return
-        index, kept = self._last
-        self._report(index, Logs({**_together(done), **kept}, batch=index, size=sum(size for _, size in done)))
+        told = {} if self._sums is None else self._sums.told(done[-1][0])
+        size = sum(size for _, size in done)
+        self._report(self._last, Logs({**_together(done), **told}, batch=self._last, size=size))
 
 
 def _together(done: list[tuple[Mapping[str, torch.Tensor], int]]) -> Mapping[str, torch.Tensor]:
@@ -144,9 +150,7 @@ def run_epoch(
         hooks.begin(index, batch.size)
         values = step(batch)
         sums.add(values, batch.size)
-        names = values if sums.named_alone else sums.kept
-        kept = {name: sums.kept[name].result for name in names if name in sums.kept}
-        hooks.end(index, batch.size, values, kept)
+        hooks.end(index, batch.size, values)
         del batch  # before the next one is made, which can then lie where this one lay
         if stopped():
             break

@@ -268,19 +268,22 @@ class TorchRecurrent(Recurrent, abstract=True):
         training = self.training if training is None else training
         drops = training and (self.recurrent_dropout or (self.dropout and self.drop_sets > 1))
         final_states = self.state_count > 1 and (self.return_state or self.stateful)
-        plain = self.unroll or (training and self.recurrent_dropout) or traced()
-        scans = not plain and self.scan_gate is not None
-        if self._fused and not drops and not (masked and final_states) and not (scans and self._scans_faster()):
+        kernel = self._fused and not drops and not (masked and final_states)
+        if kernel and not (self.scans_faster and self._rather_scans() and self._scans(training)):
             return "torch"
-        return "scan" if scans else "loop"
+        return "scan" if self._scans(training) else "loop"
 
-    def _scans_faster(self) -> bool:
+    def _scans(self, training: bool) -> bool:
+        """Whether the scan can compute this."""
+        plain = self.unroll or (training and self.recurrent_dropout) or traced()
+        return not plain and self.scan_gate is not None
+
+    def _rather_scans(self) -> bool:
+        """Whether nothing but its function is wanted of torch's module, and that with gradients, not from cuDNN."""
         module = getattr(self, self.submodule)
-        as_made = type(module) is MODULES[self.submodule] and not has_hooks(module)  # else it is wanted itself
-        tracing = torch.jit.is_tracing()  # type: ignore[attr-defined]
-        return (
-            self.scans_faster and as_made and torch.is_grad_enabled() and not (module.weight_hh_l0.is_cuda or tracing)
-        )
+        if not torch.is_grad_enabled() or type(module) is not MODULES[self.submodule] or has_hooks(module):
+            return False
+        return not (module.weight_hh_l0.is_cuda or torch.jit.is_tracing())  # type: ignore[attr-defined]
 
     def forward(self, inputs: Any, mask: Any = None, training: bool | None = None) -> Any:
         scans = self.scan_gate is not None and not self.unroll

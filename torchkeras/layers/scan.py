@@ -52,7 +52,7 @@ def gru_scan_reset_after(
     """
     both = 2 * h.shape[-1]
     projected = projected + F.pad(bias[:both], (0, h.shape[-1])).to(projected.dtype)
-    return _scan(_gru_forward_reset_after, _gru_backward_reset_after, gate, valid, projected, h, kernel, bias[both:])
+    return _scan(_gru_forward, _gru_backward_reset_after, gate, valid, projected, h, kernel, bias[both:])
 
 
 @dataclass(frozen=True)
@@ -105,7 +105,7 @@ class _Scan(Function):
         if torch.is_grad_enabled():  # that is: create_graph=True
             raise RuntimeError(
                 "The gradient of a recurrent layer's time loop cannot be differentiated again: create_graph=True was "
-                "given. torch.func (grad, jacrev, hessian) can, and a layer with unroll=True."
+                "given. torch.func (grad, jacrev, hessian) can, and with sigmoid gates a layer with unroll=True."
             )
         valid, outputs, *saved = ctx.saved_tensors
         stays = None if valid is None else ~valid.unsqueeze(-1)
@@ -160,20 +160,26 @@ def _lstm_backward(gate, stays, earlier, dh, grad_c, outputs, h, c, kernel, gate
     return deltas, dh, dc, _kernel_gradient(deltas, _before(h, outputs))
 
 
-def _gru_forward(gate: Gate, valid: Mask, store: bool, projected: Tensor, h: Tensor, kernel: Tensor) -> Any:
+def _gru_forward(
+    gate: Gate, valid: Mask, store: bool, projected: Tensor, h: Tensor, kernel: Tensor, bias: Tensor | None = None
+) -> Any:
+    """With a `bias`, that of u_n, the reset gate is behind the product with h, and u_n is stored, not what it gave."""
     (gates, kernel), units = gate.scaled(projected, kernel), h.shape[-1]
     kernel_rz, kernel_n = kernel.split([2 * units, units], -1)
     outputs = projected.new_empty(len(projected), *h.shape)
-    resets = _places(outputs, store)
-    each = _steps(valid, gates[..., : 2 * units], *gates.chunk(3, -1), resets, outputs)
-    for is_valid, rz, r, z, candidate, reset, output in each:
+    inners = _places(outputs, store)
+    each = _steps(valid, gates[..., : 2 * units], *gates.chunk(3, -1), inners, outputs)
+    for is_valid, rz, r, z, candidate, inner, output in each:
         gate.apply_(rz.addmm_(h, kernel_rz))
-        candidate.addmm_(torch.mul(r, h, out=reset), kernel_n).tanh_()
+        if bias is None:
+            candidate.addmm_(torch.mul(r, h, out=inner), kernel_n).tanh_()
+        else:
+            candidate.addcmul_(r, torch.addmm(bias, h, kernel_n, out=inner)).tanh_()
         torch.lerp(candidate, h, z, out=output)
         if is_valid is not None:
             torch.where(is_valid, output, h, out=output)
         h = output
-    return (outputs, h.clone()), (gates, resets)
+    return (outputs, h.clone()), (gates, inners)
 
 
 def _gru_backward(gate, stays, earlier, dh, outputs, h, kernel, gates, resets):
@@ -196,25 +202,6 @@ def _gru_backward(gate, stays, earlier, dh, outputs, h, kernel, gates, resets):
         delta_r.mul_(d_reset)
         torch.addcmul(grad, dh, keep, out=dh).addcmul_(d_reset, reset).addmm_(delta_rz, kernel_rz)
     return deltas, dh, torch.cat([_kernel_gradient(d_rz, before), _kernel_gradient(d_candidate, resets)])
-
-
-def _gru_forward_reset_after(
-    gate: Gate, valid: Mask, store: bool, projected: Tensor, h: Tensor, kernel: Tensor, bias: Tensor
-) -> Any:
-    (gates, kernel), units = gate.scaled(projected, kernel), h.shape[-1]
-    kernel_rz, kernel_n = kernel.split([2 * units, units], -1)
-    outputs = projected.new_empty(len(projected), *h.shape)
-    inners = _places(outputs, store)
-    each = _steps(valid, gates[..., : 2 * units], *gates.chunk(3, -1), inners, outputs)
-    for is_valid, rz, r, z, candidate, inner, output in each:
-        gate.apply_(rz.addmm_(h, kernel_rz))
-        torch.addmm(bias, h, kernel_n, out=inner)
-        candidate.addcmul_(r, inner).tanh_()
-        torch.lerp(candidate, h, z, out=output)
-        if is_valid is not None:
-            torch.where(is_valid, output, h, out=output)
-        h = output
-    return (outputs, h.clone()), (gates, inners)
 
 
 def _gru_backward_reset_after(gate, stays, earlier, dh, outputs, h, kernel, bias, gates, inners):

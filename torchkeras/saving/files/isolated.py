@@ -113,7 +113,7 @@ class _Keeper:
     def __init__(self) -> None:
         folder, path = str(Path(__file__).resolve().parents[2]), [entry for entry in sys.path if entry]
         self.owner = os.getpid()
-        self.lock = threading.Lock()
+        self.lock = threading.RLock()
         self.process = subprocess.Popen(
             [sys.executable, "-I", "-c", BOOT.format(path=path, folder=folder)],
             stdin=subprocess.PIPE,
@@ -129,7 +129,7 @@ class _Keeper:
         with self.lock:
             line = self._exchange(json.dumps(task).encode("utf-8") + b"\n", task["seconds"] + GRACE)
             if not line.endswith(b"\n"):
-                self._end()
+                self.end()
                 return None
         return json.loads(line)
 
@@ -152,18 +152,24 @@ class _Keeper:
         return line
 
     def end(self) -> None:
-        """Kill the process, where it is this one's child, and close the pipes to it."""
-        with self.lock if self.owner == os.getpid() else contextlib.nullcontext():  # a forked lock may stay taken
-            self._end()
+        """Kill the process, where it is this one's child, and close the pipes to it.
 
-    def _end(self) -> None:
-        if self.owner == os.getpid():
+        A thread that waits for an answer meets their end, and closes them itself.
+        """
+        mine = self.owner == os.getpid()
+        if mine:
             self.process.kill()
-            self.process.wait()
-        for pipe in (self.process.stdin, self.process.stdout):
-            assert pipe is not None
-            with contextlib.suppress(BrokenPipeError):
-                pipe.close()
+        if not self.lock.acquire(blocking=False):
+            return
+        try:
+            if mine:
+                self.process.wait()
+            for pipe in (self.process.stdin, self.process.stdout):
+                assert pipe is not None
+                with contextlib.suppress(BrokenPipeError):
+                    pipe.close()
+        finally:
+            self.lock.release()
 
 
 _kept: list[_Keeper] = []
