@@ -1,18 +1,20 @@
 """All workloads, all contenders, in one run: writes its table into `docs/performance.md`.
 
-    python benchmarks/suite.py [--only mlp] [--rounds 7] [--write] [--peer keras3=/path/to/python]
+    python benchmarks/suite.py [--only mlp] [--rounds 7] [--processes 3] [--write] [--peer keras3=/path/to/python]
 
 On each workload of `workloads.py` the contenders start from the same weights and take turns, an epoch each; a ratio is
 the median of the rounds' ratios to the tuned loop. All are warmed up before, as long as they compile; what that took is
-counted apart. `jit_compile="auto"` measures at once here, where in a training it waits until that pays. Peers run in
-environments of their own, see `peers.py`; those without `--peer` are left out. The loading of a file is measured in
-fresh processes.
+counted apart. The rounds are of several processes, one after the other, since where a process happens to have its
+memory moves a ratio by some hundredths. `jit_compile="auto"` measures at once here, where in a training it waits until
+that pays. Peers run beside the first of the processes, in environments of their own, see `peers.py`; those without
+`--peer` are left out. The loading of a file is measured in fresh processes.
 """
 
 import argparse
 import statistics
 import tempfile
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
+from multiprocessing import get_context
 from pathlib import Path
 
 import by_hand
@@ -35,6 +37,7 @@ OURS = {"torchkeras": False, "torchkeras auto": "auto"}
 STEPS = {"mlp": 200, "cnn": 8, "resnet20": 3, "lstm": 60, "masked_lstm": 60, "transformer": 60, "embeddings": 200}
 STEPS |= {"evaluate": 600, "predict": 600}
 WARM_UP_STEPS = 34  # "auto" looks at every 16th step whether to measure
+ORDER = [TUNED, "idiomatic", "tuned, torch.compile", *OURS, *PEERS]  # of the columns
 PATIENCE = 120.0  # seconds that a peer may take for an epoch, its compiling included
 ALIKE = 0.25  # as far as losses may come apart, where the order of samples and what is dropped differ
 
@@ -61,13 +64,24 @@ def contenders(name: str, steps: int, pythons: dict[str, str]) -> tuple[list[Con
     return [*made, *found, *(Contender(peer.kind, peer.epoch) for peer in peers)], peers
 
 
-def measure(name: str, rounds: int, pythons: dict[str, str]) -> tuple[list[Contender], dict[str, str]]:
-    """Warm up and time all contenders; those that cannot, with what is to be said of them.
+@dataclass
+class Measured:
+    """A contender's rounds: ratios to the tuned loop and milliseconds a step; its seconds of compiling; or a remark."""
+
+    ratios: list[float] = field(default_factory=list)
+    milliseconds: list[float] = field(default_factory=list)
+    compiling: float = 0.0
+    remark: str = ""
+
+
+def measure(name: str, rounds: int, pythons: dict[str, str]) -> dict[str, Measured]:
+    """Warm up and time all contenders, by their names; of those that cannot, what is to be said of them.
 
     Asserts that the losses of the first epoch are alike.
     """
+    auto.SECONDS = auto.SECONDS_A_LAYER = 0.0  # "auto" measures at once
     each, peers = contenders(name, STEPS[name], pythons)
-    without = {}
+    found = {}
     relative = ALIKE if WORKLOADS[name].mode == "fit" else SAME
     try:
         for contender in list(each):
@@ -76,7 +90,7 @@ def measure(name: str, rounds: int, pythons: dict[str, str]) -> tuple[list[Conte
                     contender.take_turn()
             except RuntimeError as error:  # a peer that cannot run the workload
                 print(f"{name}: without {contender.name}: {error}", flush=True)
-                without[contender.name] = str(error) if isinstance(error, LateError) else "fails"
+                found[contender.name] = Measured(remark=str(error) if isinstance(error, LateError) else "fails")
                 each.remove(contender)
         begun = [replace(contender, losses=contender.losses[:1]) for contender in each]
         check(name, begun, each[0].losses[0], relative, 0.0)
@@ -87,23 +101,40 @@ def measure(name: str, rounds: int, pythons: dict[str, str]) -> tuple[list[Conte
     finally:
         for peer in peers:
             peer.close()
-    return each, without
+    for one in each:
+        found[one.name] = Measured(
+            [a / b for a, b in zip(one.seconds, each[0].seconds, strict=True)],
+            [seconds * 1e3 / STEPS[name] for seconds in one.seconds],
+            sum(one.warm_up) - len(one.warm_up) * statistics.median(one.seconds),
+        )
+    return found
 
 
-def cells(name: str, each: list[Contender], without: dict[str, str]) -> tuple[dict[str, str], dict[str, str]]:
+def measured_anew(processes: int, name: str, rounds: int, pythons: dict[str, str]) -> dict[str, Measured]:
+    """The rounds of so many fresh processes, one after the other; peers beside the first, which also compiles first."""
+    with get_context("spawn").Pool(1, maxtasksperchild=1) as pool:
+        first, *others = [pool.apply(measure, (name, rounds, {} if k else pythons)) for k in range(processes)]
+    for other in others:
+        for contender, measured in other.items():
+            first[contender].ratios += measured.ratios
+            first[contender].milliseconds += measured.milliseconds
+    return first
+
+
+def cells(found: dict[str, Measured]) -> tuple[dict[str, str], dict[str, str]]:
     """Of each contender the ratio to the tuned loop (of that milliseconds a step), and the seconds of compiling."""
-    tuned = each[0].seconds
-    found = {TUNED: f"{statistics.median(tuned) * 1e3 / STEPS[name]:.3g} ms"}
-    for contender in each[1:]:
-        ratio = median_ratio(contender.seconds, tuned)
-        found[contender.name] = f"{ratio:.2f}" if ratio >= 2 else f"{ratio:.3f}"
-    found |= without
+    ratios = {}
+    for name in sorted(found, key=ORDER.index):
+        one = found[name]
+        ratio = one.remark or statistics.median(one.ratios)
+        ratios[name] = ratio if isinstance(ratio, str) else f"{ratio:.2f}" if ratio >= 2 else f"{ratio:.3f}"
+    ratios[TUNED] = f"{statistics.median(found[TUNED].milliseconds):.3g} ms"
     compiling = {
-        contender.name: f"{sum(contender.warm_up) - len(contender.warm_up) * statistics.median(contender.seconds):.0f}"
-        for contender in each
-        if contender.name in ("tuned, torch.compile", "torchkeras auto", "keras3_jit")
+        name: f"{found[name].compiling:.0f}"
+        for name in ("tuned, torch.compile", "torchkeras auto", "keras3_jit")
+        if name in found and not found[name].remark
     }
-    return found, compiling
+    return ratios, compiling
 
 
 def loads(rounds: int) -> dict[str, str]:
@@ -129,22 +160,22 @@ def table(rows: dict[str, dict[str, str]]) -> str:
 
 def main() -> None:
     options = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    options.add_argument("--rounds", type=int, default=7, help="timed rounds")
+    options.add_argument("--rounds", type=int, default=7, help="a process's timed rounds")
+    options.add_argument("--processes", type=int, default=3, help="processes one after the other")
     options.add_argument("--only", choices=WORKLOADS, action="append", help="a workload; may be given again")
     options.add_argument("--write", action="store_true", help=f"write the table into {DOCUMENT.name}")
     options.add_argument("--peer", type=named_python, action="append", default=[], help="kind=python; may come again")
     chosen = options.parse_args()
     pythons = dict(chosen.peer)
-    auto.SECONDS = auto.SECONDS_A_LAYER = 0.0  # "auto" measures at once
     ratios, compiling = {}, {}
     for name in chosen.only or WORKLOADS:
-        ratios[name], compiling[name] = cells(name, *measure(name, chosen.rounds, pythons))
+        ratios[name], compiling[name] = cells(measured_anew(chosen.processes, name, chosen.rounds, pythons))
         print(name, ratios[name], "seconds of compiling:", compiling[name], flush=True)
     loaded = {} if chosen.only else {"load_model, 553 MB": loads(chosen.rounds)}
     left_out = ", ".join(kind for kind in PEERS if kind not in pythons) or "none"
     machine = f"torch {torch.__version__}, {torch.get_num_threads()} threads"
     text = (
-        f"{machine}, {chosen.rounds} rounds; left out: {left_out}.\n\n"
+        f"{machine}, {chosen.processes} times {chosen.rounds} rounds; left out: {left_out}.\n\n"
         f"{table(ratios)}\nSeconds of compiling, before the first of these rounds:\n\n{table(compiling)}"
     )
     if loaded:
