@@ -201,11 +201,17 @@ def test_training_record_is_met_by_compiled_steps(case: Case):
     meets_training_record(case, jit_compile=True)
 
 
-def meets_training_record(case: Case, jit_compile: Any):
+@cases(TRAINED)
+def test_training_record_is_met_by_captured_steps(case: Case, tape):
+    meets_training_record(case, jit_compile=False, cuda_graph=True)
+    assert (tape.captures, tape.replays) == (1, case.about["train"]["steps"] - 2)
+
+
+def meets_training_record(case: Case, **options: Any):
     train = case.about["train"]
     model = case.model_from_source()
     model.load_weights(case.file)
-    model.compile(eval(train["optimizer"], {**vars(optimizers)}), train["loss"], jit_compile=jit_compile)
+    model.compile(eval(train["optimizer"], {**vars(optimizers)}), train["loss"], **options)
     batch = case.numbered("x"), case.numbered("t")
     losses = [np.ravel(model.train_on_batch(*batch))[0] for _ in range(train["steps"])]
     np.testing.assert_allclose(losses, case.arrays["losses"], atol=1e-3, rtol=1e-3)

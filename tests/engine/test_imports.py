@@ -68,6 +68,8 @@ ORDER = [
         "engine.recipe",
         "engine.scoring",
         "engine.steps",
+        "engine.python_state",
+        "engine.captured",
         "engine.one_graph",
         "engine.graphed",
         "engine.auto",

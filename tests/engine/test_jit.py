@@ -10,7 +10,7 @@ import torch
 import torchkeras
 from torchkeras import Input, Model, Sequential
 from torchkeras.callbacks import Callback, LambdaCallback, LearningRateScheduler
-from torchkeras.engine import auto
+from torchkeras.engine import auto, jit
 from torchkeras.engine.auto import FROM_CPP
 from torchkeras.layers import (
     LSTM,
@@ -460,7 +460,7 @@ def test_other_settings_are_refused():
         with pytest.raises(ValueError, match=r"^compile: jit_compile"):
             trained(mlp, setting)
 
-    for options in ({"cuda_graph": "yes"}, {"cuda_graph": True, "jit_compile": {"mode": "default"}}):
+    for options in ({"cuda_graph": "yes"}, {"cuda_graph": True, "jit_compile": {"mode": "reduce-overhead"}}):
         with pytest.raises(ValueError, match=r"^compile: cuda_graph"):
             mlp().compile("sgd", "mse", **options)  # type: ignore[arg-type]
     for setting in (False, True, "auto", {"options": {}}):
@@ -502,7 +502,7 @@ class Clock:
     def __init__(self, monkeypatch, plain=1.0, compiled=0.5, fails=False):
         self.seconds, self.steps, self.options = 0.0, [], None
         monkeypatch.setattr(auto.time, "perf_counter", lambda: self.seconds)
-        learn = auto.learn
+        learn = jit.learn
 
         def timed(name, seconds):
             def step(recipe, batch, late=False):
@@ -515,7 +515,7 @@ class Clock:
         clock = self
 
         class Learning:
-            def __init__(self, options, changes):
+            def __init__(self, options, changes, captures):
                 self.ready, clock.options = False, options
 
             def __call__(self, recipe, batch, late=False):
@@ -525,7 +525,7 @@ class Clock:
                     self.ready = True
                 return timed("compiled", compiled)(recipe, batch, late)
 
-        monkeypatch.setattr(auto, "learn", timed("plain", plain))
+        monkeypatch.setattr(jit, "learn", timed("plain", plain))
         monkeypatch.setattr(auto, "Learning", Learning)
 
 

@@ -75,7 +75,8 @@ class Compiling(Extending, abstract=True):
         to run the built-in train step's forward pass, loss, gradients and metrics as one graph of torch.compile, and so
         evaluations and predictions; a dict of its options; False not to; "auto" to measure train steps both ways once a
         run is long enough to repay compiling, and keep the faster; see `engine.graphed`. `cuda_graph`: True to capture
-        the same in a CUDA graph, compiled or not; "auto" to let what "auto" compiles be captured on a CUDA device.
+        the same as CUDA graphs, compiled or not; "auto" to capture what "auto" compiles on a CUDA device; see
+        `engine.captured`.
         `steps_per_execution`: so many batches run between two calls of the batch hooks, which are told their mean
         numbers. Which weights train is settled here too. Raises ValueError for an unknown name or a list of another
         length.

@@ -1,4 +1,4 @@
-"""Train, test and predict steps by graphs of torch.compile.
+"""Train, test and predict steps by graphs: of torch.compile, captured as CUDA graphs, or both.
 
 That of a train step has the forward pass, loss, gradients and metrics. The optimizer's update stays outside: it is one
 fused kernel already, in a graph it is no faster, and here a changed learning rate changes nothing in any graph.
@@ -6,7 +6,7 @@ fused kernel already, in a graph it is no faster, and here a changed learning ra
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -15,12 +15,10 @@ import torch
 from torchkeras.engine.data import Batch
 from torchkeras.engine.direct import Direct
 from torchkeras.engine.network import Network
-from torchkeras.engine.one_graph import OneGraph, in_parts, with_gradients
+from torchkeras.engine.one_graph import OneGraph, Options, in_parts, with_gradients
 from torchkeras.engine.recipe import Recipe, Values
 from torchkeras.engine.steps import Learned, gradients_of, learn, losses
 from torchkeras.engine.symbol import as_list
-
-Options = Mapping[str, Any]
 
 
 class Learning(OneGraph[Learned]):
@@ -31,7 +29,9 @@ class Learning(OneGraph[Learned]):
     def __call__(self, recipe: Recipe, batch: Batch, late: bool = False) -> Learned:
         makers = partial(_whole, recipe), partial(_forward, recipe)
         plain = partial(learn, recipe, batch, late)
-        return self.call(recipe.direct, _tensors(batch), plain, *makers, more=(batch.size,))
+        return self.call(
+            recipe.direct, _tensors(batch), plain, *makers, more=(batch.size,), roots=_read_by(recipe), alone=late
+        )
 
     def kept(self, found: Learned) -> Learned:
         # Gradients are used at once; logs are read late.
@@ -45,7 +45,9 @@ class Scoring(OneGraph["tuple[torch.Tensor, Values]"]):
 
     def __call__(self, recipe: Recipe, batch: Batch) -> tuple[torch.Tensor, Values]:
         plain = partial(losses, recipe, batch)
-        return self.call(recipe.direct, _tensors(batch), plain, partial(_scored, recipe), more=(batch.size,))
+        return self.call(
+            recipe.direct, _tensors(batch), plain, partial(_scored, recipe), more=(batch.size,), roots=_read_by(recipe)
+        )
 
     def kept(self, found: tuple[torch.Tensor, Values]) -> tuple[torch.Tensor, Values]:
         return found[0].clone(), _cloned(found[1])
@@ -56,9 +58,9 @@ class Running(OneGraph["list[Any]"]):
 
     does = "prediction"
 
-    def __init__(self, network: Network, options: Options, on_cuda: bool):
-        super().__init__(options, on_cuda=on_cuda)
-        self.direct = Direct(network)
+    def __init__(self, network: Network, options: Options, captures: bool):
+        super().__init__(options, captures=captures)
+        self.direct, self._network = Direct(network), network
 
     def run(self, inputs: Any) -> list[Any]:
         """The outputs."""
@@ -69,7 +71,8 @@ class Running(OneGraph["list[Any]"]):
 
             return in_parts(run, options)
 
-        return self.call(self.direct, [as_list(inputs)], lambda: as_list(self.direct.run(inputs)), make)
+        plain = lambda: as_list(self.direct.run(inputs))  # noqa: E731
+        return self.call(self.direct, [as_list(inputs)], plain, make, roots=[self._network])
 
     def kept(self, found: list[Any]) -> list[Any]:
         return [output.clone() for output in found]
@@ -102,6 +105,11 @@ def _scored(recipe: Recipe, options: Options, changes: int) -> Callable[..., Any
         return losses(recipe, Batch(inputs, targets, weights, size))
 
     return in_parts(run, options)
+
+
+def _read_by(recipe: Recipe) -> tuple[Any, ...]:
+    """What a step reads of Python."""
+    return recipe.network, recipe.targets, recipe.regularized, recipe.own_loss
 
 
 def _tensors(batch: Batch) -> tuple[Any, ...]:

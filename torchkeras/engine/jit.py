@@ -5,22 +5,21 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from torchkeras.engine.auto import CAPTURED, Auto
+from torchkeras.engine.auto import Auto
 from torchkeras.engine.graphed import Learning, Running, Scoring
 from torchkeras.engine.network import Network
+from torchkeras.engine.one_graph import Options, has_capture
 from torchkeras.engine.steps import Learner, Scorer, learn, losses
-
-CAPTURED_AS_IT_IS = {"backend": "cudagraphs"}
 
 
 def check(setting: Any, cuda_graph: Any) -> None:
     """Raise ValueError for what is no value of `jit_compile` or `cuda_graph`."""
     if not (isinstance(cuda_graph, bool) or cuda_graph == "auto"):
         raise ValueError(f"compile: cuda_graph must be True, False or 'auto'; found {cuda_graph!r}.")
-    if cuda_graph is True and isinstance(setting, Mapping) and setting.keys() & {"mode", "backend"}:
+    if cuda_graph is True and isinstance(setting, Mapping) and has_capture(setting):
         raise ValueError(
-            "compile: cuda_graph=True chooses torch.compile's mode or backend, and so does jit_compile="
-            f"{dict(setting)!r}: give one of the two."
+            f"compile: cuda_graph=True captures steps, and so does torch.compile by jit_compile={dict(setting)!r}: "
+            "give one of the two."
         )
     if not (isinstance(setting, (bool, Mapping)) or setting == "auto"):
         raise ValueError(
@@ -35,27 +34,26 @@ def check(setting: Any, cuda_graph: Any) -> None:
 
 def learner(setting: Any, cuda_graph: Any) -> Learner:
     """`steps.learn`, or what does the same by the values of `jit_compile` and `cuda_graph`."""
-    if setting == "auto" and cuda_graph is not True:
-        return Auto(captures=cuda_graph == "auto")
-    options = _options(setting, cuda_graph)
-    return learn if options is None else Learning(options, on_cuda=cuda_graph is True)
+    plain = Learning(None, captures=True) if cuda_graph is True else learn
+    if setting == "auto":
+        return Auto(plain, captures=cuda_graph is not False)
+    return plain if setting is False else Learning(_options(setting), captures=cuda_graph is True)
 
 
 def scorer(setting: Any, cuda_graph: Any) -> Scorer:
-    """`steps.losses`, or what does the same; "auto" leaves evaluations as they are."""
-    options = _options(setting, cuda_graph)
-    return losses if options is None else Scoring(options, on_cuda=cuda_graph is True)
+    """`steps.losses`, or what does the same; "auto" compiles no evaluations."""
+    options, captures = _options(setting), cuda_graph is True
+    return losses if options is None and not captures else Scoring(options, captures=captures)
 
 
 def runner(network: Network, setting: Any, cuda_graph: Any) -> Running | None:
-    """What predicts by a graph; None where nothing is to; "auto" leaves predictions as they are."""
-    options = _options(setting, cuda_graph)
-    return None if options is None else Running(network, options, cuda_graph is True)
+    """What predicts by a graph; None where nothing is to; "auto" compiles no predictions."""
+    options, captures = _options(setting), cuda_graph is True
+    return None if options is None and not captures else Running(network, options, captures)
 
 
-def _options(setting: Any, cuda_graph: Any) -> dict[str, Any] | None:
+def _options(setting: Any) -> Options:
     """Those of torch.compile; None where it is not to be used, or "auto" decides."""
-    given = dict(setting) if isinstance(setting, Mapping) else {}
-    if cuda_graph is True:
-        return {**given, **(CAPTURED_AS_IT_IS if setting is False else CAPTURED)}
-    return None if setting in (False, "auto") else given
+    if setting in (False, "auto"):
+        return None
+    return dict(setting) if isinstance(setting, Mapping) else {}

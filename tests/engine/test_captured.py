@@ -1,0 +1,302 @@
+"""`compile(cuda_graph=True)`: the same numbers by replays; what a replay does not read of Python."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from tape import tensors_of
+from test_jit import Graphs, alike, cnn, masked, mlp, penalized, recurrent, samples, trained
+
+from torchkeras import Input, Model
+from torchkeras.callbacks import Callback, LambdaCallback, LearningRateScheduler
+from torchkeras.engine import auto, captured
+from torchkeras.engine.python_state import PythonState
+from torchkeras.layers import BatchNormalization, Dense, Dropout, GaussianNoise, Lambda, Layer
+from torchkeras.metrics import SparseCategoricalAccuracy
+from torchkeras.optimizers import SGD
+from torchkeras.regularizers import L1L2
+
+
+def dropping():
+    inputs = Input((6,))
+    hidden = Dropout(0.5)(GaussianNoise(0.3, seed=5)(Dense(8, activation="relu")(inputs)))
+    return Model(inputs, Dense(3, activation="softmax")(BatchNormalization(momentum=0.5)(hidden)))
+
+
+EXACT: dict[str, Any] = {"rtol": 1e-6, "atol": 1e-7}
+
+
+@pytest.mark.parametrize(
+    ("make", "options"),
+    [
+        (mlp, {}),
+        (mlp, {"weights": True, "weighted_metrics": ["accuracy"]}),
+        (mlp, {"metrics": [SparseCategoricalAccuracy(name="own")]}),
+        (mlp, {"optimizer": "adam", "callbacks": [LearningRateScheduler(lambda epoch: 0.01 / (1 + epoch))]}),
+        (mlp, {"on_nonfinite": "skip"}),
+        (mlp, {"on_nonfinite": "raise"}),
+        (mlp, {"steps_per_execution": 3}),
+        (cnn, {}),
+        (masked, {}),
+        (penalized, {}),
+        (dropping, {}),
+        (recurrent, {}),
+        (lambda: recurrent("hard_sigmoid"), {}),
+    ],
+)
+def test_captured_steps_give_the_numbers_of_plain_ones(tape, make, options):
+    alike(
+        trained(make, False, cuda_graph=True, epochs=4, **options),
+        trained(make, False, cuda_graph=False, epochs=4, **options),
+        **EXACT,
+    )
+    assert tape.captures == 2  # of training, of evaluation
+    assert tape.replays > 20
+
+
+@pytest.mark.parametrize("policy", ["mixed_float16", "mixed_bfloat16"])
+def test_mixed_precision_is_captured(tape, policy):
+    def make():
+        inputs = Input((6,))
+        hidden = Dense(8, activation="relu", dtype=policy)(inputs)
+        return Model(inputs, Dense(3, activation="softmax", dtype=policy)(hidden))
+
+    alike(trained(make, False, cuda_graph=True), trained(make, False), **EXACT)
+    assert (tape.captures, tape.replays) == (2, 26)
+
+
+class Change(Callback):
+    """Calls a function with the model and a number, before each epoch or each batch."""
+
+    def __init__(self, change, each="epoch"):
+        super().__init__()
+        self.change, self.each, self.count = change, each, 0
+
+    def on_epoch_begin(self, epoch, logs=None):
+        if self.each == "epoch":
+            self.change(self.model, epoch)
+
+
+class ChangeByBatch(Change):
+    def on_batch_begin(self, batch, logs=None):
+        self.count += 1
+        if self.count % 7 == 0:
+            self.change(self.model, self.count)
+
+
+FACTOR = 1.0
+
+
+def changeable():
+    held = {"factor": 1.0}
+
+    class Scaled(Layer):
+        factor = 1.0
+
+        def call(self, inputs):
+            return inputs * self.factor * FACTOR * held["factor"]
+
+    inputs = Input((6,))
+    hidden = Dense(8, activation="relu", kernel_regularizer=L1L2(l2=0.01), name="dense")(inputs)
+    hidden = BatchNormalization(momentum=0.5, name="normalization")(Scaled(name="scaled")(hidden))
+    hidden = Dropout(0.5, name="dropout")(hidden)
+    model = Model(inputs, Dense(3, activation="softmax", name="last")(hidden))
+    model.held = held
+    return model
+
+
+def set_rate(model, number):
+    model.get_layer("dropout").rate = 0.1 + 0.01 * number
+
+
+def set_penalty(model, number):
+    object.__setattr__(model.get_layer("dense").kernel_regularizer, "l2", 0.01 * number)
+
+
+def set_own_attribute(model, number):
+    model.get_layer("scaled").factor = 1.0 + 0.1 * number
+
+
+def set_attribute_of_the_class(model, number):
+    type(model.get_layer("scaled")).factor = 1.0 + 0.1 * number
+
+
+def set_global(model, number):
+    global FACTOR
+    FACTOR = 1.0 + 0.1 * number
+
+
+def set_what_is_closed_over(model, number):
+    model.held["factor"] = 1.0 + 0.1 * number
+
+
+def set_activation(model, number):
+    model.get_layer("dense").activation = torch.tanh if number % 2 else torch.relu
+
+
+def move_weights(model, number):
+    parameter = model.get_layer("last").linear.weight
+    parameter.data = parameter.data.clone() * 0.9
+
+
+def stop_dropping(model, number):
+    model.get_layer("dropout").train(bool(number % 2))
+
+
+CHANGES = [
+    *(set_rate, set_penalty, set_own_attribute, set_attribute_of_the_class, set_global, set_what_is_closed_over),
+    *(set_activation, move_weights, stop_dropping),
+]
+
+
+@pytest.mark.parametrize("callback", [Change, ChangeByBatch])
+@pytest.mark.parametrize("change", CHANGES)
+def test_what_is_changed_in_python_counts_at_once(tape, change, callback):
+    found = []
+    for captures in (True, False):
+        set_global(None, 0)
+        found.append(
+            trained(changeable, False, cuda_graph=captures, epochs=4, callbacks=[callback(change)], metrics=None)
+        )
+    alike(*found, **EXACT)
+    assert tape.captures >= 3
+    unchanged = trained(changeable, False, epochs=4, metrics=None)
+    assert unchanged[0]["loss"] != found[1][0]["loss"]  # it is a change
+
+
+def test_a_number_on_the_host_that_is_written_to_is_a_change():
+    number, weight = torch.ones(()), torch.ones(3, device="meta")
+    state = PythonState(weight.device, [number, {"a": weight}])
+    weight.add_(1)
+    assert state.change() is None
+    number.add_(1)
+    assert state.change() == "list.0"
+
+
+def test_a_step_that_changes_what_it_reads_is_not_captured(tape):
+    class Counting(Layer):
+        calls = 0
+
+        def call(self, inputs):
+            self.calls += 1
+            return inputs * (1.0 + 0.1 * (self.calls % 3))
+
+    def make():
+        inputs = Input((6,))
+        return Model(inputs, Dense(3, activation="softmax")(Counting(name="counting")(inputs)))
+
+    message = r"^cuda_graph: calls of the step are not captured, since .*\(.*counting\)"
+    with pytest.warns(RuntimeWarning, match=message), pytest.warns(RuntimeWarning, match="calls of the evaluation"):
+        found = trained(make, False, cuda_graph=True)
+    alike(found, trained(make, False), **EXACT)
+    assert tape.replays == 0
+
+
+def test_what_waits_for_the_device_is_told(tape):
+    inputs = Input((6,))
+    model = Model(inputs, Dense(3)(Lambda(lambda x: x if x.is_meta or x.sum().item() else 2 * x)(inputs)))
+    model.compile("sgd", "mse", jit_compile=False, cuda_graph=True)
+    weights = []
+    x = np.ones((12, 6), "float32")
+    message = (
+        r"^cuda_graph: the step cannot be captured \(operation not permitted when stream is capturing\). "
+        "Compile the model with cuda_graph=False.$"
+    )
+    with pytest.raises(RuntimeError, match=message):
+        model.fit(
+            x, x[:, :3], batch_size=4, verbose=0,
+            callbacks=[LambdaCallback(on_batch_end=lambda *_: weights.append(model.get_weights()))],
+        )  # fmt: skip
+    for now, then in zip(model.get_weights(), weights[-1], strict=True):
+        np.testing.assert_array_equal(now, then)
+    assert len(weights) == 2
+
+
+def test_predictions_and_logs_have_memory_of_their_own(tape):
+    logs = []
+    for captures in (True, False):
+        torch.manual_seed(1)
+        model = cnn()
+        x, y = samples(model, 24)
+        model.compile(SGD(0.0), "sparse_categorical_crossentropy", jit_compile=False, cuda_graph=captures)
+        kept = []
+        model.fit(
+            x, y, batch_size=4, verbose=0, shuffle=False,
+            callbacks=[LambdaCallback(on_batch_end=lambda batch, told, kept=kept: kept.append(told))],
+        )  # fmt: skip
+        logs.append([each["loss"] for each in kept])
+        logs.append(model.predict(x, batch_size=4).tolist())
+        logs.append(model.evaluate(x, y, batch_size=4, verbose=0))
+    assert len(set(logs[0])) == 6
+    for one, other in zip(logs[:3], logs[3:], strict=True):
+        np.testing.assert_allclose(one, other, **EXACT)
+    assert (tape.captures, tape.replays) == (3, 4 + 4 + 4)
+
+
+def test_single_batches_are_captured_as_well(tape):
+    found = []
+    for captures in (True, False):
+        torch.manual_seed(0)
+        model = dropping()
+        model.compile("adam", "sparse_categorical_crossentropy", jit_compile=False, cuda_graph=captures)
+        x, y = samples(model, 8)
+        found.append([model.train_on_batch(x, y) for _ in range(6)])
+    np.testing.assert_allclose(found[0], found[1], **EXACT)
+    assert (tape.captures, tape.replays) == (1, 4)
+
+
+class Repeated:
+    """In the place of `CudaGraph`, for a call that changes nothing: torch compiles nothing that a tape records."""
+
+    replays = 0
+
+    def __init__(self, generators):
+        assert generators == []
+
+    def capture(self, call):
+        self.call, self.found = call, call()
+        return self.found
+
+    def replay(self):
+        Repeated.replays += 1
+        for place, tensor in zip(tensors_of(self.found), tensors_of(self.call()), strict=True):
+            place.copy_(tensor)
+
+
+def test_compiled_steps_are_captured(tape, monkeypatch):
+    monkeypatch.setattr(captured, "CudaGraph", Repeated)
+    monkeypatch.setattr(Repeated, "replays", 0)
+    graphs = Graphs()
+    alike(trained(mlp, graphs.setting, cuda_graph=True), trained(mlp, False))
+    assert (len(graphs.found), len(graphs.of_inference)) == (1, 1)
+    assert Repeated.replays == 26
+
+
+def test_only_what_others_may_have_changed_is_looked_at(tape, monkeypatch):
+    looks, change = [], PythonState.change
+    monkeypatch.setattr(PythonState, "change", lambda state: looks.append(state) or change(state))
+    model = mlp()
+    model.compile("sgd", "sparse_categorical_crossentropy", ["accuracy"], jit_compile=False, cuda_graph=True)
+    x, y = samples(model, 40)
+    model.fit(x, y, batch_size=4, epochs=3, verbose=0)
+    assert (len(looks), tape.replays) == (3, 28)
+    model.fit(x, y, batch_size=4, epochs=3, verbose=0, callbacks=[LambdaCallback(on_batch_end=lambda *_: None)])
+    assert (len(looks), tape.replays) == (3 + 30, 28 + 30)
+
+
+def test_of_auto_plain_steps_are_captured_where_that_was_said(tape, monkeypatch):
+    monkeypatch.setattr(captured, "CudaGraph", Repeated)
+    monkeypatch.setattr(Repeated, "replays", 0)
+    graphs = Graphs()
+    monkeypatch.setattr(auto, "SECONDS", 0.0)
+    monkeypatch.setattr(auto, "SECONDS_A_LAYER", 0.0)
+    monkeypatch.setattr(auto, "WINDOW_SECONDS", 0.001)
+    monkeypatch.setattr(auto, "FROM_CPP", graphs.setting)
+    model = mlp()
+    model.compile("sgd", "sparse_categorical_crossentropy", cuda_graph=True)
+    x, y = samples(model, 400)
+    model.fit(x, y, batch_size=4, epochs=2, verbose=0)
+    assert not model._learn.tries
+    assert len(graphs.found) == 1
+    assert Repeated.replays > 150

@@ -1,0 +1,132 @@
+"""What a step reads of Python beside its tensors: attributes of layers, losses and metrics, and what those hold."""
+
+from __future__ import annotations
+
+import operator
+from collections import deque
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from functools import partial
+from types import CodeType, FunctionType, MethodType, ModuleType
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from torchkeras.engine.graph import Graph
+from torchkeras.engine.network import Network
+from torchkeras.engine.symbol import KerasTensor
+from torchkeras.initializers import Initializer
+from torchkeras.optimizers import Optimizer
+
+LEAVES = (
+    *(type(None), bool, int, float, complex, str, bytes, ModuleType, CodeType, range),
+    *(torch.dtype, torch.device, torch.Generator, Graph, KerasTensor, Initializer, Optimizer),
+)
+LONGEST = 1000  # of longer lists and dicts only the length counts
+# Of modules the hooks, which `Direct` looks for, and what layers note for themselves.
+LEFT_OUT = (vars(nn.Module()).keys() - {"training", "_parameters", "_buffers", "_modules"}) | {
+    *("_inbound_nodes", "_outbound_nodes", "_added", "_initial_weights", "_policy"),
+}
+# Of models what trains, and what a recipe has made steps of.
+OF_MODELS = LEFT_OUT | {
+    *("_functions", "_sources", "_recipe", "_learn", "_score", "_running", "_validated", "_placed", "_counts"),
+    *("optimizer", "loss", "metrics", "weighted_metrics", "loss_weights", "sample_weight_mode", "target_tensors"),
+    *("on_nonfinite", "jit_compile", "cuda_graph", "steps_per_execution", "history", "stop_training"),
+}
+
+Read = Callable[[], Sequence[Any]]
+
+
+class PythonState:
+    """All that can be reached from `roots` by attributes, items, and the names that functions use, as it is now.
+
+    Another object in the place of one is a change, and so is a tensor that lies elsewhere in memory, or one that is not
+    on `device` and was written to. Not seen: what code written in C holds, attributes of Python's modules, the items of
+    long lists. `generators`: those of torch among it.
+    """
+
+    def __init__(self, device: torch.device, *roots: Any):
+        self.generators: list[torch.Generator] = []
+        self._device = device
+        self._held: list[tuple[str, Read, Sequence[Any]]] = []  # which keeps all of it alive: no id comes twice
+        self._tensors: list[tuple[str, Tensor, Any]] = []
+        seen: set[int] = set()
+        ahead = [(_name(root), root) for root in roots]
+        while ahead:
+            place, value = ahead.pop()
+            if id(value) in seen:
+                continue
+            seen.add(id(value))
+            if isinstance(value, torch.Generator):
+                self.generators.append(value)
+            elif isinstance(value, Tensor):
+                self._tensors.append((place, value, self._written(value)))
+            elif not isinstance(value, LEAVES):
+                for names, read in _readings(value):
+                    held = read()
+                    self._held.append((place, read, held))
+                    ahead.extend((f"{place}.{name}", item) for name, item in zip(names, held, strict=False))
+
+    def change(self) -> str | None:
+        """Where something is not what it was; None where all is."""
+        for place, read, held in self._held:
+            found = read()
+            if len(found) != len(held) or not all(map(operator.is_, found, held)):
+                return place
+        return next((place for place, tensor, written in self._tensors if self._written(tensor) != written), None)
+
+    def _written(self, tensor: Tensor) -> tuple[int, int]:
+        return tensor.data_ptr(), 0 if tensor.device == self._device else tensor._version
+
+
+def _readings(value: Any) -> Iterator[tuple[Collection[Any], Read]]:
+    """How to read what an object holds, and the names of that."""
+    if isinstance(value, type):
+        if not _is_ours(value):
+            yield tuple(vars(value)), lambda: tuple(vars(value).values())
+    elif isinstance(value, Mapping):
+        yield (*value, "length"), lambda: _limited(value.values(), len(value))
+    elif isinstance(value, (list, tuple, set, frozenset, deque)):
+        yield range(len(value)), lambda: _limited(value, len(value))
+    elif isinstance(value, FunctionType):
+        yield value.__code__.co_freevars, partial(_closed_over, value)
+        yield "defaults", lambda: (value.__defaults__, value.__kwdefaults__)
+        if not _is_ours(value):
+            names = [name for name in value.__code__.co_names if name in value.__globals__]
+            yield names, lambda: [value.__globals__.get(name) for name in names]
+    elif isinstance(value, MethodType):
+        yield ("self", "function"), lambda: (value.__self__, value.__func__)
+    elif isinstance(value, partial):
+        yield ("function", "args", "keywords"), lambda: (value.func, value.args, value.keywords)
+    elif hasattr(value, "__dict__"):
+        left_out = OF_MODELS if isinstance(value, Network) else LEFT_OUT
+        names = [name for name in vars(value) if name not in left_out]
+        yield (*names, "length"), partial(_attributes, vars(value), names)
+        yield ("class",), lambda: (type(value),)
+
+
+def _limited(items: Collection[Any], length: int) -> list[Any]:
+    return [*(items if length <= LONGEST else ()), length]
+
+
+def _attributes(held: Mapping[str, Any], names: Sequence[str]) -> list[Any]:
+    return [*map(held.get, names), len(held)]
+
+
+def _closed_over(function: FunctionType) -> list[Any]:
+    found = []
+    for cell in function.__closure__ or ():
+        try:
+            found.append(cell.cell_contents)
+        except ValueError:  # nothing was put there yet
+            found.append(None)
+    return found
+
+
+def _is_ours(value: Any) -> bool:
+    """Whether a class or function is of this library, of torch or of Python: what such a one reads does not change."""
+    return (getattr(value, "__module__", None) or "").partition(".")[0] in ("torchkeras", "torch", "builtins", "abc")
+
+
+def _name(root: Any) -> str:
+    return str(getattr(root, "name", None) or type(root).__name__)
