@@ -1,6 +1,6 @@
 """`compile(cuda_graph=True)`: the same numbers by replays; what a replay does not read of Python."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -14,7 +14,8 @@ from torchkeras.engine import auto, captured
 from torchkeras.engine.python_state import PythonState
 from torchkeras.layers import BatchNormalization, Dense, Dropout, GaussianNoise, Lambda, Layer
 from torchkeras.metrics import SparseCategoricalAccuracy
-from torchkeras.optimizers import SGD
+from torchkeras.optimizers import SGD, Adam, AdamW, RMSprop
+from torchkeras.optimizers.schedules import ExponentialDecay
 from torchkeras.regularizers import L1L2
 
 
@@ -36,7 +37,6 @@ EXACT: dict[str, Any] = {"rtol": 1e-6, "atol": 1e-7}
         (mlp, {"optimizer": "adam", "callbacks": [LearningRateScheduler(lambda epoch: 0.01 / (1 + epoch))]}),
         (mlp, {"on_nonfinite": "skip"}),
         (mlp, {"on_nonfinite": "raise"}),
-        (mlp, {"steps_per_execution": 3}),
         (cnn, {}),
         (masked, {}),
         (penalized, {}),
@@ -247,15 +247,20 @@ def test_single_batches_are_captured_as_well(tape):
 
 
 class Repeated:
-    """In the place of `CudaGraph`, for a call that changes nothing: torch compiles nothing that a tape records."""
+    """In the place of `CudaGraph`, for calls that change the `changing` alone: torch compiles nothing under a tape."""
 
     replays = 0
+    changing: ClassVar[list[torch.Tensor]] = []
 
     def __init__(self, generators):
         assert generators == []
 
     def capture(self, call):
+        before = [tensor.clone() for tensor in self.changing]
         self.call, self.found = call, call()
+        with torch.no_grad():
+            for tensor, kept in zip(self.changing, before, strict=True):
+                tensor.copy_(kept)
         return self.found
 
     def replay(self):
@@ -300,3 +305,111 @@ def test_of_auto_plain_steps_are_captured_where_that_was_said(tape, monkeypatch)
     assert not model._learn.tries
     assert len(graphs.found) == 1
     assert Repeated.replays > 150
+
+
+# --- several steps in one graph --------------------------------------------------------------------------------------
+
+
+def rates():
+    return LearningRateScheduler(lambda epoch: 0.05 / (1 + epoch))
+
+
+@pytest.mark.parametrize(
+    ("make", "options"),
+    [
+        (mlp, {"optimizer": lambda: "adam"}),
+        (mlp, {"optimizer": lambda: Adam(amsgrad=True, clipnorm=0.1, decay=0.1, lr_multipliers={"dense_1": 0.5})}),
+        (mlp, {"optimizer": lambda: AdamW(0.01, weight_decay=0.1, no_weight_decay=["bias"])}),
+        (mlp, {"optimizer": lambda: Adam(0.01, weight_decay=0.1, use_ema=True, ema_momentum=0.5)}),
+        (mlp, {"optimizer": lambda: SGD(ExponentialDecay(0.1, 3, 0.5))}),
+        (mlp, {"optimizer": lambda: SGD(0.1, momentum=0.9), "callbacks": lambda: [rates()]}),
+        (mlp, {"optimizer": lambda: SGD(0.1, momentum=0.9, nesterov=True, clipvalue=0.1, weight_decay=0.1)}),
+        (mlp, {"optimizer": lambda: RMSprop(0.01, decay=0.1)}),
+        (mlp, {"metrics": lambda: [SparseCategoricalAccuracy(name="own")], "weights": lambda: True}),
+        (cnn, {}),
+        (masked, {}),
+        (penalized, {}),
+        (dropping, {}),
+        (recurrent, {}),
+    ],
+)
+def test_several_steps_in_one_graph_give_the_numbers_of_single_ones(tape, make, options):
+    def run(captures):
+        given = {name: value() for name, value in options.items()}
+        return trained(make, False, cuda_graph=captures, epochs=5, steps_per_execution=2, **given)
+
+    alike(run(True), run(False), **EXACT)
+    # Of an epoch's five whole batches of 4, and one of 2, the third pair is of two sizes.
+    assert (tape.captures, tape.replays) == (2, 2 * 5 - 2 + 5 * 5 - 2)
+
+
+@pytest.mark.parametrize(
+    "optimizer",
+    [
+        lambda: "nadam",
+        lambda: RMSprop(0.01, momentum=0.9),
+        lambda: SGD(0.1, gradient_accumulation_steps=2),
+        lambda: Adam(use_ema=True, ema_overwrite_frequency=3),
+    ],
+)
+def test_steps_whose_updates_are_decided_on_the_host_are_captured_one_by_one(tape, optimizer):
+    runs = [
+        trained(mlp, False, cuda_graph=captures, steps_per_execution=2, optimizer=optimizer())
+        for captures in (True, False)
+    ]
+    alike(*runs, **EXACT)
+    assert (tape.captures, tape.replays) == (2, 26)
+
+
+def test_hooks_around_several_steps_in_one_graph(tape):
+    told = []
+    for captures in (True, False):
+        torch.manual_seed(0)
+        model, heard = mlp(), []
+        model.compile("adam", "sparse_categorical_crossentropy", ["accuracy"], cuda_graph=captures,
+                      jit_compile=False, steps_per_execution=3)  # fmt: skip
+        callback = LambdaCallback(
+            on_batch_begin=lambda batch, logs, heard=heard: heard.append((batch, logs["size"])),
+            on_batch_end=lambda batch, logs, heard=heard: heard.append((batch, logs["size"], logs["loss"])),
+        )
+        x, y = samples(model, 30)
+        model.fit(x, y, batch_size=4, epochs=4, shuffle=False, verbose=0, callbacks=[callback])
+        told.append(heard)
+    assert [each[:2] for each in told[0]] == [each[:2] for each in told[1]]
+    assert [each[:2] for each in told[0]][:6] == [(0, 4), (2, 12), (3, 4), (5, 12), (6, 4), (7, 6)]
+    for one, other in zip(*told, strict=True):
+        assert one == pytest.approx(other, rel=1e-6)
+    assert tape.replays == 2 * 4 - 2
+
+
+def test_several_compiled_steps_in_one_graph(tape, monkeypatch):
+    monkeypatch.setattr(captured, "CudaGraph", Repeated)
+    monkeypatch.setattr(Repeated, "replays", 0)
+
+    class Watched(Callback):
+        def on_epoch_begin(self, epoch, logs=None):
+            monkeypatch.setattr(Repeated, "changing", [*self.model.parameters(), *self.model.optimizer.tensors()])
+
+    graphs = Graphs()
+    runs = [
+        trained(mlp, setting, cuda_graph=captures, steps_per_execution=2, epochs=4, callbacks=[Watched()])
+        for setting, captures in ((graphs.setting, True), (False, False))
+    ]
+    alike(*runs)
+    assert len(graphs.found) == 1
+    assert Repeated.replays == 2 * 4 - 2 + 4 * 5 - 2
+
+
+@pytest.mark.parametrize("name", ["beta_1", "clipnorm", "weight_decay", "epsilon"])
+def test_options_of_the_optimizer_count_from_the_next_steps_on(tape, name):
+    def change(model, number):
+        setattr(model.optimizer, name, 0.5 / (1 + number))
+
+    runs = [
+        trained(
+            mlp, False, cuda_graph=captures, steps_per_execution=2, epochs=4, callbacks=[Change(change)],
+            optimizer=Adam(clipnorm=1.0, weight_decay=0.1),
+        )
+        for captures in (True, False)
+    ]  # fmt: skip
+    alike(*runs, **EXACT)

@@ -18,7 +18,7 @@ from torchkeras.engine.compiled import compile_arguments, reported_names, resolv
 from torchkeras.engine.extending import Extending, own_step
 from torchkeras.engine.graphed import Running
 from torchkeras.engine.guard import POLICIES, Guard
-from torchkeras.engine.jit import check as check_jit, learner, runner, scorer
+from torchkeras.engine.jit import check as check_jit, learner, runner, scorer, unrolled
 from torchkeras.engine.measures import TorchMetric
 from torchkeras.engine.memory import keep_freed
 from torchkeras.engine.network import Network
@@ -45,6 +45,7 @@ class Compiling(Extending, abstract=True):
     steps_per_execution: int = 1
     _learn: Any = None
     _score: Any = None
+    _unrolled: Any = None
     _running: Any = None
     _recipe: Recipe | None = None
     _placed: list[Any] | None = None
@@ -76,10 +77,9 @@ class Compiling(Extending, abstract=True):
         evaluations and predictions; a dict of its options; False not to; "auto" to measure train steps both ways once a
         run is long enough to repay compiling, and keep the faster; see `engine.graphed`. `cuda_graph`: True to capture
         the same as CUDA graphs, compiled or not; "auto" to capture what "auto" compiles on a CUDA device; see
-        `engine.captured`.
-        `steps_per_execution`: so many batches run between two calls of the batch hooks, which are told their mean
-        numbers. Which weights train is settled here too. Raises ValueError for an unknown name or a list of another
-        length.
+        `engine.captured`. `steps_per_execution`: so many batches run between two calls of the batch hooks, which are
+        told their mean numbers; captured, they are one graph, see `engine.unrolled`. Which weights train is settled
+        here too. Raises ValueError for an unknown name or a list of another length.
         """
         check_jit(jit_compile, cuda_graph)
         check_count("compile", "steps_per_execution", steps_per_execution, least=1)
@@ -151,6 +151,7 @@ class Compiling(Extending, abstract=True):
         )
         self.__dict__["_learn"] = learner(self.jit_compile, self.cuda_graph)
         self.__dict__["_score"] = scorer(self.jit_compile, self.cuda_graph)
+        self.__dict__["_unrolled"] = unrolled(self.jit_compile, self.cuda_graph, self.steps_per_execution)
         if owns_step:
             self.__dict__["_marks_masks"] = any(tensor._keras_mask is not None for tensor in self.outputs)
         self._hook_activities(owns_step)
@@ -282,7 +283,11 @@ class Compiling(Extending, abstract=True):
     def __getstate__(self) -> dict[str, Any]:
         # The recipe holds the layers' tensors by identity: a copy settles its own, from what compile was given. Its
         # optimizer has the copy's own parameters, with their state.
-        return {**super().__getstate__(), "history": None, **dict.fromkeys(("_recipe", "_learn", "_score", "_running"))}
+        return {
+            **super().__getstate__(),
+            "history": None,
+            **dict.fromkeys(("_recipe", "_learn", "_score", "_unrolled", "_running")),
+        }
 
 
 class Changing:

@@ -27,10 +27,10 @@ class Learning(OneGraph[Learned]):
     does = "step"
 
     def __call__(self, recipe: Recipe, batch: Batch, late: bool = False) -> Learned:
-        makers = partial(_whole, recipe), partial(_forward, recipe)
+        makers = partial(whole, recipe), partial(in_two, recipe)
         plain = partial(learn, recipe, batch, late)
         return self.call(
-            recipe.direct, _tensors(batch), plain, *makers, more=(batch.size,), roots=_read_by(recipe), alone=late
+            recipe.direct, _tensors(batch), plain, *makers, more=(batch.size,), roots=read_by(recipe), alone=late
         )
 
     def kept(self, found: Learned) -> Learned:
@@ -46,7 +46,7 @@ class Scoring(OneGraph["tuple[torch.Tensor, Values]"]):
     def __call__(self, recipe: Recipe, batch: Batch) -> tuple[torch.Tensor, Values]:
         plain = partial(losses, recipe, batch)
         return self.call(
-            recipe.direct, _tensors(batch), plain, partial(_scored, recipe), more=(batch.size,), roots=_read_by(recipe)
+            recipe.direct, _tensors(batch), plain, partial(_scored, recipe), more=(batch.size,), roots=read_by(recipe)
         )
 
     def kept(self, found: tuple[torch.Tensor, Values]) -> tuple[torch.Tensor, Values]:
@@ -78,7 +78,7 @@ class Running(OneGraph["list[Any]"]):
         return [output.clone() for output in found]
 
 
-def _whole(recipe: Recipe, options: Options, changes: int) -> Callable[..., Learned] | None:
+def whole(recipe: Recipe, options: Options, changes: int) -> Callable[..., Learned] | None:
     """All of `learn` in one graph, gradients included."""
 
     def run(inputs: Any, targets: Any, weights: Any, size: int) -> Learned:
@@ -87,8 +87,8 @@ def _whole(recipe: Recipe, options: Options, changes: int) -> Callable[..., Lear
     return with_gradients(run, options, changes)
 
 
-def _forward(recipe: Recipe, options: Options, changes: int) -> Callable[..., Learned]:
-    """What `_scored` makes, and gradients by autograd."""
+def in_two(recipe: Recipe, options: Options, changes: int) -> Callable[..., Learned]:
+    """What `_scored` makes, and behind it gradients by autograd."""
     compiled = _scored(recipe, options, changes)
 
     def run(*given: Any) -> Learned:
@@ -107,7 +107,7 @@ def _scored(recipe: Recipe, options: Options, changes: int) -> Callable[..., Any
     return in_parts(run, options)
 
 
-def _read_by(recipe: Recipe) -> tuple[Any, ...]:
+def read_by(recipe: Recipe) -> tuple[Any, ...]:
     """What a step reads of Python."""
     return recipe.network, recipe.targets, recipe.regularized, recipe.own_loss
 

@@ -10,6 +10,7 @@ from torchkeras.engine.graphed import Learning, Running, Scoring
 from torchkeras.engine.network import Network
 from torchkeras.engine.one_graph import Options, has_capture
 from torchkeras.engine.steps import Learner, Scorer, learn, losses
+from torchkeras.engine.unrolled import Unrolled
 
 
 def check(setting: Any, cuda_graph: Any) -> None:
@@ -38,6 +39,11 @@ def learner(setting: Any, cuda_graph: Any) -> Learner:
     if setting == "auto":
         return Auto(plain, captures=cuda_graph is not False)
     return plain if setting is False else Learning(_options(setting), captures=cuda_graph is True)
+
+
+def unrolled(setting: Any, cuda_graph: Any, steps: int) -> Unrolled | None:
+    """What takes so many steps at once, where steps are captured; None where one comes after the other."""
+    return Unrolled(_options(setting), steps) if cuda_graph is True and steps > 1 else None
 
 
 def scorer(setting: Any, cuda_graph: Any) -> Scorer:

@@ -39,12 +39,12 @@ class Sums:
     last_size: int = 0
     guard: Guard | None = None
 
-    def add(self, values: Mapping[str, torch.Tensor], size: int) -> None:
-        """Take the numbers of one more batch, which record no gradients.
+    def add(self, values: Mapping[str, torch.Tensor], *sizes: int) -> None:
+        """Take the numbers of one more batch, which record no gradients, or the mean ones of several.
 
         Raises RuntimeError when their names are others than before.
         """
-        values = values if self.guard is None else self.guard.counting(values)
+        values, size = values if self.guard is None else self.guard.counting(values), sum(sizes)
         if not self.totals:
             # In half precision a sum would soon stand still.
             wide = [value if value.dtype in WIDE else value.float() for value in values.values()]
@@ -57,8 +57,8 @@ class Sums:
                 f"{list(self.totals)} to {list(values)}."
             )
         self.seen += size
-        self.batches += 1
-        self.last_size = size
+        self.batches += len(sizes)
+        self.last_size = sizes[-1]
 
     def told(self, values: Mapping[str, torch.Tensor]) -> dict[str, Callable[[], Any]]:
         """What metrics with state say of all batches so far, as functions; `values`: the numbers of the last one."""
@@ -124,17 +124,26 @@ class Executions:
             return
         told = {} if self._sums is None else self._sums.told(done[-1][0])
         size = sum(size for _, size in done)
-        self._report(self._last, Logs({**_together(done), **told}, batch=self._last, size=size))
+        self._report(self._last, Logs({**together(done), **told}, batch=self._last, size=size))
 
 
-def _together(done: list[tuple[Mapping[str, torch.Tensor], int]]) -> Mapping[str, torch.Tensor]:
+def together(done: list[tuple[Mapping[str, torch.Tensor], int]]) -> dict[str, torch.Tensor]:
     """The mean numbers of some batches."""
     if len(done) == 1 or not done[0][0]:
-        return done[0][0]
+        return dict(done[0][0])
     sums = Sums()
     for values, size in done:
         sums.add(values, size)
     return sums.means()
+
+
+def run_batch(step: Step, batch: Batch, sums: Sums, hooks: Executions) -> None:
+    """Run a step on a batch, with the hooks around it."""
+    index = sums.batches
+    hooks.begin(index, batch.size)
+    values = step(batch)
+    sums.add(values, batch.size)
+    hooks.end(index, batch.size, values)
 
 
 def run_epoch(
@@ -146,11 +155,7 @@ def run_epoch(
 ) -> None:
     """Run a step on every batch, with the hooks around it, until the end or `stopped()`."""
     for batch in batches:
-        index = sums.batches
-        hooks.begin(index, batch.size)
-        values = step(batch)
-        sums.add(values, batch.size)
-        hooks.end(index, batch.size, values)
+        run_batch(step, batch, sums, hooks)
         del batch  # before the next one is made, which can then lie where this one lay
         if stopped():
             break

@@ -20,7 +20,7 @@ from torchkeras.optimizers import Optimizer
 
 LEAVES = (
     *(type(None), bool, int, float, complex, str, bytes, ModuleType, CodeType, range),
-    *(torch.dtype, torch.device, torch.Generator, Graph, KerasTensor, Initializer, Optimizer),
+    *(torch.dtype, torch.device, torch.Generator, Graph, KerasTensor, Initializer),
 )
 LONGEST = 1000  # of longer lists and dicts only the length counts
 # Of modules the hooks, which `Direct` looks for, and what layers note for themselves.
@@ -29,10 +29,23 @@ LEFT_OUT = (vars(nn.Module()).keys() - {"training", "_parameters", "_buffers", "
 }
 # Of models what trains, and what a recipe has made steps of.
 OF_MODELS = LEFT_OUT | {
-    *("_functions", "_sources", "_recipe", "_learn", "_score", "_running", "_validated", "_placed", "_counts"),
+    *(
+        "_functions",
+        "_sources",
+        "_recipe",
+        "_learn",
+        "_score",
+        "_unrolled",
+        "_running",
+        "_validated",
+        "_placed",
+        "_counts",
+    ),
     *("optimizer", "loss", "metrics", "weighted_metrics", "loss_weights", "sample_weight_mode", "target_tensors"),
     *("on_nonfinite", "jit_compile", "cuda_graph", "steps_per_execution", "history", "stop_training"),
 }
+# Of optimizers what becomes of the numbers that a step is told.
+OF_OWN = {Network: OF_MODELS, Optimizer: {"iterations", "lr", "decay"}}
 
 Read = Callable[[], Sequence[Any]]
 
@@ -99,7 +112,7 @@ def _readings(value: Any) -> Iterator[tuple[Collection[Any], Read]]:
     elif isinstance(value, partial):
         yield ("function", "args", "keywords"), lambda: (value.func, value.args, value.keywords)
     elif hasattr(value, "__dict__"):
-        left_out = OF_MODELS if isinstance(value, Network) else LEFT_OUT
+        left_out = next((names for kind, names in OF_OWN.items() if isinstance(value, kind)), LEFT_OUT)
         names = [name for name in vars(value) if name not in left_out]
         yield (*names, "length"), partial(_attributes, vars(value), names)
         yield ("class",), lambda: (type(value),)

@@ -168,7 +168,8 @@ class Trainer(GeneratorMethods, Compiling, abstract=True):
             ):
                 owned = own_step(self, "train") is not None
                 step, learner = partial(self._step, "train"), lambda: self._learn
-                plan = fitting.Plan(epochs, order, names, step, learner, validate, due, owned, self.steps_per_execution)
+                together, unrolled = self.steps_per_execution, self._unrolled
+                plan = fitting.Plan(epochs, order, names, step, learner, validate, due, owned, together, unrolled)
                 fitting.fit(self, run, plan, hooks)
         finally:
             for each in (source, validation):

@@ -22,7 +22,7 @@ def fused_adam(
     group: Group,
     gradients: list[Tensor],
     moments: list[list[Tensor]],
-    rate: float,
+    rate: float | Tensor,
     beta_1: float,
     beta_2: float,
     epsilon: float,

@@ -39,18 +39,22 @@ class Adam(Optimizer):
     amsgrad: bool = False
 
     decays_weights = True
+    takes_tensors = True
 
     @property
     def moment_names(self) -> tuple[str, ...]:  # type: ignore[override]
         return ("ms", "vs", "vhats") if self.amsgrad else ("ms", "vs")
 
-    def step(self, group: Group, gradients: list[Tensor], rate: float) -> None:
-        corrected = adam_rate(rate, self.iterations + 1, self.beta_1, self.beta_2)
-        decay = self.weight_decay if self.weight_decay and group.decays and rate else 0.0
-        # The kernel decays by its own rate, which has the bias correction in it.
-        decay *= rate / corrected if decay else 0.0
+    def _corrected(self, rate: float, t: int) -> float:
+        return adam_rate(rate, t, self.beta_1, self.beta_2)
+
+    def step(self, group: Group, gradients: list[Tensor], rate: float | Tensor) -> None:
+        decay = 0.0
+        if self.weight_decay and group.decays and not isinstance(rate, Tensor):
+            # The kernel decays by its own rate, which has the bias correction in it.
+            decay = self.weight_decay / self._corrected(1.0, self.iterations + 1)
         betas, moments = (self.beta_1, self.beta_2), group.moments
-        fused_adam(group, gradients, moments, corrected, *betas, self.epsilon, decay, self.skipping)
+        fused_adam(group, gradients, moments, rate, *betas, self.epsilon, decay, self.skipping)
 
     @property
     def can_skip(self) -> bool:
@@ -142,9 +146,9 @@ class Nadam(Optimizer):
             self._product = (self.iterations, found)
         return self._product[1]
 
-    def _update(self, gradients: Any) -> None:
+    def _update(self, gradients: Any, numbers: Any = None) -> None:
         product = self._product_before()
-        super()._update(gradients)
+        super()._update(gradients, numbers)
         self._product = (self.iterations, product * self._momentum(self.iterations))
 
     def step(self, group: Group, gradients: list[Tensor], rate: float) -> None:

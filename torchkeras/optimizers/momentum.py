@@ -37,7 +37,11 @@ class SGD(Optimizer):
     def keeps_moments(self) -> bool:
         return self.momentum > 0
 
-    def step(self, group: Group, gradients: list[Tensor], rate: float) -> None:
+    takes_tensors = True
+
+    def step(self, group: Group, gradients: list[Tensor], rate: Any) -> None:
+        if self.momentum and isinstance(rate, Tensor):  # of the numbers below only the first could be a tensor
+            gradients, rate = list(torch._foreach_mul(gradients, rate)), 1.0
         sgd = partial(fused_sgd, group.parameters, gradients, found_inf=self.skipping)
         if not self.momentum:
             sgd([], lr=rate, momentum=0.0, dampening=0.0)
