@@ -1,5 +1,6 @@
 """`compile(cuda_graph=True)`: the same numbers by replays; what a replay does not read of Python."""
 
+from types import ModuleType
 from typing import Any, ClassVar
 
 import numpy as np
@@ -86,6 +87,8 @@ class ChangeByBatch(Change):
 
 
 FACTOR = 1.0
+settings = ModuleType("settings")
+settings.factor = 1.0  # type: ignore[attr-defined]
 
 
 def changeable():
@@ -95,7 +98,7 @@ def changeable():
         factor = 1.0
 
         def call(self, inputs):
-            return inputs * self.factor * FACTOR * held["factor"]
+            return inputs * self.factor * FACTOR * held["factor"] * settings.factor
 
     inputs = Input((6,))
     hidden = Dense(8, activation="relu", kernel_regularizer=L1L2(l2=0.01), name="dense")(inputs)
@@ -127,6 +130,10 @@ def set_global(model, number):
     FACTOR = 1.0 + 0.1 * number
 
 
+def set_attribute_of_a_module(model, number):
+    settings.factor = 1.0 + 0.1 * number  # type: ignore[attr-defined]
+
+
 def set_what_is_closed_over(model, number):
     model.held["factor"] = 1.0 + 0.1 * number
 
@@ -145,8 +152,8 @@ def stop_dropping(model, number):
 
 
 CHANGES = [
-    *(set_rate, set_penalty, set_own_attribute, set_attribute_of_the_class, set_global, set_what_is_closed_over),
-    *(set_activation, move_weights, stop_dropping),
+    *(set_rate, set_penalty, set_own_attribute, set_attribute_of_the_class, set_global, set_attribute_of_a_module),
+    *(set_what_is_closed_over, set_activation, move_weights, stop_dropping),
 ]
 
 
@@ -156,6 +163,7 @@ def test_what_is_changed_in_python_counts_at_once(tape, change, callback):
     found = []
     for captures in (True, False):
         set_global(None, 0)
+        set_attribute_of_a_module(None, 0)
         found.append(
             trained(changeable, False, cuda_graph=captures, epochs=4, callbacks=[callback(change)], metrics=None)
         )
@@ -413,3 +421,32 @@ def test_options_of_the_optimizer_count_from_the_next_steps_on(tape, name):
         for captures in (True, False)
     ]  # fmt: skip
     alike(*runs, **EXACT)
+
+
+@pytest.mark.cuda
+@pytest.mark.parametrize("steps", [1, 2])
+@pytest.mark.parametrize("make", [mlp, cnn, masked, recurrent, lambda: recurrent("hard_sigmoid")])
+def test_on_a_device_captured_steps_give_the_numbers_of_plain_ones_and_wait_for_nothing(make, steps):
+    watched = LambdaCallback(
+        on_epoch_begin=lambda epoch, _: torch.cuda.set_sync_debug_mode("error" if epoch > 1 else "default"),
+        on_epoch_end=lambda *_: torch.cuda.set_sync_debug_mode("default"),
+    )
+    try:
+        found = trained(make, False, cuda_graph=True, epochs=5, steps_per_execution=steps, callbacks=[watched])
+    finally:
+        torch.cuda.set_sync_debug_mode("default")
+    alike(found, trained(make, False, epochs=5, steps_per_execution=steps), rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.cuda
+def test_on_a_device_dropout_goes_on_drawing():
+    inputs = Input((1000,))
+    model = Model(
+        inputs, Dropout(0.5)(Dropout(0.25, seed=3)(Dense(1000, use_bias=False, kernel_initializer="identity")(inputs)))
+    )
+    model.compile(SGD(0.0), "mae", jit_compile=False, cuda_graph=True)
+    ones, losses = np.ones((64, 1000), "float32"), []
+    told = LambdaCallback(on_batch_end=lambda batch, logs: losses.append(logs["loss"]))
+    model.fit(ones, 0 * ones, batch_size=4, epochs=2, verbose=0, callbacks=[told])
+    assert len(set(losses)) > 24
+    assert np.mean(losses) == pytest.approx(1.0, abs=0.05)

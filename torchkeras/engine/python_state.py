@@ -54,8 +54,8 @@ class PythonState:
     """All that can be reached from `roots` by attributes, items, and the names that functions use, as it is now.
 
     Another object in the place of one is a change, and so is a tensor that lies elsewhere in memory, or one that is not
-    on `device` and was written to. Not seen: what code written in C holds, attributes of Python's modules, the items of
-    long lists. `generators`: those of torch among it.
+    on `device` and was written to. Not seen: what code written in C holds, what is reached by one of Python's modules
+    through another, the items of long lists. `generators`: those of torch among it.
     """
 
     def __init__(self, device: torch.device, *roots: Any):
@@ -107,6 +107,8 @@ def _readings(value: Any) -> Iterator[tuple[Collection[Any], Read]]:
         if not _is_ours(value):
             names = [name for name in value.__code__.co_names if name in value.__globals__]
             yield names, lambda: [value.__globals__.get(name) for name in names]
+            modules = [each for each in map(value.__globals__.get, names) if isinstance(each, ModuleType)]
+            yield from (_attributes_used(module, value) for module in modules if not _is_ours(module))
     elif isinstance(value, MethodType):
         yield ("self", "function"), lambda: (value.__self__, value.__func__)
     elif isinstance(value, partial):
@@ -126,6 +128,12 @@ def _attributes(held: Mapping[str, Any], names: Sequence[str]) -> list[Any]:
     return [*map(held.get, names), len(held)]
 
 
+def _attributes_used(module: ModuleType, function: FunctionType) -> tuple[Collection[Any], Read]:
+    """What a function may use of a module: it has the names of attributes as it has those of globals."""
+    names = [name for name in function.__code__.co_names if name in vars(module)]
+    return names, lambda: [vars(module).get(name) for name in names]
+
+
 def _closed_over(function: FunctionType) -> list[Any]:
     found = []
     for cell in function.__closure__ or ():
@@ -137,8 +145,9 @@ def _closed_over(function: FunctionType) -> list[Any]:
 
 
 def _is_ours(value: Any) -> bool:
-    """Whether a class or function is of this library, of torch or of Python: what such a one reads does not change."""
-    return (getattr(value, "__module__", None) or "").partition(".")[0] in ("torchkeras", "torch", "builtins", "abc")
+    """Whether a class, function or module is of this library, of torch or of Python: what it reads does not change."""
+    name = value.__name__ if isinstance(value, ModuleType) else getattr(value, "__module__", None) or ""
+    return name.partition(".")[0] in ("torchkeras", "torch", "numpy", "builtins", "abc")
 
 
 def _name(root: Any) -> str:
