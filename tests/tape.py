@@ -10,7 +10,12 @@ from torch.utils._pytree import tree_flatten, tree_map_only
 
 # Says nothing of it, and yet writes to the running statistics.
 WRITES_UNSAID = (torch.ops.aten.native_batch_norm.default,)
-LOOKS = (torch.ops.aten._local_scalar_dense.default, torch.ops.aten.nonzero.default, torch.ops.aten.equal.default)
+# Have the host wait for a device.
+LOOKS = {
+    *("_local_scalar_dense", "nonzero", "equal", "masked_select", "_unique2", "unique_dim", "unique_consecutive"),
+    *("repeat_interleave", "bincount"),
+}
+INDEXES = ("index", "index_put", "index_put_", "_index_put_impl_")
 
 
 def tensors_of(values):
@@ -35,9 +40,10 @@ class Recorder(TorchDispatchMode):
 
     def __torch_dispatch__(self, operation, types, args=(), kwargs=None):
         kwargs = kwargs or {}
-        if operation in LOOKS:
-            raise RuntimeError("operation not permitted when stream is capturing")
         given = tensors_of((args, kwargs))
+        name = operation._schema.name.partition("::")[2]
+        if name in LOOKS or (name in INDEXES and any(tensor.dtype is torch.bool for tensor in tensors_of(args[1]))):
+            raise RuntimeError("operation not permitted when stream is capturing")
         writes = operation._schema.is_mutable or operation in WRITES_UNSAID
         if writes:
             for tensor in given:

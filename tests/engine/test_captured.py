@@ -9,8 +9,8 @@ import torch
 from tape import tensors_of
 from test_jit import Graphs, alike, cnn, masked, mlp, penalized, recurrent, samples, trained
 
-from torchkeras import Input, Model
-from torchkeras.callbacks import Callback, LambdaCallback, LearningRateScheduler
+from torchkeras import Input, Model, clear_session, config
+from torchkeras.callbacks import BackupAndRestore, Callback, LambdaCallback, LearningRateScheduler
 from torchkeras.engine import auto, captured
 from torchkeras.engine.python_state import PythonState
 from torchkeras.layers import BatchNormalization, Dense, Dropout, GaussianNoise, Lambda, Layer
@@ -151,26 +151,61 @@ def stop_dropping(model, number):
     model.get_layer("dropout").train(bool(number % 2))
 
 
+def set_epsilon(model, number):
+    config.set_epsilon(0.1 + 0.01 * number)
+
+
 CHANGES = [
     *(set_rate, set_penalty, set_own_attribute, set_attribute_of_the_class, set_global, set_attribute_of_a_module),
-    *(set_what_is_closed_over, set_activation, move_weights, stop_dropping),
+    *(set_what_is_closed_over, set_activation, move_weights, stop_dropping, set_epsilon),
 ]
 
 
 @pytest.mark.parametrize("callback", [Change, ChangeByBatch])
 @pytest.mark.parametrize("change", CHANGES)
-def test_what_is_changed_in_python_counts_at_once(tape, change, callback):
+def test_what_is_changed_in_python_counts_at_once(tape, monkeypatch, change, callback):
     found = []
     for captures in (True, False):
         set_global(None, 0)
         set_attribute_of_a_module(None, 0)
+        monkeypatch.setitem(config._settings, "epsilon", 1e-7)
         found.append(
             trained(changeable, False, cuda_graph=captures, epochs=4, callbacks=[callback(change)], metrics=None)
         )
     alike(*found, **EXACT)
     assert tape.captures >= 3
+    monkeypatch.undo()
     unchanged = trained(changeable, False, epochs=4, metrics=None)
     assert unchanged[0]["loss"] != found[1][0]["loss"]  # it is a change
+
+
+def test_another_setting_is_a_change():
+    state = PythonState(torch.device("cpu"))
+    assert state.change() is None
+    with torch.autocast("cpu"):
+        assert state.change() == "a setting of torchkeras or torch"
+    assert state.change() is None
+
+
+class Slotted:
+    __slots__ = ("kept",)
+
+
+def test_what_a_state_sees():
+    held, slotted = {"list": list(range(600)), "long": list(range(2000)), "number": 1000.5}, Slotted()
+    slotted.kept = 1.5
+    state = PythonState(torch.device("cpu"), held, slotted)
+    assert state.change() is None
+    held["long"][5] = 0.5
+    assert state.change() is None  # as the docstring says
+    held["long"].append(1)
+    assert state.change() == "dict.long"
+    held["long"].pop()
+    held["list"][599] = 1.5
+    assert state.change() == "dict.list"
+    state = PythonState(torch.device("cpu"), held, slotted)
+    slotted.kept = 2.5
+    assert state.change() == "Slotted"
 
 
 def test_a_number_on_the_host_that_is_written_to_is_a_change():
@@ -201,14 +236,15 @@ def test_a_step_that_changes_what_it_reads_is_not_captured(tape):
     assert tape.replays == 0
 
 
-def test_what_waits_for_the_device_is_told(tape):
+@pytest.mark.parametrize("steps", [1, 2])
+def test_what_waits_for_the_device_is_told(tape, steps):
     inputs = Input((6,))
     model = Model(inputs, Dense(3)(Lambda(lambda x: x if x.is_meta or x.sum().item() else 2 * x)(inputs)))
-    model.compile("sgd", "mse", jit_compile=False, cuda_graph=True)
+    model.compile("sgd", "mse", jit_compile=False, cuda_graph=True, steps_per_execution=steps)
     weights = []
-    x = np.ones((12, 6), "float32")
+    x = np.ones((24, 6), "float32")
     message = (
-        r"^cuda_graph: the step cannot be captured \(operation not permitted when stream is capturing\). "
+        r"^cuda_graph: the (step|execution) cannot be captured \(operation not permitted when stream is capturing\). "
         "Compile the model with cuda_graph=False.$"
     )
     with pytest.raises(RuntimeError, match=message):
@@ -219,6 +255,7 @@ def test_what_waits_for_the_device_is_told(tape):
     for now, then in zip(model.get_weights(), weights[-1], strict=True):
         np.testing.assert_array_equal(now, then)
     assert len(weights) == 2
+    assert model.optimizer.iterations == 2 * steps
 
 
 def test_predictions_and_logs_have_memory_of_their_own(tape):
@@ -240,6 +277,16 @@ def test_predictions_and_logs_have_memory_of_their_own(tape):
     for one, other in zip(logs[:3], logs[3:], strict=True):
         np.testing.assert_allclose(one, other, **EXACT)
     assert (tape.captures, tape.replays) == (3, 4 + 4 + 4)
+
+
+def test_predictions_of_any_length_go_by_one_graph(tape):
+    model = cnn()
+    x, _ = samples(model, 4000)
+    expected = model.predict(x, batch_size=4)
+    model.compile("sgd", "mse", jit_compile=False, cuda_graph=True)
+    for count in (12, 4000, 16):
+        np.testing.assert_allclose(model.predict(x[:count], batch_size=4), expected[:count], **EXACT)
+    assert (tape.captures, tape.replays) == (1, 3 + 1000 + 4 - 2)
 
 
 def test_single_batches_are_captured_as_well(tape):
@@ -347,8 +394,9 @@ def test_several_steps_in_one_graph_give_the_numbers_of_single_ones(tape, make, 
         return trained(make, False, cuda_graph=captures, epochs=5, steps_per_execution=2, **given)
 
     alike(run(True), run(False), **EXACT)
-    # Of an epoch's five whole batches of 4, and one of 2, the third pair is of two sizes.
-    assert (tape.captures, tape.replays) == (2, 2 * 5 - 2 + 5 * 5 - 2)
+    # Of an epoch's five whole batches of 4, and one of 2, the third pair is of two sizes. Averages begin before.
+    assert tape.captures == 2
+    assert tape.replays in (2 * 5 - 2 + 5 * 5 - 2, 2 * 5 - 4 + 5 * 5 - 2)
 
 
 @pytest.mark.parametrize(
@@ -406,6 +454,58 @@ def test_several_compiled_steps_in_one_graph(tape, monkeypatch):
     alike(*runs)
     assert len(graphs.found) == 1
     assert Repeated.replays == 2 * 4 - 2 + 4 * 5 - 2
+
+
+def test_two_models_by_one_optimizer_in_turns(tape):
+    def run(captures):
+        torch.manual_seed(0)
+        optimizer, models = SGD(0.1), (mlp(), mlp())
+        for model in models:
+            model.compile(
+                optimizer, "sparse_categorical_crossentropy", jit_compile=False, cuda_graph=captures,
+                steps_per_execution=2,
+            )  # fmt: skip
+        x, y = samples(models[0], 40)
+        for _ in range(3):
+            for model in models:
+                model.fit(x, y, batch_size=4, epochs=2, verbose=0, shuffle=False)
+        return [weight for model in models for weight in model.get_weights()]
+
+    for mine, theirs in zip(run(True), run(False), strict=True):
+        np.testing.assert_allclose(mine, theirs, **EXACT)
+    assert tape.replays > 20
+
+
+class StoppedError(Exception):
+    pass
+
+
+@pytest.mark.parametrize("steps", [1, 2, 3])
+def test_a_captured_run_that_was_stopped_goes_on_to_the_same_weights(tape, tmp_path, steps):
+    def run(*callbacks):
+        clear_session()
+        torch.manual_seed(0)
+        model = dropping()
+        options = {"jit_compile": False, "cuda_graph": True, "steps_per_execution": steps}
+        model.compile(Adam(ExponentialDecay(0.01, 3, 0.5)), "sparse_categorical_crossentropy", ["acc"], **options)
+        x, y = samples(model, 58)
+        history = model.fit(x, y, batch_size=4, epochs=4, verbose=0, callbacks=list(callbacks)).history
+        return model.get_weights(), history["loss"], history["acc"]
+
+    def stop(batch, logs):
+        calls.append(batch)
+        if len(calls) == 17:
+            raise StoppedError
+
+    calls, backup = [], BackupAndRestore(tmp_path, save_freq=steps)
+    with pytest.raises(StoppedError):
+        run(backup, LambdaCallback(on_batch_end=stop))
+    found = run(BackupAndRestore(tmp_path, save_freq=steps))
+    expected = run()
+    assert found[1:] == expected[1:]
+    for mine, theirs in zip(found[0], expected[0], strict=True):
+        np.testing.assert_array_equal(mine, theirs)
+    assert tape.captures >= 3
 
 
 @pytest.mark.parametrize("name", ["beta_1", "clipnorm", "weight_decay", "epsilon"])

@@ -23,6 +23,10 @@ from torchkeras.engine.python_state import PythonState
 MOST_PLAIN = 8  # calls in succession, each of them since something had changed
 
 
+class CaptureError(RuntimeError):
+    """What was to be captured cannot be; nothing of it was done."""
+
+
 class CudaGraph:
     """What is queued inside `capture`, to be queued again by `replay`. `generators`: those whose numbers it draws."""
 
@@ -67,7 +71,7 @@ class Captured:
     def __call__(self, *given: Any, unwatched: bool = False) -> Any:
         """What `run` gives, which holds until the next call. `unwatched`: since the last one only such calls have run.
 
-        Raises RuntimeError for what cannot be captured, such as a function that waits for the device.
+        Raises CaptureError for a function that waits for the device, and the like.
         """
         if self._plain >= MOST_PLAIN:
             return self._run(*given)
@@ -105,13 +109,14 @@ class Captured:
 
     def _capture(self, given: Sequence[Any], kind: Any) -> None:
         assert self._state is not None
-        placed = [_cloned(part) for part in given]
+        with torch.inference_mode(False):  # so that the inputs of any call may be copied there
+            placed = [_cloned(part) for part in given]
         graph = CudaGraph(self._state.generators)
         try:
             self._found = graph.capture(lambda: self._run(*placed))
         except RuntimeError as error:
             cause = error.__context__ or error  # the end of a capture that has failed raises an error of its own
-            raise RuntimeError(
+            raise CaptureError(
                 f"cuda_graph: the {self._does} cannot be captured ({str(cause).strip().splitlines()[0]}). Compile the "
                 "model with cuda_graph=False."
             ) from error

@@ -30,7 +30,7 @@ class Learning(OneGraph[Learned]):
         makers = partial(whole, recipe), partial(in_two, recipe)
         plain = partial(learn, recipe, batch, late)
         return self.call(
-            recipe.direct, _tensors(batch), plain, *makers, more=(batch.size,), roots=read_by(recipe), alone=late
+            recipe.direct, tensors(batch), plain, *makers, more=(batch.size,), roots=read_by(recipe), alone=late
         )
 
     def kept(self, found: Learned) -> Learned:
@@ -46,7 +46,7 @@ class Scoring(OneGraph["tuple[torch.Tensor, Values]"]):
     def __call__(self, recipe: Recipe, batch: Batch) -> tuple[torch.Tensor, Values]:
         plain = partial(losses, recipe, batch)
         return self.call(
-            recipe.direct, _tensors(batch), plain, partial(_scored, recipe), more=(batch.size,), roots=read_by(recipe)
+            recipe.direct, tensors(batch), plain, partial(_scored, recipe), more=(batch.size,), roots=read_by(recipe)
         )
 
     def kept(self, found: tuple[torch.Tensor, Values]) -> tuple[torch.Tensor, Values]:
@@ -66,8 +66,8 @@ class Running(OneGraph["list[Any]"]):
         """The outputs."""
 
         def make(options: Options, changes: int) -> Callable[..., Any]:
-            def run(tensors: list[torch.Tensor]) -> list[Any]:
-                return as_list(self.direct.unobserved(tensors if len(tensors) > 1 else tensors[0]))
+            def run(given: list[torch.Tensor]) -> list[Any]:
+                return as_list(self.direct.unobserved(given if len(given) > 1 else given[0]))
 
             return in_parts(run, options)
 
@@ -112,7 +112,7 @@ def read_by(recipe: Recipe) -> tuple[Any, ...]:
     return recipe.network, recipe.targets, recipe.regularized, recipe.own_loss
 
 
-def _tensors(batch: Batch) -> tuple[Any, ...]:
+def tensors(batch: Batch) -> tuple[Any, ...]:
     return batch.inputs, batch.targets, batch.weights
 
 

@@ -6,12 +6,14 @@ import operator
 from collections import deque
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import partial
+from sys import intern
 from types import CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
+from torchkeras import config
 from torchkeras.engine.graph import Graph
 from torchkeras.engine.network import Network
 from torchkeras.engine.symbol import KerasTensor
@@ -29,20 +31,10 @@ LEFT_OUT = (vars(nn.Module()).keys() - {"training", "_parameters", "_buffers", "
 }
 # Of models what trains, and what a recipe has made steps of.
 OF_MODELS = LEFT_OUT | {
-    *(
-        "_functions",
-        "_sources",
-        "_recipe",
-        "_learn",
-        "_score",
-        "_unrolled",
-        "_running",
-        "_validated",
-        "_placed",
-        "_counts",
-    ),
+    *("_functions", "_sources", "_recipe", "_learn", "_score", "_unrolled", "_running"),
+    *("_validated", "_placed", "_counts", "history", "stop_training"),
     *("optimizer", "loss", "metrics", "weighted_metrics", "loss_weights", "sample_weight_mode", "target_tensors"),
-    *("on_nonfinite", "jit_compile", "cuda_graph", "steps_per_execution", "history", "stop_training"),
+    *("on_nonfinite", "jit_compile", "cuda_graph", "steps_per_execution"),
 }
 # Of optimizers what becomes of the numbers that a step is told.
 OF_OWN = {Network: OF_MODELS, Optimizer: {"iterations", "lr", "decay"}}
@@ -53,14 +45,15 @@ Read = Callable[[], Sequence[Any]]
 class PythonState:
     """All that can be reached from `roots` by attributes, items, and the names that functions use, as it is now.
 
-    Another object in the place of one is a change, and so is a tensor that lies elsewhere in memory, or one that is not
-    on `device` and was written to. Not seen: what code written in C holds, what is reached by one of Python's modules
-    through another, the items of long lists. `generators`: those of torch among it.
+    Another object in the place of one is a change, and so are another setting (`config.computing`), and a tensor that
+    lies elsewhere in memory, or that is not on `device` and was written to. Not seen: what code written in C holds,
+    what is reached by one of Python's modules through another, the items of long lists. `generators`: those of torch
+    among it.
     """
 
     def __init__(self, device: torch.device, *roots: Any):
         self.generators: list[torch.Generator] = []
-        self._device = device
+        self._device, self._settings = device, config.computing()
         self._held: list[tuple[str, Read, Sequence[Any]]] = []  # which keeps all of it alive: no id comes twice
         self._tensors: list[tuple[str, Tensor, Any]] = []
         seen: set[int] = set()
@@ -82,6 +75,8 @@ class PythonState:
 
     def change(self) -> str | None:
         """Where something is not what it was; None where all is."""
+        if config.computing() != self._settings:
+            return "a setting of torchkeras or torch"
         for place, read, held in self._held:
             found = read()
             if len(found) != len(held) or not all(map(operator.is_, found, held)):
@@ -89,7 +84,8 @@ class PythonState:
         return next((place for place, tensor, written in self._tensors if self._written(tensor) != written), None)
 
     def _written(self, tensor: Tensor) -> tuple[int, int]:
-        return tensor.data_ptr(), 0 if tensor.device == self._device else tensor._version
+        place = tensor.data_ptr() if tensor.layout is torch.strided else id(tensor)
+        return place, 0 if tensor.device == self._device else tensor._version
 
 
 def _readings(value: Any) -> Iterator[tuple[Collection[Any], Read]]:
@@ -98,12 +94,12 @@ def _readings(value: Any) -> Iterator[tuple[Collection[Any], Read]]:
         if not _is_ours(value):
             yield tuple(vars(value)), lambda: tuple(vars(value).values())
     elif isinstance(value, Mapping):
-        yield (*value, "length"), lambda: _limited(value.values(), len(value))
+        yield tuple(value), lambda: _limited(value.values(), len(value))
     elif isinstance(value, (list, tuple, set, frozenset, deque)):
         yield range(len(value)), lambda: _limited(value, len(value))
     elif isinstance(value, FunctionType):
         yield value.__code__.co_freevars, partial(_closed_over, value)
-        yield "defaults", lambda: (value.__defaults__, value.__kwdefaults__)
+        yield ("code", "defaults", "kwdefaults"), lambda: (value.__code__, value.__defaults__, value.__kwdefaults__)
         if not _is_ours(value):
             names = [name for name in value.__code__.co_names if name in value.__globals__]
             yield names, lambda: [value.__globals__.get(name) for name in names]
@@ -116,16 +112,23 @@ def _readings(value: Any) -> Iterator[tuple[Collection[Any], Read]]:
     elif hasattr(value, "__dict__"):
         left_out = next((names for kind, names in OF_OWN.items() if isinstance(value, kind)), LEFT_OUT)
         names = [name for name in vars(value) if name not in left_out]
-        yield (*names, "length"), partial(_attributes, vars(value), names)
+        yield names, partial(_attributes, vars(value), names)
         yield ("class",), lambda: (type(value),)
+    elif slots := [name for kind in type(value).__mro__ for name in getattr(kind, "__slots__", ())]:
+        yield slots, lambda: [getattr(value, name, None) for name in slots]
 
 
-def _limited(items: Collection[Any], length: int) -> list[Any]:
-    return [*(items if length <= LONGEST else ()), length]
+def _limited(items: Collection[Any], length: int) -> Sequence[Any]:
+    return list(items) if length <= LONGEST else [_word(length)]
 
 
 def _attributes(held: Mapping[str, Any], names: Sequence[str]) -> list[Any]:
-    return [*map(held.get, names), len(held)]
+    return [*map(held.get, names), _word(len(held))]
+
+
+def _word(count: int) -> str:
+    """A number as an object of which there is one alone."""
+    return intern(str(count))
 
 
 def _attributes_used(module: ModuleType, function: FunctionType) -> tuple[Collection[Any], Read]:

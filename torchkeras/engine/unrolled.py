@@ -12,12 +12,13 @@ from typing import Any
 
 import torch
 
+from torchkeras.engine.captured import CaptureError
 from torchkeras.engine.data import Batch
-from torchkeras.engine.graphed import in_two, read_by, whole
+from torchkeras.engine.graphed import in_two, read_by, tensors, whole
 from torchkeras.engine.loop import Executions, Sums, run_batch, together
-from torchkeras.engine.one_graph import Make, OneGraph, Options
+from torchkeras.engine.one_graph import OneGraph, Options
 from torchkeras.engine.recipe import Recipe, Step, Values
-from torchkeras.engine.steps import constrain, train_step
+from torchkeras.engine.steps import Learned, constrain, learn
 
 
 class Unrolled(OneGraph[Values]):
@@ -42,19 +43,22 @@ class Unrolled(OneGraph[Values]):
 
     def __call__(self, recipe: Recipe, batches: Sequence[Batch]) -> Values:
         optimizer, done = recipe.optimizer, recipe.optimizer.iterations
+        optimizer.follow(recipe.parameters)
         numbers = torch.tensor([optimizer.numbers(k) for k in range(self.steps)])
         device = batches[0].inputs[0].device
         if device.type == "cuda":
             numbers = numbers.pin_memory().to(device, non_blocking=True)
-        given = [part for batch in batches for part in (batch.inputs, batch.targets, batch.weights)]
-        found = self.call(
-            recipe.direct,
-            [*given, [numbers]],
-            lambda: together([(train_step(recipe, batch), batch.size) for batch in batches]),
-            *(partial(_steps, recipe, partial(make, recipe)) for make in (whole, in_two)),
-            more=[batch.size for batch in batches],
-            roots=(*read_by(recipe), optimizer),
-        )
+        given = [part for batch in batches for part in (batch.inputs, batch.targets, batch.weights)] + [[numbers]]
+        sizes = [batch.size for batch in batches]
+        plain = partial(_steps(recipe, partial(learn, recipe)), *given, *sizes)
+        if optimizer.use_ema and not done:  # the averages begin
+            return plain()
+        makers = (partial(_made, recipe, make) for make in (whole, in_two))
+        try:
+            found = self.call(recipe.direct, given, plain, *makers, more=sizes, roots=(*read_by(recipe), optimizer))
+        except CaptureError:
+            optimizer.iterations = done
+            raise
         optimizer.iterations = done + self.steps  # a replay counts nothing of Python's
         return found
 
@@ -62,18 +66,21 @@ class Unrolled(OneGraph[Values]):
         return {name: value.clone() for name, value in found.items()}
 
 
-def _steps(recipe: Recipe, make: Make, options: Options, changes: int) -> Callable[..., Values] | None:
-    """As many steps, one after the other, as there are sizes of batches; `make` makes what learns of a batch."""
-    learn = make(options, changes)
-    if learn is None:
-        return None
+def _made(recipe: Recipe, make: Any, options: Options, changes: int) -> Callable[..., Values] | None:
+    learns = make(recipe, options, changes)
+    return None if learns is None else _steps(recipe, lambda batch: learns(*tensors(batch), batch.size))
+
+
+def _steps(recipe: Recipe, learns: Callable[[Batch], Learned]) -> Callable[..., Values]:
+    """As many steps, one after the other, as there are sizes of batches."""
 
     def run(*given: Any) -> Values:
-        tensors = [part for part in given if isinstance(part, list)]
-        sizes, (numbers,) = given[len(tensors) :], tensors[-1]
+        parts = [part for part in given if isinstance(part, list)]
+        sizes, (numbers,) = given[len(parts) :], parts[-1]
         done = []
         for k, size in enumerate(sizes):
-            learned = learn(*tensors[3 * k : 3 * k + 3], size)
+            inputs, targets, weights = parts[3 * k : 3 * k + 3]
+            learned = learns(Batch(inputs, targets, weights, size))
             with torch.no_grad():
                 recipe.optimizer.apply_told(learned.gradients, numbers[k])
                 constrain(recipe)

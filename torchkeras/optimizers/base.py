@@ -146,6 +146,11 @@ class Optimizer(State):
         if any(group.moments for group in before) and any(place is not None for place in known):
             self._carry_over(before, known)
 
+    def follow(self, parameters: Sequence[Tensor]) -> None:
+        """Be bound to these, where another model has trained since."""
+        if parameters is not self._given:
+            self.bind(parameters)
+
     def exclude_from_weight_decay(
         self, var_list: Iterable[Any] | None = None, var_names: Iterable[str] | None = None
     ) -> None:
@@ -169,8 +174,7 @@ class Optimizer(State):
         `samples`: how many the gradients are the mean of; it counts when gradients accumulate. Returns whether the
         parameters were updated.
         """
-        if parameters is not self._given:
-            self.bind(parameters)
+        self.follow(parameters)
         with torch.no_grad():
             if self.gradient_accumulation_steps is not None:
                 self._accumulated.add(self._parameters, gradients, samples)
