@@ -16,6 +16,7 @@ import tempfile
 from dataclasses import dataclass, field, replace
 from multiprocessing import get_context
 from pathlib import Path
+from typing import Any
 
 import by_hand
 import loading
@@ -33,7 +34,12 @@ from torchkeras.engine import auto
 DOCUMENT = Path(__file__).parents[1] / "docs" / "performance.md"
 BEGIN, END = "<!-- benchmarks/suite.py -->\n", "<!-- end -->\n"
 TUNED = "tuned"
-OURS = {"torchkeras": False, "torchkeras auto": "auto"}
+OURS: dict[str, dict[str, Any]] = {"torchkeras": {"jit_compile": False}, "torchkeras auto": {"jit_compile": "auto"}}
+if torch.cuda.is_available():
+    OURS["captured"] = {"jit_compile": False, "cuda_graph": True}
+    OURS["captured, 8 steps"] = {**OURS["captured"], "steps_per_execution": 8}
+    OURS["compiled, captured"] = {"jit_compile": True, "cuda_graph": True}
+    OURS["captured, bfloat16"] = {**OURS["captured"], "policy": "mixed_bfloat16"}
 STEPS = {"mlp": 200, "cnn": 8, "resnet20": 3, "lstm": 60, "masked_lstm": 60, "transformer": 60, "embeddings": 200}
 STEPS |= {"evaluate": 600, "predict": 600}
 WARM_UP_STEPS = 34  # "auto" looks at every 16th step whether to measure
@@ -43,15 +49,20 @@ ALIKE = 0.25  # as far as losses may come apart, where the order of samples and 
 
 
 def contenders(name: str, steps: int, pythons: dict[str, str]) -> tuple[list[Contender], list[Peer]]:
-    """Everyone, the tuned loop first."""
-    workload = WORKLOADS[name]
+    """Everyone, the tuned loop first; on a CUDA device, where there is one, ours also captured and in bfloat16."""
+    workload, device = WORKLOADS[name], "cuda" if torch.cuda.is_available() else "cpu"
     x, y = workloads.samples(workload, steps)
-    resident, target = [torch.from_numpy(array) for array in x], torch.from_numpy(y)
+    resident, target = [torch.from_numpy(array).to(device) for array in x], torch.from_numpy(y).to(device)
     found, weights = [], {}
     for kind, setting in OURS.items():
         torch.manual_seed(0)
         torchkeras.clear_session()
-        model = workloads.compiled(workload.network(torchkeras), jit_compile=setting)
+        policy, options = setting.get("policy", "float32"), {k: v for k, v in setting.items() if k != "policy"}
+        if policy != "float32" and workload.mode != "fit":
+            continue
+        torchkeras.mixed_precision.set_global_policy(policy)
+        model = workloads.compiled(workload.network(torchkeras), **options)
+        torchkeras.mixed_precision.set_global_policy("float32")
         weights = weights or workloads.weights_of(model)
         workloads.set_weights(model, weights)
         epoch = lambda model=model: workloads.keras_epoch(model, workload, resident, target)  # noqa: E731
@@ -59,7 +70,7 @@ def contenders(name: str, steps: int, pythons: dict[str, str]) -> tuple[list[Con
             Contender(kind, timed(epoch), is_ready=lambda model=model: not getattr(model._learn, "tries", False))
         )
     loops = {TUNED: by_hand.Loop, "idiomatic": by_hand.Idiomatic, "tuned, torch.compile": by_hand.Compiled}
-    made = [Contender(kind, timed(loop(name, workload, x, y, weights, "cpu").epoch)) for kind, loop in loops.items()]
+    made = [Contender(kind, timed(loop(name, workload, x, y, weights, device).epoch)) for kind, loop in loops.items()]
     peers = [Peer(kind, python, name, steps, weights, PATIENCE) for kind, python in pythons.items()]
     return [*made, *found, *(Contender(peer.kind, peer.epoch) for peer in peers)], peers
 
@@ -173,7 +184,8 @@ def main() -> None:
         print(name, ratios[name], "seconds of compiling:", compiling[name], flush=True)
     loaded = {} if chosen.only else {"load_model, 553 MB": loads(chosen.rounds)}
     left_out = ", ".join(kind for kind in PEERS if kind not in pythons) or "none"
-    machine = f"torch {torch.__version__}, {torch.get_num_threads()} threads"
+    device = torch.cuda.get_device_name() if torch.cuda.is_available() else f"{torch.get_num_threads()} threads"
+    machine = f"torch {torch.__version__}, {device}"
     text = (
         f"{machine}, {chosen.processes} times {chosen.rounds} rounds; left out: {left_out}.\n\n"
         f"{table(ratios)}\nSeconds of compiling, before the first of these rounds:\n\n{table(compiling)}"

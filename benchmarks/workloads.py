@@ -180,9 +180,9 @@ def set_weights(model: Any, weights: Weights) -> None:
             layer.set_weights(weights[layer.name])
 
 
-def compiled(model: Any, jit_compile: Any = False) -> Any:
+def compiled(model: Any, jit_compile: Any = False, **options: Any) -> Any:
     loss, metrics = "sparse_categorical_crossentropy", ["accuracy"]
-    model.compile(optimizer="adam", loss=loss, metrics=metrics, jit_compile=jit_compile)
+    model.compile(optimizer="adam", loss=loss, metrics=metrics, jit_compile=jit_compile, **options)
     return model
 
 
