@@ -1,7 +1,8 @@
 """Train, test and predict steps by graphs: of torch.compile, captured as CUDA graphs, or both.
 
 That of a train step has the forward pass, loss, gradients and metrics. The optimizer's update stays outside: it is one
-fused kernel already, in a graph it is no faster, and here a changed learning rate changes nothing in any graph.
+fused kernel already, in a graph it is no faster, and here a changed learning rate changes nothing in any graph. Several
+steps in one graph have theirs inside: `engine.unrolled`.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Calls by one graph of torch.compile, made for tensors of one kind; other calls as they would be without it.
+"""Calls by one graph, of torch.compile, captured, or both, for tensors of one kind; others as they would be without it.
 
 A graph is made for tensors of the shapes that come first. Others, such as those of a smaller last batch, go without it,
-and so does every call while a hook observes a layer. What a callback changes in Python (`layer.rate = 0.3`) torch sees,
-and compiles anew. Random numbers are drawn in other ways than without a graph.
+and so does every call while a hook observes a layer. What a callback changes in Python (`layer.rate = 0.3`) is seen,
+and the graph is made anew. A compiled graph draws random numbers in other ways than operations by themselves.
 """
 
 from __future__ import annotations
