@@ -102,7 +102,7 @@ def run_unrolled(
 ) -> None:
     """As `run_epoch`, as many batches at a time as are unrolled; those left at the end one by one."""
     for some in _several(batches, unrolled.steps):
-        if len(some) == unrolled.steps:
+        if len(some) == unrolled.steps and unrolled.takes(recipe):  # a hook may have set another option
             hooks.begin(sums.batches, some[0].size)
             values = unrolled(recipe, some)
             sizes = [batch.size for batch in some]
