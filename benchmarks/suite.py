@@ -57,7 +57,8 @@ def contenders(name: str, steps: int, pythons: dict[str, str]) -> tuple[list[Con
     for kind, setting in OURS.items():
         torch.manual_seed(0)
         torchkeras.clear_session()
-        policy, options = setting.get("policy", "float32"), {k: v for k, v in setting.items() if k != "policy"}
+        options = dict(setting)
+        policy = options.pop("policy", "float32")
         if policy != "float32" and workload.mode != "fit":
             continue
         torchkeras.mixed_precision.set_global_policy(policy)

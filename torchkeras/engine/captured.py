@@ -77,7 +77,7 @@ class Captured:
             return self._run(*given)
         if not (unwatched and self._graph) and self._changed():
             return self._anew(given)
-        kind = _kind(given)
+        kind = kind_of(given)
         if self._graph is None:
             self._capture(given, kind)
         elif kind != self._kind:
@@ -131,10 +131,7 @@ def _tensors(given: Sequence[Any]) -> list[Tensor]:
     return [tensor for part in given if isinstance(part, list) for tensor in part if tensor is not None]
 
 
-def _kind(given: Sequence[Any]) -> list[Any]:
-    """Shapes and types of tensors, and all else as it is."""
-    return [[_shape_and_type(tensor) for tensor in part] if isinstance(part, list) else part for part in given]
-
-
-def _shape_and_type(tensor: Tensor | None) -> Any:
-    return None if tensor is None else (tensor.shape, tensor.dtype)
+def kind_of(given: Sequence[Any]) -> list[Any]:
+    """Shapes and types of the tensors in lists."""
+    parts = (part for part in given if isinstance(part, list))
+    return [None if tensor is None else (tensor.shape, tensor.dtype) for part in parts for tensor in part]

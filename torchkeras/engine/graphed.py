@@ -72,8 +72,8 @@ class Running(OneGraph["list[Any]"]):
 
             return in_parts(run, options)
 
-        plain = lambda: as_list(self.direct.run(inputs))  # noqa: E731
-        return self.call(self.direct, [as_list(inputs)], plain, make, roots=[self._network])
+        given, roots = [as_list(inputs)], [self._network]
+        return self.call(self.direct, given, lambda: as_list(self.direct.run(inputs)), make, roots=roots)
 
     def kept(self, found: list[Any]) -> list[Any]:
         return [output.clone() for output in found]

@@ -15,7 +15,7 @@ from typing import Any, Generic, TypeVar
 
 import torch
 
-from torchkeras.engine.captured import Captured
+from torchkeras.engine.captured import Captured, kind_of
 from torchkeras.engine.direct import Direct
 from torchkeras.engine.tracing import islands
 
@@ -107,7 +107,7 @@ class OneGraph(Generic[Result]):
         """Whether a call goes by the graph: the second in succession of one kind makes it, the first what it needs."""
         if self._given_up or direct.observed():
             return False
-        kind = () if self._options and self._options["dynamic"] else _kind(given)
+        kind = () if self._options and self._options["dynamic"] else kind_of(given)
         again = kind == self._kind
         if self._run is None:
             self._kind = kind
@@ -205,7 +205,3 @@ def _first_line(error: Exception | None) -> str:
 
 def _is_on_cuda(given: Sequence[Tensors]) -> bool:
     return all(tensor is None or tensor.is_cuda for tensor in given[0])
-
-
-def _kind(given: Sequence[Tensors]) -> Any:
-    return [None if tensor is None else (tensor.shape, tensor.dtype) for part in given for tensor in part]

@@ -32,12 +32,11 @@ class SGD(Optimizer):
     nesterov: bool = False
 
     moment_names = ("moments",)
+    takes_tensors = True
 
     @property
     def keeps_moments(self) -> bool:
         return self.momentum > 0
-
-    takes_tensors = True
 
     def step(self, group: Group, gradients: list[Tensor], rate: Any) -> None:
         if self.momentum and isinstance(rate, Tensor):  # of the numbers below only the first could be a tensor
