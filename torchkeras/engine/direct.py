@@ -15,6 +15,7 @@ from torch import nn
 from torch.nn.modules.module import _has_any_global_hook as has_any_global_hook
 
 from torchkeras.engine.layer import Layer
+from torchkeras.engine.modes import in_mode
 from torchkeras.engine.shapes import said_with_forward
 
 HOOKS = ("_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_pre_hooks")
@@ -54,12 +55,17 @@ class StandIn:
     """What a generated function asks of a layer."""
 
     def __init__(self, layer: Layer):
-        self.run = direct(layer)
+        self._layer, self.run = layer, direct(layer)
         self.overwrite = (layer.in_place() if said_with_forward(layer, "in_place") else None) or self.run
         early = layer.before_relu() if said_with_forward(layer, "before_relu") else None
         self.unrectified, self.leaves_relu = early or self.run, early is not None
         self.logits, self.compute_mask = layer.logits, layer.compute_mask
         self.activity_regularizer = getattr(layer, "activity_regularizer", None)
+
+    def run_in_mode(self, training: bool, *args: Any, **kwargs: Any) -> Any:
+        """As `run`, with the layer and all inside in training mode or not."""
+        with in_mode(self._layer, training):
+            return self.run(*args, **kwargs)
 
     def rectified(self, maker: StandIn, inputs: Any) -> Any:
         """What `run` gives of what `maker` would give, had it not left its relu to be done here."""

@@ -83,7 +83,8 @@ def merged(network: Network, samples: float = inf) -> Network:
     for fold in folds(network, samples):
         instead[fold.layer], instead[fold.norm] = fold.both, NOTHING
     for layer in network.layers:
-        if isinstance(layer, Network) and (inner := merged(layer, samples)) is not layer:
+        follows = isinstance(layer, Network) and not _has_own_mode(network, layer)
+        if follows and (inner := merged(layer, samples)) is not layer:
             instead[layer] = inner
     if not instead:
         return network
@@ -104,13 +105,20 @@ def frozen(network: Network, copied: dict[int, Any] | None = None) -> Network:
     layers = network._graphed.layers
     both = {layer: fold.both for fold in found for layer in (fold.layer, fold.norm)}
     copies = [
-        frozen(layer, copied) if isinstance(layer, Network) else copy.deepcopy(both.get(layer, layer), copied)
+        frozen(layer, copied)
+        if isinstance(layer, Network) and not _has_own_mode(network, layer)
+        else copy.deepcopy(both.get(layer, layer), copied)
         for layer in layers
     ]
     gaps = {layers.index(fold.norm): layers.index(fold.layer) for fold in found}
     made = Network(name=network.name)
     made._take(graph.rebuild(copies, graph.bridged(graph.edges(network._graphed), gaps)))  # type: ignore[arg-type]
     return made.eval().requires_grad_(False)
+
+
+def _has_own_mode(network: Network, layer: Layer) -> bool:
+    """Whether some call of a layer says by itself whether it is in training."""
+    return any("training" in node.arguments for node in network._graphed.nodes_of(layer))
 
 
 def folds(network: Network, samples: float = inf) -> list[Fold]:

@@ -15,7 +15,9 @@ from torchkeras.engine.direct import StandIns
 from torchkeras.engine.graph import Graph
 from torchkeras.engine.input import InputLayer
 from torchkeras.engine.layer import Layer
+from torchkeras.engine.owner import WeightOwner, distinct
 from torchkeras.engine.precision import taken
+from torchkeras.engine.structure import leaves
 from torchkeras.engine.symbol import KerasTensor, Node, Shape, as_list, unpacked
 from torchkeras.engine.weight import Variable
 from torchkeras.policy import DTypePolicy, policy_of
@@ -177,7 +179,7 @@ class Network(Layer, abstract=True):
             outputs, output_masks = node.layer.infer(
                 tensors if isinstance(node.inputs, (list, tuple)) else tensors[0], [m for _, m in pairs], node.arguments
             )
-            found.update(zip(node.output_tensors, zip(as_list(outputs), output_masks, strict=True), strict=True))
+            found.update(zip(node.output_tensors, zip(leaves(outputs), output_masks, strict=True), strict=True))
         results = [found[tensor] for tensor in self._graphed.outputs]
         copies = [KerasTensor(tensor.shape, tensor.dtype) for tensor, _ in results]
         return unpacked(copies), [mask for _, mask in results]
@@ -237,7 +239,7 @@ class Network(Layer, abstract=True):
             if node.input_tensors:
                 masks = [tensor._keras_mask for tensor in node.input_tensors]
                 outputs, _ = node.layer.infer(node.inputs, masks, node.arguments)
-                for tensor, found in zip(node.output_tensors, as_list(outputs), strict=True):
+                for tensor, found in zip(node.output_tensors, leaves(outputs), strict=True):
                     tensor.dtype = found.dtype
         self._functions, self._sources = {}, {}
         self._function(Variant(masked=(False,) * len(self.inputs)))
@@ -322,17 +324,21 @@ class Network(Layer, abstract=True):
         """Whether any layer carries state from batch to batch."""
         return any(layer.stateful for layer in self.layers)
 
-    def _sublayers(self) -> list[Layer]:
-        return self.layers
+    def _sublayers(self) -> list[WeightOwner]:
+        return self._with_others(self.layers)
 
-    def _sublayers_of_keras1(self) -> list[Layer]:
-        return self.layers_of_keras1
+    def _sublayers_of_keras1(self) -> list[WeightOwner]:
+        return self._with_others(self.layers_of_keras1)
+
+    def _with_others(self, layers: list[Layer]) -> list[WeightOwner]:
+        """The layers of the graph, then those that the model holds beside it, as attributes."""
+        return list(dict.fromkeys([*layers, *super()._sublayers()]))
 
     def _ordered_weights(self) -> list[Variable]:
         # get_weights follows the layers (those of a model that only Keras 1 has, in its order); `weights` lists those
         # that train first.
-        variables = [variable for layer in self.layers_of_keras1 for variable in layer.weights]
-        return list({(id(v.layer), v.paths): v for v in variables}.values())
+        variables = [variable for layer in self._sublayers_of_keras1() for variable in layer.weights]
+        return distinct([*variables, *self._own_variables()])
 
     def count_params(self) -> int:
         """The number of scalars in all weights, a shared one counted once."""

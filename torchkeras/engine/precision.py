@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor
 
+from torchkeras.engine.structure import mapped, put_together, taken_apart
 from torchkeras.engine.symbol import KerasTensor, dtype_of
 from torchkeras.losses.shared import HALF_TYPES, carried
 
@@ -94,17 +95,15 @@ def follows_policy(layer: Layer) -> bool:
     return not layer._is_part and (weight is None or weight.dtype is dtype_of(layer.variable_dtype))
 
 
-def by_policy(layer: Layer, compute: Callable[..., Any], inputs: Any, *args: Any, **kwargs: Any) -> Any:
+def by_policy(layer: Layer, compute: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """What `compute` gives for inputs in the layer's type, in that type: a call outside of a graph."""
-    several = isinstance(inputs, (list, tuple))
-    tensors = list(inputs) if several else [inputs]
+    form, tensors = taken_apart((args, kwargs))
+    first, dtype = tensors[0].device.type, dtype_of(layer.compute_dtype)
     tensors = [typed(tensor, taken_type(layer, tensor, index)) for index, tensor in enumerate(tensors)]
-    device, dtype = tensors[0].device.type, dtype_of(layer.compute_dtype)
+    args, kwargs = put_together(form, tensors)
     # On `meta`, where a shape is found, the weights have the compute type already.
-    with torch.autocast(device, dtype) if is_mixed(layer) and device != "meta" else nullcontext():
-        outputs = compute(tensors if several else tensors[0], *args, **kwargs)
+    with torch.autocast(first, dtype) if is_mixed(layer) and first != "meta" else nullcontext():
+        outputs = compute(*args, **kwargs)
     if not (is_mixed(layer) and layer._casts_outputs):
         return outputs
-    if isinstance(outputs, (list, tuple)):
-        return [typed(output, dtype) if output.is_floating_point() else output for output in outputs]
-    return typed(outputs, dtype) if outputs.is_floating_point() else outputs
+    return mapped(outputs, lambda output: typed(output, dtype) if output.is_floating_point() else output)

@@ -131,7 +131,7 @@ class BatchNormalization(Channelwise):
     mode: Annotated[Any, one_of(0, 1, 2), NEWER] = 0
 
     moving_mean = weight("norm.running_mean", trainable=False)
-    moving_variance = weight("norm.running_var", trainable=False)
+    moving_variance = weight("norm.running_var", trainable=False, beside="norm.num_batches_tracked")
 
     @property
     def native_layout(self) -> Layout:

@@ -16,6 +16,7 @@ from torchkeras import bytecode, registry
 from torchkeras.engine.graph import Graph
 from torchkeras.engine.layer import Layer
 from torchkeras.engine.network import Network
+from torchkeras.engine.structure import POSITIONAL, Slot, bound, decoded, encoded, leaves, taken_apart
 from torchkeras.engine.symbol import KerasTensor, Node, as_list, node_of, unpacked
 from torchkeras.saving.errors import ArchitectureError
 from torchkeras.saving.files import json_text
@@ -43,7 +44,7 @@ def graph_config(name: str, graph: Graph) -> dict[str, Any]:
         return [*places[node_of(tensor)], tensor._keras_history.tensor_index]
 
     def call(node: Node) -> list[Any]:
-        return [[*place(tensor), dict(node.arguments)] for tensor in node.input_tensors]
+        return [[*place(tensor), encoded(node.arguments)] for tensor in node.input_tensors]
 
     layers = [
         {
@@ -152,7 +153,15 @@ def _call(
             )
     tensors = [made[source, k][output] for source, k, output, *_ in call]
     arguments = {key: value for item in call for key, value in (item[3] if len(item) > 3 else {}).items()}
-    return as_list(layer(unpacked(tensors), **arguments))
+    if POSITIONAL not in arguments:
+        return leaves(layer(unpacked(tensors), **arguments))
+    found = decoded(arguments)
+    if not all(slot.index in range(len(tensors)) for slot in taken_apart(found, Slot)[1]):
+        raise ArchitectureError(
+            f"Call {index} of layer {name!r} has {len(tensors)} tensors; it names {short(arguments)}."
+        )
+    args, named = bound(tensors, found)
+    return leaves(layer(*args, **named))
 
 
 def to_json(model: Layer, **options: Any) -> str:

@@ -14,6 +14,7 @@ from torchkeras.engine.graph import Graph
 from torchkeras.engine.layer import OWN_PACKAGE, Layer
 from torchkeras.engine.network import Network
 from torchkeras.engine.operation import Operation
+from torchkeras.engine.structure import POSITIONAL, bound
 from torchkeras.engine.symbol import KerasTensor, Node, dtype_name, node_of
 from torchkeras.layers.attention import MASKS, Attending, Attention
 from torchkeras.layers.bidirectional import Bidirectional
@@ -298,6 +299,9 @@ def _call(layer: Layer, node: Node, tensors: list[Plain]) -> Plain:
     if isinstance(layer, (Recurrent, Bidirectional)):
         states = {"initial_state": tensors[1:]} if len(tensors) > 1 else {}
         return {"args": tensors[:1], "kwargs": {**given, **states}}
+    if POSITIONAL in node.arguments:
+        args, kwargs = bound(tensors, node.arguments)
+        return {"args": list(args), "kwargs": kwargs}
     several = isinstance(node.inputs, (list, tuple))
     return {"args": [tensors if several else tensors[0]], "kwargs": given}
 
