@@ -30,7 +30,7 @@ class WeightOwner(nn.Module):
     _trainable: bool
     _frozen: bool  # not trainable, or part of something that is not
 
-    def initializer_of(self, option: str) -> Any:
+    def _initializer_of(self, option: str) -> Any:
         """The initializer of a declared weight: the option `<option>_initializer`."""
         return getattr(self, f"{option}_initializer", None)
 
@@ -113,7 +113,7 @@ class WeightOwner(nn.Module):
         return [*self.trainable_weights, *self.non_trainable_weights]
 
     @property
-    def weights_of_keras1(self) -> list[Variable]:
+    def _weights_of_keras1(self) -> list[Variable]:
         """All weights in the order of Keras 1's files: branch by branch, where a model inside begins with several."""
         return [*self._select(True, of_keras1=True), *self._select(False, of_keras1=True)]
 

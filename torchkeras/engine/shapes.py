@@ -48,22 +48,18 @@ def overrides(layer: Layer, method: str) -> bool:
     return getattr(type(layer), method) is not first.__dict__[method]
 
 
-def said_with_forward(layer: Layer, name: str) -> bool:
-    """Whether the class that has the layer's `forward`, or one derived from it, says `name`: so it is true of it."""
-    return name in vars(next(kind for kind in type(layer).__mro__ if {name, "forward"} & vars(kind).keys()))
-
-
 def _told(layer: Layer, inputs: Any) -> Any:
     """Outputs whose shape needs no run: the input's, or what the layer's own `compute_output_shape` says; else None."""
     first = as_list(inputs)[0]
-    if layer.keeps_shape and not layer._by_call and first.dtype.is_floating_point:
+    facts = layer._facts
+    if facts.keeps_shape and not layer._by_call and first.dtype.is_floating_point:
         return KerasTensor(first.shape, first.dtype)
-    by_arithmetic = not isinstance(inputs, (list, tuple)) and said_with_forward(layer, "shape_from")
+    by_arithmetic = not isinstance(inputs, (list, tuple)) and facts.says("shape_from")
     if not (by_arithmetic or overrides(layer, "compute_output_shape")):
         return None
     given: Any = [t.shape for t in inputs] if isinstance(inputs, (list, tuple)) else first.shape
     try:
-        found: Any = layer.shape_from(given) if by_arithmetic else layer.compute_output_shape(given)
+        found: Any = facts.shape_from(given) if by_arithmetic else layer.compute_output_shape(given)
     except ValueError as error:
         raise ValueError(f"{type(layer).__name__} {layer.name!r}: {error}") from error
     dtype = first.dtype if first.dtype.is_floating_point else getattr(torch, layer.compute_dtype)

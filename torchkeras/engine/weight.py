@@ -139,7 +139,7 @@ class Variable:
             declaration.paths_in(layer),
             declaration.arrangement(layer),
             declaration.trainable,
-            layer.initializer_of(option),
+            layer._initializer_of(option),
             getattr(layer, f"{option}_regularizer", None),
             getattr(layer, f"{option}_constraint", None),
             declaration.plus,
