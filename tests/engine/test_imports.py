@@ -28,6 +28,7 @@ ORDER = [
         "engine.layout",
         "engine.symbol",
         "engine.precision",
+        "engine.facts",
         "engine.spec",
         "engine.options",
         "engine.weight",

@@ -18,7 +18,7 @@ import torch
 from torchkeras.engine.graph import Graph
 from torchkeras.engine.layout import Layout, axis_channels_first, to_channels_first, to_keras
 from torchkeras.engine.precision import is_mixed, taken_type, typed
-from torchkeras.engine.shapes import overrides, said_with_forward
+from torchkeras.engine.shapes import overrides
 from torchkeras.engine.structure import POSITIONAL, Slot, is_flat, leaves, of_first
 from torchkeras.engine.symbol import KerasTensor, Node, unpacked
 
@@ -82,7 +82,9 @@ def masks_of(graph: Graph, masked: tuple[bool, ...]) -> dict[KerasTensor, KerasT
     }
     for node in graph.nodes:
         if node.input_tensors:
-            _, masks = node.layer.infer(node.inputs, [found[tensor] for tensor in node.input_tensors], node.arguments)
+            _, masks = node.layer._infer_outputs(
+                node.inputs, [found[tensor] for tensor in node.input_tensors], node.arguments
+            )
             found.update(zip(node.output_tensors, masks, strict=True))
     return found
 
@@ -174,7 +176,7 @@ class _Writer:
 
     def _layouts(self, node: Node) -> tuple[Layout, Layout, str]:
         """The order that the inputs must have, the order the outputs come in, and an argument that tells the axis."""
-        kind, tensors = node.layer.layout, node.input_tensors
+        kind, tensors = node.layer._facts.layout, node.input_tensors
         if kind in (Layout.ANY, Layout.AXIS):
             alike = len({tensor.ndim for tensor in tensors}) == 1
             first = any(self.natural[tensor] is Layout.CHANNELS_FIRST for tensor in tensors)
@@ -210,15 +212,15 @@ class _Writer:
             return
         mixed = is_mixed(layer)
         if outputs[0] in self.raw:
-            method = "logits"
+            method = "_call_logits"
         elif outputs[0] in self.unrectified:
-            method = "unrectified"
+            method = "_call_unrectified"
         elif node.input_tensors[0] in self.unrectified:
-            method, text = "rectified", f"{self._path(node.inbound_layers[0])}, {text}"
+            method, text = "_call_rectified", f"{self._path(node.inbound_layers[0])}, {text}"
         else:
-            method = "overwrite" if self._overwrites(node, taken) else "run"
+            method = "_call_overwriting" if self._overwrites(node, taken) else "_call_module"
         if training is not None:
-            method, text = "run_in_mode", f"{training}, {text}"
+            method, text = "_call_in_mode", f"{training}, {text}"
         call, region = f"{self._path(layer)}.{method}({text})", layer.compute_dtype if mixed else ""
         if not is_flat(node.outputs):
             call = f"leaves({call})" if len(outputs) > 1 else f"leaves({call})[0]"
@@ -246,13 +248,12 @@ class _Writer:
 
     def _overwrites(self, node: Node, taken: Layout) -> bool:
         """Whether a node may put its output where its first input is: nothing else needs that."""
-        if node.layer.in_place() is None:
+        if node.layer._facts.in_place() is None:
             return False
         first, *others = node.input_tensors
         maker = first._keras_history.layer
         return (
-            said_with_forward(maker, "overwritable")
-            and maker.overwritable
+            maker._facts.overwritable
             and self._for_one_alone(first)
             and all(other.shape == first.shape for other in others)
             and taken_type(node.layer, first, 0) is first.dtype
@@ -261,16 +262,11 @@ class _Writer:
 
     def _rectifies(self, node: Node) -> bool:
         """Whether a node may do the relu that its input ends in: for less, since it has fewer values."""
-        if not node.layer.commutes_with_relu or not said_with_forward(node.layer, "commutes_with_relu"):
+        if not node.layer._facts.commutes_with_relu:
             return False
         (tensor,) = node.input_tensors
         maker = tensor._keras_history.layer
-        return (
-            said_with_forward(maker, "before_relu")
-            and maker.before_relu() is not None
-            and self._for_one_alone(tensor)
-            and tensor not in self.raw
-        )
+        return maker._facts.before_relu() is not None and self._for_one_alone(tensor) and tensor not in self.raw
 
     def _for_one_alone(self, tensor: KerasTensor) -> bool:
         """Whether nothing but one node looks at a tensor."""
@@ -282,7 +278,7 @@ class _Writer:
         result, losses = self._new(), self._new()
         masks = [self._new() for _ in node.output_tensors]
         self.lines.append(
-            Line(f"{self._path(node.layer)}.run({text}, details=True)", uses, (result,), comment, region="")
+            Line(f"{self._path(node.layer)}._call_module({text}, details=True)", uses, (result,), comment, region="")
         )
         several = len(made) > 1
         for index, (value, mask, tensor) in enumerate(zip(made, masks, node.output_tensors, strict=True)):
@@ -329,7 +325,7 @@ def _argument(texts: list[str], several: bool) -> str:
 def runs_in_mode(node: Node) -> bool:
     """Whether a call says that all in the layer is in training or not, rather than the layer's own code alone."""
     return "training" in node.arguments and (
-        "training" not in node.layer._call_parameters or bool(node.layer._modules) and node.layer._is_users
+        "training" not in node.layer._call_parameters or (bool(node.layer._modules) and node.layer._is_users)
     )
 
 

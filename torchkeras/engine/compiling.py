@@ -187,7 +187,12 @@ class Compiling(Extending, abstract=True):
 
     @property
     def metrics_names(self) -> list[str]:
-        """The names of the numbers that `evaluate` and `train_on_batch` return, in their order."""
+        """The names of the numbers that `evaluate` and `train_on_batch` return, in their order.
+
+        None are known, and the list is empty, before the model is compiled and built.
+        """
+        if self.optimizer is None or self._graph is None:
+            return []
         recipe = self._ready()
         return reported_names(list(recipe.targets)) + list(recipe.added_metrics)
 

@@ -1,4 +1,4 @@
-"""A layer of the user's run on `meta`: whatever tensors its code touches, nothing is computed and nothing is changed."""
+"""A user's layer run on `meta`: whatever tensors its code touches, nothing is computed and nothing is changed."""
 
 from __future__ import annotations
 

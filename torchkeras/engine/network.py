@@ -12,6 +12,7 @@ from torchkeras.engine import codegen, graph, notebook, summary
 from torchkeras.engine.added import ADDED
 from torchkeras.engine.codegen import Variant
 from torchkeras.engine.direct import StandIns
+from torchkeras.engine.facts import Facts
 from torchkeras.engine.graph import Graph
 from torchkeras.engine.input import InputLayer
 from torchkeras.engine.layer import Layer
@@ -23,6 +24,10 @@ from torchkeras.engine.weight import Variable
 from torchkeras.policy import DTypePolicy, policy_of
 
 
+class NotBuiltError(RuntimeError, AttributeError):
+    """A model has no graph yet. `hasattr` and `inspect.getmembers` pass over the properties that need one."""
+
+
 class Network(Layer, abstract=True):
     """Layers between symbolic inputs and outputs. `model(x)` computes; on symbolic tensors it is a layer.
 
@@ -31,8 +36,18 @@ class Network(Layer, abstract=True):
 
     _declares_options = True
     supports_masking = True
-    casts = False  # each layer inside does by itself
     _graph: Graph | None = None
+
+    class _Facts(Facts):
+        casts = False  # each layer inside does by itself
+
+        def direct(self) -> Callable[..., Any]:
+            network, layers = self.layer, StandIns(self.layer._modules)
+
+            def run(*inputs: Any, mask: Any = None, details: bool = False, logits: tuple[int, ...] = ()) -> Any:
+                return network._over(layers, inputs, mask, details, logits)
+
+            return run
 
     def __init__(self, name: str | None = None, trainable: bool = True):
         self._functions: dict[Variant, Any] = {}
@@ -105,7 +120,7 @@ class Network(Layer, abstract=True):
     @property
     def _graphed(self) -> Graph:
         if self._graph is None:
-            raise RuntimeError(
+            raise NotBuiltError(
                 f"{type(self).__name__} {self.name!r} has no graph yet: its first layer needs an input_shape, or call "
                 "the model on data, or call build(input_shape)."
             )
@@ -125,14 +140,6 @@ class Network(Layer, abstract=True):
         number, to give without the activation that they end in. Raises ValueError when the number of inputs is another.
         """
         return self._over(self, inputs, mask, details, logits)
-
-    def direct(self) -> Callable[..., Any]:
-        layers = StandIns(self._modules)
-
-        def run(*inputs: Any, mask: Any = None, details: bool = False, logits: tuple[int, ...] = ()) -> Any:
-            return self._over(layers, inputs, mask, details, logits)
-
-        return run
 
     def _over(self, layers: Any, inputs: tuple[Any, ...], mask: Any, details: bool, logits: tuple[int, ...]) -> Any:
         """The generated function over `layers`: the network itself, or what stands in for its layers."""
@@ -162,7 +169,7 @@ class Network(Layer, abstract=True):
         _, masks, _ = self.forward(inputs, mask=mask, details=True)
         return unpacked(masks)
 
-    def infer(self, inputs: Any, masks: list[Any], arguments: Mapping[str, Any]) -> tuple[Any, list[Any]]:
+    def _infer_outputs(self, inputs: Any, masks: list[Any], arguments: Mapping[str, Any]) -> tuple[Any, list[Any]]:
         """Outputs and masks, layer by layer: as for any layer, without adding a node."""
         given = as_list(taken(self, inputs))
         if len(given) != len(self._graphed.inputs):
@@ -176,7 +183,7 @@ class Network(Layer, abstract=True):
                 continue
             pairs = [found[tensor] for tensor in node.input_tensors]
             tensors = [tensor for tensor, _ in pairs]
-            outputs, output_masks = node.layer.infer(
+            outputs, output_masks = node.layer._infer_outputs(
                 tensors if isinstance(node.inputs, (list, tuple)) else tensors[0], [m for _, m in pairs], node.arguments
             )
             found.update(zip(node.output_tensors, zip(leaves(outputs), output_masks, strict=True), strict=True))
@@ -184,7 +191,7 @@ class Network(Layer, abstract=True):
         copies = [KerasTensor(tensor.shape, tensor.dtype) for tensor, _ in results]
         return unpacked(copies), [mask for _, mask in results]
 
-    def input_type(self, index: int) -> torch.dtype | None:
+    def _input_type(self, index: int) -> torch.dtype | None:
         """The type of its own input of that number."""
         return None if self._graph is None or index >= len(self.inputs) else self.inputs[index].dtype
 
@@ -218,7 +225,7 @@ class Network(Layer, abstract=True):
 
     def _give_policy(self, policy: DTypePolicy, told: bool) -> None:
         """Give a policy to the layers, with `told` to those as well that were given one of their own."""
-        layers = [m for m in self.modules() if isinstance(m, Layer) and (m.casts or isinstance(m, Network))]
+        layers = [m for m in self.modules() if isinstance(m, Layer) and (m._facts.casts or isinstance(m, Network))]
         before = [(layer, layer._policy, layer._tells_policy) for layer in layers]
         try:
             for layer in layers:
@@ -238,7 +245,7 @@ class Network(Layer, abstract=True):
         for node in self._graphed.nodes:
             if node.input_tensors:
                 masks = [tensor._keras_mask for tensor in node.input_tensors]
-                outputs, _ = node.layer.infer(node.inputs, masks, node.arguments)
+                outputs, _ = node.layer._infer_outputs(node.inputs, masks, node.arguments)
                 for tensor, found in zip(node.output_tensors, leaves(outputs), strict=True):
                     tensor.dtype = found.dtype
         self._functions, self._sources = {}, {}
@@ -252,7 +259,7 @@ class Network(Layer, abstract=True):
         return [] if self._graph is None else list(self._graph.layers)
 
     @property
-    def layers_of_keras1(self) -> list[Layer]:
+    def _layers_of_keras1(self) -> list[Layer]:
         """The layers in the order of Keras 1, in files and `get_weights`."""
         return self.layers
 
@@ -328,7 +335,7 @@ class Network(Layer, abstract=True):
         return self._with_others(self.layers)
 
     def _sublayers_of_keras1(self) -> list[WeightOwner]:
-        return self._with_others(self.layers_of_keras1)
+        return self._with_others(self._layers_of_keras1)
 
     def _with_others(self, layers: list[Layer]) -> list[WeightOwner]:
         """The layers of the graph, then those that the model holds beside it, as attributes."""

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import numpy as np
 import torch
 
+from torchkeras.engine.facts import Facts
 from torchkeras.engine.functions import BY_AXES, FUNCTIONS
 from torchkeras.engine.layer import Layer
 from torchkeras.engine.layout import Layout
@@ -35,13 +36,16 @@ class Operation(Layer):
     arguments: Annotated[Any, Rule(list)]
     keeps_mask: Annotated[bool, rule("must be True or False", lambda v: v in (0, 1), bool), NEWER] = True
 
-    casts = False  # as Keras: an operator computes in the type that its operands have together
     supports_masking = True
 
-    @property
-    def native_layout(self) -> Layout:
-        has_array = any(isinstance(argument, Mapping) and "array" in argument for argument in self.arguments)
-        return Layout.KERAS if has_array or self.function in BY_POSITION else Layout.ANY
+    class _Facts(Facts):
+        casts = False  # as Keras: an operator computes in the type that its operands have together
+
+        @property
+        def native_layout(self) -> Layout:  # type: ignore[override]
+            layer = self.layer
+            has_array = any(isinstance(argument, Mapping) and "array" in argument for argument in layer.arguments)
+            return Layout.KERAS if has_array or layer.function in BY_POSITION else Layout.ANY
 
     def forward(self, inputs: Any) -> Any:
         tensors = inputs if isinstance(inputs, (list, tuple)) else [inputs]

@@ -35,7 +35,7 @@ class WeightOwner(nn.Module):
     _held: set[str]  # the parameters, by their paths, that `trainable=False` has frozen
     _named: set[str]  # the attributes that weights of `add_weight` are registered under
 
-    def initializer_of(self, option: str) -> Any:
+    def _initializer_of(self, option: str) -> Any:
         """The initializer of a declared weight: the option `<option>_initializer`."""
         return getattr(self, f"{option}_initializer", None)
 
@@ -174,7 +174,7 @@ class WeightOwner(nn.Module):
         return distinct([*self._select(True), *self._select(False)])
 
     @property
-    def weights_of_keras1(self) -> list[Variable]:
+    def _weights_of_keras1(self) -> list[Variable]:
         """All weights in the order of Keras 1's files: branch by branch, where a model inside begins with several."""
         return distinct([*self._select(True, of_keras1=True), *self._select(False, of_keras1=True)])
 

@@ -39,19 +39,19 @@ def widened(value: Tensor) -> Tensor:
 def compute_type(layer: Layer) -> torch.dtype | None:
     """What a layer's floating-point inputs are cast to; None for one that takes what comes."""
     found = dtype_of(layer.compute_dtype)
-    return found if layer.casts and found.is_floating_point else None
+    return found if layer._facts.casts and found.is_floating_point else None
 
 
 def taken_type(layer: Layer, tensor: Any, index: int) -> torch.dtype:
     """The type in which a layer takes its input of that number: a model that of its own input."""
     if not tensor.dtype.is_floating_point:
         return tensor.dtype
-    return layer.input_type(index) or tensor.dtype
+    return layer._input_type(index) or tensor.dtype
 
 
 def is_mixed(layer: Layer) -> bool:
     """Whether a layer computes in 16 bits, with weights of 32."""
-    return layer.casts and layer.dtype_policy.is_mixed
+    return layer._facts.casts and layer.dtype_policy.is_mixed
 
 
 def taken(layer: Layer, inputs: Any) -> Any:
@@ -89,8 +89,9 @@ def follows_policy(layer: Layer) -> bool:
     Of one type it does not where another layer has cast already, or where `model.half()` and the like have given it
     weights of another type.
     """
-    if not layer.casts or layer.dtype_policy.is_mixed:
-        return layer.casts
+    casts = layer._facts.casts
+    if not casts or layer.dtype_policy.is_mixed:
+        return casts
     weight = next(layer.parameters(), None)
     return not layer._is_part and (weight is None or weight.dtype is dtype_of(layer.variable_dtype))
 

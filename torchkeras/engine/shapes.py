@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from torchkeras import config
+from torchkeras.engine.facts import is_own
 from torchkeras.engine.meta_run import run_on_meta
 from torchkeras.engine.precision import is_mixed, taken
 from torchkeras.engine.structure import bound, leaves, of_first, put_together, taken_apart
@@ -21,8 +22,6 @@ from torchkeras.engine.weight import deferred, first_run, in_first_run, is_lazy,
 
 if TYPE_CHECKING:
     from torchkeras.engine.layer import Layer
-
-OWN_PACKAGE = __name__.partition(".")[0]
 
 # Far apart, and divisible by what strides, pools and reshapes divide by.
 PROBES = (240, 1680)
@@ -86,22 +85,18 @@ def overrides(layer: Layer, method: str) -> bool:
     return getattr(type(layer), method) is not first.__dict__[method]
 
 
-def said_with_forward(layer: Layer, name: str) -> bool:
-    """Whether the class that has the layer's `forward`, or one derived from it, says `name`: so it is true of it."""
-    return name in vars(next(kind for kind in type(layer).__mro__ if {name, "forward"} & vars(kind).keys()))
-
-
 def _told(layer: Layer, inputs: Any) -> Any:
     """Outputs whose shape needs no run: the input's, or what the layer's own `compute_output_shape` says; else None."""
     first = as_list(inputs)[0]
-    if layer.keeps_shape and not layer._by_call and first.dtype.is_floating_point:
+    facts = layer._facts
+    if facts.keeps_shape and not layer._by_call and first.dtype.is_floating_point:
         return KerasTensor(first.shape, first.dtype)
-    by_arithmetic = not isinstance(inputs, (list, tuple)) and said_with_forward(layer, "shape_from")
+    by_arithmetic = not isinstance(inputs, (list, tuple)) and facts.says("shape_from")
     if not (by_arithmetic or overrides(layer, "compute_output_shape")):
         return None
     given: Any = [t.shape for t in inputs] if isinstance(inputs, (list, tuple)) else first.shape
     try:
-        found: Any = layer.shape_from(given) if by_arithmetic else layer.compute_output_shape(given)
+        found: Any = facts.shape_from(given) if by_arithmetic else layer.compute_output_shape(given)
     except ValueError as error:
         raise ValueError(f"{type(layer).__name__} {layer.name!r}: {error}") from error
     dtype = first.dtype if first.dtype.is_floating_point else getattr(torch, layer.compute_dtype)
@@ -134,7 +129,7 @@ def _run(layer: Layer, inputs: Any, masks: list[Any], arguments: Mapping[str, An
 
 
 def _is_ours(module: torch.nn.Module) -> bool:
-    return type(module).__module__.partition(".")[0] == OWN_PACKAGE or type(module).__module__.startswith("torch.nn.")
+    return is_own(type(module)) or type(module).__module__.startswith("torch.nn.")
 
 
 def _run_ours(layer: Layer, compute: Callable[[Callable[..., Any]], Any]) -> Any:

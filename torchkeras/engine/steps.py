@@ -118,9 +118,9 @@ def constrain(recipe: Recipe) -> None:
         variable.assign(variable.constraint(variable.value))
 
 
-def predict_step(network: Any, inputs: list[torch.Tensor]) -> list[torch.Tensor]:
-    """The outputs for a batch, for a caller that records no gradients; `network`: a model, or what runs as it."""
-    return as_list(network.run(inputs[0] if len(inputs) == 1 else inputs))
+def predict_step(run: Callable[[Any], Any], inputs: list[torch.Tensor]) -> list[torch.Tensor]:
+    """The outputs for a batch, for a caller that records no gradients; `run`: what calls the model."""
+    return as_list(run(inputs[0] if len(inputs) == 1 else inputs))
 
 
 def losses(recipe: Recipe, batch: Batch) -> tuple[torch.Tensor, Values]:
@@ -146,7 +146,7 @@ def forward(recipe: Recipe, tensors: list[torch.Tensor]) -> Pass:
     """A pass over the inputs. Outputs whose activation is left out are marked as logits."""
     inputs = tensors[0] if len(tensors) == 1 else tensors
     observed = not traced() and recipe.direct.observed()  # what is traced was looked at before
-    run = recipe.network.run if observed else recipe.direct.unobserved
+    run = recipe.network._call_module if observed else recipe.direct.unobserved
     logits = () if recipe.logits and _activation_observed(recipe, tensors[0], observed) else recipe.logits
     ADDED.begin()
     try:

@@ -1,4 +1,4 @@
-"""Nested values (lists, tuples, dicts, named tuples, output objects) taken apart into tensors, and put together again."""
+"""Nested values (lists, dicts, named tuples, output objects) taken apart into tensors, and put together again."""
 
 from __future__ import annotations
 

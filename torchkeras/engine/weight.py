@@ -83,8 +83,9 @@ class Weight:
     leads from one to the other, `pieces(layer, *tensors)`, a function of a module, gives the views that make Keras's
     array, as `torchkeras.arrangement` says. `when`: the option that must be true for the weight to be there. `plus`: a
     second tensor that torch adds to the first one (the other bias of an `nn.LSTM`): kept at zero, counted in when
-    read. `beside`: a tensor that torch keeps beside it and nothing here reads (the count of an `nn.BatchNorm2d`). The initializer, regularizer and constraint are the layer's options `<option>_initializer` and so on;
-    `option`: the weight's name unless given. `name`: its name in Keras's files, the attribute's unless given.
+    read. `beside`: a tensor that torch keeps beside it and nothing here reads (the count of an `nn.BatchNorm2d`).
+    The initializer, regularizer and constraint are the layer's options `<option>_initializer` and so on; `option`: the
+    weight's name unless given. `name`: its name in Keras's files, the attribute's unless given.
     """
 
     def __init__(
@@ -182,7 +183,7 @@ class Variable:
             declaration.paths_in(layer),
             declaration.arrangement(layer),
             declaration.trainable,
-            layer.initializer_of(option),
+            layer._initializer_of(option),
             getattr(layer, f"{option}_regularizer", None),
             getattr(layer, f"{option}_constraint", None),
             declaration.plus,
@@ -292,7 +293,7 @@ def materialize(layer: WeightOwner, dtype: torch.dtype) -> None:
     variables = layer._own_variables()
     fresh = [v for v in variables if any(tensor.is_meta for tensor in v.tensors)]
     allocate(layer, variables, dtype)
-    modules = {path: module for path, module in layer._plain_modules()}
+    modules = dict(layer._plain_modules())
     for path in dict.fromkeys(v.name.rpartition(".")[0] for v in fresh if v.initializer is None):
         module = modules[f"{path}." if path else ""]
         if not hasattr(module, "reset_parameters"):

@@ -29,7 +29,7 @@ Call = tuple[str, int, list[Any]]  # a layer's name, which call of it, its input
 
 def layer_config(layer: Layer) -> dict[str, Any]:
     """`{"class_name", "config"}` of a layer or model."""
-    return {"class_name": layer.class_name, "config": layer.get_config()}
+    return {"class_name": layer._class_name, "config": layer.get_config()}
 
 
 def graph_config(name: str, graph: Graph) -> dict[str, Any]:
