@@ -269,6 +269,11 @@ class WeightOwner(nn.Module):
             tensor.requires_grad_(True)
             self._held.discard(path)
 
+    def _held_tensors(self) -> list[torch.Tensor]:
+        """The parameters that `trainable=False` has frozen."""
+        found = (owned(self, path) for path in self._held)
+        return [tensor for tensor in found if tensor is not None]
+
     def _hold_statistics(self) -> None:
         """Let torch modules with buffers, such as the statistics of `nn.BatchNorm2d`, be in training as the layer is
         and, while it is frozen, in evaluation.

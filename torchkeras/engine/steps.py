@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from functools import lru_cache
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 import torch
@@ -21,6 +22,7 @@ from torchkeras.engine.tracing import traced
 from torchkeras.losses.shared import carried
 
 AS_IT_IS = nullcontext()
+REQUIRES_GRAD = attrgetter("requires_grad")
 
 
 class Learned(NamedTuple):
@@ -86,7 +88,13 @@ def gradients_of(recipe: Recipe, loss: torch.Tensor) -> Any:
         one = recipe.scaling.for_loss(loss)
     else:
         one = None if traced() else _one(loss.dtype, loss.device)
-    return torch.autograd.grad(loss, recipe.parameters, one, allow_unused=True)
+    parameters = recipe.parameters
+    if all(map(REQUIRES_GRAD, parameters)):
+        return torch.autograd.grad(loss, parameters, one, allow_unused=True)
+    # Some were frozen since `compile`, by `requires_grad_(False)`: without a gradient they stay as they are.
+    training = [parameter for parameter in parameters if parameter.requires_grad]
+    found = iter(torch.autograd.grad(loss, training, one, allow_unused=True) if training else ())
+    return tuple(next(found) if parameter.requires_grad else None for parameter in parameters)
 
 
 def _update(recipe: Recipe, loss: torch.Tensor, gradients: Any, samples: Any) -> None:
@@ -115,7 +123,8 @@ def _apply(recipe: Recipe, loss: torch.Tensor, gradients: Any, samples: Any) -> 
 def constrain(recipe: Recipe) -> None:
     """Bring the weights back to where their constraints want them."""
     for variable in recipe.constrained:
-        variable.assign(variable.constraint(variable.value))
+        if variable.trains:
+            variable.assign(variable.constraint(variable.value))
 
 
 def predict_step(run: Callable[[Any], Any], inputs: list[torch.Tensor]) -> list[torch.Tensor]:
