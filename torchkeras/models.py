@@ -155,10 +155,10 @@ class Sequential(Model):
             return
         elif not self._stack and (tensor := _first_input(layer)) is not None:
             self._connect_stack(tensor, [layer])
-        else:
-            self._hold(layer)
         if not isinstance(layer, InputLayer):
             self._stack.append(layer)
+        if self._graph is None:
+            self._hold(self._stack)
 
     def _give_own_policy(self, layer: Layer) -> None:
         if self._layers_policy is None:
@@ -191,7 +191,7 @@ class Sequential(Model):
             raise TypeError("There are no layers in the model.")
         removed = self._stack.pop()
         if self._graph is None:
-            self._drop(removed)
+            self._hold(self._stack)
             return
         node = removed._inbound_nodes.pop()
         for tensor in node.input_tensors:
@@ -200,7 +200,7 @@ class Sequential(Model):
             self._connect(self.inputs, node.inputs)
         else:
             self._graph, self.built = None, False
-            self._drop(removed)
+            self._hold([])
 
     def build(self, input_shape: Any = None) -> None:
         """Connect the layers for inputs of this shape, batch axis included, if that has not happened yet."""

@@ -219,12 +219,13 @@ class Layer(Calls, Adding, WeightOwner):
         return None if training is None else bool(training)
 
     def _compute(self, *args: Any, **kwargs: Any) -> Any:
-        given = args if args else tuple(kwargs.values())[:1]
-        tensors = leaves(given[0]) if given else []
-        if not tensors and (args or not kwargs):
-            _shape_of(self, unpacked(as_list(given[0] if given else None)))
+        if len(args) == 1 and isinstance(args[0], torch.Tensor):
+            tensors, shapes_given = [args[0]], [[_shape_of(self, args[0])]]
+        else:
+            given = args or tuple(kwargs.values())[:1]
+            tensors, shapes_given = leaves(given[0] if given else None), _shapes_of(self, given)
         self._check_types(tensors)
-        self._build(*_shapes_of(self, given))
+        self._build(*shapes_given)
         compute = partial(_in_keras_order, self._facts.layout, self._call_module)
         if self._tells_policy and tensors and follows_policy(self) and not in_first_run():
             return by_policy(self, compute, *args, **kwargs)
@@ -493,6 +494,11 @@ class Layer(Calls, Adding, WeightOwner):
         """The name of the class in a config."""
         return type(self).__name__
 
+    @property
+    def _automatic_name(self) -> str:
+        """What a name that was not given begins with."""
+        return snake_case(type(self).__name__)
+
     def get_config(self) -> dict[str, Any]:
         """The options as plain values, from which `from_config` makes the layer again (without weights)."""
         base: dict[str, Any] = {"name": self.name, "trainable": self.trainable}
@@ -546,20 +552,16 @@ def _shape_of(layer: Layer, value: Any) -> Shape:
 
 def _shapes_of(layer: Layer, args: tuple[Any, ...]) -> list[Any]:
     """For each argument that holds tensors their shapes: the first's as a list, the others' as they are nested."""
-    found: list[Any] = []
-    for position, value in enumerate(args):
-        if position == 0 and (type(value) in (list, tuple) or value is None):
-            flat = is_flat(value)
-            found.append([_shape_of(layer, item) if flat else _nested_shapes(layer, item) for item in value or ()])
-        elif leaves(value) or position == 0:
-            found.append([_nested_shapes(layer, value)] if position == 0 else _nested_shapes(layer, value))
-    return found
+    first, *others = args or (None,)
+    items = list(first) if type(first) in (list, tuple) else [] if first is None else [first]
+    further = [mapped(value, partial(_shape_of, layer)) for value in others if leaves(value)]
+    return [[_nested_shapes(layer, item) for item in items], *further]
 
 
 def _nested_shapes(layer: Layer, value: Any) -> Any:
-    if not leaves(value):
-        return None if value is None else _shape_of(layer, value)
-    return mapped(value, partial(_shape_of, layer))
+    if value is None or leaves(value):
+        return mapped(value, partial(_shape_of, layer))
+    return _shape_of(layer, value)
 
 
 @lru_cache

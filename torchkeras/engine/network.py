@@ -15,6 +15,7 @@ from torchkeras.engine.direct import StandIns
 from torchkeras.engine.facts import Facts
 from torchkeras.engine.graph import Graph
 from torchkeras.engine.input import InputLayer
+from torchkeras.engine.keys import keys_of, renamed
 from torchkeras.engine.layer import Layer
 from torchkeras.engine.owner import WeightOwner, distinct
 from torchkeras.engine.precision import taken
@@ -31,7 +32,8 @@ class NotBuiltError(RuntimeError, AttributeError):
 class Network(Layer, abstract=True):
     """Layers between symbolic inputs and outputs. `model(x)` computes; on symbolic tensors it is a layer.
 
-    Its submodules are the layers, by name, so `state_dict` has keys such as `conv2d_1.conv.weight`.
+    Its submodules are the layers, by the keys that `engine.keys` gives them, so `state_dict` has keys such as
+    `conv2d_a.conv.weight`, or `stem.conv.weight` for a layer named "stem".
     """
 
     _declares_options = True
@@ -52,6 +54,7 @@ class Network(Layer, abstract=True):
     def __init__(self, name: str | None = None, trainable: bool = True):
         self._functions: dict[Variant, Any] = {}
         self._sources: dict[Variant, str] = {}
+        self._held_keys: list[str] = []
         super().__init__(name=name, trainable=trainable)
 
     def _connect(self, inputs: Any, outputs: Any) -> None:
@@ -70,12 +73,8 @@ class Network(Layer, abstract=True):
         self._take(graph.trace(as_list(inputs), as_list(outputs)))
 
     def _take(self, taken: Graph) -> None:
-        for layer in [module for module in self._modules.values() if isinstance(module, Layer)]:
-            self._drop(layer)
         self._graph = taken
-        for layer in taken.layers:
-            if not isinstance(layer, InputLayer):
-                self._hold(layer)
+        self._hold([layer for layer in taken.layers if not isinstance(layer, InputLayer)])
         self.built = True
         self._functions, self._sources = {}, {}
         self._function(Variant(masked=(False,) * len(taken.inputs)))
@@ -88,16 +87,38 @@ class Network(Layer, abstract=True):
         node = Node(self, self.inputs, self.outputs, {})
         self._inbound_nodes[:1] = [node]
 
-    def _hold(self, layer: Layer) -> None:
-        """Make a layer a submodule, by its name: not by add_module, which refuses the name of an attribute."""
-        key = layer.name.replace(".", "_")  # torch parts the keys of a state_dict at the dots
-        while key in self._modules:
-            key += "_"
-        self._modules[key] = layer
+    def _hold(self, layers: list[Layer]) -> None:
+        """Make these layers submodules, in place of those held before; other attributes stay.
 
-    def _drop(self, layer: Layer) -> None:
-        for key in [key for key, module in self._modules.items() if module is layer]:
-            del self._modules[key]
+        Not by add_module, which refuses the name of an attribute.
+        """
+        for key in self._held_keys:
+            self._modules.pop(key, None)
+        others, keys = dict(self._modules), keys_of(layers)
+        self._modules.clear()
+        self._modules.update({key: layer for layer, key in keys.items()})
+        self._modules.update({key: module for key, module in others.items() if key not in self._modules})
+        self.__dict__["_held_keys"] = list(keys.values())
+
+    def _layer_keys(self) -> dict[Layer, str]:
+        """The layers of the graph by the keys that they are registered under."""
+        return {self._modules[key]: key for key in self._held_keys if key in self._modules}  # type: ignore[misc]
+
+    def __getattr__(self, name: str) -> Any:
+        try:
+            return super().__getattr__(name)
+        except AttributeError:
+            found = [layer for layer in self._layer_keys() if layer.name == name]
+            if not found:
+                raise
+            return found[0]
+
+    def _load_from_state_dict(self, state_dict: Any, prefix: str, *args: Any) -> None:
+        names = renamed(self, state_dict, prefix)
+        for old, new in names.items():
+            if old != new:
+                state_dict[new] = state_dict.pop(old)
+        super()._load_from_state_dict(state_dict, prefix, *args)
 
     def __setattr__(self, name: str, value: Any) -> None:
         # A layer may be called "loss" or "training": torch would take the assignment for one of a new layer.
@@ -108,8 +129,7 @@ class Network(Layer, abstract=True):
 
     def _function(self, variant: Variant) -> Any:
         if variant not in self._functions:
-            keys = {layer: key for key, layer in self._modules.items() if isinstance(layer, Layer)}
-            text = codegen.source(self._graphed, variant, keys, self._is_attribute)
+            text = codegen.source(self._graphed, variant, self._layer_keys(), self._is_attribute)
             self._sources[variant] = text
             self._functions[variant] = codegen.compiled(text, self.name)
         return self._functions[variant]

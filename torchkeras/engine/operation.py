@@ -47,6 +47,10 @@ class Operation(Layer):
             has_array = any(isinstance(argument, Mapping) and "array" in argument for argument in layer.arguments)
             return Layout.KERAS if has_array or layer.function in BY_POSITION else Layout.ANY
 
+    @property
+    def _automatic_name(self) -> str:
+        return f"operation_{self.function}"
+
     def forward(self, inputs: Any) -> Any:
         tensors = inputs if isinstance(inputs, (list, tuple)) else [inputs]
         function = OPERATORS.get(self.function) or FUNCTIONS[self.function]

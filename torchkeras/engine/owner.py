@@ -19,6 +19,14 @@ from torchkeras.engine.symbol import dtype_of
 from torchkeras.engine.weight import Variable, Weight, deferred, is_lazy, owned
 from torchkeras.policy import DTypePolicy
 
+# Attributes in which the engine keeps lists and dicts of its own, also in an object of a user's class.
+ENGINES_OWN = frozenset(
+    (
+        *("_inbound_nodes", "_outbound_nodes", "_added", "_expected_axes", "_initial_weights"),
+        *("_functions", "_sources", "_held_keys", "_stack", "_branches"),
+    )
+)
+
 
 class WeightOwner(nn.Module):
     """The part of `Layer` that lists, reads, sets and freezes weights."""
@@ -86,7 +94,7 @@ class WeightOwner(nn.Module):
             if added is not None:
                 self._name_weight(added, name)
                 return
-        elif type(value) in KINDS and self._is_users and wanted(value):
+        elif type(value) in KINDS and self._is_users and name not in ENGINES_OWN and wanted(value):
             value = tracked(value)
         super().__setattr__(name, value)
 

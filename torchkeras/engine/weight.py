@@ -43,7 +43,7 @@ def on_meta() -> Iterator[None]:
 
 def deferred() -> bool:
     """True inside `on_meta()` and `first_run()`."""
-    return _deferred.get()
+    return not torch.compiler.is_compiling() and _deferred.get()
 
 
 @contextmanager
@@ -65,7 +65,7 @@ def first_run() -> Iterator[None]:
 
 def in_first_run() -> bool:
     """True inside `first_run()`."""
-    return _waiting.get() is not None
+    return not torch.compiler.is_compiling() and _waiting.get() is not None
 
 
 def wait_for_memory(layer: WeightOwner) -> None:
