@@ -53,14 +53,29 @@ class Model(Trainer, Network):
     """
 
     @old_names("Model")
-    def __init__(self, inputs: Any, outputs: Any, name: str | None = None, dtype: Any = None):
+    def __init__(self, inputs: Any = None, outputs: Any = None, name: str | None = None, dtype: Any = None):
         super().__init__(name=name)
+        if inputs is None and outputs is None and self._has_own_code:
+            return
+        if inputs is None or outputs is None:
+            raise TypeError(
+                f"{type(self).__name__}: a model is made of inputs and outputs, or is of a class with a `call` or "
+                f"`forward` of its own; found {'no inputs' if inputs is None else 'no outputs'}."
+            )
         self._connect(inputs, outputs)
         if dtype is not None:
             self._give_policy(policy_of(dtype), told=False)
 
     def get_config(self) -> dict[str, Any]:
-        """The architecture: layers with configs and connections. Warns of added losses, which are not in it."""
+        """The architecture: layers with configs and connections. Warns of added losses, which are not in it.
+
+        Raises NotImplementedError for a model whose class computes by code of its own: that is in no config.
+        """
+        if self._graph is None and self._has_own_code:
+            raise NotImplementedError(
+                f"{type(self).__name__} {self.name!r} computes by the code of its class, which no file holds: save its "
+                "weights (save_weights) and make it by its class again, or give that a get_config and a from_config."
+            )
         self._warn_of_added()
         return graph_config(self.name, self._graphed)
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import torch
 
-from torchkeras import config, optimizers
+from torchkeras import optimizers
 from torchkeras.engine.added import add_activity_losses
 from torchkeras.engine.checks import check_count
 from torchkeras.engine.compiled import compile_arguments, reported_names, resolve
@@ -97,7 +97,7 @@ class Compiling(Extending, abstract=True):
         self.steps_per_execution = steps_per_execution
         self.__dict__.update(weighted_metrics=weighted_metrics, target_tensors=target_tensors)
         self.sample_weight_mode = sample_weight_mode
-        if self._graph is not None:
+        if self._is_connected:
             self._settle()
 
     def _settle(self) -> None:
@@ -194,7 +194,7 @@ class Compiling(Extending, abstract=True):
 
         None are known, and the list is empty, before the model is compiled and built.
         """
-        if self.optimizer is None or self._graph is None:
+        if self.optimizer is None or not self._is_connected:
             return []
         recipe = self._ready()
         return reported_names(list(recipe.targets)) + list(recipe.added_metrics)
@@ -212,11 +212,6 @@ class Compiling(Extending, abstract=True):
             self._settle()
         assert self._recipe is not None
         return self._recipe
-
-    @property
-    def _device(self) -> torch.device:
-        """Where the weights are; the default device for a model without any."""
-        return next((t.device for t in (*self.parameters(), *self.buffers())), config.device())
 
     def _step(self, kind: str) -> Any:
         recipe, own = self._ready(), own_step(self, kind)
@@ -238,7 +233,7 @@ class Compiling(Extending, abstract=True):
     def _in_one_graph(self) -> Running | None:
         """What predicts by a graph, where `compile` was told so; the modules are looked at anew."""
         if self._running is None:
-            self.__dict__["_running"] = runner(self, self.jit_compile, self.cuda_graph)
+            self.__dict__["_running"] = runner(self._computing, self.jit_compile, self.cuda_graph)
         if self._running is not None:
             self._running.direct.renew()
         return self._running

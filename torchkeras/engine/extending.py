@@ -17,10 +17,11 @@ from torchkeras.engine.facts import Facts
 from torchkeras.engine.network import Network
 from torchkeras.engine.precision import widened
 from torchkeras.engine.recipe import NO_LOSS, Recipe, Values
+from torchkeras.engine.subclassed import Subclassed
 from torchkeras.engine.symbol import KerasTensor, as_list, unpacked
 
 
-class Extending(Network, abstract=True):
+class Extending(Subclassed, abstract=True):
     """The part of a model that users extend: `add_loss`, `add_metric`; `train_step` and the like, to be overridden."""
 
     _added_losses: tuple[KerasTensor, ...] = ()
@@ -95,7 +96,7 @@ class Extending(Network, abstract=True):
                     "inside it would be lost: add it to the outer model, computed from its own tensors."
                 )
         if not (self._added_losses or self._added_metrics):
-            return self
+            return self._computing
         network = Network(name=self.name)
         network._take(self._with_added())
         return network

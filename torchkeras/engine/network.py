@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from math import prod
 from typing import Any
 
 import torch
 
+from torchkeras import config
 from torchkeras.engine import codegen, graph, notebook, summary
 from torchkeras.engine.added import ADDED
+from torchkeras.engine.call_forms import as_tensors, form_of, in_form, inputs_of_call, keys_of_form, type_of
 from torchkeras.engine.codegen import Variant
 from torchkeras.engine.direct import StandIns
 from torchkeras.engine.facts import Facts
@@ -39,6 +41,9 @@ class Network(Layer, abstract=True):
     _declares_options = True
     supports_masking = True
     _graph: Graph | None = None
+    _held_keys: Sequence[str] = ()
+    _input_form: Any = None  # of inputs and outputs that are no tensor and no plain list; see `engine.call_forms`
+    _output_form: Any = None
 
     class _Facts(Facts):
         casts = False  # each layer inside does by itself
@@ -54,11 +59,13 @@ class Network(Layer, abstract=True):
     def __init__(self, name: str | None = None, trainable: bool = True):
         self._functions: dict[Variant, Any] = {}
         self._sources: dict[Variant, str] = {}
-        self._held_keys: list[str] = []
         super().__init__(name=name, trainable=trainable)
 
     def _connect(self, inputs: Any, outputs: Any) -> None:
-        """Take the graph between these tensors as the model's own. Raises as `graph.trace`."""
+        """Take the graph between these tensors, in whatever form, as the model's own. Raises as `graph.trace`."""
+        self.__dict__.update(_input_form=form_of(inputs), _output_form=form_of(outputs))
+        inputs = inputs if self._input_form is None else leaves(inputs)
+        outputs = outputs if self._output_form is None else leaves(outputs)
         for role, tensors in (("inputs", inputs), ("outputs", outputs)):
             for tensor in as_list(tensors):
                 if not isinstance(tensor, KerasTensor) or not hasattr(tensor, "_keras_history"):
@@ -138,6 +145,11 @@ class Network(Layer, abstract=True):
         return hasattr(type(self), name) or name in self.__dict__
 
     @property
+    def _is_connected(self) -> bool:
+        """Whether the model knows its inputs and outputs."""
+        return self._graph is not None
+
+    @property
     def _graphed(self) -> Graph:
         if self._graph is None:
             raise NotBuiltError(
@@ -177,12 +189,23 @@ class Network(Layer, abstract=True):
         return function(layers, *tensors, *(m for m in masks if m is not None))
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        if len(args) > 1 and all(isinstance(tensor, (torch.Tensor, KerasTensor)) for tensor in args):
-            args = (list(args),)
+        """The outputs for the inputs, in the form that the model was made with.
+
+        Inputs: tensors or arrays, one, several, in a list, in a dict by name, or as arguments by name.
+        """
+        if self._graph is not None and not (len(args) == 1 and not kwargs and isinstance(args[0], torch.Tensor)):
+            what = f"{type(self).__name__} {self.name!r}"
+            args, kwargs = inputs_of_call(what, self.input_names, self._input_form, args, kwargs)
+            args = as_tensors(args, [type_of(self, tensor) for tensor in self.inputs], self._device)
         if torch.compiler.is_compiling():
-            return super().__call__(*args, **kwargs)
+            return in_form(self._output_form, super().__call__(*args, **kwargs))
         with ADDED.one_pass():
-            return super().__call__(*args, **kwargs)
+            return in_form(self._output_form, super().__call__(*args, **kwargs))
+
+    @property
+    def _device(self) -> torch.device:
+        """Where the weights are; the default device for a model without any."""
+        return next((t.device for t in (*self.parameters(), *self.buffers())), config.device())
 
     def compute_mask(self, inputs: Any, mask: Any = None) -> Any:
         """The masks of the outputs; a mask on the way may depend on the inputs."""
@@ -335,7 +358,12 @@ class Network(Layer, abstract=True):
 
     @property
     def output_names(self) -> list[str]:
-        """The name of the layer behind each output; a layer behind several gets `_1`, `_2` and so on added."""
+        """The name of the layer behind each output; a layer behind several gets `_1`, `_2` and so on added.
+
+        Of outputs in a dict, the keys.
+        """
+        if (keys := keys_of_form(self._output_form)) is not None:
+            return keys
         names: list[str] = []
         for tensor in self.outputs:
             name, count = tensor._keras_history.layer.name, 0

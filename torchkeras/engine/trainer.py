@@ -17,6 +17,7 @@ from torchkeras.callbacks.logging import History
 from torchkeras.callbacks.progress import shown
 from torchkeras.engine import checks, fitting
 from torchkeras.engine.auto import Auto
+from torchkeras.engine.call_forms import in_form
 from torchkeras.engine.compiling import Compiling
 from torchkeras.engine.data import ArrayData, Batch
 from torchkeras.engine.direct import Direct
@@ -70,7 +71,7 @@ class Trainer(GeneratorMethods, Compiling, abstract=True):
             x, y, sample_weight, **options, prepare=intake.batch, check_arrays=intake.arrays, device=self._device,
             default_batch_size=fixed_batch_size(self) or BATCH_SIZE,
         )  # fmt: skip
-        if self._graph is None:
+        if not self._is_connected:
             self._build_for(source, method)
         if source.samples is not None and source.batch_size is not None:
             self._check_batches(source.samples, source.batch_size, method)
@@ -339,13 +340,16 @@ class Trainer(GeneratorMethods, Compiling, abstract=True):
                 # A callback may change weights between two batches: what was folded before them would be out of date.
                 graphed = None if own else self._in_one_graph()
                 alone = not (own or graphed or as_list(callbacks))
-                run: Any = graphed or (Merged(self, source.samples) if alone else Direct(self))
+                network = self._computing
+                run: Any = graphed or (Merged(network, source.samples) if alone else Direct(network))
                 built_in = partial(predict_step, run.run)
                 step = (lambda inputs: self.predict_step((unpacked(inputs),))) if own else built_in
                 long = isinstance(source, ArraySource) and source.steps >= WORTH_A_LOOK
                 with torch.inference_mode() if alone and long and keeps_no_tensor(run) else torch.no_grad():
                     hooks = self._hooks(callbacks, source, verbose)
-                    return unpacked(fitting.predict(step, source, hooks, self.steps_per_execution))
+                    return in_form(
+                        self._output_form, unpacked(fitting.predict(step, source, hooks, self.steps_per_execution))
+                    )
         finally:
             source.close()
 
