@@ -80,6 +80,7 @@ ORDER = [
         "engine.run",
         "engine.gathered",
         "engine.fitting",
+        "engine.one_process",
         "engine.extending",
         "engine.compiling",
         "engine.generators",

@@ -26,6 +26,7 @@ from torchkeras.engine.inference import Merged, frozen, keeps_no_tensor
 from torchkeras.engine.intake import Intake, describe, fixed_batch_size
 from torchkeras.engine.loop import floats, ordered, results
 from torchkeras.engine.network import Network
+from torchkeras.engine.one_process import check_one_process, check_whole
 from torchkeras.engine.run import Run
 from torchkeras.engine.sources import Source, open_source
 from torchkeras.engine.sources.arrays import ArraySource
@@ -126,6 +127,7 @@ class Trainer(GeneratorMethods, Compiling, abstract=True):
         epoch. `initial_epoch`: the number of the first epoch. `max_queue_size`, `workers`, `use_multiprocessing`: how a
         generator or Sequence is run ahead. Raises ValueError for data that does not fit the model.
         """
+        check_one_process(self, "fit")
         for name, value in (("epochs", epochs), ("initial_epoch", initial_epoch)):
             checks.check_count("fit", name, value, least=0)
         due = fitting.due_epochs(validation_freq)
@@ -299,6 +301,7 @@ class Trainer(GeneratorMethods, Compiling, abstract=True):
 
         The data is what `fit` takes. `steps`: the number of batches. With `return_dict` the numbers by name.
         """
+        check_one_process(self, "evaluate")
         made = {"workers": workers, "use_multiprocessing": use_multiprocessing, "max_queue_size": max_queue_size}
         self._compiled()
         source = self._source(
@@ -329,6 +332,7 @@ class Trainer(GeneratorMethods, Compiling, abstract=True):
         hook nor one of `callbacks` could notice, batch normalizations are part of the layers before them, with the
         weights of the moment: see `freeze_for_inference`.
         """
+        check_whole(self, "predict")
         made = {"workers": workers, "use_multiprocessing": use_multiprocessing, "max_queue_size": max_queue_size}
         source = self._source(
             Intake(self), x, batch_size=batch_size, shuffle=None, steps=steps, method="predict", **made
@@ -407,6 +411,7 @@ class Trainer(GeneratorMethods, Compiling, abstract=True):
             return self._numbers("test", batch, return_dict)
 
     def _one_batch(self, method: str, x: Any, y: Any, sample_weight: Any, class_weight: Any = None) -> Batch:
+        check_one_process(self, method)
         self._compiled()
         data = ArrayData(*self._intake(class_weight).arrays(x, y, sample_weight), device=self._device)
         self._check_batches(len(data), len(data), method)
