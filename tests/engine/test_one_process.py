@@ -169,5 +169,5 @@ def test_a_loop_by_hand_trains_a_model_in_shards():
     optimizer = torch.optim.SGD(model.parameters(), lr=1.0)
     model(torch.from_numpy(X)).sum().backward()
     optimizer.step()
-    bias = [parameter for name, parameter in model.named_parameters() if name.endswith("bias")][0]
+    bias = next(parameter for name, parameter in model.named_parameters() if name.endswith("bias"))
     assert bias.full_tensor().tolist() == [-4.0, -4.0]  # type: ignore[attr-defined]

@@ -13,8 +13,10 @@ from tqdm import tqdm
 
 from torchkeras.arrays import to_numpy
 from torchkeras.callbacks.base import CallbackList
+from torchkeras.callbacks.given import as_callbacks
 from torchkeras.callbacks.logging import History
-from torchkeras.callbacks.progress import shown
+from torchkeras.callbacks.logs import Named
+from torchkeras.callbacks.progress import level, shown
 from torchkeras.engine import checks, fitting
 from torchkeras.engine.auto import Auto
 from torchkeras.engine.compiling import Compiling
@@ -31,7 +33,7 @@ from torchkeras.engine.run import Run
 from torchkeras.engine.sources import Source, open_source
 from torchkeras.engine.sources.arrays import ArraySource
 from torchkeras.engine.steps import losses, predict_step
-from torchkeras.engine.symbol import as_list, unpacked
+from torchkeras.engine.symbol import unpacked
 from torchkeras.legacy.arguments import old_names
 
 BATCH_SIZE = 32
@@ -100,7 +102,7 @@ class Trainer(GeneratorMethods, Compiling, abstract=True):
         y: Any = None,
         batch_size: int | None = None,
         epochs: int = 1,
-        verbose: int = 1,
+        verbose: int | str = 1,
         callbacks: Any = None,
         validation_split: float = 0.0,
         validation_data: Any = None,
@@ -123,11 +125,14 @@ class Trainer(GeneratorMethods, Compiling, abstract=True):
         fix one. `validation_split`: the last part of the data, kept for validation. `validation_data`: (x, y), (x, y,
         weight), or what makes its own batches; used after every `validation_freq`-th epoch, or those listed. `shuffle`:
         True, False or "batch". `steps_per_epoch`, `validation_steps`: the batches of an epoch, where the data should
-        not say it. `class_weight`: a dict from class to weight. `verbose`: 0 silent, 1 a progress bar, 2 a line an
-        epoch. `initial_epoch`: the number of the first epoch. `max_queue_size`, `workers`, `use_multiprocessing`: how a
-        generator or Sequence is run ahead. Raises ValueError for data that does not fit the model.
+        not say it. `class_weight`: a dict from class to weight. `callbacks`: one or a list, schedulers of torch among
+        them. `verbose`: 0 silent, 1 or "auto" a progress bar, 2 a line an epoch. `initial_epoch`: the number of the
+        first epoch. `max_queue_size`, `workers`, `use_multiprocessing`: how a generator or Sequence is run ahead.
+        Raises ValueError for data that does not fit the model, TypeError for what is no callback, RuntimeError where
+        several processes train.
         """
         check_one_process(self, "fit")
+        verbose = level(verbose)
         for name, value in (("epochs", epochs), ("initial_epoch", initial_epoch)):
             checks.check_count("fit", name, value, least=0)
         due = fitting.due_epochs(validation_freq)
@@ -288,7 +293,7 @@ class Trainer(GeneratorMethods, Compiling, abstract=True):
         x: Any = None,
         y: Any = None,
         batch_size: int | None = None,
-        verbose: int = 1,
+        verbose: int | str = 1,
         sample_weight: Any = None,
         steps: int | None = None,
         callbacks: Any = None,
@@ -313,13 +318,13 @@ class Trainer(GeneratorMethods, Compiling, abstract=True):
                 numbers = floats(self._evaluate(source, self._hooks(callbacks, source, verbose)))
         finally:
             source.close()
-        return numbers if return_dict else unpacked(list(numbers.values()))
+        return Named(numbers) if return_dict else unpacked(list(numbers.values()))
 
     def predict(
         self,
         x: Any,
         batch_size: int | None = None,
-        verbose: int = 0,
+        verbose: int | str = 0,
         steps: int | None = None,
         callbacks: Any = None,
         max_queue_size: int = 10,
@@ -342,7 +347,7 @@ class Trainer(GeneratorMethods, Compiling, abstract=True):
             with self._mode(False):
                 # A callback may change weights between two batches: what was folded before them would be out of date.
                 graphed = None if own else self._in_one_graph()
-                alone = not (own or graphed or as_list(callbacks))
+                alone = not (own or graphed or as_callbacks(callbacks))
                 run: Any = graphed or (Merged(self, source.samples) if alone else Direct(self))
                 step = (lambda inputs: self.predict_step((unpacked(inputs),))) if own else partial(predict_step, run)
                 long = isinstance(source, ArraySource) and source.steps >= WORTH_A_LOOK
@@ -370,10 +375,11 @@ class Trainer(GeneratorMethods, Compiling, abstract=True):
             return frozen(self)
 
     def _hooks(
-        self, callbacks: Any, source: Source, verbose: int, epochs: int = 1, validates: bool = False, *last: Any
+        self, callbacks: Any, source: Source, verbose: int | str, epochs: int = 1, validates: bool = False, *last: Any
     ) -> CallbackList:
         """The user's callbacks, what shows the run, then `last`; those that keep the run's state behind all."""
-        found = [*as_list(callbacks), *shown(verbose), *last]
+        verbose = level(verbose)
+        found = [*as_callbacks(callbacks), *shown(verbose), *last]
         hooks = CallbackList(sorted(found, key=lambda callback: hasattr(callback, "resume")))
         hooks.set_model(self)
         names = [] if self._recipe is None else self.metrics_names
@@ -422,7 +428,7 @@ class Trainer(GeneratorMethods, Compiling, abstract=True):
         kept = self._ready().kept
         found = results(kept, kept if own_step(self, kind) is None else values)
         numbers = floats(ordered({**values, **found}, self.metrics_names))
-        return numbers if by_name else unpacked(list(numbers.values()))
+        return Named(numbers) if by_name else unpacked(list(numbers.values()))
 
     def reset_metrics(self) -> None:
         """Forget what metrics with state have counted; `fit` and `evaluate` do it at each beginning."""
