@@ -51,6 +51,7 @@ ORDER = [
     *("engine.network", "engine.inference"),
     *(
         "engine.rng",
+        "engine.raw",
         "engine.prefetch",
         "engine.data",
         "engine.objectives",

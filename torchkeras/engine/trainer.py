@@ -75,6 +75,8 @@ class Trainer(GeneratorMethods, Compiling, abstract=True):
         )  # fmt: skip
         if self._graph is None:
             self._build_for(source, method)
+        if options["raw"]:
+            source.give_raw(intake.raw)
         if source.samples is not None and source.batch_size is not None:
             self._check_batches(source.samples, source.batch_size, method)
         return source
@@ -140,8 +142,8 @@ class Trainer(GeneratorMethods, Compiling, abstract=True):
         self._compiled()
         intake = self._intake(class_weight)
         source = self._source(
-            intake, x, y, sample_weight,
-            batch_size=batch_size, shuffle=shuffle, steps=steps_per_epoch, method="fit", **made,
+            intake, x, y, sample_weight, batch_size=batch_size, shuffle=shuffle, steps=steps_per_epoch, method="fit",
+            raw=own_step(self, "train") is not None, **made,
         )  # fmt: skip
         size = source.batch_size if validation_batch_size is None else validation_batch_size
         if validation_data is None and not validation_split:
@@ -261,7 +263,8 @@ class Trainer(GeneratorMethods, Compiling, abstract=True):
 
         `batch_size`: of arrays to validate on, that of the training where the validation has no `own_batch_size`.
         """
-        options = {"shuffle": None, "steps": steps, "method": "validation", **made}
+        raw = own_step(self, "test") is not None
+        options = {"shuffle": None, "steps": steps, "method": "validation", "raw": raw, **made}
         if given is not None:
             several = isinstance(given, (list, tuple))
             if several or hasattr(given, "shape"):
@@ -310,8 +313,8 @@ class Trainer(GeneratorMethods, Compiling, abstract=True):
         made = {"workers": workers, "use_multiprocessing": use_multiprocessing, "max_queue_size": max_queue_size}
         self._compiled()
         source = self._source(
-            self._intake(), x, y, sample_weight,
-            batch_size=batch_size, shuffle=None, steps=steps, method="evaluate", **made,
+            self._intake(), x, y, sample_weight, batch_size=batch_size, shuffle=None, steps=steps, method="evaluate",
+            raw=own_step(self, "test") is not None, **made,
         )  # fmt: skip
         try:
             with self._counted_apart():
@@ -339,23 +342,27 @@ class Trainer(GeneratorMethods, Compiling, abstract=True):
         """
         check_whole(self, "predict")
         made = {"workers": workers, "use_multiprocessing": use_multiprocessing, "max_queue_size": max_queue_size}
-        source = self._source(
-            Intake(self), x, batch_size=batch_size, shuffle=None, steps=steps, method="predict", **made
-        )
         own = type(self).predict_step is not Extending.predict_step
+        source = self._source(
+            Intake(self), x, batch_size=batch_size, shuffle=None, steps=steps, method="predict", raw=own, **made
+        )
         try:
             with self._mode(False):
                 # A callback may change weights between two batches: what was folded before them would be out of date.
                 graphed = None if own else self._in_one_graph()
                 alone = not (own or graphed or as_callbacks(callbacks))
                 run: Any = graphed or (Merged(self, source.samples) if alone else Direct(self))
-                step = (lambda inputs: self.predict_step((unpacked(inputs),))) if own else partial(predict_step, run)
+                step = self._own_prediction if own else partial(predict_step, run)
                 long = isinstance(source, ArraySource) and source.steps >= WORTH_A_LOOK
                 with torch.inference_mode() if alone and long and keeps_no_tensor(run) else torch.no_grad():
                     hooks = self._hooks(callbacks, source, verbose)
                     return unpacked(fitting.predict(step, source, hooks, self.steps_per_execution))
         finally:
             source.close()
+
+    def _own_prediction(self, given: Any) -> Any:
+        """The outputs by the user's `predict_step`: of checked inputs, or of a batch as its loader made it."""
+        return self.predict_step(given.raw if isinstance(given, Batch) else (unpacked(given),))
 
     def freeze_for_inference(self) -> Network:
         """A copy for inference alone: a torch module with the model's inputs and outputs, and no training.
