@@ -52,6 +52,7 @@ ORDER = [
     *("engine.network", "engine.inference"),
     *(
         "engine.rng",
+        "engine.raw",
         "engine.prefetch",
         "engine.data",
         "engine.objectives",
@@ -81,6 +82,7 @@ ORDER = [
         "engine.run",
         "engine.gathered",
         "engine.fitting",
+        "engine.one_process",
         "engine.extending",
         "engine.compiling",
         "engine.generators",

@@ -15,6 +15,7 @@ from torchkeras.engine.compiled import Target
 from torchkeras.engine.data import Batch
 from torchkeras.engine.network import Network
 from torchkeras.engine.objectives import AS_GIVEN, CLASSES, SOME_CLASSES
+from torchkeras.engine.raw import mapped, samples_in
 
 Checked = tuple[list[Tensor], list[Tensor], list[Tensor | None]]
 
@@ -62,6 +63,18 @@ class Intake:
         if self.targets is None:
             checks.check_lengths(inputs, [])
             return inputs, [], []
+        true, names, modes = self._true(y, streamed)
+        weights = weighting.standardize_weights(true, names, sample_weight, self.class_weight, modes)
+        checks.check_lengths(inputs, true, weights)
+        return inputs, true, weights
+
+    def true(self, y: Any) -> list[Tensor]:
+        """Checked targets of one batch, as `arrays` has them."""
+        return self._true(y, streamed=True)[0]
+
+    def _true(self, y: Any, streamed: bool) -> tuple[list[Tensor], list[str], list[str | None]]:
+        """Checked targets, their names, and how their samples are weighted."""
+        assert self.targets is not None
         targets = self.targets()
         names = [target.name for target in targets]
         kinds = [target.objective.target_kind for target in targets]
@@ -82,10 +95,7 @@ class Intake:
         true = checks.standardize_targets(y, names, shapes, kinds, types)
         if not streamed or all(target.device.type == "cpu" for target in true):
             checks.check_labels(true, names, shapes, kinds)
-        modes = [target.weight_mode for target in targets] or [None] * len(names)
-        weights = weighting.standardize_weights(true, names, sample_weight, self.class_weight, modes)
-        checks.check_lengths(inputs, true, weights)
-        return inputs, true, weights
+        return true, names, [target.weight_mode for target in targets] or [None] * len(names)
 
     def batch(self, x: Any, y: Any = None, sample_weight: Any = None) -> Batch:
         """The same for one streamed batch, where it lies."""
@@ -94,6 +104,11 @@ class Intake:
         if fixed is not None:
             checks.check_batches(describe(self.network), fixed, False, size, size, "a batch")
         return Batch(inputs, targets, weights, size)
+
+    def raw(self, item: Any) -> Batch:
+        """An item of a loader as it is, for a step of the user's own; NumPy's arrays become tensors."""
+        item = mapped(item, lambda tensor: tensor, None)
+        return Batch([], [], [], samples_in(item), item)
 
 
 def fixed_batch_size(network: Network) -> int | None:

@@ -181,6 +181,11 @@ class WeightOwner(nn.Module):
         """All weights, those of layers that train first; empty before the first call."""
         return distinct([*self._select(True), *self._select(False)])
 
+    # Keras 3's names of the same.
+    trainable_variables = property(lambda self: self.trainable_weights, doc="`trainable_weights`.")
+    non_trainable_variables = property(lambda self: self.non_trainable_weights, doc="`non_trainable_weights`.")
+    variables = property(lambda self: self.weights, doc="`weights`.")
+
     @property
     def _weights_of_keras1(self) -> list[Variable]:
         """All weights in the order of Keras 1's files: branch by branch, where a model inside begins with several."""
