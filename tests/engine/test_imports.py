@@ -26,6 +26,7 @@ ORDER = [
     *(
         "engine.tracing",
         "engine.layout",
+        "engine.torch_functions",
         "engine.symbol",
         "engine.precision",
         "engine.spec",
@@ -37,6 +38,7 @@ ORDER = [
     ),
     *(
         "engine.functions",
+        "engine.call_arguments",
         "engine.added",
         "engine.layer",
         "engine.direct",
