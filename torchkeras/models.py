@@ -165,7 +165,7 @@ class Sequential(Model):
             return
         if isinstance(layer, Network):
             layer._give_policy(self._layers_policy, told=False)
-        elif layer.casts and not layer._tells_policy:
+        elif layer._facts.casts and not layer._tells_policy:
             layer._take_policy(self._layers_policy)
 
     def _connect_branches(self, layer: Layer) -> None:
@@ -222,14 +222,14 @@ class Sequential(Model):
         return list(self._stack)
 
     @property
-    def layers_of_keras1(self) -> list[Layer]:
+    def _layers_of_keras1(self) -> list[Layer]:
         """The layers in the order of Keras 1: branch by branch, where several branches begin the model."""
         return [*self._branches, *self._stack[len(self._branches) :]]
 
     @property
-    def class_name(self) -> str:
+    def _class_name(self) -> str:
         """The name of the class in a config: "Model" after several branches, which no list of layers can tell."""
-        return "Model" if self._branches else super().class_name
+        return "Model" if self._branches else super()._class_name
 
     def get_config(self) -> dict[str, Any]:
         """The name and the layers' configs. What the input is stands in the first layer's."""

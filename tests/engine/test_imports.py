@@ -29,6 +29,7 @@ ORDER = [
         "engine.torch_functions",
         "engine.symbol",
         "engine.precision",
+        "engine.facts",
         "engine.spec",
         "engine.options",
         "engine.weight",

@@ -112,7 +112,7 @@ def _check_apart(targets: list[Target]) -> None:
 def _logits(graph: Graph, output: KerasTensor, loss: Objective, measures: tuple[Measure, ...]) -> str | None:
     """The activation at the output's end, when a step can do without it."""
     layer = output._keras_history.layer
-    activation = layer.ends_in if graph.taken[output] == 1 else None
+    activation = layer._facts.ends_in if graph.taken[output] == 1 else None
     if activation is None or activation not in LOGITS or getattr(layer, "activity_regularizer", None) is not None:
         return None
     needed = (loss.given, *(each.metric for each in measures))

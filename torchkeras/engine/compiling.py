@@ -22,7 +22,9 @@ from torchkeras.engine.jit import check as check_jit, learner, runner, scorer, u
 from torchkeras.engine.measures import TorchMetric
 from torchkeras.engine.memory import keep_freed
 from torchkeras.engine.network import Network
+from torchkeras.engine.owner import WeightOwner
 from torchkeras.engine.precision import halves, in_float16
+from torchkeras.engine.reach import check_reach
 from torchkeras.engine.recipe import NO_LOSS, Recipe
 from torchkeras.engine.scaling import LossScale
 from torchkeras.engine.steps import train_step
@@ -108,6 +110,7 @@ class Compiling(Extending, abstract=True):
             raise ValueError(f"compile: add_metric has the name {repeated[0]!r}, which another reported number has.")
         variables = self.trainable_weights
         parameters = [tensor for variable in variables for tensor in variable.tensors]
+        check_reach(self, parameters, [target.objective.given for target in targets])
         self.optimizer.bind(
             parameters,
             [variable.arrangement for variable in variables],
@@ -187,7 +190,12 @@ class Compiling(Extending, abstract=True):
 
     @property
     def metrics_names(self) -> list[str]:
-        """The names of the numbers that `evaluate` and `train_on_batch` return, in their order."""
+        """The names of the numbers that `evaluate` and `train_on_batch` return, in their order.
+
+        None are known, and the list is empty, before the model is compiled and built.
+        """
+        if self.optimizer is None or self._graph is None:
+            return []
         recipe = self._ready()
         return reported_names(list(recipe.targets)) + list(recipe.added_metrics)
 
@@ -255,19 +263,24 @@ class Compiling(Extending, abstract=True):
 
     @contextmanager
     def _collected(self, recipe: Recipe) -> Iterator[None]:
-        """Gradients for the weights that trained when the model was compiled, whatever `trainable` says since."""
+        """Gradients for the weights that trained when the model was compiled, whatever `trainable` says since.
+
+        A parameter that `requires_grad_(False)` froze since then stays frozen.
+        """
         placed = [(parameter.device, parameter.dtype) for parameter in recipe.parameters]
         if placed != self._placed:  # the model was moved: its optimizer state follows
             recipe.optimizer.bind(recipe.parameters)
             self._placed = placed
         now = {id(tensor) for variable in self.trainable_weights for tensor in variable.tensors}
-        if now != {id(parameter) for parameter in recipe.parameters}:
+        owners = (module for module in self.modules() if isinstance(module, WeightOwner))
+        held = {id(tensor) for owner in owners for tensor in owner._held_tensors()}
+        if now != {id(each) for each in recipe.parameters if each.requires_grad or id(each) in held}:
             warnings.warn(
                 "Discrepancy between trainable weights and collected trainable weights, did you set "
                 "`model.trainable` without calling `model.compile` after?",
                 stacklevel=3,
             )
-        frozen = [parameter for parameter in recipe.parameters if not parameter.requires_grad]
+        frozen = [each for each in recipe.parameters if not each.requires_grad and id(each) in held]
         for parameter in frozen:
             parameter.requires_grad_(True)
         try:

@@ -13,6 +13,7 @@ from torchkeras.engine import graph, scoring, steps
 from torchkeras.engine.added import ADDED, losses_of_call
 from torchkeras.engine.compiled import Target
 from torchkeras.engine.data import Batch
+from torchkeras.engine.facts import Facts
 from torchkeras.engine.network import Network
 from torchkeras.engine.precision import widened
 from torchkeras.engine.recipe import NO_LOSS, Recipe, Values
@@ -158,7 +159,8 @@ class Extending(Network, abstract=True):
     def predict_step(self, data: Any) -> Any:
         """The outputs for a batch `(x,)`."""
         with torch.no_grad():
-            return unpacked(steps.predict_step(self, as_list(data[0] if isinstance(data, tuple) else data)))
+            inputs = as_list(data[0] if isinstance(data, tuple) else data)
+            return unpacked(steps.predict_step(self._call_module, inputs))
 
     def compute_loss(self, x: Any = None, y: Any = None, y_pred: Any = None, sample_weight: Any = None) -> torch.Tensor:
         """The loss that `compile` settled, of outputs that the model gave: each output's, weighted, and all penalties.
@@ -197,8 +199,9 @@ class Extending(Network, abstract=True):
         mark_masks(as_list(outputs), masks)
         return outputs
 
-    def direct(self) -> Callable[..., Any]:
-        return self.forward if self._marks_masks else super().direct()
+    class _Facts(Facts):
+        def direct(self) -> Callable[..., Any]:
+            return self.layer.forward if self.layer._marks_masks else super().direct()
 
     def compute_metrics(
         self, x: Any = None, y: Any = None, y_pred: Any = None, sample_weight: Any = None

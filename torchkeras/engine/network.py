@@ -12,13 +12,20 @@ from torchkeras.engine import codegen, graph, notebook, summary
 from torchkeras.engine.added import ADDED
 from torchkeras.engine.codegen import Variant
 from torchkeras.engine.direct import StandIns
+from torchkeras.engine.facts import Facts
 from torchkeras.engine.graph import Graph
 from torchkeras.engine.input import InputLayer
 from torchkeras.engine.layer import Layer
+from torchkeras.engine.owner import WeightOwner, distinct
 from torchkeras.engine.precision import taken
+from torchkeras.engine.structure import leaves
 from torchkeras.engine.symbol import KerasTensor, Node, Shape, as_list, unpacked
 from torchkeras.engine.weight import Variable
 from torchkeras.policy import DTypePolicy, policy_of
+
+
+class NotBuiltError(RuntimeError, AttributeError):
+    """A model has no graph yet. `hasattr` and `inspect.getmembers` pass over the properties that need one."""
 
 
 class Network(Layer, abstract=True):
@@ -29,8 +36,18 @@ class Network(Layer, abstract=True):
 
     _declares_options = True
     supports_masking = True
-    casts = False  # each layer inside does by itself
     _graph: Graph | None = None
+
+    class _Facts(Facts):
+        casts = False  # each layer inside does by itself
+
+        def direct(self) -> Callable[..., Any]:
+            network, layers = self.layer, StandIns(self.layer._modules)
+
+            def run(*inputs: Any, mask: Any = None, details: bool = False, logits: tuple[int, ...] = ()) -> Any:
+                return network._over(layers, inputs, mask, details, logits)
+
+            return run
 
     def __init__(self, name: str | None = None, trainable: bool = True):
         self._functions: dict[Variant, Any] = {}
@@ -103,7 +120,7 @@ class Network(Layer, abstract=True):
     @property
     def _graphed(self) -> Graph:
         if self._graph is None:
-            raise RuntimeError(
+            raise NotBuiltError(
                 f"{type(self).__name__} {self.name!r} has no graph yet: its first layer needs an input_shape, or call "
                 "the model on data, or call build(input_shape)."
             )
@@ -123,14 +140,6 @@ class Network(Layer, abstract=True):
         number, to give without the activation that they end in. Raises ValueError when the number of inputs is another.
         """
         return self._over(self, inputs, mask, details, logits)
-
-    def direct(self) -> Callable[..., Any]:
-        layers = StandIns(self._modules)
-
-        def run(*inputs: Any, mask: Any = None, details: bool = False, logits: tuple[int, ...] = ()) -> Any:
-            return self._over(layers, inputs, mask, details, logits)
-
-        return run
 
     def _over(self, layers: Any, inputs: tuple[Any, ...], mask: Any, details: bool, logits: tuple[int, ...]) -> Any:
         """The generated function over `layers`: the network itself, or what stands in for its layers."""
@@ -160,7 +169,7 @@ class Network(Layer, abstract=True):
         _, masks, _ = self.forward(inputs, mask=mask, details=True)
         return unpacked(masks)
 
-    def infer(self, inputs: Any, masks: list[Any], arguments: Mapping[str, Any]) -> tuple[Any, list[Any]]:
+    def _infer_outputs(self, inputs: Any, masks: list[Any], arguments: Mapping[str, Any]) -> tuple[Any, list[Any]]:
         """Outputs and masks, layer by layer: as for any layer, without adding a node."""
         given = as_list(taken(self, inputs))
         if len(given) != len(self._graphed.inputs):
@@ -174,15 +183,15 @@ class Network(Layer, abstract=True):
                 continue
             pairs = [found[tensor] for tensor in node.input_tensors]
             tensors = [tensor for tensor, _ in pairs]
-            outputs, output_masks = node.layer.infer(
+            outputs, output_masks = node.layer._infer_outputs(
                 tensors if isinstance(node.inputs, (list, tuple)) else tensors[0], [m for _, m in pairs], node.arguments
             )
-            found.update(zip(node.output_tensors, zip(as_list(outputs), output_masks, strict=True), strict=True))
+            found.update(zip(node.output_tensors, zip(leaves(outputs), output_masks, strict=True), strict=True))
         results = [found[tensor] for tensor in self._graphed.outputs]
         copies = [KerasTensor(tensor.shape, tensor.dtype) for tensor, _ in results]
         return unpacked(copies), [mask for _, mask in results]
 
-    def input_type(self, index: int) -> torch.dtype | None:
+    def _input_type(self, index: int) -> torch.dtype | None:
         """The type of its own input of that number."""
         return None if self._graph is None or index >= len(self.inputs) else self.inputs[index].dtype
 
@@ -216,7 +225,7 @@ class Network(Layer, abstract=True):
 
     def _give_policy(self, policy: DTypePolicy, told: bool) -> None:
         """Give a policy to the layers, with `told` to those as well that were given one of their own."""
-        layers = [m for m in self.modules() if isinstance(m, Layer) and (m.casts or isinstance(m, Network))]
+        layers = [m for m in self.modules() if isinstance(m, Layer) and (m._facts.casts or isinstance(m, Network))]
         before = [(layer, layer._policy, layer._tells_policy) for layer in layers]
         try:
             for layer in layers:
@@ -236,8 +245,8 @@ class Network(Layer, abstract=True):
         for node in self._graphed.nodes:
             if node.input_tensors:
                 masks = [tensor._keras_mask for tensor in node.input_tensors]
-                outputs, _ = node.layer.infer(node.inputs, masks, node.arguments)
-                for tensor, found in zip(node.output_tensors, as_list(outputs), strict=True):
+                outputs, _ = node.layer._infer_outputs(node.inputs, masks, node.arguments)
+                for tensor, found in zip(node.output_tensors, leaves(outputs), strict=True):
                     tensor.dtype = found.dtype
         self._functions, self._sources = {}, {}
         self._function(Variant(masked=(False,) * len(self.inputs)))
@@ -250,7 +259,7 @@ class Network(Layer, abstract=True):
         return [] if self._graph is None else list(self._graph.layers)
 
     @property
-    def layers_of_keras1(self) -> list[Layer]:
+    def _layers_of_keras1(self) -> list[Layer]:
         """The layers in the order of Keras 1, in files and `get_weights`."""
         return self.layers
 
@@ -322,17 +331,21 @@ class Network(Layer, abstract=True):
         """Whether any layer carries state from batch to batch."""
         return any(layer.stateful for layer in self.layers)
 
-    def _sublayers(self) -> list[Layer]:
-        return self.layers
+    def _sublayers(self) -> list[WeightOwner]:
+        return self._with_others(self.layers)
 
-    def _sublayers_of_keras1(self) -> list[Layer]:
-        return self.layers_of_keras1
+    def _sublayers_of_keras1(self) -> list[WeightOwner]:
+        return self._with_others(self._layers_of_keras1)
+
+    def _with_others(self, layers: list[Layer]) -> list[WeightOwner]:
+        """The layers of the graph, then those that the model holds beside it, as attributes."""
+        return list(dict.fromkeys([*layers, *super()._sublayers()]))
 
     def _ordered_weights(self) -> list[Variable]:
         # get_weights follows the layers (those of a model that only Keras 1 has, in its order); `weights` lists those
         # that train first.
-        variables = [variable for layer in self.layers_of_keras1 for variable in layer.weights]
-        return list({(id(v.layer), v.paths): v for v in variables}.values())
+        variables = [variable for layer in self._sublayers_of_keras1() for variable in layer.weights]
+        return distinct([*variables, *self._own_variables()])
 
     def count_params(self) -> int:
         """The number of scalars in all weights, a shared one counted once."""

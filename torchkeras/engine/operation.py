@@ -7,22 +7,21 @@ from __future__ import annotations
 
 import inspect
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import Annotated, Any
 
 import torch
 from torch import Tensor, nn
 
 from torchkeras import config
-from torchkeras.arrangement import IN_ORDER
 from torchkeras.engine import call_arguments, torch_functions
+from torchkeras.engine.facts import Facts
 from torchkeras.engine.functions import BY_AXES, FUNCTIONS
 from torchkeras.engine.layer import Layer
 from torchkeras.engine.layout import Layout
 from torchkeras.engine.naming import unique_name
 from torchkeras.engine.options import NEWER, Rule, rule
 from torchkeras.engine.symbol import OPERATORS, KerasTensor, as_list, dtype_name, tensors_in
-from torchkeras.engine.weight import Variable
 
 BY_POSITION = ("getitem", "matmul", *BY_AXES)  # these tell the axes apart; the others take each element alone
 KNOWN = ("dim", "ndimension", "size", "numel", "nelement")  # of a symbolic tensor, what needs no node
@@ -74,12 +73,18 @@ class Operation(Layer):
     keywords: Annotated[Any, Rule(_read_keywords), NEWER] = {}
     keeps_mask: Annotated[bool, rule("must be True or False", lambda v: v in (0, 1), bool), NEWER] = True
 
-    casts = False  # as Keras: an operator computes in the type that its operands have together
     supports_masking = True
+
+    class _Facts(Facts):
+        casts = False  # as Keras: an operator computes in the type that its operands have together
+
+        @property
+        def native_layout(self) -> Layout:  # type: ignore[override]
+            return Layout.ANY if self.layer._by_value else Layout.KERAS
 
     def __init__(self, *args: Any, **given: Any):
         super().__init__(*args, **given)
-        self._held = 0
+        self._count = 0
         self.arguments = call_arguments.held(self.arguments, self._hold)
         self.keywords = {name: call_arguments.held(value, self._hold) for name, value in self.keywords.items()}
         problem = _problem(self.function, self.arguments, self.keywords)
@@ -90,7 +95,7 @@ class Operation(Layer):
 
     def _hold(self, given: Any) -> dict[str, Any]:
         """Hold a tensor, or what a config says of one, under the next number; returns what stands for it."""
-        number, self._held = self._held, self._held + 1
+        number, self._count = self._count, self._count + 1
         try:
             if call_arguments.is_parameter(given):
                 return self._hold_parameter(number, given)
@@ -106,7 +111,6 @@ class Operation(Layer):
     def _hold_parameter(self, number: int, given: nn.Parameter) -> dict[str, Any]:
         name = f"parameter_{number}"
         self.register_parameter(name, given)
-        self._added.append(Variable(self, name, (name,), IN_ORDER, given.requires_grad, None, None, None))
         shape, trainable = list(given.shape), given.requires_grad
         return {"parameter": number, "shape": shape, "dtype": dtype_name(given.dtype), "trainable": trainable}
 
@@ -119,8 +123,8 @@ class Operation(Layer):
 
         def make(entry: Any) -> Any:
             name = f"parameter_{entry.get('parameter')}"
-            if "parameter" in entry and name not in self._parameters and name not in self._buffers:
-                self.add_weight(name, entry["shape"], entry["dtype"], trainable=bool(entry["trainable"]))
+            if "parameter" in entry and name not in self._parameters:
+                self.add_weight(name, entry["shape"], entry["dtype"]).requires_grad_(bool(entry["trainable"]))
             return entry
 
         call_arguments.held([self.arguments, *self.keywords.values()], make)
@@ -129,7 +133,7 @@ class Operation(Layer):
     # --- computing --------------------------------------------------------------------------------------------------
 
     @property
-    def pointwise(self) -> bool:
+    def _pointwise(self) -> bool:
         """Whether the function takes each number of its inputs by itself."""
         name = self.function
         return isinstance(name, str) and (
@@ -137,21 +141,16 @@ class Operation(Layer):
         )
 
     @property
-    def by_value(self) -> bool:
+    def _by_value(self) -> bool:
         """Whether it computes the same in any order of axes: pointwise, with no constant that has axes of its own."""
         has_array = any(isinstance(argument, Mapping) and "array" in argument for argument in self.arguments)
-        return self.pointwise and not has_array and not self._held
-
-    @property
-    def native_layout(self) -> Layout:
-        return Layout.ANY if self.by_value else Layout.KERAS
+        return self._pointwise and not has_array and not self._count
 
     def forward(self, inputs: Any) -> Any:
         tensors = inputs if isinstance(inputs, (list, tuple)) else [inputs]
         function, arguments, keywords = self.__dict__.get("_prepared") or self._prepare()
         given = {name: read(self, tensors) for name, read in keywords} if keywords else {}
-        found = function(*[read(self, tensors) for read in arguments], **given)
-        return found if isinstance(found, Tensor) else list(_tensors(found, self.function))
+        return function(*[read(self, tensors) for read in arguments], **given)
 
     def _prepare(self) -> Any:
         function = _function(self.function) if isinstance(self.function, str) else self.function
@@ -163,7 +162,7 @@ class Operation(Layer):
     def compute_mask(self, inputs: Any, mask: Any = None) -> Any:
         """The mask of the first input that has one, when no axis is moved or cut."""
         masks = mask if isinstance(mask, (list, tuple)) else [mask]
-        if not self.pointwise or not self.keeps_mask:
+        if not self._pointwise or not self.keeps_mask:
             return None
         return next((found for found in masks if found is not None), None)
 
@@ -172,10 +171,10 @@ class Operation(Layer):
         name = self.function if isinstance(self.function, str) else torch_functions.place_of(self.function)
         return call_arguments.line(name, self.arguments, self.keywords)
 
-    def infer(self, inputs: Any, masks: list[Any], arguments: Mapping[str, Any]) -> tuple[Any, list[Any]]:
+    def _infer_outputs(self, inputs: Any, masks: list[Any], arguments: Mapping[str, Any]) -> tuple[Any, list[Any]]:
         """Symbolic outputs and their masks. Raises ValueError, which says what axis had to be known, TypeError."""
         try:
-            return super().infer(inputs, masks, arguments)
+            return super()._infer_outputs(inputs, masks, arguments)
         except (ValueError, TypeError) as error:
             what = f"{type(self).__name__} {self.name!r} ({self._line().format(*(t.name for t in as_list(inputs)))})"
             reason = self._unknown_size(inputs, masks, arguments, error)
@@ -216,7 +215,7 @@ class Operation(Layer):
 
     def _works(self, inputs: Any, masks: Any, arguments: Any) -> bool:
         try:
-            super().infer(inputs, masks, arguments)
+            super()._infer_outputs(inputs, masks, arguments)
         except (ValueError, TypeError):
             return False
         return True
@@ -249,28 +248,6 @@ class Operation(Layer):
 
 def _has_none(value: Any) -> bool:
     return value is None or (isinstance(value, (list, tuple)) and any(map(_has_none, value)))
-
-
-def _tensors(found: Any, function: Any) -> Iterator[Tensor]:
-    """The tensors of a result with several, nested or not. Raises TypeError for one that has something else."""
-    if isinstance(found, Tensor):
-        yield found
-    elif isinstance(found, (list, tuple)):
-        for part in found:
-            yield from _tensors(part, function)
-    elif found is not None:
-        raise TypeError(f"{function} gives {type(found).__name__}, where a graph has tensors alone.")
-
-
-def _arranged(like: Any, tensors: Iterator[Any]) -> Any:
-    """Symbolic tensors in the form of a result: a named tuple as torch gives it."""
-    if isinstance(like, Tensor):
-        return next(tensors)
-    if not isinstance(like, (list, tuple)):
-        return None
-    parts = [_arranged(part, tensors) for part in like]
-    by_name = hasattr(like, "_fields")  # a NamedTuple takes its parts one by one
-    return type(like)(*parts) if by_name else type(like)(parts)
 
 
 # --- calls on symbolic tensors ---------------------------------------------------------------------------------------
@@ -317,7 +294,7 @@ def _apply(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str
     label = torch_functions.short(name if isinstance(name, str) else called)
     layer = Operation(name, arguments, keywords, name=unique_name(f"operation_{label}"))
     outputs = layer(inputs if len(inputs) > 1 else inputs[0])
-    return outputs if isinstance(outputs, KerasTensor) else _arranged(_example(layer, inputs), iter(outputs))
+    return tuple(outputs) if type(outputs) is list else outputs  # which a layer gives for a tuple, as Keras
 
 
 KerasTensor.apply_function = staticmethod(_apply)
@@ -343,18 +320,6 @@ def _not_default(function: Callable[..., Any], kwargs: Mapping[str, Any]) -> dic
         return not (name.startswith("_") or value is default or (type(value) is type(default) and value == default))
 
     return {name: value for name, value in kwargs.items() if says(name, value)}
-
-
-def _example(layer: Operation, inputs: list[KerasTensor]) -> Any:
-    """What the function itself gives, on `meta`."""
-    sizes = [[2 * 2 * 2 * 3 * 5 if size is None else size for size in tensor.shape] for tensor in inputs]
-    tensors = [torch.empty(size, dtype=t.dtype, device="meta") for size, t in zip(sizes, inputs, strict=True)]
-    function, arguments, keywords = layer._prepare()
-    moved = {name: tensor.to("meta") for name, tensor in (*layer.named_parameters(), *layer.named_buffers())}
-    holder = type("Held", (), moved)
-    return function(
-        *(read(holder, tensors) for read in arguments), **{k: read(holder, tensors) for k, read in keywords}
-    )
 
 
 def _check_outside(args: tuple[Any, ...]) -> None:

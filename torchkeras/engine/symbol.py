@@ -16,6 +16,7 @@ import torch
 
 from torchkeras import config
 from torchkeras.engine import torch_functions
+from torchkeras.engine.structure import Symbolic, leaves
 
 if TYPE_CHECKING:
     from torchkeras.engine.layer import Layer
@@ -31,7 +32,7 @@ class History(NamedTuple):
     tensor_index: int
 
 
-class KerasTensor:
+class KerasTensor(Symbolic):
     """A tensor that is yet to be computed: `shape` (with `None` for an unknown size), `dtype`, `_keras_history`.
 
     Operators, slices, torch's functions and the methods of `torch.Tensor` make nodes of the graph, in Keras's order of
@@ -206,8 +207,8 @@ class Node:
     """One call of a layer: what went in, what came out, and the arguments beside the tensors."""
 
     layer: Layer
-    inputs: Any  # a symbolic tensor or a list of them, as the call gave them
-    outputs: Any
+    inputs: Any  # a symbolic tensor or a list of them
+    outputs: Any  # as the layer's call gave them: a symbolic tensor, or any nested value of such
     arguments: Mapping[str, Any]
 
     @property
@@ -218,7 +219,7 @@ class Node:
     @property
     def output_tensors(self) -> list[KerasTensor]:
         """The outputs as a list."""
-        return as_list(self.outputs)
+        return leaves(self.outputs)
 
     @property
     def inbound_layers(self) -> list[Layer]:

@@ -46,7 +46,7 @@ class Trainer(GeneratorMethods, Compiling, abstract=True):
     _validated: Source | None = None  # what the `fit` under way validates on
 
     @property
-    def validation_arrays(self) -> list[np.ndarray] | None:
+    def _validation_arrays(self) -> list[np.ndarray] | None:
         """While `fit` validates on arrays: its inputs, targets and weights, one after another."""
         if not isinstance(self._validated, ArraySource):
             return None
@@ -340,7 +340,8 @@ class Trainer(GeneratorMethods, Compiling, abstract=True):
                 graphed = None if own else self._in_one_graph()
                 alone = not (own or graphed or as_list(callbacks))
                 run: Any = graphed or (Merged(self, source.samples) if alone else Direct(self))
-                step = (lambda inputs: self.predict_step((unpacked(inputs),))) if own else partial(predict_step, run)
+                built_in = partial(predict_step, run.run)
+                step = (lambda inputs: self.predict_step((unpacked(inputs),))) if own else built_in
                 long = isinstance(source, ArraySource) and source.steps >= WORTH_A_LOOK
                 with torch.inference_mode() if alone and long and keeps_no_tensor(run) else torch.no_grad():
                     hooks = self._hooks(callbacks, source, verbose)

@@ -150,7 +150,7 @@ class Bidirectional(Wrapper):
             found = self._together(*shared)
         else:
             found = [
-                as_list(layer.run(unpacked(given), mask=mask, training=training))
+                as_list(layer._call_module(unpacked(given), mask=mask, training=training))
                 for layer, given in zip(self.inner_layers, shared, strict=True)
             ]
             if self.return_sequences:

@@ -19,6 +19,7 @@ from torchkeras.engine.graph import Graph
 from torchkeras.engine.layer import Layer
 from torchkeras.engine.network import Network
 from torchkeras.engine.operation import Operation
+from torchkeras.engine.structure import POSITIONAL, Slot, bound, decoded, encoded, leaves, taken_apart
 from torchkeras.engine.symbol import KerasTensor, Node, as_list, node_of, unpacked
 from torchkeras.saving.errors import ArchitectureError
 from torchkeras.saving.files import json_text
@@ -31,7 +32,7 @@ Call = tuple[str, int, list[Any]]  # a layer's name, which call of it, its input
 
 def layer_config(layer: Layer) -> dict[str, Any]:
     """`{"class_name", "config"}` of a layer or model."""
-    return {"class_name": layer.class_name, "config": layer.get_config()}
+    return {"class_name": layer._class_name, "config": layer.get_config()}
 
 
 def graph_config(name: str, graph: Graph) -> dict[str, Any]:
@@ -47,7 +48,7 @@ def graph_config(name: str, graph: Graph) -> dict[str, Any]:
         return [*places[node_of(tensor)], tensor._keras_history.tensor_index]
 
     def call(node: Node) -> list[Any]:
-        return [[*place(tensor), dict(node.arguments)] for tensor in node.input_tensors]
+        return [[*place(tensor), encoded(node.arguments)] for tensor in node.input_tensors]
 
     layers = [
         {
@@ -170,7 +171,15 @@ def _call(
             )
     tensors = [made[source, k][output] for source, k, output, *_ in call]
     arguments = {key: value for item in call for key, value in (item[3] if len(item) > 3 else {}).items()}
-    return as_list(layer(unpacked(tensors), **arguments))
+    if POSITIONAL not in arguments:
+        return leaves(layer(unpacked(tensors), **arguments))
+    found = decoded(arguments)
+    if not all(slot.index in range(len(tensors)) for slot in taken_apart(found, Slot)[1]):
+        raise ArchitectureError(
+            f"Call {index} of layer {name!r} has {len(tensors)} tensors; it names {short(arguments)}."
+        )
+    args, named = bound(tensors, found)
+    return leaves(layer(*args, **named))
 
 
 def to_json(model: Layer, **options: Any) -> str:

@@ -111,7 +111,7 @@ def paths(group: h5py.Group) -> list[str]:
 def match_in_order(group: h5py.Group, model: Network, origin: Origin, reshape: bool = False) -> list[Match]:
     """Every weight of the model with its arrays, layers taken in order. Raises WeightMismatchError."""
     stored = {name: arrays for name, arrays in stored_layers(group).items() if arrays}
-    layers = model.layers if origin.generation > 1 else model.layers_of_keras1
+    layers = model.layers if origin.generation > 1 else model._layers_of_keras1
     weighted = [layer for layer in layers if layer.weights]
     file = filename(group)
     if len(stored) != len(weighted):
@@ -148,7 +148,7 @@ def match_by_name(
 
 
 def _match(layer: Layer, arrays: list[Named], origin: Origin, file: str, reshape: bool) -> list[Match]:
-    variables = layer.weights_of_keras1 if origin.generation == 1 else layer.weights
+    variables = layer._weights_of_keras1 if origin.generation == 1 else layer.weights
     return match(variables, arrays, origin, f"{file}: layer {layer.name!r} ({type(layer).__name__})", reshape)
 
 
@@ -171,11 +171,11 @@ def follow_origin(file: str, model: Network, matches: list[Match], origin: Origi
         taking = {found.variable.layer for found in matches}
         for found in layers:
             if found in taking or not found.weights:
-                found.follow_theano()
+                found._follow_theano()
 
 
 def _follow_keras1(layer: Any, file: str, by_name: bool) -> None:
-    follow = getattr(layer, "follow_keras1", None)
+    follow = getattr(layer, "_follow_keras1", None)
     if follow is None or getattr(layer, "data_format", None) != "channels_first":
         return
     if by_name:
