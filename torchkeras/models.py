@@ -7,6 +7,8 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
+from torch import nn
+
 from torchkeras import registry
 from torchkeras.engine import graph
 from torchkeras.engine.input import Input, InputLayer
@@ -14,6 +16,7 @@ from torchkeras.engine.layer import Layer
 from torchkeras.engine.network import Network
 from torchkeras.engine.symbol import KerasTensor, Shape, as_list, unpacked
 from torchkeras.engine.trainer import Trainer
+from torchkeras.layers.torch_module import as_layer
 from torchkeras.legacy.arguments import old_names
 from torchkeras.policy import DTypePolicy, policy_of
 from torchkeras.saving import loading, writing
@@ -149,10 +152,14 @@ class Sequential(Model):
         for layer in as_list(layers):
             self.add(layer)
 
-    def add(self, layer: Layer | KerasTensor) -> None:
-        """Put a layer on top, or an `Input` below all. Raises TypeError for neither, ValueError if it does not fit."""
+    def add(self, layer: nn.Module | KerasTensor) -> None:
+        """Put a layer, or a module of torch, on top, or an `Input` below all.
+
+        Raises TypeError for anything else, ValueError if it does not fit.
+        """
         if isinstance(layer, KerasTensor) and isinstance(layer._keras_history.layer, InputLayer):
             layer = layer._keras_history.layer
+        layer = as_layer(layer)
         if not isinstance(layer, Layer):
             raise TypeError(
                 f"The added layer must be an instance of class Layer. Found: {layer!r} ({type(layer).__name__})."

@@ -26,6 +26,7 @@ ORDER = [
     *(
         "engine.tracing",
         "engine.layout",
+        "engine.torch_functions",
         "engine.symbol",
         "engine.precision",
         "engine.facts",
@@ -38,6 +39,7 @@ ORDER = [
     ),
     *(
         "engine.functions",
+        "engine.call_arguments",
         "engine.added",
         "engine.layer",
         "engine.direct",

@@ -100,7 +100,7 @@ class _Writer:
         self.mask_values: dict[KerasTensor, int] = {}
         self.pending_masks: dict[KerasTensor, tuple[Node, int]] = {}
         self.losses: list[tuple[str, int]] = []  # "" for a loss, "*" for a nested model's list of them
-        self.raw = [graph.outputs[index] for index in variant.logits]
+        self.raw = {graph.outputs[index] for index in variant.logits}
         self.unrectified = {node.input_tensors[0] for node in graph.nodes if self._rectifies(node)}
 
     def write(self) -> str:
@@ -222,6 +222,8 @@ class _Writer:
         if training is not None:
             method, text = "_call_in_mode", f"{training}, {text}"
         call, region = f"{self._path(layer)}.{method}({text})", layer.compute_dtype if mixed else ""
+        if hasattr(layer, "_line"):  # of a function, how a person would write it
+            comment = f"{layer._line()} -> {comment}"
         if not is_flat(node.outputs):
             call = f"leaves({call})" if len(outputs) > 1 else f"leaves({call})[0]"
         if mixed and len(outputs) == 1 and outputs[0].dtype.is_floating_point:
@@ -366,7 +368,7 @@ def _print(lines: list[Line], parameters: list[int], result: str, results: list[
     text = [f"def forward(self, {', '.join(variables.values())}):"]
     region, indent = "", "    "
     for index, line in enumerate(lines):
-        right = line.text.format(*(variables[value] for value in line.uses))
+        right, comment = (text.format(*(variables[value] for value in line.uses)) for text in (line.text, line.comment))
         ended = [value for value in dict.fromkeys(line.uses) if last_use[value] == index]
         free += [variables[value] for value in ended if value not in parameters[: len(names)]]
         for value in line.makes:
@@ -376,7 +378,7 @@ def _print(lines: list[Line], parameters: list[int], result: str, results: list[
             region, indent = line.region, " " * (8 if line.region else 4)
             if region:
                 text.append(f"    with torch.autocast({variables[parameters[0]]}.device.type, torch.{region}):")
-        text.append(f"{indent}{targets} = {right}" + (f"  # {line.comment}" if line.comment else ""))
+        text.append(f"{indent}{targets} = {right}" + (f"  # {comment}" if comment else ""))
     text.append("    return " + result.format(*(variables[value] for value in results)))
     return "\n".join(text) + "\n"
 

@@ -1,5 +1,6 @@
 """Core layers: Dense, Activation, shapes (Flatten, Reshape, Permute, RepeatVector), Masking, Lambda."""
 
+import copy
 import inspect
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -155,6 +156,21 @@ class ActivityRegularization(Layer):
         return inputs
 
 
+class Identity(Layer):
+    """`x`, also of several tensors, nested or not.
+
+    Shape: any -> the same.
+    """
+
+    supports_masking = True
+
+    class _Facts(Facts):
+        native_layout = Layout.ANY
+
+    def forward(self, inputs: Any) -> Any:
+        return inputs
+
+
 class Flatten(Layer):
     """All axes but the batch axis in one; with data_format='channels_first' the channels are moved to the end first.
 
@@ -280,8 +296,25 @@ ToldShape = Annotated[
 Arguments = Annotated[Any, optional(rule("must be a dictionary or None", lambda v: isinstance(v, Mapping), dict))]
 
 
+def _read_callable(value: Any) -> Any:
+    if not callable(value):
+        raise ValueError(f"must be callable; found {value!r}.")
+    owner = value
+    while hasattr(owner, "func"):  # a partial
+        owner = owner.func
+    owner = getattr(owner, "__self__", owner)
+    if isinstance(owner, nn.Module) and owner is not value:
+        raise ValueError(
+            f"must not use the module {type(owner).__name__} behind the layer's back, which would neither train it nor "
+            "set its mode; write TorchModule(module), or give the module itself."
+        )
+    return value
+
+
 class Lambda(Layer):
     """`function(x, **arguments)`, in Keras's order of axes; a `function` with a parameter `mask` is given the mask.
+
+    A module of torch given as `function` is a part of the layer, as in `TorchModule`.
 
     `output_shape`: a tuple without the batch axis, or a function of the input shape; found by trying when not given.
     `mask`: the mask of the output, or a function `(inputs, mask) -> mask`. A config has the functions by name only (a
@@ -291,7 +324,7 @@ class Lambda(Layer):
     Shape: any -> as the function gives it.
     """
 
-    function: Annotated[Any, rule("must be callable", callable)]
+    function: Annotated[Any, Rule(_read_callable)]
     told_shape: ToldShape = None
     mask: Annotated[Any, Rule(lambda v: v)] = None
     arguments: Arguments = None
@@ -383,8 +416,8 @@ def _own_function(
     name = bytecode.name_of(config[option]) if how == "name" else own
     known = {**registry.get_custom_objects(), **(custom_objects or {})}
     for key in (name, own):
-        if key in known:
-            return known[key]
+        if key in known:  # a module may be given for several layers and models
+            return copy.deepcopy(known[key]) if isinstance(known[key], nn.Module) else known[key]
     if how == "bytecode":
         raise bytecode.refusal(kind, option, layer_name)
     raise ArchitectureError(

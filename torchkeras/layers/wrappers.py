@@ -14,10 +14,11 @@ from torchkeras.engine.layout import Layout
 from torchkeras.engine.options import Rule, is_integer, rule
 from torchkeras.engine.symbol import KerasTensor, Shape
 from torchkeras.engine.weight import Variable, weight
+from torchkeras.layers.torch_module import as_layer
 
 
 def _read_layer(value: Any) -> Layer:
-    layer = registry.layers.from_config(value) if isinstance(value, Mapping) else value
+    layer = registry.layers.from_config(value) if isinstance(value, Mapping) else as_layer(value)
     if not isinstance(layer, Layer):
         raise ValueError(f"must be a layer or the config of one; found {value!r}.")
     return layer

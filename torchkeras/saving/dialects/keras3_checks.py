@@ -7,7 +7,7 @@ from typing import Any
 from torchkeras.engine.graph import Graph
 from torchkeras.engine.layer import Layer
 from torchkeras.engine.network import Network
-from torchkeras.engine.operation import BY_POSITION, Operation
+from torchkeras.engine.operation import Operation
 from torchkeras.engine.symbol import KerasTensor, Node, node_of
 from torchkeras.layers.activation import Softmax
 from torchkeras.layers.bidirectional import Bidirectional
@@ -64,7 +64,7 @@ def _problem(layer: Layer, node: Node, found: list[Any]) -> str | None:
         return "does not use it beside initial states"
     if isinstance(layer, Softmax):
         return "applies it"
-    if isinstance(layer, Operation) and layer.function not in BY_POSITION:
+    if isinstance(layer, Operation) and layer._pointwise:
         return "does not pass it on"
     if isinstance(layer, (Elementwise, Concatenate)) and not (of_call and _joins_alike(layer, node, found)):
         return "joins masks in another way"

@@ -16,7 +16,7 @@ from torchkeras.activations import is_pointwise
 from torchkeras.engine.facts import is_own
 from torchkeras.engine.layer import Layer
 from torchkeras.engine.network import Network
-from torchkeras.engine.operation import BY_POSITION, Operation
+from torchkeras.engine.operation import Operation
 from torchkeras.engine.symbol import KerasTensor, Node
 from torchkeras.layers.activation import Parametric, Pointwise, Softmax
 from torchkeras.layers.conv_recurrent import ConvLSTMStep, ConvRNN2D
@@ -33,7 +33,7 @@ ALIKE = (*ALIKE, Channelwise, AlongAxes, UnitNormalization)
 FREE = (Flatten, Reshape, Permute)  # whose outputs may lie in another order than their inputs
 BY_VALUE: dict[type, Callable[[Any], bool]] = {  # of those alike, the ones that may tell axes apart
     Activation: lambda layer: is_pointwise(layer.activation),
-    Operation: lambda layer: layer.function not in BY_POSITION,
+    Operation: lambda layer: layer._by_value,
 }
 Becomes = Callable[[Layer], str]  # the data format that a layer over images has in the target
 Handle = tuple[KerasTensor, int]  # a tensor, and how many axes of time are folded away around the layer
