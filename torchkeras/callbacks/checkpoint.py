@@ -9,6 +9,7 @@ import torch
 
 from torchkeras.callbacks.monitoring import Monitored, count
 from torchkeras.callbacks.progress import say
+from torchkeras.saving.formats import WEIGHTS, WHOLE, suffix_of
 
 
 class ModelCheckpoint(Monitored):
@@ -18,7 +19,8 @@ class ModelCheckpoint(Monitored):
     `"w.{epoch:02d}-{val_loss:.2f}.h5"`. `save_best_only`: only when the monitored number is better than ever; NaN never
     is. `mode`: see `Monitored`. `verbose=1` says what is done. A file appears whole or not at all, and weights that are
     NaN or infinite are never written over one that is there (a RuntimeWarning says so). Raises OSError, naming the
-    file, when it cannot be written; the one before stays whole. Raises ValueError for a name that the logs do not have.
+    file, when it cannot be written; the one before stays whole. Raises ValueError for a name that the logs do not have,
+    and for the suffix of a format that `save`, or `save_weights`, does not write.
     https://keras.io/api/callbacks/model_checkpoint/
     """
 
@@ -36,6 +38,7 @@ class ModelCheckpoint(Monitored):
     ):
         super().__init__(monitor, mode)
         self.filepath = os.fspath(filepath)
+        suffix_of(filepath, WEIGHTS if save_weights_only else WHOLE, "ModelCheckpoint")
         self.verbose, self.save_best_only, self.save_weights_only = verbose, save_best_only, save_weights_only
         self.period = count("ModelCheckpoint", "period", period)
         self.epochs_since_last_save = 0
