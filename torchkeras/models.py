@@ -16,6 +16,7 @@ from torchkeras.engine.layer import Layer
 from torchkeras.engine.network import Network
 from torchkeras.engine.symbol import KerasTensor, Shape, as_list, unpacked
 from torchkeras.engine.trainer import Trainer
+from torchkeras.export import exporting
 from torchkeras.layers.torch_module import as_layer
 from torchkeras.legacy.arguments import old_names
 from torchkeras.policy import DTypePolicy, policy_of
@@ -134,6 +135,26 @@ class Model(Trainer, Network):
         file is there, ValueError for a layer or option that Keras 3 has not.
         """
         writing.write_model(self, filepath, overwrite, include_optimizer)
+
+    def export(
+        self,
+        filepath: str | os.PathLike[str],
+        format: str | None = None,
+        verbose: bool | None = None,
+        input_signature: Any = None,
+        opset_version: int | None = None,
+    ) -> None:
+        """Write the model, in evaluation mode, as a file that runs without torchkeras: `model.export("m.onnx")`.
+
+        By the suffix, or for other names by `format`: "onnx", or "torch" for a `.pt2` file of `torch.export`. Inputs
+        and outputs have the names of the layers, unknown axes stay so. `input_signature`: shapes, or what has one, for
+        the inputs in order or by name, to fix axes that are unknown. `opset_version`: of ONNX. `verbose`: whether to
+        say that it is done. The file is compared with the model on random inputs before it takes its place. Raises
+        ExportError for what cannot be exported, ImportError without `torchkeras[onnx]`.
+        """
+        exporting.export(self, filepath, format, input_signature, opset_version)
+        if verbose:
+            print(f"{filepath}: exported, and checked against the model.")
 
 
 class Sequential(Model):

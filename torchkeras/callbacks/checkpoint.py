@@ -10,6 +10,7 @@ import torch
 from torchkeras.callbacks.logs import named
 from torchkeras.callbacks.monitoring import Monitored, count
 from torchkeras.callbacks.progress import say
+from torchkeras.saving.formats import WEIGHTS, WHOLE, suffix_of
 
 
 class ModelCheckpoint(Monitored):
@@ -20,7 +21,7 @@ class ModelCheckpoint(Monitored):
     is. `mode`: see `Monitored`. `verbose=1` says what is done. A folder that is not there is made. A file appears whole
     or not at all, and weights that are NaN or infinite are never written over one that is there (a RuntimeWarning says
     so). Raises OSError, naming the file, when it cannot be written; the one before stays whole. Raises ValueError for a
-    name that the logs do not have.
+    name that the logs do not have, and for the suffix of a format that `save`, or `save_weights`, does not write.
     https://keras.io/api/callbacks/model_checkpoint/
     """
 
@@ -38,6 +39,7 @@ class ModelCheckpoint(Monitored):
     ):
         super().__init__(monitor, mode)
         self.filepath = os.fspath(filepath)
+        suffix_of(filepath, WEIGHTS if save_weights_only else WHOLE, "ModelCheckpoint")
         self.verbose, self.save_best_only, self.save_weights_only = verbose, save_best_only, save_weights_only
         self.period = count("ModelCheckpoint", "period", period)
         self.epochs_since_last_save = 0
