@@ -98,6 +98,7 @@ ORDER = [
     "models",
     "utils",
     "__init__",
+    "export",
     *("commands", "__main__"),
 ]
 
