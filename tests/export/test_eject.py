@@ -5,6 +5,7 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -18,6 +19,8 @@ from torchkeras.export.errors import EjectError, UnequalError
 from torchkeras.models import Model, Sequential
 
 NET = '''"""Sequential 'net', as plain PyTorch.
+
+To load and run it:
 
     from safetensors.torch import load_file
     from model import Net
@@ -87,7 +90,7 @@ def small():
 
 def written(folder, name, *arguments):
     """An instance of the class in a folder, with the weights beside it."""
-    scope = {"__name__": "model"}
+    scope: dict[str, Any] = {"__name__": "model"}
     exec(compile((Path(folder) / "model.py").read_text(), "model.py", "exec"), scope)  # noqa: S102
     model = scope[name](*arguments)
     model.load_state_dict(importlib.import_module("safetensors.torch").load_file(Path(folder) / "model.safetensors"))

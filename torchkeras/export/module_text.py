@@ -96,7 +96,7 @@ def _module_docstring(book: Book, main: NetworkWriter, weights: str, functions: 
     imported, loaded = LOADING[weights]
     count = len(facts.graph_of(main.network).inputs)
     inputs = ", ".join(f"x{k}" for k in range(count)) if count > 1 else "x"
-    lines += [f"    {imported}", f"    from model import {main.name}", ""]
+    lines += ["To load and run it:", "", f"    {imported}", f"    from model import {main.name}", ""]
     lines += [f"    model = {main.name}({', '.join(f'{name}=...' for name in functions)})"]
     lines += [f"    model.load_state_dict({loaded})", "    model.eval()"]
     lines += [f"    y = model({inputs})  # on inputs in Keras's order of axes"]

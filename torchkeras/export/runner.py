@@ -1,7 +1,7 @@
 """Run by a clean process, by its path: what a written module computes where torchkeras cannot be imported.
 
 `python -I runner.py FOLDER CLASS GIVEN FOUND`: loads FOLDER/model.py and its weights, calls the class on each list of
-inputs in the file GIVEN, one after the other, and writes the outputs to the file FOUND.
+inputs in the file GIVEN, one after the other, and writes the outputs to the file FOUND. Further models may follow.
 """
 
 import importlib
@@ -41,13 +41,14 @@ def outputs_of(model, state, batches):
     return found
 
 
-def main(folder, name, given, found):
+def run(folder, name, given, found):
     """See above."""
-    sys.meta_path.insert(0, Refused())
     model = runpy.run_path(str(Path(folder) / "model.py"))[name]()
     outputs = outputs_of(model, weights_of(Path(folder)), torch.load(given, weights_only=True))
     torch.save(outputs, found)
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    sys.meta_path.insert(0, Refused())
+    for place in range(1, len(sys.argv), 4):
+        run(*sys.argv[place : place + 4])

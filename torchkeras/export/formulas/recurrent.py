@@ -169,12 +169,12 @@ def walk_masked(cell, x, mask, states=None, held="state"):
     outputs = []
     for step, valid in zip(x.unbind(1), mask.unbind(1), strict=True):
         output, found = cell(step, states)
-        valid = valid.view(-1, *[1] * (output.dim() - 1))
+        keeps = valid.view(-1, *[1] * (output.dim() - 1))
         before = states[0] if held == "state" else torch.zeros_like(output)
         if held == "output" and outputs:
             before = outputs[-1]
-        outputs.append(torch.where(valid, output, before))
-        states = tuple(torch.where(valid, new, old) for new, old in zip(found, states, strict=True))
+        outputs.append(torch.where(keeps, output, before))
+        states = tuple(torch.where(keeps, new, old) for new, old in zip(found, states, strict=True))
     return torch.stack(outputs, 1), states
 
 

@@ -34,7 +34,8 @@ def operation(layer: Any, call: Call) -> Any:
         return call.line("{0}", call.x)
     if name in INFIX:
         left, right = (_operand(call, argument) for argument in arguments)
-        return call.line(f"{left} {INFIX[name]} {right}", *call.inputs)
+        space = " " * (name != "pow")  # as ruff has it
+        return call.line(f"{left}{space}{INFIX[name]}{space}{right}", *call.inputs)
     if name in PREFIX:
         return call.line(PREFIX[name], *call.inputs)
     if name == "getitem":
