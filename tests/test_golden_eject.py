@@ -33,7 +33,7 @@ FUNCTIONS: dict[str, dict[str, Any]] = {
     },
 }
 REFUSED = {"eigen", "convlstm_flat", "pool_theano"}  # by load_model, for what their files leave open
-TOLD = {"up_dense_th": {"original_data_format": "channels_first"}}
+TOLD: dict[str, dict[str, Any]] = {"up_dense_th": {"original_data_format": "channels_first"}}
 FOLDERS = {
     "keras-0.3.3-theano": 6,
     "keras-1.2.2-architectures": 15,
@@ -61,10 +61,10 @@ def models(folder: str) -> Iterator[tuple[str, Any, Any]]:
         if path.name.endswith(".weights.h5") or (folder == "keras-1.2.2-architectures" and name in REFUSED):
             continue
         case = Case(recorded[path]) if path in recorded else None
-        told = {} if case is None else case.told
-        functions = {"custom_objects": FUNCTIONS[name]} if name in FUNCTIONS else {}
+        told: dict[str, Any] = {**({} if case is None else case.told), **TOLD.get(name, {})}
+        functions: dict[str, Any] = {"custom_objects": FUNCTIONS[name]} if name in FUNCTIONS else {}
         shown = "-".join(path.relative_to(GOLDEN / folder).parts)
-        yield shown, load_model(path, compile=False, **told, **functions, **TOLD.get(name, {})), case
+        yield shown, load_model(path, compile=False, **told, **functions), case
 
 
 def _of_keras_0(path: Path) -> Any:

@@ -1,4 +1,4 @@
-"""Every layer of the table as plain PyTorch: the same numbers in evaluation mode, in training where nothing is drawn."""
+"""Every layer of the table as plain PyTorch: the same numbers, in training too where what is drawn is given."""
 
 from typing import Any
 
@@ -65,3 +65,101 @@ def test_the_same_numbers(row: Row, known: bool):
 
 def as_list_of(outputs: Any) -> list[torch.Tensor]:
     return list(outputs) if isinstance(outputs, (list, tuple)) else [outputs]
+
+
+RANDOM = ("Dropout", "Noise", "Random", "SpectralNormalization")  # draw otherwise, or say what they do not do
+
+
+@pytest.mark.parametrize(
+    "row",
+    [row for row in IN_GRAPHS if not any(word in row.call for word in RANDOM)],
+    ids=lambda row: f"{row.call}-{row.inputs}",
+)
+def test_the_same_training(row: Row):
+    model = model_of(row)
+    assert_trains_alike(model, row.tensors())
+
+
+def assert_trains_alike(model: Model, given: Any) -> None:
+    """Outputs in training, gradients of the inputs, and what the statistics are afterwards."""
+    module, tensors = module_of(write(model, "model.pt")).train(), as_list(given)
+    gradients = []
+    for each in (model.train(), module):
+        inputs = [t.detach().clone().requires_grad_(t.is_floating_point()) for t in tensors]
+        outputs = as_list_of(each(*inputs) if each is module else each(inputs))
+        floating = [output for output in outputs if output.requires_grad]
+        total = sum((output.square().sum() for output in floating), torch.zeros(()))
+        if floating:
+            total.backward()
+        gradients.append([*outputs, *(t.grad for t in inputs if t.grad is not None)])
+    for mine, other in zip(*gradients, strict=True):
+        torch.testing.assert_close(mine, other, atol=1e-4, rtol=1e-3)
+    before, after = (write(model, "model.pt").state, module.state_dict())
+    for name in after:
+        if "num_batches_tracked" not in name:
+            torch.testing.assert_close(after[name], before[name].detach(), atol=1e-5, rtol=1e-4)
+
+
+DROPPING = [
+    "SimpleRNN(3, dropout=0.4, recurrent_dropout=0.3)",
+    "SimpleRNN(3, dropout=0.4)",
+    "GRU(3, dropout=0.4, recurrent_dropout=0.3)",
+    "GRU(3, dropout=0.4, recurrent_dropout=0.3, implementation=2)",
+    "GRU(3, dropout=0.4, recurrent_dropout=0.3, reset_after=True)",
+    "GRU(3, dropout=0.4, recurrent_dropout=0.3, reset_after=True, implementation=2)",
+    "LSTM(3, dropout=0.4, recurrent_dropout=0.3, return_sequences=True)",
+    "LSTM(3, dropout=0.4, recurrent_dropout=0.3, implementation=2, use_bias=False)",
+    "LSTM(3, dropout=0.4, recurrent_activation='sigmoid', implementation=2)",
+    "LSTM(3, dropout=0.4, recurrent_activation='sigmoid')",
+    "Bidirectional(GRU(3, dropout=0.4, recurrent_dropout=0.3))",
+    "RNN(LSTMCell(3, dropout=0.4, recurrent_dropout=0.3))",
+    "RNN([GRUCell(3, dropout=0.4), GRUCell(2, recurrent_dropout=0.3, implementation=2)])",
+]
+
+
+@pytest.mark.parametrize("call", DROPPING)
+def test_what_recurrent_layers_drop(call: str, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(torch.nn.functional, "dropout", dropped)
+    row = Row(call, "4x5x6")
+    assert_trains_alike(model_of(row), row.tensors())
+
+
+@pytest.mark.parametrize("call", ["ConvLSTM2D(3, 2, dropout=0.4, recurrent_dropout=0.3, padding='same')"])
+def test_what_recurrent_layers_over_images_drop(call: str, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(torch.nn.functional, "dropout", lambda x, p=0.5, training=True: x * (1 - p) if training else x)
+    row = Row(call, "2x3x4x5x2")
+    assert_trains_alike(model_of(row), row.tensors())
+
+
+def dropped(x: torch.Tensor, p: float = 0.5, training: bool = True) -> torch.Tensor:
+    """Dropout of given places: the same for all gates and steps, others for each sample."""
+    rows, features = (x.shape[0], x.shape[-1]) if x.shape[-2] == 1 else x.shape[-2:]
+    kept = (torch.arange(rows * features).view(rows, features) * 7 % 5 > 1).float() / (1 - p)
+    return x * (kept.unsqueeze(1) if x.shape[-2] == 1 else kept) if training else x
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "Dropout(0.3)",
+        "Dropout(0.3, noise_shape=(None, 1, None))",
+        "SpatialDropout1D(0.3)",
+        "GaussianNoise(0.3)",
+        "GaussianDropout(0.3)",
+        "AlphaDropout(0.3)",
+        "AlphaDropout(0.3, noise_shape=(None, 1, None))",
+        "Embedding(50, 4, dropout=0.3)",
+    ],
+)
+def test_noise_has_the_same_distribution(call: str):
+    row = Row(call, "40x6x50" if "Embedding" not in call else "40x50<50")
+    model = model_of(row)
+    module = module_of(write(model, "model.pt")).train()
+    model.train()
+    x = torch.ones(40, 6, 50) if "Embedding" not in call else row.tensors()
+    ours = torch.stack([model(x) for _ in range(200)])
+    theirs = torch.stack([module(x) for _ in range(200)])
+    for statistic in (torch.mean, torch.std):
+        torch.testing.assert_close(statistic(theirs), statistic(ours), atol=0.02, rtol=0.02)
+    shared = [value.std((2, 3) if "1D" not in call else 2).mean() for value in (ours, theirs)]
+    torch.testing.assert_close(shared[1], shared[0], atol=0.02, rtol=0.05)

@@ -1,5 +1,8 @@
 """Images changed at random in training, channels first, as Keras changes them; each by numbers of its own."""
 
+# pyright: reportCallIssue=false
+# Attributes of modules may be tensors, for all that pyright knows.
+
 import math
 
 import torch

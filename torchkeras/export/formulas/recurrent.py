@@ -179,14 +179,14 @@ def walk_masked(cell, x, mask, states=None, held="state"):
 
 
 class GateDropout(nn.Linear):
-    """The linear map of several gates; each drops inputs of its own, the same at all steps, drawn by `draw`."""
+    """The linear map of several gates; in training each drops inputs of its own, the same at all steps of a walk."""
 
     def __init__(self, features, outputs, bias, rate, gates):
         super().__init__(features, outputs, bias)
         self.rate, self.gates = rate, gates
 
     def draw(self, batch):
-        """Choose what is dropped from now on, in training."""
+        """Choose what is dropped from now on."""
         ones = self.weight.new_ones(self.gates, batch, self.in_features)
         self.factors = F.dropout(ones, self.rate, self.training).unbind(0)
 
@@ -196,8 +196,25 @@ class GateDropout(nn.Linear):
         return torch.cat(parts, -1) if self.bias is None else torch.cat(parts, -1) + self.bias
 
 
+class GateDropoutConv(nn.Module):
+    """The convolution of four gates; in training each drops inputs of its own, the same at all steps of a walk."""
+
+    def __init__(self, convolution, rate):
+        super().__init__()
+        self.convolution, self.rate = convolution, rate
+
+    def draw(self, images):
+        """Choose what is dropped from now on, of images like these."""
+        self.factors = F.dropout(images.new_ones(4, *images.shape), self.rate, self.training).unbind(0)
+
+    def forward(self, x):
+        if not self.training:
+            return self.convolution(x)
+        return torch.cat([self.convolution(x * f).chunk(4, 1)[k] for k, f in enumerate(self.factors)], 1)
+
+
 class StateDropout(nn.Module):
-    """A cell whose first state loses the same features at all steps, drawn by `draw`, wherever it is used."""
+    """A cell whose first state, wherever it is used, loses the same features at all steps of a walk, in training."""
 
     def __init__(self, cell, units, rate):
         super().__init__()
@@ -205,7 +222,7 @@ class StateDropout(nn.Module):
         self.zeros = cell.zeros
 
     def draw(self, batch):
-        """Choose what is dropped from now on, in training."""
+        """Choose what is dropped from now on."""
         like = next(self.parameters())
         self.factor = F.dropout(like.new_ones(batch, self.units), self.rate, self.training)
 

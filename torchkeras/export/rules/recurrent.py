@@ -2,143 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from torch import Tensor, nn
 
-from torchkeras import activations, layers
+from torchkeras import layers
 from torchkeras.engine.layout import Layout
 from torchkeras.export.errors import EjectError
 from torchkeras.export.formulas import noise, recurrent as formulas
 from torchkeras.export.network import Call, Value, mask_rule, rule
-from torchkeras.export.rules.convolution import convolution
-from torchkeras.export.rules.core import as_function
+from torchkeras.export.rules.cells import CONV_LSTMS, cell_of, drops_by_gate, images_last
 from torchkeras.layers.recurrence import TorchRecurrent
-from torchkeras.layers.spatial import FIXED_PADDINGS, same_padding, torch_padding
 
 TORCH = {"lstm": "nn.LSTM", "gru": "nn.GRU", "rnn": "nn.RNN"}
-LSTMS = (layers.LSTM, layers.LSTMCell, layers.CuDNNLSTM)
-GRUS = (layers.GRU, layers.GRUCell, layers.CuDNNGRU)
-CONV_LSTMS = (layers.ConvLSTM1D, layers.ConvLSTM2D, layers.ConvLSTM3D)
-PADS = {1: "nn.ConstantPad1d", 2: "nn.ZeroPad2d", 3: "nn.ConstantPad3d"}
-
-
-# --- cells -----------------------------------------------------------------------------------------------------------
-
-
-def cell_of(layer: Any, call: Call) -> tuple[str, dict[str, Tensor]]:
-    """The text that makes the cell of a layer (or cell), and its tensors."""
-    if isinstance(layer, layers.StackedRNNCells):
-        return _stacked(layer, call)
-    if isinstance(layer, (*CONV_LSTMS, layers.ConvLSTM2DCell)):
-        return _conv_lstm(layer, call)
-    held = getattr(layer, layer.submodule)
-    kernel, recurrent = held.weight_ih_l0, held.weight_hh_l0
-    features, units = kernel.shape[1], recurrent.shape[1]
-    has_bias = held.bias_ih_l0 is not None if hasattr(held, "bias_ih_l0") else False
-    activation = as_function(call, getattr(layer, "activation", activations.tanh))
-    given = [str(features), str(units), activation]
-    tensors: dict[str, Any] = {"input.weight": kernel, "recurrent.weight": recurrent}
-    after = isinstance(layer, layers.CuDNNGRU) or (isinstance(layer, GRUS) and layer.reset_after)
-    if has_bias and after:
-        tensors |= {"input.bias": held.bias_ih_l0, "recurrent.bias": held.bias_hh_l0}
-    elif has_bias:
-        tensors["input.bias"] = _sum(held)
-    if isinstance(layer, (*LSTMS, *GRUS)):
-        given.append(as_function(call, getattr(layer, "recurrent_activation", activations.sigmoid)))
-    if isinstance(layer, GRUS) and not after:
-        del tensors["recurrent.weight"]
-        tensors["gates.weight"], tensors["new.weight"] = _split(recurrent, 2 * units)
-    kind: Any = formulas.LSTMCell if isinstance(layer, LSTMS) else formulas.SimpleRNNCell
-    if isinstance(layer, GRUS):
-        kind = formulas.ResetAfterGRUCell if after else formulas.GRUCell
-    return f"{call.helper(kind)}({', '.join(given)}{'' if has_bias else ', bias=False'})", tensors
-
-
-def _sum(held: Any) -> Tensor:
-    """The one bias of a layer whose module has two: the second is zero, or trains with the first."""
-    second = held.bias_hh_l0
-    if second is None or not second.any():
-        return held.bias_ih_l0
-    return _as_trained(held.bias_ih_l0, held.bias_ih_l0.detach() + second.detach())
-
-
-def _split(kernel: Tensor, at: int) -> list[Tensor]:
-    return [_as_trained(kernel, part) for part in kernel.detach().tensor_split((at,))]
-
-
-def _as_trained(like: Tensor, tensor: Tensor) -> Tensor:
-    """A parameter that is trained if another one is."""
-    return nn.Parameter(tensor, requires_grad=like.requires_grad)
-
-
-def _stacked(layer: Any, call: Call) -> tuple[str, dict[str, Tensor]]:
-    texts, tensors, counts = [], {}, []
-    for index, cell in enumerate(layer.cells):
-        text, own = own_cell(cell, call)
-        texts.append(text)
-        tensors.update({f"cells.{index}.{name}": tensor for name, tensor in own.items()})
-        size = cell.state_size
-        counts.append(len(size) if isinstance(size, (list, tuple)) else 1)
-    reverse = ", reverse_states=True" * bool(layer.reverse_state_order)
-    return f"{call.helper(formulas.StackedCells)}([{', '.join(texts)}], {counts}{reverse})", tensors
-
-
-def own_cell(cell: Any, call: Call) -> tuple[str, dict[str, Tensor]]:
-    """The text and tensors of a cell. Raises EjectError for one of the user's."""
-    known = (layers.SimpleRNNCell, layers.LSTMCell, layers.GRUCell, layers.StackedRNNCells, layers.ConvLSTM2DCell)
-    if type(cell) not in known:
-        raise EjectError(
-            f"{type(call.layer).__name__} {call.layer.name!r}: eject knows no plain PyTorch for its cell, a "
-            f"{type(cell).__name__}."
-        )
-    if getattr(cell, "dropout", 0) or getattr(cell, "recurrent_dropout", 0):
-        call.note(f"{call.layer.name}: its cells drop nothing in training; in Keras they do.")
-    return cell_of(cell, call)
-
-
-def _conv_lstm(layer: Any, call: Call) -> tuple[str, dict[str, Tensor]]:
-    rank = layer.rank
-    last = layer.data_format == "channels_last"
-    shape = call.values[0].shape
-    sizes = list(shape[2:-1] if last else shape[3:])
-    texts, tensors = [], {}
-    for name, module, padding in (
-        ("input", layer.input_conv, layer.padding),
-        ("recurrent", layer.recurrent_conv, layer.recurrent_padding),
-    ):
-        pads = _pads(module, padding, sizes if name == "input" else None)
-        if pads is None:
-            raise EjectError(f"{type(layer).__name__} {layer.name!r}: padding 'same' with strides needs known sizes.")
-        text = convolution(module)
-        inner = f"{name}."
-        if any(pads):
-            around = f"{PADS[rank]}({tuple(pads)}{'' if rank == 2 else ', 0.0'})"
-            text, inner = f"nn.Sequential({around}, {text})", f"{name}.1."
-        texts.append(text)
-        tensors |= {inner + key: tensor for key, tensor in module.named_parameters()}
-    functions = [_over_images(layer, call, f) for f in (layer.activation, layer.recurrent_activation)]
-    return f"{call.helper(formulas.ConvLSTMCell)}({', '.join([*texts, *functions])})", tensors
-
-
-def _over_images(layer: Any, call: Call, function: Any) -> str:
-    """An activation of images with their channels first."""
-    if layer.data_format == "channels_last" and not activations.is_pointwise(function):
-        if function is not activations.softmax:
-            raise EjectError(f"{type(layer).__name__} {layer.name!r}: eject knows no activation {function!r} there.")
-        return "lambda x: torch.softmax(x, 1)"
-    return as_function(call, function)
-
-
-def _pads(module: Any, padding: str, sizes: list[int | None] | None) -> list[int] | None:
-    """What is padded around images, in the order of `F.pad`; None when it depends on sizes that are not known."""
-    window = list(zip(module.kernel_size, module.stride, module.dilation, strict=True))
-    if padding == "same" and any(k > 1 and s > 1 for k, s, _ in window):
-        if sizes is None or None in sizes:
-            return None
-        return torch_padding(same_padding(size, *each) for size, each in zip(sizes, window, strict=True))  # type: ignore[arg-type]
-    return torch_padding(FIXED_PADDINGS[padding]((k - 1) * d) for k, _, d in window)
-
 
 # --- one direction ---------------------------------------------------------------------------------------------------
 
@@ -164,18 +41,10 @@ class Direction:
 
     def _is_torchs(self) -> bool:
         layer = self.layer
-        fused = (
-            isinstance(layer, TorchRecurrent)
-            and layer._fused
-            and type(getattr(layer, layer.submodule))
-            in (
-                nn.LSTM,
-                nn.GRU,
-                nn.RNN,
-            )
-        )
-        drops = layer.recurrent_dropout or (layer.dropout and layer.drop_sets > 1) if fused else False
-        return fused and not drops
+        if not (isinstance(layer, TorchRecurrent) and layer._fused):
+            return False
+        drops = layer.recurrent_dropout or (layer.dropout and layer.drop_sets > 1)
+        return not drops and type(getattr(layer, layer.submodule)) in (nn.LSTM, nn.GRU, nn.RNN)
 
     def _dropped(self, x: int) -> int:
         if not getattr(self.layer, "dropout", 0):
@@ -191,9 +60,8 @@ class Direction:
         options += ['nonlinearity="relu"'] if getattr(held, "nonlinearity", "tanh") == "relu" else []
         text = f"{TORCH[layer.submodule]}({held.input_size}, {held.hidden_size}, {', '.join(options)})"
         path = call.module(text, held, self.suffix)
-        begin = self._carried() or given
-        uses = [self._dropped(x), *begin]
-        states = [f"{{{1 + k}}}.unsqueeze(0)" for k in range(len(begin))]
+        uses = [self._dropped(x), *given]
+        states = [f"{{{1 + k}}}.unsqueeze(0)" for k in range(len(given))]
         if layer.stateful:
             uses, states = uses[:1], [f"{path_of}.unsqueeze(0)" for path_of in self._buffers()]
         passed = ""
@@ -211,9 +79,9 @@ class Direction:
 
     def _by_cell(self, x: int, mask: int | None, given: list[int]) -> tuple[int, list[int]]:
         layer, call = self.layer, self.call
-        path = self._cell()
-        if getattr(layer, "dropout", 0) and not self._draws()[0]:
+        if not isinstance(layer, (*CONV_LSTMS, layers.RNN)) and not drops_by_gate(layer):
             x = self._dropped(x)
+        path = self._cell(x)
         uses, passed = [x], ""
         if mask is not None:
             uses, passed = [x, mask], ", {1}"
@@ -246,68 +114,20 @@ class Direction:
         other = tuple(shapes[0][0]) != tuple(shapes[1])
         return "output" if layer.unroll or layer.zero_output_for_mask is False or other else "state"
 
-    # --- dropout inside ----------------------------------------------------------------------------------------------
-
-    def _draws(self) -> tuple[bool, bool]:
-        """Whether factors are drawn for each gate's input, and for the state."""
-        layer = self.layer
-        sets = getattr(layer, "drop_sets", 1)
-        return bool(getattr(layer, "dropout", 0)) and sets > 1, bool(getattr(layer, "recurrent_dropout", 0))
-
-    def _cell(self) -> str:
-        """`self.name` of the cell; what it drops in training is drawn before the walk."""
-        layer, call = self.layer, self.call
-        if isinstance(layer, layers.RNN):
-            text, tensors = own_cell(layer.cell, call)
-            return call.module(text, tensors, self.suffix)
-        text, tensors = cell_of(layer, call)
-        inputs, states = self._draws()
-        if isinstance(layer, CONV_LSTMS) and (layer.dropout or layer.recurrent_dropout):
-            call.note(f"{layer.name}: its dropout, of images at each gate, is left out.")
-            return call.module(text, tensors, self.suffix)
-        whole = states and getattr(layer, "drop_sets", 1) == 1 and isinstance(layer, GRUS)
-        if whole:
-            name = call.helper(formulas.StateDropout)
-            text = f"{name}({text}, {layer.units}, {layer.recurrent_dropout})"
-            tensors = {f"cell.{key}": tensor for key, tensor in tensors.items()}
-        known = (layer, self.suffix) in self.writer._known or (call.layer, self.suffix) in self.writer._known
-        path = call.module(text, tensors, self.suffix)
-        for part, rate, gates in self._dropping(inputs, states and not whole):
-            if not known:
-                self._replace(path, part, rate, gates, tensors)
-            call.assign(None, f"{path}.{part}.draw(len({{0}}))", self.x_of_call(), stays=True)
-        if whole:
-            call.assign(None, f"{path}.draw(len({{0}}))", self.x_of_call(), stays=True)
+    def _cell(self, x: int) -> str:
+        """`self.name` of the cell; what it drops in training is drawn before the walk along `x`."""
+        call = self.call
+        cell = cell_of(self.layer, call)
+        known = (call.layer, self.suffix) in self.writer._known
+        path = call.module(cell.text, cell.tensors, self.suffix)
+        if not known:
+            self.writer.init += [f"{path}.{_indexed(part)} = {text}" for part, text in cell.parts.items()]
+        for part, drawn in cell.draws.items():
+            owner = f"{path}.{_indexed(part)}" if part else path
+            call.assign(None, f"{owner}.draw({drawn.replace('{path}', path)})", x, stays=True)
         return path
 
-    def x_of_call(self) -> int:
-        """The sequence that the layer is called on."""
-        return self.call.input(0, Layout.KERAS)
-
-    def _dropping(self, inputs: bool, states: bool) -> list[tuple[str, float, int]]:
-        """The linear maps that drop their inputs, their rates, and for how many gates each draws."""
-        layer = self.layer
-        sets = layer.drop_sets
-        found = [("input", layer.dropout, sets)] if inputs else []
-        if not states:
-            return found
-        if isinstance(layer, GRUS) and not layer.reset_after:
-            rate = layer.recurrent_dropout
-            return [*found, ("gates", rate, 2), ("new", rate, 1)]
-        return [*found, ("recurrent", layer.recurrent_dropout, sets)]
-
-    def _replace(self, path: str, part: str, rate: float, gates: int, tensors: Any) -> None:
-        """Put a map that drops into the place of a plain one."""
-        outputs, features = tensors[f"{part}.weight"].shape
-        bias = f"{part}.bias" in tensors
-        name = self.call.helper(formulas.GateDropout)
-        text = f"{path}.{part} = {name}({features}, {outputs}, {bias}, {rate}, {gates})"
-        self.writer.init.append(text)
-
     # --- states that go on -------------------------------------------------------------------------------------------
-
-    def _carried(self) -> list[int]:
-        return []
 
     def _buffers(self) -> list[str]:
         """The buffers of the states that a stateful layer carries from batch to batch."""
@@ -330,10 +150,9 @@ class Direction:
             self.call.assign(", ".join(self._buffers()), text, *final, stays=True)
 
 
-def images_last(layer: Any) -> bool:
-    """Whether a layer walks over images whose channels come last."""
-    cell = getattr(layer, "cell", layer)
-    return getattr(cell, "data_format", None) == "channels_last"
+def _indexed(path: str) -> str:
+    """`cells.0.input` as Python has it."""
+    return re.sub(r"\.(\d+)", r"[\1]", path)
 
 
 # --- layers ----------------------------------------------------------------------------------------------------------
