@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -43,7 +44,8 @@ def write(network: Any, weights: str) -> Written:
 
 
 def _written(book: Book, network: Any) -> NetworkWriter:
-    wanted = network.name if not network.name.rpartition("_")[2].isdigit() else "Net"
+    # A name that nobody gave says nothing.
+    wanted = "Net" if re.fullmatch(r"(model|sequential|functional)(_\d+)?", network.name) else network.name
     main = NetworkWriter(book, network, book.class_name(wanted))
     main.method((False,) * len(facts.graph_of(network).inputs), False)
     return main

@@ -14,7 +14,7 @@ from torchkeras.engine.symbol import Shape
 from torchkeras.export import facts
 from torchkeras.export.book import TAKEN, Book, identifier, unused
 from torchkeras.export.errors import EjectError
-from torchkeras.export.statements import Names, Statement, needed, printed, wrapped
+from torchkeras.export.statements import OPENING, Names, Statement, needed, printed, wrapped
 
 NO_TENSORS: Mapping[str, Tensor] = {}
 RULES: dict[type, Callable[..., Any]] = {}
@@ -31,6 +31,14 @@ def mask_rule(*kinds: type) -> Callable[[Any], Any]:
     return lambda function: [MASK_RULES.__setitem__(kind, function) for kind in kinds] and function
 
 
+@dataclass(frozen=True)
+class Folded:
+    """A sequence with its steps in the batch, and a variable that has the batch and the steps as its first axes."""
+
+    value: Value
+    lead: int
+
+
 @dataclass(eq=False)
 class Value:
     """A tensor on its way: its shape in Keras's order, its type, its mask, and the variables that hold it."""
@@ -40,6 +48,7 @@ class Value:
     natural: Layout
     held: dict[tuple[Layout, torch.dtype], int] = field(default_factory=dict)
     mask: int | None = None
+    folded: Folded | None = None
 
     @property
     def first(self) -> bool:
@@ -129,16 +138,16 @@ class NetworkWriter:
         self.statements.append(Statement(text, uses, made, region))
         return made
 
-    def use(self, value: Value, layout: Layout, dtype: torch.dtype | None = None) -> int:
+    def use(self, value: Value, layout: Layout, dtype: torch.dtype | None = None, region: str = "") -> int:
         """A value's variable in an order of axes and a type."""
         layout, dtype = Layout.KERAS if len(value.shape) <= 2 else layout, dtype or value.dtype
         if (layout, dtype) not in value.held:
             if dtype is value.dtype:
                 order = (to_keras if layout is Layout.KERAS else to_channels_first)(len(value.shape))
-                made = self.line(f"{{0}}.permute{order}", value.held[value.natural, dtype])
+                made = self.line(f"{{0}}.permute{order}", value.held[value.natural, dtype], region=region)
                 self.comment(made, value.shape, layout)
             else:
-                made = self.line(f"{{0}}.to({dtype})", self.use(value, layout))
+                made = self.line(f"{{0}}.to({dtype})", self.use(value, layout), region=region)
             value.held[layout, dtype] = made
         return value.held[layout, dtype]
 
@@ -173,12 +182,13 @@ class NetworkWriter:
             )
         found = written(layer, call)
         made = list(found) if isinstance(found, (list, tuple)) else [found]
-        mixed = bool(facts.mixed_type(layer))
+        mixed = facts.mixed_type(layer)
         values = []
         for variable, tensor in zip(made, outputs, strict=True):
             if mixed and tensor.dtype.is_floating_point:
-                variable = self.line(f"{{0}}.to({tensor.dtype})", variable)
+                variable = self.line(f"{{0}}.to({tensor.dtype})", variable, region=mixed)
             values.append(self.value(variable, tensor.shape, tensor.dtype, call.layout))
+        values[0].folded = call.folded
         masks = call.masks_of_outputs()
         for value, mask in zip(values, masks, strict=False):
             value.mask = mask
@@ -254,11 +264,9 @@ class NetworkWriter:
 
 def _simplified(lines: list[str], result: str) -> list[str]:
     """The lines and the return; of `x = f(x)` followed by `return x` one line is made."""
-    if lines and lines[-1].startswith(f"{result} = ") and "  # " in lines[-1]:
-        text, comment = lines[-1].removeprefix(f"{result} = ").split("  # ", 1)
-        return [*lines[:-1], f"return {text}  # {comment}"]
-    if lines and lines[-1].startswith(f"{result} = ") and lines[-1][-1] not in "([{":
-        return [*lines[:-1], f"return {lines[-1].removeprefix(f'{result} = ')}"]
+    last = lines[-1] if lines else ""
+    if last.lstrip().startswith(f"{result} = ") and last[-1] not in OPENING:
+        return [*lines[:-1], last.replace(f"{result} = ", "return ", 1)]
     return [*lines, f"return {result}"]
 
 
@@ -280,6 +288,7 @@ class Call:
         self.layout, self.axis = facts.layouts(layer, [len(v.shape) for v in values], [v.first for v in values])
         self.masks = [value.mask for value in values]
         self._output_masks: list[int | None] | None = None
+        self.folded: Folded | None = None  # of the output, said by a rule
 
     @property
     def inputs(self) -> list[int]:
@@ -295,7 +304,7 @@ class Call:
         """The variable of one input."""
         value = self.values[index]
         dtype = facts.wanted_type(self.layer, value.dtype, index)
-        return self.writer.use(value, layout or self.layout, dtype)
+        return self.writer.use(value, layout or self.layout, dtype, self.region)
 
     @property
     def first(self) -> bool:

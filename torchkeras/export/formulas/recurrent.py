@@ -145,8 +145,8 @@ class StackedCells(nn.Module):
             parts.append(states[:count])
             states = states[count:]
         for cell, own in zip(self.cells, parts[::-1] if self.reverse_states else parts, strict=True):
-            x, own = cell(x, own)
-            found.append(own)
+            x, new = cell(x, own)
+            found.append(new)
         return x, self.joined(found)
 
 

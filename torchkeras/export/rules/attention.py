@@ -165,7 +165,7 @@ def heads(layer: Any, call: Call) -> list[int]:
         inputs = _positions(layer, call, x, ndim)
         text = f"{split}({path}({{0}}), {own})"
         text += f".repeat_interleave({groups}, -3)" if own != count else ""
-        found.append(call.line(text, inputs))
+        found.append(call.line(text, inputs, base=name))
     query, key, value = found
     hiding, weights = _hiding(layer, parts, call), None
     if not (hiding or parts.scores):
@@ -234,6 +234,8 @@ def _hiding(layer: Any, parts: Parts, call: Call) -> list[int]:
         else:
             flat, lacking = f".unsqueeze({-1 if name == 'query_mask' else -2})", leading - 3
         index = f"[..., {', '.join(['None'] * lacking)}, :, :]" if lacking else ""
+        if lacking == 1:
+            flat, index = (flat, ".unsqueeze(-3)")
         found.append(call.line(f"{{0}}{flat}{index}", mask, base="mask"))
     return found
 

@@ -9,6 +9,7 @@ import torch
 from torch import nn
 
 from torchkeras import layers
+from torchkeras.engine.layout import Layout
 from torchkeras.export.errors import EjectError
 from torchkeras.export.formulas import images as formulas
 from torchkeras.export.network import Call, rule
@@ -169,15 +170,18 @@ GLOBAL_MEAN = (layers.GlobalAveragePooling2D, layers.GlobalAveragePooling3D)
 
 @rule(*GLOBAL_MAX, *GLOBAL_MEAN, layers.GlobalAveragePooling1D)
 def global_pooling(layer: Any, call: Call) -> int:
-    axes = tuple(range(2, 2 + layer.rank))
+    mask = call.masks[0]
+    # Over all places any order of axes will do: that in which the value is.
+    as_it_is = mask is None and not (layer.keepdims or call.values[0].first) and layer.data_format == "channels_last"
+    first, x = (1, call.input(0, Layout.KERAS)) if as_it_is else (2, call.x)
+    axes = tuple(range(first, first + layer.rank))
     keep = ", keepdim=True" * bool(layer.keepdims)
     where = one_or_all(axes) if len(axes) == 1 else str(axes)
     if type(layer) in GLOBAL_MAX:
-        return call.line(f"{{0}}.amax({where}{keep})", call.x)
-    mask = call.masks[0]
+        return call.line(f"{{0}}.amax({where}{keep})", x)
     call.set_masks(None)
     if mask is None:
-        return call.line(f"{{0}}.mean({where}{keep})", call.x)
+        return call.line(f"{{0}}.mean({where}{keep})", x)
     counted = call.line("{0}.to({1}.dtype).unsqueeze(1)", mask, call.x)
     return call.line(f"({{0}} * {{1}}).sum(2{keep}) / {{1}}.sum(2{keep})", call.x, counted)
 

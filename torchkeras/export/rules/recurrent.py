@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from torch import Tensor, nn
@@ -11,13 +13,21 @@ from torchkeras import layers
 from torchkeras.engine.layout import Layout
 from torchkeras.export.errors import EjectError
 from torchkeras.export.formulas import noise, recurrent as formulas
-from torchkeras.export.network import Call, Value, mask_rule, rule
+from torchkeras.export.network import Call, Folded, mask_rule, rule
 from torchkeras.export.rules.cells import CONV_LSTMS, cell_of, drops_by_gate, images_last
 from torchkeras.layers.recurrence import TorchRecurrent
 
 TORCH = {"lstm": "nn.LSTM", "gru": "nn.GRU", "rnn": "nn.RNN"}
 
 # --- one direction ---------------------------------------------------------------------------------------------------
+
+
+def torch_module(name: str, held: Any, more: Sequence[str] = ()) -> str:
+    """The text that makes a recurrent module of torch's."""
+    options = ["batch_first=True"]
+    options += ["bias=False"] if not held.bias else []
+    options += ['nonlinearity="relu"'] if getattr(held, "nonlinearity", "tanh") == "relu" else []
+    return f"{TORCH[name]}({held.input_size}, {held.hidden_size}, {', '.join([*options, *more])})"
 
 
 class Direction:
@@ -30,16 +40,19 @@ class Direction:
     def walk(self, x: int, mask: int | None, given: list[int]) -> tuple[int, list[int]]:
         """Write it: the output (of all steps, or the last one), and the final states."""
         layer = self.layer
-        if layer.go_backwards:
-            x = self.call.line("{0}.flip(1)", x)
-            mask = None if mask is None else self.call.line("{0}.flip(1)", mask, base="mask")
-        if self._is_torchs() and (layer, "masked") not in self.writer.book.masked:
+        if self.is_torchs() and (layer, "masked") not in self.writer.book.masked:
             if mask is None:
                 return self._by_torch(x, given)
             self.writer.book.masked_later.add((layer, "masked"))
         return self._by_cell(x, mask, given)
 
-    def _is_torchs(self) -> bool:
+    @property
+    def _flip(self) -> str:
+        """What turns a sequence the way that it is walked."""
+        return ".flip(1)" if self.layer.go_backwards else ""
+
+    def is_torchs(self) -> bool:
+        """Whether a module of torch's own computes this."""
         layer = self.layer
         if not (isinstance(layer, TorchRecurrent) and layer._fused):
             return False
@@ -55,11 +68,7 @@ class Direction:
     def _by_torch(self, x: int, given: list[int]) -> tuple[int, list[int]]:
         layer, call = self.layer, self.call
         held = getattr(layer, layer.submodule)
-        options = ["batch_first=True"]
-        options += ["bias=False"] if not held.bias else []
-        options += ['nonlinearity="relu"'] if getattr(held, "nonlinearity", "tanh") == "relu" else []
-        text = f"{TORCH[layer.submodule]}({held.input_size}, {held.hidden_size}, {', '.join(options)})"
-        path = call.module(text, held, self.suffix)
+        path = call.module(torch_module(layer.submodule, held), held, self.suffix)
         uses = [self._dropped(x), *given]
         states = [f"{{{1 + k}}}.unsqueeze(0)" for k in range(len(given))]
         if layer.stateful:
@@ -70,7 +79,7 @@ class Direction:
         output = call.new()
         final = [call.new(base) for base in ("h", "c")[: layer.state_count]]
         found: Any = final[0] if len(final) == 1 else tuple(final)
-        call.assign((output, found), f"{path}({{0}}{passed})", *uses, stays=bool(layer.stateful))
+        call.assign((output, found), f"{path}({{0}}{self._flip}{passed})", *uses, stays=bool(layer.stateful))
         squeezed = [call.line("{0}.squeeze(0)", state, base=base) for state, base in zip(final, "hc", strict=False)]
         self._carry(squeezed)
         if not layer.return_sequences:
@@ -84,7 +93,7 @@ class Direction:
         path = self._cell(x)
         uses, passed = [x], ""
         if mask is not None:
-            uses, passed = [x, mask], ", {1}"
+            uses, passed = [x, mask], f", {{1}}{self._flip}"
         states = [f"{{{len(uses) + k}}}" for k in range(len(given))]
         if layer.stateful:
             states = self._buffers()
@@ -98,7 +107,7 @@ class Direction:
         output = call.new()
         names = "hc" if layer.state_count <= 2 else "s" * layer.state_count
         final = [call.new(base) for base in names[: layer.state_count]]
-        text = f"{function}({path}, {{0}}{passed})"
+        text = f"{function}({path}, {{0}}{self._flip}{passed})"
         call.assign((output, tuple(final)), text, *uses, stays=bool(layer.stateful))
         self._carry(final)
         if not layer.return_sequences:
@@ -192,6 +201,9 @@ def bidirectional(layer: Any, call: Call) -> list[int]:
         raise EjectError(f"Bidirectional {layer.name!r}: eject knows none around a {type(layer.layer).__name__}.")
     shared = layer._shared(call.inputs)
     mask = call.masks[0]
+    together = _together(layer, call, mask, shared)
+    if together is not None:
+        return together
     found = []
     for inner, suffix, given in zip(layer.inner_layers, ("forward", "backward"), shared, strict=True):
         if layer.forward_layer._parts(given)[2]:
@@ -211,25 +223,54 @@ def bidirectional(layer: Any, call: Call) -> list[int]:
     return results
 
 
+def _together(layer: Any, call: Call, mask: int | None, shared: list[list[int]]) -> list[int] | None:
+    """Both directions by one module of torch's; None where that computes something else."""
+    forward, backward = layer.inner_layers
+    one, other = (Direction(each, call) for each in (forward, backward))
+    apart = mask is not None or layer.own_backward is not None or forward.go_backwards or forward.dropout
+    masked = any((each, "masked") in call.writer.book.masked for each in (forward, backward))
+    if apart or masked or forward.stateful or len(shared[0]) > 1 or not (one.is_torchs() and other.is_torchs()):
+        return None
+    held, back = getattr(forward, forward.submodule), getattr(backward, backward.submodule)
+    tensors = {**dict(held.named_parameters()), **{f"{k}_reverse": t for k, t in back.named_parameters()}}
+    path = call.module(torch_module(forward.submodule, held, ["bidirectional=True"]), tensors)
+    output, final = call.new(), [call.new(base) for base in "hc"[: forward.state_count]]
+    call.assign((output, final[0] if len(final) == 1 else tuple(final)), f"{path}({{0}})", shared[0][0])
+    states = [[call.line(f"{{0}}[{k}]", state, base="h") for state in final] for k in (0, 1)]
+    mode, several = layer.merge_mode, layer.return_sequences
+    if mode == "concat":
+        last = "torch.cat([{0}[0], {0}[1]], -1)"
+        results = [output if several else call.line(last, final[0])]
+    else:
+        halves = (call.new(), call.new())
+        call.assign(halves, "{0}.chunk(2, -1)" if several else "{0}", output if several else final[0])
+        results = [call.line(MERGED[mode], *halves)] if mode else list(halves)
+    call.set_masks()
+    return [*results, *(state for each in states for state in each)] if layer.return_state else results
+
+
 # --- wrappers --------------------------------------------------------------------------------------------------------
 
 
 @rule(layers.TimeDistributed)
 def time_distributed(layer: Any, call: Call) -> int:
-    x, mask = call.x, call.masks[0]
-    outer = call.values[0]
-    inside = Value((None, *outer.shape[2:]), outer.dtype, Layout.KERAS)
-    folded = call.line("{0}.flatten(0, 1)", x)
-    inside = call.writer.value(folded, inside.shape, inside.dtype, Layout.KERAS)
+    outer, mask = call.values[0], call.masks[0]
+    folded = outer.folded
+    if folded is None:
+        made = call.line("{0}.flatten(0, 1)", call.x)
+        value = call.writer.value(made, (None, *outer.shape[2:]), outer.dtype, Layout.KERAS)
+        folded = Folded(value, call.x)
+    inside = replace(folded.value, mask=None)
     if mask is not None:
         inside.mask = call.line("{0}.flatten(0, 1)", mask, base="mask")
     (found,) = call.inner(layer.layer, [inside])
-    output = call.writer.use(found, Layout.KERAS)
+    call.folded = Folded(found, folded.lead)
+    unfolded = "{0}.unflatten(0, {1}.shape[:2])"
     if found.mask is not None:
-        call.set_masks(call.line("{0}.unflatten(0, {1}.shape[:2])", found.mask, x, base="mask"))
+        call.set_masks(call.line(unfolded, found.mask, folded.lead, base="mask"))
     elif mask is not None:
         call.set_masks(mask)
-    return call.line("{0}.unflatten(0, {1}.shape[:2])", output, x)
+    return call.line(unfolded, call.writer.use(found, Layout.KERAS), folded.lead)
 
 
 @mask_rule(layers.TimeDistributed)
