@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from torch import nn
@@ -155,6 +157,16 @@ class Model(Trainer, Network):
         exporting.export(self, filepath, format, input_signature, opset_version)
         if verbose:
             print(f"{filepath}: exported, and checked against the model.")
+
+    def eject(self, folder: str | os.PathLike[str], overwrite: bool = False, weights: str = "safetensors") -> Path:
+        """Write the model as plain PyTorch: `folder/model.py`, which imports torch alone, and its weights beside it.
+
+        `weights`: "safetensors" (`model.safetensors`) or "pt" (`model.pt`). The folder is kept only when the written
+        module, run where torchkeras cannot be imported, gives the model's outputs on random inputs. Returns the folder.
+        Raises EjectError for a layer that has no plain form, UnequalError where outputs differ, FileExistsError for a
+        folder that is not empty (with `overwrite` only for one that holds other files than an eject's).
+        """
+        return importlib.import_module("torchkeras.export.eject").eject(self, folder, overwrite, weights)
 
 
 class Sequential(Model):

@@ -105,6 +105,7 @@ ORDER = [
     "models",
     "utils",
     "__init__",
+    "export",
     *("commands", "__main__"),
 ]
 
