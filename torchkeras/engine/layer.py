@@ -181,9 +181,11 @@ class Layer(Calls, Adding, WeightOwner):
         if any(True for _ in tensors_in((args, kwargs))):
             return self._call_symbolically(*args, **kwargs)
         tensors = as_list(args[0] if args else None)
-        shapes_found = [_shape_of(self, tensor) for tensor in tensors]
-        self._check_types(tensors)
-        self._build(shapes_found)
+        traced = torch.jit.is_tracing()  # type: ignore[reportPrivateImportUsage]
+        if not (self.built and traced):  # where sizes are tensors, and torch warns of comparing these
+            shapes_found = [_shape_of(self, tensor) for tensor in tensors]
+            self._check_types(tensors)
+            self._build(shapes_found)
         if self._tells_policy and tensors and follows_policy(self):
             return by_policy(self, partial(_in_keras_order, self._facts.layout, self._call_module), *args, **kwargs)
         return _in_keras_order(self._facts.layout, self._call_module, *args, **kwargs)
