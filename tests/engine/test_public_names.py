@@ -12,6 +12,10 @@ from torch import nn
 from tests.layers.table import ROWS
 from torchkeras.engine.layer import Layer
 from torchkeras.layers import Conv2D, Dense, Flatten, Input
+from torchkeras.layers.cells import Cell
+from torchkeras.layers.recurrence import Recurrent
+from torchkeras.layers.steps import Drops
+from torchkeras.layers.wrappers import Wrapper
 from torchkeras.models import Model, Sequential, load_model
 
 
@@ -63,6 +67,22 @@ def test_the_public_names_are_these():
     assert public(Layer) - public(nn.Module) == layer
     assert public(Model) - public(nn.Module) == model
     assert public(Sequential) - public(nn.Module) == model | {*KERAS_SEQUENTIAL}
+
+
+KINDS = sorted({type(row.make()) for row in ROWS}, key=lambda kind: kind.__name__)
+ALLOWED = words(
+    """
+    activity_regularizer adapt attention_axes get_vocabulary input_dtype partial_output_shape rank score_mode
+    set_vocabulary vocabulary_size
+    """
+)
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if not issubclass(kind, (Recurrent, Cell, Drops, Wrapper))])
+def test_a_layer_has_its_options_its_weights_and_little_else(kind):
+    options = {option.field for base in kind.__mro__ for option in getattr(base, "_options", {}).values()}
+    initializers = {f"{weight.option or weight.name}_initializer" for weight in kind._weights.values()}
+    assert public(kind) - public(Layer) - options - initializers - {*kind._weights, *ALLOWED} == set()
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
