@@ -219,17 +219,21 @@ class Layer(Calls, Adding, WeightOwner):
         return None if training is None else bool(training)
 
     def _compute(self, *args: Any, **kwargs: Any) -> Any:
-        if len(args) == 1 and isinstance(args[0], torch.Tensor):
-            tensors, shapes_given = [args[0]], [[_shape_of(self, args[0])]]
-        else:
-            given = args or tuple(kwargs.values())[:1]
-            tensors, shapes_given = leaves(given[0] if given else None), _shapes_of(self, given)
-        self._check_types(tensors)
-        self._build(*shapes_given)
+        tensors = self._checked(args, kwargs)
         compute = partial(_in_keras_order, self._facts.layout, self._call_module)
         if self._tells_policy and tensors and follows_policy(self) and not in_first_run():
             return by_policy(self, compute, *args, **kwargs)
         return compute(*args, **kwargs)
+
+    def _checked(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> list[Any]:
+        """The tensors of the first argument, of the right types and shapes; weights are made if there are none yet."""
+        given = args or tuple(kwargs.values())[:1]
+        tensors = leaves(given[0]) if given else []
+        # Where torch.jit traces, sizes are tensors, and it warns of comparing these.
+        if not (self.built and torch.jit.is_tracing()):  # type: ignore[reportPrivateImportUsage]
+            self._check_types(tensors)
+            self._build(*_shapes_of(self, given))
+        return tensors
 
     def _call_symbolically(self, *args: Any, mask: Any = None, **arguments: Any) -> Any:
         training = self._training_of(arguments)
