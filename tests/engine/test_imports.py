@@ -26,8 +26,10 @@ ORDER = [
     *(
         "engine.tracing",
         "engine.layout",
+        "engine.torch_functions",
         "engine.symbol",
         "engine.precision",
+        "engine.facts",
         "engine.spec",
         "engine.options",
         "engine.weight",
@@ -37,6 +39,7 @@ ORDER = [
     ),
     *(
         "engine.functions",
+        "engine.call_arguments",
         "engine.added",
         "engine.layer",
         "engine.direct",

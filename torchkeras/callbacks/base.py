@@ -43,7 +43,7 @@ class Callback:
         """While `fit` validates on arrays these, as NumPy's: inputs, targets, weights; or what was set."""
         if self._validation_data is not None:
             return self._validation_data
-        return getattr(self.model, "validation_arrays", None)
+        return getattr(self.model, "_validation_arrays", None)
 
     @validation_data.setter
     def validation_data(self, value: Any) -> None:

@@ -113,14 +113,8 @@ def _check_apart(targets: list[Target]) -> None:
 def _logits(graph: Graph, output: KerasTensor, loss: Objective, measures: tuple[Measure, ...]) -> str | None:
     """The activation at the output's end, when a step can do without it."""
     layer = output._keras_history.layer
-    activation = layer.ends_in if graph.outputs.count(output) == 1 else None
-    used = any(output in node.input_tensors for node in graph.nodes)
-    if (
-        activation is None
-        or activation not in LOGITS
-        or used
-        or getattr(layer, "activity_regularizer", None) is not None
-    ):
+    activation = layer._facts.ends_in if graph.taken[output] == 1 else None
+    if activation is None or activation not in LOGITS or getattr(layer, "activity_regularizer", None) is not None:
         return None
     needed = (loss.given, *(each.metric for each in measures))
     return activation if all(takes_logits(activation, each) for each in needed) else None

@@ -11,7 +11,7 @@ from typing import Any
 
 import torch
 
-from torchkeras import config, optimizers
+from torchkeras import optimizers
 from torchkeras.engine.added import add_activity_losses
 from torchkeras.engine.checks import check_count
 from torchkeras.engine.compiled import compile_arguments, reported_names, resolve
@@ -22,7 +22,9 @@ from torchkeras.engine.jit import check as check_jit, learner, runner, scorer, u
 from torchkeras.engine.measures import TorchMetric
 from torchkeras.engine.memory import keep_freed
 from torchkeras.engine.network import Network
+from torchkeras.engine.owner import WeightOwner
 from torchkeras.engine.precision import halves, in_float16
+from torchkeras.engine.reach import check_reach
 from torchkeras.engine.recipe import NO_LOSS, Recipe
 from torchkeras.engine.scaling import LossScale
 from torchkeras.engine.steps import train_step
@@ -98,7 +100,7 @@ class Compiling(Extending, abstract=True):
         self.steps_per_execution = steps_per_execution
         self.__dict__.update(weighted_metrics=weighted_metrics, target_tensors=target_tensors)
         self.sample_weight_mode = sample_weight_mode
-        if self._graph is not None:
+        if self._is_connected:
             self._settle()
 
     def _settle(self) -> None:
@@ -112,6 +114,7 @@ class Compiling(Extending, abstract=True):
         variables = self.trainable_weights
         parameters = [tensor for variable in variables for tensor in variable.tensors]
         if self.optimizer is not None:
+            check_reach(self, parameters, [target.objective.given for target in targets])
             self.optimizer.bind(
                 parameters,
                 [variable.arrangement for variable in variables],
@@ -192,7 +195,12 @@ class Compiling(Extending, abstract=True):
 
     @property
     def metrics_names(self) -> list[str]:
-        """The names of the numbers that `evaluate` and `train_on_batch` return, in their order."""
+        """The names of the numbers that `evaluate` and `train_on_batch` return, in their order.
+
+        None are known, and the list is empty, before the model is compiled and built.
+        """
+        if self.optimizer is None or not self._is_connected:
+            return []
         recipe = self._ready()
         return reported_names(list(recipe.targets)) + list(recipe.added_metrics)
 
@@ -209,11 +217,6 @@ class Compiling(Extending, abstract=True):
             self._settle()
         assert self._recipe is not None
         return self._recipe
-
-    @property
-    def _device(self) -> torch.device:
-        """Where the weights are; the default device for a model without any."""
-        return next((t.device for t in (*self.parameters(), *self.buffers())), config.device())
 
     def _step(self, kind: str) -> Any:
         recipe, own = self._ready(), own_step(self, kind)
@@ -235,7 +238,7 @@ class Compiling(Extending, abstract=True):
     def _in_one_graph(self) -> Running | None:
         """What predicts by a graph, where `compile` was told so; the modules are looked at anew."""
         if self._running is None:
-            self.__dict__["_running"] = runner(self, self.jit_compile, self.cuda_graph)
+            self.__dict__["_running"] = runner(self._computing, self.jit_compile, self.cuda_graph)
         if self._running is not None:
             self._running.direct.renew()
         return self._running
@@ -260,20 +263,25 @@ class Compiling(Extending, abstract=True):
 
     @contextmanager
     def _collected(self, recipe: Recipe) -> Iterator[None]:
-        """Gradients for the weights that trained when the model was compiled, whatever `trainable` says since."""
+        """Gradients for the weights that trained when the model was compiled, whatever `trainable` says since.
+
+        A parameter that `requires_grad_(False)` froze since then stays frozen.
+        """
         placed = [(parameter.device, parameter.dtype) for parameter in recipe.parameters]
         if placed != self._placed:  # the model was moved: its optimizer state follows
             if recipe.optimizer is not None:
                 recipe.optimizer.bind(recipe.parameters)
             self._placed = placed
         now = {id(tensor) for variable in self.trainable_weights for tensor in variable.tensors}
-        if now != {id(parameter) for parameter in recipe.parameters}:
+        owners = (module for module in self.modules() if isinstance(module, WeightOwner))
+        held = {id(tensor) for owner in owners for tensor in owner._held_tensors()}
+        if now != {id(each) for each in recipe.parameters if each.requires_grad or id(each) in held}:
             warnings.warn(
                 "Discrepancy between trainable weights and collected trainable weights, did you set "
                 "`model.trainable` without calling `model.compile` after?",
                 stacklevel=3,
             )
-        frozen = [parameter for parameter in recipe.parameters if not parameter.requires_grad]
+        frozen = [each for each in recipe.parameters if not each.requires_grad and id(each) in held]
         for parameter in frozen:
             parameter.requires_grad_(True)
         try:

@@ -14,14 +14,16 @@ from torchkeras.engine import graph, scoring, steps
 from torchkeras.engine.added import ADDED, losses_of_call
 from torchkeras.engine.compiled import Target
 from torchkeras.engine.data import Batch
+from torchkeras.engine.facts import Facts
 from torchkeras.engine.network import Network
 from torchkeras.engine.precision import widened
 from torchkeras.engine.raw import unpack_x_y_sample_weight
 from torchkeras.engine.recipe import NO_LOSS, Recipe, Values
+from torchkeras.engine.subclassed import Subclassed
 from torchkeras.engine.symbol import KerasTensor, as_list, unpacked
 
 
-class Extending(Network, abstract=True):
+class Extending(Subclassed, abstract=True):
     """The part of a model that users extend: `add_loss`, `add_metric`; `train_step` and the like, to be overridden."""
 
     _added_losses: tuple[KerasTensor, ...] = ()
@@ -102,7 +104,7 @@ class Extending(Network, abstract=True):
                     "inside it would be lost: add it to the outer model, computed from its own tensors."
                 )
         if not (self._added_losses or self._added_metrics):
-            return self
+            return self._computing
         network = Network(name=self.name)
         network._take(self._with_added())
         return network
@@ -178,7 +180,8 @@ class Extending(Network, abstract=True):
     def predict_step(self, data: Any) -> Any:
         """The outputs for a batch; overridden, `data` is `(x,)` of arrays, or a batch as its loader made it."""
         with torch.no_grad():
-            return unpacked(steps.predict_step(self, as_list(unpack_x_y_sample_weight(data)[0])))
+            inputs = as_list(unpack_x_y_sample_weight(data)[0])
+            return unpacked(steps.predict_step(self._computing._call_module, inputs))
 
     @contextmanager
     def _stepping(self, batch: Batch) -> Iterator[None]:
@@ -233,8 +236,9 @@ class Extending(Network, abstract=True):
         mark_masks(as_list(outputs), masks)
         return outputs
 
-    def direct(self) -> Callable[..., Any]:
-        return self.forward if self._marks_masks else super().direct()
+    class _Facts(Facts):
+        def direct(self) -> Callable[..., Any]:
+            return self.layer.forward if self.layer._marks_masks else super().direct()
 
     def compute_metrics(
         self, x: Any = None, y: Any = None, y_pred: Any = None, sample_weight: Any = None

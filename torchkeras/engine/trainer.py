@@ -19,6 +19,7 @@ from torchkeras.callbacks.logs import Named
 from torchkeras.callbacks.progress import level, shown
 from torchkeras.engine import checks, fitting
 from torchkeras.engine.auto import Auto
+from torchkeras.engine.call_forms import in_form
 from torchkeras.engine.compiling import Compiling
 from torchkeras.engine.data import ArrayData, Batch
 from torchkeras.engine.direct import Direct
@@ -49,7 +50,7 @@ class Trainer(GeneratorMethods, Compiling, abstract=True):
     _validated: Source | None = None  # what the `fit` under way validates on
 
     @property
-    def validation_arrays(self) -> list[np.ndarray] | None:
+    def _validation_arrays(self) -> list[np.ndarray] | None:
         """While `fit` validates on arrays: its inputs, targets and weights, one after another."""
         if not isinstance(self._validated, ArraySource):
             return None
@@ -73,7 +74,7 @@ class Trainer(GeneratorMethods, Compiling, abstract=True):
             x, y, sample_weight, **options, prepare=intake.batch, check_arrays=intake.arrays, device=self._device,
             default_batch_size=fixed_batch_size(self) or BATCH_SIZE,
         )  # fmt: skip
-        if self._graph is None:
+        if not self._is_connected:
             self._build_for(source, method)
         if options["raw"]:
             source.give_raw(intake.raw)
@@ -351,12 +352,15 @@ class Trainer(GeneratorMethods, Compiling, abstract=True):
                 # A callback may change weights between two batches: what was folded before them would be out of date.
                 graphed = None if own else self._in_one_graph()
                 alone = not (own or graphed or as_callbacks(callbacks))
-                run: Any = graphed or (Merged(self, source.samples) if alone else Direct(self))
-                step = self._own_prediction if own else partial(predict_step, run)
+                network = self._computing
+                run: Any = graphed or (Merged(network, source.samples) if alone else Direct(network))
+                step = self._own_prediction if own else partial(predict_step, run.run)
                 long = isinstance(source, ArraySource) and source.steps >= WORTH_A_LOOK
                 with torch.inference_mode() if alone and long and keeps_no_tensor(run) else torch.no_grad():
                     hooks = self._hooks(callbacks, source, verbose)
-                    return unpacked(fitting.predict(step, source, hooks, self.steps_per_execution))
+                    return in_form(
+                        self._output_form, unpacked(fitting.predict(step, source, hooks, self.steps_per_execution))
+                    )
         finally:
             source.close()
 

@@ -30,9 +30,9 @@ class LocallyConnected(Spatial, Activated, abstract=True):
     kernel = weight("local_kernel")
     bias = weight("local_bias", when="use_bias")
 
-    def make(self, input_shape: Any) -> None:
-        channels = self.known(input_shape, self.channel_axis)
-        sizes = [self.known(input_shape, axis) for axis in self.spatial_axes]
+    def _make_modules(self, input_shape: Any) -> None:
+        channels = self._known_size(input_shape, self.channel_axis)
+        sizes = [self._known_size(input_shape, axis) for axis in self.spatial_axes]
         self.check_window("kernel_size", self.kernel_size, input_shape)
         lengths = [(n - k) // s + 1 for n, k, s in zip(sizes, self.kernel_size, self.strides, strict=True)]
         window = prod(self.kernel_size) * channels

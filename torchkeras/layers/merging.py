@@ -8,6 +8,7 @@ from typing import Annotated, Any, ClassVar
 import torch
 import torch.nn.functional as F
 
+from torchkeras.engine.facts import Facts
 from torchkeras.engine.layer import Layer
 from torchkeras.engine.layout import Layout
 from torchkeras.engine.options import is_integer, rule
@@ -49,14 +50,16 @@ class Elementwise(Layer, abstract=True):
     inputs_exactly: ClassVar[int | None] = None
 
     supports_masking = True
-    overwritable = True
     _same_rank: bool = True
 
-    @property
-    def native_layout(self) -> Layout:
-        return Layout.ANY if self._same_rank else Layout.KERAS
+    class _Facts(Facts):
+        overwritable = True
 
-    def make(self, input_shape: Any) -> None:
+        @property
+        def native_layout(self) -> Layout:  # type: ignore[override]
+            return Layout.ANY if self.layer._same_rank else Layout.KERAS
+
+    def _make_modules(self, input_shape: Any) -> None:
         shapes = _checked_list(input_shape, self.inputs_exactly)
         self.compute_output_shape(shapes)
         self._same_rank = len(set(map(len, shapes))) == 1
@@ -86,8 +89,9 @@ class Add(Elementwise):
     __doc__ = f"The sum of the inputs.\n\n    {Elementwise.__doc__}"
     function = torch.add
 
-    def in_place(self) -> Callable[..., torch.Tensor] | None:
-        return self._into_first if self._same_rank else None
+    class _Facts(Facts):
+        def in_place(self) -> Callable[..., torch.Tensor] | None:
+            return self.layer._into_first if self.layer._same_rank else None
 
     def _into_first(self, inputs: Any) -> torch.Tensor:
         """The sum, written over the first input where that has its shape and type."""
@@ -138,11 +142,10 @@ class Concatenate(Layer):
 
     supports_masking = True
 
-    @property
-    def native_layout(self) -> Layout:
-        return Layout.AXIS
+    class _Facts(Facts):
+        native_layout = Layout.AXIS
 
-    def make(self, input_shape: Any) -> None:
+    def _make_modules(self, input_shape: Any) -> None:
         shapes = _checked_list(input_shape)
         if not all(-len(shape) <= self.axis < len(shape) for shape in shapes):
             raise ValueError(f"axis {self.axis} is not an axis of all inputs; found the shapes {shapes}.")
@@ -186,7 +189,7 @@ class Dot(Layer):
     ]
     normalize: bool = False
 
-    def make(self, input_shape: Any) -> None:
+    def _make_modules(self, input_shape: Any) -> None:
         shapes = _checked_list(input_shape, 2)
         self._axes = self.axes if isinstance(self.axes, tuple) else (self.axes,) * 2
         if not all(

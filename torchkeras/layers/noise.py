@@ -6,6 +6,7 @@ from typing import Annotated, Any, ClassVar
 import torch
 import torch.nn.functional as F
 
+from torchkeras.engine.facts import Facts
 from torchkeras.engine.layer import Layer
 from torchkeras.engine.layout import Layout
 from torchkeras.engine.options import (
@@ -63,11 +64,12 @@ class Shaped(Noise, abstract=True):
 
     noise_shape: NoiseShape = None
 
-    @property
-    def native_layout(self) -> Layout:
-        return Layout.ANY if self.noise_shape is None else Layout.KERAS
+    class _Facts(Facts):
+        @property
+        def native_layout(self) -> Layout:  # type: ignore[override]
+            return Layout.ANY if self.layer.noise_shape is None else Layout.KERAS
 
-    def make(self, input_shape: Any) -> None:
+    def _make_modules(self, input_shape: Any) -> None:
         if self.noise_shape is not None and len(self.noise_shape) != len(input_shape):
             raise ValueError(f"noise_shape {self.noise_shape} must have as many axes as the input {input_shape}.")
 

@@ -7,6 +7,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
+from torchkeras.engine.facts import Facts
 from torchkeras.engine.options import NEWER, DataFormat, OptionalSizes, Sizes
 from torchkeras.engine.symbol import Shape
 from torchkeras.layers.spatial import PoolPadding, Spatial, same_padding, torch_padding
@@ -40,7 +41,7 @@ class Pooling(Spatial, abstract=True):
         super().__init__(*args, **given)
         self.strides = self.strides or self.pool_size
 
-    def make(self, input_shape: Any) -> None:
+    def _make_modules(self, input_shape: Any) -> None:
         if self.padding == "valid":
             self.check_window("pool_size", self.pool_size, input_shape)
         self._made_for = input_shape
@@ -65,7 +66,7 @@ class Pooling(Spatial, abstract=True):
         self.pool = self.modules_of_rank[self.rank](self.pool_size, self.strides, padding, **self.outside)
         self._pads = self.padding != "valid" and not alike
 
-    def follow_theano(self) -> None:
+    def _follow_theano(self) -> None:
         """Let windows begin where Theano's did: in a model whose weights it made."""
         self.padding = "theano" if self.padding == "same" else self.padding
         self._settle_padding()
@@ -76,23 +77,27 @@ class Pooling(Spatial, abstract=True):
         ends = same_padding if self.padding == "same" else theano_padding
         return self.pooled(inputs, torch_padding(map(ends, inputs.shape[2:], self.pool_size, self.strides)))
 
-    def shape_from(self, input_shape: Shape) -> Shape:
-        if self.padding == "valid":
-            self.check_window("pool_size", self.pool_size, input_shape)
-        return self.windowed(input_shape, input_shape[self.channel_axis], self.pool_size, self.strides)
-
-    def direct(self) -> Callable[..., torch.Tensor]:
-        inside: Any = self._modules
-        return lambda inputs: self.forward(inputs) if self._pads else inside["pool"].forward(inputs)
-
     def pooled(self, inputs: torch.Tensor, padding: list[int]) -> torch.Tensor:
         """The value of each window of padded inputs, to which the padding adds nothing."""
         return self.pool(F.pad(inputs, padding, value=-torch.inf))
 
+    class _Facts(Facts):
+        def shape_from(self, input_shape: Shape) -> Shape:
+            layer = self.layer
+            if layer.padding == "valid":
+                layer.check_window("pool_size", layer.pool_size, input_shape)
+            return layer.windowed(input_shape, input_shape[layer.channel_axis], layer.pool_size, layer.strides)
+
+        def direct(self) -> Callable[..., torch.Tensor]:
+            layer, inside = self.layer, self.layer._modules
+            return lambda inputs: layer.forward(inputs) if layer._pads else inside["pool"].forward(inputs)
+
 
 class MaxPooling(Pooling, abstract=True):
-    commutes_with_relu = True
     modules_of_rank = {1: nn.MaxPool1d, 2: nn.MaxPool2d, 3: nn.MaxPool3d}
+
+    class _Facts(Facts):
+        commutes_with_relu = True
 
 
 class AveragePooling(Pooling, abstract=True):
@@ -115,7 +120,7 @@ class AdaptivePooling(Spatial, abstract=True):
 
     modules_of_rank: ClassVar[Mapping[int, Callable[..., nn.Module]]]
 
-    def make(self, input_shape: Any) -> None:
+    def _make_modules(self, input_shape: Any) -> None:
         self.pool = self.modules_of_rank[self.rank](self.output_size)
 
     def forward(self, inputs: torch.Tensor) -> torch.Tensor:
@@ -145,9 +150,12 @@ class GlobalPooling(Spatial, abstract=True):
     def forward(self, inputs: torch.Tensor) -> torch.Tensor:
         return type(self).over(inputs, tuple(range(2, inputs.dim())), self.keepdims)
 
-    def shape_from(self, input_shape: Shape) -> Shape:
-        channels = input_shape[self.channel_axis]
-        return self.shaped(input_shape, [1] * self.rank, channels) if self.keepdims else (input_shape[0], channels)
+    class _Facts(Facts):
+        def shape_from(self, input_shape: Shape) -> Shape:
+            layer, channels = self.layer, input_shape[self.layer.channel_axis]
+            if layer.keepdims:
+                return layer.shaped(input_shape, [1] * layer.rank, channels)
+            return input_shape[0], channels
 
 
 class GlobalMaxPooling(GlobalPooling, abstract=True):

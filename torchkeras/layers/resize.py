@@ -39,7 +39,7 @@ class Cropping(Spatial, abstract=True):
 
     cropping: AxisPairs = 1
 
-    def make(self, input_shape: Any) -> None:
+    def _make_modules(self, input_shape: Any) -> None:
         for axis, pair in zip(self.spatial_axes, self.cropping, strict=True):
             size = input_shape[axis]
             if size is not None and size <= sum(pair):

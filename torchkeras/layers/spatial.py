@@ -7,6 +7,7 @@ import torch
 import torch.nn.functional as F
 
 from torchkeras.activations import is_pointwise
+from torchkeras.engine.facts import Facts
 from torchkeras.engine.layer import Layer
 from torchkeras.engine.layout import Layout, convert, to_channels_first, to_keras
 from torchkeras.engine.options import DataFormat, Rule
@@ -31,14 +32,14 @@ class Spatial(Layer, abstract=True):
 
     data_format: DataFormat = None
 
-    @property
-    def input_ndim(self) -> int:  # type: ignore[override]
-        """Batch, the spatial axes, and channels."""
-        return self.rank + 2
+    class _Facts(Facts):
+        @property
+        def input_ndim(self) -> int:  # type: ignore[override]
+            return self.layer.rank + 2  # batch, the spatial axes, and channels
 
-    @property
-    def native_layout(self) -> Layout:
-        return Layout.CHANNELS_FIRST if self.data_format == "channels_last" else Layout.KERAS
+        @property
+        def native_layout(self) -> Layout:  # type: ignore[override]
+            return Layout.CHANNELS_FIRST if self.layer.data_format == "channels_last" else Layout.KERAS
 
     @property
     def channel_axis(self) -> int:
@@ -75,7 +76,7 @@ class Spatial(Layer, abstract=True):
 
     def activated(self, outputs: torch.Tensor) -> torch.Tensor:
         """The option `activation` of outputs in the layout of `forward`; it is a function of Keras's order of axes."""
-        if self.native_layout is Layout.KERAS or is_pointwise(self.activation):
+        if self._facts.native_layout is Layout.KERAS or is_pointwise(self.activation):
             return self.activation(outputs)
         return convert(self.activation(convert(outputs, to_keras)), to_channels_first)
 

@@ -5,6 +5,7 @@ from typing import Annotated, Any
 import torch
 from torch import nn
 
+from torchkeras.engine.facts import Facts
 from torchkeras.engine.layer import Layer
 from torchkeras.engine.options import NEWER, DataFormat, Positive, Rule, Sizes, is_integer, optional, sizes
 from torchkeras.engine.symbol import Shape
@@ -60,7 +61,8 @@ class ConvTranspose(Convolving, abstract=True):
     kernel = weight("conv.weight", keras="... out in", torch="in out ...")
     bias = weight("conv.bias", keras="out", when="use_bias")
 
-    _product = "conv"
+    class _Facts(Facts):
+        product = "conv"
 
     def __init__(self, *args: Any, **given: Any):
         super().__init__(*args, **given)
@@ -76,8 +78,8 @@ class ConvTranspose(Convolving, abstract=True):
             found = f"at axis {self.channel_axis}; found {self.target_shape}"
             raise ValueError(f"{what}: target_shape must have filters {self.filters} {found}.")
 
-    def make(self, input_shape: Any) -> None:
-        channels = self.known(input_shape, self.channel_axis)
+    def _make_modules(self, input_shape: Any) -> None:
+        channels = self._known_size(input_shape, self.channel_axis)
         self._surplus_of = self._surplus(input_shape)
         options = {"stride": self.strides, "dilation": self.dilation_rate, "bias": self.use_bias}
         module = TRANSPOSED[self.rank](channels, self.filters, self.kernel_size, **options)
@@ -94,7 +96,7 @@ class ConvTranspose(Convolving, abstract=True):
         module: Any = self.conv
         module.padding, module.output_padding = before, tuple(max(more, 0) for more in after)
 
-    def follow_theano(self) -> None:
+    def _follow_theano(self) -> None:
         """Pad as Theano did: for weights that it made."""
         if self.padding == "same":
             self.padding = "half"
@@ -113,7 +115,7 @@ class ConvTranspose(Convolving, abstract=True):
 
     def _target_surplus(self, input_shape: Shape, index: int) -> int:
         axis, span, stride = self.spatial_axes[index], self.spans[index], self.strides[index]
-        size, target = self.known(input_shape, axis), self.target_shape[axis]
+        size, target = self._known_size(input_shape, axis), self.target_shape[axis]
         if target is None:
             raise ValueError(f"target_shape must say the spatial sizes; found {self.target_shape}.")
         reach = {"valid": 0, "full": 2 * (span - 1)}.get(self.padding, span - 1)  # what is padded around the target

@@ -39,7 +39,7 @@ def _paths(model: Any, path: PathLike) -> None:
 
 def _groups(model: Any, path: PathLike) -> None:
     with writing(path) as file:
-        layer_groups.write_weights(file, model.layers)
+        layer_groups.write_weights(file, model)
 
 
 # By the end of the name; the last is for all others.

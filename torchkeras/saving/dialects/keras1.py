@@ -97,7 +97,7 @@ def _readings(config: Mapping[str, Any], stored: Stored, custom: Mapping[str, An
         model = _built(reading, custom)
         if model is None:
             continue
-        taken = [sum(prod(v.shape) for v in layer.weights) for layer in model.layers_of_keras1 if layer.weights]
+        taken = [sum(prod(v.shape) for v in layer.weights) for layer in model._layers_of_keras1 if layer.weights]
         if not stored or taken == sizes:
             found.append(reading)
     return found
