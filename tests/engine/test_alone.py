@@ -10,8 +10,8 @@ from plain_pytorch import ROWS, Batches, X, Y, refused
 from torch import nn
 from torch.nn import functional as F
 
-from torchkeras import Model
-from torchkeras.callbacks import EarlyStopping, ModelCheckpoint
+from torchkeras import Model, clear_session
+from torchkeras.callbacks import BackupAndRestore, Callback, EarlyStopping, ModelCheckpoint
 from torchkeras.layers import Dense
 from torchkeras.optimizers import SGD
 
@@ -59,7 +59,7 @@ class Detecting(Model):
         super().__init__()
         self.net = nn.Linear(2, 1)
 
-    def forward(self, images, targets=None):
+    def forward(self, images, targets):
         losses = [
             self.net(image).mean() * target["boxes"].mean() for image, target in zip(images, targets, strict=True)
         ]
@@ -216,3 +216,68 @@ def test_arrays_have_their_weights_beside_them():
     train(plain, torch.optim.SGD(plain.parameters(), lr=0.1), 1)
     for mine, theirs in zip(model.parameters(), plain.parameters(), strict=True):
         torch.testing.assert_close(mine, theirs, rtol=1e-5, atol=1e-6)
+
+
+class Owning(OfTorch):
+    """With an optimizer and a scheduler of its own."""
+
+    def __init__(self):
+        super().__init__()
+        optimizer = torch.optim.Adam(self.parameters(), lr=0.05)
+        self.own = {"adam": optimizer, "rate": torch.optim.lr_scheduler.ExponentialLR(optimizer, 0.5)}
+
+    def train_step(self, data):
+        loss = F.cross_entropy(self(data["pixels"]), data["labels"])
+        self.own["adam"].zero_grad()
+        loss.backward()
+        self.own["adam"].step()
+        self.own["rate"].step()
+        return {"loss": loss}
+
+
+class StoppedError(Exception):
+    pass
+
+
+class StopsAt(Callback):
+    def __init__(self, epoch: int):
+        self.epoch = epoch
+
+    def on_epoch_begin(self, epoch: int, logs: Any = None) -> None:
+        if epoch == self.epoch:
+            raise StoppedError
+
+
+def owning() -> Owning:
+    torch.manual_seed(5)
+    clear_session()
+    model = Owning()
+    model.compile()
+    return model
+
+
+def test_a_run_goes_on_with_optimizers_of_the_model_s_own(tmp_path: Any):
+    whole, stopped, again = owning(), owning(), owning()
+    whole.fit(Batches(DICTS), epochs=4, verbose=0)
+    with pytest.raises(StoppedError):
+        stopped.fit(Batches(DICTS), epochs=4, verbose=0, callbacks=[BackupAndRestore(tmp_path), StopsAt(2)])
+    again.fit(Batches(DICTS), epochs=4, verbose=0, callbacks=[BackupAndRestore(tmp_path)])
+    for mine, expected in zip(again.parameters(), whole.parameters(), strict=True):
+        assert torch.equal(mine, expected)
+    assert again.own["rate"].last_epoch == 12
+
+
+def test_a_run_without_an_optimizer_to_be_found_is_not_kept(tmp_path: Any):
+    model = owning()
+    hidden = model.own
+    del model.own
+    type(model).own = property(lambda self: hidden)  # type: ignore[attr-defined]
+    try:
+        text = (
+            "Owning was compiled without an optimizer, and has none among its attributes: the state of what its "
+            "train_step trains with would not be kept."
+        )
+        with refused(ValueError, text):
+            model.fit(Batches(DICTS), verbose=0, callbacks=[BackupAndRestore(tmp_path, save_freq=1)])
+    finally:
+        del type(model).own  # type: ignore[attr-defined]
