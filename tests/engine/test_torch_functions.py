@@ -291,11 +291,42 @@ Y = "<KerasTensor 'y' shape=(?, ?, 4) dtype=float32>"
 
 
 def test_what_is_known_at_once():
-    assert x.size() == x.shape == (None, 5, 4)
+    assert x.size()[1:] == x.shape[1:] == (5, 4)
     assert (x.size(1), x.size(-1), x.dim(), x.ndim, x.ndimension()) == (5, 4, 3, 3, 3)
     assert (x.is_floating_point(), torch.is_floating_point(x > 0), x.is_complex()) == (True, False, False)
     assert (x.element_size(), x.device, x[0].numel(), torch.numel(x[0])) == (4, torch.device("cpu"), 20, 20)
     assert not hasattr(x, "no_such_thing")
+
+
+SIZES = [
+    Row("a.view(a.size(0), -1)", "a.reshape(a.shape[0], -1)", ()),
+    Row("a.view(a.size(0), a.size(1), 2, -1)", "a.reshape(a.shape[0], a.shape[1], 2, -1)"),
+    Row("a.reshape(a.size(0) * a.size(1), 4)", "a.reshape(a.shape[0] * a.shape[1], 4)"),
+    Row("a.reshape(a.size(0), a.size(1) // 2, 8)", "a.reshape(a.shape[0], a.shape[1] // 2, 8)"),
+    Row("a.expand(3, *a.size())", "a.expand(3, a.shape[0], a.shape[1], 4)"),
+    Row("a / a.size(1)", "a / a.shape[1]"),
+    Row("a[:, : a.size(1) - 2]", "a[:, :a.shape[1] - 2]"),
+    Row("a.new_zeros(a.size(0), 3)", "a.new_zeros(a.shape[0], 3)"),
+    Row("a.sum() / a.numel()", "x / ((a.shape[0] * a.shape[1]) * 4)"),
+    Row(
+        "a.view(a.size(0), a.size(1) // 2, 2, 4).transpose(1, 2).reshape(a.size(0) * 2, a.size(1) // 2, 4)",
+        "x.reshape(a.shape[0] * 2, a.shape[1] // 2, 4)",
+    ),
+]
+
+
+@pytest.mark.parametrize("row", SIZES, ids=[row.text for row in SIZES])
+def test_sizes_that_are_unknown_are_arguments(row: Row):
+    given, symbolic = VALUES["a"], inputs_of(row, row.unknown)
+    output = row.compute(symbolic)
+    expected = row.compute(VALUES)
+    assert all(size in (None, real) for size, real in zip(output.shape, expected.shape, strict=True))
+    model = Model(symbolic["a"], output)
+    assert f"{row.line} -> " in model.code
+    for again in (model, model_from_json(model.to_json()), clone_model(model)):
+        assert_same(again(given), expected)
+    inner = Input((6, 4))
+    assert_same(Model(inner, model(inner))(given), expected)
 
 
 def test_axes_are_those_that_keras_shows():
@@ -487,18 +518,25 @@ UNKNOWN = [
         (
             f"Operation 'operation_reshape_1' (x.reshape(None, -1)): None stands for a size that is "
             f"unknown before data "
-            f"comes (axis 0 of {X}). Write -1 for it, or use what leaves the axis as it is, such as flatten(1) and "
-            "unflatten. (reshape() takes 1 positional argument but 2 were given)"
+            f"comes (axis 0 of {X}). Write x.size(axis) in place of x.shape[axis], or -1. "
+            "(reshape() takes 1 positional argument but 2 were given)"
         ),
     ),
-    (
-        lambda: x.view(x.size(0), -1),
-        ValueError,
+    *(
         (
-            f"Axis 0 of {X} is unknown before data comes, so size(0) has no value. Write -1 for it in "
-            f"view, reshape and "
-            "expand, or use what leaves the axis as it is, such as flatten(1) and unflatten."
-        ),
+            build,
+            TypeError,
+            (
+                f"<{text}> is unknown before data comes, so a graph cannot compare it or count by it; it goes with "
+                "whole numbers by *, //, + and -, and functions take it as a size."
+            ),
+        )
+        for build, text in (
+            (lambda: x.size(0) == 1, "x.size(0)"),
+            (lambda: range(x.size(0)), "x.size(0)"),
+            (lambda: bool(y.size(1) // 2), "y.size(1) // 2"),
+            (lambda: y.size(0) * (y.size(1) - 1) % 2, "y.size(0) * (y.size(1) - 1)"),
+        )
     ),
     (
         lambda: x[x > 0],
@@ -591,6 +629,11 @@ HOSTILE = [
     ("add", [{"input": 0}, {"parameter": 0, "shape": [3], "dtype": "load", "trainable": True}], {}),
     ("add", [{"input": 0}, {"parameter": 0}], {}),
     ("getitem", [{"input": 0}, {"slice": [1]}], {}),
+    ("torch.Tensor.reshape", [{"input": 0}, {"size": [0, 99]}], {}),
+    ("torch.Tensor.reshape", [{"input": 0}, {"size": [9, 0]}], {}),
+    ("torch.Tensor.reshape", [{"input": 0}, {"size": ["**", 9, 9]}], {}),
+    ("torch.Tensor.reshape", [{"input": 0}, {"size": ["*", {"size": []}, 9]}], {}),
+    ("torch.Tensor.reshape", [{"input": 0}, {"size": ["//", {"size": [0, 0]}, 0]}], {}),
 ]
 
 
