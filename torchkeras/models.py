@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from torch import nn
@@ -16,6 +18,7 @@ from torchkeras.engine.layer import Layer
 from torchkeras.engine.network import Network
 from torchkeras.engine.symbol import KerasTensor, Shape, as_list, unpacked
 from torchkeras.engine.trainer import Trainer
+from torchkeras.export import exporting
 from torchkeras.layers.torch_module import as_layer
 from torchkeras.legacy.arguments import old_names
 from torchkeras.policy import DTypePolicy, policy_of
@@ -56,14 +59,29 @@ class Model(Trainer, Network):
     """
 
     @old_names("Model")
-    def __init__(self, inputs: Any, outputs: Any, name: str | None = None, dtype: Any = None):
+    def __init__(self, inputs: Any = None, outputs: Any = None, name: str | None = None, dtype: Any = None):
         super().__init__(name=name)
+        if inputs is None and outputs is None and self._has_own_code:
+            return
+        if inputs is None or outputs is None:
+            raise TypeError(
+                f"{type(self).__name__}: a model is made of inputs and outputs, or is of a class with a `call` or "
+                f"`forward` of its own; found {'no inputs' if inputs is None else 'no outputs'}."
+            )
         self._connect(inputs, outputs)
         if dtype is not None:
             self._give_policy(policy_of(dtype), told=False)
 
     def get_config(self) -> dict[str, Any]:
-        """The architecture: layers with configs and connections. Warns of added losses, which are not in it."""
+        """The architecture: layers with configs and connections. Warns of added losses, which are not in it.
+
+        Raises NotImplementedError for a model whose class computes by code of its own: that is in no config.
+        """
+        if self._graph is None and self._has_own_code:
+            raise NotImplementedError(
+                f"{type(self).__name__} {self.name!r} computes by the code of its class, which no file holds: save its "
+                "weights (save_weights) and make it by its class again, or give that a get_config and a from_config."
+            )
         self._warn_of_added()
         return graph_config(self.name, self._graphed)
 
@@ -120,6 +138,36 @@ class Model(Trainer, Network):
         """
         writing.write_model(self, filepath, overwrite, include_optimizer)
 
+    def export(
+        self,
+        filepath: str | os.PathLike[str],
+        format: str | None = None,
+        verbose: bool | None = None,
+        input_signature: Any = None,
+        opset_version: int | None = None,
+    ) -> None:
+        """Write the model, in evaluation mode, as a file that runs without torchkeras: `model.export("m.onnx")`.
+
+        By the suffix, or for other names by `format`: "onnx", or "torch" for a `.pt2` file of `torch.export`. Inputs
+        and outputs have the names of the layers, unknown axes stay so. `input_signature`: shapes, or what has one, for
+        the inputs in order or by name, to fix axes that are unknown. `opset_version`: of ONNX. `verbose`: whether to
+        say that it is done. The file is compared with the model on random inputs before it takes its place. Raises
+        ExportError for what cannot be exported, ImportError without `torchkeras[onnx]`.
+        """
+        exporting.export(self, filepath, format, input_signature, opset_version)
+        if verbose:
+            print(f"{filepath}: exported, and checked against the model.")
+
+    def eject(self, folder: str | os.PathLike[str], overwrite: bool = False, weights: str = "safetensors") -> Path:
+        """Write the model as plain PyTorch: `folder/model.py`, which imports torch alone, and its weights beside it.
+
+        `weights`: "safetensors" (`model.safetensors`) or "pt" (`model.pt`). The folder is kept only when the written
+        module, run where torchkeras cannot be imported, gives the model's outputs on random inputs. Returns the folder.
+        Raises EjectError for a layer that has no plain form, UnequalError where outputs differ, FileExistsError for a
+        folder that is not empty (with `overwrite` only for one that holds other files than an eject's).
+        """
+        return importlib.import_module("torchkeras.export.eject").eject(self, folder, overwrite, weights)
+
 
 class Sequential(Model):
     """Layers one after another: `Sequential([Dense(8, input_shape=(4,)), Dense(1)])`, or `add` them.
@@ -162,10 +210,10 @@ class Sequential(Model):
             return
         elif not self._stack and (tensor := _first_input(layer)) is not None:
             self._connect_stack(tensor, [layer])
-        else:
-            self._hold(layer)
         if not isinstance(layer, InputLayer):
             self._stack.append(layer)
+        if self._graph is None:
+            self._hold(self._stack)
 
     def _give_own_policy(self, layer: Layer) -> None:
         if self._layers_policy is None:
@@ -198,7 +246,7 @@ class Sequential(Model):
             raise TypeError("There are no layers in the model.")
         removed = self._stack.pop()
         if self._graph is None:
-            self._drop(removed)
+            self._hold(self._stack)
             return
         node = removed._inbound_nodes.pop()
         for tensor in node.input_tensors:
@@ -207,7 +255,7 @@ class Sequential(Model):
             self._connect(self.inputs, node.inputs)
         else:
             self._graph, self.built = None, False
-            self._drop(removed)
+            self._hold([])
 
     def build(self, input_shape: Any = None) -> None:
         """Connect the layers for inputs of this shape, batch axis included, if that has not happened yet."""

@@ -44,6 +44,8 @@ from torchkeras.legacy.arguments import Keras1Arrays, layer_arguments
 from torchkeras.legacy.weights import modern
 from torchkeras.policy import DTypePolicy, policy_of
 
+MOST_TAKEN = 64  # shapes of inputs that a layer remembers
+
 
 class Layer(Calls, Adding, WeightOwner):
     """The base of all layers.
@@ -77,6 +79,7 @@ class Layer(Calls, Adding, WeightOwner):
     _expected_ndim: int | None  # the number of axes that its weights were made for
     _expected_axes: dict[int, int]
     _initial_weights: Any
+    _taken_plainly: set[tuple[torch.Size, torch.dtype]]  # see `_remember`
     _is_part: bool  # of another layer, which casts its inputs
 
     def __init_subclass__(cls, abstract: bool = False, **kwargs: Any) -> None:
@@ -120,7 +123,7 @@ class Layer(Calls, Adding, WeightOwner):
         self._is_part = False
         self._trainable = True
         self._frozen_above = False
-        self._held, self._named = set(), set()
+        self._held, self._named, self._taken_plainly = set(), set(), set()
         self._inbound_nodes = []
         self._outbound_nodes = []
         self._added = []
@@ -199,7 +202,10 @@ class Layer(Calls, Adding, WeightOwner):
         `training`: True or False for this call, whatever mode the layer is in; None for its mode. It reaches the layers
         inside. The other arguments are those of `call`, or `forward`.
         """
-        if any(True for _ in tensors_in((args, kwargs))):
+        if not kwargs and len(args) == 1 and type(args[0]) is torch.Tensor and not torch.compiler.is_compiling():
+            if (args[0].shape, args[0].dtype) in self._taken_plainly:
+                return self._call_module(args[0])
+        elif any(True for _ in tensors_in((args, kwargs))):
             return self._call_symbolically(*args, **kwargs)
         training = self._training_of(kwargs)
         if training is not None:
@@ -219,16 +225,30 @@ class Layer(Calls, Adding, WeightOwner):
         return None if training is None else bool(training)
 
     def _compute(self, *args: Any, **kwargs: Any) -> Any:
-        given = args if args else tuple(kwargs.values())[:1]
-        tensors = leaves(given[0]) if given else []
-        if not tensors and (args or not kwargs):
-            _shape_of(self, unpacked(as_list(given[0] if given else None)))
-        self._check_types(tensors)
-        self._build(*_shapes_of(self, given))
+        tensors = self._tensors_checked(args, kwargs)
         compute = partial(_in_keras_order, self._facts.layout, self._call_module)
         if self._tells_policy and tensors and follows_policy(self) and not in_first_run():
             return by_policy(self, compute, *args, **kwargs)
+        self._remember(args, kwargs)
         return compute(*args, **kwargs)
+
+    def _remember(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
+        """Take a single tensor of this shape and type from now on without a further look, where none is needed."""
+        plain = len(args) == 1 and not kwargs and type(args[0]) is torch.Tensor and not args[0].is_meta
+        if plain and self.input_spec is None and self._facts.layout is not Layout.CHANNELS_FIRST:
+            if len(self._taken_plainly) >= MOST_TAKEN:
+                self._taken_plainly.clear()
+            self._taken_plainly.add((args[0].shape, args[0].dtype))
+
+    def _tensors_checked(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> list[Any]:
+        """The tensors of the first argument, of the right types and shapes; weights are made if there are none yet."""
+        given = args or tuple(kwargs.values())[:1]
+        tensors = leaves(given[0]) if given else []
+        # Where torch.jit traces, sizes are tensors, and it warns of comparing these.
+        if not (self.built and torch.jit.is_tracing()):  # type: ignore[reportPrivateImportUsage]
+            self._check_types(tensors)
+            self._build(*_shapes_of(self, given))
+        return tensors
 
     def _call_symbolically(self, *args: Any, mask: Any = None, **arguments: Any) -> Any:
         training = self._training_of(arguments)
@@ -362,6 +382,7 @@ class Layer(Calls, Adding, WeightOwner):
                 f"{policy.name!r} has weights of {policy.variable_dtype}."
             )
         self._policy, self._tells_policy = policy, True
+        self._taken_plainly.clear()
 
     def _input_type(self, index: int) -> torch.dtype | None:
         """What the input of that number is cast to, if it has floating-point numbers; None: nothing is cast."""
@@ -493,6 +514,11 @@ class Layer(Calls, Adding, WeightOwner):
         """The name of the class in a config."""
         return type(self).__name__
 
+    @property
+    def _automatic_name(self) -> str:
+        """What a name that was not given begins with."""
+        return snake_case(type(self).__name__)
+
     def get_config(self) -> dict[str, Any]:
         """The options as plain values, from which `from_config` makes the layer again (without weights)."""
         base: dict[str, Any] = {"name": self.name, "trainable": self.trainable}
@@ -546,20 +572,16 @@ def _shape_of(layer: Layer, value: Any) -> Shape:
 
 def _shapes_of(layer: Layer, args: tuple[Any, ...]) -> list[Any]:
     """For each argument that holds tensors their shapes: the first's as a list, the others' as they are nested."""
-    found: list[Any] = []
-    for position, value in enumerate(args):
-        if position == 0 and (type(value) in (list, tuple) or value is None):
-            flat = is_flat(value)
-            found.append([_shape_of(layer, item) if flat else _nested_shapes(layer, item) for item in value or ()])
-        elif leaves(value) or position == 0:
-            found.append([_nested_shapes(layer, value)] if position == 0 else _nested_shapes(layer, value))
-    return found
+    first, *others = args or (None,)
+    items = list(first) if type(first) in (list, tuple) else [] if first is None else [first]
+    further = [mapped(value, partial(_shape_of, layer)) for value in others if leaves(value)]
+    return [[_nested_shapes(layer, item) for item in items], *further]
 
 
 def _nested_shapes(layer: Layer, value: Any) -> Any:
-    if not leaves(value):
-        return None if value is None else _shape_of(layer, value)
-    return mapped(value, partial(_shape_of, layer))
+    if value is None or leaves(value):
+        return mapped(value, partial(_shape_of, layer))
+    return _shape_of(layer, value)
 
 
 @lru_cache

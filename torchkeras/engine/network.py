@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from math import prod
 from typing import Any
 
 import torch
 
+from torchkeras import config
 from torchkeras.engine import codegen, graph, notebook, summary
 from torchkeras.engine.added import ADDED
+from torchkeras.engine.call_forms import as_tensors, form_of, in_form, inputs_of_call, keys_of_form, type_of
 from torchkeras.engine.codegen import Variant
 from torchkeras.engine.direct import StandIns
 from torchkeras.engine.facts import Facts
 from torchkeras.engine.graph import Graph
 from torchkeras.engine.input import InputLayer
+from torchkeras.engine.keys import keys_of, renamed
 from torchkeras.engine.layer import Layer
 from torchkeras.engine.owner import WeightOwner, distinct
 from torchkeras.engine.precision import taken
@@ -31,12 +34,16 @@ class NotBuiltError(RuntimeError, AttributeError):
 class Network(Layer, abstract=True):
     """Layers between symbolic inputs and outputs. `model(x)` computes; on symbolic tensors it is a layer.
 
-    Its submodules are the layers, by name, so `state_dict` has keys such as `conv2d_1.conv.weight`.
+    Its submodules are the layers, by the keys that `engine.keys` gives them, so `state_dict` has keys such as
+    `conv2d_a.conv.weight`, or `stem.conv.weight` for a layer named "stem".
     """
 
     _declares_options = True
     supports_masking = True
     _graph: Graph | None = None
+    _held_keys: Sequence[str] = ()
+    _input_form: Any = None  # of inputs and outputs that are no tensor and no plain list; see `engine.call_forms`
+    _output_form: Any = None
 
     class _Facts(Facts):
         casts = False  # each layer inside does by itself
@@ -55,7 +62,10 @@ class Network(Layer, abstract=True):
         super().__init__(name=name, trainable=trainable)
 
     def _connect(self, inputs: Any, outputs: Any) -> None:
-        """Take the graph between these tensors as the model's own. Raises as `graph.trace`."""
+        """Take the graph between these tensors, in whatever form, as the model's own. Raises as `graph.trace`."""
+        self.__dict__.update(_input_form=form_of(inputs), _output_form=form_of(outputs))
+        inputs = inputs if self._input_form is None else leaves(inputs)
+        outputs = outputs if self._output_form is None else leaves(outputs)
         for role, tensors in (("inputs", inputs), ("outputs", outputs)):
             for tensor in as_list(tensors):
                 if not isinstance(tensor, KerasTensor) or not hasattr(tensor, "_keras_history"):
@@ -70,12 +80,8 @@ class Network(Layer, abstract=True):
         self._take(graph.trace(as_list(inputs), as_list(outputs)))
 
     def _take(self, taken: Graph) -> None:
-        for layer in [module for module in self._modules.values() if isinstance(module, Layer)]:
-            self._drop(layer)
         self._graph = taken
-        for layer in taken.layers:
-            if not isinstance(layer, InputLayer):
-                self._hold(layer)
+        self._hold([layer for layer in taken.layers if not isinstance(layer, InputLayer)])
         self.built = True
         self._functions, self._sources = {}, {}
         self._function(Variant(masked=(False,) * len(taken.inputs)))
@@ -88,16 +94,38 @@ class Network(Layer, abstract=True):
         node = Node(self, self.inputs, self.outputs, {})
         self._inbound_nodes[:1] = [node]
 
-    def _hold(self, layer: Layer) -> None:
-        """Make a layer a submodule, by its name: not by add_module, which refuses the name of an attribute."""
-        key = layer.name.replace(".", "_")  # torch parts the keys of a state_dict at the dots
-        while key in self._modules:
-            key += "_"
-        self._modules[key] = layer
+    def _hold(self, layers: list[Layer]) -> None:
+        """Make these layers submodules, in place of those held before; other attributes stay.
 
-    def _drop(self, layer: Layer) -> None:
-        for key in [key for key, module in self._modules.items() if module is layer]:
-            del self._modules[key]
+        Not by add_module, which refuses the name of an attribute.
+        """
+        for key in self._held_keys:
+            self._modules.pop(key, None)
+        others, keys = dict(self._modules), keys_of(layers)
+        self._modules.clear()
+        self._modules.update({key: layer for layer, key in keys.items()})
+        self._modules.update({key: module for key, module in others.items() if key not in self._modules})
+        self.__dict__["_held_keys"] = list(keys.values())
+
+    def _layer_keys(self) -> dict[Layer, str]:
+        """The layers of the graph by the keys that they are registered under."""
+        return {self._modules[key]: key for key in self._held_keys if key in self._modules}  # type: ignore[misc]
+
+    def __getattr__(self, name: str) -> Any:
+        try:
+            return super().__getattr__(name)
+        except AttributeError:
+            found = [layer for layer in self._layer_keys() if layer.name == name]
+            if not found:
+                raise
+            return found[0]
+
+    def _load_from_state_dict(self, state_dict: Any, prefix: str, *args: Any) -> None:
+        names = renamed(self, state_dict, prefix)
+        for old, new in names.items():
+            if old != new:
+                state_dict[new] = state_dict.pop(old)
+        super()._load_from_state_dict(state_dict, prefix, *args)
 
     def __setattr__(self, name: str, value: Any) -> None:
         # A layer may be called "loss" or "training": torch would take the assignment for one of a new layer.
@@ -108,14 +136,18 @@ class Network(Layer, abstract=True):
 
     def _function(self, variant: Variant) -> Any:
         if variant not in self._functions:
-            keys = {layer: key for key, layer in self._modules.items() if isinstance(layer, Layer)}
-            text = codegen.source(self._graphed, variant, keys, self._is_attribute)
+            text = codegen.source(self._graphed, variant, self._layer_keys(), self._is_attribute)
             self._sources[variant] = text
             self._functions[variant] = codegen.compiled(text, self.name)
         return self._functions[variant]
 
     def _is_attribute(self, name: str) -> bool:
         return hasattr(type(self), name) or name in self.__dict__
+
+    @property
+    def _is_connected(self) -> bool:
+        """Whether the model knows its inputs and outputs."""
+        return self._graph is not None
 
     @property
     def _graphed(self) -> Graph:
@@ -157,12 +189,23 @@ class Network(Layer, abstract=True):
         return function(layers, *tensors, *(m for m in masks if m is not None))
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        if len(args) > 1 and all(isinstance(tensor, (torch.Tensor, KerasTensor)) for tensor in args):
-            args = (list(args),)
+        """The outputs for the inputs, in the form that the model was made with.
+
+        Inputs: tensors or arrays, one, several, in a list, in a dict by name, or as arguments by name.
+        """
+        if self._graph is not None and not (len(args) == 1 and not kwargs and isinstance(args[0], torch.Tensor)):
+            what = f"{type(self).__name__} {self.name!r}"
+            args, kwargs = inputs_of_call(what, self.input_names, self._input_form, args, kwargs)
+            args = as_tensors(args, [type_of(self, tensor) for tensor in self.inputs], self._device)
         if torch.compiler.is_compiling():
-            return super().__call__(*args, **kwargs)
+            return in_form(self._output_form, super().__call__(*args, **kwargs))
         with ADDED.one_pass():
-            return super().__call__(*args, **kwargs)
+            return in_form(self._output_form, super().__call__(*args, **kwargs))
+
+    @property
+    def _device(self) -> torch.device:
+        """Where the weights are; the default device for a model without any."""
+        return next((t.device for t in (*self.parameters(), *self.buffers())), config.device())
 
     def compute_mask(self, inputs: Any, mask: Any = None) -> Any:
         """The masks of the outputs; a mask on the way may depend on the inputs."""
@@ -315,7 +358,12 @@ class Network(Layer, abstract=True):
 
     @property
     def output_names(self) -> list[str]:
-        """The name of the layer behind each output; a layer behind several gets `_1`, `_2` and so on added."""
+        """The name of the layer behind each output; a layer behind several gets `_1`, `_2` and so on added.
+
+        Of outputs in a dict, the keys.
+        """
+        if (keys := keys_of_form(self._output_form)) is not None:
+            return keys
         names: list[str] = []
         for tensor in self.outputs:
             name, count = tensor._keras_history.layer.name, 0

@@ -142,6 +142,10 @@ class Operation(Layer):
         has_array = any(isinstance(argument, Mapping) and "array" in argument for argument in given)
         return self._pointwise and not has_array and not self._count and not call_arguments.has_size(given)
 
+    @property
+    def _automatic_name(self) -> str:
+        return f"operation_{self.function}"
+
     def forward(self, inputs: Any) -> Any:
         return self._computed(self, inputs if isinstance(inputs, (list, tuple)) else [inputs])
 

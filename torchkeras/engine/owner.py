@@ -19,6 +19,14 @@ from torchkeras.engine.symbol import dtype_of
 from torchkeras.engine.weight import Variable, Weight, deferred, is_lazy, owned
 from torchkeras.policy import DTypePolicy
 
+# Attributes in which the engine keeps lists and dicts of its own, also in an object of a user's class.
+ENGINES_OWN = frozenset(
+    (
+        *("_inbound_nodes", "_outbound_nodes", "_added", "_expected_axes", "_initial_weights"),
+        *("_functions", "_sources", "_held_keys", "_stack", "_branches"),
+    )
+)
+
 
 class WeightOwner(nn.Module):
     """The part of `Layer` that lists, reads, sets and freezes weights."""
@@ -86,7 +94,7 @@ class WeightOwner(nn.Module):
             if added is not None:
                 self._name_weight(added, name)
                 return
-        elif type(value) in KINDS and self._is_users and wanted(value):
+        elif type(value) in KINDS and self._is_users and name not in ENGINES_OWN and wanted(value):
             value = tracked(value)
         super().__setattr__(name, value)
 
@@ -172,6 +180,11 @@ class WeightOwner(nn.Module):
     def weights(self) -> list[Variable]:
         """All weights, those of layers that train first; empty before the first call."""
         return distinct([*self._select(True), *self._select(False)])
+
+    # Keras 3's names of the same.
+    trainable_variables = property(lambda self: self.trainable_weights, doc="`trainable_weights`.")
+    non_trainable_variables = property(lambda self: self.non_trainable_weights, doc="`non_trainable_weights`.")
+    variables = property(lambda self: self.weights, doc="`weights`.")
 
     @property
     def _weights_of_keras1(self) -> list[Variable]:

@@ -18,8 +18,8 @@ def check_reach(model: Any, parameters: Iterable[torch.Tensor], losses: Iterable
     what = f"{type(model).__name__} {model.name!r}"
     for layer, attribute, value in _hiding(model):
         raise ValueError(
-            f"compile: {what} does not see what {type(layer).__name__} keeps in {attribute!r}, a {type(value).__name__}: "
-            "keep modules and parameters in attributes, or in a plain list, tuple or dict."
+            f"compile: {what} does not see what {type(layer).__name__} keeps in {attribute!r}, a "
+            f"{type(value).__name__}: keep modules and parameters in attributes, or in a plain list, tuple or dict."
         )
     reached = set(map(id, parameters))
     for name, parameter in model.named_parameters():

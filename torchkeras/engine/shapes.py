@@ -70,8 +70,9 @@ def _build_inside(layer: Layer, inputs: Any, masks: list[Any], arguments: Mappin
                     tensors[name] = type(tensor)(tensor.requires_grad, device="meta", dtype=tensor.dtype)
     with first_run():
         _run(layer, inputs, masks, arguments, UNKNOWN, True)
-    if lazy and not deferred():
-        materialize(layer, dtype_of(layer.dtype))
+    for module in reversed([*layer.modules()]) if lazy and not deferred() else ():
+        if hasattr(module, "_plain_modules"):
+            materialize(module, dtype_of(module.dtype))  # type: ignore[arg-type]
 
 
 def seen_shape(shape: Shape) -> Shape:

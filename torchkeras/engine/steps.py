@@ -107,11 +107,18 @@ def _update(recipe: Recipe, loss: torch.Tensor, gradients: Any, samples: Any) ->
         scaling.watched(lambda: _apply(recipe, loss, *scaling.judged(loss, gradients, samples, recipe.optimizer)), 0)
 
 
-def _apply(recipe: Recipe, loss: torch.Tensor, gradients: Any, samples: Any) -> Values:
+def update_by_hand(recipe: Recipe, gradients: Sequence[torch.Tensor | None], samples: Any) -> None:
+    """One update by gradients that a step of the user's own has computed; float16's loss scale is left to it too."""
+    if any(gradient is not None for gradient in gradients):
+        with torch.no_grad():
+            _apply(recipe, None, gradients, samples)
+
+
+def _apply(recipe: Recipe, loss: torch.Tensor | None, gradients: Any, samples: Any) -> Values:
     guard, optimizer = recipe.guard, recipe.optimizer
     if guard is not None:
         gradients, samples = guard.judged(loss, gradients, samples, optimizer)
-    updated = optimizer.apply(recipe.parameters, gradients, samples)
+    updated = optimizer.update(recipe.parameters, gradients, samples)
     for each in (guard, recipe.scaling):
         if each is not None:
             each.applied(updated)

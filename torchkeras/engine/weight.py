@@ -23,6 +23,7 @@ from torch.nn.parameter import UninitializedTensorMixin
 from torchkeras import config, initializers
 from torchkeras.arrangement import Arrangement
 from torchkeras.arrays import to_numpy
+from torchkeras.engine.tracing import traced
 
 if TYPE_CHECKING:
     from torchkeras.engine.owner import WeightOwner
@@ -43,7 +44,7 @@ def on_meta() -> Iterator[None]:
 
 def deferred() -> bool:
     """True inside `on_meta()` and `first_run()`."""
-    return _deferred.get()
+    return not torch.compiler.is_compiling() and _deferred.get()
 
 
 @contextmanager
@@ -65,7 +66,7 @@ def first_run() -> Iterator[None]:
 
 def in_first_run() -> bool:
     """True inside `first_run()`."""
-    return _waiting.get() is not None
+    return not torch.compiler.is_compiling() and _waiting.get() is not None
 
 
 def wait_for_memory(layer: WeightOwner) -> None:
@@ -220,9 +221,19 @@ class Variable:
 
     @property
     def value(self) -> Tensor:
-        """The weight in Keras's layout, through which gradients flow: a view where it lies in one piece."""
+        """The weight in Keras's layout, through which gradients flow: a view where it lies in one piece.
+
+        Its `grad` is the gradient that `loss.backward()` has left, in that layout.
+        """
         value, second = self.arrangement.array(self.tensors), self._second
-        return value if second is None else value + self.arrangement.array([second])
+        value = value if second is None else value + self.arrangement.array([second])
+        if traced() or value.is_leaf:
+            return value
+        gradients = [tensor.grad for tensor in self.tensors if tensor.is_leaf and tensor.grad is not None]
+        if len(gradients) == len(self.paths):
+            value.grad = self.arrangement.array(gradients)
+            value.grad._keras_axes = True  # type: ignore[attr-defined]  # which `Optimizer.apply` asks
+        return value
 
     @property
     def view(self) -> Tensor | None:

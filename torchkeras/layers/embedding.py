@@ -42,7 +42,7 @@ class Vectors(nn.Embedding):
         if self.padding_idx is not None or self.max_norm is not None or self.scale_grad_by_freq or self.sparse:
             return super().forward(input)
         weight = self.weight
-        if input.numel() >= MANY and weight.is_cpu and weight.dtype == torch.float32 and not traced():
+        if not traced() and input.numel() >= MANY and weight.is_cpu and weight.dtype == torch.float32:
             return weight.index_select(0, input.reshape(-1).long()).view(*input.shape, -1)
         return torch.embedding(weight, input)
 

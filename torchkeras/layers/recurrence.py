@@ -329,7 +329,7 @@ class TorchRecurrent(Recurrent, abstract=True):
         """
         in_front = _padded_behind(mask)  # and then no output comes before the first valid step
         if not in_front:
-            sequence = _rows(sequence, (~mask).to(torch.uint8).argsort(dim=1, stable=True))
+            sequence = _valid_in_front(sequence, mask)
         known, _ = self._kernel(sequence, begin)
         count = (mask.cumsum(1) if self.return_sequences else mask.sum(1, keepdim=True)).unsqueeze(-1)
         last = count - 1 if in_front else (count - 1).clamp_min(0)
@@ -363,10 +363,13 @@ def _padded_behind(mask: Tensor) -> bool:
     return bool(valid[:, 0].all() and (valid[:, 1:] <= valid[:, :-1]).all())
 
 
-def _rows(sequence: Tensor, order: Tensor) -> Tensor:
-    """The steps of each sample of a sequence in another order, (batch, time), which has each of them once."""
-    if traced():
-        return sequence.gather(1, order.unsqueeze(-1).expand_as(sequence))
+def _valid_in_front(sequence: Tensor, mask: Tensor) -> Tensor:
+    """The steps of each sample of a sequence, those that are valid first, in their order, then the others."""
+    if traced():  # by arithmetic: exporters have no stable sort
+        count = mask.cumsum(1)
+        place = torch.where(mask, count, count[:, -1:] + (~mask).cumsum(1)) - 1
+        return torch.zeros_like(sequence).scatter(1, place.unsqueeze(-1).expand_as(sequence), sequence)
+    order = (~mask).to(torch.uint8).argsort(dim=1, stable=True)
     batch, time = order.shape
     numbers = order + torch.arange(0, batch * time, time, device=order.device).unsqueeze(1)
     return _Permuted.apply(sequence.flatten(0, 1), numbers.flatten()).unflatten(0, (batch, time))  # type: ignore[attr-defined]
