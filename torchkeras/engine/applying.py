@@ -56,7 +56,7 @@ def apply(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str,
         keywords = {key: call_arguments.encoded(value, inputs, floating) for key, value in kwargs.items()}
     except TypeError as error:
         raise TypeError(f"{called}: {error}") from error
-    label = torch_functions.short(name if isinstance(name, str) else called)
+    label = torch_functions.short(torch_functions.place_of(name))
     layer = Operation(name, arguments, keywords, name=unique_name(f"operation_{label}"))
     outputs = layer(inputs if len(inputs) > 1 else inputs[0])
     return tuple(outputs) if type(outputs) is list else outputs  # which a layer gives for a tuple, as Keras
@@ -65,7 +65,9 @@ def apply(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str,
 def _not_default(function: Callable[..., Any], kwargs: Mapping[str, Any]) -> dict[str, Any]:
     """The keyword arguments that say something: torch passes on all that a function has."""
     try:
-        parameters: Mapping[str, Any] = inspect.signature(function).parameters
+        # torch.nn.functional chooses between two functions of its own where indices may be asked for.
+        chosen = vars(nn.functional).get(f"_{torch_functions.short(torch_functions.place_of(function))}", function)
+        parameters: Mapping[str, Any] = inspect.signature(chosen).parameters
     except ValueError:  # written in C
         parameters = {}
 

@@ -20,7 +20,7 @@ from torch import Tensor, nn
 
 from torchkeras import config
 from torchkeras.engine.sizes import ARITHMETIC, SymbolicSize
-from torchkeras.engine.symbol import KerasTensor, dtype_name, dtype_of
+from torchkeras.engine.symbol import KerasTensor, dtype_name, dtype_of, index_of
 
 Reader = Callable[[Any, Any], Any]  # (the layer, its inputs) -> the argument
 
@@ -59,7 +59,7 @@ def encoded(value: Any, inputs: list[KerasTensor], floating: torch.dtype) -> Any
 
 def _place(tensor: KerasTensor, inputs: list[KerasTensor]) -> int:
     """The number of a tensor among the inputs, where it is put if it is not there."""
-    found = next((k for k, other in enumerate(inputs) if other is tensor), None)
+    found = index_of(tensor, inputs)
     if found is None:
         inputs.append(tensor)
     return len(inputs) - 1 if found is None else found

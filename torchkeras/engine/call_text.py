@@ -1,8 +1,9 @@
-"""The call of a function as a person would write it, for the comments of a generated `forward`."""
+"""The call of a function as a person would write it: in the comments of a generated `forward`, and in ejected code."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from math import isfinite
 from typing import Any
 
 from torchkeras.engine.call_arguments import inputs_in
@@ -15,7 +16,10 @@ PREFIX = {"neg": "-", "invert": "~"}
 
 
 def line(function: str, arguments: Any, keywords: Mapping[str, Any]) -> str:
-    """The call as a person would write it, with `{0}`, `{1}` for the inputs: `torch.cat([{0}, {1}], 1)`."""
+    """The call as a person would write it, with `{0}`, `{1}` for the inputs: `torch.cat([{0}, {1}], 1)`.
+
+    What the layer holds stands as `{constant_0}`, `{parameter_1}`.
+    """
     texts = [_text(argument) for argument in arguments]
     if function in INFIX and len(texts) == 2:
         left, right = (f"({t})" if _is_compound(a) else _operand(t) for t, a in zip(texts, arguments, strict=True))
@@ -34,6 +38,13 @@ def line(function: str, arguments: Any, keywords: Mapping[str, Any]) -> str:
     return f"{shown}({', '.join([*texts, *named])})"
 
 
+def _literal(value: Any) -> str:
+    if isinstance(value, float) and not isfinite(value):
+        return f'float("{value}")'
+    plain = isinstance(value, str) and value.isascii() and value.isprintable() and not {'"', "\\"} & set(value)
+    return f'"{value}"' if plain else repr(value)
+
+
 def _operand(text: str) -> str:
     return f"({text})" if text.startswith("-") else text
 
@@ -43,7 +54,7 @@ def _text(value: Any) -> str:
         inside = ", ".join(map(_text, value))
         return f"[{inside}]" if inputs_in(value) else f"({inside}{',' * (len(value) == 1)})"
     if not isinstance(value, Mapping):
-        return repr(value).replace("{", "{{").replace("}", "}}")
+        return _literal(value).replace("{", "{{").replace("}", "}}")
     (kind, what), *_ = value.items()
     if kind == "input":
         return f"{{{what}}}"
@@ -51,7 +62,7 @@ def _text(value: Any) -> str:
         start, stop, step = ("" if part is None else _text(part) for part in what)
         return f"{start}:{stop}" + (f":{step}" if step else "")
     if kind in ("constant", "parameter"):
-        return f"{kind}_{what}"
+        return f"{{{kind}_{what}}}"
     if kind in ("dtype", "memory_format"):
         return f"torch.{what}"
     if kind == "size":

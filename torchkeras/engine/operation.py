@@ -144,7 +144,7 @@ class Operation(Layer):
 
     @property
     def _automatic_name(self) -> str:
-        return f"operation_{self.function}"
+        return f"operation_{torch_functions.short(torch_functions.place_of(self.function))}"
 
     def forward(self, inputs: Any) -> Any:
         return self._computed(self, inputs if isinstance(inputs, (list, tuple)) else [inputs])
@@ -169,10 +169,12 @@ class Operation(Layer):
             return None
         return next((found for found in masks if found is not None), None)
 
-    def _line(self) -> str:
-        """The call as a person would write it, with `{0}`, `{1}` for the inputs."""
-        name = self.function if isinstance(self.function, str) else torch_functions.place_of(self.function)
-        return call_text.line(name, self.arguments, self.keywords)
+    def _line(self, held: Callable[[str], str] = str) -> str:
+        """The call as a person would write it, with `{0}`, `{1}` for the inputs; `held` names what the layer holds."""
+        text = call_text.line(torch_functions.place_of(self.function), self.arguments, self.keywords)
+        for own in (*self._parameters, *self._buffers):
+            text = text.replace(f"{{{own}}}", held(own))
+        return text
 
     def _infer_outputs(self, inputs: Any, masks: list[Any], arguments: Mapping[str, Any]) -> tuple[Any, list[Any]]:
         return function_shapes.infer(self, inputs, masks)

@@ -257,6 +257,11 @@ def node_of(tensor: KerasTensor) -> Node:
     return layer._inbound_nodes[node_index]
 
 
+def index_of(tensor: Any, tensors: Iterable[Any]) -> int | None:
+    """The place of a tensor among others, None when it is not there: `in` and `index` would make a node of `==`."""
+    return next((place for place, other in enumerate(tensors) if other is tensor), None)
+
+
 def as_list(value: Any) -> list[Any]:
     """`[]` for None, the items of a list or tuple, else the value alone."""
     if value is None:
