@@ -25,6 +25,7 @@ from torchkeras.engine.symbol import KerasTensor, dtype_name, dtype_of, index_of
 Reader = Callable[[Any, Any], Any]  # (the layer, its inputs) -> the argument
 
 PLAIN = (int, float, bool, str, type(None))
+HELD = ("constant", "parameter")
 MEMORY_FORMATS = ("contiguous_format", "channels_last", "channels_last_3d", "preserve_format")
 
 
@@ -172,7 +173,7 @@ def _check_entry(entry: Mapping[str, Any]) -> None:
         "array": lambda: True,
         "size": lambda: _is_size(entry),
     }
-    several = kind in ("constant", "parameter")
+    several = kind in HELD
     if kind not in fits or not fits[kind]() or (len(entry) > 1 and not several):
         raise ValueError(f"has {dict(entry)!r:.200}, which stands for no argument.")
     for part in value if kind == "slice" else ():  # type: ignore[union-attr]
@@ -187,6 +188,13 @@ def _is_size(value: Any) -> bool:
             return first in ARITHMETIC and len(others) == 2 and all(map(_is_size, others))
         return len(others) == 1 and all(type(number) is int and number >= 0 for number in value["size"])
     return type(value) is int
+
+
+def is_fixed(value: Any) -> bool:
+    """Whether an argument has nothing of the inputs or the layer in it."""
+    if isinstance(value, Mapping):
+        return is_fixed(value["slice"]) if "slice" in value else not {"input", "size", "array", *HELD} & set(value)
+    return all(map(is_fixed, value)) if isinstance(value, (list, tuple)) else True
 
 
 def has_size(value: Any) -> bool:
@@ -219,7 +227,7 @@ def reader(value: Any) -> Reader:
     (kind, what), *_ = value.items()
     if kind == "input":
         return lambda layer, tensors: tensors[what]
-    if kind in ("constant", "parameter"):
+    if kind in HELD:
         name = f"{kind}_{what}"
         return lambda layer, tensors: getattr(layer, name)
     if kind == "slice":
