@@ -447,8 +447,8 @@ def test_limits_that_are_none(capsys, option, text):
 def test_a_command_is_asked_for(capsys):
     assert main([]) == 2
     assert capsys.readouterr().err == (
-        "torchkeras: UsageError: the following arguments are required: inspect | convert | verify "
-        "(see torchkeras --help)\n"
+        "torchkeras: UsageError: the following arguments are required: "
+        "inspect | convert | verify | eject (see torchkeras --help)\n"
     )
 
 

@@ -26,8 +26,10 @@ ORDER = [
     *(
         "engine.tracing",
         "engine.layout",
+        "engine.torch_functions",
         "engine.symbol",
         "engine.precision",
+        "engine.facts",
         "engine.spec",
         "engine.options",
         "engine.weight",
@@ -37,6 +39,7 @@ ORDER = [
     ),
     *(
         "engine.functions",
+        "engine.call_arguments",
         "engine.added",
         "engine.layer",
         "engine.direct",
@@ -51,6 +54,7 @@ ORDER = [
     *("engine.network", "engine.inference"),
     *(
         "engine.rng",
+        "engine.raw",
         "engine.prefetch",
         "engine.data",
         "engine.objectives",
@@ -81,6 +85,7 @@ ORDER = [
         "engine.run",
         "engine.gathered",
         "engine.fitting",
+        "engine.one_process",
         "engine.extending",
         "engine.compiling",
         "engine.generators",
@@ -100,6 +105,7 @@ ORDER = [
     "models",
     "utils",
     "__init__",
+    "export",
     *("commands", "__main__"),
 ]
 

@@ -1,4 +1,4 @@
-"""The command `torchkeras`: inspect a model file, convert it, verify what it computes."""
+"""The command `torchkeras`: inspect a model file, convert it, verify what it computes, eject it as plain PyTorch."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import sys
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
-from torchkeras.commands import convert, exits, inspect, verify
+from torchkeras.commands import convert, eject, exits, inspect, verify
 from torchkeras.commands.exits import INTERRUPTED, WELL, CommandError
 from torchkeras.commands.output import show_error
 from torchkeras.config import DATA_FORMATS, FLOAT_TYPES
@@ -18,7 +18,7 @@ from torchkeras.saving.files.limits import GIB
 from torchkeras.saving.layouts.origin import BACKENDS
 
 UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
-COMMANDS = {"inspect": inspect.run, "convert": convert.run, "verify": verify.run}
+COMMANDS = {"inspect": inspect.run, "convert": convert.run, "verify": verify.run, "eject": eject.run}
 
 
 class _Parser(argparse.ArgumentParser):
@@ -54,7 +54,7 @@ def _parser() -> argparse.ArgumentParser:
         epilog=f"exit codes:\n{exits.table()}",
         formatter_class=form,
     )
-    commands = parser.add_subparsers(dest="command", required=True, metavar="inspect | convert | verify")
+    commands = parser.add_subparsers(dest="command", required=True, metavar="inspect | convert | verify | eject")
 
     def command(name: str, deed: str) -> argparse.ArgumentParser:
         return commands.add_parser(
@@ -79,6 +79,12 @@ def _parser() -> argparse.ArgumentParser:
     found.add_argument("--against", metavar="io.npz", required=True, help="x0, x1... and y0, y1..., layer:<name>")
     found.add_argument("--atol", type=_tolerance, default=1e-4, help="absolute tolerance (default 1e-4)")
     found.add_argument("--rtol", type=_tolerance, default=1e-3, help="relative tolerance (default 1e-3)")
+    _add_shared(found)
+    found = command("eject", "Write a model as plain PyTorch: model.py, which imports torch alone, and its weights.")
+    found.add_argument("file", metavar="IN")
+    found.add_argument("folder", metavar="FOLDER", help="gets model.py and the weights")
+    found.add_argument("--weights", choices=eject.WEIGHTS, default=eject.WEIGHTS[0], help="the weights' format")
+    found.add_argument("--overwrite", action="store_true", help="replace FOLDER when an eject wrote it")
     _add_shared(found)
     return parser
 

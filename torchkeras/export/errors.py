@@ -1,4 +1,4 @@
-"""The error of models that cannot leave in the form asked for."""
+"""The errors of models that cannot leave in the form asked for."""
 
 from __future__ import annotations
 
@@ -8,6 +8,14 @@ from torchkeras.engine.network import Network
 
 class ExportError(ValueError):
     """A model that cannot be exported, and why: the layer, the operation or the axis that stands in the way."""
+
+
+class EjectError(ExportError):
+    """A model that cannot be written as plain PyTorch."""
+
+
+class UnequalError(EjectError):
+    """A model whose written form does not run, or computes something else; it is not kept."""
 
 
 def reason(error: BaseException) -> str:

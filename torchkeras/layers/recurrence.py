@@ -14,6 +14,7 @@ from torch import Tensor, nn
 from torch.autograd import Function
 
 from torchkeras.engine.direct import has_hooks
+from torchkeras.engine.facts import Facts
 from torchkeras.engine.layer import Layer
 from torchkeras.engine.options import NEWER, one_of
 from torchkeras.engine.spec import InputSpec
@@ -64,13 +65,15 @@ class Recurrent(Layer, abstract=True):
     stateful: bool = False
     unroll: bool = False
 
-    input_ndim = 3
     supports_masking = True
-    walks = True
     state_count = 1
     takes_constants = False
     num_constants: int | None = None  # how many constants end the list of inputs
     zero_output_for_mask = None  # an option of those that have `MaskedOutput`
+
+    class _Facts(Facts):
+        input_ndim = 3
+        walks = True
 
     def state_shapes(self, input_shape: Shape) -> list[Shape]:
         """The shapes of the states, without the batch axis, for a sequence of this shape (batch, time, ...)."""
@@ -86,7 +89,7 @@ class Recurrent(Layer, abstract=True):
 
     # --- making ------------------------------------------------------------------------------------------------------
 
-    def make(self, input_shape: Any) -> None:
+    def _make_modules(self, input_shape: Any) -> None:
         batch, steps, *_ = shape = shapes_of(input_shape)[0]
         if self.unroll and steps in (None, 1):
             raise ValueError(
@@ -260,9 +263,9 @@ class TorchRecurrent(Recurrent, abstract=True):
         """What torch's module takes beside sizes and bias; None when it computes another function."""
         return {}
 
-    def make(self, input_shape: Any) -> None:
-        super().make(input_shape)
-        features, options = self.known(shapes_of(input_shape)[0], -1), self.torch_options()
+    def _make_modules(self, input_shape: Any) -> None:
+        super()._make_modules(input_shape)
+        features, options = self._known_size(shapes_of(input_shape)[0], -1), self.torch_options()
         self._fused = options is not None
         if options is not None:
             module = MODULES[self.submodule](features, self.units, bias=self.use_bias, batch_first=True, **options)

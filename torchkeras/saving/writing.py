@@ -41,7 +41,7 @@ def _paths(model: Any, path: PathLike) -> None:
 
 def _groups(model: Any, path: PathLike) -> None:
     with writing(path) as file:
-        layer_groups.write_weights(file, model.layers)
+        layer_groups.write_weights(file, model)
 
 
 # By the end of the name; all others are `_groups`.

@@ -21,6 +21,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from torchkeras.engine.keys import renamed
+from torchkeras.engine.network import Network
 from torchkeras.saving.errors import ForbiddenContentError, UnreadableFileError, WeightMismatchError
 from torchkeras.saving.files.atomic import replacing
 
@@ -59,20 +61,25 @@ def fill(
 
     Floating-point numbers of another size are converted. Raises WeightMismatchError.
     """
-    expected = tensors_of(model)
+    expected, told = tensors_of(model), {new: old for old, new in _renamed(model, stored).items()}
+    stored = {new: stored[old] for new, old in told.items()}
     _check_names(expected, stored, where)
     for names, tensor in expected.items():
         for name in stored.keys() & set(names):
             _check(name, tensor, *stored[name], where)
         given = [name for name in names if name in stored]
         for name in given[1:]:
-            if not torch.equal(value_of(given[0]), value_of(name)):
+            if not torch.equal(value_of(told[given[0]]), value_of(told[name])):
                 raise WeightMismatchError(
                     f"{where}: {given[0]!r} and {name!r} are one tensor in the model; in the file they differ."
                 )
     with torch.no_grad():
         for names, tensor in expected.items():
-            tensor.copy_(value_of(next(name for name in names if name in stored)))
+            tensor.copy_(value_of(told[next(name for name in names if name in stored)]))
+
+
+def _renamed(model: nn.Module, names: Iterable[str]) -> dict[str, str]:
+    return renamed(model, names) if isinstance(model, Network) else {name: name for name in names}
 
 
 def _check_names(expected: Iterable[tuple[str, ...]], stored: Iterable[str], where: Any) -> None:

@@ -1,0 +1,71 @@
+"""The sources of the helpers that a written module needs, each once, with what they use, in an order that runs."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import textwrap
+from collections.abc import Iterable
+from types import ModuleType
+from typing import Any
+
+IMPORTS = {  # the lines of a written module, in the order in which ruff wants them
+    "math": "import math",
+    "torch": "import torch",
+    "F": "import torch.nn.functional as F",
+    "Tensor": "from torch import Tensor",
+    "nn": "from torch import nn",
+}
+
+
+def in_order(helpers: Iterable[Any]) -> list[Any]:
+    """The helpers and those that they use, each behind those."""
+    found: dict[Any, None] = {}
+
+    def visit(helper: Any) -> None:
+        if helper in found:
+            return
+        for other in _used_by(helper):
+            if other is not helper:
+                visit(other)
+        found[helper] = None
+
+    for helper in sorted(helpers, key=_place):
+        visit(helper)
+    return list(found)
+
+
+def source(helper: Any) -> str:
+    """The source of a function or class, as it stands in its module."""
+    return textwrap.dedent(inspect.getsource(helper)).strip()
+
+
+def names_in(text: str) -> set[str]:
+    """The names that a piece of Python uses."""
+    return {node.id for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Name)}
+
+
+def import_lines(text: str) -> list[str]:
+    """The imports of a module with this text: torch's and the standard library's, a blank line between."""
+    used = [name for name in IMPORTS if name in names_in(text)]
+    own = [IMPORTS[name] for name in used if name == "math"]
+    torchs = [IMPORTS[name] for name in used if name not in ("math", "Tensor", "nn")]
+    both = [name for name in ("Tensor", "nn") if name in used]
+    torchs += [f"from torch import {', '.join(both)}"] if both else []
+    return [*own, *([""] if own else []), *torchs]
+
+
+def _place(helper: Any) -> tuple[str, int]:
+    return helper.__module__, inspect.getsourcelines(helper)[1]
+
+
+def _used_by(helper: Any) -> list[Any]:
+    """What a helper uses of its own module, and what that imports of other formulas."""
+    module: ModuleType = inspect.getmodule(helper)  # type: ignore[assignment]
+    used = names_in(source(helper))
+    return [
+        found
+        for name, found in vars(module).items()
+        if name in used and (inspect.isfunction(found) or inspect.isclass(found))
+        if found.__module__.startswith(__name__.partition(".")[0])
+    ]
