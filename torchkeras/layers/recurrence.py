@@ -218,19 +218,19 @@ class Recurrent(Layer, abstract=True):
         projected = project(sequence.transpose(0, 1))
         if exporting() and not self.unroll and not _is_short(projected.shape[0]):
             first = states[0].new_zeros(sequence.shape[0], *self.step_shape(tuple(sequence.shape)))  # type: ignore[misc]
-            outputs, states = scanned(step, projected, mask, states, first, self._held)
+            outputs, states = scanned(step, projected, mask, states, first, self._kept_output)
             return outputs.transpose(0, 1) if self.return_sequences else outputs[-1], states
         each: list[Tensor] = []
         for index, inputs in enumerate(projected.unbind(0)):
             output, found = step(inputs, states)
             if mask is not None:
-                valid, held = mask[:, index], self._held(output, states, each[-1] if each else None)
+                valid, held = mask[:, index], self._kept_output(output, states, each[-1] if each else None)
                 output, found = where(valid, output, held), tuple(map(partial(where, valid), found, states))
             states = found
             each.append(output)
         return torch.stack(each, 1) if self.return_sequences else each[-1], states
 
-    def _held(self, output: Tensor, states: States, before: Tensor | None) -> Tensor:
+    def _kept_output(self, output: Tensor, states: States, before: Tensor | None) -> Tensor:
         """What stands for the output at a masked step; `before`: that of the step before, None at the first."""
         if self.zero_output_for_mask:
             return torch.zeros_like(output)
