@@ -21,7 +21,7 @@ from torchkeras.layers.attention import MASKS, Attending, Attention
 from torchkeras.layers.bidirectional import Bidirectional
 from torchkeras.layers.core import Lambda
 from torchkeras.layers.recurrence import Recurrent
-from torchkeras.saving.dialects.keras3_checks import check_masks, check_outputs
+from torchkeras.saving.dialects.keras3_checks import check_masks, check_modes, check_outputs
 from torchkeras.saving.dialects.keras3_training import compile_config, function_entry
 
 KERAS3_VERSION = "3.15.0"  # whose form we write
@@ -227,6 +227,7 @@ class _Writing:
 
         check_outputs(graph)
         check_masks(graph)
+        check_modes(graph)
         layers = [self.called(layer, graph, place) for layer in graph.layers]
         inputs, outputs = [place(t) for t in graph.inputs], [place(t) for t in graph.outputs]
         config |= {"layers": layers, "input_layers": _lone(inputs), "output_layers": _lone(outputs)}
