@@ -295,10 +295,16 @@ class TorchRecurrent(Recurrent, abstract=True):
 
     def _rather_scans(self) -> bool:
         """Whether nothing but its function is wanted of torch's module, and that with gradients, not from cuDNN."""
-        module = getattr(self, self.submodule)
-        if not torch.is_grad_enabled() or type(module) is not MODULES[self.submodule] or has_hooks(module):
+        if not torch.is_grad_enabled() or not self._is_plain:
             return False
+        module = getattr(self, self.submodule)
         return not (module.weight_hh_l0.is_cuda or torch.jit.is_tracing())  # type: ignore[attr-defined]
+
+    @property
+    def _is_plain(self) -> bool:
+        """Whether torch's module is as it was made: no other kind, as by a parametrization, and without hooks."""
+        module = getattr(self, self.submodule)
+        return type(module) is MODULES[self.submodule] and not has_hooks(module)
 
     def forward(self, inputs: Any, mask: Any = None, training: bool | None = None) -> Any:
         scans = self.scan_gate is not None and not self.unroll

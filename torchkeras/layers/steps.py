@@ -14,6 +14,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from torchkeras import activations, initializers
+from torchkeras.engine.direct import renew_weights
 from torchkeras.engine.layer import Layer
 from torchkeras.engine.options import NEWER, Activation, Constraint, Fraction, Initializer, Positive, Regularizer, rule
 from torchkeras.engine.symbol import Shape, unpacked
@@ -157,6 +158,7 @@ class Step(Drops, abstract=True):
     def begin(self, input_shape: Shape, states: States, constants: Constants, training: bool) -> Walk:
         """The functions of one walk, dropout drawn; `input_shape` is that of one step, (batch, features)."""
         first = states[0]
+        renew_weights(self._tensors)
         project = partial(self.project, drops=self.drops(first, input_shape, self.dropout, training))
         return project, self.step_function(self.drops(first, first.shape, self.recurrent_dropout, training))
 
