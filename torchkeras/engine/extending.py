@@ -186,16 +186,16 @@ class Extending(Subclassed, abstract=True):
     @contextmanager
     def _stepping(self, batch: Batch) -> Iterator[None]:
         """A step of the user's own is under way on this batch: gradients made by hand reach the optimizer by us."""
-        recipe = self._ready()
-        if recipe.optimizer is not None:
-            recipe.optimizer.in_step = lambda gradients: steps.update_by_hand(recipe, gradients, batch.size)
+        optimizer = self._ready().optimizer
+        if optimizer is not None:
+            optimizer.stepping = Stepping(self, batch.size)
         self.__dict__["_checked"] = batch.raw is None
         try:
             yield
         finally:
             self.__dict__["_checked"] = False
-            if recipe.optimizer is not None:
-                recipe.optimizer.in_step = None
+            if optimizer is not None:
+                optimizer.stepping = None
 
     def compute_loss(self, x: Any = None, y: Any = None, y_pred: Any = None, sample_weight: Any = None) -> torch.Tensor:
         """The loss that `compile` settled, of outputs that the model gave: each output's, weighted, and all penalties.
@@ -282,6 +282,19 @@ class Extending(Subclassed, abstract=True):
                 "take the step with an optimizer of your own."
             )
         steps.minimize(self._ready(), loss, samples)
+
+
+class Stepping:
+    """A train step of the user's own on a batch of so many samples: what `optimizers.by_hand` asks of it."""
+
+    def __init__(self, model: Extending, samples: int):
+        self._model, self._samples = model, samples
+
+    def ready(self) -> None:
+        self._model._ready()
+
+    def update(self, gradients: Sequence[torch.Tensor | None]) -> None:
+        steps.update_by_hand(self._model._ready(), gradients, self._samples)
 
 
 def own_step(network: Extending, kind: str) -> Any:
