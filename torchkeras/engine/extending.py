@@ -31,7 +31,7 @@ class Extending(Subclassed, abstract=True):
     _losses_of_step: Sequence[torch.Tensor] = ()  # what the built-in step's pass added, while `compute_loss` is asked
     _marks_masks = False  # whether outputs of a call by hand carry their masks, for `compute_loss`
 
-    _checked = False  # whether a step of the user's own is under way whose data was checked before
+    _data_checked = False  # whether a step of the user's own is under way whose data was checked before
 
     _intake: Callable[[], Any]  # of `Trainer`: what checks data
 
@@ -167,7 +167,7 @@ class Extending(Subclassed, abstract=True):
     def _batch(self, data: Any) -> Batch:
         """What a step is given, for the built-in one: checked, unless it was."""
         x, y, weight = unpack_x_y_sample_weight(data)
-        if not self._checked:
+        if not self._data_checked:
             return self._intake().batch(x, y, weight)
         inputs, targets = as_list(x), [] if y is None else as_list(y)
         weights: list[Any] = [None] * len(targets) if weight is None else as_list(weight)
@@ -189,11 +189,11 @@ class Extending(Subclassed, abstract=True):
         optimizer = self._ready().optimizer
         if optimizer is not None:
             optimizer.stepping = Stepping(self, batch.size)
-        self.__dict__["_checked"] = batch.raw is None
+        self.__dict__["_data_checked"] = batch.raw is None
         try:
             yield
         finally:
-            self.__dict__["_checked"] = False
+            self.__dict__["_data_checked"] = False
             if optimizer is not None:
                 optimizer.stepping = None
 
@@ -216,13 +216,13 @@ class Extending(Subclassed, abstract=True):
         """What the user's `compute_loss` makes of a step's pass. Raises TypeError when it gives no scalar tensor."""
         mark_masks(outputs, masks)
         x, y, weight = _data(batch)
-        before = self._checked
-        self.__dict__["_losses_of_step"], self.__dict__["_checked"] = added, True
+        before = self._data_checked
+        self.__dict__["_losses_of_step"], self.__dict__["_data_checked"] = added, True
         try:
             loss = self.compute_loss(x, y, unpacked(outputs), weight)
         finally:
             del self.__dict__["_losses_of_step"]
-            self.__dict__["_checked"] = before
+            self.__dict__["_data_checked"] = before
         if not isinstance(loss, torch.Tensor) or loss.dim():
             found = f"a tensor of shape {tuple(loss.shape)}" if isinstance(loss, torch.Tensor) else type(loss).__name__
             raise TypeError(f"{type(self).__name__}.compute_loss must return a scalar tensor; found {found}.")
@@ -257,7 +257,7 @@ class Extending(Subclassed, abstract=True):
     def _paired(self, method: str, y: Any, y_pred: Any, sample_weight: Any) -> list[tuple[Target, Any, Any, Any]]:
         """Each target of `compile` with what is true, predicted, and its weights; ValueError for another number."""
         targets, outputs = self._ready().targets, [] if y_pred is None else list(as_list(y_pred))
-        true = ([] if y is None else as_list(y)) if self._checked or not targets else self._intake().true(y)
+        true = ([] if y is None else as_list(y)) if self._data_checked or not targets else self._intake().true(y)
         weights = [None] * len(targets) if sample_weight is None else as_list(sample_weight)
         for name, found, wanted in (
             ("y_pred", outputs, len(self.outputs)),
