@@ -306,3 +306,16 @@ ROOT = Path(torchkeras.__file__).parents[1]
 def test_modules_are_torchs_own():
     convnet().eject("net")
     assert {type(module) for module in written("net", "Net").children()} == {nn.Conv2d, nn.Dropout, nn.Linear}
+
+
+@pytest.mark.usefixtures("here")
+def test_a_layer_of_two_models_is_one():
+    shared = L.Dense(3, name="shared")
+    x = L.Input((3,))
+    inner = Model(x, shared(x), name="inner")
+    y = L.Input((3,))
+    Model(y, L.Add()([inner(y), shared(y)]), name="net").eject("net")
+    assert "        self.inner.shared = self.shared\n" in Path("net/model.py").read_text()
+    net = written("net", "Net")
+    assert net.shared is net.inner.shared
+    assert len(list(net.parameters())) == 2

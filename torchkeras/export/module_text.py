@@ -48,7 +48,22 @@ def _written(book: Book, network: Any) -> NetworkWriter:
     wanted = "Net" if re.fullmatch(r"(model|sequential|functional)(_\d+)?", network.name) else network.name
     main = NetworkWriter(book, network, book.class_name(wanted))
     main.method((False,) * len(facts.graph_of(network).inputs), False)
+    main.init += _ties(book, main)
     return main
+
+
+def _ties(book: Book, main: NetworkWriter) -> list[str]:
+    """What makes one of submodules that stand at several places: those of layers that several models share."""
+    places: dict[Any, list[str]] = {}
+    pending = [("self", main)]
+    while pending:
+        path, writer = pending.pop(0)
+        for key, attribute in writer.known.items():
+            own = path + attribute.removeprefix("self")
+            if key in book.writers and key not in places:
+                pending.append((own, book.writers[key]))
+            places.setdefault(key, []).append(own)
+    return [f"{other} = {first}" for first, *others in places.values() for other in others]
 
 
 def _models(book: Book) -> Sequence[NetworkWriter]:

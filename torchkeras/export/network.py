@@ -76,7 +76,7 @@ class NetworkWriter:
         self.functions: dict[str, None] = {}  # the arguments of `__init__`
         self.resets: list[str] = []
         self._attributes: set[str] = set()
-        self._known: dict[Any, str] = {}
+        self.known: dict[Any, str] = {}
         self._methods: dict[tuple[Any, ...], Method] = {}
         self.statements: list[Statement] = []
         self.bases: dict[int, str] = {}
@@ -93,20 +93,20 @@ class NetworkWriter:
 
     def module(self, key: Any, wanted: str, text: str, tensors: Mapping[str, Tensor], frozen: bool = False) -> str:
         """`self.name` of a submodule that `text` makes, with these tensors; made once for a key."""
-        if key not in self._known:
+        if key not in self.known:
             name = self.attribute(wanted)
-            self._known[key] = f"self.{name}"
+            self.known[key] = f"self.{name}"
             self.init += wrapped(f"self.{name} = {text}")
             if frozen:
                 self.init.append(f"self.{name}.requires_grad_(False)")
             self.state.update({f"{name}.{inner}": tensor for inner, tensor in tensors.items()})
-        return self._known[key]
+        return self.known[key]
 
     def buffer(self, key: Any, wanted: str, tensor: Tensor, kept: bool = True) -> str:
         """`self.name` of a buffer; one that is not `kept` begins as zeros and is in no file."""
-        if key not in self._known:
+        if key not in self.known:
             name = self.attribute(wanted)
-            self._known[key] = f"self.{name}"
+            self.known[key] = f"self.{name}"
             dtype = "" if tensor.dtype is torch.float32 else f", dtype={tensor.dtype}"
             made = f"torch.zeros({', '.join(map(str, tensor.shape)) or '()'}{dtype})"
             if kept:
@@ -114,7 +114,7 @@ class NetworkWriter:
             else:
                 self.resets.append(f"self.{name}.zero_()")
             self.init += wrapped(f'self.register_buffer("{name}", {made}{"" if kept else ", persistent=False"})')
-        return self._known[key]
+        return self.known[key]
 
     def function(self, wanted: str, function: Callable[..., Any]) -> str:
         """`self.name` of a function of the user's own."""

@@ -39,14 +39,14 @@ def _einsum(layer: Any, call: Call, x: str = "{0}", suffix: str = "") -> str:
 def parameter(call: Call, wanted: str, tensor: Any) -> str:
     """`self.name` of a parameter of the module itself."""
     writer, key = call.writer, (call.layer, wanted)
-    if key not in writer._known:
+    if key not in writer.known:
         name = writer.attribute(wanted)
-        writer._known[key] = f"self.{name}"
+        writer.known[key] = f"self.{name}"
         writer.state[name] = tensor
         sizes = ", ".join(map(str, tensor.shape)) or "()"
         frozen = "" if tensor.requires_grad else ", requires_grad=False"
         writer.init.append(f"self.{name} = nn.Parameter(torch.empty({sizes}){frozen})")
-    return writer._known[key]
+    return writer.known[key]
 
 
 class Parts:

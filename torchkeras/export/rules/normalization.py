@@ -28,7 +28,7 @@ def completed(norm: Any, size: tuple[int, ...]) -> tuple[dict[str, Tensor], str]
 
 def kept_norm(call: Call, text: str, norm: Any, size: tuple[int, ...]) -> str:
     """`self.name` of a torch module like `norm`; what it has and the layer has not stays as it is."""
-    known = (call.layer, "") in call.writer._known
+    known = (call.layer, "") in call.writer.known
     state, added = completed(norm, size)
     path = call.module(text, state)
     if not known:

@@ -127,7 +127,7 @@ class Direction:
         """`self.name` of the cell; what it drops in training is drawn before the walk along `x`."""
         call = self.call
         cell = cell_of(self.layer, call)
-        known = (call.layer, self.suffix) in self.writer._known
+        known = (call.layer, self.suffix) in self.writer.known
         path = call.module(cell.text, cell.tensors, self.suffix)
         if not known:
             self.writer.init += [f"{path}.{_indexed(part)} = {text}" for part, text in cell.parts.items()]
