@@ -9,6 +9,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from torch import nn
+
 from torchkeras import registry
 from torchkeras.engine import graph
 from torchkeras.engine.input import Input, InputLayer
@@ -16,6 +18,8 @@ from torchkeras.engine.layer import Layer
 from torchkeras.engine.network import Network
 from torchkeras.engine.symbol import KerasTensor, Shape, as_list, unpacked
 from torchkeras.engine.trainer import Trainer
+from torchkeras.export import exporting
+from torchkeras.layers.torch_module import as_layer
 from torchkeras.legacy.arguments import old_names
 from torchkeras.policy import DTypePolicy, policy_of
 from torchkeras.saving import loading, writing
@@ -55,14 +59,29 @@ class Model(Trainer, Network):
     """
 
     @old_names("Model")
-    def __init__(self, inputs: Any, outputs: Any, name: str | None = None, dtype: Any = None):
+    def __init__(self, inputs: Any = None, outputs: Any = None, name: str | None = None, dtype: Any = None):
         super().__init__(name=name)
+        if inputs is None and outputs is None and self._has_own_code:
+            return
+        if inputs is None or outputs is None:
+            raise TypeError(
+                f"{type(self).__name__}: a model is made of inputs and outputs, or is of a class with a `call` or "
+                f"`forward` of its own; found {'no inputs' if inputs is None else 'no outputs'}."
+            )
         self._connect(inputs, outputs)
         if dtype is not None:
             self._give_policy(policy_of(dtype), told=False)
 
     def get_config(self) -> dict[str, Any]:
-        """The architecture: layers with configs and connections. Warns of added losses, which are not in it."""
+        """The architecture: layers with configs and connections. Warns of added losses, which are not in it.
+
+        Raises NotImplementedError for a model whose class computes by code of its own: that is in no config.
+        """
+        if self._graph is None and self._has_own_code:
+            raise NotImplementedError(
+                f"{type(self).__name__} {self.name!r} computes by the code of its class, which no file holds: save its "
+                "weights (save_weights) and make it by its class again, or give that a get_config and a from_config."
+            )
         self._warn_of_added()
         return graph_config(self.name, self._graphed)
 
@@ -119,6 +138,26 @@ class Model(Trainer, Network):
         """
         writing.write_model(self, filepath, overwrite, include_optimizer)
 
+    def export(
+        self,
+        filepath: str | os.PathLike[str],
+        format: str | None = None,
+        verbose: bool | None = None,
+        input_signature: Any = None,
+        opset_version: int | None = None,
+    ) -> None:
+        """Write the model, in evaluation mode, as a file that runs without torchkeras: `model.export("m.onnx")`.
+
+        By the suffix, or for other names by `format`: "onnx", or "torch" for a `.pt2` file of `torch.export`. Inputs
+        and outputs have the names of the layers, unknown axes stay so. `input_signature`: shapes, or what has one, for
+        the inputs in order or by name, to fix axes that are unknown. `opset_version`: of ONNX. `verbose`: whether to
+        say that it is done. The file is compared with the model on random inputs before it takes its place. Raises
+        ExportError for what cannot be exported, ImportError without `torchkeras[onnx]`.
+        """
+        exporting.export(self, filepath, format, input_signature, opset_version)
+        if verbose:
+            print(f"{filepath}: exported, and checked against the model.")
+
     def eject(self, folder: str | os.PathLike[str], overwrite: bool = False, weights: str = "safetensors") -> Path:
         """Write the model as plain PyTorch: `folder/model.py`, which imports torch alone, and its weights beside it.
 
@@ -146,10 +185,14 @@ class Sequential(Model):
         for layer in as_list(layers):
             self.add(layer)
 
-    def add(self, layer: Layer | KerasTensor) -> None:
-        """Put a layer on top, or an `Input` below all. Raises TypeError for neither, ValueError if it does not fit."""
+    def add(self, layer: nn.Module | KerasTensor) -> None:
+        """Put a layer, or a module of torch, on top, or an `Input` below all.
+
+        Raises TypeError for anything else, ValueError if it does not fit.
+        """
         if isinstance(layer, KerasTensor) and isinstance(layer._keras_history.layer, InputLayer):
             layer = layer._keras_history.layer
+        layer = as_layer(layer)
         if not isinstance(layer, Layer):
             raise TypeError(
                 f"The added layer must be an instance of class Layer. Found: {layer!r} ({type(layer).__name__})."
@@ -167,17 +210,17 @@ class Sequential(Model):
             return
         elif not self._stack and (tensor := _first_input(layer)) is not None:
             self._connect_stack(tensor, [layer])
-        else:
-            self._hold(layer)
         if not isinstance(layer, InputLayer):
             self._stack.append(layer)
+        if self._graph is None:
+            self._hold(self._stack)
 
     def _give_own_policy(self, layer: Layer) -> None:
         if self._layers_policy is None:
             return
         if isinstance(layer, Network):
             layer._give_policy(self._layers_policy, told=False)
-        elif layer.casts and not layer._tells_policy:
+        elif layer._facts.casts and not layer._tells_policy:
             layer._take_policy(self._layers_policy)
 
     def _connect_branches(self, layer: Layer) -> None:
@@ -203,7 +246,7 @@ class Sequential(Model):
             raise TypeError("There are no layers in the model.")
         removed = self._stack.pop()
         if self._graph is None:
-            self._drop(removed)
+            self._hold(self._stack)
             return
         node = removed._inbound_nodes.pop()
         for tensor in node.input_tensors:
@@ -212,7 +255,7 @@ class Sequential(Model):
             self._connect(self.inputs, node.inputs)
         else:
             self._graph, self.built = None, False
-            self._drop(removed)
+            self._hold([])
 
     def build(self, input_shape: Any = None) -> None:
         """Connect the layers for inputs of this shape, batch axis included, if that has not happened yet."""
@@ -234,14 +277,14 @@ class Sequential(Model):
         return list(self._stack)
 
     @property
-    def layers_of_keras1(self) -> list[Layer]:
+    def _layers_of_keras1(self) -> list[Layer]:
         """The layers in the order of Keras 1: branch by branch, where several branches begin the model."""
         return [*self._branches, *self._stack[len(self._branches) :]]
 
     @property
-    def class_name(self) -> str:
+    def _class_name(self) -> str:
         """The name of the class in a config: "Model" after several branches, which no list of layers can tell."""
-        return "Model" if self._branches else super().class_name
+        return "Model" if self._branches else super()._class_name
 
     def get_config(self) -> dict[str, Any]:
         """The name and the layers' configs. What the input is stands in the first layer's."""

@@ -154,7 +154,7 @@ def _norms(gradients: list[Tensor]) -> list[Tensor]:
 
 
 def laid_out_as(parameter: Tensor, gradient: Tensor) -> Tensor:
-    """The gradient, copied where it does not lie in memory as its parameter does."""
-    if gradient.stride() == parameter.stride():
+    """The gradient, copied where it does not lie in memory as its parameter does; a sparse one as it is."""
+    if gradient.layout != torch.strided or gradient.stride() == parameter.stride():
         return gradient
     return torch.empty_like(parameter, requires_grad=False).copy_(gradient)

@@ -197,7 +197,7 @@ def written_over(make):
     """The names of the layers whose input the generated code may write over."""
     torchkeras.clear_session()
     lines = make().code.splitlines()
-    return [line.split("self.")[1].split(".")[0] for line in lines if ".overwrite(" in line]
+    return [line.split("self.")[1].split(".")[0] for line in lines if "._call_overwriting(" in line]
 
 
 def beside_its_relu(made):
@@ -249,7 +249,7 @@ def beside_its_sum(first, second):
 def test_a_sum_in_place_spreads_what_only_the_data_shows_to_be_smaller():
     left, right = Input((None, 3)), Input((None, 3))
     model = Model([left, right], Add()([BatchNormalization()(left), right]))
-    assert "overwrite" in model.code
+    assert "_call_overwriting" in model.code
     x, y = torch.randn(2, 1, 3), torch.randn(2, 4, 3)
     np.testing.assert_array_equal(Direct(model).run([x, y]).detach(), model([x, y]).detach())
 
@@ -276,8 +276,8 @@ def pooled(between, pool=None, **options):
 )
 def test_relu_behind_the_maximum_gives_the_same_values_and_gradients_bit_by_bit(between, padding):
     model = pooled(between, padding=padding)
-    assert ".unrectified(" in model.code
-    assert ".rectified(" in model.code
+    assert "._call_unrectified(" in model.code
+    assert "._call_rectified(" in model.code
     x = torch.randn(5, 9, 9, 3)
     x[0] = -1.0  # ties, of values that relu makes 0
     x[1] = 0.0

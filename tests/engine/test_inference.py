@@ -669,7 +669,7 @@ def modes_of(model, *arguments, **options):
     def step(run, inputs):
         found.append(torch.is_inference_mode_enabled())
         assert not torch.is_grad_enabled()
-        return [run.run(inputs[0])]
+        return [run(inputs[0])]
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(trainer, "predict_step", step)

@@ -119,16 +119,16 @@ def test_the_only_permute_is_the_first_line():
     assert code == (
         "def forward(self, input_1):\n"
         "    x = input_1.permute(0, 3, 1, 2)\n"
-        "    x = self.conv2d_1.run(x)  # (None, 16, 16, 4), channels first\n"
-        "    x = self.batch_normalization_1.run(x)  # (None, 16, 16, 4), channels first\n"
-        "    x = self.activation_1.unrectified(x)  # (None, 16, 16, 4), channels first\n"
-        "    x = self.max_pooling2d_1.rectified(self.activation_1, x)  # (None, 8, 8, 4), channels first\n"
-        "    x = self.conv2d_2.run(x)  # (None, 8, 8, 8), channels first\n"
-        "    x = self.batch_normalization_2.run(x)  # (None, 8, 8, 8), channels first\n"
-        "    x = self.activation_2.unrectified(x)  # (None, 8, 8, 8), channels first\n"
-        "    x = self.max_pooling2d_2.rectified(self.activation_2, x)  # (None, 4, 4, 8), channels first\n"
-        "    x = self.global_average_pooling2d_1.run(x)  # (None, 8)\n"
-        "    x = self.dense_1.run(x)  # (None, 5)\n"
+        "    x = self.conv2d_1._call_module(x)  # (None, 16, 16, 4), channels first\n"
+        "    x = self.batch_normalization_1._call_module(x)  # (None, 16, 16, 4), channels first\n"
+        "    x = self.activation_1._call_unrectified(x)  # (None, 16, 16, 4), channels first\n"
+        "    x = self.max_pooling2d_1._call_rectified(self.activation_1, x)  # (None, 8, 8, 4), channels first\n"
+        "    x = self.conv2d_2._call_module(x)  # (None, 8, 8, 8), channels first\n"
+        "    x = self.batch_normalization_2._call_module(x)  # (None, 8, 8, 8), channels first\n"
+        "    x = self.activation_2._call_unrectified(x)  # (None, 8, 8, 8), channels first\n"
+        "    x = self.max_pooling2d_2._call_rectified(self.activation_2, x)  # (None, 4, 4, 8), channels first\n"
+        "    x = self.global_average_pooling2d_1._call_module(x)  # (None, 8)\n"
+        "    x = self.dense_1._call_module(x)  # (None, 5)\n"
         "    return x\n"
     )
 
@@ -139,8 +139,8 @@ def test_code_of_a_model_with_two_inputs_and_outputs():
     model = Model([a, b], [Dense(2, name="top")(joined), joined])
     assert model.code == (
         "def forward(self, a, input_class):\n"
-        "    x = self.joined.run([a, input_class])  # (None, 8)\n"
-        "    x1 = self.top.run(x)  # (None, 2)\n"
+        "    x = self.joined._call_module([a, input_class])  # (None, 8)\n"
+        "    x1 = self.top._call_module(x)  # (None, 2)\n"
         "    return [x1, x]\n"
     )
 
@@ -230,10 +230,10 @@ def test_compiles_as_one_graph(build, training):
 def test_an_error_inside_a_layer_shows_the_generated_line():
     model = Model(x := Input((4,)), Dense(2, name="top")(x))
     with pytest.raises(RuntimeError) as error:
-        model.run(torch.randn(2, 5))
+        model._call_module(torch.randn(2, 5))
     frames = [
         entry
         for entry in error.traceback
-        if str(entry.path) == f"<torchkeras {model.name}>" or "self.top.run" in str(entry.statement)
+        if str(entry.path) == f"<torchkeras {model.name}>" or "self.top._call_module" in str(entry.statement)
     ]
-    assert "x = self.top.run(input_1)  # (None, 2)" in [str(entry.statement).strip() for entry in frames]
+    assert "x = self.top._call_module(input_1)  # (None, 2)" in [str(entry.statement).strip() for entry in frames]

@@ -289,11 +289,14 @@ def test_torchmetrics_takes_no_weights():
         made(weighted_metrics=[torchmetrics.MeanSquaredError()]).test_on_batch(X, BITS, sample_weight=WEIGHTS)
 
 
-def test_a_collection_of_torchmetrics_is_refused():
-    both = torchmetrics.MetricCollection([torchmetrics.MeanSquaredError(), torchmetrics.MeanAbsoluteError()])
-    text = "The metric MetricCollection gives MeanSquaredError, MeanAbsoluteError; give each as a metric of its own."
+def test_a_metric_of_several_names_is_refused():
+    class Both(Largest):
+        def compute(self):
+            return {"low": self.value, "high": self.value}
+
+    text = "The metric Both gives low, high; give each as a metric of its own."
     with refused(ValueError, text):
-        made(metrics=[both]).fit(X, BITS, verbose=0)
+        made(metrics=[Both()]).fit(X, np.zeros((20, 1)), verbose=0)
 
 
 # --- refused ---------------------------------------------------------------------------------------------------------

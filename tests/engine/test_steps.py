@@ -279,8 +279,8 @@ def test_forward_and_losses_compile_as_one_graph(make):
     data = data_of(model, *samples(model))
     (batch,) = data.batches(16)
     recipe, _ = evaluates_in_one_graph(model, batch)
-    outputs = torch.compile(partial(predict_step, model), fullgraph=True, backend="eager")(batch.inputs)
-    torch.testing.assert_close(outputs, predict_step(model, batch.inputs))
+    outputs = torch.compile(partial(predict_step, model._call_module), fullgraph=True, backend="eager")(batch.inputs)
+    torch.testing.assert_close(outputs, predict_step(model._call_module, batch.inputs))
     model.train()  # last, since it moves batch statistics
     loss, numbers = torch.compile(partial(losses, recipe), fullgraph=True, backend="eager")(batch)
     assert loss.requires_grad

@@ -137,7 +137,6 @@ def test_a_refused_loss_is_no_part_of_the_model():
         lambda made: made.evaluate(X, Y),
         lambda made: made.train_on_batch(X, Y),
         lambda made: made.test_on_batch(X, Y),
-        lambda made: made.metrics_names,
     ],
 )
 def test_a_model_that_is_not_compiled(act):

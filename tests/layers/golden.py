@@ -78,8 +78,8 @@ def same_in_both_formats(cls, *args, shape=(2, 3, 9, 8), **options):
 def compiles(layer, *inputs, **arguments):
     """Compiled whole, without a graph break, the layer's `forward` computes the same."""
     torch._dynamo.reset()
-    compiled = torch.compile(layer.run, fullgraph=True, backend="eager")
-    torch.testing.assert_close(compiled(*inputs, **arguments), layer.run(*inputs, **arguments))
+    compiled = torch.compile(layer._call_module, fullgraph=True, backend="eager")
+    torch.testing.assert_close(compiled(*inputs, **arguments), layer._call_module(*inputs, **arguments))
 
 
 def remade(layer):

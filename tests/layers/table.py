@@ -55,6 +55,7 @@ A_CELL: dict[str, str] = dict.fromkeys(
     ("shapes", "config", "gradients", "half", "masks", "copies", "compiles", "channels"), "a cell is called by RNN"
 )
 UNSHARED = {"channels": "the kernel is in the order of the data_format, as in Keras"}
+GIVEN = {"config": "its module is given by the user", "channels": "its module is in the order that it was made in"}
 PIECEWISE = {"gradients": "it has none, or jumps"}
 
 ROWS = [
@@ -64,6 +65,7 @@ ROWS = [
     Row("Activation('tanh')", "2x5x4", (1, 2), "pass"),
     Row("Activation('softmax')", "2x5x4", (1, 2), "pass"),
     Row("ActivityRegularization(0.1, 0.2)", "2x5x4", (1, 2), "pass"),
+    Row("Identity()", "2x5x4", (1, 2), "pass"),
     Row("Flatten()", "2x3x4"),
     Row("Flatten()", "2x3x4x5"),
     Row("Reshape((6, 2))", "2x3x4"),
@@ -74,6 +76,8 @@ ROWS = [
     Row("Embedding(9, 3)", "2x5<9", (1,), "end", INTEGERS),
     Row("Lambda(torch.tanh)", "2x5x4", (1, 2), "end", {"config": "a function is found by its name alone"}),
     Row("Operation('neg', [{'input': 0}])", "2x5x4", (1, 2), "pass"),
+    Row("Operation('torch.nn.functional.softmax', [{'input': 0}], {'dim': 1})", "2x5x4", (1, 2), "end"),
+    Row("TorchModule(torch.nn.Linear(4, 3))", "2x5x4", (1,), "refuse", GIVEN),
     Row("TimeDistributed(Dense(3))", "2x5x4", (1,), "pass"),
     Row("TimeDistributed(Conv2D(3, 2))", "2x3x5x6x2", (1,)),
     # noise, which is none here: in evaluation mode

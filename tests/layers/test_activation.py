@@ -50,7 +50,7 @@ def test_values_are_those_of_keras(case):
 )
 def test_options_mean_what_they_mean_in_keras(layer, values):
     torch.testing.assert_close(layer(X), torch.tensor([values]))
-    assert layer.layout is Layout.ANY
+    assert layer._facts.layout is Layout.ANY
     assert layer(Input((6,))).shape == (None, 6)
     compiles(layer, X)
     remade(layer)
@@ -60,8 +60,8 @@ def test_softmax_takes_the_axis_it_is_told():
     x = torch.randn(2, 3, 4, requires_grad=True)
     layer = Softmax(axis=1)
     torch.testing.assert_close(layer(x), torch.softmax(x, 1))
-    torch.testing.assert_close(layer.run(x, axis=2), torch.softmax(x, 2))
-    assert layer.layout is Layout.AXIS
+    torch.testing.assert_close(layer._call_module(x, axis=2), torch.softmax(x, 2))
+    assert layer._facts.layout is Layout.AXIS
     assert Softmax()(x)._keras_logits is x
     compiles(layer, x)
     assert remade(layer).axis == 1
@@ -87,7 +87,7 @@ def test_prelu_shares_alpha_along_the_axes_told(shared_axes, shape, kept, layout
     assert alpha.shape == shape
     assert layer.prelu.weight.shape == kept
     assert isinstance(layer.prelu, torch.nn.PReLU)
-    assert layer.layout is layout
+    assert layer._facts.layout is layout
     torch.testing.assert_close(found, torch.relu(x) - torch.from_numpy(alpha) * torch.relu(-x))
     assert layer(Input((3, 4, 5))).shape == (None, 3, 4, 5)
     compiles(layer, x.permute(0, 3, 1, 2) if layout is Layout.CHANNELS_FIRST else x)
@@ -160,7 +160,7 @@ def test_srelu_of_theano_caps_what_lies_below():
     layer(x)
     layer.set_weights([np.full(6, value, "float32") for value in (-1, -0.5, 2, 2)])
     assert layer(x).tolist() == [[3, -1, 0, 1, 3, 9]]
-    layer.follow_theano()
+    layer._follow_theano()
     assert layer(x).tolist() == [[1, -1, 0, 1, 3, 9]]
     compiles(layer, x)
 

@@ -66,7 +66,7 @@ def test_compiles_whole(cls, arguments):
     layer = cls(*arguments, data_format="channels_first")
     compiles(layer.eval(), IMAGES.permute(0, 3, 1, 2))
     torch._dynamo.reset()
-    compiled = torch.compile(layer.train().run, fullgraph=True, backend="eager")
+    compiled = torch.compile(layer.train()._call_module, fullgraph=True, backend="eager")
     assert compiled(IMAGES.permute(0, 3, 1, 2)).shape == layer(IMAGES.permute(0, 3, 1, 2)).shape
 
 

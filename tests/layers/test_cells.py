@@ -163,7 +163,7 @@ def test_initial_weights_of_the_layers_on_torch_s_kernels():
     layer(X)
     np.testing.assert_array_equal(layer.get_weights()[2], [0] * 10 + [1] * 2 + [0] * 4)
     np.testing.assert_allclose(layer.get_weights()[1] @ layer.get_weights()[1].T, np.eye(2), atol=1e-6)
-    assert not CuDNNLSTM(2, unit_forget_bias=False).initializer_of("bias")((16,)).any()
+    assert not CuDNNLSTM(2, unit_forget_bias=False)._initializer_of("bias")((16,)).any()
     layer = CuDNNGRU(2, stateful=True)
     assert not torch.equal(layer(X), layer(X))
     assert [v.shape for v in layer.weights] == [(3, 6), (2, 6), (12,)]

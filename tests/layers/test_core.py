@@ -35,9 +35,9 @@ def test_values_are_those_of_keras(case):
 
 
 def test_activation_works_in_any_order_of_axes_only_when_pointwise():
-    assert Activation("relu").layout is Layout.ANY
-    assert Activation("softmax").layout is Layout.KERAS
-    assert Activation(torch.relu).layout is Layout.KERAS
+    assert Activation("relu")._facts.layout is Layout.ANY
+    assert Activation("softmax")._facts.layout is Layout.KERAS
+    assert Activation(torch.relu)._facts.layout is Layout.KERAS
     assert remade(Activation("tanh"))(Input((3,))).shape == (None, 3)
 
 
@@ -55,7 +55,7 @@ def test_activity_regularization_adds_to_the_loss(options):
 
 def test_activity_regularization_passes_everything_on():
     layer = ActivityRegularization(0.5, 0.25)
-    assert layer.layout is Layout.ANY
+    assert layer._facts.layout is Layout.ANY
     assert layer(Masking()(Input((4, 3))))._keras_mask.shape == (None, 4)
     again = remade(layer)
     assert (again.l1, again.l2, again.activity_regularizer) == (0.5, 0.25, L1L2(0.5, 0.25))

@@ -26,7 +26,7 @@ def test_axes_of_one_come_behind_the_batch_axis():
     # Values of Keras 2.2.4.
     expected = [[[1, 3], [3, 5], [5, 7]], [[9, 11], [11, 13], [13, 15]]]
     torch.testing.assert_close(layer([A, B]), torch.tensor(expected, dtype=torch.float32))
-    assert layer.layout is Layout.KERAS
+    assert layer._facts.layout is Layout.KERAS
     assert Add()([Input((3, 2)), Input((2,))]).shape == (None, 3, 2)
 
 
@@ -34,7 +34,7 @@ def test_axes_of_one_come_behind_the_batch_axis():
 def test_elementwise_layers_work_in_any_order_of_axes(cls):
     layer, x, y = cls(), torch.randn(2, 3, 4), torch.randn(2, 1, 4)
     torch.testing.assert_close(layer([x, y]).permute(0, 2, 1), layer([x.permute(0, 2, 1), y.permute(0, 2, 1)]))
-    assert layer.layout is Layout.ANY
+    assert layer._facts.layout is Layout.ANY
     assert remade(layer)([Input((None, 4)), Input((1, 4))]).shape == (None, None, 4)
     compiles(layer, [x, y])
 
@@ -83,7 +83,7 @@ def test_concatenate_takes_the_axis_it_is_told():
     layer, x, y = Concatenate(), torch.randn(2, 4, 3), torch.randn(2, 4, 5)
     torch.testing.assert_close(layer([x, y]), torch.cat([x, y], 2))
     flipped = [x.permute(0, 2, 1), y.permute(0, 2, 1)]
-    torch.testing.assert_close(layer.run(flipped, axis=1), torch.cat([x, y], 2).permute(0, 2, 1))
+    torch.testing.assert_close(layer._call_module(flipped, axis=1), torch.cat([x, y], 2).permute(0, 2, 1))
     assert remade(layer)([Input((None, 3)), Input((None, 5))]).shape == (None, None, 8)
     assert Concatenate(1)([Input((None, 3)), Input((2, 3))]).shape == (None, None, 3)
     compiles(layer, [x, y])

@@ -71,7 +71,7 @@ def test_each_compiles_whole(cls):
     for options in ({}, *shaped):
         layer = cls(0.5, **options)
         layer(x)
-        compiled = torch.compile(layer.run, fullgraph=True, backend="eager")
+        compiled = torch.compile(layer._call_module, fullgraph=True, backend="eager")
         assert not torch.equal(compiled(x), x)
         compiles(layer, x, training=False)
 
@@ -92,7 +92,7 @@ def test_dropout_drops_the_rate_in_the_shape_told(cls, values, options):
         assert abs(float((found == found.min()).float().mean()) - 0.25) < 0.03
     assert layer(Input((500, 4))).shape == (None, 500, 4)
     assert remade(layer).noise_shape == layer.noise_shape
-    assert layer.layout is (Layout.KERAS if "noise_shape" in options else Layout.ANY)
+    assert layer._facts.layout is (Layout.KERAS if "noise_shape" in options else Layout.ANY)
 
 
 @pytest.mark.parametrize("rate", [0.001, 0.01, 0.1, 0.25, 0.3, 0.5, 0.99, 0.995])
@@ -128,7 +128,7 @@ def test_gaussian_noise_has_the_spread_told():
         found = layer(x)
         assert abs(float(found.mean()) - 3) < 0.02
         assert abs(float(found.std()) - deviation) < 0.02
-        assert layer.layout is Layout.ANY
+        assert layer._facts.layout is Layout.ANY
 
 
 @pytest.mark.parametrize("cls", [AlphaDropout, GaussianDropout])

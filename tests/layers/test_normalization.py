@@ -42,11 +42,11 @@ def test_every_axis_of_every_rank(ndim, training):
 def test_the_last_axis_is_computed_channels_first():
     layer = BatchNormalization()
     assert layer(Input((4, 5, 3))).shape == (None, 4, 5, 3)
-    assert layer.layout is Layout.CHANNELS_FIRST
+    assert layer._facts.layout is Layout.CHANNELS_FIRST
     assert type(layer.norm) is torch.nn.BatchNorm2d
     first = BatchNormalization(axis=1)
     first(Input((4, 5, 3)))
-    assert first.layout is Layout.KERAS
+    assert first._facts.layout is Layout.KERAS
 
 
 def test_moving_statistics_follow_the_batch():
@@ -174,7 +174,7 @@ def test_torchs_own_modules_hold_the_weights():
         layer(torch.randn(2, 3, 4))
         assert type(layer.norm) is kind
     assert issubclass(RMSNorm, torch.nn.RMSNorm)
-    assert layer.layout is Layout.CHANNELS_FIRST
+    assert layer._facts.layout is Layout.CHANNELS_FIRST
     assert layer.norm.num_groups == 2
 
 

@@ -297,7 +297,7 @@ def test_weights_and_initial_values():
     assert layer.lstm.weight_hh_l0.requires_grad
     assert not layer.lstm.bias_hh_l0.requires_grad
     assert not layer.lstm.bias_hh_l0.any()
-    assert not LSTM.from_config({**layer.get_config(), "unit_forget_bias": False}).initializer_of("bias")((20,)).any()
+    assert not LSTM.from_config({**layer.get_config(), "unit_forget_bias": False})._initializer_of("bias")((20,)).any()
 
 
 def test_files_of_earlier_keras_2():

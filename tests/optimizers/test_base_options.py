@@ -30,9 +30,9 @@ def test_each_clipnorm_is_the_norm_of_one_of_kerass_arrays():
     parameters = [torch.zeros(1), torch.zeros(1), torch.zeros(1)]
     optimizer = SGD(1.0, each_clipnorm=1.0)
     optimizer.bind(parameters, [Arrangement(lambda a, b: [a, b], 2), IN_ORDER])
-    optimizer.apply(parameters, [torch.tensor([3.0]), torch.tensor([4.0]), torch.tensor([0.5])])
+    optimizer.update(parameters, [torch.tensor([3.0]), torch.tensor([4.0]), torch.tensor([0.5])])
     assert [p.item() for p in parameters] == [pytest.approx(-0.6), pytest.approx(-0.8), -0.5]
-    optimizer.apply(parameters, [torch.tensor([0.0]), None, torch.tensor([2.0])])
+    optimizer.update(parameters, [torch.tensor([0.0]), None, torch.tensor([2.0])])
     assert [p.item() for p in parameters] == [pytest.approx(-0.6), pytest.approx(-0.8), -1.5]
 
 
@@ -44,7 +44,7 @@ def test_weight_decay_is_decoupled(make: Any):
     def trained(gradients: list[torch.Tensor], **options: Any) -> torch.Tensor:
         parameter, optimizer = torch.full((2,), 3.0), make(0.1, **options)
         for gradient in gradients:
-            optimizer.apply([parameter], [gradient])
+            optimizer.update([parameter], [gradient])
         return parameter
 
     gradient = torch.tensor([0.5, -0.25])
@@ -63,7 +63,7 @@ def shrunk(model: Sequential) -> list[bool]:
     """Which weights change where all gradients are zero."""
     before = [value.copy() for value in model.get_weights()]
     parameters = [tensor for variable in model.trainable_weights for tensor in variable.tensors]
-    model.optimizer.apply(model.optimizer._given, [torch.zeros_like(p) for p in parameters])
+    model.optimizer.update(model.optimizer._given, [torch.zeros_like(p) for p in parameters])
     return [not np.array_equal(a, b) for a, b in zip(before, model.get_weights(), strict=True)]
 
 
@@ -89,7 +89,7 @@ def test_weights_are_excluded_from_decay():
 def test_averages_start_at_the_first_weights_and_are_swapped():
     parameter, optimizer = torch.tensor([1.0]), SGD(1.0, use_ema=True, ema_momentum=0.5)
     for _ in range(3):  # weights 0, -1, -2
-        optimizer.apply([parameter], [torch.ones(1)])
+        optimizer.update([parameter], [torch.ones(1)])
     optimizer.swap_ema()
     assert parameter.item() == -1.25
     optimizer.swap_ema()
@@ -115,8 +115,8 @@ def test_accumulated_gradients_are_the_mean_over_samples(make: Any):
     for samples in ([4, 4, 1], [2, 5, 3]):
         gradients = [torch.randn(3, generator=generator) for _ in samples]
         mean = sum(n * g for n, g in zip(samples, gradients, strict=True)) / sum(samples)
-        assert plain.apply([one], [mean]) is True
-        updated = [accumulating.apply([other], [g], n) for n, g in zip(samples, gradients, strict=True)]
+        assert plain.update([one], [mean]) is True
+        updated = [accumulating.update([other], [g], n) for n, g in zip(samples, gradients, strict=True)]
         assert updated == [False, False, True]
     torch.testing.assert_close(other, one)
     assert accumulating.iterations == 2
@@ -126,12 +126,12 @@ def test_a_rest_is_flushed_over_what_was_accumulated():
     parameters = [torch.zeros(1), torch.zeros(1), torch.zeros(1)]
     optimizer = SGD(1.0, gradient_accumulation_steps=4)
     assert optimizer.flush() is False
-    optimizer.apply(parameters, [torch.ones(1), None, None], 1)
-    optimizer.apply(parameters, [torch.ones(1) * 5, torch.ones(1) * 4, None], 3)
+    optimizer.update(parameters, [torch.ones(1), None, None], 1)
+    optimizer.update(parameters, [torch.ones(1) * 5, torch.ones(1) * 4, None], 3)
     assert optimizer.flush() is True
     assert [p.item() for p in parameters] == [-4.0, -3.0, 0.0]
     assert (optimizer.flush(), optimizer.iterations) == (False, 1)
-    optimizer.apply(parameters, [torch.ones(1), None, None])
+    optimizer.update(parameters, [torch.ones(1), None, None])
     optimizer.gradient_accumulation_steps = None  # makes a step of the rest
     assert (parameters[0].item(), optimizer.iterations) == (-5.0, 2)
 
@@ -140,7 +140,7 @@ def test_half_gradients_of_many_samples_do_not_overflow():
     parameter = torch.zeros(1, dtype=torch.float16)
     optimizer = SGD(1.0, gradient_accumulation_steps=2)
     for _ in range(2):
-        optimizer.apply([parameter], [torch.full((1,), 1000.0, dtype=torch.float16)], 512)
+        optimizer.update([parameter], [torch.full((1,), 1000.0, dtype=torch.float16)], 512)
     assert parameter.item() == -1000.0
 
 
@@ -158,8 +158,8 @@ def test_rates_by_layer(make: Any):
     other = torch.ones(2)
     alone.lr = 0.05
     for _ in range(3):
-        optimizer.apply(parameters, [torch.ones(2)] * 3)
-        alone.apply([other], [torch.ones(2)])
+        optimizer.update(parameters, [torch.ones(2)] * 3)
+        alone.update([other], [torch.ones(2)])
     torch.testing.assert_close(parameters[1], other)
     assert parameters[2].tolist() == [1.0, 1.0]
     assert parameters[0].tolist() != parameters[1].tolist()
@@ -176,7 +176,7 @@ def test_a_rate_that_is_a_schedule():
     rates = []
     for _ in range(3):
         rates.append(optimizer.current_lr)
-        optimizer.apply([parameter], [torch.ones(1)])
+        optimizer.update([parameter], [torch.ones(1)])
     assert rates == [0.5, 0.25, 0.125]
     assert parameter.item() == -0.875
     config = optimizer.get_config()
@@ -191,11 +191,11 @@ def test_a_schedule_counts_batches_and_decay_counts_steps():
     parameter, rates = torch.zeros(1), []
     for _ in range(6):
         rates.append(optimizer.current_lr)
-        optimizer.apply([parameter], [torch.ones(1)])
+        optimizer.update([parameter], [torch.ones(1)])
     assert rates == [1.0, 1.0, 2.0, 2.0, 3.0, 3.0]
     decaying = SGD(1.0, decay=1.0, gradient_accumulation_steps=2)
     for _ in range(4):
-        decaying.apply([parameter], [torch.ones(1)])
+        decaying.update([parameter], [torch.ones(1)])
     assert decaying.current_lr == 1 / 3
 
 
@@ -306,7 +306,7 @@ def test_errors(make: Any, message: str):
 
 
 def changed(optimizer: Optimizer, option: str, value: Any) -> None:
-    optimizer.apply([torch.zeros(2)], [torch.ones(2)])
+    optimizer.update([torch.zeros(2)], [torch.ones(2)])
     setattr(optimizer, option, value)
 
 
@@ -382,5 +382,5 @@ def test_weights_that_lie_in_parts_train_as_one(name: str):
         np.testing.assert_array_equal(before, after)
     parameters = model.optimizer._given
     gradients = [None if k % 2 else torch.ones_like(p) for k, p in enumerate(parameters)]
-    assert model.optimizer.apply(parameters, gradients) is True
+    assert model.optimizer.update(parameters, gradients) is True
     assert all(torch.isfinite(parameter).all() for parameter in parameters)

@@ -41,10 +41,10 @@ def dispatched(optimizer: Any, count: int = 6) -> list[str]:
     parameters = [torch.randn(3, 2) for _ in range(count)]
     gradients = [torch.randn(3, 2) for _ in range(count)]
     optimizer.bind(parameters, None)
-    optimizer.apply(parameters, gradients, 4)
-    optimizer.apply(parameters, gradients, 4)
+    optimizer.update(parameters, gradients, 4)
+    optimizer.update(parameters, gradients, 4)
     with Recorded() as recorded:
-        optimizer.apply(parameters, gradients, 4)
+        optimizer.update(parameters, gradients, 4)
     return recorded.names
 
 

@@ -40,7 +40,7 @@ def test_steps_and_state_are_those_of_keras(path):
     for _ in range(record["steps"]):
         loss, gradients = gradients_of(parameters, x, y)
         losses.append(loss.item())
-        optimizer.apply(parameters, gradients)
+        optimizer.update(parameters, gradients)
     np.testing.assert_allclose(losses, arrays["losses"], rtol=1e-4)
     for i, parameter in enumerate(parameters):
         np.testing.assert_allclose(parameter.detach().numpy().T, arrays[f"after{i}"], rtol=1e-4, atol=1e-6)
@@ -107,7 +107,7 @@ def test_formula_while_the_rate_changes(formula, make, dtype):
         gradient = generator.normal(size=(3, 5))
         rate = optimizer.lr / (1 + optimizer.decay * iteration)
         expected = formula(expected, gradient, state, rate, iteration + 1, optimizer)
-        optimizer.apply([parameter], [torch.tensor(gradient, dtype=dtype)])
+        optimizer.update([parameter], [torch.tensor(gradient, dtype=dtype)])
     rtol, atol = (1e-9, 0.0) if dtype == torch.float64 else (1e-4, 1e-5)
     np.testing.assert_allclose(parameter, expected, rtol=rtol, atol=atol)
     assert optimizer.iterations == 12
@@ -116,20 +116,20 @@ def test_formula_while_the_rate_changes(formula, make, dtype):
 def test_clipnorm_is_over_all_gradients_and_clipvalue_comes_after():
     parameters = [torch.zeros(1), torch.zeros(1, dtype=torch.float64), torch.zeros(2)]
     gradients = [torch.tensor([3.0]), torch.tensor([4.0], dtype=torch.float64), None]
-    SGD(1.0, clipnorm=1.0).apply(parameters, gradients)
+    SGD(1.0, clipnorm=1.0).update(parameters, gradients)
     assert [p.tolist() for p in parameters] == [[pytest.approx(-0.6)], [pytest.approx(-0.8)], [0.0, 0.0]]
-    SGD(1.0, clipnorm=1.0, clipvalue=0.7).apply(parameters, gradients)
+    SGD(1.0, clipnorm=1.0, clipvalue=0.7).update(parameters, gradients)
     assert [p.tolist() for p in parameters[:2]] == [[pytest.approx(-1.2)], [pytest.approx(-1.5)]]
     assert [g.tolist() for g in gradients[:2]] == [[3.0], [4.0]]
-    SGD(1.0, clipnorm=10.0, clipvalue=10.0).apply(parameters, gradients)
+    SGD(1.0, clipnorm=10.0, clipvalue=10.0).update(parameters, gradients)
     assert parameters[0].tolist() == [pytest.approx(-4.2)]
-    SGD(1.0, clipnorm=1.0).apply([parameters[2]], [torch.zeros(2)])
+    SGD(1.0, clipnorm=1.0).update([parameters[2]], [torch.zeros(2)])
     assert parameters[2].tolist() == [0.0, 0.0]
 
 
 def test_the_norm_of_half_gradients_does_not_overflow():
     parameter = torch.zeros(4, dtype=torch.float16)
-    SGD(1.0, clipnorm=2.0).apply([parameter], [torch.full((4,), 1000.0, dtype=torch.float16)])
+    SGD(1.0, clipnorm=2.0).update([parameter], [torch.full((4,), 1000.0, dtype=torch.float16)])
     assert parameter.tolist() == [-1.0] * 4
 
 
@@ -145,8 +145,8 @@ def test_layouts_in_memory_do_not_matter(make, options):
         setattr(other, name, value)
     for _ in range(3):
         gradient = torch.randn(4, 6, generator=generator)
-        one.apply([plain], [gradient])
-        other.apply([transposed], [gradient])
+        one.update([plain], [gradient])
+        other.update([transposed], [gradient])
     torch.testing.assert_close(transposed, plain, rtol=0, atol=1e-7)
 
 
@@ -155,17 +155,17 @@ def test_a_parameter_without_gradient_and_its_state_stay(make):
     parameters = [torch.ones(3), torch.ones(2), torch.ones(2, dtype=torch.float64)]
     gradients = [torch.ones(3), None, torch.ones(2, dtype=torch.float64)]
     optimizer = make()
-    optimizer.apply(parameters, gradients)
+    optimizer.update(parameters, gradients)
     assert parameters[1].tolist() == [1.0, 1.0]
     assert float(parameters[0][0]) != 1.0
     assert float(parameters[2][0]) == pytest.approx(float(parameters[0][0]))
-    optimizer.apply(parameters, [None, None, None])
+    optimizer.update(parameters, [None, None, None])
     assert optimizer.iterations == 2
 
 
 def test_all_gradients_none_with_clipping():
     parameter = torch.ones(2)
-    SGD(clipnorm=1.0, clipvalue=1.0).apply([parameter], [None])
+    SGD(clipnorm=1.0, clipvalue=1.0).update([parameter], [None])
     assert parameter.tolist() == [1.0, 1.0]
 
 
@@ -181,14 +181,14 @@ def test_state_round_trip_continues_the_run(make):
     parameter, optimizer = torch.zeros(2, 3), make()
     optimizer.bind([parameter], [TURNED])
     for gradient in gradients[:3]:
-        optimizer.apply([parameter], [gradient])
+        optimizer.update([parameter], [gradient])
     second, restored = parameter.clone(), make()
     restored.bind([second], [TURNED])
     restored.set_weights(optimizer.get_weights())
     restored.iterations = optimizer.iterations  # Keras's RMSprop does not write it
     for gradient in gradients[3:]:
-        optimizer.apply([parameter], [gradient])
-        restored.apply([second], [gradient])
+        optimizer.update([parameter], [gradient])
+        restored.update([second], [gradient])
     torch.testing.assert_close(second, parameter)
     assert [array.shape for array in restored.weights] == [array.shape for array in optimizer.weights]
 
@@ -219,7 +219,7 @@ def test_states_that_do_not_fit(optimizer, weights, message):
 def test_binding_again_keeps_the_state_of_the_same_parameters():
     parameters = [torch.nn.Parameter(torch.zeros(2, 3, 4, 4)), torch.nn.Parameter(torch.zeros(3))]
     optimizer = Adam()
-    optimizer.apply(parameters, [torch.ones(2, 3, 4, 4), torch.ones(3)])
+    optimizer.update(parameters, [torch.ones(2, 3, 4, 4), torch.ones(3)])
     before = optimizer.get_weights()
     with torch.no_grad():
         parameters[0].data = parameters[0].data.to(memory_format=torch.channels_last)
@@ -227,7 +227,7 @@ def test_binding_again_keeps_the_state_of_the_same_parameters():
     optimizer.bind(list(parameters))
     for old, new in zip(before, optimizer.get_weights(), strict=True):
         np.testing.assert_allclose(old, new)
-    optimizer.apply(parameters, [torch.ones(2, 3, 4, 4), torch.ones(3, dtype=torch.float64)])
+    optimizer.update(parameters, [torch.ones(2, 3, 4, 4), torch.ones(3, dtype=torch.float64)])
     optimizer.bind(parameters[:1])
     assert optimizer.iterations == 2
     assert optimizer.get_weights()[1].any()
@@ -243,9 +243,9 @@ def test_parameters_with_gaps_are_refused():
 @pytest.mark.parametrize("again", [copy.deepcopy, lambda value: pickle.loads(pickle.dumps(value))])  # noqa: S301
 def test_copies_train_their_own_parameters(again):
     parameters, optimizer = [torch.nn.Parameter(torch.zeros(2))], Adam(0.1)
-    optimizer.apply(parameters, [torch.ones(2)])
+    optimizer.update(parameters, [torch.ones(2)])
     copied_parameters, copied = again((parameters, optimizer))
-    copied.apply(copied_parameters, [torch.ones(2)])
+    copied.update(copied_parameters, [torch.ones(2)])
     assert copied.iterations == 2
     assert optimizer.iterations == 1
     assert parameters[0].tolist() == [pytest.approx(-0.1, rel=1e-4)] * 2
@@ -358,14 +358,14 @@ def test_an_optimizer_of_ones_own():
             super().__init__(**options)
             self.lr = lr
 
-        def step(self, group, gradients, rate):
+        def update_step(self, group, gradients, rate):
             for parameter, gradient in zip(group.parameters, gradients, strict=True):
                 parameter.add_(gradient.sign(), alpha=-rate)
 
     parameter = torch.zeros(2)
-    optimizers.get({"class_name": "Sign", "config": {"clipvalue": 1.0}}, {"Sign": Sign}).apply(
+    optimizers.get({"class_name": "Sign", "config": {"clipvalue": 1.0}}, {"Sign": Sign}).update(
         [parameter], [torch.tensor([3.0, -4.0])]
     )
     assert parameter.tolist() == [-0.5, 0.5]
-    with pytest.raises(NotImplementedError, match=re.escape("Optimizer has no step(group, gradients, rate).")):
-        Optimizer().apply([parameter], [torch.ones(2)])
+    with pytest.raises(NotImplementedError, match=re.escape("Optimizer has no update_step(group, gradients, rate).")):
+        Optimizer().update([parameter], [torch.ones(2)])

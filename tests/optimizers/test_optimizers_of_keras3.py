@@ -74,7 +74,7 @@ def test_steps_are_those_of_keras_3(case: str):
     layers, names = zip(*(path.split("/") for path in SHAPES), strict=True)
     optimizer.bind(parameters, list(ARRANGEMENTS.values()), layers, names)
     for step, row in enumerate(STEPS["gradients"]):
-        optimizer.apply(parameters, laid_out(row), 7)
+        optimizer.update(parameters, laid_out(row), 7)
         if step in (0, 9):
             np.testing.assert_allclose(flat(parameters), STEPS[case][int(step > 0)], rtol=1e-5, atol=2e-6)
     if optimizer.use_ema:

@@ -68,7 +68,7 @@ def run(optimizer: Any, parameters: list[torch.Tensor], steps: range) -> None:
     for step in steps:
         generator = torch.Generator().manual_seed(100 + step)
         gradients = [torch.randn(p.shape, generator=generator) for p in parameters]
-        optimizer.apply(parameters, gradients, 3 + step)
+        optimizer.update(parameters, gradients, 3 + step)
 
 
 @pytest.mark.parametrize("name", MAKE)
@@ -126,10 +126,10 @@ def test_states_of_others_are_refused(change: dict[str, Any], text: str):
 def test_averages_and_sums_follow_parameters_that_move():
     parameters = [torch.nn.Parameter(torch.ones(2))]
     optimizer = SGD(1.0, use_ema=True, gradient_accumulation_steps=2)
-    optimizer.apply(parameters, [torch.ones(2)])
+    optimizer.update(parameters, [torch.ones(2)])
     parameters[0].data = parameters[0].data.double()
     optimizer.bind(parameters)
-    optimizer.apply(parameters, [torch.ones(2, dtype=torch.float64) * 3])
+    optimizer.update(parameters, [torch.ones(2, dtype=torch.float64) * 3])
     assert parameters[0].tolist() == [-1.0, -1.0]
     optimizer.swap_ema()
     assert parameters[0].dtype == torch.float64
@@ -157,7 +157,7 @@ def test_weights_that_trained_before_keep_their_moments_when_others_join():
     first, second = (torch.nn.Parameter(torch.randn(3, 2)) for _ in range(2))
     optimizer = Adam(use_ema=True)
     optimizer.bind([second])
-    optimizer.apply(optimizer._given, [torch.ones(3, 2)])
+    optimizer.update(optimizer._given, [torch.ones(3, 2)])
     (moment, _), (average,) = (
         [values[0].clone() for values in optimizer._groups[0].moments],
         optimizer._averages.values,
@@ -174,4 +174,4 @@ def test_another_models_weights_begin_anew():
     for parameter in (torch.nn.Parameter(torch.randn(3)), torch.nn.Parameter(torch.randn(3))):
         optimizer.bind([parameter])
         assert not any(group.moments for group in optimizer._groups)
-        optimizer.apply(optimizer._given, [torch.ones(3)])
+        optimizer.update(optimizer._given, [torch.ones(3)])

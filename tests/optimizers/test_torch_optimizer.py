@@ -80,9 +80,9 @@ def test_gradients_are_laid_out_as_parameters():
     parameter = torch.zeros(2, 3)
     optimizer = TorchOptimizer((torch.optim.SGD, {"lr": 1.0}))
     gradient = torch.arange(6.0).reshape(3, 2).t()
-    optimizer.apply([parameter], [gradient])
+    optimizer.update([parameter], [gradient])
     torch.testing.assert_close(parameter, -gradient)
-    optimizer.apply([parameter], [gradient.expand(2, 3)])
+    optimizer.update([parameter], [gradient.expand(2, 3)])
     torch.testing.assert_close(parameter, -2 * gradient)
 
 

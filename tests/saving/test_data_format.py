@@ -104,7 +104,7 @@ def test_options_that_name_an_axis_follow():
     x = LayerNormalization(axis=[1, 3])(Softmax(axis=-1)(concatenate([x, x], axis=-3)))
     x = Conv2DTranspose(2, 2, data_format="channels_first", target_shape=(None, 2, 5, 7))(x)
     model = Model(inputs, Permute((2, 1, 3))(Reshape((2, 7, 5))(x)))
-    options = {layer.class_name: layer.get_config() for layer in convert_data_format(model, "channels_last").layers}
+    options = {layer._class_name: layer.get_config() for layer in convert_data_format(model, "channels_last").layers}
     assert options["InputLayer"]["batch_input_shape"] == (None, 4, 6, 3)
     assert options["Conv2D"]["data_format"] == "channels_last"
     assert options["BatchNormalization"]["axis"] == -1

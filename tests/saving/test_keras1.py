@@ -248,7 +248,7 @@ def test_pooling_of_a_file_without_weights_asks_for_the_backend():
         modern_config(config, stored)
     model = model_from_config(modern_config(config, stored, "theano"))
     for found in model.layers:
-        found.follow_theano()
+        found._follow_theano()
     assert_saved_outputs(OWN / "pool_theano", model.eval())
     assert model_from_config(modern_config(config, {}))  # its weights, in another file, may tell
 

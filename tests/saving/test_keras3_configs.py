@@ -50,7 +50,7 @@ def test_file_gives_the_saved_outputs(folder, file):
         ("LeakyReLU", {"negative_slope": 0.1}, "alpha", 0.1),
         ("Dense", {"activation": "hard_sigmoid"}, "activation", "hard_sigmoid6"),
         ("Dense", {"dtype": {"class_name": "DTypePolicy", "config": {"name": "float64"}}}, "dtype", "float64"),
-        ("Identity", {}, "activation", "linear"),
+        ("Identity", {"dtype": "float64"}, "dtype", "float64"),
         ("UpSampling2D", {"interpolation": "bilinear"}, "half_pixel", True),
         ("Dropout", {"seed": {"class_name": "SeedGenerator", "config": {"seed": 7}}}, "seed", 7),
         ("Reshape", {"target_shape": {"class_name": "__tuple__", "items": [2, 2]}}, "target_shape", [2, 2]),

@@ -1,13 +1,14 @@
 """Callbacks: objects whose hooks the loop calls while a model is trained, evaluated or used."""
 
 from torchkeras.callbacks.backup import BackupAndRestore
-from torchkeras.callbacks.base import Callback, CallbackList, Logs
+from torchkeras.callbacks.base import Callback, CallbackList
 from torchkeras.callbacks.checkpoint import ModelCheckpoint
 from torchkeras.callbacks.control import EarlyStopping, TerminateOnNaN, TimeLimit
 from torchkeras.callbacks.csv_log import CSVLogger
 from torchkeras.callbacks.ema import SwapEMAWeights
 from torchkeras.callbacks.finder import LearningRateFinder
 from torchkeras.callbacks.logging import BaseLogger, History, LambdaCallback
+from torchkeras.callbacks.logs import Logs
 from torchkeras.callbacks.profiling import Profiler
 from torchkeras.callbacks.progress import ProgbarLogger
 from torchkeras.callbacks.rates import LearningRateScheduler, ReduceLROnPlateau

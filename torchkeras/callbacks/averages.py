@@ -5,7 +5,7 @@ from typing import Any
 
 import torch
 
-from torchkeras.callbacks.base import Logs
+from torchkeras.callbacks.logs import Logs
 
 KEPT = 256  # values, of each name, that wait to be summed together
 
@@ -27,8 +27,9 @@ class Averages:
 
     def add(self, logs: Mapping[str, Any], size: int) -> None:
         """Take what the logs have of the names. Nothing is computed on the device until many wait, or one asks."""
+        names = set(logs)
         for name in self.names:
-            if name not in logs:
+            if name not in names:
                 continue
             value = logs.unread(name) if isinstance(logs, Logs) else logs[name]
             if name in self.as_they_are or callable(value):

@@ -1,65 +1,10 @@
-"""`Callback`, what a user overrides; `CallbackList`, what the loop calls; `Logs`, numbers read from the device late.
+"""`Callback`, what a user overrides; `CallbackList`, what the loop calls.
 
 A batch costs a callback nothing unless it overrides a hook of batches, and a number nothing unless somebody reads it.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, ClassVar
-
-import torch
-
-Value = float | torch.Tensor | Callable[[], float | torch.Tensor]
-
-
-class Logs(MutableMapping[str, Any]):
-    """Names to numbers, for users like a dict; a tensor of no axes becomes a float when it is first read, and once.
-
-    `values`: plain numbers, such tensors, or functions without arguments that give either (called at the first read).
-    A tensor must not be changed in place afterwards: it is not copied.
-    """
-
-    def __init__(self, values: Mapping[str, Value] | Iterable[tuple[str, Value]] = (), **more: Value):
-        self._values: dict[str, Any] = dict(values, **more)
-
-    def __getitem__(self, name: str) -> Any:
-        value = self._values[name]
-        if callable(value):
-            value = value()
-        if isinstance(value, torch.Tensor) and value.dim() == 0:
-            value = value.item()
-        self._values[name] = value
-        return value
-
-    def __setitem__(self, name: str, value: Any) -> None:
-        self._values[name] = value
-
-    def __delitem__(self, name: str) -> None:
-        del self._values[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._values)
-
-    def __len__(self) -> int:
-        return len(self._values)
-
-    def __contains__(self, name: object) -> bool:
-        return name in self._values
-
-    def unread(self, name: str) -> Any:
-        """The value as it is: a number, a tensor that stays on its device, or a function that gives either."""
-        return self._values[name]
-
-    def copy(self) -> dict[str, Any]:
-        """A plain dict of all numbers, read now: those of one type and device in one transfer."""
-        called = {name: value() if callable(value) else value for name, value in self._values.items()}
-        unread = {name: v for name, v in called.items() if isinstance(v, torch.Tensor) and v.dim() == 0}
-        if len({(value.dtype, value.device) for value in unread.values()}) == 1:
-            called.update(zip(unread, torch.stack(list(unread.values())).tolist(), strict=True))
-        self._values = called
-        return {name: self[name] for name in called}
-
-    def __repr__(self) -> str:
-        return repr(self.copy())
 
 
 class Callback:
@@ -98,7 +43,7 @@ class Callback:
         """While `fit` validates on arrays these, as NumPy's: inputs, targets, weights; or what was set."""
         if self._validation_data is not None:
             return self._validation_data
-        return getattr(self.model, "validation_arrays", None)
+        return getattr(self.model, "_validation_arrays", None)
 
     @validation_data.setter
     def validation_data(self, value: Any) -> None:
@@ -255,6 +200,12 @@ class CallbackList(Callback):
         return len(self.callbacks)
 
 
+def arguments_of(hook: str) -> tuple[str, ...]:
+    """What a hook is called with."""
+    kind = next((kind for kind in ("epoch", "batch") if kind in hook), None)
+    return ("logs",) if kind is None else (kind, "logs")
+
+
 def _all_of(hook: str, handlers: list[Callable[..., None]]) -> Callable[..., None]:
     def on_run(logs: Any = None) -> None:
         logs = {} if logs is None else logs
@@ -266,7 +217,7 @@ def _all_of(hook: str, handlers: list[Callable[..., None]]) -> Callable[..., Non
         for act in handlers:
             act(number, logs)
 
-    return on_item if "epoch" in hook or "batch" in hook else on_run
+    return on_item if len(arguments_of(hook)) == 2 else on_run
 
 
 def _nothing(value: Any) -> None:

@@ -7,8 +7,10 @@ from typing import Any
 
 import torch
 
+from torchkeras.callbacks.logs import named
 from torchkeras.callbacks.monitoring import Monitored, count
 from torchkeras.callbacks.progress import say
+from torchkeras.saving.formats import WEIGHTS, WHOLE, suffix_of
 
 
 class ModelCheckpoint(Monitored):
@@ -16,9 +18,10 @@ class ModelCheckpoint(Monitored):
 
     `filepath` may hold `{epoch}`, counted from 1, and names of the logs, with formats:
     `"w.{epoch:02d}-{val_loss:.2f}.h5"`. `save_best_only`: only when the monitored number is better than ever; NaN never
-    is. `mode`: see `Monitored`. `verbose=1` says what is done. A file appears whole or not at all, and weights that are
-    NaN or infinite are never written over one that is there (a RuntimeWarning says so). Raises OSError, naming the
-    file, when it cannot be written; the one before stays whole. Raises ValueError for a name that the logs do not have.
+    is. `mode`: see `Monitored`. `verbose=1` says what is done. A folder that is not there is made. A file appears whole
+    or not at all, and weights that are NaN or infinite are never written over one that is there (a RuntimeWarning says
+    so). Raises OSError, naming the file, when it cannot be written; the one before stays whole. Raises ValueError for a
+    name that the logs do not have, and for the suffix of a format that `save`, or `save_weights`, does not write.
     https://keras.io/api/callbacks/model_checkpoint/
     """
 
@@ -36,6 +39,7 @@ class ModelCheckpoint(Monitored):
     ):
         super().__init__(monitor, mode)
         self.filepath = os.fspath(filepath)
+        suffix_of(filepath, WEIGHTS if save_weights_only else WHOLE, "ModelCheckpoint")
         self.verbose, self.save_best_only, self.save_weights_only = verbose, save_best_only, save_weights_only
         self.period = count("ModelCheckpoint", "period", period)
         self.epochs_since_last_save = 0
@@ -62,7 +66,7 @@ class ModelCheckpoint(Monitored):
 
     def _path(self, epoch: int, logs: Any) -> str:
         try:
-            return self.filepath.format_map(ChainMap({"epoch": epoch + 1}, logs))
+            return self.filepath.format_map(ChainMap({"epoch": epoch + 1}, named(logs)))
         except KeyError as error:
             names = ", ".join(logs) or "nothing"
             raise ValueError(
@@ -79,6 +83,9 @@ class ModelCheckpoint(Monitored):
                 stacklevel=4,
             )
             return False
+        folder = os.path.dirname(os.path.abspath(path))
+        if not os.path.exists(folder):
+            os.makedirs(folder, exist_ok=True)
         (self.model.save_weights if self.save_weights_only else self.model.save)(path, overwrite=True)
         return True
 

@@ -9,7 +9,7 @@ from typing import Any
 from torchkeras.callbacks.base import Callback
 from torchkeras.callbacks.monitoring import checked, count
 from torchkeras.callbacks.progress import say
-from torchkeras.callbacks.rates import is_number, with_rate
+from torchkeras.callbacks.rates import is_number, set_rate, with_rate
 
 LEAST = 5  # points that a suggestion needs
 
@@ -69,7 +69,7 @@ class LearningRateFinder(Callback):
 
     def on_train_batch_begin(self, batch: int, logs: Any = None) -> None:
         rate = self.start * (self.end / self.start) ** (len(self.rates) / (self.steps - 1))
-        self.model.optimizer.lr = rate
+        set_rate(self.model.optimizer, rate)
         self.rates.append(rate)
 
     def on_train_batch_end(self, batch: int, logs: Any = None) -> None:
@@ -101,7 +101,7 @@ class LearningRateFinder(Callback):
         kept, self._kept = self._kept, None
         self.model.set_weights(kept["weights"])
         self.model.optimizer.load_state_dict(kept["optimizer"])
-        self.model.optimizer.lr = self._schedule if kept["lr"] is None else kept["lr"]
+        set_rate(self.model.optimizer, self._schedule if kept["lr"] is None else kept["lr"])
 
     # --- what was found ----------------------------------------------------------------------------------------------
 

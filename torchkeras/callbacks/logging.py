@@ -1,11 +1,12 @@
 """Callbacks that keep or hand on what happens: `BaseLogger`, `History`, which `fit` returns, and `LambdaCallback`."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from numbers import Real
 from typing import Any
 
 from torchkeras.callbacks.averages import Averages
-from torchkeras.callbacks.base import HOOKS, Callback, Logs
+from torchkeras.callbacks.base import HOOKS, Callback
+from torchkeras.callbacks.logs import Logs, Named
 
 
 class BaseLogger(Callback):
@@ -35,22 +36,29 @@ class BaseLogger(Callback):
 
 
 class History(Callback):
-    """`history`: for each name its values, one an epoch; `epoch`: the epochs' numbers. Each `fit` starts anew."""
+    """`history`: for each name its values, one an epoch; `epoch`: the epochs' numbers. Each `fit` starts anew.
+
+    `history["accuracy"]` finds `acc`, and the other way, see `Named`.
+    """
 
     state_names = ("epoch", "history")
 
     def __init__(self) -> None:
         self.epoch: list[int] = []
-        self.history: dict[str, list[Any]] = {}
+        self.history: dict[str, list[Any]] = Named()
 
     def on_train_begin(self, logs: Any = None) -> None:
         self.epoch = []
-        self.history = {}
+        self.history = Named()
 
     def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
         self.epoch.append(epoch)
         for name, value in numbers(logs).items():
             self.history.setdefault(name, []).append(value)
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        super().load_state_dict(state)
+        self.history = Named(self.history)
 
     def __repr__(self) -> str:
         count = len(self.epoch)

@@ -7,6 +7,7 @@ from numbers import Integral, Real
 from typing import Any, TypeVar
 
 from torchkeras.callbacks.base import Callback
+from torchkeras.callbacks.logs import named
 
 MODES = ("auto", "min", "max")
 # Words of names that say the more the better. Keras 2.2.4 knew `acc` (anywhere) and, at times, `fmeasure`; it took the
@@ -42,8 +43,8 @@ class Monitored(Callback):
         return bool(value - by > best) if self.rises else bool(value + by < best)
 
     def monitored(self, logs: Any) -> Any:
-        """The number, read; None, with a RuntimeWarning, when the logs do not have it."""
-        value = (logs or {}).get(self.monitor)
+        """The number, read; None, with a RuntimeWarning, when the logs do not have it under either Keras's name."""
+        value = named(logs).get(self.monitor)
         if value is None:
             names = ", ".join(logs or ()) or "none"
             _warn(f"{type(self).__name__}: the logs have no {self.monitor!r} to monitor; they have {names}.")

@@ -135,8 +135,9 @@ class ProgbarLogger(Callback):
 
     def _described(self, logs: Mapping[str, Any]) -> str:
         """` - `-joined numbers of the logs, as Keras prints them: the run's metrics, then what others have added."""
-        known = [name for name in self.params.get("metrics") or () if name in logs]
-        names = [*known, *(name for name in logs if name not in (*known, *NOT_SHOWN))]
+        found = list(logs)
+        known = [name for name in self.params.get("metrics") or () if name in found]
+        names = [*known, *(name for name in found if name not in (*known, *NOT_SHOWN))]
         return " - ".join(f"{name}: {formatted(logs[name])}" for name in names)
 
 
@@ -155,10 +156,18 @@ def formatted(value: Any) -> str:
     return f"{value:.4f}" if value == 0 or abs(value) > 1e-3 else f"{value:.4e}"
 
 
-def shown(verbose: int, stream: str = "stdout") -> list[Callback]:
-    """The callbacks that `verbose` stands for: 0 none, 1 a bar, 2 a line an epoch. Raises ValueError for another."""
+def level(verbose: Any) -> int:
+    """0, 1 or 2; "auto" is 1, as in Keras 3. Raises ValueError for another."""
+    if verbose == "auto":
+        return 1
     if verbose not in (0, 1, 2):
         raise ValueError(f"verbose must be 0, 1 or 2; found {verbose!r}.")
+    return int(verbose)
+
+
+def shown(verbose: int | str, stream: str = "stdout") -> list[Callback]:
+    """The callbacks that `verbose` stands for: 0 none, 1 a bar, 2 a line an epoch. Raises ValueError for another."""
+    verbose = level(verbose)
     return [ProgbarLogger("steps", stream=stream)] if verbose else []
 
 

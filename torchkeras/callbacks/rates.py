@@ -13,6 +13,7 @@ import torch
 from torchkeras.callbacks.base import Callback
 from torchkeras.callbacks.monitoring import Monitored, checked, count
 from torchkeras.callbacks.progress import say
+from torchkeras.optimizers import TorchOptimizer
 
 
 class LearningRateScheduler(Callback):
@@ -33,7 +34,7 @@ class LearningRateScheduler(Callback):
         rate = self.schedule(epoch, float(optimizer.lr)) if self._takes_rate else self.schedule(epoch)
         if not isinstance(rate, (float, np.floating)):
             raise ValueError(f"LearningRateScheduler: schedule must give a float; for epoch {epoch} it gave {rate!r}.")
-        optimizer.lr = float(rate)
+        set_rate(optimizer, float(rate))
         if self.verbose > 0:
             say(f"Epoch {epoch + 1}: the learning rate is {float(rate):g}.")
 
@@ -102,7 +103,7 @@ class ReduceLROnPlateau(Monitored):
                 self._reduce(epoch, optimizer)
 
     def _reduce(self, epoch: int, optimizer: Any) -> None:
-        optimizer.lr = max(float(optimizer.lr) * self.factor, self.min_lr)
+        set_rate(optimizer, max(float(optimizer.lr) * self.factor, self.min_lr))
         self.cooldown_counter, self.wait = self.cooldown, 0
         if self.verbose > 0:
             say(f"Epoch {epoch + 1}: {self.monitor} is on a plateau, the learning rate is {optimizer.lr:g} now.")
@@ -122,6 +123,14 @@ def with_rate(callback: Callback, takes_schedule: bool = False) -> Any:
             "the optimizer a number."
         )
     return optimizer
+
+
+def set_rate(optimizer: Any, rate: Any) -> None:
+    """Set the learning rate: of an optimizer of torch with several groups that of the first, and theirs with it."""
+    if isinstance(optimizer, TorchOptimizer):
+        optimizer.set_rate(rate)
+    else:
+        optimizer.lr = rate
 
 
 def is_number(rate: Any) -> bool:

@@ -6,7 +6,7 @@ from typing import Any
 
 from torchkeras.callbacks.base import Callback
 from torchkeras.callbacks.monitoring import checked, count
-from torchkeras.callbacks.rates import with_rate
+from torchkeras.callbacks.rates import set_rate, with_rate
 
 MOMENTA = ("beta_1", "momentum")  # the options of optimizers that are a momentum
 
@@ -41,7 +41,7 @@ class BatchSchedule(Callback):
             self.step = epoch * (self._of_epoch() or 0)
 
     def on_train_batch_begin(self, batch: int, logs: Any = None) -> None:
-        self.model.optimizer.lr = self.rate(self.step)
+        set_rate(self.model.optimizer, self.rate(self.step))
         self.step += 1
 
     def on_epoch_end(self, epoch: int, logs: Any = None) -> None:

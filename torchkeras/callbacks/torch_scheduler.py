@@ -2,37 +2,71 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
+from torch.optim import lr_scheduler
+from torch.optim.lr_scheduler import CyclicLR, LRScheduler, OneCycleLR, ReduceLROnPlateau
+
 from torchkeras.callbacks.base import Callback
+from torchkeras.callbacks.logs import named
 from torchkeras.optimizers.scheduled import RateHolder, rate_holder
+
+SCHEDULERS = (LRScheduler, ReduceLROnPlateau, lr_scheduler.ChainedScheduler)
+BY_BATCH = (OneCycleLR, CyclicLR)  # torch's pages say: to be stepped after every batch
 
 
 class TorchScheduler(Callback):
-    """`scheduler(optimizer)`, a class, a partial of one or a function, makes the scheduler when training begins.
+    """A scheduler of torch, stepped after each epoch or batch: its class and options, or one that is made already.
 
-    `per`: "epoch" or "batch", after each of which it takes a step. `monitor`: the number of the logs it is given then,
-    as ReduceLROnPlateau needs it. It drives optimizers of Keras and of torch; a second `fit` with the same optimizer
-    goes on with it. `scheduler.scheduler` is torch's own, None before training.
+        TorchScheduler(StepLR, step_size=3)
+        TorchScheduler(ReduceLROnPlateau, patience=2, monitor="val_loss")
+        TorchScheduler(scheduler)  # made for the optimizer of torch that the model was compiled with
 
-        TorchScheduler(partial(torch.optim.lr_scheduler.OneCycleLR, max_lr=0.1, total_steps=1000), per="batch")
+    A class, a partial of one or a function is called with the optimizer when training begins, and with what stands
+    behind it here. `per`: "epoch" or "batch", after each of which the scheduler takes a step; unless given, "batch" for
+    OneCycleLR and CyclicLR, "epoch" for others. `monitor`: the number of the logs it is given then, as
+    ReduceLROnPlateau needs it. It drives optimizers of Keras and of torch; a second `fit` with the same optimizer goes
+    on with it. `scheduler.scheduler` is torch's own; before training None, unless it was given.
 
-    Raises TypeError for what cannot be called, ValueError for another `per`, and at a step for a `monitor` that the
-    logs do not have.
+    Raises TypeError for what cannot be called or options that the class does not take, ValueError for another `per` and
+    a plateau without `monitor`; when training begins, for a scheduler of another optimizer; at a step, for a `monitor`
+    that the logs do not have.
     """
 
-    def __init__(self, scheduler: Callable[[Any], Any], per: str = "epoch", monitor: str | None = None):
-        if not callable(scheduler):
+    def __init__(
+        self,
+        scheduler: Callable[..., Any] | LRScheduler,
+        *arguments: Any,
+        per: str | None = None,
+        monitor: str | None = None,
+        **options: Any,
+    ):
+        made = isinstance(scheduler, SCHEDULERS)
+        if not (made or callable(scheduler)):
             raise TypeError(
                 "TorchScheduler: scheduler must be a class or function of an optimizer, such as "
                 f"functools.partial(StepLR, step_size=3); found {scheduler!r}."
             )
-        if per not in ("epoch", "batch"):
+        if per not in (None, "epoch", "batch"):
             raise ValueError(f"TorchScheduler: per must be 'epoch' or 'batch'; found {per!r}.")
-        self.make, self.per, self.monitor = scheduler, per, monitor
-        self.needs_each_batch = per == "batch"
-        self.scheduler: Any = None
+        kind = _kind(scheduler)
+        if monitor is None and isinstance(kind, type) and issubclass(kind, ReduceLROnPlateau):
+            raise ValueError(
+                f"TorchScheduler: {kind.__name__} follows a number of the logs: give its name, as "
+                'TorchScheduler(..., monitor="val_loss").'
+            )
+        if made and (arguments or options):
+            given = ", ".join([*map(repr, arguments), *options])
+            raise TypeError(f"TorchScheduler: {type(scheduler).__name__} is made already; found options ({given}).")
+        self.make: Callable[..., Any] = (lambda optimizer: scheduler) if made else _with(scheduler, arguments, options)
+        self.per = per or ("batch" if isinstance(kind, type) and issubclass(kind, BY_BATCH) else "epoch")
+        self.monitor = monitor
+        self.needs_each_batch = self.per == "batch"
+        self.scheduler: Any = scheduler if made else None
+        self._made = made
         self._of: Any = None
         self._holder: Any = None
         self._pending: Mapping[str, Any] | None = None
@@ -41,8 +75,15 @@ class TorchScheduler(Callback):
         """Make the scheduler, which sets the rate of the first step, unless it has been made for this optimizer."""
         optimizer = self.model.optimizer
         if self._of is not optimizer:
-            self._of, self._holder = optimizer, rate_holder(optimizer)
-            self.scheduler = self.make(self._holder)
+            holder = rate_holder(optimizer)
+            if self._made and self.scheduler.optimizer is not holder:
+                raise ValueError(
+                    f"TorchScheduler: the {type(self.scheduler).__name__} was made for another optimizer than the one "
+                    "the model trains with. Compile the model with that optimizer of torch, or give the class and its "
+                    "options: TorchScheduler(StepLR, step_size=3)."
+                )
+            self._of, self._holder = optimizer, holder
+            self.scheduler = self.make(holder)
             self._hand_over()
         if self._pending is not None:
             self._load(self._pending)
@@ -64,12 +105,13 @@ class TorchScheduler(Callback):
             self._holder.param_groups[0]["lr"] = self._of.lr  # another callback may have changed it
         if self.monitor is None:
             self.scheduler.step()
-        elif self.monitor in (logs or {}):
-            self.scheduler.step(logs[self.monitor])
         else:
-            raise ValueError(
-                f"TorchScheduler: monitor {self.monitor!r} is not among the logs, which have {', '.join(logs or {})}."
-            )
+            logs = named(logs)
+            if self.monitor not in logs:
+                raise ValueError(
+                    f"TorchScheduler: monitor {self.monitor!r} is not among the logs, which have {', '.join(logs)}."
+                )
+            self.scheduler.step(logs[self.monitor])
         self._hand_over()
 
     def _hand_over(self) -> None:
@@ -80,7 +122,7 @@ class TorchScheduler(Callback):
 
     def state_dict(self) -> dict[str, Any]:
         """The scheduler's state and the rates that it has set; {} before training."""
-        if self.scheduler is None:
+        if self._holder is None:
             return {}
         groups = [{key: value for key, value in g.items() if key != "params"} for g in self._holder.param_groups]
         return {"scheduler": self.scheduler.state_dict(), "groups": groups}
@@ -89,7 +131,7 @@ class TorchScheduler(Callback):
         """Go on from what `state_dict` gave: at once, or when training begins."""
         if not state:
             return
-        if self.scheduler is None:
+        if self._holder is None:
             self._pending = state
         else:
             self._load(state)
@@ -99,3 +141,22 @@ class TorchScheduler(Callback):
         for group, saved in zip(self._holder.param_groups, state["groups"], strict=True):
             group.update(saved)
         self._hand_over()
+
+
+def _kind(scheduler: Any) -> Any:
+    """The class of a scheduler, as far as it is known before there is one."""
+    if isinstance(scheduler, SCHEDULERS):
+        return type(scheduler)
+    return _kind(scheduler.func) if isinstance(scheduler, partial) else scheduler
+
+
+def _with(scheduler: Callable[..., Any], arguments: tuple[Any, ...], options: dict[str, Any]) -> Callable[[Any], Any]:
+    """`scheduler(optimizer, *arguments, **options)`, its options checked now: TypeError where they do not fit."""
+    try:
+        inspect.signature(scheduler).bind(None, *arguments, **options)
+    except TypeError as error:
+        name = getattr(_kind(scheduler), "__name__", "the scheduler")
+        raise TypeError(f"TorchScheduler: {name}: {error}; give its options behind it, by name.") from error
+    except ValueError:  # a function of C, which has no signature
+        pass
+    return (lambda optimizer: scheduler(optimizer, *arguments, **options)) if arguments or options else scheduler

@@ -17,12 +17,13 @@ import numpy as np
 import torch
 
 from torchkeras.commands.exits import ASKED, FOUND, WELL, CommandError, faults_of
-from torchkeras.commands.files import ARCHIVE, HDF5, format_of, safe
+from torchkeras.commands.files import safe
 from torchkeras.commands.output import Progress, counted, progress, show
 from torchkeras.models import clone_model, load_model, model_from_json
 from torchkeras.saving.errors import ArchitectureError, FileLimitError, UnreadableFileError
 from torchkeras.saving.files import json_text
 from torchkeras.saving.files.atomic import replacing
+from torchkeras.saving.files.first_bytes import ARCHIVE, HDF5, format_of
 from torchkeras.saving.files.hdf5 import attribute, reading
 from torchkeras.saving.files.limits import LIMITS
 from torchkeras.saving.files.places import shown_as

@@ -12,13 +12,14 @@ from typing import Any
 from torchkeras.commands import findings
 from torchkeras.commands.contents import Contents, Stored
 from torchkeras.commands.exits import FOUND, WELL, CommandError, code_of, faults_of, kind_of
-from torchkeras.commands.files import ARCHIVE, HDF5, SAFETENSORS, format_of, safe
+from torchkeras.commands.files import safe
 from torchkeras.commands.output import Progress, counted, progress, show
 from torchkeras.commands.reading_hdf5 import contents_of_archive, contents_of_hdf5
 from torchkeras.commands.reading_tensors import contents_of_safetensors, contents_of_state
 from torchkeras.models import load_model
 from torchkeras.saving.errors import ArchitectureError, ModelFileError
 from torchkeras.saving.files import archive
+from torchkeras.saving.files.first_bytes import ARCHIVE, HDF5, SAFETENSORS, format_of
 from torchkeras.saving.files.hdf5 import reading
 from torchkeras.saving.layouts.matching import Loaded
 

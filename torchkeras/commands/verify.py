@@ -17,11 +17,12 @@ from numpy.lib.npyio import NpzFile
 
 from torchkeras.commands import trace
 from torchkeras.commands.exits import ASKED, FOUND, WELL, CommandError, faults_of
-from torchkeras.commands.files import SAFETENSORS, STATE, format_of, safe
+from torchkeras.commands.files import safe
 from torchkeras.commands.output import progress, show
 from torchkeras.engine.symbol import as_list
 from torchkeras.models import load_model
 from torchkeras.saving.errors import UnknownFormatError, UnreadableFileError
+from torchkeras.saving.files.first_bytes import SAFETENSORS, STATE, format_of
 
 BATCH = 32
 KEYS = re.compile(r"x\d+$|(second_)?y\d+$|layer:")

@@ -12,6 +12,7 @@ import torch
 
 from torchkeras.engine.data import Batch
 from torchkeras.engine.graphed import Learning
+from torchkeras.engine.layer import Layer
 from torchkeras.engine.recipe import Recipe
 from torchkeras.engine.steps import Learned, Learner
 
@@ -141,4 +142,4 @@ def _now(batch: Batch) -> float:
 
 def _walks(recipe: Recipe) -> bool:
     """Whether a layer walks along time, where a graph would hold little or be large."""
-    return any(getattr(module, "walks", False) for module in recipe.network.modules())
+    return any(module._facts.walks for module in recipe.network.modules() if isinstance(module, Layer))

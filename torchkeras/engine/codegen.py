@@ -18,8 +18,9 @@ import torch
 from torchkeras.engine.graph import Graph
 from torchkeras.engine.layout import Layout, axis_channels_first, to_channels_first, to_keras
 from torchkeras.engine.precision import is_mixed, taken_type, typed
-from torchkeras.engine.shapes import overrides, said_with_forward
-from torchkeras.engine.symbol import KerasTensor, Node, tensors_in, unpacked
+from torchkeras.engine.shapes import overrides
+from torchkeras.engine.structure import POSITIONAL, Slot, is_flat, leaves, of_first
+from torchkeras.engine.symbol import KerasTensor, Node, unpacked
 
 if TYPE_CHECKING:
     from torchkeras.engine.layer import Layer
@@ -63,7 +64,7 @@ def compiled(text: str, name: str) -> Callable[..., Any]:
     """The function that a text defines. Errors inside it show its lines, as for any function."""
     filename = f"<torchkeras {name}>"
     linecache.cache[filename] = (len(text), None, text.splitlines(keepends=True), filename)
-    namespace: dict[str, Any] = {"torch": torch, "typed": typed}
+    namespace: dict[str, Any] = {"torch": torch, "typed": typed, "leaves": leaves}
     exec(compile(text, filename, "exec"), namespace)  # noqa: S102  # the text is our own, from `source`
     return namespace["forward"]
 
@@ -81,7 +82,9 @@ def masks_of(graph: Graph, masked: tuple[bool, ...]) -> dict[KerasTensor, KerasT
     }
     for node in graph.nodes:
         if node.input_tensors:
-            _, masks = node.layer.infer(node.inputs, [found[tensor] for tensor in node.input_tensors], node.arguments)
+            _, masks = node.layer._infer_outputs(
+                node.inputs, [found[tensor] for tensor in node.input_tensors], node.arguments
+            )
             found.update(zip(node.output_tensors, masks, strict=True))
     return found
 
@@ -97,7 +100,7 @@ class _Writer:
         self.mask_values: dict[KerasTensor, int] = {}
         self.pending_masks: dict[KerasTensor, tuple[Node, int]] = {}
         self.losses: list[tuple[str, int]] = []  # "" for a loss, "*" for a nested model's list of them
-        self.raw = [graph.outputs[index] for index in variant.logits]
+        self.raw = {graph.outputs[index] for index in variant.logits}
         self.unrectified = {node.input_tensors[0] for node in graph.nodes if self._rectifies(node)}
 
     def write(self) -> str:
@@ -160,9 +163,10 @@ class _Writer:
         if passed and len(inputs) == 1 and masks[0] is not None:
             self.mask_values[tensor] = masks[0]
             return
-        several = isinstance(node.inputs, (list, tuple))
-        texts, mask_texts = _slots(len(uses)), _mask_slots(masks, uses)
-        text = f"{self._path(node.layer)}.compute_mask({_argument(texts, several)}, {_argument(mask_texts, several)})"
+        given = [_slots(len(uses)), _mask_slots(masks, uses)]
+        first = (of_first(node.inputs, node.arguments, texts) for texts in given)
+        texts, mask_texts = (_argument(each, True) if isinstance(each, list) else each for each in first)
+        text = f"{self._path(node.layer)}.compute_mask({texts}, {mask_texts})"
         if len(node.output_tensors) > 1:
             text = f"{text}[{index}]"
         made = self._new(tensor, self.mask_values)
@@ -172,7 +176,7 @@ class _Writer:
 
     def _layouts(self, node: Node) -> tuple[Layout, Layout, str]:
         """The order that the inputs must have, the order the outputs come in, and an argument that tells the axis."""
-        kind, tensors = node.layer.layout, node.input_tensors
+        kind, tensors = node.layer._facts.layout, node.input_tensors
         if kind in (Layout.ANY, Layout.AXIS):
             alike = len({tensor.ndim for tensor in tensors}) == 1
             first = any(self.natural[tensor] is Layout.CHANNELS_FIRST for tensor in tensors)
@@ -187,11 +191,15 @@ class _Writer:
         taken, given, axis = self._layouts(node)
         types = [taken_type(layer, tensor, index) for index, tensor in enumerate(node.input_tensors)]
         uses = [self.value(tensor, taken, dtype) for tensor, dtype in zip(node.input_tensors, types, strict=True)]
-        text = _argument(_slots(len(uses)), several) + axis
-        text += "".join(f", {name}={_literal(layer, name, value)}" for name, value in node.arguments.items())
+        arguments = dict(node.arguments)
+        training = arguments.pop("training", None) if runs_in_mode(node) else None
+        text = ", ".join(_written(layer, name, value) for name, value in arguments.items())
+        if POSITIONAL not in arguments:
+            text = _argument(_slots(len(uses)), several) + axis + (f", {text}" if text else "")
         masks = [self.mask(tensor) for tensor in node.input_tensors] if "mask" in layer._call_parameters else []
         if any(mask is not None for mask in masks):
-            text += f", mask={_argument(_mask_slots(masks, uses), several)}"
+            found = of_first(node.inputs, node.arguments, _mask_slots(masks, uses))
+            text += f", mask={_argument(found, True) if isinstance(found, list) else found}"
         outputs = node.output_tensors
         for tensor in outputs:
             self.natural[tensor] = given if tensor.ndim > 2 else Layout.KERAS
@@ -204,14 +212,20 @@ class _Writer:
             return
         mixed = is_mixed(layer)
         if outputs[0] in self.raw:
-            method = "logits"
+            method = "_call_logits"
         elif outputs[0] in self.unrectified:
-            method = "unrectified"
+            method = "_call_unrectified"
         elif node.input_tensors[0] in self.unrectified:
-            method, text = "rectified", f"{self._path(node.inbound_layers[0])}, {text}"
+            method, text = "_call_rectified", f"{self._path(node.inbound_layers[0])}, {text}"
         else:
-            method = "overwrite" if self._overwrites(node, taken) else "run"
+            method = "_call_overwriting" if self._overwrites(node, taken) else "_call_module"
+        if training is not None:
+            method, text = "_call_in_mode", f"{training}, {text}"
         call, region = f"{self._path(layer)}.{method}({text})", layer.compute_dtype if mixed else ""
+        if hasattr(layer, "_line"):  # of a function, how a person would write it
+            comment = f"{layer._line()} -> {comment}"
+        if not is_flat(node.outputs):
+            call = f"leaves({call})" if len(outputs) > 1 else f"leaves({call})[0]"
         if mixed and len(outputs) == 1 and outputs[0].dtype.is_floating_point:
             call = f"typed({call}, {outputs[0].dtype})"
         self.lines.append(Line(call, tuple(uses), tuple(made), comment, region))
@@ -236,13 +250,12 @@ class _Writer:
 
     def _overwrites(self, node: Node, taken: Layout) -> bool:
         """Whether a node may put its output where its first input is: nothing else needs that."""
-        if node.layer.in_place() is None:
+        if node.layer._facts.in_place() is None:
             return False
         first, *others = node.input_tensors
         maker = first._keras_history.layer
         return (
-            said_with_forward(maker, "overwritable")
-            and maker.overwritable
+            maker._facts.overwritable
             and self._for_one_alone(first)
             and all(other.shape == first.shape for other in others)
             and taken_type(node.layer, first, 0) is first.dtype
@@ -251,16 +264,11 @@ class _Writer:
 
     def _rectifies(self, node: Node) -> bool:
         """Whether a node may do the relu that its input ends in: for less, since it has fewer values."""
-        if not node.layer.commutes_with_relu or not said_with_forward(node.layer, "commutes_with_relu"):
+        if not node.layer._facts.commutes_with_relu:
             return False
         (tensor,) = node.input_tensors
         maker = tensor._keras_history.layer
-        return (
-            said_with_forward(maker, "before_relu")
-            and maker.before_relu() is not None
-            and self._for_one_alone(tensor)
-            and tensor not in self.raw
-        )
+        return maker._facts.before_relu() is not None and self._for_one_alone(tensor) and tensor not in self.raw
 
     def _for_one_alone(self, tensor: KerasTensor) -> bool:
         """Whether nothing but one node looks at a tensor."""
@@ -272,7 +280,7 @@ class _Writer:
         result, losses = self._new(), self._new()
         masks = [self._new() for _ in node.output_tensors]
         self.lines.append(
-            Line(f"{self._path(node.layer)}.run({text}, details=True)", uses, (result,), comment, region="")
+            Line(f"{self._path(node.layer)}._call_module({text}, details=True)", uses, (result,), comment, region="")
         )
         several = len(made) > 1
         for index, (value, mask, tensor) in enumerate(zip(made, masks, node.output_tensors, strict=True)):
@@ -316,8 +324,31 @@ def _argument(texts: list[str], several: bool) -> str:
     return f"[{', '.join(texts)}]" if several else texts[0]
 
 
+def runs_in_mode(node: Node) -> bool:
+    """Whether a call says that all in the layer is in training or not, rather than the layer's own code alone."""
+    return "training" in node.arguments and (
+        "training" not in node.layer._call_parameters or (bool(node.layer._modules) and node.layer._is_users)
+    )
+
+
+def _written(layer: Layer, name: str, value: Any) -> str:
+    """An argument of a call as text, its tensors as `{0}`, `{1}`."""
+    if name == POSITIONAL:
+        return ", ".join(_literal(layer, "by position", item) for item in value)
+    return f"{name}={_literal(layer, name, value)}"
+
+
 def _literal(layer: Layer, name: str, value: Any) -> str:
-    if any(True for _ in tensors_in(value)) or not isinstance(value, (bool, int, float, str, type(None), list, tuple)):
+    if isinstance(value, Slot):
+        return f"{{{value.index}}}"
+    if type(value) is list:
+        return f"[{', '.join(_literal(layer, name, item) for item in value)}]"
+    if type(value) is tuple:
+        return f"({''.join(_literal(layer, name, item) + ', ' for item in value).strip()})"
+    if type(value) is dict:
+        pairs = (f"{_literal(layer, name, key)}: {_literal(layer, name, item)}" for key, item in value.items())
+        return f"{{{{{', '.join(pairs)}}}}}"
+    if not isinstance(value, (bool, int, float, str, type(None))):
         raise TypeError(
             f"Layer {layer.name!r}: the argument {name!r} of its call must be a plain value; found {value!r}."
         )
@@ -329,7 +360,7 @@ def _print(lines: list[Line], parameters: list[int], result: str, results: list[
     last_use: Mapping[int, int] = {
         value: index for index, line in enumerate(lines) for value in (*line.makes, *line.uses)
     } | dict.fromkeys(results, len(lines))
-    used_names = {"torch", "typed"}
+    used_names = {"torch", "typed", "leaves"}
     variables = {value: _unused(_identifier(name), used_names) for value, name in zip(parameters, names, strict=False)}
     for index, value in enumerate(parameters[len(names) :], start=1):
         variables[value] = _unused(f"mask_{index}", used_names)
@@ -337,7 +368,7 @@ def _print(lines: list[Line], parameters: list[int], result: str, results: list[
     text = [f"def forward(self, {', '.join(variables.values())}):"]
     region, indent = "", "    "
     for index, line in enumerate(lines):
-        right = line.text.format(*(variables[value] for value in line.uses))
+        right, comment = (text.format(*(variables[value] for value in line.uses)) for text in (line.text, line.comment))
         ended = [value for value in dict.fromkeys(line.uses) if last_use[value] == index]
         free += [variables[value] for value in ended if value not in parameters[: len(names)]]
         for value in line.makes:
@@ -347,7 +378,7 @@ def _print(lines: list[Line], parameters: list[int], result: str, results: list[
             region, indent = line.region, " " * (8 if line.region else 4)
             if region:
                 text.append(f"    with torch.autocast({variables[parameters[0]]}.device.type, torch.{region}):")
-        text.append(f"{indent}{targets} = {right}" + (f"  # {line.comment}" if line.comment else ""))
+        text.append(f"{indent}{targets} = {right}" + (f"  # {comment}" if comment else ""))
     text.append("    return " + result.format(*(variables[value] for value in results)))
     return "\n".join(text) + "\n"
 

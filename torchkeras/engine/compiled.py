@@ -10,7 +10,7 @@ import numpy as np
 
 from torchkeras import losses as loss_functions, metrics as metric_functions, optimizers
 from torchkeras.engine.graph import Graph
-from torchkeras.engine.measures import LOGITS, Measure, measure, takes_logits
+from torchkeras.engine.measures import LOGITS, Measure, is_collection, measures, takes_logits
 from torchkeras.engine.objectives import Objective, objective
 from torchkeras.engine.symbol import KerasTensor, as_list
 
@@ -54,11 +54,12 @@ def resolve(names: list[str], graph: Graph, options: Mapping[str, Any]) -> list[
             continue
         output = graph.outputs[k]
         prefix = f"{name}_" if len(names) > 1 else ""
-        measures = _unique(
+        found = _unique(
             [
                 Measure(own_name, metric, is_weighted)
                 for is_weighted, of_outputs in zip((False, True), wanted, strict=True)
-                for own_name, metric in (measure(each, loss, output) for each in of_outputs[k])
+                for each in of_outputs[k]
+                for own_name, metric in measures(each, loss, output)
             ],
             prefix,
             {"loss", *(f"{each}_loss" for each in names)},
@@ -66,8 +67,8 @@ def resolve(names: list[str], graph: Graph, options: Mapping[str, Any]) -> list[
         weight = 1.0 if weights[k] is None else weights[k]
         if isinstance(weight, bool) or not isinstance(weight, (int, float, np.number)):
             raise ValueError(f"compile: loss_weights must hold numbers; found {weight!r}.")
-        logits = _logits(graph, output, loss, measures)
-        targets.append(Target(k, name, len(names) > 1, loss, float(weight), measures, modes[k], logits))
+        logits = _logits(graph, output, loss, found)
+        targets.append(Target(k, name, len(names) > 1, loss, float(weight), found, modes[k], logits))
     _check_apart(targets)
     return targets
 
@@ -112,14 +113,8 @@ def _check_apart(targets: list[Target]) -> None:
 def _logits(graph: Graph, output: KerasTensor, loss: Objective, measures: tuple[Measure, ...]) -> str | None:
     """The activation at the output's end, when a step can do without it."""
     layer = output._keras_history.layer
-    activation = layer.ends_in if graph.outputs.count(output) == 1 else None
-    used = any(output in node.input_tensors for node in graph.nodes)
-    if (
-        activation is None
-        or activation not in LOGITS
-        or used
-        or getattr(layer, "activity_regularizer", None) is not None
-    ):
+    activation = layer._facts.ends_in if graph.taken[output] == 1 else None
+    if activation is None or activation not in LOGITS or getattr(layer, "activity_regularizer", None) is not None:
         return None
     needed = (loss.given, *(each.metric for each in measures))
     return activation if all(takes_logits(activation, each) for each in needed) else None
@@ -144,7 +139,12 @@ def for_outputs(option: str, value: Any, names: list[str], share: bool = False) 
 
 
 def metrics_for_outputs(option: str, value: Any, names: list[str]) -> list[list[Any]]:
-    """A list of metrics for each output: one list for all, a list of lists, or a dictionary by output name."""
+    """A list of metrics for each output: one list for all, a list of lists, or a dictionary by output name.
+
+    A collection of torchmetrics stands for a list.
+    """
+    if is_collection(value):
+        value = [value]
     if isinstance(value, Mapping):
         return [as_list(found) for found in for_outputs(option, value, names)]
     if value is not None and not isinstance(value, (list, tuple)):

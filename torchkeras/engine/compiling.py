@@ -11,7 +11,7 @@ from typing import Any
 
 import torch
 
-from torchkeras import config, optimizers
+from torchkeras import optimizers
 from torchkeras.engine.added import add_activity_losses
 from torchkeras.engine.checks import check_count
 from torchkeras.engine.compiled import compile_arguments, reported_names, resolve
@@ -22,7 +22,9 @@ from torchkeras.engine.jit import check as check_jit, learner, runner, scorer, u
 from torchkeras.engine.measures import TorchMetric
 from torchkeras.engine.memory import keep_freed
 from torchkeras.engine.network import Network
+from torchkeras.engine.owner import WeightOwner
 from torchkeras.engine.precision import halves, in_float16
+from torchkeras.engine.reach import check_reach
 from torchkeras.engine.recipe import NO_LOSS, Recipe
 from torchkeras.engine.scaling import LossScale
 from torchkeras.engine.steps import train_step
@@ -48,11 +50,12 @@ class Compiling(Extending, abstract=True):
     _unrolled: Any = None
     _running: Any = None
     _recipe: Recipe | None = None
+    _is_compiled = False
     _placed: list[Any] | None = None
 
     def compile(  # type: ignore[override]  # nn.Module's compile is torch.compile in place; Keras's name goes before
         self,
-        optimizer: Any,
+        optimizer: Any = None,
         loss: Any = None,
         metrics: Any = None,
         loss_weights: Any = None,
@@ -66,7 +69,8 @@ class Compiling(Extending, abstract=True):
     ) -> None:
         """Settle how the model is trained.
 
-        `optimizer`: a name, an object of Keras's or of torch.optim, one of torch's classes, or (class, options).
+        `optimizer`: a name, an object of Keras's or of torch.optim, one of torch's classes, or (class, options); None
+        for a class whose `train_step` has optimizers of its own.
         `loss`: a name, a function (y_true, y_pred), a `Loss`, or a loss of torch. `metrics` (means over samples) and
         `weighted_metrics` (with sample weights): lists of names, functions, `Metric` objects or torchmetrics. For
         several outputs: lists, or dictionaries by output name; the loss minimized is their sum weighted by
@@ -88,14 +92,15 @@ class Compiling(Extending, abstract=True):
         if any(isinstance(tensor, KerasTensor) for tensor in as_list(target_tensors)):
             raise ValueError("compile: target_tensors must be arrays or tensors; found a symbolic tensor.")
         self._recipe = None
-        self.optimizer = optimizers.get(optimizer)
+        by_itself = optimizer is None and own_step(self, "train") is not None
+        self.optimizer = None if by_itself else optimizers.get(optimizer)
         # Not by setattr: torch would make a loss or a metric that is a module a part of the model.
         self.__dict__.update(loss=loss, metrics=metrics or [], loss_weights=loss_weights, on_nonfinite=on_nonfinite)
-        self.__dict__.update(jit_compile=jit_compile, cuda_graph=cuda_graph, _running=None)
+        self.__dict__.update(jit_compile=jit_compile, cuda_graph=cuda_graph, _running=None, _is_compiled=True)
         self.steps_per_execution = steps_per_execution
         self.__dict__.update(weighted_metrics=weighted_metrics, target_tensors=target_tensors)
         self.sample_weight_mode = sample_weight_mode
-        if self._graph is not None:
+        if self._is_connected:
             self._settle()
 
     def _settle(self) -> None:
@@ -108,12 +113,14 @@ class Compiling(Extending, abstract=True):
             raise ValueError(f"compile: add_metric has the name {repeated[0]!r}, which another reported number has.")
         variables = self.trainable_weights
         parameters = [tensor for variable in variables for tensor in variable.tensors]
-        self.optimizer.bind(
-            parameters,
-            [variable.arrangement for variable in variables],
-            layers=[variable.layer.name for variable in variables],
-            names=[variable.name for variable in variables],
-        )
+        if self.optimizer is not None:
+            check_reach(self, parameters, [target.objective.given for target in targets])
+            self.optimizer.bind(
+                parameters,
+                [variable.arrangement for variable in variables],
+                layers=[variable.layer.name for variable in variables],
+                names=[variable.name for variable in variables],
+            )
         owns_loss = type(self).compute_loss is not Extending.compute_loss
         owns_step = own_step(self, "train") is not None
         if owns_step and (self.jit_compile not in (False, "auto") or self.cuda_graph is True):
@@ -133,13 +140,14 @@ class Compiling(Extending, abstract=True):
                         f"compile: on_nonfinite={self.on_nonfinite!r} cannot take back what {measure.name!r}, a metric "
                         "in the manner of torchmetrics, has counted; use a metric of torchkeras.metrics."
                     )
+        trains = getattr(self.optimizer, "trains", None)
         self._recipe = Recipe(
             network,
             targets,
             self.optimizer,
             parameters,
             [variable for variable in self.weights if variable.regularizer is not None],
-            [variable for variable in variables if variable.constraint is not None],
+            [v for v in variables if v.constraint is not None and (trains is None or trains(v.tensors))],
             any(tensor._keras_mask is not None for tensor in self.outputs) or _regularizes_activity(network),
             len(self._added_losses),
             list(self._added_metrics),
@@ -187,12 +195,17 @@ class Compiling(Extending, abstract=True):
 
     @property
     def metrics_names(self) -> list[str]:
-        """The names of the numbers that `evaluate` and `train_on_batch` return, in their order."""
+        """The names of the numbers that `evaluate` and `train_on_batch` return, in their order.
+
+        None are known, and the list is empty, before the model is compiled and built.
+        """
+        if self.optimizer is None or not self._is_connected:
+            return []
         recipe = self._ready()
         return reported_names(list(recipe.targets)) + list(recipe.added_metrics)
 
     def _compiled(self) -> None:
-        if self.optimizer is None:
+        if not self._is_compiled:
             raise RuntimeError(
                 f"You must compile the model {self.name!r} before training or testing: "
                 "`model.compile(optimizer, loss)`."
@@ -204,11 +217,6 @@ class Compiling(Extending, abstract=True):
             self._settle()
         assert self._recipe is not None
         return self._recipe
-
-    @property
-    def _device(self) -> torch.device:
-        """Where the weights are; the default device for a model without any."""
-        return next((t.device for t in (*self.parameters(), *self.buffers())), config.device())
 
     def _step(self, kind: str) -> Any:
         recipe, own = self._ready(), own_step(self, kind)
@@ -230,7 +238,7 @@ class Compiling(Extending, abstract=True):
     def _in_one_graph(self) -> Running | None:
         """What predicts by a graph, where `compile` was told so; the modules are looked at anew."""
         if self._running is None:
-            self.__dict__["_running"] = runner(self, self.jit_compile, self.cuda_graph)
+            self.__dict__["_running"] = runner(self._computing, self.jit_compile, self.cuda_graph)
         if self._running is not None:
             self._running.direct.renew()
         return self._running
@@ -255,19 +263,25 @@ class Compiling(Extending, abstract=True):
 
     @contextmanager
     def _collected(self, recipe: Recipe) -> Iterator[None]:
-        """Gradients for the weights that trained when the model was compiled, whatever `trainable` says since."""
+        """Gradients for the weights that trained when the model was compiled, whatever `trainable` says since.
+
+        A parameter that `requires_grad_(False)` froze since then stays frozen.
+        """
         placed = [(parameter.device, parameter.dtype) for parameter in recipe.parameters]
         if placed != self._placed:  # the model was moved: its optimizer state follows
-            recipe.optimizer.bind(recipe.parameters)
+            if recipe.optimizer is not None:
+                recipe.optimizer.bind(recipe.parameters)
             self._placed = placed
         now = {id(tensor) for variable in self.trainable_weights for tensor in variable.tensors}
-        if now != {id(parameter) for parameter in recipe.parameters}:
+        owners = (module for module in self.modules() if isinstance(module, WeightOwner))
+        held = {id(tensor) for owner in owners for tensor in owner._held_tensors()}
+        if now != {id(each) for each in recipe.parameters if each.requires_grad or id(each) in held}:
             warnings.warn(
                 "Discrepancy between trainable weights and collected trainable weights, did you set "
                 "`model.trainable` without calling `model.compile` after?",
                 stacklevel=3,
             )
-        frozen = [parameter for parameter in recipe.parameters if not parameter.requires_grad]
+        frozen = [each for each in recipe.parameters if not each.requires_grad and id(each) in held]
         for parameter in frozen:
             parameter.requires_grad_(True)
         try:
@@ -298,7 +312,8 @@ class Changing:
 
     def trained(self) -> dict[Any, torch.Tensor]:
         recipe = self._model._ready()
-        return {id(tensor): tensor for tensor in (*recipe.parameters, *recipe.optimizer.tensors())}
+        state = () if recipe.optimizer is None else recipe.optimizer.tensors()
+        return {id(tensor): tensor for tensor in (*recipe.parameters, *state)}
 
     def counted(self) -> dict[Any, torch.Tensor]:
         kept = [tensor for metric in self._model._ready().kept.values() for tensor in metric.variables]
@@ -307,7 +322,8 @@ class Changing:
 
     def forget(self, known: set[Any]) -> None:
         recipe = self._model._ready()
-        recipe.optimizer.forget(known)
+        if recipe.optimizer is not None:
+            recipe.optimizer.forget(known)
         for metric in recipe.kept.values():
             if not known.issuperset(map(id, metric.variables)):
                 metric.reset_state()

@@ -16,12 +16,16 @@ ORDERS = ("sequential", "shuffled", "batch")
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """What one step takes: a tensor for each input and target, weights for each target (None for all ones)."""
+    """What one step takes: a tensor for each input and target, weights for each target (None for all ones).
+
+    `raw`: for a step of the user's own the batch as its loader made it, in place of all these.
+    """
 
     inputs: list[Tensor]
     targets: list[Tensor]
     weights: list[Tensor | None]
     size: int
+    raw: Any = None
 
 
 class ArrayData:

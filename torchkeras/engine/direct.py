@@ -2,12 +2,12 @@
 
 Each call of an `nn.Module` looks whether a hook wants to see it, which for a small layer costs more than its kernel.
 `Direct` looks at all hooks of a network at once. While there are none, the generated function runs over stand-ins of
-the layers, whose `run` is the layer's `forward` itself (`Layer.direct`).
+the layers, which call the layer's `forward` itself (`Facts.direct`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import torch
@@ -15,7 +15,7 @@ from torch import nn
 from torch.nn.modules.module import _has_any_global_hook as has_any_global_hook
 
 from torchkeras.engine.layer import Layer
-from torchkeras.engine.shapes import said_with_forward
+from torchkeras.engine.modes import in_mode
 
 HOOKS = ("_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_pre_hooks")
 
@@ -35,7 +35,7 @@ class Direct:
         modules = list(self._network.modules())
         self._hooks = [getattr(module, name) for module in modules for name in HOOKS]
         self._replaced = any("forward" in vars(m) or m._compiled_call_impl is not None for m in modules)
-        self.unobserved = direct(self._computing())  # as `run`, for a caller that knows of no observer
+        self.unobserved = self._computing()._facts.direct()  # as `run`, for a caller that knows of no observer
 
     def _computing(self) -> Layer:
         """What computes while nothing observes."""
@@ -46,24 +46,31 @@ class Direct:
         return self._replaced or any(self._hooks) or bool(has_any_global_hook())
 
     def run(self, inputs: Any, **options: Any) -> Any:
-        """What `network.run` gives."""
-        return (self._network.run if self.observed() else self.unobserved)(inputs, **options)
+        """What a module call of the network gives."""
+        return (self._network._call_module if self.observed() else self.unobserved)(inputs, **options)
 
 
 class StandIn:
     """What a generated function asks of a layer."""
 
     def __init__(self, layer: Layer):
-        self.run = direct(layer)
-        self.overwrite = (layer.in_place() if said_with_forward(layer, "in_place") else None) or self.run
-        early = layer.before_relu() if said_with_forward(layer, "before_relu") else None
-        self.unrectified, self.leaves_relu = early or self.run, early is not None
-        self.logits, self.compute_mask = layer.logits, layer.compute_mask
+        facts = layer._facts
+        self._layer, self._call_module = layer, facts.direct()
+        self._call_overwriting = facts.in_place() or self._call_module
+        early = facts.before_relu()
+        self._call_unrectified, self._leaves_relu = early or self._call_module, early is not None
+        self._call_logits, self.compute_mask = facts.logits, layer.compute_mask
         self.activity_regularizer = getattr(layer, "activity_regularizer", None)
 
-    def rectified(self, maker: StandIn, inputs: Any) -> Any:
-        """What `run` gives of what `maker` would give, had it not left its relu to be done here."""
-        return torch.relu_(self.run(inputs)) if maker.leaves_relu else self.run(inputs)
+    def _call_in_mode(self, training: bool, *args: Any, **kwargs: Any) -> Any:
+        """As `_call_module`, with the layer and all inside in training mode or not."""
+        with in_mode(self._layer, training):
+            return self._call_module(*args, **kwargs)
+
+    def _call_rectified(self, maker: StandIn, inputs: Any) -> Any:
+        """As `_call_module`, of what `maker` would give, had it not left its relu to be done here."""
+        outputs = self._call_module(inputs)
+        return torch.relu_(outputs) if maker._leaves_relu else outputs
 
 
 class StandIns:
@@ -72,11 +79,6 @@ class StandIns:
     def __init__(self, modules: Mapping[str, Any]):
         found = {key: StandIn(module) for key, module in modules.items() if isinstance(module, Layer)}
         self.__dict__.update(found, _modules=found)
-
-
-def direct(layer: Layer) -> Callable[..., Any]:
-    """A layer's `direct()`, or its `forward` where that is another one than `direct` speaks of."""
-    return layer.direct() if said_with_forward(layer, "direct") else layer.forward
 
 
 def has_hooks(module: nn.Module) -> bool:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -13,19 +14,28 @@ from torchkeras.engine import graph, scoring, steps
 from torchkeras.engine.added import ADDED, losses_of_call
 from torchkeras.engine.compiled import Target
 from torchkeras.engine.data import Batch
+from torchkeras.engine.facts import Facts
 from torchkeras.engine.network import Network
 from torchkeras.engine.precision import widened
+from torchkeras.engine.raw import unpack_x_y_sample_weight
 from torchkeras.engine.recipe import NO_LOSS, Recipe, Values
+from torchkeras.engine.subclassed import Subclassed
 from torchkeras.engine.symbol import KerasTensor, as_list, unpacked
 
 
-class Extending(Network, abstract=True):
+class Extending(Subclassed, abstract=True):
     """The part of a model that users extend: `add_loss`, `add_metric`; `train_step` and the like, to be overridden."""
 
     _added_losses: tuple[KerasTensor, ...] = ()
     _added_metrics: Mapping[str, KerasTensor] = {}
     _losses_of_step: Sequence[torch.Tensor] = ()  # what the built-in step's pass added, while `compute_loss` is asked
     _marks_masks = False  # whether outputs of a call by hand carry their masks, for `compute_loss`
+
+    _checked = False  # whether a step of the user's own is under way whose data was checked before
+
+    _intake: Callable[[], Any]  # of `Trainer`: what checks data
+
+    _device: torch.device  # where the weights are
 
     def _ready(self) -> Recipe:
         raise NotImplementedError
@@ -94,7 +104,7 @@ class Extending(Network, abstract=True):
                     "inside it would be lost: add it to the outer model, computed from its own tensors."
                 )
         if not (self._added_losses or self._added_metrics):
-            return self
+            return self._computing
         network = Network(name=self.name)
         network._take(self._with_added())
         return network
@@ -137,28 +147,55 @@ class Extending(Network, abstract=True):
     # --- steps of one's own ------------------------------------------------------------------------------------------
 
     def train_step(self, data: Any) -> Mapping[str, Any]:
-        """One step of training on a batch `(x, y, sample_weight)`; returns the numbers to report by name.
+        """One step of training on a batch; returns the numbers to report by name.
 
-        Override it for a step of your own: compute a loss with `self(x)` and `self.compute_loss(...)`, then call
-        `self.minimize(loss)`. Numbers that you return are averaged over the epoch, weighted by batch size. The metrics
-        of `compile` come by `self.compute_metrics(...)`; one with state is reported if its name is among what you
-        return.
+        Override it for a step of your own. `data`: of arrays `(x, y, sample_weight)`, checked, with None for weights
+        that are not there; of a DataLoader, Dataset, generator or Sequence the batch as that made it, of any form, on
+        the model's device. `unpack_x_y_sample_weight(data)` gives x, y and weight of either. Compute a loss with
+        `self(x)` and `self.compute_loss(...)`, then call `self.minimize(loss)`, or `loss.backward()` and
+        `self.optimizer.step()`. Numbers that you return are averaged over the epoch, weighted by batch size. The
+        metrics of `compile` come by `self.compute_metrics(...)`; one with state is reported if its name is among what
+        you return.
         """
-        return {**steps.train_step(self._ready(), _batch(data)), **self._counted()}
+        return {**steps.train_step(self._ready(), self._batch(data)), **self._counted()}
 
     def test_step(self, data: Any) -> Mapping[str, Any]:
         """The same for an evaluation, without an update."""
         with torch.no_grad():
-            return {**steps.test_step(self._ready(), _batch(data)), **self._counted()}
+            return {**steps.test_step(self._ready(), self._batch(data)), **self._counted()}
+
+    def _batch(self, data: Any) -> Batch:
+        """What a step is given, for the built-in one: checked, unless it was."""
+        x, y, weight = unpack_x_y_sample_weight(data)
+        if not self._checked:
+            return self._intake().batch(x, y, weight)
+        inputs, targets = as_list(x), [] if y is None else as_list(y)
+        weights: list[Any] = [None] * len(targets) if weight is None else as_list(weight)
+        return Batch(inputs, targets, weights, len(inputs[0]))
 
     def _counted(self) -> dict[str, torch.Tensor]:
         """What the metrics with a state have counted so far."""
         return {name: metric.result() for name, metric in self._ready().kept.items()}
 
     def predict_step(self, data: Any) -> Any:
-        """The outputs for a batch `(x,)`."""
+        """The outputs for a batch; overridden, `data` is `(x,)` of arrays, or a batch as its loader made it."""
         with torch.no_grad():
-            return unpacked(steps.predict_step(self, as_list(data[0] if isinstance(data, tuple) else data)))
+            inputs = as_list(unpack_x_y_sample_weight(data)[0])
+            return unpacked(steps.predict_step(self._computing._call_module, inputs))
+
+    @contextmanager
+    def _stepping(self, batch: Batch) -> Iterator[None]:
+        """A step of the user's own is under way on this batch: gradients made by hand reach the optimizer by us."""
+        recipe = self._ready()
+        if recipe.optimizer is not None:
+            recipe.optimizer.in_step = lambda gradients: steps.update_by_hand(recipe, gradients, batch.size)
+        self.__dict__["_checked"] = batch.raw is None
+        try:
+            yield
+        finally:
+            self.__dict__["_checked"] = False
+            if recipe.optimizer is not None:
+                recipe.optimizer.in_step = None
 
     def compute_loss(self, x: Any = None, y: Any = None, y_pred: Any = None, sample_weight: Any = None) -> torch.Tensor:
         """The loss that `compile` settled, of outputs that the model gave: each output's, weighted, and all penalties.
@@ -179,11 +216,13 @@ class Extending(Network, abstract=True):
         """What the user's `compute_loss` makes of a step's pass. Raises TypeError when it gives no scalar tensor."""
         mark_masks(outputs, masks)
         x, y, weight = _data(batch)
-        self.__dict__["_losses_of_step"] = added
+        before = self._checked
+        self.__dict__["_losses_of_step"], self.__dict__["_checked"] = added, True
         try:
             loss = self.compute_loss(x, y, unpacked(outputs), weight)
         finally:
             del self.__dict__["_losses_of_step"]
+            self.__dict__["_checked"] = before
         if not isinstance(loss, torch.Tensor) or loss.dim():
             found = f"a tensor of shape {tuple(loss.shape)}" if isinstance(loss, torch.Tensor) else type(loss).__name__
             raise TypeError(f"{type(self).__name__}.compute_loss must return a scalar tensor; found {found}.")
@@ -197,8 +236,9 @@ class Extending(Network, abstract=True):
         mark_masks(as_list(outputs), masks)
         return outputs
 
-    def direct(self) -> Callable[..., Any]:
-        return self.forward if self._marks_masks else super().direct()
+    class _Facts(Facts):
+        def direct(self) -> Callable[..., Any]:
+            return self.layer.forward if self.layer._marks_masks else super().direct()
 
     def compute_metrics(
         self, x: Any = None, y: Any = None, y_pred: Any = None, sample_weight: Any = None
@@ -217,7 +257,7 @@ class Extending(Network, abstract=True):
     def _paired(self, method: str, y: Any, y_pred: Any, sample_weight: Any) -> list[tuple[Target, Any, Any, Any]]:
         """Each target of `compile` with what is true, predicted, and its weights; ValueError for another number."""
         targets, outputs = self._ready().targets, [] if y_pred is None else list(as_list(y_pred))
-        true = [] if y is None else as_list(y)
+        true = ([] if y is None else as_list(y)) if self._checked or not targets else self._intake().true(y)
         weights = [None] * len(targets) if sample_weight is None else as_list(sample_weight)
         for name, found, wanted in (
             ("y_pred", outputs, len(self.outputs)),
@@ -233,8 +273,14 @@ class Extending(Network, abstract=True):
     def minimize(self, loss: torch.Tensor, samples: int = 1) -> None:
         """One update of the trainable weights against a loss: gradients, clipping, optimizer, constraints.
 
-        `samples`: of the batch, which weigh it where gradients of several batches are accumulated.
+        `samples`: of the batch, which weigh it where gradients of several batches are accumulated. Raises RuntimeError
+        for a model that was compiled without an optimizer.
         """
+        if self._ready().optimizer is None:
+            raise RuntimeError(
+                f"{type(self).__name__}.minimize: the model was compiled without an optimizer: give compile one, or "
+                "take the step with an optimizer of your own."
+            )
         steps.minimize(self._ready(), loss, samples)
 
 
@@ -245,8 +291,8 @@ def own_step(network: Extending, kind: str) -> Any:
     step = getattr(network, f"{kind}_step")
 
     def run(batch: Batch) -> Values:
-        with torch.set_grad_enabled(kind == "train"), ADDED.one_pass():
-            found = step(_data(batch))
+        with torch.set_grad_enabled(kind == "train"), ADDED.one_pass(), network._stepping(batch):
+            found = step(_data(batch) if batch.raw is None else batch.raw)
         if not isinstance(found, Mapping) or not found:
             what = "an empty one" if isinstance(found, Mapping) else type(found).__name__
             raise TypeError(
@@ -259,7 +305,7 @@ def own_step(network: Extending, kind: str) -> Any:
                     f"{type(network).__name__}.{kind}_step must return numbers; {name!r} has the shape "
                     f"{tuple(value.shape)}."
                 )
-        device = batch.inputs[0].device
+        device = network._device
         return {name: value if value.device == device else value.to(device) for name, value in values.items()}
 
     return run
@@ -276,10 +322,3 @@ def _data(batch: Batch) -> Any:
     """(x, y, sample_weight) of a batch, a single tensor for one input or target."""
     weights = None if all(weight is None for weight in batch.weights) else unpacked(batch.weights)
     return unpacked(batch.inputs), unpacked(batch.targets) if batch.targets else None, weights
-
-
-def _batch(data: Any) -> Batch:
-    x, y, weight = (*data, None, None)[:3] if isinstance(data, tuple) else (data, None, None)
-    inputs, targets = as_list(x), [] if y is None else as_list(y)
-    weights: list[Any] = [None] * len(targets) if weight is None else as_list(weight)
-    return Batch(inputs, targets, weights, len(inputs[0]))

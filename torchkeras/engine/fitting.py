@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 import torch
 
-from torchkeras.callbacks.base import CallbackList, Logs
+from torchkeras.callbacks.base import CallbackList
+from torchkeras.callbacks.logs import Logs
 from torchkeras.engine.data import Batch
 from torchkeras.engine.gathered import Gathered
 from torchkeras.engine.guard import Guard
@@ -93,7 +94,9 @@ def _end_epoch(network: Any, run: Run, plan: Plan, hooks: CallbackList) -> None:
     recipe = run.recipe
     if not look_at(recipe, network, f"epoch {run.epoch + 1}, batch {{}}"):
         with torch.no_grad():
-            if recipe.parameters and recipe.optimizer.flush():  # gradients that wait for more batches
+            if (
+                recipe.parameters and recipe.optimizer is not None and recipe.optimizer.flush()
+            ):  # gradients that wait for more batches
                 constrain(recipe)
     numbers = ordered(run.sums.means(), plan.names)  # before the validation, which counts with the same metrics
     validated = plan.validate(hooks, run) if plan.validate is not None and plan.due(run.epoch) else None
@@ -157,7 +160,7 @@ def predict(step: Any, source: Source, hooks: CallbackList, together: int = 1) -
     executions = Executions(hooks, "predict", together)
     for index, batch in enumerate(source.batches("sequential")):
         executions.begin(index, batch.size)
-        outputs = as_list(step(batch.inputs))
+        outputs = as_list(step(batch.inputs if batch.raw is None else batch))
         gathered = gathered or [Gathered(source.samples) for _ in outputs]
         for each, output in zip(gathered, outputs, strict=True):
             each.add(output, batch.size)

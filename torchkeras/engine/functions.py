@@ -5,7 +5,6 @@ Arguments are by position. An `axis` is an integer, several, or None for all; `k
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -132,7 +131,6 @@ BY_AXES: Mapping[str, Callable[..., Any]] = {
     "concatenate": lambda tensors, axis=-1: torch.cat(tensors, axis),
     "cumsum": lambda x, axis: x.cumsum(axis),
     "einsum": torch.einsum,
-    "eq": operator.eq,
     "expand_dims": lambda x, axis: x.unsqueeze(axis),
     "flip": lambda x, axis=None: x.flip(_axes(x, axis)),
     "log_softmax": activations.log_softmax,
@@ -143,7 +141,6 @@ BY_AXES: Mapping[str, Callable[..., Any]] = {
     "mean": _mean,
     "minimum": _pair(torch.minimum),
     "multiply_matrices": _matmul,
-    "ne": operator.ne,
     "norm": _norm,
     "pad": _pad,
     "prod": _each(torch.prod),

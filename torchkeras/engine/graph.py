@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from torchkeras.engine.symbol import History, KerasTensor, Node, node_of, unpacked
+from torchkeras.engine.structure import put_together, taken_apart
+from torchkeras.engine.symbol import History, KerasTensor, Node, node_of
 
 if TYPE_CHECKING:
     from torchkeras.engine.layer import Layer
@@ -160,15 +161,12 @@ def edges(graph: Graph) -> dict[str, Any]:
     def place(tensor: KerasTensor) -> tuple[int, int, int]:
         return (*call[node_of(tensor)], tensor._keras_history.tensor_index)
 
-    def several(value: Any) -> bool:
-        return isinstance(value, (list, tuple))
-
     calls = [
         {
             "layer": call[node][0],
             "call": call[node][1],
             "inputs": [place(tensor) for tensor in node.input_tensors],
-            "several": (several(node.inputs), several(node.outputs)),
+            "forms": (taken_apart(node.inputs)[0], taken_apart(node.outputs)[0]),
             "arguments": dict(node.arguments),
             "outputs": [
                 (t.shape, t.dtype, t.name, None if t._keras_mask is None else t._keras_mask.shape)
@@ -212,13 +210,8 @@ def rebuild(layers: list[Layer], plain: Mapping[str, Any]) -> Graph:
             made[call["layer"], call["call"], index] = tensor
             outputs.append(tensor)
         inputs = [made[place] for place in call["inputs"]]
-        several_in, several_out = call["several"]
-        node = Node(
-            layer,
-            inputs if several_in else unpacked(inputs),
-            outputs if several_out else unpacked(outputs),
-            call["arguments"],
-        )
+        form_in, form_out = call["forms"]
+        node = Node(layer, put_together(form_in, inputs), put_together(form_out, outputs), call["arguments"])
         nodes[call["layer"], call["call"]] = node
     for (number, _), node in sorted(nodes.items(), key=lambda item: item[0]):
         layers[number]._attach(node)

@@ -104,15 +104,16 @@ class Guard:
         return {name: value.where(self._counts, 0) for name, value in values.items()}
 
     def judged(
-        self, loss: Tensor, gradients: Sequence[Tensor | None], samples: float, optimizer: Any
+        self, loss: Tensor | None, gradients: Sequence[Tensor | None], samples: float, optimizer: Any
     ) -> tuple[Sequence[Tensor | None], Any]:
         """What the optimizer may take of the gradients of a batch of so many samples, and how many samples they are of.
 
-        They are as given, unless the optimizer accumulates: then zeros, of no samples, for a bad batch.
+        They are as given, unless the optimizer accumulates: then zeros, of no samples, for a bad batch. `loss`: None
+        where the gradients were made by hand.
         """
         if not self._active:
             return gradients, samples
-        self._finite = self._finite & _finite([loss, *(gradient for gradient in gradients if gradient is not None)])
+        self._finite = self._finite & _finite([each for each in (loss, *gradients) if each is not None])
         good = self._finite if self.policy == "skip" else self._finite & self._good
         self._update = good
         if not getattr(optimizer, "gradient_accumulation_steps", None):

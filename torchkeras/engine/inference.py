@@ -1,7 +1,7 @@
 """Networks as they compute when nothing is trained any more: a normalization is part of the layer before it.
 
 In evaluation batch normalization is a product and a sum for each channel, `scale * y + shift`, and so is the end of a
-convolution or Dense, `y = x @ kernel + bias` (`Layer._affine`, `Layer._product`). Both in one are the same layer with
+convolution or Dense, `y = x @ kernel + bias` (`Facts.affine`, `Facts.product`). Both in one are the same layer with
 the kernel `kernel * scale` and the bias `bias * scale + shift`.
 """
 
@@ -19,10 +19,10 @@ from torch import Tensor, nn
 from torchkeras.activations import linear
 from torchkeras.engine import graph
 from torchkeras.engine.direct import Direct, has_hooks
-from torchkeras.engine.layer import OWN_PACKAGE, Layer
+from torchkeras.engine.facts import OWN_PACKAGE, is_own
+from torchkeras.engine.layer import Layer
 from torchkeras.engine.network import Network
 from torchkeras.engine.precision import is_mixed
-from torchkeras.engine.shapes import said_with_forward
 from torchkeras.engine.symbol import Node
 
 # Where a kernel has its axis of outputs. These classes alone: what parametrizes or quantizes a module makes it another.
@@ -83,7 +83,8 @@ def merged(network: Network, samples: float = inf) -> Network:
     for fold in folds(network, samples):
         instead[fold.layer], instead[fold.norm] = fold.both, NOTHING
     for layer in network.layers:
-        if isinstance(layer, Network) and (inner := merged(layer, samples)) is not layer:
+        follows = isinstance(layer, Network) and not _has_own_mode(network, layer)
+        if follows and (inner := merged(layer, samples)) is not layer:
             instead[layer] = inner
     if not instead:
         return network
@@ -104,13 +105,20 @@ def frozen(network: Network, copied: dict[int, Any] | None = None) -> Network:
     layers = network._graphed.layers
     both = {layer: fold.both for fold in found for layer in (fold.layer, fold.norm)}
     copies = [
-        frozen(layer, copied) if isinstance(layer, Network) else copy.deepcopy(both.get(layer, layer), copied)
+        frozen(layer, copied)
+        if isinstance(layer, Network) and not _has_own_mode(network, layer)
+        else copy.deepcopy(both.get(layer, layer), copied)
         for layer in layers
     ]
     gaps = {layers.index(fold.norm): layers.index(fold.layer) for fold in found}
     made = Network(name=network.name)
     made._take(graph.rebuild(copies, graph.bridged(graph.edges(network._graphed), gaps)))  # type: ignore[arg-type]
     return made.eval().requires_grad_(False)
+
+
+def _has_own_mode(network: Network, layer: Layer) -> bool:
+    """Whether some call of a layer says by itself whether it is in training."""
+    return any("training" in node.arguments for node in network._graphed.nodes_of(layer))
 
 
 def folds(network: Network, samples: float = inf) -> list[Fold]:
@@ -134,9 +142,9 @@ def _can_join(before: Node, node: Node) -> bool:
     layer: Any = before.layer
     norm, (tensor,) = node.layer, node.input_tensors
     return (
-        _says(norm, "_affine")
-        and _says(layer, "_product")
-        and type(layer._modules.get(layer._product)) in OUTPUT_AXES
+        _says(norm, "affine")
+        and _says(layer, "product")
+        and type(layer._modules.get(layer._facts.product)) in OUTPUT_AXES
         and layer.activation is linear
         and not (is_mixed(layer) or is_mixed(norm))  # whose kernels are cast to less range
         and layer.activity_regularizer is None
@@ -149,16 +157,17 @@ def _can_join(before: Node, node: Node) -> bool:
 def _fold(before: Node, node: Node, values: float) -> Fold | None:
     """The two calls as one; None for a kernel of more than so many values, and where their tensors do not fit."""
     layer: Any = before.layer
-    module, (tensor,) = layer._modules[layer._product], node.input_tensors
+    product = layer._facts.product
+    module, (tensor,) = layer._modules[product], node.input_tensors
     if module.weight.numel() > values:  # as the values that are normalized, each is read and written once
         return None
-    affine = node.layer._affine()
-    if affine is None or not _fits(affine, module, getattr(layer, "channel_axis", -1), tensor.ndim):
+    affine = node.layer._facts.affine()
+    if affine is None or not _fits(affine, module, getattr(layer, "_axis_of_channels", -1), tensor.ndim):
         return None
     scaled = _scaled(module, *affine[1:])
     if module.weight.dtype is torch.float16 and not all(each.isfinite().all() for each in scaled.parameters()):
         return None  # outputs may well be in its range where a kernel so scaled is not
-    inside = {**layer._modules, layer._product: scaled}
+    inside = {**layer._modules, product: scaled}
     return Fold(layer, node.layer, _like(layer, _modules=inside, use_bias=True))
 
 
@@ -189,12 +198,12 @@ def _like(module: Kind, **changed: Any) -> Kind:
 
 def _is_its_graph(network: Network) -> bool:
     """Whether a network computes what its graph says, and nothing else."""
-    return said_with_forward(network, "direct") and not has_hooks(network)
+    return network._facts.says("direct") and not has_hooks(network)
 
 
 def _says(layer: Layer, name: str) -> bool:
     """Whether a layer of this package says `name` of its `forward`: a class of the user's may override parts of it."""
-    return type(layer).__module__.partition(".")[0] == OWN_PACKAGE and said_with_forward(layer, name)
+    return is_own(type(layer)) and layer._facts.says(name)
 
 
 def keeps_no_tensor(run: Direct) -> bool:

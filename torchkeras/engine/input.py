@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from torchkeras import config
+from torchkeras.engine.facts import Facts
 from torchkeras.engine.layer import Layer
 from torchkeras.engine.naming import unique_name
 from torchkeras.engine.options import is_integer
@@ -20,7 +21,8 @@ class InputLayer(Layer):
     both are given, and for `sparse` or `input_tensor`, which torchkeras does not have.
     """
 
-    casts = False
+    class _Facts(Facts):
+        casts = False
 
     @old_names("InputLayer")
     def __init__(

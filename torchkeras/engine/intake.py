@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,11 +10,12 @@ import torch
 from torch import Tensor
 
 from torchkeras.engine import checks, weighting
+from torchkeras.engine.call_forms import flat, float_type, type_of
 from torchkeras.engine.compiled import Target
 from torchkeras.engine.data import Batch
 from torchkeras.engine.network import Network
 from torchkeras.engine.objectives import AS_GIVEN, CLASSES, SOME_CLASSES
-from torchkeras.engine.symbol import KerasTensor
+from torchkeras.engine.raw import mapped, samples_in
 
 Checked = tuple[list[Tensor], list[Tensor], list[Tensor | None]]
 
@@ -37,11 +38,21 @@ class Intake:
     def inputs(self, x: Any) -> list[Tensor]:
         """Checked inputs; a model without a graph yet is built for them. Raises what `checks` raises."""
         network = self.network
-        if network._graph is None:
-            (first,) = checks.standardize(x, ["input"])
-            network.build((None, *first.shape[1:]))
+        x = self._connected(x)
         shapes, types = zip(*((tensor.shape, type_of(network, tensor)) for tensor in network.inputs), strict=True)
         return checks.standardize(x, network.input_names, shapes, types, "input")
+
+    def _connected(self, x: Any) -> Any:
+        """The inputs as a list where the model has them in a form of its own; the model is built if it is not yet."""
+        network: Any = self.network
+        if not network._is_connected and network._has_own_code:
+            network._connect_to(x if isinstance(x, (list, tuple, Mapping)) else checks.standardize(x, ["input"])[0])
+        elif not network._is_connected:
+            (first,) = checks.standardize(x, ["input"])
+            network.build((None, *first.shape[1:]))
+        form = network._input_form
+        by_name = form is None or (isinstance(x, Mapping) and set(x) == set(network.input_names))
+        return x if by_name else flat(form, x, f"{describe(network)}: x")
 
     def arrays(self, x: Any, y: Any = None, sample_weight: Any = None, streamed: bool = False) -> Checked:
         """Checked inputs, targets and weights. Raises what `checks` and `weighting` raise.
@@ -52,6 +63,18 @@ class Intake:
         if self.targets is None:
             checks.check_lengths(inputs, [])
             return inputs, [], []
+        true, names, modes = self._true(y, streamed)
+        weights = weighting.standardize_weights(true, names, sample_weight, self.class_weight, modes)
+        checks.check_lengths(inputs, true, weights)
+        return inputs, true, weights
+
+    def true(self, y: Any) -> list[Tensor]:
+        """Checked targets of one batch, as `arrays` has them."""
+        return self._true(y, streamed=True)[0]
+
+    def _true(self, y: Any, streamed: bool) -> tuple[list[Tensor], list[str], list[str | None]]:
+        """Checked targets, their names, and how their samples are weighted."""
+        assert self.targets is not None
         targets = self.targets()
         names = [target.name for target in targets]
         kinds = [target.objective.target_kind for target in targets]
@@ -62,6 +85,9 @@ class Intake:
             for tensor, kind in zip(outputs, kinds, strict=True)
         ]
         y = self.default_targets if y is None else y
+        form = self.network._output_form
+        if form is not None and y is not None and not (isinstance(y, Mapping) and set(y) <= set(names)):
+            y = flat(form, y, f"{describe(self.network)}: y")
         if not targets and self.free:
             count = 0 if y is None else len(y) if isinstance(y, (list, tuple)) else 1
             names, kinds = [f"y{k}" for k in range(count)], [AS_GIVEN] * count
@@ -69,10 +95,7 @@ class Intake:
         true = checks.standardize_targets(y, names, shapes, kinds, types)
         if not streamed or all(target.device.type == "cpu" for target in true):
             checks.check_labels(true, names, shapes, kinds)
-        modes = [target.weight_mode for target in targets] or [None] * len(names)
-        weights = weighting.standardize_weights(true, names, sample_weight, self.class_weight, modes)
-        checks.check_lengths(inputs, true, weights)
-        return inputs, true, weights
+        return true, names, [target.weight_mode for target in targets] or [None] * len(names)
 
     def batch(self, x: Any, y: Any = None, sample_weight: Any = None) -> Batch:
         """The same for one streamed batch, where it lies."""
@@ -82,23 +105,18 @@ class Intake:
             checks.check_batches(describe(self.network), fixed, False, size, size, "a batch")
         return Batch(inputs, targets, weights, size)
 
+    def raw(self, item: Any) -> Batch:
+        """An item of a loader as it is, for a step of the user's own; NumPy's arrays become tensors."""
+        item = mapped(item, lambda tensor: tensor, None)
+        return Batch([], [], [], samples_in(item), item)
+
 
 def fixed_batch_size(network: Network) -> int | None:
     """The batch size that some input of a model has fixed; None for a model without a graph."""
-    shapes = [] if network._graph is None else [tensor.shape for tensor in network.inputs]
+    shapes = [] if not network._is_connected else [tensor.shape for tensor in network.inputs]
     return next((shape[0] for shape in shapes if shape[0] is not None), None)
 
 
 def describe(network: Network) -> str:
     """Class and name of a model, for messages."""
     return f"{type(network).__name__} {network.name!r}"
-
-
-def type_of(network: Network, tensor: KerasTensor) -> torch.dtype:
-    """The type a symbolic tensor has now, which is another after `model.half()` or `model.double()`."""
-    return float_type(network, tensor.dtype) if tensor.dtype.is_floating_point else tensor.dtype
-
-
-def float_type(network: Network, otherwise: torch.dtype) -> torch.dtype:
-    """The type of a model's weights, `otherwise` for a model without any."""
-    return next((p.dtype for p in network.parameters() if p.is_floating_point()), otherwise)

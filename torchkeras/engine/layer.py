@@ -1,17 +1,18 @@
 """`Layer`: an `nn.Module` that owns its weights from its first call on.
 
 Called on symbolic tensors it adds a node to the graph; called on real ones it computes. Three methods compute:
-`forward` is what torch runs, in the layer's own `layout`; `call` is the same in Keras's order of axes, and what a
-layer written the Keras way overrides; `run` is torch's own module call (hooks, then `forward`), used inside a model.
+`forward` is what torch runs, in the layer's own order of axes; `call` is the same in Keras's order of axes, and what a
+layer written the Keras way overrides; `_call_module` is torch's own (hooks, then `forward`), used inside a model.
 """
 
 from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
-from functools import partial
+from functools import lru_cache, partial, wraps
 from typing import Any, ClassVar
 
+import numpy as np
 import torch
 from torch import nn
 
@@ -19,11 +20,14 @@ from torchkeras import config, registry
 from torchkeras.engine import options, shapes
 from torchkeras.engine.added import Adding
 from torchkeras.engine.calls import Calls
+from torchkeras.engine.facts import Facts, is_own, joined
 from torchkeras.engine.layout import Layout, convert, to_channels_first, to_keras
+from torchkeras.engine.modes import in_mode
 from torchkeras.engine.naming import snake_case, unique_name
 from torchkeras.engine.owner import WeightOwner
 from torchkeras.engine.precision import by_policy, compute_type, follows_policy
 from torchkeras.engine.spec import InputSpec
+from torchkeras.engine.structure import POSITIONAL, TENSORS, is_flat, leaves, mapped, taken_apart
 from torchkeras.engine.symbol import (
     History,
     KerasTensor,
@@ -35,19 +39,17 @@ from torchkeras.engine.symbol import (
     tensors_in,
     unpacked,
 )
-from torchkeras.engine.weight import Weight, allocate, deferred, on_meta
+from torchkeras.engine.weight import Weight, deferred, in_first_run, materialize, on_meta, wait_for_memory
 from torchkeras.legacy.arguments import Keras1Arrays, layer_arguments
 from torchkeras.legacy.weights import modern
 from torchkeras.policy import DTypePolicy, policy_of
-
-OWN_PACKAGE = __name__.partition(".")[0]
 
 
 class Layer(Calls, Adding, WeightOwner):
     """The base of all layers.
 
     A subclass declares its options as class fields and its weights with `weight(...)`, makes its torch modules in
-    `make(input_shape)` and computes in `forward`. Or it is written as for Keras (`__init__`, `build` with
+    `_make_modules(input_shape)` and computes in `forward`. Or it is written as for Keras (`__init__`, `build` with
     `add_weight`, `call`, `compute_output_shape`, `get_config`), or as for torch (`__init__`, `forward`).
 
     Options of every layer: `name`; `trainable`; `dtype`, a type or a `DTypePolicy` (the default is
@@ -58,27 +60,21 @@ class Layer(Calls, Adding, WeightOwner):
 
     _declares_options: ClassVar[bool] = True
     _options: ClassVar[dict[str, options.Option]] = {}
+    _call_signature: ClassVar[inspect.Signature]
     _call_parameters: ClassVar[frozenset[str]] = frozenset()
+    _takes_any: ClassVar[bool] = False  # whether `call` takes keyword arguments of any name
     _native_forward: ClassVar[Any] = None  # the nearest `forward` that keeps to the declared layout
     _casts_outputs: ClassVar[bool] = False  # outputs have the compute type: a user's class says itself what they are
     _by_call: ClassVar[bool] = False  # `call` is overridden: the layer works in Keras's order
 
     rank: ClassVar[int]
-    input_ndim: int | None = None  # the number of axes of an input, when only one will do
-    min_input_ndim: int | None = None
     input_spec: Any = None  # an `InputSpec` or a list of them, which a layer written the Keras way may set
-    keeps_shape: bool = False  # the output has the shape and dtype of the (floating-point) input
-    keeps_types: ClassVar[bool] = False  # the outputs have the types that a user's function gives them
     supports_masking: bool = False
-    overwritable: bool = False  # the output has memory of its own, and no gradient needs its values
-    walks: bool = False  # computes step after step along time, where torch.compile gains little
-    commutes_with_relu: bool = False  # relu before and after it are one, gradients too, and its output is overwritable
-    _product: ClassVar[str | None] = None  # its module of a kernel and a bias, behind which comes the activation alone
-    casts: ClassVar[bool] = True  # whether floating-point inputs are cast to the layer's type
-    ends_in: str | None = None  # "softmax" or "sigmoid", where `logits` gives what comes before it
+    _joined_facts: ClassVar[type[Facts]] = Facts
 
     # Set in __new__.
     _outbound_nodes: list[Node]
+    _expected_ndim: int | None  # the number of axes that its weights were made for
     _expected_axes: dict[int, int]
     _initial_weights: Any
     _is_part: bool  # of another layer, which casts its inputs
@@ -94,18 +90,25 @@ class Layer(Calls, Adding, WeightOwner):
             for name, value in base.__dict__.items()
             if isinstance(value, Weight)
         }
+        cls._is_users = not is_own(cls)
+        for name in ("call", "forward"):
+            if cls._is_users and name in cls.__dict__:
+                setattr(cls, name, _by_mode(cls.__dict__[name]))
         if "call" in cls.__dict__:
             cls._by_call = True
             cls.forward = Layer.forward  # type: ignore[method-assign]
         elif "forward" in cls.__dict__:
             cls._by_call = False
             cls._native_forward = cls.__dict__["forward"]
-        cls._casts_outputs = cls.__module__.partition(".")[0] == OWN_PACKAGE and not cls.keeps_types
-        computed_by = cls.call if cls._by_call else cls.forward
-        cls._call_parameters = frozenset(inspect.signature(computed_by).parameters)
+        cls._joined_facts = joined(cls)
+        cls._casts_outputs = not cls._is_users and not cls._joined_facts.keeps_types
+        cls._call_signature = inspect.signature(cls.call if cls._by_call else cls.forward)
+        parameters = cls._call_signature.parameters
+        cls._call_parameters = frozenset(parameters)
+        cls._takes_any = any(each.kind is each.VAR_KEYWORD for each in parameters.values())
         if not own_init:
             cls.__signature__ = options.signature(cls._options, "layer_options")  # type: ignore[attr-defined]
-        if not abstract and cls.__module__.partition(".")[0] == OWN_PACKAGE:
+        if not abstract and not cls._is_users:
             registry.layers.register(cls.__name__, cls)
 
     def __new__(cls, *args: Any, **kwargs: Any):  # the type of `cls`, which only Python 3.11's Self could name
@@ -113,14 +116,15 @@ class Layer(Calls, Adding, WeightOwner):
         nn.Module.__init__(self)  # here, so that a layer may set attributes before it calls super().__init__()
         self.built = False
         self._policy = config.dtype_policy()
-        self._tells_policy = cls.casts and self._policy.is_mixed
+        self._tells_policy = cls._joined_facts.casts and self._policy.is_mixed
         self._is_part = False
         self._trainable = True
-        self._frozen = False
+        self._frozen_above = False
+        self._held, self._named = set(), set()
         self._inbound_nodes = []
         self._outbound_nodes = []
         self._added = []
-        self._expected_axes = {}
+        self._expected_ndim, self._expected_axes = None, {}
         self._initial_weights = None
         return self
 
@@ -145,7 +149,8 @@ class Layer(Calls, Adding, WeightOwner):
         batch_size = given.pop("batch_size", None)
         input_dim, input_length = given.pop("input_dim", None), given.pop("input_length", None)
         if shape is None and batch_shape is None and input_dim is not None:
-            shape = (input_length, input_dim) if self.input_ndim == 3 or input_length is not None else (input_dim,)
+            has_length = input_length is not None or self._facts.input_ndim == 3
+            shape = (input_length, input_dim) if has_length else (input_dim,)
         told = as_list(shape if batch_shape is None else batch_shape[1:])
         for option, value, size in (
             ("input_length", input_length, told[-2] if len(told) > 1 else None),
@@ -179,62 +184,125 @@ class Layer(Calls, Adding, WeightOwner):
 
     # --- the graph ---------------------------------------------------------------------------------------------------
 
-    # What generated code calls: `overwrite` where `in_place` may be used in its stead, and `unrectified` where
-    # `before_relu` may, the relu then being done by the next layer, in `rectified`.
-    run = overwrite = unrectified = nn.Module.__call__
+    # What generated code calls: the second where the fact `in_place` may be used in its stead, and the third where
+    # `before_relu` may, the relu then being done by the next layer, in `_call_rectified`.
+    _call_module = _call_overwriting = _call_unrectified = nn.Module.__call__
+
+    def _call_in_mode(self, training: bool, *args: Any, **kwargs: Any) -> Any:
+        """As `_call_module`, with the layer and all inside in training mode or not."""
+        with in_mode(self, training):
+            return self._call_module(*args, **kwargs)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Add a node to the graph (symbolic inputs), or compute (real ones); weights are made at the first call."""
+        """Add a node to the graph (symbolic inputs), or compute (real ones); weights are made at the first call.
+
+        `training`: True or False for this call, whatever mode the layer is in; None for its mode. It reaches the layers
+        inside. The other arguments are those of `call`, or `forward`.
+        """
         if any(True for _ in tensors_in((args, kwargs))):
             return self._call_symbolically(*args, **kwargs)
-        tensors = as_list(args[0] if args else None)
-        shapes_found = [_shape_of(self, tensor) for tensor in tensors]
-        self._check_types(tensors)
-        self._build(shapes_found)
-        if self._tells_policy and tensors and follows_policy(self):
-            return by_policy(self, partial(_in_keras_order, self.layout, self.run), *args, **kwargs)
-        return _in_keras_order(self.layout, self.run, *args, **kwargs)
+        training = self._training_of(kwargs)
+        if training is not None:
+            with in_mode(self, training):
+                return self._compute(*args, **kwargs)
+        return self._compute(*args, **kwargs)
 
-    def _call_symbolically(self, inputs: Any, mask: Any = None, **arguments: Any) -> Any:
-        tensors = as_list(inputs)
-        for tensor in tensors:
-            if not isinstance(tensor, KerasTensor):
-                raise ValueError(
-                    f"Layer {self.name} was called with an input that isn't a symbolic tensor: found "
-                    f"{type(tensor).__name__}. All inputs to the layer should be symbolic tensors."
-                )
+    def _training_of(self, kwargs: dict[str, Any]) -> bool | None:
+        """What a call says about training; taken out of its arguments where the layer's own code does not take it."""
+        training = kwargs.get("training")
+        if not (training is None or isinstance(training, (bool, np.bool_)) or training in (0, 1)):
+            raise ValueError(
+                f"{type(self).__name__} {self.name!r}: training must be True, False or None; found {training!r}."
+            )
+        if "training" not in self._call_parameters:
+            kwargs.pop("training", None)
+        return None if training is None else bool(training)
+
+    def _compute(self, *args: Any, **kwargs: Any) -> Any:
+        tensors = self._checked(args, kwargs)
+        compute = partial(_in_keras_order, self._facts.layout, self._call_module)
+        if self._tells_policy and tensors and follows_policy(self) and not in_first_run():
+            return by_policy(self, compute, *args, **kwargs)
+        return compute(*args, **kwargs)
+
+    def _checked(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> list[Any]:
+        """The tensors of the first argument, of the right types and shapes; weights are made if there are none yet."""
+        given = args or tuple(kwargs.values())[:1]
+        tensors = leaves(given[0]) if given else []
+        # Where torch.jit traces, sizes are tensors, and it warns of comparing these.
+        if not (self.built and torch.jit.is_tracing()):  # type: ignore[reportPrivateImportUsage]
+            self._check_types(tensors)
+            self._build(*_shapes_of(self, given))
+        return tensors
+
+    def _call_symbolically(self, *args: Any, mask: Any = None, **arguments: Any) -> Any:
+        training = self._training_of(arguments)
+        if not args and "inputs" in arguments:
+            args = (arguments.pop("inputs"),)
         unknown = set(arguments) - self._call_parameters
-        if unknown:
+        if unknown and not self._takes_any:
             raise TypeError(f"{type(self).__name__} {self.name!r}: its call takes no argument {min(unknown)!r}.")
+        inputs, node_arguments = self._node_arguments(args, arguments)
+        if training is not None:
+            node_arguments["training"] = training
+        tensors = as_list(inputs)
         self._check_types(tensors)
-        self._build([tensor.shape for tensor in tensors])
+        self._build(*_shapes_of(self, args or (unpacked(tensors),)))
         masks = [tensor._keras_mask for tensor in tensors]
         if any(given is not own for given, own in zip(as_list(mask), masks, strict=False)):
             raise ValueError(
                 f"{type(self).__name__} {self.name!r}: the mask of a symbolic call is that of its inputs; found "
                 "another one. Let a layer make it, such as Masking or Embedding(mask_zero=True)."
             )
-        outputs, output_masks = self.infer(inputs, masks, arguments)
+        outputs, output_masks = self._infer_outputs(inputs, masks, node_arguments)
         node_index = len(self._inbound_nodes)
-        for index, (tensor, output_mask) in enumerate(zip(as_list(outputs), output_masks, strict=True)):
+        for index, (tensor, output_mask) in enumerate(zip(leaves(outputs), output_masks, strict=True)):
             tensor.name = self.name if node_index == index == 0 else f"{self.name}:{node_index}:{index}"
             tensor._keras_history = History(self, node_index, index)
             tensor._keras_mask = output_mask
-        self._attach(Node(self, inputs, outputs, arguments))
+        self._attach(Node(self, inputs, outputs, node_arguments))
         return outputs
+
+    def _node_arguments(self, args: tuple[Any, ...], arguments: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+        """The inputs and arguments of a node. One tensor, or a list of them, alone is its inputs; else the arguments
+        have slots for the tensors.
+        """
+        for value in args:
+            self._check_symbolic(value)
+        form, tensors = taken_apart((args, arguments))
+        if len(args) == 1 and is_flat(args[0]) and len(tensors) == len(as_list(args[0])):
+            return args[0], dict(arguments)
+        try:
+            self._call_signature.bind(self, *args, **arguments)
+        except TypeError as error:
+            raise TypeError(f"{type(self).__name__} {self.name!r}: its call: {error}.") from error
+        for tensor in tensors:
+            self._check_symbolic(tensor)
+        return tensors, {POSITIONAL: list(form[0]), **form[1]}
+
+    def _check_symbolic(self, value: Any) -> None:
+        plain = isinstance(value, (KerasTensor, dict, bool, int, float, str, type(None)))
+        if isinstance(value, (list, tuple)):
+            for item in value:
+                self._check_symbolic(item)
+        elif not plain and isinstance(value, (torch.Tensor, np.ndarray)):
+            raise ValueError(
+                f"Layer {self.name} was called with an input that isn't a symbolic tensor: found "
+                f"{type(value).__name__}. All inputs to the layer should be symbolic tensors."
+            )
 
     def _attach(self, node: Node) -> None:
         self._inbound_nodes.append(node)
         for layer in node.inbound_layers:
             layer._outbound_nodes.append(node)
 
-    def infer(self, inputs: Any, masks: list[Any], arguments: Mapping[str, Any]) -> tuple[Any, list[Any]]:
+    def _infer_outputs(self, inputs: Any, masks: list[Any], arguments: Mapping[str, Any]) -> tuple[Any, list[Any]]:
         """Symbolic outputs (one or a list) and their masks for symbolic inputs, without adding a node."""
         return shapes.infer(self, inputs, masks, arguments)
 
     # --- weights -----------------------------------------------------------------------------------------------------
 
-    def make(self, input_shape: Any) -> None:
+    def _make_modules(self, input_shape: Any) -> None:
         """Make the torch modules of the layer for an input of this shape (a list of shapes for several inputs).
 
         Runs on the `meta` device: memory and initial values come afterwards, by the declared weights.
@@ -243,31 +311,36 @@ class Layer(Calls, Adding, WeightOwner):
     def build(self, input_shape: Any) -> None:
         """Make the weights. A layer written the Keras way overrides this and calls `add_weight`."""
         with torch.device("meta"):
-            self.make(input_shape)
+            self._make_modules(input_shape)
         self.built = True
-        variables = self._own_variables()
         if not deferred():
-            allocate(self, variables, dtype_of(self.dtype))
-            for variable in variables:
-                variable.initialize()
+            materialize(self, dtype_of(self.dtype))
 
-    def _build(self, input_shapes: list[Shape]) -> None:
+    def _build(self, input_shapes: list[Shape], *further: Any) -> None:
+        """Make the weights for the shapes of the first input, and of the `further` ones where `build` asks for them."""
         self._check_inputs(input_shapes)
         if self.built:
             return
-        shape = unpacked(input_shapes)
         try:
-            self.build(shape)
+            self.build(unpacked(input_shapes), *further[: _further_shapes(type(self).build)])
         except ValueError as error:
             raise ValueError(f"{type(self).__name__} {self.name!r}: {error}") from error
         self.built = True
         self._agree_on_policy()
+        self._follow_trainable(self._frozen_above)
+        if deferred():
+            wait_for_memory(self)
+        else:
+            self._fill()
+
+    def _fill(self) -> None:
+        """Give values to what the build left on `meta`, or to all by the option `weights`; and freeze what is to be."""
+        materialize(self, dtype_of(self.dtype))
         if self._initial_weights is not None:
             by_keras1 = isinstance(self._initial_weights, Keras1Arrays)
             given = self._initial_weights
             self.set_weights(modern(self, self._ordered_weights(), given) if by_keras1 else given)
             self._initial_weights = None
-        self._follow_trainable(self._frozen and self._trainable)
 
     @property
     def dtype_policy(self) -> DTypePolicy:
@@ -295,7 +368,7 @@ class Layer(Calls, Adding, WeightOwner):
             )
         self._policy, self._tells_policy = policy, True
 
-    def input_type(self, index: int) -> torch.dtype | None:
+    def _input_type(self, index: int) -> torch.dtype | None:
         """What the input of that number is cast to, if it has floating-point numbers; None: nothing is cast."""
         return compute_type(self)
 
@@ -304,10 +377,10 @@ class Layer(Calls, Adding, WeightOwner):
 
         Those that were not given one follow the others. Raises ValueError where these differ.
         """
-        layers = [layer for layer in self.modules() if isinstance(layer, Layer) and layer.casts]
-        for layer in layers if self.casts else ():
+        layers = [layer for layer in self.modules() if isinstance(layer, Layer) and layer._facts.casts]
+        for layer in layers if self._facts.casts else ():
             layer._is_part = layer._is_part or layer is not self
-        told = {layer._policy: layer for layer in layers if layer._tells_policy} if self.casts else {}
+        told = {layer._policy: layer for layer in layers if layer._tells_policy} if self._facts.casts else {}
         if not any(policy.is_mixed for policy in told):
             return
         if len(told) > 1:
@@ -321,8 +394,12 @@ class Layer(Calls, Adding, WeightOwner):
                 layer._take_policy(*told)
 
     def _check_inputs(self, input_shapes: list[Shape]) -> None:
-        own = InputSpec(ndim=self.input_ndim, min_ndim=self.min_input_ndim, axes=self._expected_axes)
-        asked = [(shape, own) for shape in (input_shapes[:1] if self.input_ndim else input_shapes)]
+        if not all(isinstance(shape, tuple) for shape in input_shapes):  # a dict of them
+            return
+        facts = self._facts
+        ndim = self._expected_ndim or facts.input_ndim
+        own = InputSpec(ndim=ndim, min_ndim=facts.min_input_ndim, axes=self._expected_axes)
+        asked = [(shape, own) for shape in (input_shapes[:1] if ndim else input_shapes)]
         told = zip(input_shapes, as_list(self.input_spec), strict=False)
         for index, (shape, spec) in (*enumerate(asked), *enumerate(told)):
             if spec is None:
@@ -341,10 +418,10 @@ class Layer(Calls, Adding, WeightOwner):
                     f"found dtype={dtype_name(tensor.dtype)}"
                 )
 
-    def follow_theano(self) -> None:
+    def _follow_theano(self) -> None:
         """Compute as Theano did, for weights that it made, where that differs from TensorFlow: mostly in nothing."""
 
-    def known(self, input_shape: Shape, axis: int) -> int:
+    def _known_size(self, input_shape: Shape, axis: int) -> int:
         """The size of an axis that weights depend on; further calls must have the same. Raises ValueError if None."""
         size = input_shape[axis]
         if size is None:
@@ -355,50 +432,27 @@ class Layer(Calls, Adding, WeightOwner):
     # --- computing ---------------------------------------------------------------------------------------------------
 
     @property
-    def layout(self) -> Layout:
-        """The order of axes that `forward` works in."""
-        return Layout.KERAS if self._by_call else self.native_layout
-
-    @property
-    def native_layout(self) -> Layout:
-        """What a subclass declares: the order of axes that its own `forward` works in."""
-        return Layout.KERAS
+    def _facts(self) -> Facts:
+        """What the engine asks of the layer beside what Keras and torch have."""
+        return self._joined_facts(self)
 
     def call(self, inputs: Any, **kwargs: Any) -> Any:
         """Compute in Keras's order of axes. Overridden by a layer written the Keras way."""
         if self._native_forward is None:
             return inputs
-        return _in_keras_order(self.native_layout, self._native_forward, inputs, **kwargs)
+        return _in_keras_order(self._facts.native_layout, self._native_forward, inputs, **kwargs)
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         """Compute, in the layer's own layout."""
         return self.call(*args, **kwargs)
 
-    def direct(self) -> Callable[..., Any]:
-        """What computes as `forward` does, where neither the layer nor a module inside it has a hook."""
-        return self.forward
+    def _call_rectified(self, maker: Layer, inputs: Any) -> Any:
+        """As `_call_module`, of the output of `maker`."""
+        return self._call_module(inputs)
 
-    def in_place(self) -> Callable[..., Any] | None:
-        """What computes as `forward` does, into its input; None when the layer cannot."""
-        return None
-
-    def before_relu(self) -> Callable[..., Any] | None:
-        """What computes as `forward` does, without the relu that it ends in; None when it ends in none."""
-        return None
-
-    def rectified(self, maker: Layer, inputs: Any) -> Any:
-        """As `run`, of the output of `maker`."""
-        return self.run(inputs)
-
-    def _affine(self) -> tuple[int, torch.Tensor, torch.Tensor] | None:
-        """(axis, scale, shift) of a layer that now computes `scale * x + shift`, with one of each for every index of
-        an axis; None when it computes something else.
-        """
-        return None
-
-    def logits(self, inputs: Any) -> Any:
-        """What `forward` computes, without the activation that it `ends_in`."""
-        raise NotImplementedError(f"{type(self).__name__} {self.name!r} ends in no activation of its own.")
+    def _call_logits(self, inputs: Any) -> Any:
+        """What the layer gives without the activation that it ends in."""
+        return self._facts.logits(inputs)
 
     def compute_mask(self, inputs: Any, mask: Any = None) -> Any:
         """The mask of the output. Raises TypeError when a mask arrives at a layer that supports none."""
@@ -415,12 +469,8 @@ class Layer(Calls, Adding, WeightOwner):
         """The output shape(s) for the input shape(s), `None` for an unknown size; adds nothing to the graph."""
         made = self._scratch(input_shape)
         inputs = shapes.symbolic(input_shape)
-        outputs, _ = made.infer(inputs, [None] * len(as_list(inputs)), {})
+        outputs, _ = made._infer_outputs(inputs, [None] * len(as_list(inputs)), {})
         return outputs.shape if isinstance(outputs, KerasTensor) else [tensor.shape for tensor in outputs]
-
-    def shape_from(self, input_shape: Shape) -> Shape:
-        """The output shape by arithmetic, for a layer that says it together with its `forward`."""
-        raise NotImplementedError(f"{type(self).__name__} {self.name!r} says no shape of its outputs.")
 
     def _scratch(self, input_shape: Any) -> Layer:
         """This layer, or a copy built without memory when it has not been called yet."""
@@ -444,9 +494,14 @@ class Layer(Calls, Adding, WeightOwner):
     # --- config and copies --------------------------------------------------------------------------------------------
 
     @property
-    def class_name(self) -> str:
+    def _class_name(self) -> str:
         """The name of the class in a config."""
         return type(self).__name__
+
+    @property
+    def _automatic_name(self) -> str:
+        """What a name that was not given begins with."""
+        return snake_case(type(self).__name__)
 
     def get_config(self) -> dict[str, Any]:
         """The options as plain values, from which `from_config` makes the layer again (without weights)."""
@@ -482,17 +537,59 @@ class Layer(Calls, Adding, WeightOwner):
         return ", ".join([repr(self.name), *changed])
 
 
-def _in_keras_order(layout: Layout, compute: Any, inputs: Any, *args: Any, **kwargs: Any) -> Any:
+def _in_keras_order(layout: Layout, compute: Any, *args: Any, **kwargs: Any) -> Any:
     """What `compute`, which works in `layout`, gives for inputs in Keras's order, in that order."""
     if layout is not Layout.CHANNELS_FIRST:
-        return compute(inputs, *args, **kwargs)
-    return convert(compute(convert(inputs, to_channels_first), *args, **kwargs), to_keras)
+        return compute(*args, **kwargs)
+    inputs, *others = args
+    return convert(compute(convert(inputs, to_channels_first), *others, **kwargs), to_keras)
 
 
 def _shape_of(layer: Layer, value: Any) -> Shape:
-    if not isinstance(value, torch.Tensor):
+    if not isinstance(value, TENSORS):
         raise TypeError(
             f"{type(layer).__name__} {layer.name!r} takes torch tensors; found {type(value).__name__}. "
             "Make a tensor of it with torch.as_tensor, or give arrays to `predict`."
         )
-    return tuple(value.shape)
+    return shapes.seen_shape(value.shape) if in_first_run() else tuple(value.shape)
+
+
+def _shapes_of(layer: Layer, args: tuple[Any, ...]) -> list[Any]:
+    """For each argument that holds tensors their shapes: the first's as a list, the others' as they are nested."""
+    first, *others = args or (None,)
+    items = list(first) if type(first) in (list, tuple) else [] if first is None else [first]
+    further = [mapped(value, partial(_shape_of, layer)) for value in others if leaves(value)]
+    return [[_nested_shapes(layer, item) for item in items], *further]
+
+
+def _nested_shapes(layer: Layer, value: Any) -> Any:
+    if value is None or leaves(value):
+        return mapped(value, partial(_shape_of, layer))
+    return _shape_of(layer, value)
+
+
+@lru_cache
+def _further_shapes(build: Any) -> int:
+    """How many shapes a `build` asks for beside the first: `build(self, query_shape, value_shape)` for one."""
+    parameters = list(inspect.signature(build).parameters.values())[2:]
+    return sum(p.default is p.empty and p.kind is p.POSITIONAL_OR_KEYWORD for p in parameters)
+
+
+def _by_mode(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A `call` or `forward` of a user's whose `training`, where it is not given, is the mode of the layer."""
+    names = list(inspect.signature(function).parameters)
+    if "training" not in names:
+        return function
+    place = names.index("training") - 1
+    by_position = inspect.signature(function).parameters["training"].kind is not inspect.Parameter.KEYWORD_ONLY
+
+    @wraps(function)
+    def in_its_mode(self: Any, *args: Any, **kwargs: Any) -> Any:
+        if by_position and len(args) > place:
+            given = self.training if args[place] is None else args[place]
+            return function(self, *args[:place], given, *args[place + 1 :], **kwargs)
+        if kwargs.get("training") is None:
+            kwargs["training"] = self.training
+        return function(self, *args, **kwargs)
+
+    return in_its_mode

@@ -11,7 +11,8 @@ from typing import Any
 
 import torch
 
-from torchkeras.callbacks.base import CallbackList, Logs
+from torchkeras.callbacks.base import CallbackList
+from torchkeras.callbacks.logs import Logs
 from torchkeras.engine.data import Batch
 from torchkeras.engine.guard import Guard
 from torchkeras.engine.measures import one_number

@@ -103,6 +103,21 @@ def one_number(name: str, value: Tensor) -> Tensor:
     return value
 
 
+def measures(identifier: Any, objective: Objective, output: KerasTensor) -> list[tuple[str, Any]]:
+    """Name and function or object of a metric, as `measure`; of each metric in a collection of torchmetrics.
+
+    A collection's metrics have the names that it gives them. Raises as `measure` does.
+    """
+    if not is_collection(identifier):
+        return [measure(identifier, objective, output)]
+    return [(name, TorchMetric(metric)) for name, metric in identifier.items()]
+
+
+def is_collection(metric: Any) -> bool:
+    """Whether it is several metrics by name, as `torchmetrics.MetricCollection`."""
+    return _is_in_torchs_manner(metric) and all(hasattr(metric, method) for method in ("keys", "items"))
+
+
 def measure(identifier: Any, objective: Objective, output: KerasTensor) -> tuple[str, Any]:
     """Name and function or object of a metric. `accuracy` and `crossentropy` go by the output's shape and loss.
 

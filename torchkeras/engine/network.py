@@ -2,35 +2,59 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from math import prod
 from typing import Any
 
 import torch
 
+from torchkeras import config
 from torchkeras.engine import codegen, graph, notebook, summary
 from torchkeras.engine.added import ADDED
+from torchkeras.engine.call_forms import as_tensors, form_of, in_form, inputs_of_call, keys_of_form, type_of
 from torchkeras.engine.codegen import Variant
 from torchkeras.engine.direct import StandIns
+from torchkeras.engine.facts import Facts
 from torchkeras.engine.graph import Graph
 from torchkeras.engine.input import InputLayer
+from torchkeras.engine.keys import keys_of, renamed
 from torchkeras.engine.layer import Layer
+from torchkeras.engine.owner import WeightOwner, distinct
 from torchkeras.engine.precision import taken
+from torchkeras.engine.structure import leaves
 from torchkeras.engine.symbol import KerasTensor, Node, Shape, as_list, unpacked
 from torchkeras.engine.weight import Variable
 from torchkeras.policy import DTypePolicy, policy_of
 
 
+class NotBuiltError(RuntimeError, AttributeError):
+    """A model has no graph yet. `hasattr` and `inspect.getmembers` pass over the properties that need one."""
+
+
 class Network(Layer, abstract=True):
     """Layers between symbolic inputs and outputs. `model(x)` computes; on symbolic tensors it is a layer.
 
-    Its submodules are the layers, by name, so `state_dict` has keys such as `conv2d_1.conv.weight`.
+    Its submodules are the layers, by the keys that `engine.keys` gives them, so `state_dict` has keys such as
+    `conv2d_a.conv.weight`, or `stem.conv.weight` for a layer named "stem".
     """
 
     _declares_options = True
     supports_masking = True
-    casts = False  # each layer inside does by itself
     _graph: Graph | None = None
+    _held_keys: Sequence[str] = ()
+    _input_form: Any = None  # of inputs and outputs that are no tensor and no plain list; see `engine.call_forms`
+    _output_form: Any = None
+
+    class _Facts(Facts):
+        casts = False  # each layer inside does by itself
+
+        def direct(self) -> Callable[..., Any]:
+            network, layers = self.layer, StandIns(self.layer._modules)
+
+            def run(*inputs: Any, mask: Any = None, details: bool = False, logits: tuple[int, ...] = ()) -> Any:
+                return network._over(layers, inputs, mask, details, logits)
+
+            return run
 
     def __init__(self, name: str | None = None, trainable: bool = True):
         self._functions: dict[Variant, Any] = {}
@@ -38,7 +62,10 @@ class Network(Layer, abstract=True):
         super().__init__(name=name, trainable=trainable)
 
     def _connect(self, inputs: Any, outputs: Any) -> None:
-        """Take the graph between these tensors as the model's own. Raises as `graph.trace`."""
+        """Take the graph between these tensors, in whatever form, as the model's own. Raises as `graph.trace`."""
+        self.__dict__.update(_input_form=form_of(inputs), _output_form=form_of(outputs))
+        inputs = inputs if self._input_form is None else leaves(inputs)
+        outputs = outputs if self._output_form is None else leaves(outputs)
         for role, tensors in (("inputs", inputs), ("outputs", outputs)):
             for tensor in as_list(tensors):
                 if not isinstance(tensor, KerasTensor) or not hasattr(tensor, "_keras_history"):
@@ -53,12 +80,8 @@ class Network(Layer, abstract=True):
         self._take(graph.trace(as_list(inputs), as_list(outputs)))
 
     def _take(self, taken: Graph) -> None:
-        for layer in [module for module in self._modules.values() if isinstance(module, Layer)]:
-            self._drop(layer)
         self._graph = taken
-        for layer in taken.layers:
-            if not isinstance(layer, InputLayer):
-                self._hold(layer)
+        self._hold([layer for layer in taken.layers if not isinstance(layer, InputLayer)])
         self.built = True
         self._functions, self._sources = {}, {}
         self._function(Variant(masked=(False,) * len(taken.inputs)))
@@ -71,16 +94,38 @@ class Network(Layer, abstract=True):
         node = Node(self, self.inputs, self.outputs, {})
         self._inbound_nodes[:1] = [node]
 
-    def _hold(self, layer: Layer) -> None:
-        """Make a layer a submodule, by its name: not by add_module, which refuses the name of an attribute."""
-        key = layer.name.replace(".", "_")  # torch parts the keys of a state_dict at the dots
-        while key in self._modules:
-            key += "_"
-        self._modules[key] = layer
+    def _hold(self, layers: list[Layer]) -> None:
+        """Make these layers submodules, in place of those held before; other attributes stay.
 
-    def _drop(self, layer: Layer) -> None:
-        for key in [key for key, module in self._modules.items() if module is layer]:
-            del self._modules[key]
+        Not by add_module, which refuses the name of an attribute.
+        """
+        for key in self._held_keys:
+            self._modules.pop(key, None)
+        others, keys = dict(self._modules), keys_of(layers)
+        self._modules.clear()
+        self._modules.update({key: layer for layer, key in keys.items()})
+        self._modules.update({key: module for key, module in others.items() if key not in self._modules})
+        self.__dict__["_held_keys"] = list(keys.values())
+
+    def _layer_keys(self) -> dict[Layer, str]:
+        """The layers of the graph by the keys that they are registered under."""
+        return {self._modules[key]: key for key in self._held_keys if key in self._modules}  # type: ignore[misc]
+
+    def __getattr__(self, name: str) -> Any:
+        try:
+            return super().__getattr__(name)
+        except AttributeError:
+            found = [layer for layer in self._layer_keys() if layer.name == name]
+            if not found:
+                raise
+            return found[0]
+
+    def _load_from_state_dict(self, state_dict: Any, prefix: str, *args: Any) -> None:
+        names = renamed(self, state_dict, prefix)
+        for old, new in names.items():
+            if old != new:
+                state_dict[new] = state_dict.pop(old)
+        super()._load_from_state_dict(state_dict, prefix, *args)
 
     def __setattr__(self, name: str, value: Any) -> None:
         # A layer may be called "loss" or "training": torch would take the assignment for one of a new layer.
@@ -91,8 +136,7 @@ class Network(Layer, abstract=True):
 
     def _function(self, variant: Variant) -> Any:
         if variant not in self._functions:
-            keys = {layer: key for key, layer in self._modules.items() if isinstance(layer, Layer)}
-            text = codegen.source(self._graphed, variant, keys, self._is_attribute)
+            text = codegen.source(self._graphed, variant, self._layer_keys(), self._is_attribute)
             self._sources[variant] = text
             self._functions[variant] = codegen.compiled(text, self.name)
         return self._functions[variant]
@@ -101,9 +145,14 @@ class Network(Layer, abstract=True):
         return hasattr(type(self), name) or name in self.__dict__
 
     @property
+    def _is_connected(self) -> bool:
+        """Whether the model knows its inputs and outputs."""
+        return self._graph is not None
+
+    @property
     def _graphed(self) -> Graph:
         if self._graph is None:
-            raise RuntimeError(
+            raise NotBuiltError(
                 f"{type(self).__name__} {self.name!r} has no graph yet: its first layer needs an input_shape, or call "
                 "the model on data, or call build(input_shape)."
             )
@@ -124,14 +173,6 @@ class Network(Layer, abstract=True):
         """
         return self._over(self, inputs, mask, details, logits)
 
-    def direct(self) -> Callable[..., Any]:
-        layers = StandIns(self._modules)
-
-        def run(*inputs: Any, mask: Any = None, details: bool = False, logits: tuple[int, ...] = ()) -> Any:
-            return self._over(layers, inputs, mask, details, logits)
-
-        return run
-
     def _over(self, layers: Any, inputs: tuple[Any, ...], mask: Any, details: bool, logits: tuple[int, ...]) -> Any:
         """The generated function over `layers`: the network itself, or what stands in for its layers."""
         tensors = inputs[0] if len(inputs) == 1 and isinstance(inputs[0], (list, tuple)) else inputs
@@ -148,19 +189,30 @@ class Network(Layer, abstract=True):
         return function(layers, *tensors, *(m for m in masks if m is not None))
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        if len(args) > 1 and all(isinstance(tensor, (torch.Tensor, KerasTensor)) for tensor in args):
-            args = (list(args),)
+        """The outputs for the inputs, in the form that the model was made with.
+
+        Inputs: tensors or arrays, one, several, in a list, in a dict by name, or as arguments by name.
+        """
+        if self._graph is not None and not (len(args) == 1 and not kwargs and isinstance(args[0], torch.Tensor)):
+            what = f"{type(self).__name__} {self.name!r}"
+            args, kwargs = inputs_of_call(what, self.input_names, self._input_form, args, kwargs)
+            args = as_tensors(args, [type_of(self, tensor) for tensor in self.inputs], self._device)
         if torch.compiler.is_compiling():
-            return super().__call__(*args, **kwargs)
+            return in_form(self._output_form, super().__call__(*args, **kwargs))
         with ADDED.one_pass():
-            return super().__call__(*args, **kwargs)
+            return in_form(self._output_form, super().__call__(*args, **kwargs))
+
+    @property
+    def _device(self) -> torch.device:
+        """Where the weights are; the default device for a model without any."""
+        return next((t.device for t in (*self.parameters(), *self.buffers())), config.device())
 
     def compute_mask(self, inputs: Any, mask: Any = None) -> Any:
         """The masks of the outputs; a mask on the way may depend on the inputs."""
         _, masks, _ = self.forward(inputs, mask=mask, details=True)
         return unpacked(masks)
 
-    def infer(self, inputs: Any, masks: list[Any], arguments: Mapping[str, Any]) -> tuple[Any, list[Any]]:
+    def _infer_outputs(self, inputs: Any, masks: list[Any], arguments: Mapping[str, Any]) -> tuple[Any, list[Any]]:
         """Outputs and masks, layer by layer: as for any layer, without adding a node."""
         given = as_list(taken(self, inputs))
         if len(given) != len(self._graphed.inputs):
@@ -174,15 +226,15 @@ class Network(Layer, abstract=True):
                 continue
             pairs = [found[tensor] for tensor in node.input_tensors]
             tensors = [tensor for tensor, _ in pairs]
-            outputs, output_masks = node.layer.infer(
+            outputs, output_masks = node.layer._infer_outputs(
                 tensors if isinstance(node.inputs, (list, tuple)) else tensors[0], [m for _, m in pairs], node.arguments
             )
-            found.update(zip(node.output_tensors, zip(as_list(outputs), output_masks, strict=True), strict=True))
+            found.update(zip(node.output_tensors, zip(leaves(outputs), output_masks, strict=True), strict=True))
         results = [found[tensor] for tensor in self._graphed.outputs]
         copies = [KerasTensor(tensor.shape, tensor.dtype) for tensor, _ in results]
         return unpacked(copies), [mask for _, mask in results]
 
-    def input_type(self, index: int) -> torch.dtype | None:
+    def _input_type(self, index: int) -> torch.dtype | None:
         """The type of its own input of that number."""
         return None if self._graph is None or index >= len(self.inputs) else self.inputs[index].dtype
 
@@ -216,7 +268,7 @@ class Network(Layer, abstract=True):
 
     def _give_policy(self, policy: DTypePolicy, told: bool) -> None:
         """Give a policy to the layers, with `told` to those as well that were given one of their own."""
-        layers = [m for m in self.modules() if isinstance(m, Layer) and (m.casts or isinstance(m, Network))]
+        layers = [m for m in self.modules() if isinstance(m, Layer) and (m._facts.casts or isinstance(m, Network))]
         before = [(layer, layer._policy, layer._tells_policy) for layer in layers]
         try:
             for layer in layers:
@@ -236,8 +288,8 @@ class Network(Layer, abstract=True):
         for node in self._graphed.nodes:
             if node.input_tensors:
                 masks = [tensor._keras_mask for tensor in node.input_tensors]
-                outputs, _ = node.layer.infer(node.inputs, masks, node.arguments)
-                for tensor, found in zip(node.output_tensors, as_list(outputs), strict=True):
+                outputs, _ = node.layer._infer_outputs(node.inputs, masks, node.arguments)
+                for tensor, found in zip(node.output_tensors, leaves(outputs), strict=True):
                     tensor.dtype = found.dtype
         self._functions, self._sources = {}, {}
         self._function(Variant(masked=(False,) * len(self.inputs)))
@@ -250,7 +302,7 @@ class Network(Layer, abstract=True):
         return [] if self._graph is None else list(self._graph.layers)
 
     @property
-    def layers_of_keras1(self) -> list[Layer]:
+    def _layers_of_keras1(self) -> list[Layer]:
         """The layers in the order of Keras 1, in files and `get_weights`."""
         return self.layers
 
@@ -306,7 +358,12 @@ class Network(Layer, abstract=True):
 
     @property
     def output_names(self) -> list[str]:
-        """The name of the layer behind each output; a layer behind several gets `_1`, `_2` and so on added."""
+        """The name of the layer behind each output; a layer behind several gets `_1`, `_2` and so on added.
+
+        Of outputs in a dict, the keys.
+        """
+        if (keys := keys_of_form(self._output_form)) is not None:
+            return keys
         names: list[str] = []
         for tensor in self.outputs:
             name, count = tensor._keras_history.layer.name, 0
@@ -322,17 +379,21 @@ class Network(Layer, abstract=True):
         """Whether any layer carries state from batch to batch."""
         return any(layer.stateful for layer in self.layers)
 
-    def _sublayers(self) -> list[Layer]:
-        return self.layers
+    def _sublayers(self) -> list[WeightOwner]:
+        return self._with_others(self.layers)
 
-    def _sublayers_of_keras1(self) -> list[Layer]:
-        return self.layers_of_keras1
+    def _sublayers_of_keras1(self) -> list[WeightOwner]:
+        return self._with_others(self._layers_of_keras1)
+
+    def _with_others(self, layers: list[Layer]) -> list[WeightOwner]:
+        """The layers of the graph, then those that the model holds beside it, as attributes."""
+        return list(dict.fromkeys([*layers, *super()._sublayers()]))
 
     def _ordered_weights(self) -> list[Variable]:
         # get_weights follows the layers (those of a model that only Keras 1 has, in its order); `weights` lists those
         # that train first.
-        variables = [variable for layer in self.layers_of_keras1 for variable in layer.weights]
-        return list({(id(v.layer), v.paths): v for v in variables}.values())
+        variables = [variable for layer in self._sublayers_of_keras1() for variable in layer.weights]
+        return distinct([*variables, *self._own_variables()])
 
     def count_params(self) -> int:
         """The number of scalars in all weights, a shared one counted once."""

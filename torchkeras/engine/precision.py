@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor
 
+from torchkeras.engine.structure import mapped, put_together, taken_apart
 from torchkeras.engine.symbol import KerasTensor, dtype_of
 from torchkeras.losses.shared import HALF_TYPES, carried
 
@@ -38,19 +39,19 @@ def widened(value: Tensor) -> Tensor:
 def compute_type(layer: Layer) -> torch.dtype | None:
     """What a layer's floating-point inputs are cast to; None for one that takes what comes."""
     found = dtype_of(layer.compute_dtype)
-    return found if layer.casts and found.is_floating_point else None
+    return found if layer._facts.casts and found.is_floating_point else None
 
 
 def taken_type(layer: Layer, tensor: Any, index: int) -> torch.dtype:
     """The type in which a layer takes its input of that number: a model that of its own input."""
     if not tensor.dtype.is_floating_point:
         return tensor.dtype
-    return layer.input_type(index) or tensor.dtype
+    return layer._input_type(index) or tensor.dtype
 
 
 def is_mixed(layer: Layer) -> bool:
     """Whether a layer computes in 16 bits, with weights of 32."""
-    return layer.casts and layer.dtype_policy.is_mixed
+    return layer._facts.casts and layer.dtype_policy.is_mixed
 
 
 def taken(layer: Layer, inputs: Any) -> Any:
@@ -88,23 +89,22 @@ def follows_policy(layer: Layer) -> bool:
     Of one type it does not where another layer has cast already, or where `model.half()` and the like have given it
     weights of another type.
     """
-    if not layer.casts or layer.dtype_policy.is_mixed:
-        return layer.casts
+    casts = layer._facts.casts
+    if not casts or layer.dtype_policy.is_mixed:
+        return casts
     weight = next(layer.parameters(), None)
     return not layer._is_part and (weight is None or weight.dtype is dtype_of(layer.variable_dtype))
 
 
-def by_policy(layer: Layer, compute: Callable[..., Any], inputs: Any, *args: Any, **kwargs: Any) -> Any:
+def by_policy(layer: Layer, compute: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """What `compute` gives for inputs in the layer's type, in that type: a call outside of a graph."""
-    several = isinstance(inputs, (list, tuple))
-    tensors = list(inputs) if several else [inputs]
+    form, tensors = taken_apart((args, kwargs))
+    first, dtype = tensors[0].device.type, dtype_of(layer.compute_dtype)
     tensors = [typed(tensor, taken_type(layer, tensor, index)) for index, tensor in enumerate(tensors)]
-    device, dtype = tensors[0].device.type, dtype_of(layer.compute_dtype)
+    args, kwargs = put_together(form, tensors)
     # On `meta`, where a shape is found, the weights have the compute type already.
-    with torch.autocast(device, dtype) if is_mixed(layer) and device != "meta" else nullcontext():
-        outputs = compute(tensors if several else tensors[0], *args, **kwargs)
+    with torch.autocast(first, dtype) if is_mixed(layer) and first != "meta" else nullcontext():
+        outputs = compute(*args, **kwargs)
     if not (is_mixed(layer) and layer._casts_outputs):
         return outputs
-    if isinstance(outputs, (list, tuple)):
-        return [typed(output, dtype) if output.is_floating_point() else output for output in outputs]
-    return typed(outputs, dtype) if outputs.is_floating_point() else outputs
+    return mapped(outputs, lambda output: typed(output, dtype) if output.is_floating_point() else output)

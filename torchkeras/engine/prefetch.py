@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 import torch
 from torch import Tensor
 
+from torchkeras.engine.raw import mapped
+
 if TYPE_CHECKING:
     from torchkeras.engine.data import Batch
 
@@ -32,7 +34,7 @@ def to_device(batches: Batches, device: torch.device) -> Batches:
 def _moved(batches: Batches, device: torch.device) -> Batches:
     with closing(batches):
         for batch in batches:
-            yield _each(batch, lambda value: value.to(device))
+            yield _each(batch, lambda value: value.to(device), device)
 
 
 def _sent_ahead(batches: Batches, device: torch.device) -> Batches:
@@ -55,7 +57,7 @@ def _send(batch: Batch, device: torch.device, stream: torch.cuda.Stream) -> tupl
         return value.pin_memory().to(device, non_blocking=True) if value.device.type == "cpu" else value
 
     with torch.cuda.stream(stream):
-        batch = _each(batch, sent)
+        batch = _each(batch, sent, None)  # an object that moves itself does so when it is received
         event = torch.cuda.Event()
         event.record(stream)
     return batch, event
@@ -72,10 +74,12 @@ def _receive(batch: Batch, event: torch.cuda.Event, device: torch.device) -> Bat
         value.record_stream(current)
         return value
 
-    return _each(batch, received)
+    return _each(batch, received, device)
 
 
-def _each(batch: Batch, change: Callable[[Tensor], Tensor]) -> Batch:
+def _each(batch: Batch, change: Callable[[Tensor], Tensor], device: torch.device | None) -> Batch:
+    if batch.raw is not None:
+        return replace(batch, raw=mapped(batch.raw, change, device))
     return replace(
         batch,
         inputs=[change(value) for value in batch.inputs],

@@ -90,9 +90,15 @@ class Run:
     def state_dict(self, epoch_done: bool = False) -> dict[str, Any]:
         """All that going on bit by bit needs: tensors (not copied) and plain values. `epoch_done`: at an epoch's end.
 
-        Raises TypeError for a state of a callback, a metric, an optimizer or the data that holds anything else.
+        Raises TypeError for a state of a callback, a metric, an optimizer or the data that holds anything else, and
+        ValueError for a model without an optimizer.
         """
         recipe, sums = self.recipe, Sums() if epoch_done else self.sums
+        if recipe.optimizer is None:
+            raise ValueError(
+                f"{type(self.network).__name__} was compiled without an optimizer: the state of those that its "
+                "train_step has would not be kept. Give compile the optimizer, and use self.optimizer."
+            )
         found = {
             "tensors": _tensors(self.network),
             "generators": _generators(self.network),

@@ -60,9 +60,10 @@ class LossScale(Guard):
         self.begin()
 
     def judged(
-        self, loss: Tensor, gradients: Sequence[Tensor | None], samples: float, optimizer: Any
+        self, loss: Tensor | None, gradients: Sequence[Tensor | None], samples: float, optimizer: Any
     ) -> tuple[Sequence[Tensor | None], Any]:
         """The gradients divided by the scale, and otherwise as `Guard.judged`; the scale follows what it finds."""
+        assert loss is not None  # gradients made by hand have no scale of ours
         found = [gradient for gradient in gradients if gradient is not None]
         # Not in place: autograd may give one tensor as the gradient of two parameters.
         divided = iter(torch._foreach_mul(found, self.scale.reciprocal()) if found else [])

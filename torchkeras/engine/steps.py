@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from functools import lru_cache
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 import torch
@@ -21,6 +22,7 @@ from torchkeras.engine.tracing import traced
 from torchkeras.losses.shared import carried
 
 AS_IT_IS = nullcontext()
+REQUIRES_GRAD = attrgetter("requires_grad")
 
 
 class Learned(NamedTuple):
@@ -86,7 +88,13 @@ def gradients_of(recipe: Recipe, loss: torch.Tensor) -> Any:
         one = recipe.scaling.for_loss(loss)
     else:
         one = None if traced() else _one(loss.dtype, loss.device)
-    return torch.autograd.grad(loss, recipe.parameters, one, allow_unused=True)
+    parameters = recipe.parameters
+    if all(map(REQUIRES_GRAD, parameters)):
+        return torch.autograd.grad(loss, parameters, one, allow_unused=True)
+    # Some were frozen since `compile`, by `requires_grad_(False)`: without a gradient they stay as they are.
+    training = [parameter for parameter in parameters if parameter.requires_grad]
+    found = iter(torch.autograd.grad(loss, training, one, allow_unused=True) if training else ())
+    return tuple(next(found) if parameter.requires_grad else None for parameter in parameters)
 
 
 def _update(recipe: Recipe, loss: torch.Tensor, gradients: Any, samples: Any) -> None:
@@ -99,11 +107,18 @@ def _update(recipe: Recipe, loss: torch.Tensor, gradients: Any, samples: Any) ->
         scaling.watched(lambda: _apply(recipe, loss, *scaling.judged(loss, gradients, samples, recipe.optimizer)), 0)
 
 
-def _apply(recipe: Recipe, loss: torch.Tensor, gradients: Any, samples: Any) -> Values:
+def update_by_hand(recipe: Recipe, gradients: Sequence[torch.Tensor | None], samples: Any) -> None:
+    """One update by gradients that a step of the user's own has computed; float16's loss scale is left to it too."""
+    if any(gradient is not None for gradient in gradients):
+        with torch.no_grad():
+            _apply(recipe, None, gradients, samples)
+
+
+def _apply(recipe: Recipe, loss: torch.Tensor | None, gradients: Any, samples: Any) -> Values:
     guard, optimizer = recipe.guard, recipe.optimizer
     if guard is not None:
         gradients, samples = guard.judged(loss, gradients, samples, optimizer)
-    updated = optimizer.apply(recipe.parameters, gradients, samples)
+    updated = optimizer.update(recipe.parameters, gradients, samples)
     for each in (guard, recipe.scaling):
         if each is not None:
             each.applied(updated)
@@ -115,12 +130,13 @@ def _apply(recipe: Recipe, loss: torch.Tensor, gradients: Any, samples: Any) -> 
 def constrain(recipe: Recipe) -> None:
     """Bring the weights back to where their constraints want them."""
     for variable in recipe.constrained:
-        variable.assign(variable.constraint(variable.value))
+        if variable.trains:
+            variable.assign(variable.constraint(variable.value))
 
 
-def predict_step(network: Any, inputs: list[torch.Tensor]) -> list[torch.Tensor]:
-    """The outputs for a batch, for a caller that records no gradients; `network`: a model, or what runs as it."""
-    return as_list(network.run(inputs[0] if len(inputs) == 1 else inputs))
+def predict_step(run: Callable[[Any], Any], inputs: list[torch.Tensor]) -> list[torch.Tensor]:
+    """The outputs for a batch, for a caller that records no gradients; `run`: what calls the model."""
+    return as_list(run(inputs[0] if len(inputs) == 1 else inputs))
 
 
 def losses(recipe: Recipe, batch: Batch) -> tuple[torch.Tensor, Values]:
@@ -146,7 +162,7 @@ def forward(recipe: Recipe, tensors: list[torch.Tensor]) -> Pass:
     """A pass over the inputs. Outputs whose activation is left out are marked as logits."""
     inputs = tensors[0] if len(tensors) == 1 else tensors
     observed = not traced() and recipe.direct.observed()  # what is traced was looked at before
-    run = recipe.network.run if observed else recipe.direct.unobserved
+    run = recipe.network._call_module if observed else recipe.direct.unobserved
     logits = () if recipe.logits and _activation_observed(recipe, tensors[0], observed) else recipe.logits
     ADDED.begin()
     try:

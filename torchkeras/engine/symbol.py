@@ -8,9 +8,15 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from math import prod
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
 import torch
+
+from torchkeras import config
+from torchkeras.engine import torch_functions
+from torchkeras.engine.structure import Symbolic, leaves
 
 if TYPE_CHECKING:
     from torchkeras.engine.layer import Layer
@@ -26,10 +32,11 @@ class History(NamedTuple):
     tensor_index: int
 
 
-class KerasTensor:
+class KerasTensor(Symbolic):
     """A tensor that is yet to be computed: `shape` (with `None` for an unknown size), `dtype`, `_keras_history`.
 
-    Operators, slices and torch functions of it make nodes of the graph, through `__torch_function__`.
+    Operators, slices, torch's functions and the methods of `torch.Tensor` make nodes of the graph, in Keras's order of
+    axes. So does `==`; whether two are the same tensor is said by `is`.
     """
 
     __slots__ = ("__weakref__", "_keras_history", "_keras_mask", "dtype", "name", "shape")
@@ -64,6 +71,54 @@ class KerasTensor:
         """The number of axes, under torch's name."""
         return len(self.shape)
 
+    ndimension = dim
+
+    def size(self, dim: int | None = None) -> Any:
+        """The shape, or the size of one axis. Raises ValueError when that is unknown."""
+        if dim is None:
+            return self.shape
+        if self.shape[dim] is None:
+            raise ValueError(
+                f"Axis {dim} of {self!r} is unknown before data comes, so size({dim}) has no value. Write -1 for it in "
+                "view, reshape and expand, or use what leaves the axis as it is, such as flatten(1) and unflatten."
+            )
+        return self.shape[dim]
+
+    def numel(self) -> int:
+        """The number of elements. Raises ValueError when a size is unknown."""
+        return prod(self.size(axis) for axis in range(self.ndim))
+
+    nelement = numel
+
+    def is_floating_point(self) -> bool:
+        """Whether the type is one of floating-point numbers."""
+        return self.dtype.is_floating_point
+
+    def is_complex(self) -> bool:
+        """Whether the type is one of complex numbers."""
+        return self.dtype.is_complex
+
+    def is_signed(self) -> bool:
+        """Whether the type has negative numbers."""
+        return self.dtype.is_signed
+
+    def element_size(self) -> int:
+        """The bytes of one element."""
+        return self.dtype.itemsize
+
+    @property
+    def device(self) -> torch.device:
+        """Where weights and constants are made; the graph itself computes where its model is."""
+        return config.device()
+
+    def __getattr__(self, name: str) -> Any:
+        function = None if name.startswith("_") else torch_functions.member(name)
+        if function is None:
+            raise AttributeError(f"{type(self).__name__} has no attribute {name!r}.")
+        if name in torch_functions.PROPERTIES:
+            return KerasTensor.apply_function(function, (self,), {})
+        return lambda *args, **kwargs: KerasTensor.apply_function(function, (self, *args), kwargs)
+
     def __repr__(self) -> str:
         shape = ", ".join("?" if size is None else str(size) for size in self.shape) + "," * (len(self.shape) == 1)
         return f"<KerasTensor '{self.name}' shape=({shape}) dtype={dtype_name(self.dtype)}>"
@@ -80,7 +135,20 @@ class KerasTensor:
 
         __add__ = __sub__ = __mul__ = __truediv__ = __floordiv__ = __mod__ = __pow__ = __matmul__ = _operate
         __radd__ = __rsub__ = __rmul__ = __rtruediv__ = __rfloordiv__ = __rmod__ = __rpow__ = __rmatmul__ = _operate
-        __neg__ = __abs__ = __lt__ = __le__ = __gt__ = __ge__ = __getitem__ = _operate
+        __neg__ = __abs__ = __lt__ = __le__ = __gt__ = __ge__ = __getitem__ = __invert__ = _operate
+        __and__ = __or__ = __xor__ = __lshift__ = __rshift__ = _operate
+        __rand__ = __ror__ = __rxor__ = __rlshift__ = __rrshift__ = _operate
+
+    __hash__ = object.__hash__
+
+    def __setitem__(self, place: Any, value: Any) -> None:
+        KerasTensor.apply_function(torch.Tensor.__setitem__, (self, place, value), {})
+
+    def __int__(self) -> int:
+        raise TypeError(f"{self!r} has no value yet, so it is no number: a graph cannot count by it.")
+
+    def __float__(self) -> float:
+        return self.__int__()
 
     def __bool__(self) -> bool:
         raise TypeError(f"{self!r} has no value yet, so it has no truth value: a graph cannot branch on it.")
@@ -102,19 +170,36 @@ def _operator(function: Callable[..., Any], swapped: bool = False) -> Callable[.
     return apply
 
 
+def _comparison(function: Callable[..., Any]) -> Callable[..., Any]:
+    """`==` or `!=` with what can be compared; with anything else, such as None, a tensor is not equal."""
+
+    def apply(self: KerasTensor, other: Any) -> Any:
+        known = isinstance(other, (KerasTensor, torch.Tensor, np.ndarray, np.generic, int, float, complex))
+        return KerasTensor.apply_function(function, (self, other), {}) if known else NotImplemented
+
+    return apply
+
+
+_SWAPPED = {
+    **{name: getattr(operator, name) for name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul")},
+    "and": operator.and_,
+    "or": operator.or_,
+    "xor": operator.xor,
+    "lshift": operator.lshift,
+    "rshift": operator.rshift,
+}
+_COMPARISONS = {"eq": operator.eq, "ne": operator.ne}
 # The Python operators of symbolic tensors, by the name that a config has for them.
 OPERATORS: dict[str, Callable[..., Any]] = {
-    name: getattr(operator, name)
-    for name in (
-        *("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul"),
-        *("neg", "abs", "lt", "le", "gt", "ge", "getitem"),
-    )
+    **_SWAPPED,
+    **{name: getattr(operator, name) for name in ("neg", "invert", "abs", "lt", "le", "gt", "ge", "getitem")},
+    **_COMPARISONS,
 }
 
 for _name, _function in OPERATORS.items():
-    setattr(KerasTensor, f"__{_name}__", _operator(_function))
-for _name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul"):
-    setattr(KerasTensor, f"__r{_name}__", _operator(OPERATORS[_name], swapped=True))
+    setattr(KerasTensor, f"__{_name}__", (_comparison if _name in _COMPARISONS else _operator)(_function))
+for _name, _function in _SWAPPED.items():
+    setattr(KerasTensor, f"__r{_name}__", _operator(_function, swapped=True))
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,8 +207,8 @@ class Node:
     """One call of a layer: what went in, what came out, and the arguments beside the tensors."""
 
     layer: Layer
-    inputs: Any  # a symbolic tensor or a list of them, as the call gave them
-    outputs: Any
+    inputs: Any  # a symbolic tensor or a list of them
+    outputs: Any  # as the layer's call gave them: a symbolic tensor, or any nested value of such
     arguments: Mapping[str, Any]
 
     @property
@@ -134,7 +219,7 @@ class Node:
     @property
     def output_tensors(self) -> list[KerasTensor]:
         """The outputs as a list."""
-        return as_list(self.outputs)
+        return leaves(self.outputs)
 
     @property
     def inbound_layers(self) -> list[Layer]:

@@ -13,10 +13,13 @@ from tqdm import tqdm
 
 from torchkeras.arrays import to_numpy
 from torchkeras.callbacks.base import CallbackList
+from torchkeras.callbacks.given import as_callbacks
 from torchkeras.callbacks.logging import History
-from torchkeras.callbacks.progress import shown
+from torchkeras.callbacks.logs import Named
+from torchkeras.callbacks.progress import level, shown
 from torchkeras.engine import checks, fitting
 from torchkeras.engine.auto import Auto
+from torchkeras.engine.call_forms import in_form
 from torchkeras.engine.compiling import Compiling
 from torchkeras.engine.data import ArrayData, Batch
 from torchkeras.engine.direct import Direct
@@ -26,11 +29,12 @@ from torchkeras.engine.inference import Merged, frozen, keeps_no_tensor
 from torchkeras.engine.intake import Intake, describe, fixed_batch_size
 from torchkeras.engine.loop import floats, ordered, results
 from torchkeras.engine.network import Network
+from torchkeras.engine.one_process import check_one_process, check_whole
 from torchkeras.engine.run import Run
 from torchkeras.engine.sources import Source, open_source
 from torchkeras.engine.sources.arrays import ArraySource
 from torchkeras.engine.steps import losses, predict_step
-from torchkeras.engine.symbol import as_list, unpacked
+from torchkeras.engine.symbol import unpacked
 from torchkeras.legacy.arguments import old_names
 
 BATCH_SIZE = 32
@@ -46,7 +50,7 @@ class Trainer(GeneratorMethods, Compiling, abstract=True):
     _validated: Source | None = None  # what the `fit` under way validates on
 
     @property
-    def validation_arrays(self) -> list[np.ndarray] | None:
+    def _validation_arrays(self) -> list[np.ndarray] | None:
         """While `fit` validates on arrays: its inputs, targets and weights, one after another."""
         if not isinstance(self._validated, ArraySource):
             return None
@@ -70,8 +74,10 @@ class Trainer(GeneratorMethods, Compiling, abstract=True):
             x, y, sample_weight, **options, prepare=intake.batch, check_arrays=intake.arrays, device=self._device,
             default_batch_size=fixed_batch_size(self) or BATCH_SIZE,
         )  # fmt: skip
-        if self._graph is None:
+        if not self._is_connected:
             self._build_for(source, method)
+        if options["raw"]:
+            source.give_raw(intake.raw)
         if source.samples is not None and source.batch_size is not None:
             self._check_batches(source.samples, source.batch_size, method)
         return source
@@ -99,7 +105,7 @@ class Trainer(GeneratorMethods, Compiling, abstract=True):
         y: Any = None,
         batch_size: int | None = None,
         epochs: int = 1,
-        verbose: int = 1,
+        verbose: int | str = 1,
         callbacks: Any = None,
         validation_split: float = 0.0,
         validation_data: Any = None,
@@ -122,10 +128,14 @@ class Trainer(GeneratorMethods, Compiling, abstract=True):
         fix one. `validation_split`: the last part of the data, kept for validation. `validation_data`: (x, y), (x, y,
         weight), or what makes its own batches; used after every `validation_freq`-th epoch, or those listed. `shuffle`:
         True, False or "batch". `steps_per_epoch`, `validation_steps`: the batches of an epoch, where the data should
-        not say it. `class_weight`: a dict from class to weight. `verbose`: 0 silent, 1 a progress bar, 2 a line an
-        epoch. `initial_epoch`: the number of the first epoch. `max_queue_size`, `workers`, `use_multiprocessing`: how a
-        generator or Sequence is run ahead. Raises ValueError for data that does not fit the model.
+        not say it. `class_weight`: a dict from class to weight. `callbacks`: one or a list, schedulers of torch among
+        them. `verbose`: 0 silent, 1 or "auto" a progress bar, 2 a line an epoch. `initial_epoch`: the number of the
+        first epoch. `max_queue_size`, `workers`, `use_multiprocessing`: how a generator or Sequence is run ahead.
+        Raises ValueError for data that does not fit the model, TypeError for what is no callback, RuntimeError where
+        several processes train.
         """
+        check_one_process(self, "fit")
+        verbose = level(verbose)
         for name, value in (("epochs", epochs), ("initial_epoch", initial_epoch)):
             checks.check_count("fit", name, value, least=0)
         due = fitting.due_epochs(validation_freq)
@@ -133,8 +143,8 @@ class Trainer(GeneratorMethods, Compiling, abstract=True):
         self._compiled()
         intake = self._intake(class_weight)
         source = self._source(
-            intake, x, y, sample_weight,
-            batch_size=batch_size, shuffle=shuffle, steps=steps_per_epoch, method="fit", **made,
+            intake, x, y, sample_weight, batch_size=batch_size, shuffle=shuffle, steps=steps_per_epoch, method="fit",
+            raw=own_step(self, "train") is not None, **made,
         )  # fmt: skip
         size = source.batch_size if validation_batch_size is None else validation_batch_size
         if validation_data is None and not validation_split:
@@ -254,7 +264,8 @@ class Trainer(GeneratorMethods, Compiling, abstract=True):
 
         `batch_size`: of arrays to validate on, that of the training where the validation has no `own_batch_size`.
         """
-        options = {"shuffle": None, "steps": steps, "method": "validation", **made}
+        raw = own_step(self, "test") is not None
+        options = {"shuffle": None, "steps": steps, "method": "validation", "raw": raw, **made}
         if given is not None:
             several = isinstance(given, (list, tuple))
             if several or hasattr(given, "shape"):
@@ -286,7 +297,7 @@ class Trainer(GeneratorMethods, Compiling, abstract=True):
         x: Any = None,
         y: Any = None,
         batch_size: int | None = None,
-        verbose: int = 1,
+        verbose: int | str = 1,
         sample_weight: Any = None,
         steps: int | None = None,
         callbacks: Any = None,
@@ -299,24 +310,25 @@ class Trainer(GeneratorMethods, Compiling, abstract=True):
 
         The data is what `fit` takes. `steps`: the number of batches. With `return_dict` the numbers by name.
         """
+        check_one_process(self, "evaluate")
         made = {"workers": workers, "use_multiprocessing": use_multiprocessing, "max_queue_size": max_queue_size}
         self._compiled()
         source = self._source(
-            self._intake(), x, y, sample_weight,
-            batch_size=batch_size, shuffle=None, steps=steps, method="evaluate", **made,
+            self._intake(), x, y, sample_weight, batch_size=batch_size, shuffle=None, steps=steps, method="evaluate",
+            raw=own_step(self, "test") is not None, **made,
         )  # fmt: skip
         try:
             with self._counted_apart():
                 numbers = floats(self._evaluate(source, self._hooks(callbacks, source, verbose)))
         finally:
             source.close()
-        return numbers if return_dict else unpacked(list(numbers.values()))
+        return Named(numbers) if return_dict else unpacked(list(numbers.values()))
 
     def predict(
         self,
         x: Any,
         batch_size: int | None = None,
-        verbose: int = 0,
+        verbose: int | str = 0,
         steps: int | None = None,
         callbacks: Any = None,
         max_queue_size: int = 10,
@@ -329,24 +341,32 @@ class Trainer(GeneratorMethods, Compiling, abstract=True):
         hook nor one of `callbacks` could notice, batch normalizations are part of the layers before them, with the
         weights of the moment: see `freeze_for_inference`.
         """
+        check_whole(self, "predict")
         made = {"workers": workers, "use_multiprocessing": use_multiprocessing, "max_queue_size": max_queue_size}
-        source = self._source(
-            Intake(self), x, batch_size=batch_size, shuffle=None, steps=steps, method="predict", **made
-        )
         own = type(self).predict_step is not Extending.predict_step
+        source = self._source(
+            Intake(self), x, batch_size=batch_size, shuffle=None, steps=steps, method="predict", raw=own, **made
+        )
         try:
             with self._mode(False):
                 # A callback may change weights between two batches: what was folded before them would be out of date.
                 graphed = None if own else self._in_one_graph()
-                alone = not (own or graphed or as_list(callbacks))
-                run: Any = graphed or (Merged(self, source.samples) if alone else Direct(self))
-                step = (lambda inputs: self.predict_step((unpacked(inputs),))) if own else partial(predict_step, run)
+                alone = not (own or graphed or as_callbacks(callbacks))
+                network = self._computing
+                run: Any = graphed or (Merged(network, source.samples) if alone else Direct(network))
+                step = self._own_prediction if own else partial(predict_step, run.run)
                 long = isinstance(source, ArraySource) and source.steps >= WORTH_A_LOOK
                 with torch.inference_mode() if alone and long and keeps_no_tensor(run) else torch.no_grad():
                     hooks = self._hooks(callbacks, source, verbose)
-                    return unpacked(fitting.predict(step, source, hooks, self.steps_per_execution))
+                    return in_form(
+                        self._output_form, unpacked(fitting.predict(step, source, hooks, self.steps_per_execution))
+                    )
         finally:
             source.close()
+
+    def _own_prediction(self, given: Any) -> Any:
+        """The outputs by the user's `predict_step`: of checked inputs, or of a batch as its loader made it."""
+        return self.predict_step(given.raw if isinstance(given, Batch) else (unpacked(given),))
 
     def freeze_for_inference(self) -> Network:
         """A copy for inference alone: a torch module with the model's inputs and outputs, and no training.
@@ -366,10 +386,11 @@ class Trainer(GeneratorMethods, Compiling, abstract=True):
             return frozen(self)
 
     def _hooks(
-        self, callbacks: Any, source: Source, verbose: int, epochs: int = 1, validates: bool = False, *last: Any
+        self, callbacks: Any, source: Source, verbose: int | str, epochs: int = 1, validates: bool = False, *last: Any
     ) -> CallbackList:
         """The user's callbacks, what shows the run, then `last`; those that keep the run's state behind all."""
-        found = [*as_list(callbacks), *shown(verbose), *last]
+        verbose = level(verbose)
+        found = [*as_callbacks(callbacks), *shown(verbose), *last]
         hooks = CallbackList(sorted(found, key=lambda callback: hasattr(callback, "resume")))
         hooks.set_model(self)
         names = [] if self._recipe is None else self.metrics_names
@@ -407,6 +428,7 @@ class Trainer(GeneratorMethods, Compiling, abstract=True):
             return self._numbers("test", batch, return_dict)
 
     def _one_batch(self, method: str, x: Any, y: Any, sample_weight: Any, class_weight: Any = None) -> Batch:
+        check_one_process(self, method)
         self._compiled()
         data = ArrayData(*self._intake(class_weight).arrays(x, y, sample_weight), device=self._device)
         self._check_batches(len(data), len(data), method)
@@ -417,7 +439,7 @@ class Trainer(GeneratorMethods, Compiling, abstract=True):
         kept = self._ready().kept
         found = results(kept, kept if own_step(self, kind) is None else values)
         numbers = floats(ordered({**values, **found}, self.metrics_names))
-        return numbers if by_name else unpacked(list(numbers.values()))
+        return Named(numbers) if by_name else unpacked(list(numbers.values()))
 
     def reset_metrics(self) -> None:
         """Forget what metrics with state have counted; `fit` and `evaluate` do it at each beginning."""

@@ -10,38 +10,69 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
-from torch import Tensor
+from torch import Tensor, nn
+from torch.nn.parameter import UninitializedTensorMixin
 
 from torchkeras import config, initializers
 from torchkeras.arrangement import Arrangement
 from torchkeras.arrays import to_numpy
+from torchkeras.engine.tracing import traced
 
 if TYPE_CHECKING:
     from torchkeras.engine.owner import WeightOwner
 
-_deferred = False
+_deferred: ContextVar[bool] = ContextVar("deferred", default=False)
+_waiting: ContextVar[list[Any] | None] = ContextVar("waiting", default=None)  # a list in a first run
 
 
 @contextmanager
 def on_meta() -> Iterator[None]:
     """Make weights without values or memory inside the `with` block: a file's values take their place at once."""
-    global _deferred
-    before, _deferred = _deferred, True
+    token = _deferred.set(True)
     try:
         yield
     finally:
-        _deferred = before
+        _deferred.reset(token)
 
 
 def deferred() -> bool:
-    """True inside `on_meta()`."""
-    return _deferred
+    """True inside `on_meta()` and `first_run()`."""
+    return not torch.compiler.is_compiling() and _deferred.get()
+
+
+@contextmanager
+def first_run() -> Iterator[None]:
+    """The first run of a layer of layers, on `meta`: those inside are built, and get memory and values at its end.
+
+    Inside `on_meta()` they wait for the file's.
+    """
+    waiting: list[WeightOwner] = []
+    token = _waiting.set(waiting)
+    try:
+        with on_meta():
+            yield
+    finally:
+        _waiting.reset(token)
+        for layer in waiting if not deferred() else ():
+            layer._fill()
+
+
+def in_first_run() -> bool:
+    """True inside `first_run()`."""
+    return not torch.compiler.is_compiling() and _waiting.get() is not None
+
+
+def wait_for_memory(layer: WeightOwner) -> None:
+    """Have a layer that was built inside `first_run()` filled when that ends."""
+    if (waiting := _waiting.get()) is not None:
+        waiting.append(layer)
 
 
 class Weight:
@@ -53,8 +84,9 @@ class Weight:
     leads from one to the other, `pieces(layer, *tensors)`, a function of a module, gives the views that make Keras's
     array, as `torchkeras.arrangement` says. `when`: the option that must be true for the weight to be there. `plus`: a
     second tensor that torch adds to the first one (the other bias of an `nn.LSTM`): kept at zero, counted in when
-    read. The initializer, regularizer and constraint are the layer's options `<option>_initializer` and so on;
-    `option`: the weight's name unless given. `name`: its name in Keras's files, the attribute's unless given.
+    read. `beside`: a tensor that torch keeps beside it and nothing here reads (the count of an `nn.BatchNorm2d`).
+    The initializer, regularizer and constraint are the layer's options `<option>_initializer` and so on; `option`: the
+    weight's name unless given. `name`: its name in Keras's files, the attribute's unless given.
     """
 
     def __init__(
@@ -67,12 +99,13 @@ class Weight:
         when: str | None = None,
         trainable: bool = True,
         plus: str | None = None,
+        beside: str | None = None,
         option: str | None = None,
         name: str = "",
     ):
         self.name = name
         self.paths = (path,) if isinstance(path, str) else path
-        self.when, self.trainable, self.plus, self.option = when, trainable, plus, option
+        self.when, self.trainable, self.plus, self.beside, self.option = when, trainable, plus, beside, option
         self.keras, self.torch, self.pieces = keras.split(), (torch or keras).split(), pieces
 
     def __set_name__(self, owner: type, name: str) -> None:
@@ -88,6 +121,14 @@ class Weight:
     def applies(self, layer: WeightOwner) -> bool:
         """Whether this layer, with its options, has the weight."""
         return self.when is None or bool(getattr(layer, self.when))
+
+    def stands(self, layer: WeightOwner) -> bool:
+        """Whether the layer has the weight, and its tensors are those that its modules own.
+
+        They are no more after `parametrize`, `prune`, or with another module in place of the declared one: what these
+        own are weights of the layer then.
+        """
+        return self.applies(layer) and all(owned(layer, path) is not None for path in self.paths_in(layer))
 
     def paths_in(self, layer: WeightOwner) -> tuple[str, ...]:
         """The paths of its tensors: the first, and those of the others that this layer has."""
@@ -117,17 +158,21 @@ weight = Weight
 
 @dataclass(frozen=True, eq=False)
 class Variable:
-    """One weight of a built layer, in Keras's layout: `name`, `shape`, `dtype`, `value`, `assign`."""
+    """One weight of a built layer, in Keras's layout: `name`, `shape`, `dtype`, `value`, `assign`.
+
+    `trainable`: whether it is made to train, as a parameter is and a statistic is not; `trains`: whether it does now.
+    """
 
     layer: WeightOwner
     name: str
     paths: tuple[str, ...]
     arrangement: Arrangement
     trainable: bool
-    initializer: Any
-    regularizer: Any
-    constraint: Any
+    initializer: Any = None
+    regularizer: Any = None
+    constraint: Any = None
     plus: str | None = None
+    beside: str | None = None
 
     @classmethod
     def declared(cls, layer: WeightOwner, declaration: Weight) -> Variable:
@@ -139,10 +184,11 @@ class Variable:
             declaration.paths_in(layer),
             declaration.arrangement(layer),
             declaration.trainable,
-            layer.initializer_of(option),
+            layer._initializer_of(option),
             getattr(layer, f"{option}_regularizer", None),
             getattr(layer, f"{option}_constraint", None),
             declaration.plus,
+            declaration.beside,
         )
 
     @property
@@ -151,14 +197,43 @@ class Variable:
         return [_walk(self.layer, path) for path in self.paths]
 
     @property
+    def trains(self) -> bool:
+        """Whether training changes it: torch's `requires_grad`, which `trainable` sets too."""
+        return self.trainable and all(tensor.requires_grad for tensor in self.tensors)
+
+    @property
+    def identity(self) -> tuple[int, ...]:
+        """The same for two variables that are one weight, such as that of a layer in two models."""
+        return tuple(map(id, self.tensors))
+
+    @property
+    def covered(self) -> list[Tensor]:
+        """All tensors that it stands for: its own, and what torch adds to it or keeps beside it."""
+        return [*self.tensors, *self._further()]
+
+    def _further(self) -> list[Tensor]:
+        found = (owned(self.layer, path) for path in (self.plus, self.beside) if path is not None)
+        return [tensor for tensor in found if tensor is not None]
+
+    @property
     def _second(self) -> Tensor | None:
         return None if self.plus is None else _walk(self.layer, self.plus, None)
 
     @property
     def value(self) -> Tensor:
-        """The weight in Keras's layout, through which gradients flow: a view where it lies in one piece."""
+        """The weight in Keras's layout, through which gradients flow: a view where it lies in one piece.
+
+        Its `grad` is the gradient that `loss.backward()` has left, in that layout.
+        """
         value, second = self.arrangement.array(self.tensors), self._second
-        return value if second is None else value + self.arrangement.array([second])
+        value = value if second is None else value + self.arrangement.array([second])
+        if traced() or value.is_leaf:
+            return value
+        gradients = [tensor.grad for tensor in self.tensors if tensor.is_leaf and tensor.grad is not None]
+        if len(gradients) == len(self.paths):
+            value.grad = self.arrangement.array(gradients)
+            value.grad._keras_axes = True  # type: ignore[attr-defined]  # which `Optimizer.apply` asks
+        return value
 
     @property
     def view(self) -> Tensor | None:
@@ -221,35 +296,83 @@ class Variable:
         return f"<Variable '{self.full_name}' shape={self.shape} dtype={dtype}>"
 
 
-def allocate(layer: WeightOwner, variables: list[Variable], dtype: torch.dtype) -> None:
-    """Give memory, on the default device, to what the layer made on `meta`.
+def materialize(layer: WeightOwner, dtype: torch.dtype) -> None:
+    """Give memory and initial values to what a layer made on `meta`; all else stays as it is.
 
-    What no variable stands for (a counter, the second bias of an `nn.LSTM`) is set to zero.
+    A plain torch module draws its own, by `reset_parameters`. Raises RuntimeError for one that has no such method.
     """
-    device = config.device()
+    variables = layer._own_variables()
+    fresh = [v for v in variables if any(tensor.is_meta for tensor in v.tensors)]
+    allocate(layer, variables, dtype)
+    modules = dict(layer._plain_modules())
+    for path in dict.fromkeys(v.name.rpartition(".")[0] for v in fresh if v.initializer is None):
+        module = modules[f"{path}." if path else ""]
+        if not hasattr(module, "reset_parameters"):
+            raise RuntimeError(
+                f"{layer.name}: its {type(module).__name__} was made on the device meta, and has no reset_parameters "
+                "that could give it values: make it in __init__."
+            )
+        module.reset_parameters()  # type: ignore[operator]
+    for variable in fresh:
+        if variable.initializer is not None:
+            variable.initialize()
+
+
+def allocate(layer: WeightOwner, variables: list[Variable], dtype: torch.dtype) -> None:
+    """Give memory, on the default device, to what the layer made on `meta`, but not to what layers inside made.
+
+    Every tensor stays the object that it is, so attributes, lists and other modules that hold it go on doing so. What
+    torch adds to a weight, such as the second bias of an `nn.LSTM`, is set to zero and does not train.
+    """
 
     def empty(tensor: Tensor) -> Tensor:
-        if not tensor.is_meta:
+        if not tensor.is_meta or is_lazy(tensor):
             return tensor
         # Not by `empty_like`, which on `meta` imports torch's compiler.
         kind = dtype if tensor.is_floating_point() else tensor.dtype
-        return torch.empty_strided(tensor.shape, tensor.stride(), device=device, dtype=kind)
+        return torch.empty_strided(tensor.shape, tensor.stride(), device=config.device(), dtype=kind)
 
-    declared = {path for variable in variables for path in variable.paths}
-    undeclared = [
-        name
-        for name, tensor in (*layer.named_parameters(), *layer.named_buffers())
-        if tensor.is_meta and name not in declared
-    ]
-    layer._apply(empty)
+    for _, module in layer._plain_modules():
+        if (
+            module is not layer and type(module)._apply is not nn.Module._apply
+        ):  # as torch's recurrent modules, which keep lists of their own
+            module._apply(empty)
+            continue
+        for tensor in (*module._parameters.values(), *module._buffers.values()):
+            if tensor is not None and (made := empty(tensor)) is not tensor:
+                become(tensor, made)
     with torch.no_grad():
-        for name in undeclared:
-            tensor = _walk(layer, name)
-            tensor.zero_()
-            tensor.requires_grad_(False)
+        for variable in variables:
+            for tensor in variable._further():
+                tensor.zero_().requires_grad_(False)
 
 
-def _walk(module: torch.nn.Module, path: str, *default: Any) -> Any:
+def become(tensor: Tensor, other: Tensor) -> None:
+    """Give a tensor the memory of another one; it stays the object, and the kind of object, that it is."""
+    trains = tensor.requires_grad
+    torch.utils.swap_tensors(tensor, nn.Parameter(other, trains) if isinstance(tensor, nn.Parameter) else other)
+
+
+def is_lazy(tensor: Tensor) -> bool:
+    """Whether a parameter or buffer has no shape yet, as those of `nn.LazyLinear` before it is called."""
+    return isinstance(tensor, UninitializedTensorMixin)
+
+
+def owned(module: nn.Module, path: str) -> Tensor | None:
+    """The parameter or buffer that a module has registered under a path; None where there is none."""
+    *names, last = path.split(".")
+    found: nn.Module | None = module
+    for name in names:
+        found = None if found is None else found._modules.get(name)
+    if found is None:
+        return None
+    tensor = found._parameters.get(last)
+    return found._buffers.get(last) if tensor is None else tensor
+
+
+def _walk(module: nn.Module, path: str, *default: Any) -> Any:
+    if (tensor := owned(module, path)) is not None:
+        return tensor
     found: Any = module
     for name in path.split("."):
         found = getattr(found, name, *default) if default else getattr(found, name)

@@ -65,6 +65,7 @@ from torchkeras.layers.core import (
     ActivityRegularization as ActivityRegularization,
     Dense as Dense,
     Flatten as Flatten,
+    Identity as Identity,
     Lambda as Lambda,
     Masking as Masking,
     Permute as Permute,
@@ -194,6 +195,9 @@ from torchkeras.layers.separable import (
     DepthwiseConv2D as DepthwiseConv2D,
     SeparableConv1D as SeparableConv1D,
     SeparableConv2D as SeparableConv2D,
+)
+from torchkeras.layers.torch_module import (
+    TorchModule as TorchModule,
 )
 from torchkeras.layers.transposed import (
     Conv1DTranspose as Conv1DTranspose,

@@ -8,6 +8,7 @@ import torch.nn.functional as F
 from torch import nn
 
 from torchkeras import activations
+from torchkeras.engine.facts import Facts
 from torchkeras.engine.layer import Layer
 from torchkeras.engine.layout import Layout
 from torchkeras.engine.options import (
@@ -34,11 +35,10 @@ class Pointwise(Layer, abstract=True):
     """A function of each value by itself: the order of axes does not matter, and masks pass."""
 
     supports_masking = True
-    keeps_shape = True
 
-    @property
-    def native_layout(self) -> Layout:
-        return Layout.ANY
+    class _Facts(Facts):
+        keeps_shape = True
+        native_layout = Layout.ANY
 
 
 class ReLU(Pointwise):
@@ -54,11 +54,12 @@ class ReLU(Pointwise):
     def forward(self, inputs: torch.Tensor) -> torch.Tensor:
         return activations.relu(inputs, self.negative_slope, self.max_value, self.threshold)
 
-    def in_place(self) -> Callable[..., torch.Tensor] | None:
-        return torch.relu_ if self._is_plain else None
+    class _Facts(Facts):
+        def in_place(self) -> Callable[..., torch.Tensor] | None:
+            return torch.relu_ if self.layer._is_plain else None
 
-    def before_relu(self) -> Callable[..., torch.Tensor] | None:
-        return (lambda inputs: inputs) if self._is_plain else None
+        def before_relu(self) -> Callable[..., torch.Tensor] | None:
+            return (lambda inputs: inputs) if self.layer._is_plain else None
 
     @property
     def _is_plain(self) -> bool:
@@ -116,15 +117,17 @@ class Softmax(Layer):
 
     axis: Annotated[Any, Rule(_read_axes)] = -1
 
-    min_input_ndim = 2
     supports_masking = True
-    keeps_shape = True
 
-    @property
-    def native_layout(self) -> Layout:
-        return Layout.KERAS if isinstance(self.axis, list) else Layout.AXIS
+    class _Facts(Facts):
+        min_input_ndim = 2
+        keeps_shape = True
 
-    def make(self, input_shape: Any) -> None:
+        @property
+        def native_layout(self) -> Layout:  # type: ignore[override]
+            return Layout.KERAS if isinstance(self.layer.axis, list) else Layout.AXIS
+
+    def _make_modules(self, input_shape: Any) -> None:
         axes = self.axis if isinstance(self.axis, list) else [self.axis]
         if not all(-len(input_shape) <= axis < len(input_shape) for axis in axes):
             raise ValueError(f"axis {self.axis} is not an axis of the input {tuple(input_shape)}.")
@@ -140,17 +143,19 @@ class Parametric(Layer, abstract=True):
 
     shared_axes: SharedAxes = None
 
-    min_input_ndim = 2
     supports_masking = True
-    keeps_shape = True
 
-    def weight_shape(self, input_shape: Any) -> tuple[int, ...]:
+    class _Facts(Facts):
+        min_input_ndim = 2
+        keeps_shape = True
+
+    def _find_weight_shape(self, input_shape: Any) -> tuple[int, ...]:
         """The shape of each weight: a sample's, with 1 along `shared_axes`."""
-        self.input_ndim = ndim = len(input_shape)
+        self._expected_ndim = ndim = len(input_shape)
         shared = self.shared_axes or ()
         if max(shared, default=0) >= ndim:
             raise ValueError(f"shared_axes {shared}: the input {tuple(input_shape)} has no axis {max(shared)}.")
-        return tuple(1 if axis in shared else self.known(input_shape, axis) for axis in range(1, ndim))
+        return tuple(1 if axis in shared else self._known_size(input_shape, axis) for axis in range(1, ndim))
 
 
 class PlacewisePReLU(nn.PReLU):
@@ -185,12 +190,13 @@ class PReLU(Parametric):
 
     _channels_last: bool = False
 
-    @property
-    def native_layout(self) -> Layout:
-        return Layout.CHANNELS_FIRST if self._channels_last else Layout.KERAS
+    class _Facts(Facts):
+        @property
+        def native_layout(self) -> Layout:  # type: ignore[override]
+            return Layout.CHANNELS_FIRST if self.layer._channels_last else Layout.KERAS
 
-    def make(self, input_shape: Any) -> None:
-        shape = self._weight_shape = self.weight_shape(input_shape)
+    def _make_modules(self, input_shape: Any) -> None:
+        shape = self._weight_shape = self._find_weight_shape(input_shape)
         own = [axis for axis in range(1, len(input_shape)) if axis not in (self.shared_axes or ())]
         self._channels_last = own == [len(shape)]
         self.prelu = nn.PReLU(max(shape)) if own in ([], [1], [len(shape)]) else PlacewisePReLU(shape)
@@ -202,13 +208,13 @@ class PReLU(Parametric):
 class Initialized(Parametric, abstract=True):
     """A layer of Keras 1: an option `<weight>_init` says how each weight begins, by a number or an initializer."""
 
-    def initializer_of(self, option: str) -> Any:
+    def _initializer_of(self, option: str) -> Any:
         """What the option says."""
         found = getattr(self, f"{option}_init")
         return Constant(found) if isinstance(found, float) else found
 
-    def make(self, input_shape: Any) -> None:
-        shape = self.weight_shape(input_shape)
+    def _make_modules(self, input_shape: Any) -> None:
+        shape = self._find_weight_shape(input_shape)
         for declared in self._weights.values():
             setattr(self, declared.paths[0], nn.Parameter(torch.empty(shape)))
 
@@ -254,7 +260,7 @@ class SReLU(Initialized):
     t_right = weight("right")
     a_right = weight("right_slope")
 
-    def follow_theano(self) -> None:
+    def _follow_theano(self) -> None:
         """Let nothing below come out above `t`, as on Theano: for weights that it made."""
         self.capped = True
 

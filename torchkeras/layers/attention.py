@@ -15,6 +15,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from torchkeras import initializers
+from torchkeras.engine.facts import Facts
 from torchkeras.engine.options import Called, Fraction, OptionalPositive, Positive, integers, one_of, optional, rule
 from torchkeras.engine.spec import InputSpec
 from torchkeras.engine.symbol import Shape, as_list
@@ -36,7 +37,7 @@ class Attending(Seeded, abstract=True):
 
     supports_masking = True
     score_mode: ClassVar[str] = "dot"
-    by_heads: ClassVar[bool] = False
+    _by_heads: ClassVar[bool] = False
     drop: Dropout
     _factor: float = 1.0  # of the scores
     _axes: tuple[int, ...] = (-2,)  # those that attention runs along
@@ -94,7 +95,7 @@ class Attending(Seeded, abstract=True):
             hiding.append(torch.ones(q.shape[-2], k.shape[-2], dtype=torch.bool, device=q.device).tril())
         visible = reduce(torch.logical_and, hiding) if hiding else None
         # As in Keras: where a query sees nothing, heads give zeros in these cases, and else the mean of all values.
-        zeros = self.by_heads and (return_attention_scores or self.dropout > 0 or query.dim() > 3)
+        zeros = self._by_heads and (return_attention_scores or self.dropout > 0 or query.dim() > 3)
         lowest = torch.finfo(q.dtype).min / 2
         if by_kernel:
             if visible is not None and not zeros:
@@ -106,7 +107,7 @@ class Attending(Seeded, abstract=True):
         weights = (scores if visible is None else scores.masked_fill(~visible, lowest)).softmax(-1)
         if visible is not None and zeros:
             weights = weights * visible
-        output = self._output(self.drop.run(weights, training=drops) @ v, query, known)
+        output = self._output(self.drop._call_module(weights, training=drops) @ v, query, known)
         if not return_attention_scores:
             return output
         queries, keys = ([x.shape[axis] for axis in self._axes] for x in (query, key))
@@ -159,7 +160,7 @@ class Attention(Attending):
     def _concatenates(self) -> bool:
         return self.score_mode == "concat"
 
-    def make(self, input_shape: Any) -> None:
+    def _make_modules(self, input_shape: Any) -> None:
         self._source_shapes(input_shape)
         self.scale_of_sum = nn.Parameter(torch.empty(())) if self.use_scale else None
         self.scale_of_tanh = nn.Parameter(torch.empty(())) if self._concatenates else None
@@ -195,16 +196,16 @@ class AdditiveAttention(Attention):
 
     scale = weight("scale_of_tanh", when="use_scale")
 
-    def initializer_of(self, option: str) -> Any:
+    def _initializer_of(self, option: str) -> Any:
         features = self.scale_of_tanh.numel()  # type: ignore[union-attr]
         return initializers.glorot_uniform().with_fans(features, features)
 
-    def make(self, input_shape: Any) -> None:
-        super().make(input_shape)
+    def _make_modules(self, input_shape: Any) -> None:
+        super()._make_modules(input_shape)
         query = input_shape[0]
-        self.input_ndim = len(query)  # with it, only the query is asked for its features
+        self._expected_ndim = len(query)  # with it, only the query is asked for its features
         self.scale_of_sum = None
-        self.scale_of_tanh = nn.Parameter(torch.empty(self.known(query, -1))) if self.use_scale else None
+        self.scale_of_tanh = nn.Parameter(torch.empty(self._known_size(query, -1))) if self.use_scale else None
 
 
 MustBeNone = Annotated[Any, rule("must be None", lambda v: v is None)]
@@ -227,7 +228,7 @@ class Heads(Attending, KernelLayer, abstract=True):
     flash_attention: MustBeNone = None
     use_gate: Annotated[Any, rule("must be False", lambda v: not v)] = False
 
-    by_heads = True
+    _by_heads = True
     partial_output_shape: ClassVar[Any] = None
     attention_axes: ClassVar[Any] = None
 
@@ -292,7 +293,7 @@ class Heads(Attending, KernelLayer, abstract=True):
             (self.key, key, self._groups),
             (self.value, value, self._groups),
         ):
-            heads = dense.run(self._positions(inputs)).transpose(-2, -3)
+            heads = dense._call_module(self._positions(inputs)).transpose(-2, -3)
             parts.append(heads if groups == 1 else heads.repeat_interleave(groups, -3))
         return parts
 
@@ -302,13 +303,17 @@ class Heads(Attending, KernelLayer, abstract=True):
             return inputs
         return inputs.movedim(self._axes, self._last).flatten(self._last[0], -2)
 
-    def direct(self) -> Callable[..., Any]:
+    class _Facts(Facts):
+        def direct(self) -> Callable[..., Any]:
+            return self.layer._at_once() or self.layer.forward
+
+    def _at_once(self) -> Callable[..., Any] | None:
         """By one product for query, key and value where these are the same, and their kernels small to be joined."""
         inside = [dense._modules for dense in (self.query, self.key, self.value)]
         products: Any = [modules["product"] for modules in inside]
         sizes = [product.out_features for product in products if type(product) is nn.Linear]
         if len(sizes) < 3 or self._groups > 1 or sum(p.weight.numel() for p in products) > MOST_JOINED:
-            return self.forward
+            return None
         heads = self._sizes()[0]
 
         def joined(query: Tensor, key: Tensor, value: Tensor) -> Sequence[Tensor]:
@@ -322,7 +327,7 @@ class Heads(Attending, KernelLayer, abstract=True):
         return partial(self._attend, joined)
 
     def _output(self, attended: Tensor, query: Tensor, known: Known) -> Tensor:
-        output = self.attention_output.run(attended.transpose(-2, -3))
+        output = self.attention_output._call_module(attended.transpose(-2, -3))
         if query.dim() == 3:
             return output
         sizes = [query.shape[axis] for axis in self._axes]
@@ -373,7 +378,8 @@ class GroupQueryAttention(Heads):
     num_query_heads: Positive
     num_key_value_heads: Positive
 
-    input_ndim = 3
+    class _Facts(Facts):
+        input_ndim = 3
 
     def _sizes(self) -> tuple[int, int, int, int]:
         heads, shared = self.num_query_heads, self.num_key_value_heads

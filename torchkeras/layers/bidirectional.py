@@ -12,6 +12,7 @@ from torchkeras.engine.layer import Layer
 from torchkeras.engine.options import NEWER, Called, OptionalPositive, one_of, optional
 from torchkeras.engine.symbol import as_list, unpacked
 from torchkeras.layers.recurrence import Recurrent, TorchRecurrent, shapes_of
+from torchkeras.layers.torch_module import TorchModule
 from torchkeras.layers.wrappers import INNER_LAYER, InnerLayer, Wrapper
 
 MERGES: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
@@ -21,6 +22,7 @@ MERGES: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
     "concat": lambda forward, backward: torch.cat([forward, backward], -1),
 }
 KERNELS: dict[str, Any] = {"LSTM": torch.lstm, "GRU": torch.gru, "RNN_TANH": torch.rnn_tanh, "RNN_RELU": torch.rnn_relu}
+THEIRS = " Torch's own go both ways by an option: TorchModule(nn.LSTM(..., batch_first=True, bidirectional=True))."
 
 
 class Bidirectional(Wrapper):
@@ -55,7 +57,7 @@ class Bidirectional(Wrapper):
         if not isinstance(layer, Recurrent) or layer.built:
             raise ValueError(
                 f"{type(self).__name__} {self.name!r}: layer must be a recurrent layer that was not called yet; "
-                f"found {layer!r}."
+                f"found {layer!r}.{THEIRS if isinstance(layer, TorchModule) else ''}"
             )
         backward = self.own_backward
         self.forward_layer, self.backward_layer = copy.deepcopy(layer), copy.deepcopy(backward or layer)
@@ -150,7 +152,7 @@ class Bidirectional(Wrapper):
             found = self._together(*shared)
         else:
             found = [
-                as_list(layer.run(unpacked(given), mask=mask, training=training))
+                as_list(layer._call_module(unpacked(given), mask=mask, training=training))
                 for layer, given in zip(self.inner_layers, shared, strict=True)
             ]
             if self.return_sequences:

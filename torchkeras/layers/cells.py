@@ -112,7 +112,7 @@ def begin_cell(cell: Any, input_shape: Shape, states: States, constants: Constan
     """`begin` of any cell, also of one that has only the `call` and the `state_size` that Keras asks for."""
     if _is_ours(cell):
         return cell.begin(input_shape, states, constants, training)
-    compute = cell.run if isinstance(cell, Layer) else cell.call
+    compute = cell._call_module if isinstance(cell, Layer) else cell.call
     given = {"training": training, "constants": list(constants) or None}
     arguments = {name: value for name, value in given.items() if value is not None and takes(cell, name)}
 

@@ -7,6 +7,7 @@ import torch
 from torch import nn
 
 from torchkeras.activations import linear, relu
+from torchkeras.engine.facts import Facts
 from torchkeras.engine.layer import Layer
 from torchkeras.engine.layout import Layout
 from torchkeras.engine.options import NEWER, Activation, DataFormat, Positive, Sizes
@@ -32,28 +33,28 @@ class Convolving(Spatial, abstract=True):
             )
 
     @property
-    def spans(self) -> list[int]:
+    def _spans(self) -> list[int]:
         """How many values of each axis the kernel reaches over."""
         return [(k - 1) * d + 1 for k, d in zip(self.kernel_size, self.dilation_rate, strict=True)]
 
-    def convolution(self, input_shape: Shape, filters: int, groups: int, bias: bool) -> nn.Module:
-        """The module that convolves `padded` inputs; it pads by itself where both ends of each axis get the same."""
+    def _convolution(self, input_shape: Shape, filters: int, groups: int, bias: bool) -> nn.Module:
+        """The module that convolves `_padded` inputs; it pads by itself where both ends of each axis get the same."""
         if self.padding == "valid":
-            self.check_window("kernel_size", self.spans, input_shape)
+            self._check_window("kernel_size", self._spans, input_shape)
         pairs = fixed_padding(self.padding, self.kernel_size, self.strides, self.dilation_rate)
         self._pads = pairs is None or any(before != after for before, after in pairs)
         padding = 0 if pairs is None or self._pads else tuple(before for before, _ in pairs)
-        sizes = self.known(input_shape, self.channel_axis), filters, self.kernel_size, self.strides
+        sizes = self._known_size(input_shape, self._axis_of_channels), filters, self.kernel_size, self.strides
         module = CONVOLUTIONS[self.rank](*sizes, padding, self.dilation_rate, groups, bias)
-        return self.in_memory_order(module)
+        return self._in_memory_order(module)
 
-    def padded(self, inputs: torch.Tensor) -> torch.Tensor:
-        """The inputs with the zeros that the module of `convolution` does not add by itself."""
+    def _padded(self, inputs: torch.Tensor) -> torch.Tensor:
+        """The inputs with the zeros that the module of `_convolution` does not add by itself."""
         if not self._pads:
             return inputs
         return pad(inputs, self.padding, self.kernel_size, self.strides, self.dilation_rate)
 
-    def follow_theano(self) -> None:
+    def _follow_theano(self) -> None:
         """Pad as Theano did where that differs: for weights that it made."""
         window = (self.kernel_size, self.strides, self.dilation_rate)
         if self.padding == "same" and fixed_padding("same", *window) != fixed_padding("half", *window):
@@ -63,9 +64,9 @@ class Convolving(Spatial, abstract=True):
                 if isinstance(module, CONVOLUTIONS[self.rank]):
                     module.padding = (0,) * self.rank
 
-    def in_memory_order(self, module: nn.Module) -> nn.Module:
+    def _in_memory_order(self, module: nn.Module) -> nn.Module:
         """The module with its kernel as the images lie in memory, so that torch need not turn it or its gradient."""
-        if self.rank == 2 and self.native_layout is Layout.CHANNELS_FIRST:
+        if self.rank == 2 and self._facts.native_layout is Layout.CHANNELS_FIRST:
             module.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
         return module
 
@@ -114,8 +115,6 @@ class Conv(Convolving, Activated, Grouped, abstract=True):
     kernel = weight("conv.weight", keras="... in out", torch="out in ...")
     bias = weight("conv.bias", keras="out", when="use_bias")
 
-    _product = "conv"
-
     def __init__(self, *args: Any, **given: Any):
         super().__init__(*args, **given)
         what = f"{type(self).__name__} {self.name!r}"
@@ -124,37 +123,41 @@ class Conv(Convolving, Activated, Grouped, abstract=True):
         if self.filters % self.groups:
             raise ValueError(f"{what}: groups must divide filters {self.filters}; found {self.groups}.")
 
-    def make(self, input_shape: Any) -> None:
-        channels = self.known(input_shape, self.channel_axis)
+    def _make_modules(self, input_shape: Any) -> None:
+        channels = self._known_size(input_shape, self._axis_of_channels)
         if channels % self.groups:
             found = f"the {channels} channels of the input {tuple(input_shape)}"
             raise ValueError(f"groups must divide {found}; found {self.groups}.")
-        self.conv = self.convolution(input_shape, self.filters, self.groups, self.use_bias)
+        self.conv = self._convolution(input_shape, self.filters, self.groups, self.use_bias)
 
     def forward(self, inputs: torch.Tensor) -> torch.Tensor:
-        return self.activated(self.conv(self.padded(inputs)))
+        return self._activated(self.conv(self._padded(inputs)))
 
-    def direct(self) -> Callable[..., torch.Tensor]:
-        inside: Any = self._modules
+    class _Facts(Facts):
+        product = "conv"
 
-        def run(inputs: torch.Tensor) -> torch.Tensor:
-            outputs = inside["conv"].forward(self.padded(inputs))
-            return torch.relu_(outputs) if self.activation is relu else self.activated(outputs)
+        def shape_from(self, input_shape: Shape) -> Shape:
+            layer = self.layer
+            if layer.padding == "valid":
+                layer._check_window("kernel_size", layer._spans, input_shape)
+            return layer._windowed(input_shape, layer.filters, layer.kernel_size, layer.strides, layer.dilation_rate)
 
-        return run
+        def direct(self) -> Callable[..., torch.Tensor]:
+            layer, inside = self.layer, self.layer._modules
 
-    def shape_from(self, input_shape: Shape) -> Shape:
-        if self.padding == "valid":
-            self.check_window("kernel_size", self.spans, input_shape)
-        return self.windowed(input_shape, self.filters, self.kernel_size, self.strides, self.dilation_rate)
+            def run(inputs: torch.Tensor) -> torch.Tensor:
+                outputs = inside["conv"].forward(layer._padded(inputs))
+                return torch.relu_(outputs) if layer.activation is relu else layer._activated(outputs)
 
-    def before_relu(self) -> Callable[..., torch.Tensor] | None:
-        inside: Any = self._modules
-        return (lambda inputs: inside["conv"].forward(self.padded(inputs))) if self.activation is relu else None
+            return run
 
-    @property
-    def overwritable(self) -> bool:  # type: ignore[override]
-        return self.activation is linear
+        def before_relu(self) -> Callable[..., torch.Tensor] | None:
+            layer, inside = self.layer, self.layer._modules
+            return (lambda inputs: inside["conv"].forward(layer._padded(inputs))) if layer.activation is relu else None
+
+        @property
+        def overwritable(self) -> bool:  # type: ignore[override]
+            return self.layer.activation is linear
 
 
 class Conv1D(Conv):

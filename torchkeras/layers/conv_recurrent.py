@@ -8,6 +8,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from torchkeras.activations import is_pointwise
+from torchkeras.engine.facts import Facts
 from torchkeras.engine.layer import Layer
 from torchkeras.engine.options import NEWER, Activation, DataFormat, Positive, Sizes, one_of
 from torchkeras.engine.symbol import Shape, as_list
@@ -77,16 +78,16 @@ class ConvLSTMStep(Initializers, UnitForgetBias, Penalties, Drops, RecurrentPadd
     def state_shapes(self, input_shape: Shape) -> list[Shape]:
         return image_states(self, input_shape)
 
-    def follow_theano(self) -> None:
+    def _follow_theano(self) -> None:
         """Pad as Theano did: for weights that it made."""
         self.recurrent_padding = "half"
         self.padding = "half" if self.padding == "same" else self.padding
 
-    def make(self, input_shape: Any) -> None:
-        super().make(input_shape)
+    def _make_modules(self, input_shape: Any) -> None:
+        super()._make_modules(input_shape)
         shape = shapes_of(input_shape)[0]
         self.state_shapes(shape)  # raises ValueError where the kernel does not fit
-        channels = self.known(shape, -1 if self.data_format == "channels_last" else -1 - self.rank)
+        channels = self._known_size(shape, -1 if self.data_format == "channels_last" else -1 - self.rank)
         convolution, gates = CONVOLUTIONS[self.rank], self.gates * self.filters
         self.input_conv = convolution(
             channels, gates, self.kernel_size, self.strides, dilation=self.dilation_rate, bias=self.use_bias
@@ -148,10 +149,10 @@ class ConvRecurrent(Recurrent, abstract=True):
     go_backwards: bool = False
     stateful: bool = False
 
-    @property
-    def input_ndim(self) -> int:  # type: ignore[override]
-        """Batch, time, the axes of an image, and channels."""
-        return self.rank + 3
+    class _Facts(Facts):
+        @property
+        def input_ndim(self) -> int:  # type: ignore[override]
+            return self.layer.rank + 3  # batch, time, the axes of an image, and channels
 
 
 class ConvLSTM(ConvLSTMStep, ConvRecurrent, Drops, Recurrent, RecurrentPadding, MaskedOutput, abstract=True):
@@ -176,7 +177,8 @@ class ConvRNN2D(RNN):
     `return_sequences` (batch, time, ...).
     """
 
-    input_ndim = 5
+    class _Facts(Facts):
+        input_ndim = 5
 
     def state_shapes(self, input_shape: Shape) -> list[Shape]:
         return image_states(self.cell, input_shape)

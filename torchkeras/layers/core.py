@@ -1,5 +1,6 @@
 """Core layers: Dense, Activation, shapes (Flatten, Reshape, Permute, RepeatVector), Masking, Lambda."""
 
+import copy
 import inspect
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -13,6 +14,7 @@ from torch.nn import functional as F
 
 from torchkeras import bytecode, registry
 from torchkeras.activations import WITH_LOGITS, is_pointwise, relu
+from torchkeras.engine.facts import Facts
 from torchkeras.engine.layer import Layer
 from torchkeras.engine.layout import Layout, convert, to_keras
 from torchkeras.engine.options import (
@@ -59,37 +61,40 @@ class Dense(KernelLayer):
     kernel = weight("linear.weight", keras="features units", torch="units features")
     bias = weight("linear.bias", keras="units", when="use_bias")
 
-    min_input_ndim = 2
     supports_masking = True
-    _product = "linear"
 
-    def make(self, input_shape: Any) -> None:
-        self.linear = nn.Linear(self.known(input_shape, -1), self.units, bias=self.use_bias)
+    def _make_modules(self, input_shape: Any) -> None:
+        self.linear = nn.Linear(self._known_size(input_shape, -1), self.units, bias=self.use_bias)
 
     def forward(self, inputs: torch.Tensor) -> torch.Tensor:
         return self.activation(self.linear(inputs))
 
-    def shape_from(self, input_shape: Shape) -> Shape:
-        return (*input_shape[:-1], self.units)
+    class _Facts(Facts):
+        min_input_ndim = 2
+        product = "linear"
 
-    def direct(self) -> Callable[..., torch.Tensor]:
-        inside, linear, weights = self._modules, self.linear, self.linear._parameters
-        if type(linear) is not nn.Linear:
-            return self.forward
+        def shape_from(self, input_shape: Shape) -> Shape:
+            return (*input_shape[:-1], self.layer.units)
 
-        def run(inputs: torch.Tensor) -> torch.Tensor:
-            if inside["linear"] is not linear:  # which another module has taken the place of
-                return self.forward(inputs)
-            return self.activation(F.linear(inputs, weights["weight"], weights["bias"]))  # type: ignore[arg-type]
+        def direct(self) -> Callable[..., torch.Tensor]:
+            layer = self.layer
+            inside, linear, weights = layer._modules, layer.linear, layer.linear._parameters
+            if type(linear) is not nn.Linear:
+                return layer.forward
 
-        return run
+            def run(inputs: torch.Tensor) -> torch.Tensor:
+                if inside["linear"] is not linear:  # which another module has taken the place of
+                    return layer.forward(inputs)
+                return layer.activation(F.linear(inputs, weights["weight"], weights["bias"]))
 
-    @property
-    def ends_in(self) -> str | None:  # type: ignore[override]
-        return WITH_LOGITS.get(self.activation) if type(self).forward is Dense.forward else None
+            return run
 
-    def logits(self, inputs: torch.Tensor) -> torch.Tensor:
-        return self.linear(inputs)
+        @property
+        def ends_in(self) -> str | None:  # type: ignore[override]
+            return WITH_LOGITS.get(self.layer.activation)
+
+        def logits(self, inputs: torch.Tensor) -> torch.Tensor:
+            return self.layer.linear(inputs)
 
 
 class Activation(Layer):
@@ -102,29 +107,30 @@ class Activation(Layer):
 
     supports_masking = True
 
-    @property
-    def keeps_shape(self) -> bool:  # type: ignore[override]
-        return is_pointwise(self.activation)
-
-    @property
-    def native_layout(self) -> Layout:
-        return Layout.ANY if is_pointwise(self.activation) else Layout.KERAS
-
     def forward(self, inputs: torch.Tensor) -> torch.Tensor:
         return self.activation(inputs)
 
-    def in_place(self) -> Callable[..., torch.Tensor] | None:
-        return torch.relu_ if self.activation is relu else None
+    class _Facts(Facts):
+        @property
+        def keeps_shape(self) -> bool:  # type: ignore[override]
+            return is_pointwise(self.layer.activation)
 
-    def before_relu(self) -> Callable[..., torch.Tensor] | None:
-        return (lambda inputs: inputs) if self.activation is relu else None
+        @property
+        def native_layout(self) -> Layout:  # type: ignore[override]
+            return Layout.ANY if is_pointwise(self.layer.activation) else Layout.KERAS
 
-    @property
-    def ends_in(self) -> str | None:  # type: ignore[override]
-        return WITH_LOGITS.get(self.activation) if type(self).forward is Activation.forward else None
+        def in_place(self) -> Callable[..., torch.Tensor] | None:
+            return torch.relu_ if self.layer.activation is relu else None
 
-    def logits(self, inputs: torch.Tensor) -> torch.Tensor:
-        return inputs
+        def before_relu(self) -> Callable[..., torch.Tensor] | None:
+            return (lambda inputs: inputs) if self.layer.activation is relu else None
+
+        @property
+        def ends_in(self) -> str | None:  # type: ignore[override]
+            return WITH_LOGITS.get(self.layer.activation)
+
+        def logits(self, inputs: torch.Tensor) -> torch.Tensor:
+            return inputs
 
 
 class ActivityRegularization(Layer):
@@ -137,17 +143,31 @@ class ActivityRegularization(Layer):
     l2: float = 0.0
 
     supports_masking = True
-    keeps_shape = True
 
-    @property
-    def native_layout(self) -> Layout:
-        return Layout.ANY
+    class _Facts(Facts):
+        keeps_shape = True
+        native_layout = Layout.ANY
 
     @property
     def activity_regularizer(self) -> L1L2:
         return L1L2(self.l1, self.l2)
 
     def forward(self, inputs: torch.Tensor) -> torch.Tensor:
+        return inputs
+
+
+class Identity(Layer):
+    """`x`, also of several tensors, nested or not.
+
+    Shape: any -> the same.
+    """
+
+    supports_masking = True
+
+    class _Facts(Facts):
+        native_layout = Layout.ANY
+
+    def forward(self, inputs: Any) -> Any:
         return inputs
 
 
@@ -159,16 +179,17 @@ class Flatten(Layer):
 
     data_format: DataFormat = None
 
-    min_input_ndim = 3
+    class _Facts(Facts):
+        min_input_ndim = 3
 
-    def make(self, input_shape: Any) -> None:
+    def _make_modules(self, input_shape: Any) -> None:
         if None in input_shape[1:]:
             raise ValueError(
                 f"the input must be fully defined but for the batch axis; found {tuple(input_shape)}. "
                 "Give the first layer a complete input_shape or batch_input_shape."
             )
 
-    def follow_keras1(self) -> None:
+    def _follow_keras1(self) -> None:
         """Keep the axes in their order whatever the data format, as Keras 1 did: for weights that it made."""
         self.data_format = "channels_last"
 
@@ -190,7 +211,7 @@ class Reshape(Layer):
 
     target_shape: Annotated[Any, integers("must hold positive integers and at most one -1", _is_target_shape)]
 
-    def make(self, input_shape: Any) -> None:
+    def _make_modules(self, input_shape: Any) -> None:
         self.compute_output_shape(input_shape)
 
     def compute_output_shape(self, input_shape: Any) -> Shape:
@@ -222,9 +243,10 @@ class Permute(Layer):
 
     dims: Annotated[Any, integers("must hold each of 1, 2, ... once", _is_permutation)]
 
-    @property
-    def input_ndim(self) -> int:  # type: ignore[override]
-        return len(self.dims) + 1
+    class _Facts(Facts):
+        @property
+        def input_ndim(self) -> int:  # type: ignore[override]
+            return len(self.layer.dims) + 1
 
     def forward(self, inputs: torch.Tensor) -> torch.Tensor:
         return inputs.permute(0, *self.dims)
@@ -238,7 +260,8 @@ class RepeatVector(Layer):
 
     n: Positive
 
-    input_ndim = 2
+    class _Facts(Facts):
+        input_ndim = 2
 
     def forward(self, inputs: torch.Tensor) -> torch.Tensor:
         return inputs.unsqueeze(1).expand(-1, self.n, -1)
@@ -273,8 +296,25 @@ ToldShape = Annotated[
 Arguments = Annotated[Any, optional(rule("must be a dictionary or None", lambda v: isinstance(v, Mapping), dict))]
 
 
+def _read_callable(value: Any) -> Any:
+    if not callable(value):
+        raise ValueError(f"must be callable; found {value!r}.")
+    owner = value
+    while hasattr(owner, "func"):  # a partial
+        owner = owner.func
+    owner = getattr(owner, "__self__", owner)
+    if isinstance(owner, nn.Module) and owner is not value:
+        raise ValueError(
+            f"must not use the module {type(owner).__name__} behind the layer's back, which would neither train it nor "
+            "set its mode; write TorchModule(module), or give the module itself."
+        )
+    return value
+
+
 class Lambda(Layer):
     """`function(x, **arguments)`, in Keras's order of axes; a `function` with a parameter `mask` is given the mask.
+
+    A module of torch given as `function` is a part of the layer, as in `TorchModule`.
 
     `output_shape`: a tuple without the batch axis, or a function of the input shape; found by trying when not given.
     `mask`: the mask of the output, or a function `(inputs, mask) -> mask`. A config has the functions by name only (a
@@ -284,15 +324,17 @@ class Lambda(Layer):
     Shape: any -> as the function gives it.
     """
 
-    keeps_types = True
-    function: Annotated[Any, rule("must be callable", callable)]
+    function: Annotated[Any, Rule(_read_callable)]
     told_shape: ToldShape = None
     mask: Annotated[Any, Rule(lambda v: v)] = None
     arguments: Arguments = None
 
     _takes_mask: bool = False
 
-    def make(self, input_shape: Any) -> None:
+    class _Facts(Facts):
+        keeps_types = True
+
+    def _make_modules(self, input_shape: Any) -> None:
         with suppress(ValueError):  # a function written in C tells no signature
             self._takes_mask = "mask" in inspect.signature(self.function).parameters
 
@@ -304,9 +346,9 @@ class Lambda(Layer):
         """The option `mask`, called when it is a function."""
         return self.mask(inputs, mask) if callable(self.mask) else self.mask
 
-    def infer(self, inputs: Any, masks: list[Any], arguments: Mapping[str, Any]) -> tuple[Any, list[Any]]:
+    def _infer_outputs(self, inputs: Any, masks: list[Any], arguments: Mapping[str, Any]) -> tuple[Any, list[Any]]:
         """Outputs as the function gives them, with the shapes that `output_shape` tells."""
-        outputs, output_masks = super().infer(inputs, masks, arguments)
+        outputs, output_masks = super()._infer_outputs(inputs, masks, arguments)
         told, shapes = self.told_shape, [tensor.shape for tensor in as_list(inputs)]
         if told is None:
             return outputs, output_masks
@@ -320,7 +362,7 @@ class Lambda(Layer):
         return [KerasTensor(shape, tensor.dtype) for shape, tensor in zip(told, outputs, strict=True)], output_masks
 
     def _scratch(self, input_shape: Any) -> Layer:
-        self.make(input_shape)
+        self._make_modules(input_shape)
         return self
 
     def get_config(self) -> dict[str, Any]:
@@ -374,8 +416,8 @@ def _own_function(
     name = bytecode.name_of(config[option]) if how == "name" else own
     known = {**registry.get_custom_objects(), **(custom_objects or {})}
     for key in (name, own):
-        if key in known:
-            return known[key]
+        if key in known:  # a module may be given for several layers and models
+            return copy.deepcopy(known[key]) if isinstance(known[key], nn.Module) else known[key]
     if how == "bytecode":
         raise bytecode.refusal(kind, option, layer_name)
     raise ArchitectureError(

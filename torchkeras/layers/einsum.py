@@ -7,6 +7,7 @@ from typing import Annotated, Any
 import torch
 from torch import Tensor, nn
 
+from torchkeras.engine.facts import Facts
 from torchkeras.engine.options import Activation, Called, Rule, is_integer, optional, rule
 from torchkeras.engine.weight import weight
 from torchkeras.initializers import VarianceScaling
@@ -68,11 +69,13 @@ class EinsumDense(KernelLayer):
     kernel = weight("product.weight", pieces=_kernel_piece)
     bias = weight("product.bias", pieces=_bias_piece, when="bias_axes")
 
-    min_input_ndim = 2
+    class _Facts(Facts):
+        min_input_ndim = 2
+
     product: Any
 
-    def initializer_of(self, option: str) -> Any:
-        found = super().initializer_of(option)
+    def _initializer_of(self, option: str) -> Any:
+        found = super()._initializer_of(option)
         if option != "kernel" or not isinstance(found, VarianceScaling):
             return found
         return found.with_fans(*(prod(self._sizes_of(letters)) for letters in self._fans))
@@ -80,7 +83,7 @@ class EinsumDense(KernelLayer):
     def _sizes_of(self, letters: str) -> list[int]:
         return [self._sizes[letter] for letter in letters]
 
-    def make(self, input_shape: Any) -> None:
+    def _make_modules(self, input_shape: Any) -> None:
         _, taken, kernel, given = EQUATION.findall(self.equation)[0]
         self._kernel, self._sizes, bias = kernel, self._find_sizes(input_shape), self.bias_axes or ""
         self._fans = re.sub(f"[{given}]", "", kernel), re.sub(f"[^{given}]", "", kernel)
@@ -127,7 +130,7 @@ class EinsumDense(KernelLayer):
                     f"axis {letter!r} has {size} in output_shape {told}, {found} in the input {tuple(input_shape)}."
                 )
         for letter in kernel + bias:
-            sizes[letter] = self.known(input_shape, axes[letter]) if letter in axes else sizes.get(letter)
+            sizes[letter] = self._known_size(input_shape, axes[letter]) if letter in axes else sizes.get(letter)
             if sizes[letter] is None:
                 raise ValueError(f"output_shape {told} must tell the size of axis {letter!r}.")
         return sizes

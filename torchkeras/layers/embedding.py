@@ -7,6 +7,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
+from torchkeras.engine.facts import Facts
 from torchkeras.engine.layer import Layer
 from torchkeras.engine.options import (
     NEWER,
@@ -41,7 +42,7 @@ class Vectors(nn.Embedding):
         if self.padding_idx is not None or self.max_norm is not None or self.scale_grad_by_freq or self.sparse:
             return super().forward(input)
         weight = self.weight
-        if input.numel() >= MANY and weight.is_cpu and weight.dtype == torch.float32 and not traced():
+        if not traced() and input.numel() >= MANY and weight.is_cpu and weight.dtype == torch.float32:
             return weight.index_select(0, input.reshape(-1).long()).view(*input.shape, -1)
         return torch.embedding(weight, input)
 
@@ -80,7 +81,7 @@ class Embedding(Layer):
         if self.batch_input_shape is None:
             self.batch_input_shape = (batch_size, *(as_list(self.input_length) or [None]))
 
-    def make(self, input_shape: Any) -> None:
+    def _make_modules(self, input_shape: Any) -> None:
         self.compute_output_shape(input_shape)
         # Around a kernel that is there: torch would draw one, which on `meta` imports its compiler.
         self.embedding = Vectors.from_pretrained(torch.empty(self.input_dim, self.output_dim), freeze=False)
@@ -103,16 +104,17 @@ class Embedding(Layer):
         kept = F.dropout(vectors.new_ones(self.input_dim, 1), self.dropout)
         return vectors * F.embedding(inputs, kept)
 
-    def direct(self) -> Callable[..., torch.Tensor]:
-        inside: Any = self._modules
-        indices = (torch.int32, torch.int64)
+    class _Facts(Facts):
+        def direct(self) -> Callable[..., torch.Tensor]:
+            layer, inside = self.layer, self.layer._modules
+            indices = (torch.int32, torch.int64)
 
-        def run(inputs: torch.Tensor, training: bool | None = None) -> torch.Tensor:
-            if self.dropout or inputs.dtype not in indices:
-                return self.forward(inputs, training)
-            return inside["embedding"].forward(inputs)
+            def run(inputs: torch.Tensor, training: bool | None = None) -> torch.Tensor:
+                if layer.dropout or inputs.dtype not in indices:
+                    return layer.forward(inputs, training)
+                return inside["embedding"].forward(inputs)
 
-        return run
+            return run
 
     def compute_mask(self, inputs: Any, mask: Any = None) -> Any:
         """True where the integer is not 0, with `mask_zero`; else None."""

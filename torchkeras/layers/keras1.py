@@ -7,6 +7,7 @@ import torch
 from torch import nn
 
 from torchkeras import config, registry
+from torchkeras.engine.facts import Facts
 from torchkeras.engine.layer import Layer
 from torchkeras.engine.options import Activation, Positive
 from torchkeras.engine.symbol import KerasTensor, as_list
@@ -32,15 +33,16 @@ class Highway(KernelLayer):
     bias = weight("linear.bias", keras="units", when="use_bias")
     carry_bias = weight("carry.bias", keras="units", when="use_bias")
 
-    input_ndim = 2
-    keeps_shape = True
+    class _Facts(Facts):
+        input_ndim = 2
+        keeps_shape = True
 
-    def initializer_of(self, option: str) -> Any:
+    def _initializer_of(self, option: str) -> Any:
         own = {"carry_kernel": self.kernel_initializer, "carry_bias": Ones()}
-        return own.get(option) or super().initializer_of(option)
+        return own.get(option) or super()._initializer_of(option)
 
-    def make(self, input_shape: Any) -> None:
-        features = self.known(input_shape, -1)
+    def _make_modules(self, input_shape: Any) -> None:
+        features = self._known_size(input_shape, -1)
         self.linear = nn.Linear(features, features, bias=self.use_bias)
         self.carry = nn.Linear(features, features, bias=self.use_bias)
 
@@ -69,10 +71,11 @@ class MaxoutDense(KernelLayer):
     kernel = weight("linear.weight", pieces=_transposed_maps)
     bias = weight("linear.bias", pieces=_maps, when="use_bias")
 
-    input_ndim = 2
+    class _Facts(Facts):
+        input_ndim = 2
 
-    def make(self, input_shape: Any) -> None:
-        self.linear = nn.Linear(self.known(input_shape, -1), self.nb_feature * self.units, bias=self.use_bias)
+    def _make_modules(self, input_shape: Any) -> None:
+        self.linear = nn.Linear(self._known_size(input_shape, -1), self.nb_feature * self.units, bias=self.use_bias)
 
     def forward(self, inputs: torch.Tensor) -> torch.Tensor:
         return self.linear(inputs).unflatten(-1, (self.nb_feature, self.units)).amax(1)
@@ -81,7 +84,8 @@ class MaxoutDense(KernelLayer):
 class TimeDistributedDense(Dense):
     __doc__ = (Dense.__doc__ or "").replace("over the last axis", "at every time step")
 
-    input_ndim = 3
+    class _Facts(Facts):
+        input_ndim = 3
 
 
 class Cosine(Dot):

@@ -8,6 +8,7 @@ from typing import Annotated, Any, ClassVar
 import torch
 import torch.nn.functional as F
 
+from torchkeras.engine.facts import Facts
 from torchkeras.engine.layer import Layer
 from torchkeras.engine.layout import Layout
 from torchkeras.engine.options import is_integer, rule
@@ -38,26 +39,28 @@ def _spread(first: Shape, second: Shape) -> Shape:
 
 
 class Elementwise(Layer, abstract=True):
-    """`function` of two inputs, then of the result and the third input, and so on.
+    """A function of two inputs, then of the result and the third input, and so on.
 
     Inputs of fewer axes get axes of 1 behind the batch axis; axes of 1 are spread. The mask is True where the masks
     of all inputs are. Shape: a list of (batch, ...) -> (batch, ...). Raises ValueError for fewer than two inputs and
     for shapes that do not go together.
     """
 
-    function: ClassVar[Callable[..., torch.Tensor]]
-    inputs_exactly: ClassVar[int | None] = None
+    _function: ClassVar[Callable[..., torch.Tensor]]
+    _inputs_exactly: ClassVar[int | None] = None
 
     supports_masking = True
-    overwritable = True
     _same_rank: bool = True
 
-    @property
-    def native_layout(self) -> Layout:
-        return Layout.ANY if self._same_rank else Layout.KERAS
+    class _Facts(Facts):
+        overwritable = True
 
-    def make(self, input_shape: Any) -> None:
-        shapes = _checked_list(input_shape, self.inputs_exactly)
+        @property
+        def native_layout(self) -> Layout:  # type: ignore[override]
+            return Layout.ANY if self.layer._same_rank else Layout.KERAS
+
+    def _make_modules(self, input_shape: Any) -> None:
+        shapes = _checked_list(input_shape, self._inputs_exactly)
         self.compute_output_shape(shapes)
         self._same_rank = len(set(map(len, shapes))) == 1
 
@@ -75,7 +78,7 @@ class Elementwise(Layer, abstract=True):
         if not self._same_rank:
             rank = max(tensor.dim() for tensor in inputs)
             inputs = [tensor[(slice(None), *(None,) * (rank - tensor.dim()))] for tensor in inputs]
-        return reduce(type(self).function, inputs)
+        return reduce(type(self)._function, inputs)
 
     def compute_mask(self, inputs: Any, mask: Any = None) -> Any:
         """True where the masks of all inputs are; None when no input has one."""
@@ -84,10 +87,11 @@ class Elementwise(Layer, abstract=True):
 
 class Add(Elementwise):
     __doc__ = f"The sum of the inputs.\n\n    {Elementwise.__doc__}"
-    function = torch.add
+    _function = torch.add
 
-    def in_place(self) -> Callable[..., torch.Tensor] | None:
-        return self._into_first if self._same_rank else None
+    class _Facts(Facts):
+        def in_place(self) -> Callable[..., torch.Tensor] | None:
+            return self.layer._into_first if self.layer._same_rank else None
 
     def _into_first(self, inputs: Any) -> torch.Tensor:
         """The sum, written over the first input where that has its shape and type."""
@@ -99,18 +103,18 @@ class Add(Elementwise):
 
 class Subtract(Elementwise):
     __doc__ = f"The first input less the second; there must be exactly two.\n\n    {Elementwise.__doc__}"
-    function = torch.sub
-    inputs_exactly = 2
+    _function = torch.sub
+    _inputs_exactly = 2
 
 
 class Multiply(Elementwise):
     __doc__ = f"The product of the inputs.\n\n    {Elementwise.__doc__}"
-    function = torch.mul
+    _function = torch.mul
 
 
 class Average(Elementwise):
     __doc__ = f"The sum of the inputs, divided by their number.\n\n    {Elementwise.__doc__}"
-    function = torch.add
+    _function = torch.add
 
     def forward(self, inputs: Any) -> torch.Tensor:
         return super().forward(inputs) / len(inputs)
@@ -118,12 +122,12 @@ class Average(Elementwise):
 
 class Maximum(Elementwise):
     __doc__ = f"The largest of the inputs, value by value.\n\n    {Elementwise.__doc__}"
-    function = torch.maximum
+    _function = torch.maximum
 
 
 class Minimum(Elementwise):
     __doc__ = f"The smallest of the inputs, value by value.\n\n    {Elementwise.__doc__}"
-    function = torch.minimum
+    _function = torch.minimum
 
 
 class Concatenate(Layer):
@@ -138,11 +142,10 @@ class Concatenate(Layer):
 
     supports_masking = True
 
-    @property
-    def native_layout(self) -> Layout:
-        return Layout.AXIS
+    class _Facts(Facts):
+        native_layout = Layout.AXIS
 
-    def make(self, input_shape: Any) -> None:
+    def _make_modules(self, input_shape: Any) -> None:
         shapes = _checked_list(input_shape)
         if not all(-len(shape) <= self.axis < len(shape) for shape in shapes):
             raise ValueError(f"axis {self.axis} is not an axis of all inputs; found the shapes {shapes}.")
@@ -186,7 +189,7 @@ class Dot(Layer):
     ]
     normalize: bool = False
 
-    def make(self, input_shape: Any) -> None:
+    def _make_modules(self, input_shape: Any) -> None:
         shapes = _checked_list(input_shape, 2)
         self._axes = self.axes if isinstance(self.axes, tuple) else (self.axes,) * 2
         if not all(

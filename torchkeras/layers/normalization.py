@@ -8,6 +8,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from torchkeras import initializers
+from torchkeras.engine.facts import Facts
 from torchkeras.engine.layer import Layer
 from torchkeras.engine.layout import Layout
 from torchkeras.engine.options import (
@@ -67,8 +68,10 @@ class Normalizing(Layer, abstract=True):
     beta = weight("norm.bias", when="center")
 
     supports_masking = True
-    keeps_shape = True
     norm: Any
+
+    class _Facts(Facts):
+        keeps_shape = True
 
     def _keep(self, norm: nn.Module) -> None:
         self.norm = norm
@@ -82,20 +85,22 @@ class Channelwise(Normalizing, abstract=True):
 
     axis: int = -1
 
-    min_input_ndim = 2
     _channels_last: bool = False
 
-    @property
-    def native_layout(self) -> Layout:
-        return Layout.CHANNELS_FIRST if self._channels_last else Layout.KERAS
+    class _Facts(Facts):
+        min_input_ndim = 2
+
+        @property
+        def native_layout(self) -> Layout:  # type: ignore[override]
+            return Layout.CHANNELS_FIRST if self.layer._channels_last else Layout.KERAS
 
     def _find_channels(self, input_shape: Shape) -> int:
         """Their number; notes where they lie in what `forward` gets."""
         _check_axes((self.axis,), input_shape)
-        self.input_ndim = ndim = len(input_shape)
+        self._expected_ndim = ndim = len(input_shape)
         self._channels_last = self.axis % ndim == ndim - 1 > 1
         self._channel_axis = 1 if self._channels_last else self.axis % ndim
-        return self.known(input_shape, self.axis)
+        return self._known_size(input_shape, self.axis)
 
 
 class BatchNormalization(Channelwise):
@@ -131,13 +136,9 @@ class BatchNormalization(Channelwise):
     mode: Annotated[Any, one_of(0, 1, 2), NEWER] = 0
 
     moving_mean = weight("norm.running_mean", trainable=False)
-    moving_variance = weight("norm.running_var", trainable=False)
+    moving_variance = weight("norm.running_var", trainable=False, beside="norm.num_batches_tracked")
 
-    @property
-    def native_layout(self) -> Layout:
-        return Layout.KERAS if self.mode == 1 else super().native_layout
-
-    def make(self, input_shape: Any) -> None:
+    def _make_modules(self, input_shape: Any) -> None:
         channels, ndim = self._find_channels(input_shape), len(input_shape)
         if self.mode == 1 and self.axis % ndim != ndim - 1:
             raise ValueError(f"mode 1 normalizes along the last axis; found axis {self.axis}.")
@@ -157,9 +158,17 @@ class BatchNormalization(Channelwise):
         found = self._by_statistics(moved.unsqueeze(-1).flatten(2), by_batch)
         return found.reshape(moved.shape).movedim(1, self._channel_axis)
 
-    @property
-    def overwritable(self) -> bool:  # type: ignore[override]
-        return self._channel_axis == 1 and self.mode != 1
+    class _Facts(Facts):
+        @property
+        def native_layout(self) -> Layout:  # type: ignore[override]
+            return Layout.KERAS if self.layer.mode == 1 else super().native_layout
+
+        @property
+        def overwritable(self) -> bool:  # type: ignore[override]
+            return self.layer._channel_axis == 1 and self.layer.mode != 1
+
+        def affine(self) -> tuple[int, Tensor, Tensor] | None:
+            return self.layer._affine()
 
     def _affine(self) -> tuple[int, Tensor, Tensor] | None:
         norm = self.norm
@@ -195,7 +204,7 @@ class GroupNormalization(Channelwise):
     axis: int = -1
     epsilon: NotNegative = 1e-3
 
-    def make(self, input_shape: Any) -> None:
+    def _make_modules(self, input_shape: Any) -> None:
         channels = self._find_channels(input_shape)
         groups = channels if self.groups == -1 else self.groups
         if self._channel_axis == 0:
@@ -219,26 +228,28 @@ class AlongAxes(Layer, abstract=True):
 
     axis: Axes = -1
 
-    keeps_shape = True
     norm: Any
+
+    class _Facts(Facts):
+        keeps_shape = True
+
+        def direct(self) -> Callable[..., Tensor]:
+            layer, inside = self.layer, self.layer._modules
+            only_last = list(layer.axis) == [-1]
+            return lambda inputs: inside["norm"].forward(inputs) if only_last else layer.forward(inputs)
 
     def _sizes(self, input_shape: Shape) -> list[int]:
         """The sizes of the axes, in the order in which they lie."""
         _check_axes(self.axis, input_shape)
         if len({axis < 0 for axis in self.axis}) > 1:  # where Keras's weights have their axes in an order of their own
             raise ValueError(f"axis {self.axis} must count all axes from the same end.")
-        return [self.known(input_shape, axis) for axis in sorted(self.axis)]
+        return [self._known_size(input_shape, axis) for axis in sorted(self.axis)]
 
     def forward(self, inputs: Tensor) -> Tensor:
         axes, last = sorted(self.axis), list(range(-len(self.axis), 0))
         if axes == last:
             return self.norm(inputs)
         return self.norm(inputs.movedim(axes, last)).movedim(last, axes)
-
-    def direct(self) -> Callable[..., Tensor]:
-        inside: Any = self._modules
-        only_last = list(self.axis) == [-1]
-        return lambda inputs: inside["norm"].forward(inputs) if only_last else self.forward(inputs)
 
 
 class ByRoot(Layer, abstract=True):
@@ -258,7 +269,7 @@ class LayerNormalization(AlongAxes, Normalizing, ByRoot):
     axis: Axes = -1
     epsilon: NotNegative = 1e-3
 
-    def make(self, input_shape: Any) -> None:
+    def _make_modules(self, input_shape: Any) -> None:
         self._keep(nn.LayerNorm(self._sizes(input_shape), eps=self.epsilon))
 
 
@@ -281,7 +292,7 @@ class RMSNormalization(AlongAxes):
     scale = weight("norm.weight")
     scale_initializer = initializers.Ones()
 
-    def make(self, input_shape: Any) -> None:
+    def _make_modules(self, input_shape: Any) -> None:
         self.norm = RMSNorm(self._sizes(input_shape), eps=self.epsilon)
 
 
@@ -294,9 +305,11 @@ class UnitNormalization(Layer):
     axis: Axes = -1
 
     supports_masking = True
-    keeps_shape = True
 
-    def make(self, input_shape: Any) -> None:
+    class _Facts(Facts):
+        keeps_shape = True
+
+    def _make_modules(self, input_shape: Any) -> None:
         _check_axes(self.axis, input_shape)
 
     def forward(self, inputs: Tensor) -> Tensor:

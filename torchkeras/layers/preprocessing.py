@@ -14,6 +14,7 @@ import torch.nn.functional as F
 
 from torchkeras import config, initializers
 from torchkeras.arrays import to_numpy
+from torchkeras.engine.facts import Facts
 from torchkeras.engine.layer import Layer
 from torchkeras.engine.options import NEWER, OptionalPositive, Positive, integers, is_number, one_of, optional, rule
 from torchkeras.engine.symbol import dtype_of
@@ -65,7 +66,8 @@ class Rescaling(Pointwise):
     scale: float
     offset: float = 0.0
 
-    keeps_shape = False  # integers become numbers of the layer's dtype
+    class _Facts(Facts):
+        keeps_shape = False  # integers become numbers of the layer's dtype
 
     def forward(self, inputs: torch.Tensor) -> torch.Tensor:
         return floating(self, inputs) * self.scale + self.offset
@@ -158,7 +160,9 @@ class Normalization(Layer):
     mean_initializer = count_initializer = initializers.Zeros()
     variance_initializer = initializers.Ones()
     supports_masking = True
-    keeps_shape = True
+
+    class _Facts(Facts):
+        keeps_shape = True
 
     def __init__(self, *args: Any, **given: Any):
         super().__init__(*args, **given)
@@ -169,13 +173,13 @@ class Normalization(Layer):
                 f"found {self.mean!r} and {self.variance!r}."
             )
 
-    def make(self, input_shape: Any) -> None:
-        self.input_ndim = ndim = len(input_shape)
+    def _make_modules(self, input_shape: Any) -> None:
+        self._expected_ndim = ndim = len(input_shape)
         if not all(-ndim <= axis < ndim for axis in self.axis or ()):
             raise ValueError(f"axis {self.axis} is not one of the input {tuple(input_shape)}.")
         self._kept = sorted(axis % ndim for axis in self.axis or ())
         self._broadcast = [input_shape[axis] if axis in self._kept else 1 for axis in range(ndim)]
-        sizes, given = tuple(self.known(input_shape, axis) for axis in self._kept), np.shape(self.mean)
+        sizes, given = tuple(self._known_size(input_shape, axis) for axis in self._kept), np.shape(self.mean)
         if given != sizes[len(sizes) - len(given) :]:
             raise ValueError(f"mean of shape {given} does not fit axis {self.axis}, of size {sizes}.")
         for name, values in (("_mean", self.mean), ("_variance", self.variance)):

@@ -14,6 +14,7 @@ from torch import Tensor, nn
 from torch.autograd import Function
 
 from torchkeras.engine.direct import has_hooks
+from torchkeras.engine.facts import Facts
 from torchkeras.engine.layer import Layer
 from torchkeras.engine.options import NEWER, one_of
 from torchkeras.engine.spec import InputSpec
@@ -61,13 +62,15 @@ class Recurrent(Layer, abstract=True):
     stateful: bool = False
     unroll: bool = False
 
-    input_ndim = 3
     supports_masking = True
-    walks = True
     state_count = 1
     takes_constants = False
     num_constants: int | None = None  # how many constants end the list of inputs
     zero_output_for_mask = None  # an option of those that have `MaskedOutput`
+
+    class _Facts(Facts):
+        input_ndim = 3
+        walks = True
 
     def state_shapes(self, input_shape: Shape) -> list[Shape]:
         """The shapes of the states, without the batch axis, for a sequence of this shape (batch, time, ...)."""
@@ -83,7 +86,7 @@ class Recurrent(Layer, abstract=True):
 
     # --- making ------------------------------------------------------------------------------------------------------
 
-    def make(self, input_shape: Any) -> None:
+    def _make_modules(self, input_shape: Any) -> None:
         batch, steps, *_ = shape = shapes_of(input_shape)[0]
         if self.unroll and steps in (None, 1):
             raise ValueError(
@@ -248,9 +251,9 @@ class TorchRecurrent(Recurrent, abstract=True):
         """What torch's module takes beside sizes and bias; None when it computes another function."""
         return {}
 
-    def make(self, input_shape: Any) -> None:
-        super().make(input_shape)
-        features, options = self.known(shapes_of(input_shape)[0], -1), self.torch_options()
+    def _make_modules(self, input_shape: Any) -> None:
+        super()._make_modules(input_shape)
+        features, options = self._known_size(shapes_of(input_shape)[0], -1), self.torch_options()
         self._fused = options is not None
         if options is not None:
             module = MODULES[self.submodule](features, self.units, bias=self.use_bias, batch_first=True, **options)
@@ -326,7 +329,7 @@ class TorchRecurrent(Recurrent, abstract=True):
         """
         in_front = _padded_behind(mask)  # and then no output comes before the first valid step
         if not in_front:
-            sequence = _rows(sequence, (~mask).to(torch.uint8).argsort(dim=1, stable=True))
+            sequence = _valid_in_front(sequence, mask)
         known, _ = self._kernel(sequence, begin)
         count = (mask.cumsum(1) if self.return_sequences else mask.sum(1, keepdim=True)).unsqueeze(-1)
         last = count - 1 if in_front else (count - 1).clamp_min(0)
@@ -360,10 +363,13 @@ def _padded_behind(mask: Tensor) -> bool:
     return bool(valid[:, 0].all() and (valid[:, 1:] <= valid[:, :-1]).all())
 
 
-def _rows(sequence: Tensor, order: Tensor) -> Tensor:
-    """The steps of each sample of a sequence in another order, (batch, time), which has each of them once."""
-    if traced():
-        return sequence.gather(1, order.unsqueeze(-1).expand_as(sequence))
+def _valid_in_front(sequence: Tensor, mask: Tensor) -> Tensor:
+    """The steps of each sample of a sequence, those that are valid first, in their order, then the others."""
+    if traced():  # by arithmetic: exporters have no stable sort
+        count = mask.cumsum(1)
+        place = torch.where(mask, count, count[:, -1:] + (~mask).cumsum(1)) - 1
+        return torch.zeros_like(sequence).scatter(1, place.unsqueeze(-1).expand_as(sequence), sequence)
+    order = (~mask).to(torch.uint8).argsort(dim=1, stable=True)
     batch, time = order.shape
     numbers = order + torch.arange(0, batch * time, time, device=order.device).unsqueeze(1)
     return _Permuted.apply(sequence.flatten(0, 1), numbers.flatten()).unflatten(0, (batch, time))  # type: ignore[attr-defined]

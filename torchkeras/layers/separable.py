@@ -5,6 +5,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from torchkeras.engine.facts import Facts
 from torchkeras.engine.layer import Layer
 from torchkeras.engine.options import Activation, Constraint, DataFormat, Initializer, Positive, Regularizer, Sizes
 from torchkeras.engine.weight import weight
@@ -50,14 +51,15 @@ class DepthwiseConv(Convolving, abstract=True):
     depthwise_kernel = weight("conv.weight", pieces=depthwise_pieces, option="depthwise")
     bias = weight("conv.bias", keras="out", when="use_bias")
 
-    _product = "conv"
+    class _Facts(Facts):
+        product = "conv"
 
-    def make(self, input_shape: Any) -> None:
-        channels = self.known(input_shape, self.channel_axis)
-        self.conv = self.convolution(input_shape, channels * self.depth_multiplier, channels, self.use_bias)
+    def _make_modules(self, input_shape: Any) -> None:
+        channels = self._known_size(input_shape, self._axis_of_channels)
+        self.conv = self._convolution(input_shape, channels * self.depth_multiplier, channels, self.use_bias)
 
     def forward(self, inputs: torch.Tensor) -> torch.Tensor:
-        return self.activated(self.conv(self.padded(inputs)))
+        return self._activated(self.conv(self._padded(inputs)))
 
 
 class DepthwiseConv1D(DepthwiseConv, Dilated, DepthwiseOptions):
@@ -102,16 +104,17 @@ class SeparableConv(Convolving, abstract=True):
     pointwise_kernel = weight("pointwise.weight", keras="... in out", torch="out in ...", option="pointwise")
     bias = weight("pointwise.bias", keras="out", when="use_bias")
 
-    _product = "pointwise"
+    class _Facts(Facts):
+        product = "pointwise"
 
-    def make(self, input_shape: Any) -> None:
-        channels = self.known(input_shape, self.channel_axis)
+    def _make_modules(self, input_shape: Any) -> None:
+        channels = self._known_size(input_shape, self._axis_of_channels)
         between = channels * self.depth_multiplier
-        self.depthwise = self.convolution(input_shape, between, channels, False)
-        self.pointwise = self.in_memory_order(CONVOLUTIONS[self.rank](between, self.filters, 1, bias=self.use_bias))
+        self.depthwise = self._convolution(input_shape, between, channels, False)
+        self.pointwise = self._in_memory_order(CONVOLUTIONS[self.rank](between, self.filters, 1, bias=self.use_bias))
 
     def forward(self, inputs: torch.Tensor) -> torch.Tensor:
-        return self.activated(self.pointwise(self.depthwise(self.padded(inputs))))
+        return self._activated(self.pointwise(self.depthwise(self._padded(inputs))))
 
 
 class SeparableConv1D(SeparableConv):

@@ -41,8 +41,8 @@ class UnitForgetBias(Layer, abstract=True):
 
     bias_parts = 4
 
-    def initializer_of(self, option: str) -> Any:
-        initial = super().initializer_of(option)
+    def _initializer_of(self, option: str) -> Any:
+        initial = super()._initializer_of(option)
         if option != "bias" or not self.unit_forget_bias:
             return initial
 
@@ -143,10 +143,10 @@ class Step(Drops, abstract=True):
         """The size of the output."""
         return self.units
 
-    def make(self, input_shape: Any) -> None:
-        super().make(input_shape)
+    def _make_modules(self, input_shape: Any) -> None:
+        super()._make_modules(input_shape)
         if self.submodule not in self._modules:  # a layer may hold torch's own
-            features, biases = self.known(shapes_of(input_shape)[0], -1), self.use_bias * (1 + self.reset_after)
+            features, biases = self._known_size(shapes_of(input_shape)[0], -1), self.use_bias * (1 + self.reset_after)
             self.add_module(self.submodule, StepWeights(features, self.units, self.gates, biases))
 
     @property

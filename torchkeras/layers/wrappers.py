@@ -8,15 +8,17 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from torchkeras import initializers, registry
+from torchkeras.engine.facts import Facts
 from torchkeras.engine.layer import Layer
 from torchkeras.engine.layout import Layout
 from torchkeras.engine.options import Rule, is_integer, rule
 from torchkeras.engine.symbol import KerasTensor, Shape
 from torchkeras.engine.weight import Variable, weight
+from torchkeras.layers.torch_module import as_layer
 
 
 def _read_layer(value: Any) -> Layer:
-    layer = registry.layers.from_config(value) if isinstance(value, Mapping) else value
+    layer = registry.layers.from_config(value) if isinstance(value, Mapping) else as_layer(value)
     if not isinstance(layer, Layer):
         raise ValueError(f"must be a layer or the config of one; found {value!r}.")
     return layer
@@ -90,7 +92,9 @@ class TimeDistributed(Wrapper):
     that takes one, and comes from its `compute_mask`; where that gives none, the input's goes on.
     """
 
-    min_input_ndim = 3
+    class _Facts(Facts):
+        min_input_ndim = 3
+
     supports_masking = True
     _gives_mask: Mapping[bool, bool] = {}  # whether the inner layer gives a mask, without and with one
 
@@ -98,11 +102,11 @@ class TimeDistributed(Wrapper):
         # The batch that the inner layer sees is longer than the input's by the number of steps.
         return (None, *input_shape[2:])
 
-    def infer(self, inputs: Any, masks: list[Any], arguments: Mapping[str, Any]) -> tuple[Any, list[Any]]:
-        """Outputs and masks by the inner layer's `infer`, so that a model inside is asked and not run."""
+    def _infer_outputs(self, inputs: Any, masks: list[Any], arguments: Mapping[str, Any]) -> tuple[Any, list[Any]]:
+        """Outputs and masks by the inner layer's `_infer_outputs`, so that a model inside is asked and not run."""
         (mask,), leading = masks, inputs.shape[:2]
         taken = [x if x is None else KerasTensor(self.inner_shape(x.shape), x.dtype) for x in (inputs, mask)]
-        output, (found,) = self.layer.infer(taken[0], taken[1:], {})
+        output, (found,) = self.layer._infer_outputs(taken[0], taken[1:], {})
         self._gives_mask = {**self._gives_mask, mask is not None: found is not None}
         if found is not None:
             mask = KerasTensor((*leading, *found.shape[1:]), found.dtype)
@@ -151,15 +155,16 @@ class SpectralNormalization(Wrapper):
     vector_u = weight("singular_vector", keras="one units", trainable=False)
     vector_u_initializer: ClassVar[Any] = initializers.TruncatedNormal(stddev=0.02)
 
-    @property
-    def native_layout(self) -> Layout:
-        return self.layer.layout
+    class _Facts(Facts):
+        @property
+        def native_layout(self) -> Layout:  # type: ignore[override]
+            return self.layer.layer._facts.layout
 
     def build(self, input_shape: Any) -> None:
         super().build(input_shape)
         Layer.build(self, input_shape)
 
-    def make(self, input_shape: Any) -> None:
+    def _make_modules(self, input_shape: Any) -> None:
         self.register_buffer("singular_vector", torch.empty(1, self._kernel().shape[-1]))
 
     def _kernel(self) -> Variable:
@@ -174,7 +179,7 @@ class SpectralNormalization(Wrapper):
         if self.training if training is None else training:
             self._normalize(self._kernel())
         passed = {} if training is None or "training" not in self.layer._call_parameters else {"training": training}
-        return self.layer.run(inputs, **passed)
+        return self.layer._call_module(inputs, **passed)
 
     @torch.no_grad()
     def _normalize(self, kernel: Variable) -> None:

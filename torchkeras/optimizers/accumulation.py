@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import torch
@@ -65,6 +65,20 @@ class Accumulator:
         mean = [buffer if i in self.present else None for i, buffer in enumerate(self.buffers)]
         self.count, self.samples, self.present = 0, 0.0, set()
         return mean
+
+    def state_dict(self) -> dict[str, Any]:
+        """All that going on needs; the gradients are its own buffers."""
+        return {
+            "count": self.count,
+            "samples": self.samples,
+            "present": sorted(self.present),
+            "gradients": list(self.buffers) if self.count else [],
+        }
+
+    def load_state_dict(self, state: Mapping[str, Any], parameters: list[Tensor]) -> None:
+        """Go on from what `state_dict` gave."""
+        self.count, self.samples, self.present = state["count"], state["samples"], set(state["present"])
+        self.buffers = fitted_to(parameters, state["gradients"]) if state["gradients"] else []
 
     def follow(self, parameters: list[Tensor]) -> None:
         """Bring the buffers to where the parameters are now."""

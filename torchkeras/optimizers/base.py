@@ -1,8 +1,8 @@
 """`Optimizer`: what all optimizers of Keras share: options, a step over groups of parameters, and state.
 
-`apply(parameters, gradients, samples)` is one step. Options and counts stay on the host: a step waits for nothing, and
-no number becomes a tensor. State is kept as torch lays the parameters out; `get_weights` gives it in Keras's order of
-arrays and of axes.
+`update(parameters, gradients, samples)` is one step; `step()` and `apply(gradients, variables)` are that by hand.
+Options and counts stay on the host: a step waits for nothing, and no number becomes a tensor. State is kept as torch
+lays the parameters out; `get_weights` gives it in Keras's order of arrays and of axes.
 """
 
 # pyright: reportPrivateImportUsage=false
@@ -21,6 +21,7 @@ from torch import Tensor
 from torchkeras.arrangement import IN_ORDER, Arrangement
 from torchkeras.optimizers.accumulation import Accumulator
 from torchkeras.optimizers.averages import Averages
+from torchkeras.optimizers.by_hand import ByHand
 from torchkeras.optimizers.options import RULES, newer
 from torchkeras.optimizers.schedules import LearningRateSchedule
 from torchkeras.optimizers.state import State, plain
@@ -31,8 +32,8 @@ REGROUPING = ("lr_multipliers", "no_weight_decay", "exclude_layers", "exclude_em
 
 
 @dataclass(eq=False, kw_only=True)
-class Optimizer(State):
-    """The base class; a subclass declares its options as dataclass fields and defines `step`.
+class Optimizer(ByHand, State):
+    """The base class; a subclass declares its options as dataclass fields and defines `update_step`.
 
     `learning_rate` is another name of `lr`; either may be a schedule of `torchkeras.optimizers.schedules`.
     `clipnorm`, also called `global_clipnorm`: all gradients together are scaled down to this norm. `each_clipnorm`: the
@@ -63,9 +64,9 @@ class Optimizer(State):
 
     moment_names: ClassVar[tuple[str, ...]] = ()
     counts_steps: ClassVar[bool] = True  # whether the first of Keras's arrays is `iterations`
-    decays_weights: ClassVar[bool] = False  # whether `step` does what `weight_decay` asks for
-    takes_arrays: ClassVar[bool] = False  # whether `step` needs all parameters of one of Keras's arrays together
-    takes_tensors: ClassVar[bool] = False  # whether, with the present options, `step` takes a rate on the device
+    decays_weights: ClassVar[bool] = False  # whether `update_step` does what `weight_decay` asks for
+    takes_arrays: ClassVar[bool] = False  # whether `update_step` needs all parameters of one of Keras's arrays together
+    takes_tensors: ClassVar[bool] = False  # whether, with the present options, `update_step` takes a rate on the device
 
     # Without annotation: a field, of whatever kind, would go before those of subclasses in the order of arguments.
     decay = 0.0
@@ -146,6 +147,10 @@ class Optimizer(State):
         if any(group.moments for group in before) and any(place is not None for place in known):
             self._carry_over(before, known)
 
+    def trains(self, tensors: Iterable[Tensor]) -> bool:
+        """Whether some of these parameters are among those that it trains: all that it is bound to are."""
+        return True
+
     def follow(self, parameters: Sequence[Tensor]) -> None:
         """Be bound to these, where another model has trained since."""
         if parameters is not self._given:
@@ -168,7 +173,7 @@ class Optimizer(State):
 
     # --- a step ------------------------------------------------------------------------------------------------------
 
-    def apply(self, parameters: Sequence[Tensor], gradients: Gradients, samples: float = 1) -> bool:
+    def update(self, parameters: Sequence[Tensor], gradients: Gradients, samples: float = 1) -> bool:
         """One step in place; a parameter whose gradient is None stays as it is. The gradients are left unchanged.
 
         `samples`: how many the gradients are the mean of; it counts when gradients accumulate. Returns whether the
@@ -218,7 +223,7 @@ class Optimizer(State):
             if found:
                 if decays and group.decays:
                     torch._foreach_mul_(taken.parameters, left)
-                self.step(taken, found, rate)
+                self.update_step(taken, found, rate)
         if self.use_ema:
             self._average()
         self.iterations += 1
@@ -252,7 +257,7 @@ class Optimizer(State):
         return rate / (1.0 + self.decay * iterations) if self.decay else rate
 
     def _corrected(self, rate: float, t: int) -> float:
-        """What `step` number t, counted from 1, has for its rate."""
+        """What step number t, counted from 1, has for its rate."""
         return rate
 
     @property
@@ -260,12 +265,12 @@ class Optimizer(State):
         """Whether a step with the present options needs state."""
         return bool(self.moment_names)
 
-    def step(self, group: Group, gradients: list[Tensor], rate: Any) -> None:
+    def update_step(self, group: Group, gradients: list[Tensor], rate: Any) -> None:
         """Change `group.parameters` and `group.moments` (one list for each of `moment_names`) in place.
 
         `rate`: that of `numbers`, a float; where it `takes_tensors`, for weights that have decayed, also a tensor.
         """
-        raise NotImplementedError(f"{type(self).__name__} has no step(group, gradients, rate).")
+        raise NotImplementedError(f"{type(self).__name__} has no update_step(group, gradients, rate).")
 
     @property
     def can_skip(self) -> bool:

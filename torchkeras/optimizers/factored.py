@@ -66,7 +66,7 @@ class Adafactor(Optimizer):
             place += made.count
         return sorted(found, key=lambda slot: self.moment_names.index(slot.moment))
 
-    def step(self, group: Group, gradients: list[Tensor], rate: float) -> None:
+    def update_step(self, group: Group, gradients: list[Tensor], rate: float) -> None:
         t = self.iterations + 1
         rate, new = min(rate, t**-0.5), t**self.beta_2_decay
         for array, places in group.by_array().items():

@@ -40,7 +40,7 @@ class Ftrl(Optimizer):
         start = self.initial_accumulator_value
         return [[torch.full_like(p, start, requires_grad=False) for p in group.parameters], linears]
 
-    def step(self, group: Group, gradients: list[Tensor], rate: float) -> None:
+    def update_step(self, group: Group, gradients: list[Tensor], rate: float) -> None:
         if not rate:
             return
         parameters, (sums, linears) = group.parameters, group.moments

@@ -48,7 +48,7 @@ class Adam(Optimizer):
     def _corrected(self, rate: float, t: int) -> float:
         return adam_rate(rate, t, self.beta_1, self.beta_2)
 
-    def step(self, group: Group, gradients: list[Tensor], rate: float | Tensor) -> None:
+    def update_step(self, group: Group, gradients: list[Tensor], rate: float | Tensor) -> None:
         decay = 0.0
         if self.weight_decay and group.decays and not isinstance(rate, Tensor):
             # The kernel decays by its own rate, which has the bias correction in it.
@@ -103,7 +103,7 @@ class Adamax(Optimizer):
 
     moment_names = ("ms", "us")
 
-    def step(self, group: Group, gradients: list[Tensor], rate: float) -> None:
+    def update_step(self, group: Group, gradients: list[Tensor], rate: float) -> None:
         firsts, largest = group.moments
         leaky(firsts, gradients, self.beta_1)
         torch._foreach_mul_(largest, self.beta_2)
@@ -151,7 +151,7 @@ class Nadam(Optimizer):
         super()._update(gradients, numbers)
         self._product = (self.iterations, product * self._momentum(self.iterations))
 
-    def step(self, group: Group, gradients: list[Tensor], rate: float) -> None:
+    def update_step(self, group: Group, gradients: list[Tensor], rate: float) -> None:
         firsts, squares = group.moments
         leaky(firsts, gradients, self.beta_1)
         leaky_squares(squares, gradients, self.beta_2)
@@ -191,7 +191,7 @@ class Lamb(Optimizer):
     moment_names = ("ms", "vs")
     takes_arrays = True
 
-    def step(self, group: Group, gradients: list[Tensor], rate: float) -> None:
+    def update_step(self, group: Group, gradients: list[Tensor], rate: float) -> None:
         firsts, squares = group.moments
         leaky(firsts, gradients, self.beta_1)
         leaky_squares(squares, gradients, self.beta_2)

@@ -38,7 +38,7 @@ class SGD(Optimizer):
     def keeps_moments(self) -> bool:
         return self.momentum > 0
 
-    def step(self, group: Group, gradients: list[Tensor], rate: Any) -> None:
+    def update_step(self, group: Group, gradients: list[Tensor], rate: Any) -> None:
         if self.momentum and isinstance(rate, Tensor):  # of the numbers below only the first could be a tensor
             gradients, rate = list(torch._foreach_mul(gradients, rate)), 1.0
         sgd = partial(fused_sgd, group.parameters, gradients, found_inf=self.skipping)
@@ -76,7 +76,7 @@ class Lion(Optimizer):
 
     moment_names = ("momentums",)
 
-    def step(self, group: Group, gradients: list[Tensor], rate: float) -> None:
+    def update_step(self, group: Group, gradients: list[Tensor], rate: float) -> None:
         (momentums,) = group.moments
         directions = torch._foreach_lerp(momentums, gradients, 1.0 - self.beta_1)
         torch._foreach_sign_(directions)

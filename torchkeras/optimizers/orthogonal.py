@@ -73,7 +73,7 @@ class Muon(Optimizer):
     def slots(self) -> list[Slot]:
         return [s for s in super().slots() if not (s.moment == "velocities" and self._kinds[s.array] == MATRIX)]
 
-    def step(self, group: Group, gradients: list[Tensor], rate: float) -> None:
+    def update_step(self, group: Group, gradients: list[Tensor], rate: float) -> None:
         decay = self.weight_decay if group.kind == MATRIX else self.adam_weight_decay
         if decay and group.decays:
             torch._foreach_mul_(group.parameters, 1.0 - rate * decay)

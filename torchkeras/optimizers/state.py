@@ -173,19 +173,13 @@ class State:
         further steps change, as in torch.
         """
         begun = bool(self._groups) and all(group.moments for group in self._groups)
-        accumulated = self._accumulated
         return {
             "class_name": type(self).__name__,
             "iterations": self.iterations,
             "options": {name: plain(getattr(self, name)) for name in self._options()},
             "moments": {name: in_order(self._groups, i) if begun else [] for i, name in enumerate(self.moment_names)},
             "averages": list(self._averages.values),
-            "accumulated": {
-                "count": accumulated.count,
-                "samples": accumulated.samples,
-                "present": sorted(accumulated.present),
-                "gradients": list(accumulated.buffers) if accumulated.count else [],
-            },
+            "accumulated": self._accumulated.state_dict(),
             "more": self._more(),
         }
 
@@ -209,10 +203,7 @@ class State:
         self._load_moments(list(state["moments"].values()))
         self._load_more(state["more"])
         self._averages.values = fitted_to(self._parameters, state["averages"]) if state["averages"] else []
-        found, accumulated = state["accumulated"], self._accumulated
-        accumulated.count, accumulated.samples = found["count"], found["samples"]
-        accumulated.present = set(found["present"])
-        accumulated.buffers = fitted_to(self._parameters, found["gradients"]) if found["gradients"] else []
+        self._accumulated.load_state_dict(state["accumulated"], self._parameters)
 
     def _load_moments(self, moments: list[list[Tensor]]) -> None:
         if not any(moments):

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping, Sequence
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from torchkeras.parameter_groups import Gradients, laid_out_as
+from torchkeras.optimizers.accumulation import Accumulator
+from torchkeras.optimizers.by_hand import ByHand
+from torchkeras.optimizers.options import RULES
+from torchkeras.parameter_groups import Gradients, Treatment, clipped, grouped, laid_out_as
+
+OWN_OPTIONS = ("clipnorm", "clipvalue", "each_clipnorm", "gradient_accumulation_steps")
 
 
 def is_torch(identifier: Any) -> bool:
@@ -24,22 +30,42 @@ def is_torch(identifier: Any) -> bool:
     return isinstance(identifier, torch.optim.Optimizer)
 
 
-class TorchOptimizer:
+class TorchOptimizer(ByHand):
     """`optimizer` on the weights that train: an instance of `torch.optim.Optimizer`, or what makes one.
+
+        TorchOptimizer(torch.optim.Adam(model.parameters(), lr=1e-3), clipnorm=1.0)
+        model.compile((torch.optim.SGD, {"lr": 0.1, "clipvalue": 0.5, "gradient_accumulation_steps": 4}), "mse")
 
     A class, a partial of one or a pair (class, {options}) is called with the weights when the model is compiled, with
     `fused=True` where the class has it, neither `fused`, `foreach` nor `differentiable` is given, and all weights are
-    floating point on the CPU or a CUDA device. An instance must own exactly the weights that train, and may own others
-    that do not. `optimizer` is torch's own, None before a class is bound. Steps, rate and options are those of torch.
+    floating point on the CPU or a CUDA device. An instance trains the weights that it has, in its groups, each with its
+    own options: where these are not all that train, a UserWarning names the others, which stay as they are. It may have
+    others that are frozen. `optimizer` is torch's own, None before a class is bound; `param_groups`, `state` and
+    `defaults` are its own. Steps, rate and options are those of torch, and beside them, given here or among a class's
+    options, `clipnorm` (also `global_clipnorm`), `clipvalue`, `each_clipnorm` and `gradient_accumulation_steps`, which
+    mean what they mean in `torchkeras.optimizers.Optimizer`.
 
-    Raises TypeError for anything else, or for one whose `step` needs a closure, such as LBFGS.
+    Raises TypeError for anything else, or for one whose `step` needs a closure, such as LBFGS; ValueError for a bad
+    value of an option, and when it is bound, for an instance that trains parameters of others.
     """
 
     counts_steps = False
     moment_names = ()
-    clipnorm = None
+    clipnorm: float | None = None
+    clipvalue: float | None = None
+    each_clipnorm: float | None = None
+    gradient_accumulation_steps: int | None = None
 
-    def __init__(self, optimizer: Any):
+    def __init__(
+        self,
+        optimizer: Any,
+        *,
+        clipnorm: float | None = None,
+        clipvalue: float | None = None,
+        each_clipnorm: float | None = None,
+        gradient_accumulation_steps: int | None = None,
+        global_clipnorm: float | None = None,
+    ):
         if not is_torch(optimizer):
             raise TypeError(
                 "TorchOptimizer: give an instance or a class of torch.optim.Optimizer, a functools.partial of a class, "
@@ -47,12 +73,18 @@ class TorchOptimizer:
             )
         self.optimizer: torch.optim.Optimizer | None = None
         self._make: partial[torch.optim.Optimizer] | None = None
+        options: dict[str, Any] = {
+            "clipnorm": clipnorm,
+            "clipvalue": clipvalue,
+            "each_clipnorm": each_clipnorm,
+            "gradient_accumulation_steps": gradient_accumulation_steps,
+            "global_clipnorm": global_clipnorm,
+        }
         if isinstance(optimizer, torch.optim.Optimizer):
             self.optimizer = optimizer
-        elif isinstance(optimizer, tuple):
-            self._make = partial(optimizer[0], **optimizer[1])
         else:
-            self._make = optimizer if isinstance(optimizer, partial) else partial(optimizer)
+            self._make, own = _divided(optimizer, options)
+            options |= own
         step = (self._make.func if self._make is not None else type(self.optimizer)).step  # type: ignore[attr-defined]
         closure = inspect.signature(step).parameters.get("closure")
         if closure is not None and closure.default is inspect.Parameter.empty:
@@ -60,6 +92,27 @@ class TorchOptimizer:
         self.iterations = 0
         self._given: Any = None
         self._parameters: list[Tensor] = []
+        self._paths: list[str] = []
+        self._arrays: list[int] = []
+        self._owned: list[bool] = []
+        self._told: set[str] = set()
+        self._relations: list[float] = []
+        self._accumulated = Accumulator()
+        if options["clipnorm"] is not None and options["global_clipnorm"] is not None:
+            raise TypeError(f"{self._name}: clipnorm and global_clipnorm are one option; found both.")
+        norm, other = options["clipnorm"], options.pop("global_clipnorm")
+        for name, value in {**options, "clipnorm": other if norm is None else norm}.items():
+            setattr(self, name, value)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name in OWN_OPTIONS:
+            try:
+                value = RULES[name](value)
+            except ValueError as error:
+                raise ValueError(f"{self._name}: {name} {error}") from error
+            if name == "gradient_accumulation_steps" and value != self.gradient_accumulation_steps:
+                self.flush()
+        object.__setattr__(self, name, value)
 
     @property
     def _name(self) -> str:
@@ -70,20 +123,30 @@ class TorchOptimizer:
     def bind(
         self, parameters: Sequence[Tensor], arrangements: Any = None, layers: Any = None, names: Any = None
     ) -> None:
-        """Take `parameters` as those to train; state goes on if they are the same. The rest is of no use here.
+        """Take `parameters` as those to train; state goes on if they are the same.
 
-        Raises ValueError when an instance has not got exactly these.
+        `arrangements`, `layers`, `names`: as in `Optimizer.bind`. Raises ValueError when an instance trains others.
         """
         same = len(parameters) == len(self._parameters) and all(
             a is b for a, b in zip(parameters, self._parameters, strict=True)
         )
         self._given, self._parameters = parameters, list(parameters)
+        if arrangements is not None or not same:
+            counts = [1] * len(parameters) if arrangements is None else [made.count for made in arrangements]
+            self._arrays = [array for array, count in enumerate(counts) for _ in range(count)]
+            self._paths = [f"{layers[k]}/{names[k]}" if layers and names else f"parameter {k}" for k in self._arrays]
         if self._make is not None and not (same and self.optimizer is not None):
             self.optimizer = self._make(self._parameters, **self._fused()) if self._parameters else None
         elif self._make is None:
             self._check_owned()
         elif self.optimizer is not None:
             self.optimizer.load_state_dict(self.optimizer.state_dict())  # moves the state to where the weights are now
+        own = set() if self.optimizer is None else {id(p) for group in self.param_groups for p in group["params"]}
+        self._owned = [id(parameter) in own for parameter in self._parameters]
+        self._tell_of_others()
+        if not same:
+            self._accumulated = Accumulator()
+        self._accumulated.follow(self._parameters)
         if self.optimizer is not None:
             self.optimizer.zero_grad(set_to_none=True)
 
@@ -96,41 +159,89 @@ class TorchOptimizer:
         )
 
     def _check_owned(self) -> None:
-        assert self.optimizer is not None
-        owned = {id(p): p for group in self.optimizer.param_groups for p in group["params"]}
+        owned = {id(p): p for group in self.param_groups for p in group["params"]}
         wanted = {id(p) for p in self._parameters}
         missing = len(wanted - set(owned))
         foreign = sum(p.requires_grad for key, p in owned.items() if key not in wanted)
-        if missing or foreign:
+        if foreign or (missing and missing == len(wanted)):
             raise ValueError(
                 f"{self._name}: it must have the {len(wanted)} parameters of the model that train, and no other that "
                 f"trains; {missing} of them are missing, {foreign} others are foreign. Make it of "
                 "`model.parameters()` after the model is built, or give compile its class."
             )
 
+    def _tell_of_others(self) -> None:
+        """Warn, once, of weights of the model that could train and are not this optimizer's."""
+        others = dict.fromkeys(path for path, own in zip(self._paths, self._owned, strict=True) if not own)
+        if self.optimizer is None or not others or self._told.issuperset(others):
+            return
+        self._told.update(others)
+        shown = [*others][:5]
+        more = f" and {len(others) - 5} more" if len(others) > 5 else ""
+        warnings.warn(
+            f"{self._name}: it has {sum(self._owned)} of the {len(self._owned)} parameters of the model that train; "
+            f"the others stay as they are: {', '.join(shown)}{more}.",
+            stacklevel=2,
+        )
+
+    def trains(self, tensors: Iterable[Tensor]) -> bool:
+        """Whether some of these parameters are among those that it trains."""
+        own = {id(parameter) for parameter, own in zip(self._parameters, self._owned, strict=True) if own}
+        return any(id(tensor) in own for tensor in tensors)
+
     def _bound(self) -> torch.optim.Optimizer:
         if self.optimizer is None:
             raise ValueError(f"{self._name} has no parameters yet: compile a model with it first.")
         return self.optimizer
 
+    param_groups = property(lambda self: self._bound().param_groups, doc="torch's own groups of parameters.")
+    state = property(lambda self: self._bound().state, doc="torch's own state, by parameter.")
+    defaults = property(lambda self: self._bound().defaults, doc="torch's own default options.")
+
     # --- a step ------------------------------------------------------------------------------------------------------
 
-    def apply(self, parameters: Sequence[Tensor], gradients: Gradients, samples: float = 1) -> bool:
-        """One step of torch's: gradients are set as `grad` and taken away again. Returns True."""
+    def update(self, parameters: Sequence[Tensor], gradients: Gradients, samples: float = 1) -> bool:
+        """As `Optimizer.update`, by a step of torch's. The parameters' `grad` are what they were before."""
         if parameters is not self._given:
             self.bind(parameters)
-        for parameter, gradient in zip(self._parameters, gradients, strict=True):
-            # Fused kernels do not look at strides.
-            parameter.grad = None if gradient is None else laid_out_as(parameter, gradient)
-        self._bound().step()
-        for parameter in self._parameters:
-            parameter.grad = None
-        self.iterations += 1
+        self._bound()
+        with torch.no_grad():
+            if self.gradient_accumulation_steps is not None:
+                self._accumulated.add(self._parameters, gradients, samples)
+                if self._accumulated.count < self.gradient_accumulation_steps:
+                    return False
+                gradients = self._accumulated.take()
+            self._update(gradients)
         return True
 
+    def _update(self, gradients: Gradients) -> None:
+        if not all(self._owned):
+            gradients = [g if own else None for g, own in zip(gradients, self._owned, strict=True)]
+        if self.clipnorm or self.clipvalue or self.each_clipnorm:
+            groups = grouped(self._parameters, [Treatment(array) for array in self._arrays])
+            gradients = clipped(groups, gradients, self.each_clipnorm, self.clipnorm, self.clipvalue)
+        before = [parameter.grad for parameter in self._parameters]
+        try:
+            for parameter, gradient in zip(self._parameters, gradients, strict=True):
+                # Fused kernels do not look at strides.
+                parameter.grad = None if gradient is None else laid_out_as(parameter, gradient)
+            self._bound().step()
+        finally:
+            for parameter, gradient in zip(self._parameters, before, strict=True):
+                parameter.grad = gradient
+        self.iterations += 1
+
     def flush(self) -> bool:
-        """False: nothing accumulates."""
-        return False
+        """Make a step of the gradients accumulated so far. Returns whether there were any."""
+        if not self._accumulated.count:
+            return False
+        with torch.no_grad():
+            self._update(self._accumulated.take())
+        return True
+
+    def samples_with(self, samples: Any) -> Any:
+        """How many samples the accumulated gradients are the mean of when a batch of so many is among them."""
+        return self._accumulated.samples_with(samples)
 
     @property
     def lr(self) -> Any:
@@ -146,6 +257,17 @@ class TorchOptimizer:
                 group["lr"] = value
 
     learning_rate = lr
+
+    def set_rate(self, value: float) -> None:
+        """Give the first group this rate, and the others rates that stand to it as before."""
+        rates = [float(group["lr"]) for group in self.param_groups]
+        if rates[0]:  # from 0 the relation cannot be told: it stays that of before
+            self._relations = [rate / rates[0] for rate in rates]
+        for group, relation in zip(self.param_groups, self._relations or [1.0] * len(rates), strict=True):
+            if isinstance(group["lr"], Tensor):
+                group["lr"].fill_(value * relation)
+            else:
+                group["lr"] = value * relation
 
     @property
     def current_lr(self) -> float:
@@ -185,8 +307,13 @@ class TorchOptimizer:
         )
 
     def state_dict(self) -> dict[str, Any]:
-        """torch's own state, and `iterations`."""
-        return {"class_name": self._name, "iterations": self.iterations, "torch": self._bound().state_dict()}
+        """torch's own state, `iterations`, and what has accumulated."""
+        return {
+            "class_name": self._name,
+            "iterations": self.iterations,
+            "torch": self._bound().state_dict(),
+            "accumulated": self._accumulated.state_dict(),
+        }
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Go on from what `state_dict` gave. Raises ValueError when it is another optimizer's."""
@@ -194,3 +321,18 @@ class TorchOptimizer:
             raise ValueError(f"{self._name}: the state is of {state.get('class_name')}.")
         self._bound().load_state_dict(state["torch"])
         self.iterations = int(state["iterations"])
+        self._accumulated.load_state_dict(state.get("accumulated", Accumulator().state_dict()), self._parameters)
+
+
+def _divided(optimizer: Any, options: Mapping[str, Any]) -> tuple[partial[torch.optim.Optimizer], dict[str, Any]]:
+    """What makes an optimizer of torch, without those of `options` that its class does not have; and these."""
+    if isinstance(optimizer, tuple):
+        optimizer = partial(optimizer[0], **optimizer[1])
+    make: partial[torch.optim.Optimizer] = optimizer if isinstance(optimizer, partial) else partial(optimizer)
+    known = inspect.signature(make.func).parameters
+    own = {name: value for name, value in make.keywords.items() if name in options and name not in known}
+    rest = {name: value for name, value in make.keywords.items() if name not in own}
+    twice = [name for name in own if options[name] is not None]
+    if twice:
+        raise TypeError(f"TorchOptimizer: {twice[0]} is given twice, among the class's options and beside them.")
+    return partial(make.func, *make.args, **rest), own

@@ -12,11 +12,16 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+import torch
+
 from torchkeras import bytecode, registry
 from torchkeras.engine.graph import Graph
 from torchkeras.engine.layer import Layer
 from torchkeras.engine.network import Network
+from torchkeras.engine.operation import Operation
+from torchkeras.engine.structure import POSITIONAL, Slot, bound, decoded, encoded, leaves, taken_apart
 from torchkeras.engine.symbol import KerasTensor, Node, as_list, node_of, unpacked
+from torchkeras.layers.torch_module import TorchModule
 from torchkeras.saving.errors import ArchitectureError
 from torchkeras.saving.files import json_text
 from torchkeras.saving.structure import building, check, check_entry, check_functional, check_model, places, short
@@ -28,11 +33,12 @@ Call = tuple[str, int, list[Any]]  # a layer's name, which call of it, its input
 
 def layer_config(layer: Layer) -> dict[str, Any]:
     """`{"class_name", "config"}` of a layer or model."""
-    return {"class_name": layer.class_name, "config": layer.get_config()}
+    return {"class_name": layer._class_name, "config": layer.get_config()}
 
 
 def graph_config(name: str, graph: Graph) -> dict[str, Any]:
-    """The config of a functional model."""
+    """The config of a functional model. Raises ValueError for a parameter that a function has from elsewhere."""
+    _check_parameters(graph)
     places = {
         node: (layer.name, index + isinstance(layer, Network))
         for layer in graph.layers
@@ -43,7 +49,7 @@ def graph_config(name: str, graph: Graph) -> dict[str, Any]:
         return [*places[node_of(tensor)], tensor._keras_history.tensor_index]
 
     def call(node: Node) -> list[Any]:
-        return [[*place(tensor), dict(node.arguments)] for tensor in node.input_tensors]
+        return [[*place(tensor), encoded(node.arguments)] for tensor in node.input_tensors]
 
     layers = [
         {
@@ -59,6 +65,21 @@ def graph_config(name: str, graph: Graph) -> dict[str, Any]:
         "input_layers": [place(tensor) for tensor in graph.inputs],
         "output_layers": [place(tensor) for tensor in graph.outputs],
     }
+
+
+def _check_parameters(graph: Graph) -> None:
+    """Refuse a parameter of a function that another layer has too: no config could say that they are one."""
+    owners: dict[torch.nn.Parameter, Layer] = {}
+    given = (Operation, TorchModule)  # which hold what a user made
+    for layer in sorted(graph.layers, key=lambda layer: isinstance(layer, given)):
+        for parameter in layer.parameters():
+            other = owners.setdefault(parameter, layer)
+            if other is not layer and isinstance(layer, given):
+                named = " and ".join(f"{type(each).__name__} {each.name!r}" for each in (other, layer))
+                raise ValueError(
+                    f"{named} have one parameter together, which a config would make two of. Put what they compute "
+                    "into one Layer of your own."
+                )
 
 
 def connect(
@@ -152,7 +173,15 @@ def _call(
             )
     tensors = [made[source, k][output] for source, k, output, *_ in call]
     arguments = {key: value for item in call for key, value in (item[3] if len(item) > 3 else {}).items()}
-    return as_list(layer(unpacked(tensors), **arguments))
+    if POSITIONAL not in arguments:
+        return leaves(layer(unpacked(tensors), **arguments))
+    found = decoded(arguments)
+    if not all(slot.index in range(len(tensors)) for slot in taken_apart(found, Slot)[1]):
+        raise ArchitectureError(
+            f"Call {index} of layer {name!r} has {len(tensors)} tensors; it names {short(arguments)}."
+        )
+    args, named = bound(tensors, found)
+    return leaves(layer(*args, **named))
 
 
 def to_json(model: Layer, **options: Any) -> str:

@@ -25,7 +25,7 @@ def write_model(file: h5py.File, model: Network, config: Mapping[str, Any], trai
     """Write architecture and weights; with `training` also how the model was compiled."""
     write_origin(file)
     file.attrs["model_config"] = json.dumps(config).encode("utf-8")
-    write_weights(file.create_group("model_weights"), model.layers)
+    write_weights(file.create_group("model_weights"), model)
     if training is not None:
         file.attrs["training_config"] = json.dumps(training).encode("utf-8")
 

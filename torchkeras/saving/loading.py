@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 from torchkeras import bytecode, registry
@@ -21,6 +20,7 @@ from torchkeras.legacy.weights import Step
 from torchkeras.saving.architecture import model_from_config
 from torchkeras.saving.dialects import modern
 from torchkeras.saving.errors import ArchitectureError, ModelFileError, UnknownFormatError, WeightMismatchError
+from torchkeras.saving.files import first_bytes
 from torchkeras.saving.files.isolated import cleaned
 from torchkeras.saving.files.places import shown
 from torchkeras.saving.layouts import layer_groups, numbered_layers, orderings, paths, safetensors, state
@@ -29,17 +29,16 @@ from torchkeras.saving.layouts.origin import BACKENDS, Origin
 from torchkeras.saving.optimizer_state import restore, restore_scale
 from torchkeras.saving.reordering.data_format import reorderings
 from torchkeras.saving.reordering.tracker import Tracker
-from torchkeras.saving.sources import GROUPS, NUMBERS, PATHS, Source, opened
+from torchkeras.saving.sources import GROUPS, NUMBERS, PATHS, Source, described, opened
 from torchkeras.saving.structure import building
 from torchkeras.saving.training import modern_training
 
 PathLike = str | os.PathLike[str]
 
-# Formats of torch's own names, by suffix: what reads them into a model.
-STATES: Mapping[str, Callable[[PathLike, Network], None]] = {
-    ".safetensors": safetensors.read,
-    ".pt": state.read,
-    ".pth": state.read,
+# What reads files of tensors by torch's own names, and what errors call these.
+TENSORS: Mapping[str, tuple[Any, str]] = {
+    first_bytes.SAFETENSORS: (safetensors, ".safetensors"),
+    first_bytes.STATE: (state, ".pt"),
 }
 
 
@@ -72,12 +71,9 @@ class Taking:
 
 def load_weights(model: Network, path: PathLike, taking: Taking, isolated: bool = False) -> Report:
     """Set a model's weights from a file of weights or of a whole model: all that match or, after an error, none."""
-    suffix = Path(path).suffix
-    if suffix in STATES:
-        taking.only(suffix)
-        if isolated:
-            raise ValueError(f"load_weights: isolated means nothing for a file of {suffix}, which is read in place.")
-        STATES[suffix](path, model)
+    layout = _layout_of_tensors("load_weights", path, taking, isolated)
+    if layout is not None:
+        layout.read(path, model)
         return Report.of_state(shown(path), model)
     with _readable(path, isolated) as file, opened(file) as source:
         return _take(source, model, taking, source.config)[2]
@@ -87,6 +83,9 @@ def load_model(
     path: PathLike, custom_objects: Mapping[str, Any] | None, compiled: bool, taking: Taking, isolated: bool = False
 ) -> tuple[Any, Report]:
     """A model with its weights and, if `compiled` and the file has it, its optimizer, losses and metrics."""
+    layout = _layout_of_tensors("load_model", path, taking, isolated)
+    if layout is not None:
+        return _of_tensors(path, layout, custom_objects, compiled)
     with _readable(path, isolated) as file, opened(file) as source:
         if source.config is None:
             raise UnknownFormatError(
@@ -106,6 +105,36 @@ def load_model(
                 restore_scale(model, state_arrays, source.name)
     model.eval()
     return model, report
+
+
+def _of_tensors(path: PathLike, layout: Any, custom_objects: Any, compiled: bool) -> tuple[Any, Report]:
+    """A model from tensors by the names of its `state_dict`, and the text that says what it is."""
+    with layout.opened(path) as stored:
+        if stored.about is None:
+            raise UnknownFormatError(
+                f"{path}: it holds weights alone, and no architecture. Build the model as it was, and take them by "
+                "`model.load_weights`."
+            )
+        source = described(stored.about, shown(path))
+        model = _built(source, _modern(source, Taking(), custom_objects), custom_objects)
+        give_memory(model)
+        state.fill(model, stored.tensors, stored.value_of, path)
+    if compiled and source.training is not None:
+        _compile(source, model, custom_objects)
+    model.eval()
+    return model, Report.of_state(shown(path), model)
+
+
+def _layout_of_tensors(method: str, path: PathLike, taking: Taking, isolated: bool) -> Any:
+    """What reads a file that holds tensors by torch's own names; None for a file of Keras."""
+    kind = first_bytes.of_tensors(path)
+    if kind is None:
+        return None
+    layout, called = TENSORS[kind]
+    taking.only(called)
+    if isolated:
+        raise ValueError(f"{method}: isolated means nothing for a file of {called}, which is read in place.")
+    return layout
 
 
 @contextmanager

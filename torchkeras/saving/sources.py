@@ -12,8 +12,8 @@ from typing import Any
 import h5py
 
 from torchkeras.saving.dialects.keras0 import has_old_layout
-from torchkeras.saving.errors import UnknownFormatError
-from torchkeras.saving.files import archive, hdf5
+from torchkeras.saving.errors import UnknownFormatError, UnreadableFileError
+from torchkeras.saving.files import archive, hdf5, json_text
 from torchkeras.saving.files.hdf5 import attribute, dataset_in, group_in, members, reading
 from torchkeras.saving.files.places import filename, shown
 from torchkeras.saving.keras2 import read_config, read_optimizer
@@ -24,7 +24,8 @@ from torchkeras.saving.optimizer_state import BESIDE
 
 # Where our files say what Keras has no words for about compiling: in metadata or the training configuration.
 OWN = "torchkeras"
-GROUPS, PATHS, NUMBERS = "layer groups", "paths", "numbered layers"  # how the weights are laid out
+# How the weights are laid out; NAMES is that of a `state_dict`, which stands in no HDF5.
+GROUPS, PATHS, NUMBERS, NAMES = "layer groups", "paths", "numbered layers", "names"
 
 
 @dataclass(frozen=True)
@@ -32,12 +33,12 @@ class Source:
     """An open model file.
 
     `name`: for errors. `layout` of the weights in the group `weights`: GROUPS (Keras 1, 2, 3), PATHS (`.weights.h5`) or
-    NUMBERS (Keras 0). `config`, `training`: the architecture and how the model was compiled, None when not there.
-    `version` and `backend` of the Keras that wrote it, "" where the file does not say.
+    NUMBERS (Keras 0); NAMES has no group. `config`, `training`: the architecture and how the model was compiled, None
+    when not there. `version` and `backend` of the Keras that wrote it, "" where the file does not say.
     """
 
     name: str
-    weights: h5py.Group
+    weights: Any  # an h5py.Group; None for NAMES
     layout: str
     config: Any = None
     training: Any = None
@@ -63,6 +64,15 @@ def opened(path: str | os.PathLike[str]) -> Iterator[Source]:
     else:
         with reading(path) as file:
             yield _hdf5(file)
+
+
+def described(about: str, name: str) -> Source:
+    """What a text beside a model's tensors says of it. Raises UnreadableFileError for a text of another form."""
+    found = json_text.parse(about, f"{name}: its architecture")
+    if not isinstance(found, Mapping) or not isinstance(found.get("model_config"), Mapping):
+        raise UnreadableFileError(f"{name}: its architecture must be a JSON object with 'model_config'.")
+    version = str(found.get("keras_version", ""))
+    return Source(name, None, NAMES, found["model_config"], found.get("training_config"), version)
 
 
 def _archived(found: archive.Archive, weights: h5py.File, name: str) -> Source:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import warnings
 from collections.abc import Callable, Mapping
@@ -10,8 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from torchkeras.engine.compiled import own_training_config, training_config
-from torchkeras.saving import keras2
-from torchkeras.saving.architecture import layer_config
+from torchkeras.export import exporting
+from torchkeras.saving import formats, keras2
+from torchkeras.saving.architecture import KERAS_VERSION, layer_config
 from torchkeras.saving.dialects.keras2_training import training_for_keras2
 from torchkeras.saving.dialects.keras3_writing import KERAS3_VERSION, keras3_config
 from torchkeras.saving.files import archive
@@ -27,9 +29,9 @@ PathLike = str | os.PathLike[str]
 
 def write_weights(model: Any, path: PathLike, overwrite: bool) -> None:
     """Write a model's weights. Raises FileExistsError, unless told to `overwrite`, for a file that is there."""
+    suffix = formats.suffix_of(path, formats.WEIGHTS, "save_weights")
     _may_write(path, overwrite)
-    name = Path(path).name
-    next(write for suffix, write in WEIGHTS.items() if name.endswith(suffix))(model, path)
+    WEIGHTS.get(suffix, _groups)(model, path)
 
 
 def _paths(model: Any, path: PathLike) -> None:
@@ -39,26 +41,30 @@ def _paths(model: Any, path: PathLike) -> None:
 
 def _groups(model: Any, path: PathLike) -> None:
     with writing(path) as file:
-        layer_groups.write_weights(file, model.layers)
+        layer_groups.write_weights(file, model)
 
 
-# By the end of the name; the last is for all others.
+# By the end of the name; all others are `_groups`.
 WEIGHTS: Mapping[str, Callable[[Any, PathLike], None]] = {
     ".weights.h5": _paths,
     ".safetensors": lambda model, path: safetensors.write(path, model),
     ".pt": lambda model, path: state.write(path, model),
     ".pth": lambda model, path: state.write(path, model),
-    "": _groups,
 }
 
 
 def write_model(model: Any, path: PathLike, overwrite: bool, include_optimizer: bool) -> None:
     """Write a whole model. Raises FileExistsError, unless told to `overwrite`, for a file that is there."""
+    suffix = formats.suffix_of(path, formats.WHOLE, "save")
     _may_write(path, overwrite)
-    include_optimizer = include_optimizer and model.optimizer is not None and _told(model, path)
-    if Path(path).suffix == ".keras":
-        _write_archive(model, path, include_optimizer)
+    if suffix in exporting.SUFFIXES:
+        exporting.export(model, path)
         return
+    include_optimizer = include_optimizer and model.optimizer is not None and _told(model, path)
+    MODELS.get(suffix, _write_hdf5)(model, path, include_optimizer)
+
+
+def _write_hdf5(model: Any, path: PathLike, include_optimizer: bool) -> None:
     training = _training_for_keras2(model, path) if include_optimizer else None
     with writing(path) as file:
         keras2.write_model(file, model, layer_config(model), training)
@@ -83,7 +89,7 @@ def _training_for_keras2(model: Any, path: PathLike) -> Any:
         warnings.warn(
             f"{path}: Keras 2.2.4 has no {', '.join(sorted(set(unknown)))}, and reads the model with compile=False "
             "alone; torchkeras reads all of it.",
-            stacklevel=4,
+            stacklevel=5,
         )
     return training
 
@@ -98,6 +104,31 @@ def _write_archive(model: Any, path: PathLike, include_optimizer: bool) -> None:
     if include_optimizer:
         metadata[OWN] = own_training_config(model)  # Keras reads no metadata
     archive.write(path, keras3_config(model, include_optimizer), metadata, write)
+
+
+def _write_state(write: Callable[..., None]) -> Callable[[Any, PathLike, bool], None]:
+    def write_model(model: Any, path: PathLike, include_optimizer: bool) -> None:
+        about: dict[str, Any] = {"keras_version": KERAS_VERSION, "model_config": layer_config(model)}
+        if include_optimizer:
+            about["training_config"], _ = training_for_keras2(training_config(model), own_training_config(model))
+            if model.optimizer.iterations:
+                warnings.warn(
+                    f"{path}: the optimizer's options are in the file, but not its state: to go on training from where "
+                    "it is, save as .h5 or .keras.",
+                    stacklevel=4,
+                )
+        write(path, model, json.dumps(about))
+
+    return write_model
+
+
+# By the end of the name; all others but those that are exported are `_write_hdf5`.
+MODELS: Mapping[str, Callable[[Any, PathLike, bool], None]] = {
+    ".keras": _write_archive,
+    ".safetensors": _write_state(safetensors.write),
+    ".pt": _write_state(state.write),
+    ".pth": _write_state(state.write),
+}
 
 
 def _may_write(path: PathLike, overwrite: bool) -> None:

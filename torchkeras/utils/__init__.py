@@ -1,7 +1,9 @@
 """What users of Keras find in `keras.utils`."""
 
+from torchkeras.engine.raw import pack_x_y_sample_weight, unpack_x_y_sample_weight
 from torchkeras.utils.hdf5_matrix import HDF5Matrix
 from torchkeras.utils.numbers import normalize, to_categorical
+from torchkeras.utils.seeds import set_random_seed
 from torchkeras.utils.sequence import Sequence
 from torchkeras.visualization import model_to_dot, plot_history, plot_model, text_graph
 
@@ -10,8 +12,11 @@ __all__ = [
     "Sequence",
     "model_to_dot",
     "normalize",
+    "pack_x_y_sample_weight",
     "plot_history",
     "plot_model",
+    "set_random_seed",
     "text_graph",
     "to_categorical",
+    "unpack_x_y_sample_weight",
 ]

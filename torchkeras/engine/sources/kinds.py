@@ -40,6 +40,7 @@ class Request:
     device: torch.device
     method: str
     default_batch_size: int
+    raw: bool = False  # batches go to a step of the user's own as they are
 
     @property
     def steps_option(self) -> str:
@@ -71,7 +72,9 @@ class Kind:
 
 
 def _tensors(request: Request) -> Source:
-    """A TensorDataset holds whole tensors: taken as arrays, which costs nothing a sample."""
+    """A TensorDataset holds whole tensors: taken as arrays, which costs nothing a sample, unless they stay as given."""
+    if request.raw:
+        return _dataset(request)
     x, y, weight = (*request.x.tensors, None, None)[:3]
     return _resident(request, x, y, weight)
 

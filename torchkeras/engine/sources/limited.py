@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from typing import Any
 
 from torchkeras.engine import rng
@@ -92,6 +93,9 @@ class Limited(Source):
     def close(self) -> None:
         self._pass, self._taken = None, 0
         self.source.close()
+
+    def give_raw(self, prepare: Callable[[Any], Batch]) -> None:
+        self.source.give_raw(prepare)
 
     def split(self, fraction: float) -> tuple[Source, Source]:
         """The first part in epochs of `steps` batches, the last one whole."""

@@ -49,6 +49,9 @@ class Source:
     def on_epoch_end(self) -> None:
         """To be called after each epoch."""
 
+    def give_raw(self, prepare: Callable[[Any], Batch]) -> None:
+        """From now on make batches of items as they are, where they are made one by one; arrays have no such form."""
+
     def close(self) -> None:
         """End the epoch under way, and its threads and processes. The next `batches` begins a new one."""
 
@@ -98,6 +101,7 @@ class Streamed(Source):
     """
 
     lists_are_inputs = False
+    _prepare_raw: Callable[[Any], Batch] | None = None
 
     def __init__(self, prepare: Prepare, device: torch.device):
         self._prepare, self._device = prepare, device
@@ -120,11 +124,14 @@ class Streamed(Source):
         try:
             for item in items:
                 came = True
-                yield self._prepare(*self._parts(item))
+                yield self._prepare(*self._parts(item)) if self._prepare_raw is None else self._prepare_raw(item)
             if not came:
                 raise ValueError(f"No batches came from {self.kind}.")
         finally:
             close(items)
+
+    def give_raw(self, prepare: Callable[[Any], Batch]) -> None:
+        self._prepare_raw = prepare
 
     def _parts(self, item: Any) -> tuple[Any, Any, Any]:
         if not isinstance(item, tuple) and (self.lists_are_inputs or not isinstance(item, list)):

@@ -11,6 +11,7 @@ from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from torchkeras.engine.structure import POSITIONAL, Slot, encoded
 from torchkeras.saving.dialects.translation import Config, is_object, plain
 from torchkeras.saving.errors import ArchitectureError
 
@@ -171,6 +172,29 @@ def written(call: Call, class_name: str, where: str, training: bool) -> tuple[li
     if any(True for _ in places_in(arguments)):
         raise ArchitectureError(f"{where}: tensors as arguments {', '.join(sorted(arguments))} are not read.")
     return [[*place, arguments] for place in inputs], options
+
+
+def is_plain(call: Call) -> bool:
+    """Whether a call has its tensors in one argument by position, alone or in a list."""
+    first = call.args[0] if len(call.args) == 1 else None
+    flat = isinstance(first, Place) or (isinstance(first, list) and all(isinstance(item, Place) for item in first))
+    return flat and not any(True for _ in places_in(call.kwargs))
+
+
+def as_given(call: Call) -> list[list[Any]]:
+    """A call of a layer of the user's own as today's list of inputs, all arguments as they were given."""
+    places: list[Place] = []
+
+    def slots(value: Any) -> Any:
+        if isinstance(value, Place):
+            places.append(value)
+            return Slot(len(places) - 1)
+        if isinstance(value, Mapping):
+            return {key: slots(item) for key, item in value.items()}
+        return [slots(item) for item in value] if isinstance(value, (list, tuple)) else value
+
+    arguments = encoded({POSITIONAL: slots(call.args), **slots(call.kwargs)})
+    return [[*place, arguments] for place in places]
 
 
 # --- functions of tensors --------------------------------------------------------------------------------------------

@@ -54,10 +54,6 @@ def _half_pixel(made: Config, where: str) -> Config:
     return with_options(made, half_pixel=True) if made["config"].get("interpolation") == "bilinear" else made
 
 
-def _identity(made: Config, where: str) -> Config:
-    return with_options({**made, "class_name": "Activation"}, activation="linear")
-
-
 def _lambda(made: Config, where: str) -> Config:
     """Functions by name; in place of bytecode an empty list: the layer must be given the function."""
     config = dict(made["config"])
@@ -77,7 +73,6 @@ CHANGES: Mapping[str, Callable[[Config, str], Config]] = {
     **dict.fromkeys(RECURRENT, _recurrent),
     "BatchNormalization": _single_axis,
     "Bidirectional": _bidirectional,
-    "Identity": _identity,
     "Lambda": _lambda,
     "UpSampling2D": _half_pixel,
 }

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from torchkeras import registry
 from torchkeras.saving.dialects import calls, masking
 from torchkeras.saving.dialects.calls import Call, Place
 from torchkeras.saving.dialects.translation import Config, Words, class_name, is_object, layer
@@ -181,6 +182,9 @@ def _layer_entry(
     where = f"{made['class_name']} {name!r}"
     nodes = []
     for call in found:
+        if made["class_name"] not in registry.layers and not calls.is_plain(call):
+            nodes.append(calls.as_given(call))
+            continue
         inputs, options = calls.written(call, made["class_name"], where, dialect.training)
         made["config"].update(options)
         for item, said in zip(inputs, dialect.masks(made["class_name"], call, graph), strict=False):

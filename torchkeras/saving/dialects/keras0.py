@@ -105,7 +105,7 @@ def old_pairs(group: h5py.Group, model: Network) -> list[tuple[Layer, Arrays]]:
 
 def _innermost(model: Network) -> Iterator[Layer]:
     """The layers that own weights, in the order of Keras 0."""
-    for layer in model.layers_of_keras1:
+    for layer in model._layers_of_keras1:
         if isinstance(layer, Network):
             yield from _innermost(layer)
         else:

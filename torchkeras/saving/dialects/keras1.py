@@ -97,7 +97,7 @@ def _readings(config: Mapping[str, Any], stored: Stored, custom: Mapping[str, An
         model = _built(reading, custom)
         if model is None:
             continue
-        taken = [sum(prod(v.shape) for v in layer.weights) for layer in model.layers_of_keras1 if layer.weights]
+        taken = [sum(prod(v.shape) for v in layer.weights) for layer in model._layers_of_keras1 if layer.weights]
         if not stored or taken == sizes:
             found.append(reading)
     return found
@@ -127,7 +127,7 @@ def _check_backend(config: Config, custom: Mapping[str, Any]) -> None:
     """Raise ArchitectureError for a pooling layer that Theano computed otherwise: nothing tells where it ran."""
     model = _built(config, custom)
     for layer in model.modules() if isinstance(model, Layer) else ():
-        if isinstance(layer, Pooling) and layer.differs_on_theano:
+        if isinstance(layer, Pooling) and layer._differs_on_theano:
             raise ArchitectureError(
                 f"{type(layer).__name__} {layer.name!r}: its 'same' padding lay elsewhere on Theano than on "
                 "TensorFlow, and a file of Keras 1 without weights does not tell which it was. Give "

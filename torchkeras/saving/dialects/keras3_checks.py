@@ -7,7 +7,7 @@ from typing import Any
 from torchkeras.engine.graph import Graph
 from torchkeras.engine.layer import Layer
 from torchkeras.engine.network import Network
-from torchkeras.engine.operation import BY_POSITION, Operation
+from torchkeras.engine.operation import Operation
 from torchkeras.engine.symbol import KerasTensor, Node, node_of
 from torchkeras.layers.activation import Softmax
 from torchkeras.layers.bidirectional import Bidirectional
@@ -22,7 +22,7 @@ def check_outputs(graph: Graph) -> None:
     for tensor in graph.outputs:
         layer = node_of(tensor).layer
         calls = len(graph.nodes_of(layer))
-        if isinstance(layer, Network) and layer.class_name != "Sequential" and calls > 1:
+        if isinstance(layer, Network) and layer._class_name != "Sequential" and calls > 1:
             raise ValueError(
                 f"{type(layer).__name__} {layer.name!r} is called {calls} times and gives an output of the model, "
                 "which has no form in Keras 3. Put a layer behind it, such as Activation('linear')."
@@ -64,7 +64,7 @@ def _problem(layer: Layer, node: Node, found: list[Any]) -> str | None:
         return "does not use it beside initial states"
     if isinstance(layer, Softmax):
         return "applies it"
-    if isinstance(layer, Operation) and layer.function not in BY_POSITION:
+    if isinstance(layer, Operation) and layer._pointwise:
         return "does not pass it on"
     if isinstance(layer, (Elementwise, Concatenate)) and not (of_call and _joins_alike(layer, node, found)):
         return "joins masks in another way"

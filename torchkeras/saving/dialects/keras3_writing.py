@@ -10,10 +10,12 @@ from typing import Any
 
 from torchkeras import registry
 from torchkeras.engine.compiled import training_config
+from torchkeras.engine.facts import is_own
 from torchkeras.engine.graph import Graph
-from torchkeras.engine.layer import OWN_PACKAGE, Layer
+from torchkeras.engine.layer import Layer
 from torchkeras.engine.network import Network
 from torchkeras.engine.operation import Operation
+from torchkeras.engine.structure import POSITIONAL, bound
 from torchkeras.engine.symbol import KerasTensor, Node, dtype_name, node_of
 from torchkeras.layers.attention import MASKS, Attending, Attention
 from torchkeras.layers.bidirectional import Bidirectional
@@ -147,7 +149,7 @@ class _Writing:
             entry = self.model(layer)
         else:
             name = type(layer).__name__
-            own = type(layer).__module__.partition(".")[0] == OWN_PACKAGE
+            own = is_own(type(layer))
             if name in LACKING:
                 raise ValueError(f"{name} {layer.name!r} has no form in Keras 3.")
             entry = _entry("keras.layers" if own else None, CLASSES.get(name, name), self.options(layer))
@@ -209,12 +211,12 @@ class _Writing:
             )
         self.of_models.update(model.layers)
         config: Plain = {"name": model.name, "trainable": model.trainable}
-        own_class = model.class_name not in ("Model", "Sequential")
-        if model.class_name != "Model" and any(kind.__name__ == "Sequential" for kind in type(model).__mro__):
+        own_class = model._class_name not in ("Model", "Sequential")
+        if model._class_name != "Model" and any(kind.__name__ == "Sequential" for kind in type(model).__mro__):
             first = [layer for layer in (model.inputs[0]._keras_history.layer,) if layer not in model.layers]
             layers = [self.layer(layer) for layer in (*first, *model.layers)]
             config |= {"layers": layers, "build_input_shape": model.input_shape}
-            return _entry(None if own_class else "keras", model.class_name, config)
+            return _entry(None if own_class else "keras", model._class_name, config)
         graph = model._graphed
         places = {
             node: (layer.name, index) for layer in graph.layers for index, node in enumerate(graph.nodes_of(layer))
@@ -229,7 +231,7 @@ class _Writing:
         inputs, outputs = [place(t) for t in graph.inputs], [place(t) for t in graph.outputs]
         config |= {"layers": layers, "input_layers": _lone(inputs), "output_layers": _lone(outputs)}
         if own_class:
-            return _entry(None, model.class_name, config)
+            return _entry(None, model._class_name, config)
         return {**_entry("keras.src.models.functional", "Functional", config), "registered_name": "Functional"}
 
     def called(self, layer: Layer, graph: Graph, place: Callable[[KerasTensor], list[Any]]) -> Plain:
@@ -298,6 +300,9 @@ def _call(layer: Layer, node: Node, tensors: list[Plain]) -> Plain:
     if isinstance(layer, (Recurrent, Bidirectional)):
         states = {"initial_state": tensors[1:]} if len(tensors) > 1 else {}
         return {"args": tensors[:1], "kwargs": {**given, **states}}
+    if POSITIONAL in node.arguments:
+        args, kwargs = bound(tensors, node.arguments)
+        return {"args": list(args), "kwargs": kwargs}
     several = isinstance(node.inputs, (list, tuple))
     return {"args": [tensors if several else tensors[0]], "kwargs": given}
 

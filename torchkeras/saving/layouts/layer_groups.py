@@ -14,6 +14,7 @@ import numpy as np
 
 from torchkeras.engine.layer import Layer
 from torchkeras.engine.network import Network
+from torchkeras.engine.weight import Variable
 from torchkeras.saving.architecture import KERAS_VERSION
 from torchkeras.saving.errors import ModelFileError, WeightMismatchError
 from torchkeras.saving.files.hdf5 import dataset_in, group_in, members, read_names, write_names
@@ -22,7 +23,7 @@ from torchkeras.saving.layouts.matching import Match, Named, match
 from torchkeras.saving.layouts.origin import Origin
 
 # Keras 3 and tf.keras list a model's own weights, of which functional models have none, in a group beside the layers'.
-BESIDE_LAYERS = ("top_level_model_weights",)
+BESIDE_LAYERS = "top_level_model_weights"
 
 
 def write_origin(group: h5py.Group) -> None:
@@ -32,12 +33,21 @@ def write_origin(group: h5py.Group) -> None:
     group.attrs["keras_version"] = KERAS_VERSION.encode("utf-8")
 
 
-def write_weights(group: h5py.Group, layers: list[Layer]) -> None:
-    """Write the weights of a model's layers."""
+def write_weights(group: h5py.Group, model: Network) -> None:
+    """Write the weights of a model's layers, and beside them those of no layer, where it has some."""
+    layers = model.layers
+    if beside := _beside_layers(model):
+        write_arrays(group.require_group(BESIDE_LAYERS), [(v.full_name, v.numpy()) for v in beside])
     write_names(group, "layer_names", [layer.name for layer in layers])
     write_origin(group)
     for layer in layers:
         write_arrays(group.require_group(layer.name), [(v.full_name, v.numpy()) for v in layer.weights])
+
+
+def _beside_layers(model: Network) -> list[Variable]:
+    """The weights of a model that are of none of its layers: its own, and those of what it keeps beside a graph."""
+    of_layers = {variable.identity for layer in model.layers for variable in layer.weights}
+    return [variable for variable in model.weights if variable.identity not in of_layers]
 
 
 def write_arrays(group: h5py.Group, arrays: list[tuple[str, np.ndarray]]) -> None:
@@ -77,11 +87,8 @@ def stored_layers(group: h5py.Group) -> dict[str, list[Named]]:
     """
     file, names = filename(group), read_names(group, "layer_names")
     _refuse_twice(group, "layer_names", names)
-    beside = [name for name in BESIDE_LAYERS if name in group and name not in names]
+    beside = [BESIDE_LAYERS] if BESIDE_LAYERS in group and BESIDE_LAYERS not in names else []
     found = {name: read_arrays(group_in(group, name)) for name in (*names, *beside)}
-    for name in beside:
-        if found.pop(name):
-            raise WeightMismatchError(f"{file}: {name} holds weights of the model itself; a graph of layers has none.")
     listed = {source.path for arrays in found.values() for source in arrays}
     unlisted = [path for path in paths(group) if path not in listed]
     if unlisted:
@@ -111,7 +118,8 @@ def paths(group: h5py.Group) -> list[str]:
 def match_in_order(group: h5py.Group, model: Network, origin: Origin, reshape: bool = False) -> list[Match]:
     """Every weight of the model with its arrays, layers taken in order. Raises WeightMismatchError."""
     stored = {name: arrays for name, arrays in stored_layers(group).items() if arrays}
-    layers = model.layers if origin.generation > 1 else model.layers_of_keras1
+    beside = stored.pop(BESIDE_LAYERS, [])
+    layers = model.layers if origin.generation > 1 else model._layers_of_keras1
     weighted = [layer for layer in layers if layer.weights]
     file = filename(group)
     if len(stored) != len(weighted):
@@ -119,8 +127,10 @@ def match_in_order(group: h5py.Group, model: Network, origin: Origin, reshape: b
             f"{file}: the file has {len(stored)} layers with weights ({', '.join(stored)}); "
             f"the model has {len(weighted)} ({', '.join(layer.name for layer in weighted)})."
         )
+    where = f"{file}: {BESIDE_LAYERS}, the weights of {type(model).__name__} {model.name!r} beside its layers"
     pairs = zip(weighted, stored.values(), strict=True)
-    return [found for layer, arrays in pairs for found in _match(layer, arrays, origin, file, reshape)]
+    matched = [found for layer, arrays in pairs for found in _match(layer, arrays, origin, file, reshape)]
+    return [*matched, *match(_beside_layers(model), beside, origin, where, reshape)]
 
 
 def match_by_name(
@@ -148,7 +158,7 @@ def match_by_name(
 
 
 def _match(layer: Layer, arrays: list[Named], origin: Origin, file: str, reshape: bool) -> list[Match]:
-    variables = layer.weights_of_keras1 if origin.generation == 1 else layer.weights
+    variables = layer._weights_of_keras1 if origin.generation == 1 else layer.weights
     return match(variables, arrays, origin, f"{file}: layer {layer.name!r} ({type(layer).__name__})", reshape)
 
 
@@ -171,11 +181,11 @@ def follow_origin(file: str, model: Network, matches: list[Match], origin: Origi
         taking = {found.variable.layer for found in matches}
         for found in layers:
             if found in taking or not found.weights:
-                found.follow_theano()
+                found._follow_theano()
 
 
 def _follow_keras1(layer: Any, file: str, by_name: bool) -> None:
-    follow = getattr(layer, "follow_keras1", None)
+    follow = getattr(layer, "_follow_keras1", None)
     if follow is None or getattr(layer, "data_format", None) != "channels_first":
         return
     if by_name:

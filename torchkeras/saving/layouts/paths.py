@@ -191,18 +191,30 @@ def _own(layer: WeightOwner) -> list[Variable]:
 
 def _children(layer: WeightOwner) -> Iterator[tuple[tuple[str, ...], Any]]:
     """The layers that a layer holds, or lists of them, with the names that the attribute may have in a file."""
-    if isinstance(layer, Network):
+    graphed: set[Any] = set()
+    if isinstance(layer, Network) and layer._graph is not None:
+        graphed = set(layer.layers)
         yield tuple(COUNTS), [found for found in layer.layers if not isinstance(found, Operation)]
-        return
     names = {
         key: value for cls in reversed(type(layer).__mro__) for key, value in ATTRIBUTES.get(cls.__name__, {}).items()
     }
     for attribute, module in layer._modules.items():
         found = names.get(attribute, (attribute,))
-        if isinstance(module, WeightOwner):
+        if isinstance(module, WeightOwner) and module not in graphed:
             yield found, module
-        elif isinstance(module, nn.ModuleList):
-            yield found, [inside for inside in module if isinstance(inside, WeightOwner)]
+        elif module is not None and (inside := layers_inside(module)):
+            yield found, inside
+
+
+def layers_inside(module: nn.Module) -> list[WeightOwner]:
+    """The layers inside a torch module, such as a list of them, but for those inside other layers."""
+    found: list[WeightOwner] = []
+    for inside in module._modules.values():
+        if isinstance(inside, WeightOwner):
+            found.append(inside)
+        elif inside is not None:
+            found += layers_inside(inside)
+    return [] if isinstance(module, WeightOwner) else found
 
 
 def _by_class(layers: list[WeightOwner], seen: set[WeightOwner], count: Count) -> dict[WeightOwner, str]:

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import importlib
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from torch import nn
 from torchkeras.saving.errors import FileLimitError, UnreadableFileError
 from torchkeras.saving.files.atomic import replacing
 from torchkeras.saving.files.limits import LIMITS
-from torchkeras.saving.layouts.state import fill, tensors_of
+from torchkeras.saving.layouts.state import ABOUT, Stored, fill, tensors_of
 
 FORMAT = {"format": "pt", "written_by": "torchkeras", "version": "1"}  # "pt": the axes are in torch's order
 DTYPES: Mapping[str, torch.dtype] = {
@@ -29,22 +30,31 @@ DTYPES: Mapping[str, torch.dtype] = {
 }
 
 
-def write(path: str | os.PathLike[str], model: nn.Module) -> None:
+def write(path: str | os.PathLike[str], model: nn.Module, about: str | None = None) -> None:
     """Write the tensors of a model's `state_dict`; the file appears whole or not at all.
 
-    Raises ImportError without the package safetensors.
+    `about`: a text for the file's `__metadata__`. Raises ImportError without the package safetensors.
     """
     package = _package("safetensors.torch")
     tensors = {names[0]: tensor.detach().cpu().contiguous() for names, tensor in tensors_of(model).items()}
     with replacing(path) as part:
-        package.save_file(tensors, part, metadata=FORMAT)
+        package.save_file(tensors, part, metadata=FORMAT if about is None else {**FORMAT, ABOUT: about})
 
 
 def read(path: str | os.PathLike[str], model: nn.Module) -> None:
     """Set a model's tensors from a file, all of them or, after an error, none.
 
-    Raises ImportError without the package safetensors, FileNotFoundError, UnreadableFileError, FileLimitError,
-    WeightMismatchError.
+    Raises the errors of `opened`, and WeightMismatchError.
+    """
+    with opened(path) as stored:
+        fill(model, stored.tensors, stored.value_of, path)
+
+
+@contextmanager
+def opened(path: str | os.PathLike[str]) -> Iterator[Stored]:
+    """A file of tensors.
+
+    Raises ImportError without the package safetensors, FileNotFoundError, UnreadableFileError, FileLimitError.
     """
     package = _package("safetensors")
     if not Path(path).is_file():
@@ -54,7 +64,8 @@ def read(path: str | os.PathLike[str], model: nn.Module) -> None:
             names = list(file.keys())
             if len(names) > LIMITS.members:
                 raise FileLimitError(f"{path}: it holds {len(names)} tensors; at most {LIMITS.members} are read.")
-            fill(model, {name: _description(file.get_slice(name), name, path) for name in names}, file.get_tensor, path)
+            described = {name: _description(file.get_slice(name), name, path) for name in names}
+            yield Stored(described, file.get_tensor, (file.metadata() or {}).get(ABOUT))
     except package.SafetensorError as error:
         kind = FileLimitError if "toolarge" in str(error).replace(" ", "").lower() else UnreadableFileError
         raise kind(f"{path}: not a readable safetensors file ({error}).") from error

@@ -11,21 +11,36 @@ import pickle
 import struct
 import warnings
 import zipfile
-from collections.abc import Callable, Iterable, Mapping
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
+from torchkeras.engine.keys import renamed
+from torchkeras.engine.network import Network
 from torchkeras.saving.errors import ForbiddenContentError, UnreadableFileError, WeightMismatchError
 from torchkeras.saving.files.atomic import replacing
 
 Description = tuple[torch.dtype, tuple[int, ...]]  # of a tensor in a file
+ABOUT = "torchkeras"  # where a file of tensors has the text that makes a whole model of it
 
 # What torch's reader raises for a damaged file.
 DAMAGED = (RuntimeError, EOFError, LookupError, TypeError, AttributeError, ValueError, OverflowError, MemoryError)
 DAMAGED = (*DAMAGED, AssertionError, OSError, struct.error, zipfile.BadZipFile, NotImplementedError)
+
+
+@dataclass(frozen=True)
+class Stored:
+    """An open file of named tensors: what they are, their values, and the text under `ABOUT`, None without one."""
+
+    tensors: Mapping[str, Description]
+    value_of: Callable[[str], Tensor]
+    about: str | None
 
 
 def tensors_of(model: nn.Module) -> dict[tuple[str, ...], Tensor]:
@@ -46,20 +61,25 @@ def fill(
 
     Floating-point numbers of another size are converted. Raises WeightMismatchError.
     """
-    expected = tensors_of(model)
+    expected, told = tensors_of(model), {new: old for old, new in _renamed(model, stored).items()}
+    stored = {new: stored[old] for new, old in told.items()}
     _check_names(expected, stored, where)
     for names, tensor in expected.items():
         for name in stored.keys() & set(names):
             _check(name, tensor, *stored[name], where)
         given = [name for name in names if name in stored]
         for name in given[1:]:
-            if not torch.equal(value_of(given[0]), value_of(name)):
+            if not torch.equal(value_of(told[given[0]]), value_of(told[name])):
                 raise WeightMismatchError(
                     f"{where}: {given[0]!r} and {name!r} are one tensor in the model; in the file they differ."
                 )
     with torch.no_grad():
         for names, tensor in expected.items():
-            tensor.copy_(value_of(next(name for name in names if name in stored)))
+            tensor.copy_(value_of(told[next(name for name in names if name in stored)]))
+
+
+def _renamed(model: nn.Module, names: Iterable[str]) -> dict[str, str]:
+    return renamed(model, names) if isinstance(model, Network) else {name: name for name in names}
 
 
 def _check_names(expected: Iterable[tuple[str, ...]], stored: Iterable[str], where: Any) -> None:
@@ -90,17 +110,34 @@ def _check(name: str, tensor: Tensor, dtype: torch.dtype, shape: tuple[int, ...]
 # --- .pt -------------------------------------------------------------------------------------------------------------
 
 
-def write(path: str | os.PathLike[str], model: nn.Module) -> None:
-    """`torch.save(model.state_dict(), path)`, which appears whole or not at all."""
+def write(path: str | os.PathLike[str], model: nn.Module, about: str | None = None) -> None:
+    """`torch.save(model.state_dict(), path)`, which appears whole or not at all.
+
+    `about`, a text, goes into the `_metadata` that torch keeps in a `state_dict`, where loading does not look.
+    """
+    tensors: Any = model.state_dict()
+    if about is not None:
+        metadata = OrderedDict(getattr(tensors, "_metadata", {}))
+        metadata[""] = {**metadata.get("", {}), ABOUT: about}
+        tensors._metadata = metadata
     with replacing(path) as part:
-        torch.save(model.state_dict(), part)
+        torch.save(tensors, part)
 
 
 def read(path: str | os.PathLike[str], model: nn.Module) -> None:
     """Set a model's tensors from a `state_dict` that `torch.save` wrote, all of them or, after an error, none.
 
-    Only tensors are made of the file, whatever it says. Raises FileNotFoundError, UnreadableFileError,
-    ForbiddenContentError for other objects, WeightMismatchError.
+    Raises the errors of `opened`, and WeightMismatchError.
+    """
+    with opened(path) as stored:
+        fill(model, stored.tensors, stored.value_of, path)
+
+
+@contextmanager
+def opened(path: str | os.PathLike[str]) -> Iterator[Stored]:
+    """A `state_dict` that `torch.save` wrote. Only tensors and plain values are made of it, whatever it says.
+
+    Raises FileNotFoundError, UnreadableFileError, ForbiddenContentError for other objects.
     """
     if not Path(path).is_file():
         raise FileNotFoundError(f"{path}: there is no such file.")
@@ -109,7 +146,15 @@ def read(path: str | os.PathLike[str], model: nn.Module) -> None:
         stored = _loaded(file, path)
     if not isinstance(stored, Mapping) or not all(_is_entry(*item) for item in stored.items()):
         raise UnreadableFileError(f"{path}: it must hold a state_dict, tensors by their names.")
-    fill(model, {name: (t.dtype, tuple(t.shape)) for name, t in stored.items()}, stored.__getitem__, path)
+    described = {name: (tensor.dtype, tuple(tensor.shape)) for name, tensor in stored.items()}
+    yield Stored(described, stored.__getitem__, _about(stored))
+
+
+def _about(stored: Any) -> str | None:
+    metadata = getattr(stored, "_metadata", None)
+    own = metadata.get("") if isinstance(metadata, Mapping) else None
+    found = own.get(ABOUT) if isinstance(own, Mapping) else None
+    return found if isinstance(found, str) else None
 
 
 def _loaded(file: Any, path: Any) -> Any:

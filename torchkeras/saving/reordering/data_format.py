@@ -95,7 +95,7 @@ def reorderings(
     if keras1:
         for layer in source.modules():
             if isinstance(layer, Flatten):
-                layer.follow_keras1()
+                layer._follow_keras1()
     return Tracker(source, target).reorderings
 
 

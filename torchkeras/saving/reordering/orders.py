@@ -13,9 +13,10 @@ from typing import Any
 import numpy as np
 
 from torchkeras.activations import is_pointwise
-from torchkeras.engine.layer import OWN_PACKAGE, Layer
+from torchkeras.engine.facts import is_own
+from torchkeras.engine.layer import Layer
 from torchkeras.engine.network import Network
-from torchkeras.engine.operation import BY_POSITION, Operation
+from torchkeras.engine.operation import Operation
 from torchkeras.engine.symbol import KerasTensor, Node
 from torchkeras.layers.activation import Parametric, Pointwise, Softmax
 from torchkeras.layers.conv_recurrent import ConvLSTMStep, ConvRNN2D
@@ -32,7 +33,7 @@ ALIKE = (*ALIKE, Channelwise, AlongAxes, UnitNormalization)
 FREE = (Flatten, Reshape, Permute)  # whose outputs may lie in another order than their inputs
 BY_VALUE: dict[type, Callable[[Any], bool]] = {  # of those alike, the ones that may tell axes apart
     Activation: lambda layer: is_pointwise(layer.activation),
-    Operation: lambda layer: layer.function not in BY_POSITION,
+    Operation: lambda layer: layer._by_value,
 }
 Becomes = Callable[[Layer], str]  # the data format that a layer over images has in the target
 Handle = tuple[KerasTensor, int]  # a tensor, and how many axes of time are folded away around the layer
@@ -40,7 +41,7 @@ Handle = tuple[KerasTensor, int]  # a tensor, and how many axes of time are fold
 
 def is_ours(layer: Layer) -> bool:
     """Whether what a layer computes is known: a class of the package itself, not one derived from it."""
-    return type(layer).__module__.partition(".")[0] == OWN_PACKAGE
+    return is_own(type(layer))
 
 
 def over_images(layer: Layer) -> Any:

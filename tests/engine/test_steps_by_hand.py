@@ -1,0 +1,281 @@
+"""Steps of one's own by `loss.backward()` and the optimizer, against plain PyTorch."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from plain_pytorch import ROWS, Batches, X, Y, assert_same, by_hand, network, plain_momentum, refused, train_plainly
+from torch import nn
+from torch.nn import functional as F
+
+from torchkeras import Model, optimizers
+from torchkeras.constraints import MaxNorm
+from torchkeras.layers import Dense
+from torchkeras.models import Sequential
+
+
+def backward_and_step(model: Any, loss: torch.Tensor) -> None:
+    model.optimizer.zero_grad()
+    loss.backward()
+    model.optimizer.step()
+
+
+def module_s_zero_grad(model: Any, loss: torch.Tensor) -> None:
+    model.zero_grad()
+    loss.backward()
+    model.optimizer.step()
+
+
+def apply_to_parameters(model: Any, loss: torch.Tensor) -> None:
+    parameters = list(model.parameters())
+    model.optimizer.apply(torch.autograd.grad(loss, parameters), parameters)
+
+
+def apply_pairs(model: Any, loss: torch.Tensor) -> None:
+    parameters = list(model.parameters())
+    model.optimizer.apply_gradients(zip(torch.autograd.grad(loss, parameters), parameters, strict=True))
+
+
+def as_keras_3_writes_it(model: Any, loss: torch.Tensor) -> None:
+    """https://keras.io/guides/custom_train_step_in_torch/"""
+    model.zero_grad()
+    loss.backward()
+    trainable_weights = list(model.trainable_weights)
+    gradients = [v.value.grad for v in trainable_weights]
+    with torch.no_grad():
+        model.optimizer.apply(gradients, trainable_weights)
+
+
+def own_parameters_gradients(model: Any, loss: torch.Tensor) -> None:
+    model.zero_grad()
+    loss.backward()
+    model.optimizer.apply([v.tensors[0].grad for v in model.trainable_weights], model.trainable_weights)
+
+
+def with_a_closure(model: Any, loss: torch.Tensor) -> None:
+    def closure() -> torch.Tensor:
+        model.optimizer.zero_grad(set_to_none=False)
+        loss.backward()
+        return loss
+
+    assert model.optimizer.step(closure) is loss
+
+
+def with_a_scaler(model: Any, loss: torch.Tensor) -> None:
+    scaler = torch.amp.GradScaler("cpu", init_scale=8.0)
+    model.optimizer.zero_grad()
+    scaler.scale(loss).backward()
+    scaler.unscale_(model.optimizer)
+    scaler.step(model.optimizer)
+    scaler.update()
+
+
+WAYS = [
+    *(backward_and_step, module_s_zero_grad, apply_to_parameters, apply_pairs),
+    *(as_keras_3_writes_it, own_parameters_gradients, with_a_closure),
+]
+OPTIMIZERS: dict[str, tuple[Any, Any]] = {
+    "of Keras": (lambda model: optimizers.SGD(0.1, momentum=0.9), plain_momentum),
+    "of torch": (plain_momentum, plain_momentum),
+    "a class of torch": (
+        lambda model: (torch.optim.AdamW, {"lr": 0.01, "fused": False}),
+        lambda plain: torch.optim.AdamW(plain.parameters(), lr=0.01),
+    ),
+}
+
+
+def stepping_by(way: Any) -> type[Model]:
+    class ByHand(Model):
+        def train_step(self, data):
+            x, y = data
+            loss = F.cross_entropy(self(x), y)
+            way(self, loss)
+            return {"loss": loss}
+
+    return ByHand
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("kind", OPTIMIZERS)
+def test_gradients_by_hand_train_as_in_plain_pytorch(way: Any, kind: str):
+    ours, theirs = OPTIMIZERS[kind]
+    model = network(stepping_by(way))
+    plain = by_hand(model)
+    model.compile(ours(model))
+    model.fit(Batches(ROWS), epochs=2, verbose=0)
+    train_plainly(plain, theirs(plain), 2)
+    assert_same(model, plain)
+    assert model.optimizer.iterations == 6
+
+
+def test_a_scaler_of_torch_takes_an_optimizer_of_torch():
+    model = network(stepping_by(with_a_scaler))
+    plain = by_hand(model)
+    model.compile(plain_momentum(model))
+    model.fit(Batches(ROWS), verbose=0)
+    train_plainly(plain, plain_momentum(plain))
+    assert_same(model, plain)
+
+
+@pytest.mark.parametrize("kind", OPTIMIZERS)
+def test_gradients_that_are_not_taken_away_add_up_as_in_torch(kind: str):
+    class Adding(Model):
+        def train_step(self, data):
+            x, y = data
+            loss = F.cross_entropy(self(x), y)
+            loss.backward()
+            self.optimizer.step()
+            return {"loss": loss}
+
+    ours, theirs = OPTIMIZERS[kind]
+    model = network(Adding)
+    plain = by_hand(model)
+    model.compile(ours(model))
+    model.fit(Batches(ROWS), verbose=0)
+    optimizer = theirs(plain)
+    for x, y in ROWS:
+        F.cross_entropy(plain(x), y).backward()
+        optimizer.step()
+    assert_same(model, plain)
+
+
+def test_a_loop_by_hand_with_the_model_s_optimizer():
+    model = network(Model)
+    plain = by_hand(model)
+    model.compile(optimizers.SGD(0.1, momentum=0.9), "sparse_categorical_crossentropy")
+    assert model.metrics_names == ["loss"]
+    for x, y in ROWS:
+        model.optimizer.zero_grad()
+        F.cross_entropy(model(x), y).backward()
+        model.optimizer.step()
+    train_plainly(plain, plain_momentum(plain))
+    assert_same(model, plain)
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("kind", OPTIMIZERS)
+def test_constraints_and_accumulation_hold_by_hand_as_by_minimize(way: Any, kind: str):
+    def minimized(model: Any, loss: torch.Tensor) -> None:
+        model.minimize(loss, samples=4)
+
+    weights = []
+    start = network(Model, kernel_constraint=MaxNorm(0.5)).get_weights()
+    for each in (way, minimized):
+        model = network(stepping_by(each), kernel_constraint=MaxNorm(0.5))
+        model.set_weights(start)
+        given = OPTIMIZERS[kind][0](model)
+        given = optimizers.get(given)
+        given.gradient_accumulation_steps = 2
+        model.compile(given)
+        model.fit(Batches(ROWS), epochs=2, verbose=0)
+        weights.append(model.get_weights())
+        assert model.optimizer.iterations == 4  # two batches, and what is left of each epoch
+    for mine, expected in zip(*weights, strict=True):
+        np.testing.assert_allclose(mine, expected, rtol=1e-5, atol=1e-7)
+    assert np.linalg.norm(weights[0][0], axis=0).max() <= 0.5 + 1e-5
+
+
+@pytest.mark.parametrize("kind", OPTIMIZERS)
+def test_a_step_by_hand_that_is_not_finite_is_taken_back(kind: str):
+    class Failing(Model):
+        def train_step(self, data):
+            x, y = data
+            loss = F.cross_entropy(self(x), y)
+            self.optimizer.zero_grad()
+            loss.backward()
+            if len(x) == 3:
+                next(self.parameters()).grad = torch.full((5, 3), torch.nan)
+            self.optimizer.step()
+            return {"loss": loss}
+
+    model = network(Failing)
+    plain = by_hand(model)
+    model.compile(OPTIMIZERS[kind][0](model), on_nonfinite="skip")
+    model.fit(Batches([*ROWS[:2], (X[:3], Y[:3])]), verbose=0)
+    optimizer = OPTIMIZERS[kind][1](plain)
+    for x, y in ROWS[:2]:
+        optimizer.zero_grad()
+        F.cross_entropy(plain(x), y).backward()
+        optimizer.step()
+    assert_same(model, plain)
+
+
+def test_gradients_of_a_part_leave_the_rest():
+    def part(model: Any, loss: torch.Tensor) -> None:
+        last = model.layers[-1].trainable_weights
+        model.zero_grad()
+        loss.backward()
+        model.optimizer.apply([v.value.grad for v in last], last)
+
+    model = network(stepping_by(part))
+    before = model.get_weights()
+    model.compile("sgd")
+    model.fit(Batches(ROWS), verbose=0)
+    changed = [not np.array_equal(a, b) for a, b in zip(before, model.get_weights(), strict=True)]
+    assert changed == [False, False, True, True]
+
+
+def compiled(units: int = 2) -> Any:
+    model = Sequential([Dense(units, input_shape=(3,), name="d")])
+    model.compile("sgd", "mse")
+    assert model.metrics_names == ["loss"]
+    return model
+
+
+def on(model: Any, act: Any) -> None:
+    act(model)
+
+
+def of(model: Any) -> list[torch.Tensor]:
+    return list(model.parameters())
+
+
+ERRORS: dict[str, tuple[Any, str]] = {
+    "before compile": (
+        lambda: optimizers.SGD().step(),
+        "SGD.step: it has no parameters yet: compile a model with it first.",
+    ),
+    "no variables": (
+        lambda: compiled().optimizer.apply([torch.zeros(2)]),
+        (
+            "SGD.apply: give the variables too, apply(gradients, variables): parameters of the model, or its "
+            "trainable_variables."
+        ),
+    ),
+    "another number": (
+        lambda: on(compiled(), lambda model: model.optimizer.apply([torch.zeros(2)], of(model))),
+        "SGD.apply: found 1 gradients for 2 variables.",
+    ),
+    "none at all": (
+        lambda: on(compiled(), lambda model: model.optimizer.apply([None, None], of(model))),
+        "SGD.apply: no variable has a gradient; call loss.backward() before.",
+    ),
+    "another's": (
+        lambda: compiled().optimizer.apply([torch.zeros(2)], [nn.Parameter(torch.zeros(2))]),
+        "SGD.apply: a parameter of shape (2,) is none of the weights that it trains.",
+    ),
+    "a variable of another model": (
+        lambda: compiled().optimizer.apply([torch.zeros(2)], [compiled().trainable_weights[1]]),
+        "SGD.apply: 'd/bias:0' is none of the weights that it trains.",
+    ),
+    "another shape": (
+        lambda: on(compiled(), lambda model: model.optimizer.apply([torch.zeros(2, 3)], model.trainable_weights[:1])),
+        "SGD.apply: the gradient of 'd/kernel:0' has the shape (2, 3); it must be (3, 2).",
+    ),
+    "axes in an order that cannot be told": (
+        lambda: on(compiled(3), lambda model: model.optimizer.apply([torch.zeros(3, 3)], model.trainable_weights[:1])),
+        (
+            "SGD.apply: 'd/kernel:0' lies in torch in another order of axes than in Keras, with one shape (3, 3) for "
+            "both, so that its gradient may be in either: give it with the parameter, as apply(gradients, "
+            "list(model.parameters()))."
+        ),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", ERRORS)
+def test_what_apply_refuses(name: str):
+    act, text = ERRORS[name]
+    with refused(ValueError, text):
+        act()

@@ -1,0 +1,164 @@
+"""Lists, tuples and dicts of layers and modules, as users keep them in attributes, made known to torch.
+
+torch sees what stands in an attribute, not what stands in a list. So a list, tuple or dict that a user's layer keeps
+becomes a list, tuple or dict that is a torch module too: what is in it, now or later, is a part of the layer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+from torch import nn
+
+
+class Tracked(nn.Module):
+    """What the kinds of containers share: their modules and parameters are registered under index or key."""
+
+    _base: type
+
+    def __init__(self, items: Any = ()):
+        nn.Module.__init__(self)
+        self._register()
+
+    def _pairs(self) -> Iterable[tuple[Any, Any]]:
+        raise NotImplementedError
+
+    def _put(self, key: Any, item: Any) -> None:
+        raise NotImplementedError
+
+    def _register(self) -> None:
+        if "_modules" not in self.__dict__:  # while it is unpickled, item by item: its state comes last
+            return
+        self._modules.clear()
+        self._parameters.clear()
+        for key, item in list(self._pairs()):
+            if type(item) in KINDS and wanted(item):
+                item = tracked(item)
+                self._put(key, item)
+            if isinstance(item, nn.Module):
+                self._modules[_path(key)] = item
+            elif isinstance(item, nn.Parameter) and not getattr(item, "_added_weight", False):
+                self._parameters[_path(key)] = item
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        super().__setattr__(name, value)
+        if isinstance(value, (nn.Module, nn.Parameter)):  # another module in an item's place
+            for key, _ in list(self._pairs()):
+                if _path(key) == name:
+                    self._put(key, value)
+
+    __hash__ = object.__hash__
+
+
+def _changing(base: type, name: str) -> Callable[..., Any]:
+    method = getattr(base, name)
+
+    def change(self: Any, *args: Any, **kwargs: Any) -> Any:
+        result = method(self, *args, **kwargs)
+        self._register()
+        return result
+
+    change.__name__, change.__doc__ = name, f"As `{base.__name__}.{name}`; torch sees the change."
+    return change
+
+
+class TrackedList(Tracked, list):  # type: ignore[misc]
+    """A list whose modules and parameters are a torch module's."""
+
+    def __init__(self, items: Iterable[Any] = ()):
+        list.__init__(self, items)
+        super().__init__()
+
+    def _pairs(self) -> Iterable[tuple[int, Any]]:
+        return enumerate(list.__iter__(self))
+
+    def _put(self, key: int, item: Any) -> None:
+        list.__setitem__(self, key, item)
+
+    def __iter__(self) -> Iterator[Any]:
+        return (self._parameters.get(str(index), item) for index, item in enumerate(list.__iter__(self)))
+
+    def __getitem__(self, index: Any) -> Any:
+        if isinstance(index, slice):
+            return list(self)[index]
+        found = list.__getitem__(self, index)
+        return self._parameters.get(str(index % len(self)), found)
+
+    __eq__, __repr__, __hash__ = list.__eq__, list.__repr__, object.__hash__  # type: ignore[assignment]
+    append, extend, insert, pop, remove, clear, sort, reverse, __setitem__, __delitem__, __iadd__, __imul__ = (
+        _changing(list, name)
+        for name in (
+            *("append", "extend", "insert", "pop", "remove", "clear", "sort", "reverse"),
+            *("__setitem__", "__delitem__", "__iadd__", "__imul__"),
+        )
+    )
+
+
+class TrackedTuple(Tracked, tuple):  # type: ignore[misc]
+    """A tuple whose modules and parameters are a torch module's."""
+
+    def __new__(cls, items: Iterable[Any] = ()) -> Any:
+        return tuple.__new__(cls, (tracked(each) if type(each) in KINDS and wanted(each) else each for each in items))
+
+    def _pairs(self) -> Iterable[tuple[int, Any]]:
+        return enumerate(tuple.__iter__(self))
+
+    def _put(self, key: int, item: Any) -> None:
+        raise TypeError(f"item {key} of a tuple cannot be replaced by {type(item).__name__}: keep the items in a list.")
+
+    __eq__, __repr__, __hash__ = tuple.__eq__, tuple.__repr__, object.__hash__  # type: ignore[assignment]
+
+
+class TrackedDict(Tracked, dict):  # type: ignore[misc]
+    """A dict whose modules and parameters are a torch module's."""
+
+    def __init__(self, items: Any = ()):
+        dict.__init__(self, items)
+        super().__init__()
+
+    def _pairs(self) -> Iterable[tuple[Any, Any]]:
+        return dict.items(self)
+
+    def _put(self, key: Any, item: Any) -> None:
+        dict.__setitem__(self, key, item)
+
+    def __getitem__(self, key: Any) -> Any:
+        return self._parameters.get(_path(key), dict.__getitem__(self, key))
+
+    __eq__, __repr__, __hash__ = dict.__eq__, dict.__repr__, object.__hash__  # type: ignore[assignment]
+    pop, popitem, clear, update, setdefault, __setitem__, __delitem__, __ior__ = (
+        _changing(dict, name)
+        for name in ("pop", "popitem", "clear", "update", "setdefault", "__setitem__", "__delitem__", "__ior__")
+    )
+
+
+KINDS: dict[type, type[Tracked]] = {list: TrackedList, tuple: TrackedTuple, dict: TrackedDict}
+
+
+def wanted(value: Any) -> bool:
+    """Whether a plain list, tuple or dict holds modules or parameters, or is empty and may come to hold some."""
+    items = value.values() if isinstance(value, dict) else value
+    return (not value and type(value) is not tuple) or any(
+        isinstance(item, (nn.Module, nn.Parameter)) or (type(item) in KINDS and wanted(item)) for item in items
+    )
+
+
+def tracked(value: Any) -> Any:
+    """The same list, tuple or dict as one that torch sees into."""
+    return KINDS[type(value)](value)
+
+
+def hidden(value: Any, depth: int = 3) -> Iterator[nn.Module | nn.Parameter]:
+    """The modules and parameters in containers that torch does not see into: sets, named tuples, dicts of one's own."""
+    if isinstance(value, Tracked) or not isinstance(value, (list, tuple, dict, set, frozenset)) or not depth:
+        return
+    for item in value.values() if isinstance(value, dict) else value:
+        if isinstance(item, (nn.Module, nn.Parameter)):
+            yield item
+        else:
+            yield from hidden(item, depth - 1)
+
+
+def _path(key: Any) -> str:
+    return str(key).replace(".", "_")  # torch parts the keys of a state_dict at the dots

@@ -1,0 +1,75 @@
+"""The names that layers have as submodules of a model, and so in its `state_dict`.
+
+A layer that was given a name has it. One that was not is called `dense_3` because two others were made before it in the
+process, which the next process, or the next run of a notebook's cell, does not repeat. So it is registered by its class
+and its place among those of its class in the model: `dense_a`, `dense_b`. No layer has such a name by itself: what
+`model.dense_3` gives is the layer of that name, and `model.dense_a` the first Dense, without a doubt between them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable
+from string import ascii_lowercase
+from typing import Any
+
+
+def keys_of(layers: Iterable[Any]) -> dict[Any, str]:
+    """The key of each layer, in their order; torch parts the keys of a state_dict at the dots, so they have none."""
+    given = {layer: layer.name.replace(".", "_") for layer in layers}
+    taken: set[str] = set()
+    keys: dict[Any, str] = {}
+    for layer, key in given.items():
+        if not is_automatic(layer):
+            while key in taken:
+                key += "_"
+            taken.add(key)
+            keys[layer] = key
+    counts: Counter[str] = Counter()
+    for layer in given:
+        if layer not in keys:
+            keys[layer] = _next(layer._automatic_name, counts, taken)
+            taken.add(keys[layer])
+    return {layer: keys[layer] for layer in given}
+
+
+def is_automatic(layer: Any) -> bool:
+    """Whether a layer's name is one that Keras gives by itself: `dense_2`, or `dense` in Keras 3."""
+    return re.fullmatch(re.escape(layer._automatic_name) + r"(_\d+)?", layer.name) is not None
+
+
+def _next(base: str, counts: Counter[str], taken: set[str]) -> str:
+    while True:
+        counts[base] += 1
+        key = f"{base}_{letters(counts[base])}"
+        if key not in taken:
+            return key
+
+
+def letters(number: int) -> str:
+    """a, b, ..., z, aa, ab, ... for 1, 2, ..."""
+    found = ""
+    while number:
+        number, place = divmod(number - 1, 26)
+        found = ascii_lowercase[place] + found
+    return found
+
+
+def renamed(network: Any, names: Iterable[str], prefix: str = "") -> dict[str, str]:
+    """For each name in a state_dict, that in this network: keys that are names of layers, as older versions wrote them,
+    become today's.
+    """
+    names = list(names)
+    present = {name[len(prefix) :].partition(".")[0] for name in names if name.startswith(prefix)}
+    result = {name: name for name in names}
+    for layer, key in network._layer_keys().items():
+        old = layer.name.replace(".", "_")
+        source = key if key in present else old
+        inside = [name for name in names if name.startswith(f"{prefix}{source}.")]
+        if not inside:
+            continue
+        moved = {f"{prefix}{key}.{name[len(prefix) + len(source) + 1 :]}": name for name in inside}
+        deeper = renamed(layer, moved, f"{prefix}{key}.") if hasattr(layer, "_layer_keys") else {n: n for n in moved}
+        result.update({name: deeper[new] for new, name in moved.items()})
+    return result

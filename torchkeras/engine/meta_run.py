@@ -1,0 +1,59 @@
+"""A user's layer run on `meta`: whatever tensors its code touches, nothing is computed and nothing is changed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_map_only
+
+META = torch.device("meta")
+
+
+class OnMeta(TorchDispatchMode):
+    """Inside, every operation runs on `meta`, also on tensors that lie elsewhere and on those that it makes.
+
+    `stand_ins`: by the id of a tensor, what stands for it; others get one of their own shape and type.
+    """
+
+    def __init__(self, stand_ins: Mapping[int, Tensor]):
+        super().__init__()
+        self._stand_ins = stand_ins
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        kwargs = dict(kwargs or {})
+        if "device" in kwargs:
+            kwargs["device"] = META
+        found = func(*tree_map_only(Tensor, self._on_meta, args), **tree_map_only(Tensor, self._on_meta, kwargs))
+        first = args[0] if args and isinstance(args[0], Tensor) else None
+        in_place = first is not None and func._schema.arguments[0].alias_info is not None and func._schema.is_mutable
+        return first if in_place and isinstance(found, Tensor) and found.shape == first.shape else found
+
+    def _on_meta(self, tensor: Tensor) -> Tensor:
+        if tensor.device == META:
+            return tensor
+        known = self._stand_ins.get(id(tensor))
+        if known is not None:
+            return known
+        return torch.empty_strided(tensor.shape, tensor.stride(), dtype=tensor.dtype, device=META)
+
+
+def run_on_meta(module: nn.Module, compute: Callable[[], Any], stand_ins: Mapping[int, Tensor]) -> Any:
+    """What `compute` gives, on `meta`. The parameters and buffers of the module are afterwards what they were."""
+    with torch.no_grad(), _kept(module), OnMeta(stand_ins):
+        return compute()
+
+
+@contextmanager
+def _kept(module: nn.Module) -> Iterator[None]:
+    """Put back the buffers that a run replaces."""
+    before = [(inside._buffers, dict(inside._buffers)) for inside in module.modules()]
+    try:
+        yield
+    finally:
+        for buffers, old in before:
+            buffers.update({name: tensor for name, tensor in old.items() if buffers.get(name) is not tensor})

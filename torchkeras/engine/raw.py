@@ -1,0 +1,94 @@
+"""A batch as its loader made it, of any shape: nested lists, dicts and tuples of tensors, objects that can move."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+KINDS = "biufc"  # of NumPy's arrays: those that a tensor can hold
+
+
+def mapped(data: Any, change: Callable[[Tensor], Tensor], device: torch.device | None) -> Any:
+    """The same structure with each tensor changed, to any depth. NumPy's arrays of numbers become tensors.
+
+    An object that has `.to(device)`, such as a TensorDict or a BatchEncoding, moves itself, unless `device` is None;
+    what is no tensor, and holds none, stays as it is. Keys, order, and the classes of dicts and named tuples stay.
+    """
+
+    def each(value: Any) -> Any:
+        if isinstance(value, np.ndarray) and value.dtype.kind in KINDS:
+            return change(torch.from_numpy(np.array(value, value.dtype.newbyteorder("="), order="C")))
+        if isinstance(value, Tensor):
+            return change(value)
+        move = getattr(value, "to", None)
+        if callable(move):
+            return value if device is None else move(device)
+        if isinstance(value, Mapping):
+            return _with_items(value, {key: each(item) for key, item in value.items()})
+        if isinstance(value, tuple):
+            items = [each(item) for item in value]
+            return type(value)(*items) if hasattr(value, "_fields") else type(value)(items)
+        return [each(item) for item in value] if isinstance(value, list) else value
+
+    return each(data)
+
+
+def _with_items(mapping: Mapping[Any, Any], items: dict[Any, Any]) -> Any:
+    if type(mapping) is dict:
+        return items
+    clone: Any = copy.copy(mapping)
+    clone.update(items)
+    return clone
+
+
+def samples_in(data: Any) -> int:
+    """How many samples a batch has: the first axis of its first tensor; the items of a list that has one a sample.
+
+    So a list or tuple `(images, targets)` of lists, with images of several sizes or dicts for targets, has as many as
+    its first list. 1 where nothing tells.
+    """
+    if isinstance(data, Tensor):
+        return len(data) if data.dim() else 1
+    if isinstance(data, Mapping):
+        return samples_in(next(iter(data.values()))) if data else 1
+    if isinstance(data, (list, tuple)) and data:
+        inside = [item for part in data if isinstance(part, (list, tuple)) for item in part]
+        if inside and not _are_whole(inside):
+            return len(next(part for part in data if isinstance(part, (list, tuple))))
+        return len(data) if all(isinstance(part, Mapping) for part in data) else samples_in(data[0])
+    return 1
+
+
+def _are_whole(items: Iterable[Any]) -> bool:
+    """Whether these are tensors of one number of samples, rather than one sample each."""
+    lengths = {len(item) if isinstance(item, Tensor) and item.dim() else None for item in items}
+    return len(lengths) == 1 and None not in lengths
+
+
+def unpack_x_y_sample_weight(data: Any) -> tuple[Any, Any, Any]:
+    """(x, y, sample_weight) of a batch x, (x,), (x, y) or (x, y, sample_weight), with None for what is not there.
+
+    A list is taken as a tuple, as torch's DataLoader makes it. Raises ValueError for more items.
+    https://keras.io/api/utils/python_utils/
+    """
+    if not isinstance(data, (tuple, list)):
+        return data, None, None
+    if not 1 <= len(data) <= 3:
+        raise ValueError(
+            "Data is expected to be in format `x`, `(x,)`, `(x, y)`, or `(x, y, sample_weight)`; found a "
+            f"{type(data).__name__} of {len(data)}."
+        )
+    x, y, weight = (*data, None, None)[:3]
+    return x, y, weight
+
+
+def pack_x_y_sample_weight(x: Any, y: Any = None, sample_weight: Any = None) -> Any:
+    """The inverse: x, or a tuple without what is None; x alone in a tuple where it is a list or tuple itself."""
+    if y is None and sample_weight is None:
+        return (x,) if isinstance(x, (tuple, list)) else x
+    return (x, y) if sample_weight is None else (x, y, sample_weight)

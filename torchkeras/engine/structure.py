@@ -1,0 +1,142 @@
+"""Nested values (lists, dicts, named tuples, output objects) taken apart into tensors, and put together again."""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import torch
+
+
+class Symbolic:
+    """The base of symbolic tensors."""
+
+    __slots__ = ()
+
+
+TENSORS = (torch.Tensor, Symbolic)
+
+
+@dataclasses.dataclass(frozen=True)
+class Slot:
+    """In a form: the place of the tensor of that number."""
+
+    index: int
+
+
+def taken_apart(value: Any, kinds: Any = TENSORS) -> tuple[Any, list[Any]]:
+    """(form, tensors): the value with a `Slot` in each tensor's place, and the tensors, a shared one as often as it is.
+
+    Dicts are walked in their own order, output objects (dataclasses, objects with attributes) in that of their fields.
+    """
+    found: list[Any] = []
+
+    def slot(tensor: Any) -> Slot:
+        found.append(tensor)
+        return Slot(len(found) - 1)
+
+    return mapped(value, slot, kinds), found
+
+
+def leaves(value: Any) -> list[Any]:
+    """The tensors in a nested value, in order."""
+    if isinstance(value, TENSORS):
+        return [value]
+    return taken_apart(value)[1]
+
+
+def put_together(form: Any, tensors: Sequence[Any]) -> Any:
+    """The nested value again: the form with these tensors in its slots."""
+    return mapped(form, lambda slot: tensors[slot.index], Slot)
+
+
+def mapped(value: Any, change: Callable[[Any], Any], kinds: Any = TENSORS) -> Any:
+    """The same nested value with `change` on everything in it that is of `kinds`."""
+    if isinstance(value, kinds):
+        return change(value)
+    if isinstance(value, Mapping):
+        return _mapping(value, {key: mapped(item, change, kinds) for key, item in value.items()})
+    if isinstance(value, tuple) and hasattr(value, "_fields"):
+        return type(value)(*(mapped(item, change, kinds) for item in value))
+    if isinstance(value, torch.Size):
+        return value
+    if isinstance(value, tuple):
+        items = [mapped(item, change, kinds) for item in value]
+        return type(value)(items) if type(value).__module__ == "torch.return_types" else tuple(items)
+    if isinstance(value, list):
+        return [mapped(item, change, kinds) for item in value]
+    return _object(value, change, kinds)
+
+
+def _mapping(value: Mapping[Any, Any], items: dict[Any, Any]) -> Any:
+    if type(value) is dict:
+        return items
+    made: Any = copy.copy(value)  # a class of the user's or of a library: kept, whatever its constructor takes
+    for key, item in items.items():
+        if item is not value[key]:
+            made[key] = item
+    return made
+
+
+def _object(value: Any, change: Callable[[Any], Any], kinds: Any) -> Any:
+    """An object whose attributes hold tensors, such as the outputs of a model of another library."""
+    fields = _attributes(value)
+    changed = {name: mapped(item, change, kinds) for name, item in fields.items()}
+    if all(changed[name] is item for name, item in fields.items()):
+        return value
+    made = copy.copy(value)
+    for name, item in changed.items():
+        object.__setattr__(made, name, item)
+    return made
+
+
+def _attributes(value: Any) -> Mapping[str, Any]:
+    plain = isinstance(value, (type, torch.nn.Module, torch.Tensor)) or callable(value)
+    return {} if plain else getattr(value, "__dict__", {})
+
+
+def is_flat(value: Any) -> bool:
+    """Whether a value is a tensor, or a plain list or tuple of tensors."""
+    if isinstance(value, TENSORS):
+        return True
+    return type(value) in (list, tuple) and bool(value) and all(isinstance(item, TENSORS) for item in value)
+
+
+# --- the arguments of a call -----------------------------------------------------------------------------------------
+
+TENSOR = "__tensor__"
+POSITIONAL = "*"  # in the arguments of a node: those given by position, where these are not just its inputs
+
+
+def encoded(arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments of a node as plain data: `{"__tensor__": 0}` stands for its first tensor."""
+    return mapped(dict(arguments), lambda slot: {TENSOR: slot.index}, Slot)
+
+
+def decoded(arguments: Any) -> Any:
+    """The inverse of `encoded`."""
+    if isinstance(arguments, Mapping):
+        number = arguments.get(TENSOR) if len(arguments) == 1 else None
+        return {key: decoded(item) for key, item in arguments.items()} if number is None else Slot(number)
+    return [decoded(item) for item in arguments] if isinstance(arguments, (list, tuple)) else arguments
+
+
+def of_first(inputs: Any, arguments: Mapping[str, Any], values: Sequence[Any]) -> Any:
+    """Of a value for each input tensor, those of the first argument of the call: one, or a list where it is several."""
+    if POSITIONAL not in arguments:
+        return list(values) if isinstance(inputs, (list, tuple)) else values[0]
+    first = (*arguments[POSITIONAL], *(item for name, item in arguments.items() if name != POSITIONAL))[0]
+    if isinstance(first, Slot):
+        return values[first.index]
+    return [values[slot.index] for slot in taken_apart(first, Slot)[1]]
+
+
+def bound(inputs: Any, arguments: Mapping[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """(args, kwargs) of a call, from the inputs and arguments of its node."""
+    if POSITIONAL not in arguments:
+        return (inputs,), dict(arguments)
+    tensors = inputs if isinstance(inputs, (list, tuple)) else [inputs]
+    filled = put_together(dict(arguments), tensors)
+    return tuple(filled.pop(POSITIONAL)), filled

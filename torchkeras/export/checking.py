@@ -1,0 +1,51 @@
+"""A file against the model that it was made of: equal outputs for random inputs of two sizes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import torch
+from torch import Tensor
+
+from torchkeras.export.errors import ExportError, reason
+from torchkeras.export.examples import Examples
+
+Compute = Callable[[list[Tensor]], list[Tensor]]
+
+SIZES = ((1, 1), (5, 2))  # samples in a batch, and times that unknown axes are as long as they have to be
+# Relative to the largest output, by the type of the outputs: two orders in which to sum.
+TOLERANCES = {torch.float16: 1e-2, torch.bfloat16: 5e-2, torch.float64: 1e-9}
+TOLERANCE = 1e-4
+
+
+def check(written: Compute, compute: Compute, examples: Examples, names: Sequence[str]) -> None:
+    """Raise ExportError unless what was written gives the outputs of the model, `names`, for examples of each size."""
+    for batch, times in SIZES:
+        inputs = examples.draw(batch, times)
+        wanted = compute(inputs)
+        try:
+            found = written(inputs)
+        except Exception as error:
+            raise ExportError(f"what was written fails on a batch of {batch}: {reason(error)}") from error
+        if len(found) != len(wanted):
+            raise ExportError(f"what was written has {len(found)} outputs; the model has {len(wanted)}.")
+        for name, mine, other in zip(names, wanted, found, strict=True):
+            difference = differing(mine, other)
+            if difference is not None:
+                raise ExportError(
+                    f"what was written gives another output {name!r} for a batch of {batch}: {difference}"
+                )
+
+
+def differing(wanted: Tensor, found: Tensor) -> str | None:
+    """How an output differs from the model's; None when it is equal but for rounding."""
+    for what in ("dtype", "shape"):
+        if getattr(wanted, what) != getattr(found, what):
+            return f"its {what} is {getattr(found, what)}; the model's is {getattr(wanted, what)}."
+    if not wanted.is_floating_point():
+        return None if torch.equal(wanted, found) else "its values differ."
+    finite = wanted[wanted.isfinite()].double().abs()
+    tolerance = TOLERANCES.get(wanted.dtype, TOLERANCE) * (float(finite.max()) if finite.numel() else 1.0)
+    if torch.allclose(wanted.double(), found.double(), rtol=0.0, atol=tolerance, equal_nan=True):
+        return None
+    return f"it differs by up to {float((wanted.double() - found.double()).abs().max()):.2g}."

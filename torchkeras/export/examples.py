@@ -1,0 +1,105 @@
+"""What a model is exported for: its inputs with their unknown axes, and random numbers of such shapes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from itertools import product
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from torchkeras.engine.symbol import Shape, dtype_of
+from torchkeras.export.errors import ExportError, reason
+
+# Integers below these are tried until the smallest vocabulary of the model has them; None: floating-point numbers.
+LARGEST = 1000
+RANGES = (None, LARGEST, 100, 20, 5, 2, 1)
+SIZES = (12, 96, 240)  # of unknown axes: divisible by what strides and pools divide by, as small as the model takes
+BYTE = 128  # integers of 8 bits are below it
+SEED = 0
+
+
+@dataclass(frozen=True)
+class Signature:
+    """One input: the name of its layer, its shape with None for what may vary, its type."""
+
+    name: str
+    shape: Shape
+    dtype: torch.dtype
+
+    def random(self, batch: int, size: int, below: int | None, generator: torch.Generator) -> Tensor:
+        """Random numbers, with `batch` and `size` for unknown axes: integers `below`, or normally distributed ones."""
+        shape = [known or (size if axis else batch) for axis, known in enumerate(self.shape)]
+        if below is None and self.dtype.is_floating_point:
+            return torch.randn(shape, generator=generator).to(self.dtype)
+        most = 2 if self.dtype == torch.bool else BYTE if self.dtype.itemsize == 1 else LARGEST
+        return torch.randint(min(below or most, most), shape, generator=generator).to(self.dtype)
+
+
+@dataclass(frozen=True)
+class Examples:
+    """Inputs that the model computes on: random, but always the same."""
+
+    signatures: list[Signature]
+    size: int
+    below: int | None
+
+    def draw(self, batch: int, times: int = 1) -> list[Tensor]:
+        """One tensor for each input; unknown axes are `times` as long as they have to be."""
+        generator = torch.Generator().manual_seed(SEED)
+        return [each.random(batch, times * self.size, self.below, generator) for each in self.signatures]
+
+
+def examples(compute: Callable[[list[Tensor]], Any], signatures: list[Signature]) -> Examples:
+    """Examples on which `compute` gives a result. Raises ExportError when it does on none."""
+    failure: Exception | None = None
+    sizes = SIZES if any(None in each.shape[1:] for each in signatures) else SIZES[:1]
+    for size, below in product(sizes, RANGES):
+        found = Examples(signatures, size, below)
+        try:
+            compute(found.draw(2))
+        except (RuntimeError, IndexError, ValueError, TypeError) as error:
+            failure = failure or error
+        else:
+            return found
+    assert failure is not None
+    raise ExportError(f"the model computes on no random inputs, by which to check the file: {reason(failure)}")
+
+
+def signatures_of(model: Any, given: Any) -> list[Signature]:
+    """The model's inputs. `given`, in the order of the inputs or by their names, fixes axes that the model leaves open.
+
+    Each entry is a shape, or has one: an InputSpec, a symbolic tensor, a tensor (whose first axis stays open). Raises
+    ValueError for another number of inputs and for shapes that are not the model's.
+    """
+    own = [Signature(name, t.shape, t.dtype) for name, t in zip(model.input_names, model.inputs, strict=True)]
+    if given is None:
+        return own
+    by_name = isinstance(given, Mapping)
+    entries = [given.get(name) for name in model.input_names] if by_name else given
+    entries = entries if isinstance(entries, list) else [entries]
+    unknown = sorted(given.keys() - set(model.input_names)) if by_name else []
+    if unknown or len(entries) != len(own):
+        raise ValueError(
+            f"export: input_signature must have an entry for each input ({', '.join(model.input_names)}); found "
+            f"{', '.join(map(repr, unknown)) or f'{len(entries)} of them'}."
+        )
+    return [_fixed(signature, entry) for signature, entry in zip(own, entries, strict=True)]
+
+
+def _fixed(signature: Signature, entry: Any) -> Signature:
+    if entry is None:
+        return signature
+    shape, dtype = (entry, None) if isinstance(entry, tuple) else (entry.shape, getattr(entry, "dtype", None))
+    shape = (None, *shape[1:]) if isinstance(entry, Tensor) else tuple(shape)
+    fits = len(shape) == len(signature.shape) and all(
+        size in (None, found) for size, found in zip(signature.shape, shape, strict=True)
+    )
+    if not fits or (dtype is not None and dtype_of(dtype) != signature.dtype):
+        raise ValueError(
+            f"export: input_signature must fit the input {signature.name!r}, {signature.shape} of "
+            f"{signature.dtype}; found {shape} of {dtype or signature.dtype}."
+        )
+    return Signature(signature.name, shape, signature.dtype)

@@ -1,0 +1,67 @@
+"""`model.export`: a model as a file that runs without torchkeras, kept when it gives the outputs of the model."""
+
+from __future__ import annotations
+
+import copy
+import os
+from pathlib import Path
+from typing import Any
+
+from torchkeras.export import onnx, program
+from torchkeras.export.checking import check
+from torchkeras.export.errors import ExportError
+from torchkeras.export.examples import examples, signatures_of
+from torchkeras.saving.files.atomic import replacing
+
+PathLike = str | os.PathLike[str]
+
+ONNX, TORCH = "onnx", "torch"
+SUFFIXES = {".onnx": ONNX, ".pt2": TORCH}  # the formats, under Keras's names
+
+
+def export(
+    model: Any, path: PathLike, format: str | None = None, input_signature: Any = None, opset_version: int | None = None
+) -> None:
+    """Write a model in evaluation mode, as `format` or the suffix says; the file appears whole and right, or not.
+
+    Raises ExportError for a model that has no such form, ValueError for another format or signature, ImportError
+    without the packages that ONNX needs.
+    """
+    kind = format_of(path, format)
+    if opset_version is not None and kind != ONNX:
+        raise ValueError("export: opset_version goes with ONNX alone.")
+    if kind == ONNX:
+        onnx.require()
+    signatures = signatures_of(model, input_signature)
+    names = model.output_names
+    if any(parameter.device.type != "cpu" for parameter in model.parameters()):
+        model = copy.deepcopy(model).cpu()
+    try:
+        with program.inference(model) as begin, replacing(path) as part:
+            module = program.Program(model, signatures)
+            found = examples(module.compute, signatures)
+            begin()
+            made = program.traced(module, found)
+            begin()
+            if kind == ONNX:
+                onnx.write(made, part, signatures, names, opset_version)
+                written = onnx.read(part, [each.name for each in signatures])
+            else:
+                program.name_outputs(made, names)
+                program.write(made, part)
+                written = program.read(part)
+            check(written, module.compute, found, names)
+    except ExportError as error:
+        raise ExportError(f"{type(model).__name__} {model.name!r} cannot be exported to {path}: {error}") from error
+
+
+def format_of(path: PathLike, format: str | None) -> str:
+    """The format to write. Raises ValueError for one that is not written, and for one that is not the suffix's."""
+    by_suffix = SUFFIXES.get(Path(path).suffix.lower())
+    if format is None and by_suffix is None:
+        raise ValueError(f"{path}: export goes by the suffix, .onnx or .pt2; for other names give format=.")
+    if format not in (None, *SUFFIXES.values()):
+        raise ValueError(f"export: format must be 'onnx' or 'torch' (.pt2); found {format!r}.")
+    if None not in (format, by_suffix) and format != by_suffix:
+        raise ValueError(f"{path}: export was told format={format!r}; the suffix says {by_suffix!r}.")
+    return str(format or by_suffix)

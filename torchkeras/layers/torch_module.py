@@ -1,0 +1,119 @@
+"""TorchModule: any `nn.Module` as a layer; `as_layer`, by which one becomes a layer wherever a layer is taken."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+from torch import nn
+
+from torchkeras import registry
+from torchkeras.engine import shapes
+from torchkeras.engine.facts import Facts
+from torchkeras.engine.layer import Layer
+from torchkeras.engine.layout import Layout
+from torchkeras.engine.options import NEWER, Rule, rule
+from torchkeras.engine.symbol import as_list, dtype_name
+from torchkeras.engine.weight import on_meta
+from torchkeras.policy import policy_of
+from torchkeras.saving.errors import ArchitectureError
+
+
+def _read_module(value: Any) -> nn.Module:
+    if isinstance(value, Layer):
+        raise ValueError(f"must be a module of torch; found the layer {value!r}, which needs no TorchModule.")
+    if not isinstance(value, nn.Module):
+        raise ValueError(f"must be a module of torch, such as nn.Linear(4, 2); found {value!r:.200}.")
+    return value
+
+
+class TorchModule(Layer):
+    """`module(*inputs)`, the module being part of the layer: its parameters and buffers are the layer's weights.
+
+    `module`: any `nn.Module`, its values kept as they are; one such as `nn.LazyLinear` gets them at the first call. Its
+    inputs, outputs and arguments are the layer's: several, nested and by name too, `training` apart, which sets the
+    mode of this call. It gets tensors as the graph shows them; with `data_format="channels_first"` it gets images with
+    the channels first while the graph shows them last. Unless given, `dtype` is the type of the module's parameters.
+
+    A config has the class of the module by name. Loading one asks for the module in `custom_objects`, under the name of
+    the layer or of the class: an instance, of which the layer takes a copy, or a function that makes one.
+
+    Shape: any -> as the module gives it. Raises ValueError for what is no module.
+
+        x = Input((28,))
+        model = Model(x, TorchModule(nn.Linear(28, 10))(x))
+    """
+
+    _declares_options = True
+
+    module: Annotated[Any, Rule(_read_module, lambda kept: type(kept).__name__, shown=False)]
+    data_format: Annotated[
+        Any, rule("must be None or 'channels_first'", lambda v: v in (None, "channels_first")), NEWER
+    ] = None
+
+    class _Facts(Facts):
+        keeps_types = True
+
+        @property
+        def native_layout(self) -> Layout:  # type: ignore[override]
+            return Layout.CHANNELS_FIRST if self.layer.data_format == "channels_first" else Layout.KERAS
+
+    def __init__(self, *args: Any, **given: Any):
+        told = given.get("dtype") is not None
+        super().__init__(*args, **given)
+        kind = next((p.dtype for p in self.module.parameters() if p.is_floating_point()), None)
+        if kind is not None and not told and dtype_name(kind) != self.variable_dtype:
+            self._take_policy(policy_of(dtype_name(kind)))
+
+    def forward(self, *inputs: Any, **arguments: Any) -> Any:
+        return self.module(*inputs, **arguments)
+
+    def _infer_outputs(self, inputs: Any, masks: list[Any], arguments: Mapping[str, Any]) -> tuple[Any, list[Any]]:
+        """Outputs as the module gives them. Raises ValueError, which says what may be the order of axes."""
+        try:
+            return super()._infer_outputs(inputs, masks, arguments)
+        except ValueError as error:
+            images = self.data_format is None and any(tensor.ndim > 2 for tensor in as_list(inputs))
+            if not images:
+                raise
+            raise ValueError(
+                f"{str(error).rstrip('.')}. It was given the axes as the graph shows them; for a module that takes the "
+                "channels first write TorchModule(module, data_format='channels_first')."
+            ) from error
+
+    def _scratch(self, input_shape: Any) -> Layer:
+        if self.built:
+            return self
+        made = copy.deepcopy(self)
+        with on_meta():
+            made._build([tensor.shape for tensor in as_list(shapes.symbolic(input_shape))])
+        return made
+
+    @classmethod
+    def from_config(cls, config: Mapping[str, Any], custom_objects: Mapping[str, Any] | None = None) -> Layer:
+        """A new layer; its module comes from `custom_objects`. Raises ArchitectureError when it is not there."""
+        return cls(**{**config, "module": _own_module(config, custom_objects)})
+
+
+def _own_module(config: Mapping[str, Any], custom_objects: Mapping[str, Any] | None) -> nn.Module:
+    """The module that the user gives for a layer of a config."""
+    name, kind = config.get("name"), config.get("module")
+    if not isinstance(kind, str) or not isinstance(name, str):
+        raise ArchitectureError(f"A TorchModule has a name and the class of its module as texts; found {kind!r:.200}.")
+    known = {**registry.get_custom_objects(), **(custom_objects or {})}
+    found = known.get(name, known.get(kind))
+    if isinstance(found, nn.Module):
+        return copy.deepcopy(found)  # which may be given for several layers and models
+    made = found() if callable(found) and not isinstance(found, type) else None
+    if not isinstance(made, nn.Module):
+        raise ArchitectureError(
+            f"TorchModule {name!r}: its module, a {kind}, stands in no file. Pass one of the same form, or a function "
+            f"that makes one: custom_objects={{{name!r}: module}}."
+        )
+    return made
+
+
+def as_layer(value: Any) -> Any:
+    """A module of torch as a layer, by TorchModule; anything else as it is."""
+    return TorchModule(value) if isinstance(value, nn.Module) and not isinstance(value, Layer) else value

@@ -1,0 +1,121 @@
+"""What a step by hand asks of an optimizer, as torch and Keras 3 call it: `zero_grad`, `step`, `apply`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from torchkeras.parameter_groups import Gradients
+
+
+class ByHand:
+    """Steps on the parameters that `bind` gave, by gradients of the user's own.
+
+    Inside a model's `train_step` the model takes them: weights' constraints, `on_nonfinite` and accumulation (by the
+    samples of the batch) hold as in `minimize`. In a loop of one's own they are plain steps, without constraints.
+    """
+
+    _parameters: list[Tensor]
+    update: Callable[..., bool]  # (parameters, gradients, samples), one step
+    in_step: Callable[[Gradients], Any] | None = None  # what the train step that is under way does with gradients
+
+    def zero_grad(self, set_to_none: bool = True) -> None:
+        """Take the gradients of the parameters away, or set them to zero."""
+        for parameter in self._parameters:
+            if set_to_none:
+                parameter.grad = None
+            elif parameter.grad is not None:
+                parameter.grad = torch.zeros_like(parameter.grad)
+
+    def step(self, closure: Callable[[], Any] | None = None) -> Any:
+        """One step by the gradients that `loss.backward()` has left; they stay, as in torch, until `zero_grad`.
+
+        `closure`: computes the loss, and gradients, before the step; what it gives is returned.
+        """
+        loss = None
+        if closure is not None:
+            with torch.enable_grad():
+                loss = closure()
+        self._take([parameter.grad for parameter in self._bound_parameters("step")])
+        return loss
+
+    def apply(self, grads: Iterable[Tensor | None], trainable_variables: Iterable[Any] | None = None) -> None:
+        """One step by these gradients, one for each of `trainable_variables`; of None, and of no others, none.
+
+        A variable is a parameter, or one of the model's `trainable_variables`, whose gradient has Keras's order of axes
+        (`variable.value.grad`). Raises ValueError for another number, another shape, a variable that does not train
+        here, no gradient at all, and a gradient whose order of axes cannot be told: give it for the parameter then.
+        """
+        known = {id(parameter): place for place, parameter in enumerate(self._bound_parameters("apply"))}
+        gradients, name = list(grads), type(self).__name__
+        if trainable_variables is None:
+            raise ValueError(
+                f"{name}.apply: give the variables too, apply(gradients, variables): parameters of the model, or its "
+                "trainable_variables."
+            )
+        variables = list(trainable_variables)
+        if len(gradients) != len(variables):
+            raise ValueError(f"{name}.apply: found {len(gradients)} gradients for {len(variables)} variables.")
+        if all(gradient is None for gradient in gradients):
+            raise ValueError(f"{name}.apply: no variable has a gradient; call loss.backward() before.")
+        found: list[Tensor | None] = [None] * len(self._parameters)
+        for variable, gradient in zip(variables, gradients, strict=True):
+            for tensor, part in _parts(variable, gradient, f"{name}.apply"):
+                if id(tensor) not in known:
+                    raise ValueError(f"{name}.apply: {_named(variable)} is none of the weights that it trains.")
+                found[known[id(tensor)]] = part
+        self._take(found)
+
+    def apply_gradients(self, grads_and_vars: Iterable[tuple[Tensor | None, Any]]) -> None:
+        """`apply`, of pairs (gradient, variable)."""
+        pairs = list(grads_and_vars)
+        self.apply([gradient for gradient, _ in pairs], [variable for _, variable in pairs])
+
+    def _take(self, gradients: list[Tensor | None]) -> None:
+        if self.in_step is not None:
+            self.in_step(gradients)
+        else:
+            self.update(self._parameters, gradients)
+
+    def _bound_parameters(self, method: str) -> list[Tensor]:
+        if not self._parameters:
+            raise ValueError(
+                f"{type(self).__name__}.{method}: it has no parameters yet: compile a model with it first."
+            )
+        return self._parameters
+
+
+def _parts(variable: Any, gradient: Tensor | None, method: str) -> list[tuple[Tensor, Tensor | None]]:
+    """Each parameter that a variable is made of, with its gradient in torch's order of axes."""
+    arrangement = getattr(variable, "arrangement", None)
+    tensors: Sequence[Tensor] = [variable] if arrangement is None else variable.tensors
+    if gradient is None or (len(tensors) == 1 and gradient is tensors[0].grad):
+        return [(tensor, gradient) for tensor in tensors]
+    wanted = tuple(variable.shape)
+    if tuple(gradient.shape) != wanted:
+        raise ValueError(
+            f"{method}: the gradient of {_named(variable)} has the shape {tuple(gradient.shape)}; it must be {wanted}."
+        )
+    if arrangement is None:
+        return [(variable, gradient)]
+    view = variable.view
+    if view is not None and view.stride() == tensors[0].stride() and view.shape == tensors[0].shape:
+        return [(tensors[0], gradient)]
+    if len(tensors) == 1 and tuple(tensors[0].shape) == wanted and not getattr(gradient, "_keras_axes", False):
+        raise ValueError(
+            f"{method}: {_named(variable)} lies in torch in another order of axes than in Keras, with one shape "
+            f"{wanted} for both, so that its gradient may be in either: give it with the parameter, as "
+            "apply(gradients, list(model.parameters()))."
+        )
+    parts = [torch.empty_like(tensor, requires_grad=False) for tensor in tensors]
+    with torch.no_grad():
+        arrangement.assign(parts, gradient)
+    return list(zip(tensors, parts, strict=True))
+
+
+def _named(variable: Any) -> str:
+    name = getattr(variable, "full_name", None)
+    return f"a parameter of shape {tuple(variable.shape)}" if name is None else repr(name)
