@@ -105,7 +105,6 @@ ORDER = [
     "models",
     "utils",
     "__init__",
-    "export",
     *("commands", "__main__"),
 ]
 

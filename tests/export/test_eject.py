@@ -14,8 +14,8 @@ from torch import nn
 import torchkeras
 from torchkeras import layers as L
 from torchkeras.commands import main
-from torchkeras.export import proof
 from torchkeras.export.errors import EjectError, UnequalError
+from torchkeras.export.plain import proof
 from torchkeras.models import Model, Sequential
 
 NET = '''"""Sequential 'net', as plain PyTorch.
@@ -215,7 +215,7 @@ def test_a_module_that_computes_something_else_is_not_kept(monkeypatch):
 
 
 def test_a_module_that_does_not_run_is_not_kept(monkeypatch):
-    eject = importlib.import_module("torchkeras.export.eject")
+    eject = importlib.import_module("torchkeras.export.plain.eject")
     broken = eject.write
     monkeypatch.setattr(eject, "write", lambda *given: _without_torch(broken(*given)))
     with pytest.raises(UnequalError) as caught:
@@ -294,7 +294,7 @@ def test_the_command(capsys):
 
 
 def test_importing_torchkeras_imports_nothing_of_it():
-    text = "import sys, torchkeras; print([name for name in sys.modules if name.startswith('torchkeras.export')])"
+    text = "import sys, torchkeras; print([name for name in sys.modules if name.startswith('torchkeras.export.plain')])"
     found = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, check=True, cwd=ROOT)
     assert found.stdout == "[]\n"
 
@@ -319,3 +319,100 @@ def test_a_layer_of_two_models_is_one():
     net = written("net", "Net")
     assert net.shared is net.inner.shared
     assert len(list(net.parameters())) == 2
+
+
+# --- what a torch user brings ----------------------------------------------------------------------------------------
+
+
+class Doubling(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(3))
+
+    def forward(self, x):
+        return 2 * x * self.weight
+
+
+@pytest.mark.usefixtures("here")
+def test_modules_of_torch_are_written_and_others_are_arguments():
+    own = Doubling()
+    module = nn.Sequential(nn.Linear(3, 3), nn.BatchNorm1d(3), nn.ReLU())
+    model = Sequential([L.TorchModule(module, input_shape=(3,), name="a"), L.TorchModule(own, name="b")], name="net")
+    model.eject("net")
+    text = Path("net/model.py").read_text()
+    assert "        self.a = nn.Sequential(\n            nn.Linear(in_features=3, out_features=3, bias=True),\n" in text
+    assert "    def __init__(self, b):\n" in text
+    assert own.training
+    x = torch.randn(2, 3)
+    torch.testing.assert_close(written("net", "Net", Doubling()).eval()(x), model.eval()(x))
+
+
+@pytest.mark.usefixtures("here")
+def test_torchs_functions_and_their_constants():
+    inputs: list[Any] = [L.Input((3, 4), name="a"), L.Input((3, 4), name="b")]
+    c = torch.cat(inputs, 1).softmax(-1) * torch.arange(4.0) + nn.Parameter(torch.randn(4))
+    c = torch.nn.functional.gelu(c, approximate="tanh")[:, 1:, None]
+    model = Model(inputs, torch.einsum("bijk,bjlk->bil", c, c), name="net")
+    model.eject("net")
+    x, y = torch.randn(2, 3, 4), torch.randn(2, 3, 4)
+    torch.testing.assert_close(written("net", "Net")(x, y), model([x, y]))
+
+
+@pytest.mark.usefixtures("here")
+def test_a_backbone_that_stays_in_evaluation_mode():
+    x = L.Input((3,))
+    backbone = Sequential([L.BatchNormalization(input_shape=(3,), name="norm")], name="backbone")
+    model = Model(x, L.Dense(2, name="head")(backbone(x, training=False)), name="net")
+    model.eject("net")
+    text = Path("net/model.py").read_text()
+    assert text.endswith("""\
+        self.backbone.eval()
+
+    def forward(self, x):
+        x = self.backbone(x)
+        return self.head(x)  # (batch, 2)
+
+    def train(self, mode=True):
+        super().train(mode)
+        self.backbone.eval()
+        return self
+""")
+    net = written("net", "Net").train()
+    net(torch.randn(5, 3))
+    assert torch.equal(net.backbone.norm.running_mean, torch.zeros(3))
+
+
+@pytest.mark.usefixtures("here")
+def test_parametrized_weights_are_what_they_give():
+    model = small()
+    linear = model.get_layer("out").linear
+    torch.nn.utils.parametrizations.weight_norm(linear)
+    model.eject("net")
+    assert torch.equal(written("net", "Small").out.weight, linear.weight)
+
+
+class Lora(nn.Module):
+    def __init__(self, base):
+        super().__init__()
+        self.base = base
+
+    def forward(self, x):
+        return self.base(x) + x.sum()
+
+
+def test_a_module_in_the_place_of_torchs_own_is_refused():
+    model = small()
+    model.get_layer("out").linear = Lora(model.get_layer("out").linear)
+    with pytest.raises(EjectError) as caught:
+        model.eject("net")
+    assert str(caught.value) == (
+        "Dense 'out': it holds a Lora in the place of torch's own module; eject writes what Keras has there."
+    )
+
+
+@pytest.mark.usefixtures("here")
+def test_a_hook_that_changes_what_a_layer_gives_is_not_lost_silently():
+    model = small()
+    model.get_layer("out").register_forward_hook(lambda *given: given[2] + 1)
+    with pytest.raises(UnequalError, match="output 0 of the written module differs"):
+        model.eject("net")

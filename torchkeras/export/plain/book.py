@@ -10,7 +10,7 @@ from typing import Any
 
 from torch import nn
 
-from torchkeras.export.extraction import in_order
+from torchkeras.export.plain.extraction import in_order
 
 # What a submodule or buffer must not be called.
 TAKEN = frozenset((*dir(nn.Module()), "reset_states"))

@@ -10,10 +10,10 @@ from torch import nn
 from torchkeras import activations, layers
 from torchkeras.engine.layout import Layout
 from torchkeras.engine.symbol import Shape
-from torchkeras.export import facts
 from torchkeras.export.errors import EjectError
-from torchkeras.export.formulas import activation as formulas, noise as noise_formulas
-from torchkeras.export.network import Call, mask_rule, rule, slots
+from torchkeras.export.plain import facts
+from torchkeras.export.plain.formulas import activation as formulas, noise as noise_formulas
+from torchkeras.export.plain.network import Call, mask_rule, rule, slots
 from torchkeras.layers.keras1 import Cosine, Highway, MaxoutDense, TimeDistributedDense
 
 # --- activations -----------------------------------------------------------------------------------------------------
@@ -254,9 +254,9 @@ def repeat_vector(layer: Any, call: Call) -> int:
     return call.line(f"{{0}}.unsqueeze(1).expand(-1, {layer.n}, -1)", call.x)
 
 
-@rule(layers.ActivityRegularization)
-def unchanged(layer: Any, call: Call) -> int:
-    return call.x
+@rule(layers.ActivityRegularization, layers.Identity)
+def unchanged(layer: Any, call: Call) -> list[int]:
+    return call.inputs
 
 
 @rule(layers.Lambda)

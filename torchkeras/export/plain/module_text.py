@@ -9,10 +9,10 @@ from typing import Any
 
 from torch import Tensor
 
-from torchkeras.export import facts, rules
-from torchkeras.export.book import Book
-from torchkeras.export.extraction import import_lines, source
-from torchkeras.export.network import NetworkWriter
+from torchkeras.export.plain import facts, rules
+from torchkeras.export.plain.book import Book
+from torchkeras.export.plain.extraction import import_lines, source
+from torchkeras.export.plain.network import NetworkWriter
 
 
 @dataclass(frozen=True)

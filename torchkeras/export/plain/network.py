@@ -11,10 +11,10 @@ from torch import Tensor, nn
 
 from torchkeras.engine.layout import Layout, to_channels_first, to_keras
 from torchkeras.engine.symbol import Shape
-from torchkeras.export import facts
-from torchkeras.export.book import TAKEN, Book, identifier, unused
 from torchkeras.export.errors import EjectError
-from torchkeras.export.statements import OPENING, Names, Statement, needed, printed, wrapped
+from torchkeras.export.plain import facts
+from torchkeras.export.plain.book import TAKEN, Book, identifier, unused
+from torchkeras.export.plain.statements import OPENING, Names, Statement, needed, printed, wrapped
 
 NO_TENSORS: Mapping[str, Tensor] = {}
 RULES: dict[type, Callable[..., Any]] = {}
@@ -75,6 +75,8 @@ class NetworkWriter:
         self.state: dict[str, Tensor] = {}
         self.functions: dict[str, None] = {}  # the arguments of `__init__`
         self.resets: list[str] = []
+        self.modes: dict[Any, Any] = {}  # what calls of layers say of the mode
+        self.fixed: dict[str, None] = {}  # statements that set the mode of submodules
         self._attributes: set[str] = set()
         self.known: dict[Any, str] = {}
         self._methods: dict[tuple[Any, ...], Method] = {}
@@ -123,6 +125,14 @@ class NetworkWriter:
             self.functions[name] = None
             self.init.append(f"self.{name} = {name}")
         return f"self.{name}"
+
+    def given_module(self, key: Any, wanted: str, module: nn.Module) -> str:
+        """`self.name` of a module of the user's own, an argument of the class."""
+        path = self.function(wanted, module)
+        if key not in self.known:
+            self.known[key] = path
+            self.state.update({f"{path.removeprefix('self.')}.{name}": t for name, t in module.state_dict().items()})
+        return path
 
     # --- statements --------------------------------------------------------------------------------------------------
 
@@ -173,14 +183,21 @@ class NetworkWriter:
         """Write a call; `outputs` tell shapes and types of what it gives."""
         call = Call(self, layer, inputs, several, arguments, outputs)
         written = RULES.get(type(layer))
-        if written is None and facts.is_network(layer):
+        if written is None and facts.is_network(layer) and not facts.has_own_code(layer):
             written = _nested
         if written is None:
             raise EjectError(
                 f"{type(layer).__name__} {layer.name!r}: eject knows no plain PyTorch for this class. Put its "
                 "computation into a Lambda, whose function you then give to the written module."
             )
+        foreign = facts.foreign_module(layer)
+        if foreign is not None:
+            raise EjectError(
+                f"{type(layer).__name__} {layer.name!r}: it holds a {type(foreign).__name__} in the place of "
+                "torch's own module; eject writes what Keras has there."
+            )
         found = written(layer, call)
+        self._keep_mode(layer, call)
         made = list(found) if isinstance(found, (list, tuple)) else [found]
         mixed = facts.mixed_type(layer)
         values = []
@@ -193,6 +210,28 @@ class NetworkWriter:
         for value, mask in zip(values, masks, strict=False):
             value.mask = mask
         return values
+
+    def _keep_mode(self, layer: Any, call: Call) -> None:
+        """Let what a call with `training=` uses have this mode, whatever that of the whole is."""
+        unread = call.arguments.keys() - call.read
+        if unread:
+            raise EjectError(
+                f"{type(layer).__name__} {layer.name!r}: eject knows no call of it with the argument {min(unread)!r}."
+            )
+        if self.modes.setdefault(layer, call.training) != call.training:
+            raise EjectError(
+                f"{type(layer).__name__} {layer.name!r}: it is called with training={call.training!r} and with "
+                f"training={self.modes[layer]!r}; eject writes one of them."
+            )
+        if call.training is None:
+            return
+        if any("self.training" in each.text for each in self.statements[call.begin :]):
+            raise EjectError(
+                f"{type(layer).__name__} {layer.name!r}: eject knows no call of it with training={call.training!r}."
+            )
+        for key, path in self.known.items():
+            if key is layer or (isinstance(key, tuple) and key[0] is layer):
+                self.fixed[f"{path}.{'train' if call.training else 'eval'}()"] = None
 
     def method(self, masked: tuple[bool, ...], gives_masks: bool) -> Method:
         """The method for inputs of which some have masks; it gives masks as well if asked to."""
@@ -253,9 +292,13 @@ class NetworkWriter:
         arguments = ", ".join(["self", *self.functions])
         body = [f"class {self.name}(nn.Module):", *(f"    {line}".rstrip() for line in docstring.splitlines()), ""]
         body += [f"    {line}" for line in wrapped(f"def __init__({arguments}):", 4)]
-        body += [f"        {line}" for line in ["super().__init__()", *self.init]]
+        body += [f"        {line}" for line in ["super().__init__()", *self.init, *self.fixed]]
         for method in self._methods.values():
             body += ["", *(f"    {line}" for line in method.lines)]
+        if self.fixed:
+            body += ["", "    def train(self, mode=True):", "        super().train(mode)"]
+            body += [f"        {line}" for line in self.fixed]
+            body += ["        return self"]
         if self.resets:
             body += ["", "    def reset_states(self):", '        """Forget what was carried from batch to batch."""']
             body += [f"        {line}" for line in self.resets]
@@ -283,12 +326,20 @@ class Call:
         outputs: Sequence[Any],
     ):
         self.writer, self.layer, self.values, self.several = writer, layer, values, several
-        self.arguments, self.outputs = arguments, outputs
+        self.arguments, self.outputs = {k: v for k, v in arguments.items() if k != "training"}, outputs
+        self.training = arguments.get("training")
+        self.read: set[str] = set()  # the arguments that a rule has looked at
+        self.begin = len(writer.statements)
         self.region = facts.mixed_type(layer)
         self.layout, self.axis = facts.layouts(layer, [len(v.shape) for v in values], [v.first for v in values])
         self.masks = [value.mask for value in values]
         self._output_masks: list[int | None] | None = None
         self.folded: Folded | None = None  # of the output, said by a rule
+
+    def argument(self, name: str, default: Any = None) -> Any:
+        """An argument of the call."""
+        self.read.add(name)
+        return self.arguments.get(name, default)
 
     @property
     def inputs(self) -> list[int]:
@@ -335,8 +386,7 @@ class Call:
         """`self.name` of the layer's submodule (of one of several by `suffix`)."""
         frozen = False
         if isinstance(tensors, nn.Module):
-            frozen = facts.is_frozen(tensors)
-            tensors = tensors.state_dict()
+            frozen, tensors = facts.is_frozen(tensors), facts.tensors_of(tensors)
         else:
             parameters = [tensor for tensor in tensors.values() if isinstance(tensor, nn.Parameter)]
             frozen = bool(parameters) and not any(parameter.requires_grad for parameter in parameters)

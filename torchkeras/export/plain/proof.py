@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+import copy
 import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
-from torchkeras.engine.symbol import as_list
-from torchkeras.export import facts, runner
+from torchkeras.engine.structure import leaves
 from torchkeras.export.errors import UnequalError
-from torchkeras.export.module_text import Written
-from torchkeras.export.samples import samples
+from torchkeras.export.plain import facts, runner
+from torchkeras.export.plain.module_text import Written
+from torchkeras.export.plain.samples import samples
 
 Outputs = list[list[Tensor]]
 # (absolute, relative), by the narrowest type of an output or of what is computed; the former times the largest value.
@@ -54,7 +55,7 @@ def _outputs_of(network: Any, batches: list[list[Tensor]]) -> Outputs:
             layer.reset_states()
         with torch.no_grad():
             called = [[tensor.to(device) for tensor in inputs] for inputs in batches]
-            results = [as_list(network(inputs if len(inputs) > 1 else inputs[0])) for inputs in called]
+            results = [leaves(network(inputs if len(inputs) > 1 else inputs[0])) for inputs in called]
         return [[output.cpu() for output in outputs] for outputs in results]
     finally:
         for module, mode in modes.items():
@@ -77,7 +78,8 @@ def _found_here(written: Written, folder: Path, batches: list[list[Tensor]]) -> 
     """The outputs, computed in this process."""
     namespace: dict[str, Any] = {"__name__": "model"}
     exec(compile(written.text, str(folder / "model.py"), "exec"), namespace)  # noqa: S102  # our own text
-    return runner.outputs_of(namespace[written.name](**written.functions), runner.weights_of(folder), batches)
+    functions = {name: copy.deepcopy(f) if isinstance(f, nn.Module) else f for name, f in written.functions.items()}
+    return runner.outputs_of(namespace[written.name](**functions), runner.weights_of(folder), batches)
 
 
 def _found_there(written: Written, folder: Path, scratch: Path, batches: list[list[Tensor]]) -> Outputs:
