@@ -416,3 +416,67 @@ def test_a_hook_that_changes_what_a_layer_gives_is_not_lost_silently():
     model.get_layer("out").register_forward_hook(lambda *given: given[2] + 1)
     with pytest.raises(UnequalError, match="output 0 of the written module differs"):
         model.eject("net")
+
+
+@pytest.mark.usefixtures("here")
+def test_outputs_in_a_dict():
+    a = L.Input((3,), name="a")
+    Model({"a": a}, {"y": L.Dense(2)(a), "z": L.Dense(1)(a)}, name="net").eject("net")
+    assert Path("net/model.py").read_text().endswith('        return {"y": x1, "z": x}\n')
+
+
+@pytest.mark.usefixtures("here")
+def test_weights_of_another_type():
+    model = Sequential([L.Dense(2, input_shape=(3,), dtype="float64", name="a")], name="net")
+    model.eject("net")
+    assert "        self.to(torch.float64)\n" in Path("net/model.py").read_text()
+    assert written("net", "Net")(torch.ones(1, 3, dtype=torch.float64)).dtype is torch.float64
+
+
+def test_a_model_that_is_random_in_evaluation_is_refused():
+    x = L.Input((30,))
+    with pytest.raises(UnequalError) as caught:
+        Model(x, L.Dropout(0.5)(x, training=True), name="net").eject("net")
+    assert str(caught.value) == (
+        "Model 'net': nothing can show that its written form is equal, since it draws random numbers in evaluation "
+        "mode too."
+    )
+
+
+class Written(Model):
+    def __init__(self):
+        super().__init__(name="own")
+        self.dense = L.Dense(2)
+
+    def call(self, inputs):
+        return self.dense(inputs)
+
+
+def test_a_model_of_code_of_its_own_is_refused():
+    model = Written()
+    model(torch.ones(1, 3))
+    with pytest.raises(EjectError) as caught:
+        model.eject("net")
+    assert str(caught.value) == (
+        "Written 'own': its class computes by code of its own, which eject cannot write: it writes models of calls of "
+        "layers on symbolic tensors."
+    )
+
+
+@pytest.mark.usefixtures("here")
+def test_masks_go_through_models_inside():
+    i = L.Input((7,), dtype="int32")
+    embedder = Sequential([L.Embedding(9, 4, mask_zero=True, input_shape=(7,), name="e")], name="embedder")
+    x = L.Input((7, 4))
+    encoder = Model(x, L.LSTM(5, return_sequences=True, name="walk")(x), name="encoder")
+    Model(i, L.GRU(3, name="end")(encoder(embedder(i))), name="net").eject("net")
+    assert (
+        Path("net/model.py")
+        .read_text()
+        .endswith("""\
+        x, mask = self.embedder(x)  # (batch, 7, 4)
+        x, mask = self.encoder(x, mask)  # (batch, 7, 5)
+        x, _ = walk_masked(self.end, x, mask)
+        return x[:, -1]  # (batch, 3)
+""")
+    )

@@ -10,6 +10,7 @@ import torch
 from torch.nn.utils import parametrize
 
 from torchkeras import config
+from torchkeras.engine.call_forms import keys_of_form
 from torchkeras.engine.graph import Graph
 from torchkeras.engine.input import InputLayer
 from torchkeras.engine.layer import Layer
@@ -19,6 +20,7 @@ from torchkeras.engine.precision import is_mixed
 from torchkeras.engine.shapes import overrides
 from torchkeras.engine.structure import leaves
 from torchkeras.engine.symbol import KerasTensor, Shape
+from torchkeras.export.errors import EjectError
 from torchkeras.layers.torch_module import TorchModule
 
 
@@ -32,9 +34,19 @@ def is_network(layer: Layer) -> bool:
     return isinstance(layer, Network)
 
 
-def has_own_code(network: Any) -> bool:
-    """Whether the class of a model computes by code of its own, not by its graph."""
-    return network._has_own_code
+def check_graph(network: Any) -> None:
+    """Raise EjectError for a model whose class computes by code of its own, not by its graph."""
+    if network._has_own_code:
+        raise EjectError(
+            f"{title_of(network)}: its class computes by code of its own, which eject cannot write: it writes models "
+            "of calls of layers on symbolic tensors."
+        )
+
+
+def output_keys(network: Any) -> list[str] | None:
+    """The keys of a model's outputs, in order, where these are a dict by text."""
+    keys = keys_of_form(network._output_form)
+    return keys if keys and all(isinstance(key, str) for key in keys) else None
 
 
 def is_input(layer: Layer) -> bool:

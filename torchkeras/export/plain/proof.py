@@ -35,6 +35,7 @@ def expected(network: Any) -> tuple[list[list[Tensor]], Outputs]:
         except (RuntimeError, ValueError, IndexError) as error:
             problem = str(error).strip().splitlines()[0]
             continue
+        _check_repeats(network, batches, found)
         if all(bool(output.isfinite().any()) for outputs in found for output in outputs if output.numel()):
             return batches, found
         problem = "no finite number"
@@ -42,6 +43,17 @@ def expected(network: Any) -> tuple[list[list[Tensor]], Outputs]:
         f"{facts.title_of(network)}: nothing can show that its written form is equal, since on random inputs the model "
         f"itself gives {problem}."
     )
+
+
+def _check_repeats(network: Any, batches: list[list[Tensor]], found: Outputs) -> None:
+    """Raise UnequalError for a model whose outputs in evaluation mode are random."""
+    again = _outputs_of(network, batches)
+    pairs = [pair for each in zip(found, again, strict=True) for pair in zip(*each, strict=True)]
+    if not all(torch.allclose(a.double(), b.double(), rtol=1e-3, atol=1e-3, equal_nan=True) for a, b in pairs):
+        raise UnequalError(
+            f"{facts.title_of(network)}: nothing can show that its written form is equal, since it draws random "
+            "numbers in evaluation mode too."
+        )
 
 
 def _outputs_of(network: Any, batches: list[list[Tensor]]) -> Outputs:
@@ -79,7 +91,11 @@ def _found_here(written: Written, folder: Path, batches: list[list[Tensor]]) -> 
     namespace: dict[str, Any] = {"__name__": "model"}
     exec(compile(written.text, str(folder / "model.py"), "exec"), namespace)  # noqa: S102  # our own text
     functions = {name: copy.deepcopy(f) if isinstance(f, nn.Module) else f for name, f in written.functions.items()}
-    return runner.outputs_of(namespace[written.name](**functions), runner.weights_of(folder), batches)
+    try:
+        return runner.outputs_of(namespace[written.name](**functions), runner.weights_of(folder), batches)
+    except (RuntimeError, TypeError, ValueError, NameError, AttributeError, LookupError) as error:
+        reason = str(error).strip().splitlines()[0]
+        raise UnequalError(f"the written module does not run: {type(error).__name__}: {reason}") from error
 
 
 def _found_there(written: Written, folder: Path, scratch: Path, batches: list[list[Tensor]]) -> Outputs:

@@ -1,9 +1,12 @@
-"""How each layer is written: a file a family."""
+"""How each layer is written: a file a family. To have imported them is to have their rules in the table."""
 
+from torchkeras.export.plain.call import RULES as RULES
 from torchkeras.export.plain.rules import (
+    activation,
     attention,
     convolution,
     core,
+    merging,
     modules,
     normalization,
     operations,
@@ -11,8 +14,5 @@ from torchkeras.export.plain.rules import (
     recurrent,
 )
 
-FAMILIES = (core, convolution, normalization, recurrent, attention, operations, preprocessing, modules)
-
-
-def register() -> None:
-    """Let all rules be known: to have imported this module is enough."""
+FAMILIES = (activation, attention, convolution, core, merging, modules, normalization, operations, preprocessing)
+FAMILIES = (*FAMILIES, recurrent)

@@ -8,9 +8,10 @@ from torch import nn
 
 from torchkeras import layers
 from torchkeras.export.errors import EjectError
+from torchkeras.export.plain.call import Call, mask_rule, rule
 from torchkeras.export.plain.formulas import attention as formulas
-from torchkeras.export.plain.network import Call, mask_rule, rule
-from torchkeras.export.plain.rules.core import activated, linear
+from torchkeras.export.plain.rules.activation import activated
+from torchkeras.export.plain.rules.core import linear
 
 MASKS = ("query_mask", "value_mask", "key_mask", "attention_mask")
 

@@ -11,9 +11,9 @@ from torch import nn
 from torchkeras import layers
 from torchkeras.engine.layout import Layout
 from torchkeras.export.errors import EjectError
+from torchkeras.export.plain.call import Call, rule
 from torchkeras.export.plain.formulas import images as formulas
-from torchkeras.export.plain.network import Call, rule
-from torchkeras.export.plain.rules.core import activated
+from torchkeras.export.plain.rules.activation import activated
 from torchkeras.layers.spatial import FIXED_PADDINGS, same_padding, torch_padding
 
 CONVOLUTIONS = (nn.Conv1d, nn.Conv2d, nn.Conv3d)

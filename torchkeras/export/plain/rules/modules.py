@@ -10,7 +10,7 @@ from torch import nn
 from torchkeras import layers
 from torchkeras.engine.structure import POSITIONAL, Slot
 from torchkeras.export.errors import EjectError
-from torchkeras.export.plain.network import Call, rule, slots
+from torchkeras.export.plain.call import Call, rule, slots
 
 
 @rule(layers.TorchModule)

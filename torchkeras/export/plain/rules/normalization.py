@@ -9,8 +9,8 @@ from torch import Tensor
 
 from torchkeras import layers
 from torchkeras.export.plain import facts
+from torchkeras.export.plain.call import Call, rule
 from torchkeras.export.plain.formulas import noise as formulas, normalization as norms
-from torchkeras.export.plain.network import Call, rule
 from torchkeras.export.plain.rules.convolution import one_or_all
 
 SINGLE = "BatchNorm refuses to train on one value a channel, which Keras normalizes to 0."

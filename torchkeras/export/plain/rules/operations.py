@@ -10,9 +10,9 @@ import torch
 
 from torchkeras import activations, layers
 from torchkeras.export.errors import EjectError
-from torchkeras.export.plain.network import Call, mask_rule, rule
+from torchkeras.export.plain.call import Call, mask_rule, rule
+from torchkeras.export.plain.rules.activation import CALLED, activated
 from torchkeras.export.plain.rules.attention import parameter
-from torchkeras.export.plain.rules.core import CALLED, activated
 
 EQUATION = re.compile(r"[A-Za-z.,> -]*", re.ASCII)
 TYPED = ("cast", "argmax", "argmin")  # which are told a type by its name

@@ -12,9 +12,10 @@ from torch import Tensor, nn
 from torchkeras import layers
 from torchkeras.engine.layout import Layout
 from torchkeras.export.errors import EjectError
+from torchkeras.export.plain.call import Call, mask_rule, rule
 from torchkeras.export.plain.formulas import noise, recurrent as formulas
-from torchkeras.export.plain.network import Call, Folded, mask_rule, rule
 from torchkeras.export.plain.rules.cells import CONV_LSTMS, cell_of, drops_by_gate, images_last
+from torchkeras.export.plain.values import Folded
 from torchkeras.layers.recurrence import TorchRecurrent
 
 TORCH = {"lstm": "nn.LSTM", "gru": "nn.GRU", "rnn": "nn.RNN"}
