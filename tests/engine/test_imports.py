@@ -106,7 +106,6 @@ ORDER = [
     "models",
     "utils",
     "__init__",
-    "export",
     *("commands", "__main__"),
 ]
 

@@ -9,8 +9,8 @@ import torch
 from torch import Tensor
 
 from torchkeras import layers
-from torchkeras.engine.symbol import KerasTensor, Shape, index_of
-from torchkeras.export import facts
+from torchkeras.engine.symbol import KerasTensor, Shape
+from torchkeras.export.plain import facts
 
 BATCH, BATCHES = 3, 2
 UNKNOWN = (7, 16, 33, 64, 128)  # sizes to try for axes that are not known
@@ -57,9 +57,7 @@ def _sample(
 def _bound(network: Any, tensor: KerasTensor) -> int | None:
     """The number of integers that the Embedding knows which an input goes to; None when it goes to none."""
     graph = facts.graph_of(network)
-    found = [
-        _bound_of(node.layer, node, tensor) for node in graph.nodes if index_of(tensor, node.input_tensors) is not None
-    ]
+    found = [_bound_of(node.layer, node, tensor) for node in graph.nodes if _place(node, tensor) >= 0]
     return min((bound for bound in found if bound is not None), default=None)
 
 
@@ -71,10 +69,14 @@ def _bound_of(layer: Any, node: Any, tensor: KerasTensor) -> int | None:
     if isinstance(layer, layers.TimeDistributed):
         return _bound_of(layer.layer, node, tensor)
     if facts.is_network(layer):
-        inputs = zip(node.input_tensors, facts.graph_of(layer).inputs, strict=True)
-        return _bound(layer, next(inner for outer, inner in inputs if outer is tensor))
+        return _bound(layer, facts.graph_of(layer).inputs[_place(node, tensor)])
     if isinstance(layer, MOVING) and len(node.output_tensors) == 1:
-        users = [use for use in layer._outbound_nodes if index_of(node.outputs, use.input_tensors) is not None]
+        users = [use for use in layer._outbound_nodes if _place(use, node.outputs) >= 0]
         found = [_bound_of(use.layer, use, node.outputs) for use in users if use.layer is not layer]
         return min((bound for bound in found if bound is not None), default=None)
     return None
+
+
+def _place(node: Any, tensor: KerasTensor) -> int:
+    """Which input of a call a tensor is; -1: none. Symbolic tensors are not compared: that would be a call itself."""
+    return next((index for index, each in enumerate(node.input_tensors) if each is tensor), -1)
