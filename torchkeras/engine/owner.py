@@ -100,7 +100,7 @@ class WeightOwner(nn.Module):
 
     def _name_weight(self, added: Variable, name: str) -> None:
         """Register a weight of `add_weight` under the attribute that holds it: the first, where several do."""
-        held = self._parameters if added.trainable else self._buffers
+        held: Any = self._parameters if added.trainable else self._buffers
         if hasattr(type(self), name) or added.paths[0] in self._named:
             object.__setattr__(self, name, added.tensors[0])
             return
