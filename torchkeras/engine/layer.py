@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from functools import lru_cache, partial, wraps
 from typing import Any, ClassVar
 
@@ -22,6 +23,7 @@ from torchkeras.engine.added import Adding
 from torchkeras.engine.calls import Calls
 from torchkeras.engine.facts import Facts, is_own, joined
 from torchkeras.engine.layout import Layout, convert, to_channels_first, to_keras
+from torchkeras.engine.meta_run import off_meta
 from torchkeras.engine.modes import in_mode
 from torchkeras.engine.naming import snake_case, unique_name
 from torchkeras.engine.owner import WeightOwner
@@ -337,7 +339,8 @@ class Layer(Calls, Adding, WeightOwner):
         if self.built:
             return
         try:
-            self.build(unpacked(input_shapes), *further[: _further_shapes(type(self).build)])
+            with off_meta() if in_first_run() else nullcontext():
+                self.build(unpacked(input_shapes), *further[: _further_shapes(type(self).build)])
         except ValueError as error:
             raise ValueError(f"{type(self).__name__} {self.name!r}: {error}") from error
         self.built = True
