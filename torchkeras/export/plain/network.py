@@ -83,6 +83,18 @@ class NetworkWriter:
             self.init += wrapped(f'self.register_buffer("{name}", {made}{"" if kept else ", persistent=False"})')
         return self.known[key]
 
+    def parameter(self, key: Any, wanted: str, tensor: nn.Parameter) -> str:
+        """`self.name` of a parameter."""
+        if key not in self.known:
+            name = self.attribute(wanted)
+            self.known[key] = f"self.{name}"
+            dtype = "" if tensor.dtype is torch.float32 else f", dtype={tensor.dtype}"
+            made = f"torch.zeros({', '.join(map(str, tensor.shape)) or '()'}{dtype})"
+            frozen = "" if tensor.requires_grad else ", requires_grad=False"
+            self.state[name] = tensor
+            self.init += wrapped(f"self.{name} = nn.Parameter({made}{frozen})")
+        return self.known[key]
+
     def function(self, wanted: str, function: Callable[..., Any]) -> str:
         """`self.name` of a function of the user's own."""
         name = self.book.function_name(wanted, function)

@@ -38,15 +38,7 @@ def _einsum(layer: Any, call: Call, x: str = "{0}", suffix: str = "") -> str:
 
 def parameter(call: Call, wanted: str, tensor: Any) -> str:
     """`self.name` of a parameter of the module itself."""
-    writer, key = call.writer, (call.layer, wanted)
-    if key not in writer.known:
-        name = writer.attribute(wanted)
-        writer.known[key] = f"self.{name}"
-        writer.state[name] = tensor
-        sizes = ", ".join(map(str, tensor.shape)) or "()"
-        frozen = "" if tensor.requires_grad else ", requires_grad=False"
-        writer.init.append(f"self.{name} = nn.Parameter(torch.empty({sizes}){frozen})")
-    return writer.known[key]
+    return call.writer.parameter((call.layer, wanted), wanted, tensor)
 
 
 class Parts:

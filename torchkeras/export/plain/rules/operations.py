@@ -7,13 +7,13 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import torch
+from torch import nn
 
 from torchkeras import activations, layers
 from torchkeras.engine.call_arguments import has_size
 from torchkeras.export.errors import EjectError
 from torchkeras.export.plain.call import Call, mask_rule, rule
 from torchkeras.export.plain.rules.activation import CALLED, activated
-from torchkeras.export.plain.rules.attention import parameter
 
 EQUATION = re.compile(r"[A-Za-z.,> -]*", re.ASCII)
 TYPED = ("cast", "argmax", "argmin")  # which are told a type by its name
@@ -32,9 +32,10 @@ PASSED = ("identity", "without_mask")
 def operation(layer: Any, call: Call) -> Any:
     name, arguments = layer.function, list(layer.arguments)
     if not isinstance(name, str):
-        text = f"{call.writer.function(layer.name, name)}({', '.join(_text(call, each) for each in arguments)})"
+        path = call.writer.function(layer.name, name)
+        text = f"{path}({', '.join(_text(call, each) for each in arguments)})"
     elif name.startswith("torch.") or layer._count or layer.keywords or has_size(arguments):
-        text = _by_torch(layer, call)
+        text = layer._line(lambda held: _held(layer, call, held))
     else:
         _check_plain(layer, arguments)
         text = _by_keras(layer, call, name, arguments)
@@ -45,15 +46,11 @@ def operation(layer: Any, call: Call) -> Any:
     return made
 
 
-def _by_torch(layer: Any, call: Call) -> str:
-    """A function of torch's own, as the layer itself would write it."""
-    return layer._line(lambda name: _tensor_of(layer, call, name, getattr(layer, name)))
-
-
-def _tensor_of(layer: Any, call: Call, name: str, tensor: Any) -> str:
-    """`self.name` of a constant or a parameter of the function."""
-    if name.startswith("parameter_"):
-        return parameter(call, f"{layer.name}_{name}", tensor)
+def _held(layer: Any, call: Call, name: str) -> str:
+    """`self.name` of a constant or a parameter that the function holds."""
+    tensor = getattr(layer, name)
+    if isinstance(tensor, nn.Parameter):
+        return call.writer.parameter((layer, name), f"{layer.name}_{name}", tensor)
     return call.writer.buffer((layer, name), f"{layer.name}_{name}", tensor)
 
 
@@ -118,7 +115,7 @@ def _text(call: Call, argument: Any) -> str:
     if isinstance(argument, Mapping):
         kind, what = next(iter(argument.items()))
         if kind in ("constant", "parameter"):
-            return _tensor_of(call.layer, call, f"{kind}_{what}", getattr(call.layer, f"{kind}_{what}"))
+            return _held(call.layer, call, f"{kind}_{what}")
         if kind == "dtype":
             return f"torch.{what}"
         raise EjectError(f"{call.layer.name!r}: eject knows no argument {dict(argument)!r} of {call.layer.function!r}.")
