@@ -146,7 +146,7 @@ class Compiling(Extending, abstract=True):
             targets,
             self.optimizer,
             parameters,
-            [variable for variable in self.weights if variable.regularizer is not None],
+            self._penalized(),
             [v for v in variables if v.constraint is not None and (trains is None or trains(v.tensors))],
             any(tensor._keras_mask is not None for tensor in self.outputs) or _regularizes_activity(network),
             len(self._added_losses),
