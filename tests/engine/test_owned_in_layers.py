@@ -16,7 +16,8 @@ from torch.nn.utils import parametrize, prune
 from torchkeras import Input, Model, layers, optimizers, regularizers
 from torchkeras.engine.layer import Layer
 
-SIGMOID = {"recurrent_activation": "sigmoid"}
+SIGMOID: dict[str, Any] = {"recurrent_activation": "sigmoid"}
+ATTENTION = layers.MultiHeadAttention
 # Layer, shape of an input of numbers below 5, and the paths of the tensors that it computes with.
 KINDS: dict[str, tuple[Callable[[], Layer], tuple[int, ...], tuple[str, ...]]] = {
     "Dense": (lambda: layers.Dense(3), (4,), ("linear.weight", "linear.bias")),
@@ -41,7 +42,7 @@ KINDS: dict[str, tuple[Callable[[], Layer], tuple[int, ...], tuple[str, ...]]] =
     "MultiHeadAttention": (
         lambda: layers.MultiHeadAttention(2, 3),
         (5, 4),
-        ("query.product.weight"),
+        ("query.product.weight", "attention_output.product.weight"),
     ),
     "EinsumDense": (lambda: layers.EinsumDense("abc,bcd->abd", (3, 5)), (3, 4), ("product.weight",)),
     "PReLU": (layers.PReLU, (3, 4), ("prelu.weight",)),
@@ -76,7 +77,7 @@ def pruned(module: nn.Module, name: str) -> None:
 def normed(module: nn.Module, name: str) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FutureWarning)
-        nn.utils.weight_norm(module, name, dim=None)
+        nn.utils.weight_norm(module, name, dim=None)  # type: ignore[arg-type]
 
 
 def parametrized(module: nn.Module, name: str) -> None:

@@ -322,6 +322,14 @@ class WeightOwner(nn.Module):
             tensor.requires_grad_(True)
             self._held.discard(path)
 
+    def requires_grad_(self, requires_grad: bool = True) -> Any:
+        """As torch's. What it freezes stays so when `trainable` is set to True, whichever came first."""
+        super().requires_grad_(requires_grad)
+        for module in self.modules() if not requires_grad else ():
+            if isinstance(module, WeightOwner):
+                module._held.clear()
+        return self
+
     def _held_tensors(self) -> list[torch.Tensor]:
         """The parameters that `trainable=False` has frozen."""
         found = (owned(self, path) for path in self._held)
