@@ -1,5 +1,6 @@
 """What holds in every test."""
 
+import importlib.util
 import random
 
 import numpy as np
@@ -9,6 +10,26 @@ from tape import Tape
 
 from torchkeras.engine import captured, one_graph
 from torchkeras.layers import recurrence
+
+# The packages that a file of tests/ecosystem is about; without its package it is not collected, and the report says so.
+ECOSYSTEM = (
+    *("accelerate", "captum", "einops", "huggingface_hub", "lightning"),
+    *("peft", "skorch", "timm", "torchao", "torchvision"),
+)
+MISSING = [package for package in ECOSYSTEM if importlib.util.find_spec(package) is None]
+collect_ignore = [f"ecosystem/test_{package}.py" for package in MISSING]
+NOT_COLLECTED = (
+    f"not collected: tests/ecosystem about {', '.join(MISSING)}; scripts/ecosystem installs these and runs all"
+)
+
+
+def pytest_report_header() -> list[str]:
+    return [NOT_COLLECTED] if MISSING else []
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    if MISSING and "not slow" not in config.option.markexpr:
+        terminalreporter.write_line(NOT_COLLECTED, yellow=True)
 
 
 @pytest.fixture(autouse=True)

@@ -28,6 +28,7 @@ from torchkeras.saving import loading, writing
 from torchkeras.saving.architecture import (
     connect,
     graph_config,
+    in_structure,
     layer_config,
     model_from_config,
     to_json,
@@ -110,12 +111,12 @@ class Model(Trainer, Network):
                 "weights (save_weights) and make it by its class again, or give that a get_config and a from_config."
             )
         self._warn_of_added()
-        return graph_config(self.name, self._graphed)
+        return graph_config(self.name, self._graphed, (self._input_form, self._output_form))
 
     @classmethod
     def from_config(cls, config: Mapping[str, Any], custom_objects: Mapping[str, Any] | None = None) -> Model:
         """A new model, with fresh weights. Raises ValueError for a config of another form."""
-        inputs, outputs = connect(config, custom_objects)
+        inputs, outputs = in_structure(config, *connect(config, custom_objects))
         return cls(inputs, outputs, name=config.get("name"))
 
     def to_json(self, **options: Any) -> str:
@@ -193,7 +194,7 @@ class Model(Trainer, Network):
         Raises EjectError for a layer that has no plain form, UnequalError where outputs differ, FileExistsError for a
         folder that is not empty (with `overwrite` only for one that holds other files than an eject's).
         """
-        return importlib.import_module("torchkeras.export.eject").eject(self, folder, overwrite, weights)
+        return importlib.import_module("torchkeras.export.plain.eject").eject(self, folder, overwrite, weights)
 
 
 class Sequential(Model):

@@ -26,7 +26,7 @@ ORDER = [
     *(
         "engine.tracing",
         "engine.layout",
-        "engine.torch_functions",
+        *("engine.torch_functions", "engine.einops_backend", "engine.sizes"),
         "engine.symbol",
         "engine.precision",
         "engine.facts",
@@ -39,11 +39,11 @@ ORDER = [
     ),
     *(
         "engine.functions",
-        "engine.call_arguments",
+        *("engine.call_arguments", "engine.call_text"),
         "engine.added",
         "engine.layer",
         "engine.direct",
-        "engine.operation",
+        *("engine.function_shapes", "engine.operation", "engine.applying"),
         "engine.input",
         "engine.graph",
         "engine.codegen",
@@ -99,13 +99,13 @@ ORDER = [
     *("saving.dialects.dialect", "saving.dialects.later_training", "saving.keras2"),
     *("saving.sources", "saving.training"),
     *("saving.unwritten", "saving.dialects", "saving.loading"),
-    *("export", "saving.writing"),
+    *("export.errors", "export.examples", "export.checking", "export.program", "export.onnx", "export.exporting"),
+    "saving.writing",
     "visualization",
     "utils",
     "models",
     "utils",
     "__init__",
-    "export",
     *("commands", "__main__"),
 ]
 

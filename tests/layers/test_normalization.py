@@ -314,3 +314,17 @@ def test_groups_of_images_as_they_come_can_be_trained_with():
     x = np.random.default_rng(0).standard_normal((16, 8, 8, 4)).astype("float32")
     losses = model.fit(x, x[:, 0, 0, :1], epochs=5, verbose=0).history["loss"]
     assert losses[-1] < losses[0]
+
+
+def test_a_momentum_of_none_gives_the_mean_of_all_batches_as_in_torch():
+    layer, plain = BatchNormalization(), torch.nn.BatchNorm1d(3, eps=1e-3, momentum=None)
+    batches = torch.randn(3, 8, 3)
+    layer(batches[0])
+    layer.norm.momentum = None
+    layer.norm.reset_running_stats()
+    for module in (layer, plain):
+        for batch in batches:
+            module.train()(batch)
+    torch.testing.assert_close(layer.norm.running_mean, plain.running_mean)
+    torch.testing.assert_close(layer.norm.running_var, plain.running_var)
+    torch.testing.assert_close(layer.eval()(batches[0]), plain.eval()(batches[0]))

@@ -209,8 +209,18 @@ class BatchNormalization(Channelwise):
             return self._by_statistics(inputs.expand(2, *inputs.shape[1:]), by_batch)[:1]
         norm, alone = self.norm, by_batch and (self._frozen or self.mode)
         moving = (None, None) if alone else (norm.running_mean, norm.running_var)
-        settings = (by_batch, norm.momentum, norm.eps, torch.backends.cudnn.enabled)
+        share = self._share_of_batch(by_batch and not alone) if norm.momentum is None else norm.momentum
+        settings = (by_batch, share, norm.eps, torch.backends.cudnn.enabled)
         return torch.batch_norm(inputs, norm.weight, norm.bias, *moving, *settings)
+
+    def _share_of_batch(self, follows: bool) -> float:
+        """What a batch counts where the module's momentum is None: the moving ones are then means of all batches since
+        its `reset_running_stats()`, as `torch.optim.swa_utils.update_bn` wants them.
+        """
+        if not follows:
+            return 0.0
+        self.norm.num_batches_tracked.add_(1)
+        return 1 / float(self.norm.num_batches_tracked)
 
 
 class GroupNormalization(Channelwise):

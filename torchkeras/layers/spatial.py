@@ -12,6 +12,7 @@ from torchkeras.engine.layer import Layer
 from torchkeras.engine.layout import Layout, convert, to_channels_first, to_keras
 from torchkeras.engine.options import DataFormat, Rule
 from torchkeras.engine.symbol import Shape
+from torchkeras.engine.tracing import exporting
 
 # What each padding puts before and after an axis, by how far the window reaches beyond its first value.
 FIXED_PADDINGS: dict[str, Callable[[int], tuple[int, int]]] = {
@@ -87,8 +88,11 @@ def pad(
     """Channels-first inputs with the zeros around them that `padding` means for a window."""
     pairs = fixed_padding(padding, window, strides, dilation)
     if pairs is None:
-        pairs = list(map(same_padding, inputs.shape[2:], window, strides, dilation))
-    amounts = torch_padding(pairs)
+        amounts = torch_padding(map(same_padding, inputs.shape[2:], window, strides, dilation))
+        if exporting():  # a program for inputs of all sizes may not depend on whether there is something to pad
+            return F.pad(inputs, amounts)
+    else:
+        amounts = torch_padding(pairs)
     return F.pad(inputs, amounts) if any(amounts) else inputs  # F.pad copies even for nothing
 
 

@@ -1,0 +1,154 @@
+"""What eject asks of layers and graphs: all that it reads beside options and modules stands here."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import torch
+from torch.nn.utils import parametrize
+
+from torchkeras import config
+from torchkeras.engine.call_forms import keys_of_form
+from torchkeras.engine.graph import Graph
+from torchkeras.engine.input import InputLayer
+from torchkeras.engine.layer import Layer
+from torchkeras.engine.layout import Layout, axis_channels_first
+from torchkeras.engine.network import Network
+from torchkeras.engine.precision import is_mixed
+from torchkeras.engine.shapes import overrides
+from torchkeras.engine.structure import leaves
+from torchkeras.engine.symbol import KerasTensor, Shape
+from torchkeras.export.errors import EjectError
+from torchkeras.layers.torch_module import TorchModule
+
+
+def graph_of(network: Network) -> Graph:
+    """The graph of a model. Raises RuntimeError when it has none yet."""
+    return network._graphed
+
+
+def is_network(layer: Layer) -> bool:
+    """Whether a layer is a model."""
+    return isinstance(layer, Network)
+
+
+def check_graph(network: Any) -> None:
+    """Raise EjectError for a model whose class computes by code of its own, not by its graph."""
+    if network._has_own_code:
+        raise EjectError(
+            f"{title_of(network)}: its class computes by code of its own, which eject cannot write: it writes models "
+            "of calls of layers on symbolic tensors."
+        )
+
+
+def output_keys(network: Any) -> list[str] | None:
+    """The keys of a model's outputs, in order, where these are a dict by text."""
+    keys = keys_of_form(network._output_form)
+    return keys if keys and all(isinstance(key, str) for key in keys) else None
+
+
+def is_input(layer: Layer) -> bool:
+    """Whether a layer only says where a graph begins."""
+    return isinstance(layer, InputLayer)
+
+
+def input_name(tensor: KerasTensor) -> str:
+    """The name of the layer behind a model's input."""
+    return tensor._keras_history.layer.name
+
+
+def layout_of(layer: Layer) -> Layout:
+    """The order of axes that a layer computes in."""
+    return layer._facts.layout
+
+
+def layouts(layer: Layer, ndims: Sequence[int], firsts: Sequence[bool]) -> tuple[Layout, int | None]:
+    """The order in which a layer takes its inputs and gives its outputs, and where its axis lies then.
+
+    `ndims`: the numbers of axes of the inputs; `firsts`: whether each has its channels first.
+    """
+    kind = layout_of(layer)
+    if kind not in (Layout.ANY, Layout.AXIS):
+        return kind, None
+    axis = getattr(layer, "axis", None) if kind is Layout.AXIS else None
+    if len(set(ndims)) > 1 or not any(firsts):
+        return Layout.KERAS, axis
+    return Layout.CHANNELS_FIRST, None if axis is None else axis_channels_first(axis, ndims[0])
+
+
+def wanted_type(layer: Layer, dtype: torch.dtype, index: int) -> torch.dtype:
+    """The type in which a layer takes an input of this type."""
+    return (layer._input_type(index) or dtype) if dtype.is_floating_point else dtype
+
+
+def mixed_type(layer: Layer) -> str:
+    """The type of 16 bits that a layer of wider weights computes in; "" for others."""
+    return layer.compute_dtype if is_mixed(layer) else ""
+
+
+def takes_mask(layer: Layer) -> bool:
+    """Whether what a layer computes depends on masks."""
+    return "mask" in layer._call_parameters
+
+
+def passes_mask(layer: Layer) -> bool:
+    """Whether a layer hands its input's mask on as it is."""
+    return not overrides(layer, "compute_mask")
+
+
+def outputs_for(layer: Layer, inputs: Any, masks: list[Any], arguments: Mapping[str, Any]) -> list[KerasTensor]:
+    """The symbolic outputs of a call that no graph has."""
+    outputs, _ = layer._infer_outputs(inputs, masks, arguments)
+    return leaves(outputs)
+
+
+def foreign_module(layer: Layer) -> torch.nn.Module | None:
+    """What somebody has put in the place of one of the layer's modules; None for nothing."""
+    if isinstance(layer, TorchModule):
+        return None
+    inside = [module for name, module in layer.named_children() if not name.endswith("activation")]
+    known = ("torch.nn.", "torchkeras.")
+    return next((m for m in inside if not isinstance(m, Layer) and not type(m).__module__.startswith(known)), None)
+
+
+def tensors_of(module: torch.nn.Module) -> dict[str, torch.Tensor]:
+    """The tensors of a module of torch's by name; of a parametrized one those that it computes with now."""
+    if not parametrize.is_parametrized(module):
+        return module.state_dict()
+    made: Any = module.parametrizations
+    kept = {name: t for name, t in module.state_dict().items() if not name.startswith("parametrizations.")}
+    return {**{name: getattr(module, name).detach() for name in made}, **kept}
+
+
+def is_frozen(module: torch.nn.Module) -> bool:
+    """Whether a module has parameters and none is to be trained."""
+    parameters = list(module.parameters())
+    return bool(parameters) and not any(parameter.requires_grad for parameter in parameters)
+
+
+def stateful_layers(network: torch.nn.Module) -> list[Any]:
+    """The recurrent layers that carry states from batch to batch."""
+    return [m for m in network.modules() if isinstance(m, Layer) and not is_network(m) and m.stateful is True]
+
+
+def epsilon() -> float:
+    """Keras's number that keeps divisors away from zero."""
+    return config.epsilon()
+
+
+def batch_of(shape: Shape) -> int | None:
+    """The size of the batch, where the graph fixes it."""
+    return shape[0]
+
+
+def title_of(network: Any) -> str:
+    """What to call a model in a sentence, or in a docstring: a name in a file may hold any character."""
+    name = re.sub(r"[^0-9A-Za-z_. /-]+", "_", network.name)
+    return f"{type(network).__name__} '{name}'"
+
+
+def inner_layers(network: Any) -> list[Layer]:
+    """The layers of a model and of all models inside it."""
+    return [module for module in network.modules() if isinstance(module, Layer)]

@@ -1,0 +1,312 @@
+"""One graph as a class: `__init__` with torch's layers, `forward` with a statement a call."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from torchkeras.engine.layout import Layout, to_channels_first, to_keras
+from torchkeras.engine.symbol import Shape
+from torchkeras.export.errors import EjectError
+from torchkeras.export.plain import facts
+from torchkeras.export.plain.book import TAKEN, Book, identifier, unused
+from torchkeras.export.plain.call import Call, slots
+from torchkeras.export.plain.statements import OPENING, Names, Statement, needed, printed, wrapped
+from torchkeras.export.plain.values import Value
+
+
+@dataclass(frozen=True)
+class Method:
+    """A written method: its name, its lines, and which outputs have a mask."""
+
+    name: str
+    lines: list[str]
+    masked: tuple[bool, ...]
+
+
+class NetworkWriter:
+    """A class of the written module: submodules as they are used, and a method for each way it is called."""
+
+    def __init__(self, book: Book, network: Any, name: str, is_main: bool = False):
+        self.is_main = is_main  # its outputs have the form that a person gave them
+        self.book, self.network, self.name = book, network, name
+        self.graph = facts.graph_of(network)
+        self.init: list[str] = []
+        self.state: dict[str, Tensor] = {}
+        self.functions: dict[str, None] = {}  # the arguments of `__init__`
+        self.resets: list[str] = []
+        self.modes: dict[Any, Any] = {}  # what calls of layers say of the mode
+        self.fixed: dict[str, None] = {}  # statements that set the mode of submodules
+        self._attributes: set[str] = set()
+        self.known: dict[Any, str] = {}
+        self._methods: dict[tuple[Any, ...], Method] = {}
+        self.statements: list[Statement] = []
+        self.bases: dict[int, str] = {}
+        self.comments: dict[int, str] = {}
+        self._count = 0
+
+    # --- attributes --------------------------------------------------------------------------------------------------
+
+    def attribute(self, wanted: str) -> str:
+        """A new name of a submodule, parameter or buffer."""
+        name = unused(identifier(wanted), self._attributes | TAKEN | self.functions.keys())
+        self._attributes.add(name)
+        return name
+
+    def module(self, key: Any, wanted: str, text: str, tensors: Mapping[str, Tensor], frozen: bool = False) -> str:
+        """`self.name` of a submodule that `text` makes, with these tensors; made once for a key."""
+        if key not in self.known:
+            name = self.attribute(wanted)
+            self.known[key] = f"self.{name}"
+            self.init += wrapped(f"self.{name} = {text}")
+            if frozen:
+                self.init.append(f"self.{name}.requires_grad_(False)")
+            self.state.update({f"{name}.{inner}": tensor for inner, tensor in tensors.items()})
+        return self.known[key]
+
+    def buffer(self, key: Any, wanted: str, tensor: Tensor, kept: bool = True) -> str:
+        """`self.name` of a buffer; one that is not `kept` begins as zeros and is in no file."""
+        if key not in self.known:
+            name = self.attribute(wanted)
+            self.known[key] = f"self.{name}"
+            dtype = "" if tensor.dtype is torch.float32 else f", dtype={tensor.dtype}"
+            made = f"torch.zeros({', '.join(map(str, tensor.shape)) or '()'}{dtype})"
+            if kept:
+                self.state[name] = tensor
+            else:
+                self.resets.append(f"self.{name}.zero_()")
+            self.init += wrapped(f'self.register_buffer("{name}", {made}{"" if kept else ", persistent=False"})')
+        return self.known[key]
+
+    def function(self, wanted: str, function: Callable[..., Any]) -> str:
+        """`self.name` of a function of the user's own."""
+        name = self.book.function_name(wanted, function)
+        if name not in self.functions:
+            self.functions[name] = None
+            self.init.append(f"self.{name} = {name}")
+        return f"self.{name}"
+
+    def given_module(self, key: Any, wanted: str, module: nn.Module) -> str:
+        """`self.name` of a module of the user's own, an argument of the class."""
+        path = self.function(wanted, module)
+        if key not in self.known:
+            self.known[key] = path
+            self.state.update({f"{path.removeprefix('self.')}.{name}": t for name, t in module.state_dict().items()})
+        return path
+
+    # --- statements --------------------------------------------------------------------------------------------------
+
+    def new(self, base: str = "x") -> int:
+        """A new value, whose variable is called `base` or alike."""
+        self._count += 1
+        self.bases[self._count] = base
+        return self._count
+
+    def line(self, text: str, *uses: int, base: str = "x", region: str = "") -> int:
+        """The value of an expression."""
+        made = self.new(base)
+        self.statements.append(Statement(text, uses, made, region))
+        return made
+
+    def use(self, value: Value, layout: Layout, dtype: torch.dtype | None = None, region: str = "") -> int:
+        """A value's variable in an order of axes and a type."""
+        layout, dtype = Layout.KERAS if len(value.shape) <= 2 else layout, dtype or value.dtype
+        if (layout, dtype) not in value.held:
+            if dtype is value.dtype:
+                order = (to_keras if layout is Layout.KERAS else to_channels_first)(len(value.shape))
+                made = self.line(f"{{0}}.permute{order}", value.held[value.natural, dtype], region=region)
+                self.comment(made, value.shape, layout)
+            else:
+                made = self.line(f"{{0}}.to({dtype})", self.use(value, layout), region=region)
+            value.held[layout, dtype] = made
+        return value.held[layout, dtype]
+
+    def comment(self, made: int, shape: Shape, layout: Layout) -> None:
+        """Show the shape of a value, as it lies, behind the statement that sets it."""
+        order = to_channels_first(len(shape)) if layout is Layout.CHANNELS_FIRST else None
+        sizes = shape if order is None else [shape[axis] for axis in order]
+        texts = ["?" if size is None else str(size) for size in sizes]
+        texts[:1] = ["batch" if sizes[0] is None else str(sizes[0])] if sizes else []
+        self.comments[made] = f"({', '.join(texts)}{',' * (len(texts) == 1)})"
+
+    def value(self, made: int, shape: Shape, dtype: torch.dtype, layout: Layout) -> Value:
+        """A new value that a variable holds."""
+        layout = Layout.KERAS if len(shape) <= 2 else layout
+        self.comment(made, shape, layout)
+        return Value(shape, dtype, layout, {(layout, dtype): made})
+
+    # --- calls -------------------------------------------------------------------------------------------------------
+
+    def call(
+        self, layer: Any, inputs: list[Value], several: bool, arguments: Mapping[str, Any], outputs: Sequence[Any]
+    ) -> list[Value]:
+        """Write a call; `outputs` tell shapes and types of what it gives."""
+        call = Call(self, layer, inputs, several, arguments, outputs)
+        written = self.book.rules.get(type(layer))
+        if written is None and facts.is_network(layer):
+            facts.check_graph(layer)
+            written = _nested
+        if written is None:
+            raise EjectError(
+                f"{type(layer).__name__} {layer.name!r}: eject knows no plain PyTorch for this class. Put its "
+                "computation into a Lambda, whose function you then give to the written module."
+            )
+        foreign = facts.foreign_module(layer)
+        if foreign is not None:
+            raise EjectError(
+                f"{type(layer).__name__} {layer.name!r}: it holds a {type(foreign).__name__} in the place of "
+                "torch's own module; eject writes what Keras has there."
+            )
+        found = written(layer, call)
+        self._keep_mode(layer, call)
+        made = list(found) if isinstance(found, (list, tuple)) else [found]
+        mixed = facts.mixed_type(layer)
+        values = []
+        for variable, tensor in zip(made, outputs, strict=True):
+            if mixed and tensor.dtype.is_floating_point:
+                variable = self.line(f"{{0}}.to({tensor.dtype})", variable, region=mixed)
+            values.append(self.value(variable, tensor.shape, tensor.dtype, call.layout))
+        values[0].folded = call.folded
+        masks = call.masks_of_outputs()
+        for value, mask in zip(values, masks, strict=False):
+            value.mask = mask
+        return values
+
+    def _keep_mode(self, layer: Any, call: Call) -> None:
+        """Let what a call with `training=` uses have this mode, whatever that of the whole is."""
+        unread = call.arguments.keys() - call.read
+        if unread:
+            raise EjectError(
+                f"{type(layer).__name__} {layer.name!r}: eject knows no call of it with the argument {min(unread)!r}."
+            )
+        if self.modes.setdefault(layer, call.training) != call.training:
+            raise EjectError(
+                f"{type(layer).__name__} {layer.name!r}: it is called with training={call.training!r} and with "
+                f"training={self.modes[layer]!r}; eject writes one of them."
+            )
+        if call.training is None:
+            return
+        if any("self.training" in each.text for each in self.statements[call.begin :]):
+            raise EjectError(
+                f"{type(layer).__name__} {layer.name!r}: eject knows no call of it with training={call.training!r}."
+            )
+        for key, path in self.known.items():
+            if key is layer or (isinstance(key, tuple) and key[0] is layer):
+                self.fixed[f"{path}.{'train' if call.training else 'eval'}()"] = None
+
+    def method(self, masked: tuple[bool, ...], gives_masks: bool) -> Method:
+        """The method for inputs of which some have masks; it gives masks as well if asked to."""
+        key = (masked, gives_masks)
+        if key not in self._methods:
+            name = "forward" if not self._methods else f"forward_{len(self._methods) + 1}"
+            self._methods[key] = self._method(name, masked, gives_masks)
+        return self._methods[key]
+
+    def _method(self, name: str, masked: tuple[bool, ...], gives_masks: bool) -> Method:
+        self.statements, tensors = [], {}
+        parameters: list[tuple[int, str]] = []
+        single = len(self.graph.inputs) == 1
+        for tensor in self.graph.inputs:
+            made = self.new("x" if single else "input")
+            tensors[tensor] = self.value(made, tensor.shape, tensor.dtype, Layout.KERAS)
+            parameters.append((made, "x" if single else identifier(facts.input_name(tensor))))
+        inputs = [made for made, _ in parameters]
+        for tensor, has in zip(self.graph.inputs, masked, strict=True):
+            if has:
+                tensors[tensor].mask = self.new("mask")
+                parameters.append((tensors[tensor].mask, "mask"))
+        for node in self.graph.nodes:
+            if node.input_tensors:
+                several = isinstance(node.inputs, (list, tuple))
+                given = [tensors[tensor] for tensor in node.input_tensors]
+                outputs = self.call(node.layer, given, several, node.arguments, node.output_tensors)
+                tensors.update(zip(node.output_tensors, outputs, strict=True))
+        found = [tensors[tensor] for tensor in self.graph.outputs]
+        results = [self.use(value, Layout.KERAS) for value in found]
+        masks = [value.mask for value in found]
+        lines = self._printed(name, parameters, inputs, results, masks if gives_masks else None)
+        return Method(name, lines, tuple(mask is not None for mask in masks))
+
+    def _printed(
+        self,
+        name: str,
+        parameters: list[tuple[int, str]],
+        inputs: list[int],
+        results: list[int],
+        masks: list[int | None] | None,
+    ) -> list[str]:
+        given = [*results, *(mask for mask in masks or () if mask is not None)]
+        kept = needed(self.statements, given)
+        names = Names({*self.book.reserved}, self.bases)
+        arguments = ", ".join(["self", *(names.reserve(value, wanted) for value, wanted in parameters)])
+        names.keep(inputs if len(inputs) > 1 else ())
+        lines = printed(kept, names, given, self.comments, inputs[0])
+        result = ", ".join(names.of[value] for value in results)
+        keys = facts.output_keys(self.network) if self.is_main else None
+        if keys is not None:
+            pairs = (f"{json.dumps(key)}: {names.of[value]}" for key, value in zip(keys, results, strict=True))
+            result = f"{{{', '.join(pairs)}}}"
+        if masks is not None:
+            texts = ["None" if mask is None else names.of[mask] for mask in masks]
+            result = f"({result}), ({', '.join(texts)})" if len(results) > 1 else f"{result}, {texts[0]}"
+        head = wrapped(f"def {name}({arguments}):", 4)
+        return [*head, *("    " + line for line in _simplified(lines, result))]
+
+    def text(self, docstring: str) -> str:
+        """The class."""
+        arguments = ", ".join(["self", *self.functions])
+        body = [f"class {self.name}(nn.Module):", *(f"    {line}".rstrip() for line in docstring.splitlines()), ""]
+        body += [f"    {line}" for line in wrapped(f"def __init__({arguments}):", 4)]
+        body += [f"        {line}" for line in ["super().__init__()", *self.init, *self.fixed]]
+        for method in self._methods.values():
+            body += ["", *(f"    {line}" for line in method.lines)]
+        if self.fixed:
+            body += ["", "    def train(self, mode=True):", "        super().train(mode)"]
+            body += [f"        {line}" for line in self.fixed]
+            body += ["        return self"]
+        if self.resets:
+            body += ["", "    def reset_states(self):", '        """Forget what was carried from batch to batch."""']
+            body += [f"        {line}" for line in self.resets]
+        return "\n".join(body) + "\n"
+
+
+def _simplified(lines: list[str], result: str) -> list[str]:
+    """The lines and the return; of `x = f(x)` followed by `return x` one line is made."""
+    last = lines[-1] if lines else ""
+    if last.lstrip().startswith(f"{result} = ") and last[-1] not in OPENING:
+        return [*lines[:-1], last.replace(f"{result} = ", "return ", 1)]
+    return [*lines, *wrapped(f"return {result}")]
+
+
+def _nested(layer: Any, call: Call) -> list[int]:
+    """A model inside: a class of its own."""
+    outer = call.writer
+    inner = writer_of(outer.book, layer)
+    masked = tuple(mask is not None for mask in call.masks)
+    asks = any(masked) or any(tensor._keras_mask is not None for tensor in facts.graph_of(layer).outputs)
+    method = inner.method(masked, asks)
+    for name in inner.functions:
+        outer.function(name, outer.book.functions[name])
+    path = outer.module(layer, layer.name, f"{inner.name}({', '.join(inner.functions)})", inner.state)
+    uses = [*call.inputs, *(mask for mask in call.masks if mask is not None)]
+    called = path if method.name == "forward" else f"{path}.{method.name}"
+    text = f"{called}({slots(len(uses))})"
+    if inner.resets and f"{path}.reset_states()" not in outer.resets:
+        outer.resets.append(f"{path}.reset_states()")
+    values, masks = [call.new() for _ in call.outputs], [call.new("mask") for _ in call.outputs]
+    results, given = (tuple(values), tuple(masks)) if len(values) > 1 else (values[0], masks[0])
+    call.assign((results, given) if asks else results, text, *uses, stays=bool(inner.resets))
+    call.set_masks(*(mask if has and asks else None for mask, has in zip(masks, method.masked, strict=True)))
+    return values
+
+
+def writer_of(book: Book, network: Any) -> NetworkWriter:
+    """The writer of a model inside: one for all places where it stands."""
+    if network not in book.writers:
+        book.writers[network] = NetworkWriter(book, network, book.class_name(network.name))
+    return book.writers[network]
