@@ -197,6 +197,11 @@ class Variable:
         return [_walk(self.layer, path) for path in self.paths]
 
     @property
+    def is_there(self) -> bool:
+        """Whether the layer has tensors, weights or computed ones, under its paths."""
+        return all(isinstance(_walk(self.layer, path, None), Tensor) for path in self.paths)
+
+    @property
     def trains(self) -> bool:
         """Whether training changes it: torch's `requires_grad`, which `trainable` sets too."""
         return self.trainable and all(tensor.requires_grad for tensor in self.tensors)
