@@ -16,6 +16,8 @@ from torchkeras.engine import graph
 from torchkeras.engine.input import Input, InputLayer
 from torchkeras.engine.layer import Layer
 from torchkeras.engine.network import Network
+from torchkeras.engine.replacing import outputs_with
+from torchkeras.engine.structure import put_together
 from torchkeras.engine.symbol import KerasTensor, Shape, as_list, unpacked
 from torchkeras.engine.trainer import Trainer
 from torchkeras.export import exporting
@@ -26,6 +28,7 @@ from torchkeras.saving import loading, writing
 from torchkeras.saving.architecture import (
     connect,
     graph_config,
+    in_structure,
     layer_config,
     model_from_config,
     to_json,
@@ -72,6 +75,31 @@ class Model(Trainer, Network):
         if dtype is not None:
             self._give_policy(policy_of(dtype), told=False)
 
+    def __setattr__(self, name: str, value: Any) -> None:
+        if isinstance(value, nn.Module) and self.__dict__.get("_graph") is not None:
+            keys = self._layer_keys()
+            old = next((layer for layer, key in keys.items() if name in (key, layer.name)), None)
+            if old is value:
+                return
+            if old is not None:
+                self._replace(old, value)
+                return
+        super().__setattr__(name, value)
+
+    def _replace(self, old: Layer, value: nn.Module) -> Layer:
+        """Put a layer, or a module of torch, in the place of a layer of the graph."""
+        new = as_layer(value)
+        if new is not value:
+            new.name = old.name
+        outputs = outputs_with(self._graphed, old, new)
+        inputs = self._graphed.inputs
+        self._connect(
+            unpacked(inputs) if self._input_form is None else put_together(self._input_form, inputs),
+            unpacked(outputs) if self._output_form is None else put_together(self._output_form, outputs),
+        )
+        self.__dict__["_recipe"] = None
+        return new
+
     def get_config(self) -> dict[str, Any]:
         """The architecture: layers with configs and connections. Warns of added losses, which are not in it.
 
@@ -83,12 +111,12 @@ class Model(Trainer, Network):
                 "weights (save_weights) and make it by its class again, or give that a get_config and a from_config."
             )
         self._warn_of_added()
-        return graph_config(self.name, self._graphed)
+        return graph_config(self.name, self._graphed, (self._input_form, self._output_form))
 
     @classmethod
     def from_config(cls, config: Mapping[str, Any], custom_objects: Mapping[str, Any] | None = None) -> Model:
         """A new model, with fresh weights. Raises ValueError for a config of another form."""
-        inputs, outputs = connect(config, custom_objects)
+        inputs, outputs = in_structure(config, *connect(config, custom_objects))
         return cls(inputs, outputs, name=config.get("name"))
 
     def to_json(self, **options: Any) -> str:
@@ -214,6 +242,11 @@ class Sequential(Model):
             self._stack.append(layer)
         if self._graph is None:
             self._hold(self._stack)
+
+    def _replace(self, old: Layer, value: nn.Module) -> Layer:
+        new = super()._replace(old, value)
+        self._stack = [new if layer is old else layer for layer in self._stack]
+        return new
 
     def _give_own_policy(self, layer: Layer) -> None:
         if self._layers_policy is None:

@@ -26,7 +26,7 @@ ORDER = [
     *(
         "engine.tracing",
         "engine.layout",
-        "engine.torch_functions",
+        *("engine.torch_functions", "engine.einops_backend", "engine.sizes"),
         "engine.symbol",
         "engine.precision",
         "engine.facts",
@@ -39,11 +39,11 @@ ORDER = [
     ),
     *(
         "engine.functions",
-        "engine.call_arguments",
+        *("engine.call_arguments", "engine.call_text"),
         "engine.added",
         "engine.layer",
         "engine.direct",
-        "engine.operation",
+        *("engine.function_shapes", "engine.operation", "engine.applying"),
         "engine.input",
         "engine.graph",
         "engine.codegen",

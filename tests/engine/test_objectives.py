@@ -100,6 +100,15 @@ def test_a_loss_of_torch_is_called_as_torch_calls_it(loss, target):
     check(dense(loss), target, lambda predicted: function(predicted, torch.from_numpy(target)))
 
 
+@pytest.mark.parametrize("dtype", ["int8", "int32", "uint8", "int64"])
+@pytest.mark.parametrize("axes", [(12,), (12, 1)])
+@pytest.mark.parametrize("loss", [nn.CrossEntropyLoss(), F.cross_entropy, partial(F.nll_loss), nn.MultiMarginLoss])
+def test_class_numbers_of_any_whole_type_reach_a_loss_of_torch(loss, axes, dtype):
+    function = loss() if isinstance(loss, type) else loss
+    target = LABELS.astype(dtype).reshape(axes)
+    check(dense(loss), target, lambda predicted: function(predicted, torch.from_numpy(LABELS)))
+
+
 def test_the_order_of_arguments_is_torch_s():
     class Asymmetric(nn.Module):
         def forward(self, input, target):

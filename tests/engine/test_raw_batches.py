@@ -13,6 +13,8 @@ from torch.nn import functional as F
 from torch.utils.data import DataLoader, Dataset, IterableDataset, TensorDataset
 
 from torchkeras import Input, Model
+from torchkeras.engine import prefetch
+from torchkeras.engine.data import Batch
 from torchkeras.engine.raw import mapped, samples_in
 from torchkeras.layers import Dense
 from torchkeras.utils import Sequence, pack_x_y_sample_weight, unpack_x_y_sample_weight
@@ -331,3 +333,24 @@ def test_packing():
     text = "Data is expected to be in format `x`, `(x,)`, `(x, y)`, or `(x, y, sample_weight)`; found a tuple of 4."
     with refused(ValueError, text):
         unpack_x_y_sample_weight((1, 2, 3, 4))
+
+
+def test_raw_batches_are_sent_to_the_device():
+    raw = {"x": X, "names": ["a"], "deep": [(Y, Encoding(x=X))]}
+    (sent,) = prefetch.to_device((Batch([], [], [], 12, each) for each in [raw]), torch.device("meta"))
+    (labels, encoding) = sent.raw["deep"][0]
+    assert {each.device.type for each in (sent.raw["x"], labels, encoding["x"])} == {"meta"}
+    assert (sent.raw["names"], sent.size) == (["a"], 12)
+
+
+@pytest.mark.cuda
+def test_raw_batches_arrive_on_cuda_as_they_were():
+    def host():
+        for number in range(50):
+            yield Batch([], [], [], 3, {"x": torch.full((3, 400_000), float(number)), "e": Encoding(x=X)})
+
+    sums = []
+    for batch in prefetch.to_device(host(), torch.device("cuda")):
+        assert batch.raw["e"]["x"].device.type == "cuda"
+        sums.append(batch.raw["x"].sum() / batch.raw["x"].numel())
+    assert torch.stack(sums).tolist() == list(range(50))

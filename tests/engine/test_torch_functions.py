@@ -69,8 +69,8 @@ FUNCTIONS = [
     Row("torch.stack([a, b], 1)"),
     Row("torch.bmm(a, m)"),
     Row("torch.matmul(a, m)", "a @ m"),
-    Row("torch.einsum('bij,bjk->bik', a, m)"),
-    Row("torch.einsum('bij->bji', a)"),
+    Row('torch.einsum("bij,bjk->bik", a, m)'),
+    Row('torch.einsum("bij->bji", a)'),
     Row("torch.tensordot(a, torch.ones(4, 3), dims=1)", "torch.tensordot(a, constant_0, dims=1)"),
     Row("torch.sum(a, 1)"),
     Row("torch.sum(a, dim=(1, 2), keepdim=True)"),
@@ -111,7 +111,7 @@ FUNCTIONS = [
     Row("torch.linalg.vector_norm(a, dim=1)"),
     Row("torch.fft.rfft(a, dim=2)"),
     Row("F.gelu(a)"),
-    Row("F.gelu(a, approximate='tanh')"),
+    Row('F.gelu(a, approximate="tanh")'),
     Row("F.silu(a)"),
     Row("F.leaky_relu(a, 0.1)", "F.leaky_relu(a, negative_slope=0.1)"),
     Row("F.hardswish(a)"),
@@ -129,11 +129,10 @@ FUNCTIONS = [
     Row("F.scaled_dot_product_attention(a, b, b, is_causal=True)"),
     Row("F.cosine_similarity(a, b, 2)", "torch.cosine_similarity(a, b, 2)"),
     Row("torch.max_pool2d(i, 2)", unknown=(2, 3)),
+    Row("F.max_pool2d(i, 2)", unknown=(2, 3)),
     Row(
-        "F.max_pool2d(i, 2)",
-        "F.max_pool2d(i, 2, stride=None, padding=0, dilation=1, ceil_mode=False, return_indices=False)",
-        (2, 3),
-    ),
+        "F.max_pool2d(i, 2, return_indices=True)", "F.max_pool2d_with_indices(i, 2, return_indices=True)", (2, 3)
+    ),  # which torch calls
     Row("F.avg_pool2d(i, 2)", unknown=(2, 3)),
     Row("F.adaptive_avg_pool2d(i, (1, 1))", unknown=(2, 3)),
     Row("F.conv2d(i, torch.ones(2, 3, 3, 3), padding=1)", "torch.conv2d(i, constant_0, padding=1)", (2, 3)),
@@ -197,7 +196,7 @@ METHODS = [
     Row("a.roll(1, 2)"),
     Row("a.flip(1)"),
     Row("a.gather(1, n)"),
-    Row("a.masked_fill(a > 0.5, float('-inf'))", "a.masked_fill(x, -inf)"),
+    Row("a.masked_fill(a > 0.5, float('-inf'))", 'a.masked_fill(x, float("-inf"))'),
     Row("a.bmm(m)"),
     Row("a.matmul(m)", "a @ m"),
     Row("a.add(b, alpha=0.5)"),
@@ -291,11 +290,42 @@ Y = "<KerasTensor 'y' shape=(?, ?, 4) dtype=float32>"
 
 
 def test_what_is_known_at_once():
-    assert x.size() == x.shape == (None, 5, 4)
+    assert x.size()[1:] == x.shape[1:] == (5, 4)
     assert (x.size(1), x.size(-1), x.dim(), x.ndim, x.ndimension()) == (5, 4, 3, 3, 3)
     assert (x.is_floating_point(), torch.is_floating_point(x > 0), x.is_complex()) == (True, False, False)
     assert (x.element_size(), x.device, x[0].numel(), torch.numel(x[0])) == (4, torch.device("cpu"), 20, 20)
     assert not hasattr(x, "no_such_thing")
+
+
+SIZES = [
+    Row("a.view(a.size(0), -1)", "a.reshape(a.shape[0], -1)", ()),
+    Row("a.view(a.size(0), a.size(1), 2, -1)", "a.reshape(a.shape[0], a.shape[1], 2, -1)"),
+    Row("a.reshape(a.size(0) * a.size(1), 4)", "a.reshape(a.shape[0] * a.shape[1], 4)"),
+    Row("a.reshape(a.size(0), a.size(1) // 2, 8)", "a.reshape(a.shape[0], a.shape[1] // 2, 8)"),
+    Row("a.expand(3, *a.size())", "a.expand(3, a.shape[0], a.shape[1], 4)"),
+    Row("a / a.size(1)", "a / a.shape[1]"),
+    Row("a[:, : a.size(1) - 2]", "a[:, :a.shape[1] - 2]"),
+    Row("a.new_zeros(a.size(0), 3)", "a.new_zeros(a.shape[0], 3)"),
+    Row("a.sum() / a.numel()", "x / ((a.shape[0] * a.shape[1]) * 4)"),
+    Row(
+        "a.view(a.size(0), a.size(1) // 2, 2, 4).transpose(1, 2).reshape(a.size(0) * 2, a.size(1) // 2, 4)",
+        "x.reshape(a.shape[0] * 2, a.shape[1] // 2, 4)",
+    ),
+]
+
+
+@pytest.mark.parametrize("row", SIZES, ids=[row.text for row in SIZES])
+def test_sizes_that_are_unknown_are_arguments(row: Row):
+    given, symbolic = VALUES["a"], inputs_of(row, row.unknown)
+    output = row.compute(symbolic)
+    expected = row.compute(VALUES)
+    assert all(size in (None, real) for size, real in zip(output.shape, expected.shape, strict=True))
+    model = Model(symbolic["a"], output)
+    assert f"{row.line} -> " in model.code
+    for again in (model, model_from_json(model.to_json()), clone_model(model)):
+        assert_same(again(given), expected)
+    inner = Input((6, 4))
+    assert_same(Model(inner, model(inner))(given), expected)
 
 
 def test_axes_are_those_that_keras_shows():
@@ -326,7 +356,7 @@ def test_arrays_take_the_type_of_the_tensor():
 def test_a_constant_moves_with_its_model_and_is_no_weight():
     model = Model(x, x * torch.full((4,), 3.0))
     assert (model.weights, list(model.state_dict()), model.count_params()) == ([], [], 0)
-    assert [name for name, _ in model.named_buffers()] == ["operation_mul_1.constant_0"]
+    assert [buffer.tolist() for buffer in model.buffers()] == [[3.0] * 4]
     assert model.half()(torch.ones(1, 5, 4).half()).dtype is torch.float16
 
 
@@ -487,18 +517,25 @@ UNKNOWN = [
         (
             f"Operation 'operation_reshape_1' (x.reshape(None, -1)): None stands for a size that is "
             f"unknown before data "
-            f"comes (axis 0 of {X}). Write -1 for it, or use what leaves the axis as it is, such as flatten(1) and "
-            "unflatten. (reshape() takes 1 positional argument but 2 were given)"
+            f"comes (axis 0 of {X}). Write x.size(axis) in place of x.shape[axis], or -1. "
+            "(reshape() takes 1 positional argument but 2 were given)"
         ),
     ),
-    (
-        lambda: x.view(x.size(0), -1),
-        ValueError,
+    *(
         (
-            f"Axis 0 of {X} is unknown before data comes, so size(0) has no value. Write -1 for it in "
-            f"view, reshape and "
-            "expand, or use what leaves the axis as it is, such as flatten(1) and unflatten."
-        ),
+            build,
+            TypeError,
+            (
+                f"<{text}> is unknown before data comes, so a graph cannot compare it or count by it; it goes with "
+                "whole numbers by *, //, + and -, and functions take it as a size."
+            ),
+        )
+        for build, text in (
+            (lambda: x.size(0) == 1, "x.size(0)"),
+            (lambda: range(x.size(0)), "x.size(0)"),
+            (lambda: bool(y.size(1) // 2), "y.size(1) // 2"),
+            (lambda: y.size(0) * (y.size(1) - 1) % 2, "y.size(0) * (y.size(1) - 1)"),
+        )
     ),
     (
         lambda: x[x > 0],
@@ -591,6 +628,11 @@ HOSTILE = [
     ("add", [{"input": 0}, {"parameter": 0, "shape": [3], "dtype": "load", "trainable": True}], {}),
     ("add", [{"input": 0}, {"parameter": 0}], {}),
     ("getitem", [{"input": 0}, {"slice": [1]}], {}),
+    ("torch.Tensor.reshape", [{"input": 0}, {"size": [0, 99]}], {}),
+    ("torch.Tensor.reshape", [{"input": 0}, {"size": [9, 0]}], {}),
+    ("torch.Tensor.reshape", [{"input": 0}, {"size": ["**", 9, 9]}], {}),
+    ("torch.Tensor.reshape", [{"input": 0}, {"size": ["*", {"size": []}, 9]}], {}),
+    ("torch.Tensor.reshape", [{"input": 0}, {"size": ["//", {"size": [0, 0]}, 0]}], {}),
 ]
 
 

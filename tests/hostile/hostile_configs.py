@@ -126,7 +126,58 @@ def chain(length: int) -> dict[str, Any]:
 CALL = ["i", 0, 0, {}]
 BUILT = "cannot be built"
 
+FUNCTIONS = (
+    "torch.load",
+    "torch.ops.load_library",
+    "torch.Tensor.add_",
+    "torch.compile",
+    "torch.manual_seed",
+    "os.system",
+)
+INPUT = {"input": 0}
+
 CONFIGS = [
+    *(
+        HostileConfig(
+            f"the function {name}",
+            stack(entry("Operation", function=name, arguments=[INPUT])),
+            ArchitectureError,
+            "function must be the name of an operator",
+        )
+        for name in FUNCTIONS
+    ),
+    HostileConfig(
+        "a function that writes over its input",
+        stack(entry("Operation", function="torch.nn.functional.relu", arguments=[INPUT], keywords={"inplace": True})),
+        ArchitectureError,
+        "inplace=True writes over a tensor",
+    ),
+    HostileConfig(
+        "a keyword that is code",
+        stack(entry("Operation", function="torch.mean", arguments=[INPUT], keywords={"dim=open('x')": 1})),
+        ArchitectureError,
+        "keywords must be a dictionary of arguments by name",
+    ),
+    HostileConfig(
+        "a constant without its bytes",
+        stack(
+            entry("Operation", function="add", arguments=[INPUT, {"constant": 0, "dtype": "int8", "shape": [10**12]}])
+        ),
+        ArchitectureError,
+        "has another number of bytes",
+    ),
+    HostileConfig(
+        "a module by its name",
+        stack(entry("TorchModule", module="os.system")),
+        ArchitectureError,
+        "its module, a os.system, stands in no file",
+    ),
+    HostileConfig(
+        "a class in a module's place",
+        stack(entry("TorchModule", module="Other")),
+        ArchitectureError,
+        "stands in no file",
+    ),
     HostileConfig("a module's function", stack(entry("os.system", command="x")), ArchitectureError, "Unknown layer"),
     HostileConfig("a builtin", stack(entry("eval")), ArchitectureError, "Unknown layer: 'eval'"),
     HostileConfig("a class of torch", stack(entry("torch.nn.Linear")), ArchitectureError, "Unknown layer"),

@@ -203,6 +203,13 @@ GENUINE = {
         ),
         entry("RNN", "c", cell=entry("GRUCell", "g", units=2)),
         entry("Lambda", "f", function="known", function_type="function", arguments={"a": [1]}),
+        entry(
+            "Operation",
+            "o",
+            function="torch.add",
+            arguments=[{"input": 0}, {"constant": 0, "dtype": "float32", "shape": [1], "data": "AACAPw=="}],
+            keywords={"alpha": {"size": ["*", {"size": [0, 1]}, 2]}},
+        ),
     ),
 }
 GENUINE["graph"]["config"]["layers"][-1]["inbound_nodes"] = [[["s", 1, 0, {}]]]

@@ -25,13 +25,15 @@ def is_gradient_of_convolution(layer, x):
     x = x.double()
     kernel, bias = layer.get_weights()
     same_options = {name: getattr(layer, name) for name in ("strides", "padding", "dilation_rate", "data_format")}
-    forward = CONVOLUTIONS[type(layer)](x.shape[layer.channel_axis], layer.kernel_size, use_bias=False, **same_options)
+    forward = CONVOLUTIONS[type(layer)](
+        x.shape[layer._axis_of_channels], layer.kernel_size, use_bias=False, **same_options
+    )
     y = torch.zeros(layer.compute_output_shape(x.shape), dtype=x.dtype, requires_grad=True)
     forward(y.float())
     forward.double().set_weights([kernel])
     (expected,) = torch.autograd.grad(forward(y), y, x)
     spread = [1] * x.dim()
-    spread[layer.channel_axis] = -1
+    spread[layer._axis_of_channels] = -1
     torch.testing.assert_close(layer(x), expected + torch.from_numpy(bias).view(spread))
 
 

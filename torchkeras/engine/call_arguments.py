@@ -3,7 +3,8 @@
 Numbers, texts, None and lists (tuples, when the function is called) stand for themselves; else a mapping says what is
 meant: `{"input": k}` the k-th symbolic tensor, `{"constant": k}` and `{"parameter": k}` tensors that the layer holds,
 `{"slice": [start, stop, step]}`, `{"ellipsis": True}`, `{"dtype": "float16"}`, `{"memory_format": "channels_last"}`,
-`{"complex": [real, imaginary]}`, and `{"array": nested lists}`, a constant of the type of the first input.
+`{"complex": [real, imaginary]}`, `{"size": [k, axis]}` that of an input, or `{"size": ["*", left, right]}` of whole
+numbers and such sizes, and `{"array": nested lists}`, a constant of the type of the first input.
 """
 
 from __future__ import annotations
@@ -18,11 +19,13 @@ import torch
 from torch import Tensor, nn
 
 from torchkeras import config
-from torchkeras.engine.symbol import KerasTensor, dtype_name, dtype_of
+from torchkeras.engine.sizes import ARITHMETIC, SymbolicSize
+from torchkeras.engine.symbol import KerasTensor, dtype_name, dtype_of, index_of
 
 Reader = Callable[[Any, Any], Any]  # (the layer, its inputs) -> the argument
 
 PLAIN = (int, float, bool, str, type(None))
+HELD = ("constant", "parameter")
 MEMORY_FORMATS = ("contiguous_format", "channels_last", "channels_last_3d", "preserve_format")
 
 
@@ -37,6 +40,10 @@ def encoded(value: Any, inputs: list[KerasTensor], floating: torch.dtype) -> Any
     if isinstance(value, KerasTensor):
         inputs.append(value)
         return {"input": len(inputs) - 1}
+    if isinstance(value, SymbolicSize):
+        first, *others = value.form
+        place = _place(first, inputs) if isinstance(first, KerasTensor) else first
+        return {"size": [place, *(encoded(part, inputs, floating) for part in others)]}
     if isinstance(value, Tensor):
         return value
     if isinstance(value, np.ndarray):
@@ -49,6 +56,14 @@ def encoded(value: Any, inputs: list[KerasTensor], floating: torch.dtype) -> Any
     if value is Ellipsis:
         return {"ellipsis": True}
     return _plain(value)
+
+
+def _place(tensor: KerasTensor, inputs: list[KerasTensor]) -> int:
+    """The number of a tensor among the inputs, where it is put if it is not there."""
+    found = index_of(tensor, inputs)
+    if found is None:
+        inputs.append(tensor)
+    return len(inputs) - 1 if found is None else found
 
 
 def _plain(value: Any) -> Any:
@@ -156,16 +171,44 @@ def _check_entry(entry: Mapping[str, Any]) -> None:
         "memory_format": lambda: value in MEMORY_FORMATS,
         "complex": lambda: isinstance(value, (list, tuple)) and len(value) == 2 and {*map(type, value)} <= {int, float},
         "array": lambda: True,
+        "size": lambda: _is_size(entry),
     }
-    held_entry = kind in ("constant", "parameter")
-    if kind not in fits or not fits[kind]() or (len(entry) > 1 and not held_entry):
+    several = kind in HELD
+    if kind not in fits or not fits[kind]() or (len(entry) > 1 and not several):
         raise ValueError(f"has {dict(entry)!r:.200}, which stands for no argument.")
     for part in value if kind == "slice" else ():  # type: ignore[union-attr]
         check(part)
 
 
+def _is_size(value: Any) -> bool:
+    """Whether a value is a whole number, the size of an axis, or an operation on two of these."""
+    if isinstance(value, Mapping) and set(value) == {"size"} and isinstance(value["size"], (list, tuple)):
+        first, *others = value["size"] or [None]
+        if isinstance(first, str):
+            return first in ARITHMETIC and len(others) == 2 and all(map(_is_size, others))
+        return len(others) == 1 and all(type(number) is int and number >= 0 for number in value["size"])
+    return type(value) is int
+
+
+def is_fixed(value: Any) -> bool:
+    """Whether an argument has nothing of the inputs or the layer in it."""
+    if isinstance(value, Mapping):
+        return is_fixed(value["slice"]) if "slice" in value else not {"input", "size", "array", *HELD} & set(value)
+    return all(map(is_fixed, value)) if isinstance(value, (list, tuple)) else True
+
+
+def has_size(value: Any) -> bool:
+    """Whether a size of an input is among arguments, which holds in one order of axes alone."""
+    if isinstance(value, Mapping):
+        return "size" in value or has_size(value.get("slice"))
+    return isinstance(value, (list, tuple)) and any(map(has_size, value))
+
+
 def inputs_in(value: Any) -> list[int]:
     """The numbers of the inputs among arguments."""
+    if isinstance(value, Mapping) and "size" in value:
+        first, *others = value["size"]
+        return inputs_in(others) if isinstance(first, str) else [first]
     if isinstance(value, Mapping):
         return [value["input"]] if "input" in value else inputs_in(value.get("slice"))
     return [k for part in value for k in inputs_in(part)] if isinstance(value, (list, tuple)) else []
@@ -184,7 +227,7 @@ def reader(value: Any) -> Reader:
     (kind, what), *_ = value.items()
     if kind == "input":
         return lambda layer, tensors: tensors[what]
-    if kind in ("constant", "parameter"):
+    if kind in HELD:
         name = f"{kind}_{what}"
         return lambda layer, tensors: getattr(layer, name)
     if kind == "slice":
@@ -192,8 +235,26 @@ def reader(value: Any) -> Reader:
         return lambda layer, tensors: slice(start(layer, tensors), stop(layer, tensors), step(layer, tensors))
     if kind == "array":
         return lambda layer, tensors: _array(what, tensors[0])
+    if kind == "size":
+        return _size_reader(what)
+    if kind == "slice":
+        start, stop, step = map(reader, what)
+        return lambda layer, tensors: slice(start(layer, tensors), stop(layer, tensors), step(layer, tensors))
+    if kind == "array":
+        return lambda layer, tensors: _array(what, tensors[0])
+    if kind == "size":
+        times, over = value["times"], value["over"]
+        return lambda layer, tensors: times * prod(tensors[k].shape[axis] for k, axis in what) // over
     fixed = Ellipsis if kind == "ellipsis" else complex(*what) if kind == "complex" else getattr(torch, what)
     return lambda layer, tensors: fixed
+
+
+def _size_reader(form: Any) -> Reader:
+    first, *others = form
+    if not isinstance(first, str):
+        return lambda layer, tensors: tensors[first].shape[others[0]]
+    compute, (left, right) = ARITHMETIC[first], map(reader, others)
+    return lambda layer, tensors: compute(left(layer, tensors), right(layer, tensors))
 
 
 def _array(values: Any, like: Tensor) -> Tensor:
@@ -215,54 +276,3 @@ def with_device(tensor: Tensor) -> Tensor:
 def is_parameter(value: Any) -> bool:
     """Whether a tensor is to be trained, or kept as a weight at least."""
     return isinstance(value, nn.Parameter)
-
-
-# --- for a reader ----------------------------------------------------------------------------------------------------
-
-INFIX = {"add": "+", "sub": "-", "mul": "*", "truediv": "/", "floordiv": "//", "mod": "%", "pow": "**", "matmul": "@"}
-INFIX |= {"lt": "<", "le": "<=", "gt": ">", "ge": ">=", "eq": "==", "ne": "!=", "and": "&", "or": "|", "xor": "^"}
-INFIX |= {"lshift": "<<", "rshift": ">>"}
-PREFIX = {"neg": "-", "invert": "~"}
-
-
-def line(function: str, arguments: Any, keywords: Mapping[str, Any]) -> str:
-    """The call as a person would write it, with `{0}`, `{1}` for the inputs: `torch.cat([{0}, {1}], 1)`."""
-    texts = [_text(argument) for argument in arguments]
-    if function in INFIX and len(texts) == 2:
-        return f"{_operand(texts[0])} {INFIX[function]} {_operand(texts[1])}"
-    if function in PREFIX and len(texts) == 1:
-        return f"{PREFIX[function]}{texts[0]}"
-    if function == "getitem" and len(texts) == 2:
-        inside = arguments[1]
-        return f"{texts[0]}[{', '.join(map(_text, inside)) if isinstance(inside, (list, tuple)) else texts[1]}]"
-    named = [f"{key}={_text(value)}" for key, value in keywords.items()]
-    place, _, name = function.rpartition(".")
-    if place != "torch.Tensor":
-        return f"{'F' if place == 'torch.nn.functional' else place or ''}.{name}({', '.join([*texts, *named])})".lstrip(
-            "."
-        )
-    called = f"({', '.join([*texts[1:], *named])})"
-    return f"{_operand(texts[0])}.{name}" + ("" if name in ("T", "mT", "H", "mH", "real", "imag") else called)
-
-
-def _operand(text: str) -> str:
-    return f"({text})" if text.startswith("-") else text
-
-
-def _text(value: Any) -> str:
-    if isinstance(value, (list, tuple)):
-        inside = ", ".join(map(_text, value))
-        return f"[{inside}]" if inputs_in(value) else f"({inside}{',' * (len(value) == 1)})"
-    if not isinstance(value, Mapping):
-        return repr(value).replace("{", "{{").replace("}", "}}")
-    (kind, what), *_ = value.items()
-    if kind == "input":
-        return f"{{{what}}}"
-    if kind == "slice":
-        start, stop, step = ("" if part is None else _text(part) for part in what)
-        return f"{start}:{stop}" + (f":{step}" if step else "")
-    if kind in ("constant", "parameter"):
-        return f"{kind}_{what}"
-    if kind in ("dtype", "memory_format"):
-        return f"torch.{what}"
-    return {"ellipsis": "...", "array": "array"}.get(kind) or repr(complex(*what))

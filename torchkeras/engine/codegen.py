@@ -193,7 +193,7 @@ class _Writer:
         uses = [self.value(tensor, taken, dtype) for tensor, dtype in zip(node.input_tensors, types, strict=True)]
         arguments = dict(node.arguments)
         training = arguments.pop("training", None) if runs_in_mode(node) else None
-        text = ", ".join(_written(layer, name, value) for name, value in arguments.items())
+        text = ", ".join(filter(None, (_written(layer, name, value) for name, value in arguments.items())))
         if POSITIONAL not in arguments:
             text = _argument(_slots(len(uses)), several) + axis + (f", {text}" if text else "")
         masks = [self.mask(tensor) for tensor in node.input_tensors] if "mask" in layer._call_parameters else []

@@ -51,6 +51,7 @@ class Compiling(Extending, abstract=True):
     _running: Any = None
     _recipe: Recipe | None = None
     _is_compiled = False
+    _is_unbuilt = False  # whether the first call may build more of what trains
     _placed: list[Any] | None = None
 
     def compile(  # type: ignore[override]  # nn.Module's compile is torch.compile in place; Keras's name goes before
@@ -96,15 +97,73 @@ class Compiling(Extending, abstract=True):
         self.optimizer = None if by_itself else optimizers.get(optimizer)
         # Not by setattr: torch would make a loss or a metric that is a module a part of the model.
         self.__dict__.update(loss=loss, metrics=metrics or [], loss_weights=loss_weights, on_nonfinite=on_nonfinite)
-        self.__dict__.update(jit_compile=jit_compile, cuda_graph=cuda_graph, _running=None, _is_compiled=True)
+        self.__dict__.update(
+            jit_compile=jit_compile, cuda_graph=cuda_graph, _running=None, _is_compiled=True, _is_unbuilt=False
+        )
         self.steps_per_execution = steps_per_execution
         self.__dict__.update(weighted_metrics=weighted_metrics, target_tensors=target_tensors)
         self.sample_weight_mode = sample_weight_mode
         if self._is_connected:
             self._settle()
 
+    @property
+    def _trains_alone(self) -> bool:
+        """Whether the class's own code and step are all that trains it: then no shapes, outputs or graph are needed."""
+        asked = self.loss, self.metrics, self.weighted_metrics, self._added_losses, self._added_metrics
+        return self._has_own_code and self._graph is None and own_step(self, "train") is not None and not any(asked)
+
+    def _settle_alone(self) -> None:
+        """Collect the weights that train: those there are now; once more when the first call has built the others."""
+        variables = self.trainable_weights
+        parameters = [tensor for variable in variables for tensor in variable.tensors]
+        self._bind(variables, parameters, [])
+        self._recipe = Recipe(
+            self,
+            [],
+            self.optimizer,
+            parameters,
+            [],
+            self._constrained(variables),
+            details=False,
+            guard=None if self.on_nonfinite is None else Guard(self.on_nonfinite, Changing(self), self._device),
+            scaling=LossScale(Weights(self), self._device, self.on_nonfinite is not None) if in_float16(self) else None,
+        )
+        self.__dict__.update(_learn=None, _score=None, _unrolled=None, _is_unbuilt=not self._is_connected)
+
+    def _bind(self, variables: list[Any], parameters: list[torch.Tensor], losses: list[Any]) -> None:
+        """Give the optimizer, where there is one, what trains. Raises ValueError for what it would not reach."""
+        if self.optimizer is None:
+            return
+        check_reach(self, parameters, losses)
+        self.optimizer.bind(
+            parameters,
+            [variable.arrangement for variable in variables],
+            layers=[variable.layer.name for variable in variables],
+            names=[variable.name for variable in variables],
+        )
+
+    def _constrained(self, variables: list[Any]) -> list[Any]:
+        """Those with a constraint that the optimizer trains; where there is none, the user's own do."""
+        trains = getattr(self.optimizer, "trains", lambda tensors: True)
+        return [each for each in variables if each.constraint is not None and trains(each.tensors)]
+
+    def _refuse_graphs(self) -> None:
+        """Raise ValueError for options of the built-in step where the class has one of its own."""
+        if self.jit_compile not in (False, "auto") or self.cuda_graph is True:
+            named = "cuda_graph=True" if self.cuda_graph is True else f"jit_compile={self.jit_compile!r}"
+            raise ValueError(
+                f"compile: {named} is for the built-in train step; {type(self).__name__} has "
+                "one of its own: compile what it calls by torch.compile, and leave that option away."
+            )
+
     def _settle(self) -> None:
         """Resolve what `compile` was given against the outputs, and collect the weights that train."""
+        owns_step = own_step(self, "train") is not None
+        if owns_step:
+            self._refuse_graphs()
+        if self._trains_alone:
+            self._settle_alone()
+            return
         network = self._trained_network()
         targets = resolve(self.output_names, network._graphed, self._compile_options())
         taken = [*reported_names(targets), *self._added_metrics]
@@ -113,22 +172,8 @@ class Compiling(Extending, abstract=True):
             raise ValueError(f"compile: add_metric has the name {repeated[0]!r}, which another reported number has.")
         variables = self.trainable_weights
         parameters = [tensor for variable in variables for tensor in variable.tensors]
-        if self.optimizer is not None:
-            check_reach(self, parameters, [target.objective.given for target in targets])
-            self.optimizer.bind(
-                parameters,
-                [variable.arrangement for variable in variables],
-                layers=[variable.layer.name for variable in variables],
-                names=[variable.name for variable in variables],
-            )
+        self._bind(variables, parameters, [target.objective.given for target in targets])
         owns_loss = type(self).compute_loss is not Extending.compute_loss
-        owns_step = own_step(self, "train") is not None
-        if owns_step and (self.jit_compile not in (False, "auto") or self.cuda_graph is True):
-            named = "cuda_graph=True" if self.cuda_graph is True else f"jit_compile={self.jit_compile!r}"
-            raise ValueError(
-                f"compile: {named} is for the built-in train step; {type(self).__name__} has "
-                "one of its own: compile what it calls by torch.compile, and leave that option away."
-            )
         if owns_loss:  # which may want probabilities
             targets = [replace(target, logits=None) for target in targets]
         if not (owns_step or self._has_loss(targets)):
@@ -140,14 +185,13 @@ class Compiling(Extending, abstract=True):
                         f"compile: on_nonfinite={self.on_nonfinite!r} cannot take back what {measure.name!r}, a metric "
                         "in the manner of torchmetrics, has counted; use a metric of torchkeras.metrics."
                     )
-        trains = getattr(self.optimizer, "trains", None)
         self._recipe = Recipe(
             network,
             targets,
             self.optimizer,
             parameters,
             [variable for variable in self.weights if variable.regularizer is not None],
-            [v for v in variables if v.constraint is not None and (trains is None or trains(v.tensors))],
+            self._constrained(variables),
             any(tensor._keras_mask is not None for tensor in self.outputs) or _regularizes_activity(network),
             len(self._added_losses),
             list(self._added_metrics),
@@ -199,7 +243,7 @@ class Compiling(Extending, abstract=True):
 
         None are known, and the list is empty, before the model is compiled and built.
         """
-        if self.optimizer is None or not self._is_connected:
+        if not (self._is_compiled and self._is_connected):
             return []
         recipe = self._ready()
         return reported_names(list(recipe.targets)) + list(recipe.added_metrics)
@@ -213,7 +257,7 @@ class Compiling(Extending, abstract=True):
 
     def _ready(self) -> Recipe:
         self._compiled()
-        if self._recipe is None:
+        if self._recipe is None or (self._is_unbuilt and self._is_connected):
             self._settle()
         assert self._recipe is not None
         return self._recipe

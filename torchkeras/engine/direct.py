@@ -7,7 +7,7 @@ the layers, which call the layer's `forward` itself (`Facts.direct`).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import torch
@@ -79,6 +79,28 @@ class StandIns:
     def __init__(self, modules: Mapping[str, Any]):
         found = {key: StandIn(module) for key, module in modules.items() if isinstance(module, Layer)}
         self.__dict__.update(found, _modules=found)
+
+
+def called(module: nn.Module, compute: Callable[..., Any], *inputs: Any) -> Any:
+    """`compute(*inputs)`, which reads the weights of a module, as a call of that module: its hooks run.
+
+    In such a hook `prune` and the old `weight_norm` compute the weights.
+    """
+    if not has_hooks(module):
+        return compute(*inputs)
+    if "forward" in vars(module):
+        return module(*inputs)
+    module.__dict__["forward"] = compute
+    try:
+        return module(*inputs)
+    finally:
+        del module.__dict__["forward"]
+
+
+def renew_weights(module: nn.Module) -> None:
+    """Run the hooks before a call of a module that is not called, in which `prune` and others compute the weights."""
+    for number, hook in module._forward_pre_hooks.items():
+        hook(module, (), {}) if number in module._forward_pre_hooks_with_kwargs else hook(module, ())
 
 
 def has_hooks(module: nn.Module) -> bool:

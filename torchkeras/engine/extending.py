@@ -31,7 +31,7 @@ class Extending(Subclassed, abstract=True):
     _losses_of_step: Sequence[torch.Tensor] = ()  # what the built-in step's pass added, while `compute_loss` is asked
     _marks_masks = False  # whether outputs of a call by hand carry their masks, for `compute_loss`
 
-    _checked = False  # whether a step of the user's own is under way whose data was checked before
+    _data_checked = False  # whether a step of the user's own is under way whose data was checked before
 
     _intake: Callable[[], Any]  # of `Trainer`: what checks data
 
@@ -167,7 +167,7 @@ class Extending(Subclassed, abstract=True):
     def _batch(self, data: Any) -> Batch:
         """What a step is given, for the built-in one: checked, unless it was."""
         x, y, weight = unpack_x_y_sample_weight(data)
-        if not self._checked:
+        if not self._data_checked:
             return self._intake().batch(x, y, weight)
         inputs, targets = as_list(x), [] if y is None else as_list(y)
         weights: list[Any] = [None] * len(targets) if weight is None else as_list(weight)
@@ -186,16 +186,16 @@ class Extending(Subclassed, abstract=True):
     @contextmanager
     def _stepping(self, batch: Batch) -> Iterator[None]:
         """A step of the user's own is under way on this batch: gradients made by hand reach the optimizer by us."""
-        recipe = self._ready()
-        if recipe.optimizer is not None:
-            recipe.optimizer.in_step = lambda gradients: steps.update_by_hand(recipe, gradients, batch.size)
-        self.__dict__["_checked"] = batch.raw is None
+        optimizer = self._ready().optimizer
+        if optimizer is not None:
+            optimizer.stepping = Stepping(self, batch.size)
+        self.__dict__["_data_checked"] = batch.raw is None
         try:
             yield
         finally:
-            self.__dict__["_checked"] = False
-            if recipe.optimizer is not None:
-                recipe.optimizer.in_step = None
+            self.__dict__["_data_checked"] = False
+            if optimizer is not None:
+                optimizer.stepping = None
 
     def compute_loss(self, x: Any = None, y: Any = None, y_pred: Any = None, sample_weight: Any = None) -> torch.Tensor:
         """The loss that `compile` settled, of outputs that the model gave: each output's, weighted, and all penalties.
@@ -216,13 +216,13 @@ class Extending(Subclassed, abstract=True):
         """What the user's `compute_loss` makes of a step's pass. Raises TypeError when it gives no scalar tensor."""
         mark_masks(outputs, masks)
         x, y, weight = _data(batch)
-        before = self._checked
-        self.__dict__["_losses_of_step"], self.__dict__["_checked"] = added, True
+        before = self._data_checked
+        self.__dict__["_losses_of_step"], self.__dict__["_data_checked"] = added, True
         try:
             loss = self.compute_loss(x, y, unpacked(outputs), weight)
         finally:
             del self.__dict__["_losses_of_step"]
-            self.__dict__["_checked"] = before
+            self.__dict__["_data_checked"] = before
         if not isinstance(loss, torch.Tensor) or loss.dim():
             found = f"a tensor of shape {tuple(loss.shape)}" if isinstance(loss, torch.Tensor) else type(loss).__name__
             raise TypeError(f"{type(self).__name__}.compute_loss must return a scalar tensor; found {found}.")
@@ -257,7 +257,7 @@ class Extending(Subclassed, abstract=True):
     def _paired(self, method: str, y: Any, y_pred: Any, sample_weight: Any) -> list[tuple[Target, Any, Any, Any]]:
         """Each target of `compile` with what is true, predicted, and its weights; ValueError for another number."""
         targets, outputs = self._ready().targets, [] if y_pred is None else list(as_list(y_pred))
-        true = ([] if y is None else as_list(y)) if self._checked or not targets else self._intake().true(y)
+        true = ([] if y is None else as_list(y)) if self._data_checked or not targets else self._intake().true(y)
         weights = [None] * len(targets) if sample_weight is None else as_list(sample_weight)
         for name, found, wanted in (
             ("y_pred", outputs, len(self.outputs)),
@@ -282,6 +282,19 @@ class Extending(Subclassed, abstract=True):
                 "take the step with an optimizer of your own."
             )
         steps.minimize(self._ready(), loss, samples)
+
+
+class Stepping:
+    """A train step of the user's own on a batch of so many samples: what `optimizers.by_hand` asks of it."""
+
+    def __init__(self, model: Extending, samples: int):
+        self._model, self._samples = model, samples
+
+    def ready(self) -> None:
+        self._model._ready()
+
+    def update(self, gradients: Sequence[torch.Tensor | None]) -> None:
+        steps.update_by_hand(self._model._ready(), gradients, self._samples)
 
 
 def own_step(network: Extending, kind: str) -> Any:

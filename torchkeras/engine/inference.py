@@ -162,7 +162,7 @@ def _fold(before: Node, node: Node, values: float) -> Fold | None:
     if module.weight.numel() > values:  # as the values that are normalized, each is read and written once
         return None
     affine = node.layer._facts.affine()
-    if affine is None or not _fits(affine, module, getattr(layer, "channel_axis", -1), tensor.ndim):
+    if affine is None or not _fits(affine, module, getattr(layer, "_axis_of_channels", -1), tensor.ndim):
         return None
     scaled = _scaled(module, *affine[1:])
     if module.weight.dtype is torch.float16 and not all(each.isfinite().all() for each in scaled.parameters()):

@@ -6,12 +6,15 @@ from collections.abc import Mapping
 from typing import Any
 
 from torchkeras import config
+from torchkeras.engine.applying import apply
 from torchkeras.engine.facts import Facts
 from torchkeras.engine.layer import Layer
 from torchkeras.engine.naming import unique_name
 from torchkeras.engine.options import is_integer
 from torchkeras.engine.symbol import History, KerasTensor, Node, Shape, dtype_of
 from torchkeras.legacy.arguments import old_names
+
+KerasTensor.apply_function = staticmethod(apply)
 
 
 class InputLayer(Layer):

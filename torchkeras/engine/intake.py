@@ -113,7 +113,9 @@ class Intake:
 
 def fixed_batch_size(network: Network) -> int | None:
     """The batch size that some input of a model has fixed; None for a model without a graph."""
-    shapes = [] if not network._is_connected else [tensor.shape for tensor in network.inputs]
+    if not network._is_connected or (network._graph is None and network._has_own_code):
+        return None
+    shapes = [tensor.shape for tensor in network.inputs]
     return next((shape[0] for shape in shapes if shape[0] is not None), None)
 
 

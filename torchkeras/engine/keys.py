@@ -35,8 +35,8 @@ def keys_of(layers: Iterable[Any]) -> dict[Any, str]:
 
 
 def is_automatic(layer: Any) -> bool:
-    """Whether a layer's name is one that Keras gives by itself: `dense_2`, or `dense` in Keras 3."""
-    return re.fullmatch(re.escape(layer._automatic_name) + r"(_\d+)?", layer.name) is not None
+    """Whether a layer's name is one that Keras gives by itself: `dense_2`."""
+    return re.fullmatch(re.escape(layer._automatic_name) + r"_\d+", layer.name) is not None
 
 
 def _next(base: str, counts: Counter[str], taken: set[str]) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from functools import lru_cache, partial, wraps
 from typing import Any, ClassVar
 
@@ -22,6 +23,7 @@ from torchkeras.engine.added import Adding
 from torchkeras.engine.calls import Calls
 from torchkeras.engine.facts import Facts, is_own, joined
 from torchkeras.engine.layout import Layout, convert, to_channels_first, to_keras
+from torchkeras.engine.meta_run import off_meta
 from torchkeras.engine.modes import in_mode
 from torchkeras.engine.naming import snake_case, unique_name
 from torchkeras.engine.owner import WeightOwner
@@ -43,6 +45,8 @@ from torchkeras.engine.weight import Weight, deferred, in_first_run, materialize
 from torchkeras.legacy.arguments import Keras1Arrays, layer_arguments
 from torchkeras.legacy.weights import modern
 from torchkeras.policy import DTypePolicy, policy_of
+
+MOST_TAKEN = 64  # shapes of inputs that a layer remembers
 
 
 class Layer(Calls, Adding, WeightOwner):
@@ -77,6 +81,7 @@ class Layer(Calls, Adding, WeightOwner):
     _expected_ndim: int | None  # the number of axes that its weights were made for
     _expected_axes: dict[int, int]
     _initial_weights: Any
+    _taken_plainly: set[tuple[torch.Size, torch.dtype]]  # see `_remember`
     _is_part: bool  # of another layer, which casts its inputs
 
     def __init_subclass__(cls, abstract: bool = False, **kwargs: Any) -> None:
@@ -120,7 +125,7 @@ class Layer(Calls, Adding, WeightOwner):
         self._is_part = False
         self._trainable = True
         self._frozen_above = False
-        self._held, self._named = set(), set()
+        self._held, self._named, self._taken_plainly = set(), set(), set()
         self._inbound_nodes = []
         self._outbound_nodes = []
         self._added = []
@@ -199,7 +204,10 @@ class Layer(Calls, Adding, WeightOwner):
         `training`: True or False for this call, whatever mode the layer is in; None for its mode. It reaches the layers
         inside. The other arguments are those of `call`, or `forward`.
         """
-        if any(True for _ in tensors_in((args, kwargs))):
+        if not kwargs and len(args) == 1 and type(args[0]) is torch.Tensor and not torch.compiler.is_compiling():
+            if (args[0].shape, args[0].dtype) in self._taken_plainly:
+                return self._call_module(args[0])
+        elif any(True for _ in tensors_in((args, kwargs))):
             return self._call_symbolically(*args, **kwargs)
         training = self._training_of(kwargs)
         if training is not None:
@@ -219,17 +227,30 @@ class Layer(Calls, Adding, WeightOwner):
         return None if training is None else bool(training)
 
     def _compute(self, *args: Any, **kwargs: Any) -> Any:
-        if len(args) == 1 and isinstance(args[0], torch.Tensor):
-            tensors, shapes_given = [args[0]], [[_shape_of(self, args[0])]]
-        else:
-            given = args or tuple(kwargs.values())[:1]
-            tensors, shapes_given = leaves(given[0] if given else None), _shapes_of(self, given)
-        self._check_types(tensors)
-        self._build(*shapes_given)
+        tensors = self._tensors_checked(args, kwargs)
         compute = partial(_in_keras_order, self._facts.layout, self._call_module)
         if self._tells_policy and tensors and follows_policy(self) and not in_first_run():
             return by_policy(self, compute, *args, **kwargs)
+        self._remember(args, kwargs)
         return compute(*args, **kwargs)
+
+    def _remember(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
+        """Take a single tensor of this shape and type from now on without a further look, where none is needed."""
+        plain = len(args) == 1 and not kwargs and type(args[0]) is torch.Tensor and not args[0].is_meta
+        if plain and self.input_spec is None and self._facts.layout is not Layout.CHANNELS_FIRST:
+            if len(self._taken_plainly) >= MOST_TAKEN:
+                self._taken_plainly.clear()
+            self._taken_plainly.add((args[0].shape, args[0].dtype))
+
+    def _tensors_checked(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> list[Any]:
+        """The tensors of the first argument, of the right types and shapes; weights are made if there are none yet."""
+        given = args or tuple(kwargs.values())[:1]
+        tensors = leaves(given[0]) if given else []
+        # Where torch.jit traces, sizes are tensors, and it warns of comparing these.
+        if not (self.built and torch.jit.is_tracing()):  # type: ignore[reportPrivateImportUsage]
+            self._check_types(tensors)
+            self._build(*_shapes_of(self, given))
+        return tensors
 
     def _call_symbolically(self, *args: Any, mask: Any = None, **arguments: Any) -> Any:
         training = self._training_of(arguments)
@@ -318,7 +339,8 @@ class Layer(Calls, Adding, WeightOwner):
         if self.built:
             return
         try:
-            self.build(unpacked(input_shapes), *further[: _further_shapes(type(self).build)])
+            with off_meta() if in_first_run() else nullcontext():
+                self.build(unpacked(input_shapes), *further[: _further_shapes(type(self).build)])
         except ValueError as error:
             raise ValueError(f"{type(self).__name__} {self.name!r}: {error}") from error
         self.built = True
@@ -363,6 +385,7 @@ class Layer(Calls, Adding, WeightOwner):
                 f"{policy.name!r} has weights of {policy.variable_dtype}."
             )
         self._policy, self._tells_policy = policy, True
+        self._taken_plainly.clear()
 
     def _input_type(self, index: int) -> torch.dtype | None:
         """What the input of that number is cast to, if it has floating-point numbers; None: nothing is cast."""

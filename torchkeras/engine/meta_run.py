@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
-from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._python_dispatch import TorchDispatchMode, _disable_current_modes
 from torch.utils._pytree import tree_map_only
 
 META = torch.device("meta")
@@ -46,6 +46,13 @@ def run_on_meta(module: nn.Module, compute: Callable[[], Any], stand_ins: Mappin
     """What `compute` gives, on `meta`. The parameters and buffers of the module are afterwards what they were."""
     with torch.no_grad(), _kept(module), OnMeta(stand_ins):
         return compute()
+
+
+@contextmanager
+def off_meta() -> Iterator[None]:
+    """Leave a run on `meta` for a while: what a layer makes in its `build` has values."""
+    with _disable_current_modes():
+        yield
 
 
 @contextmanager

@@ -33,6 +33,9 @@ TORCH_ELEMENTWISE_FUNCTIONS: tuple[Callable[..., Tensor], ...] = (
     *(F.mse_loss, F.l1_loss, F.smooth_l1_loss, F.huber_loss),
     *(F.binary_cross_entropy, F.binary_cross_entropy_with_logits),
 )
+# Those that take class numbers, which torch wants as int64.
+TORCH_CLASSES = (nn.CrossEntropyLoss, nn.NLLLoss, nn.MultiMarginLoss)
+TORCH_CLASSES_FUNCTIONS: tuple[Callable[..., Tensor], ...] = (F.cross_entropy, F.nll_loss, F.multi_margin_loss)
 
 
 # The mean over all samples by fewer kernels than that of the means over the last axis.
@@ -80,17 +83,26 @@ class LossObjective(Objective):
 class TorchObjective(Objective):
     """A loss of torch: the scalar that it gives, or the weighted mean of its numbers (`reduction="none"`).
 
-    Raises ValueError for weights or a mask when it has reduced to a scalar already.
+    Class numbers reach those that take them as int64, of the shape (batch,), whatever whole type they have and whether
+    or not there is a second axis of length 1. Raises ValueError for weights or a mask when it has reduced to a scalar
+    already.
     """
 
     def __call__(self, true: Tensor, predicted: Tensor, weight: Tensor | None, mask: Tensor | None) -> Tensor:
         if isinstance(self.given, nn.Module) and any(b.device != predicted.device for b in self.given.buffers()):
             self.given.to(predicted.device)  # such as the weights of classes
+        if not (true.is_floating_point() or true.dtype == torch.bool) and _takes_classes(self.given):
+            true = true.squeeze(1) if true.dim() == predicted.dim() == 2 and true.shape[1] == 1 else true
+            true = true.long()
         loss = self.given(predicted, true)
         if loss.dim():
             return weighted_mean(loss, weight, mask)
         _check_unweighted(self.given, weight, mask, "make it with reduction='none'")
         return loss
+
+
+def _takes_classes(loss: Any) -> bool:
+    return isinstance(loss, TORCH_CLASSES) or unwrapped(loss) in TORCH_CLASSES_FUNCTIONS
 
 
 def objective(identifier: Any) -> Objective:

@@ -29,10 +29,10 @@ def check_one_process(model: nn.Module, method: str) -> None:
 
 def check_whole(model: nn.Module, method: str) -> None:
     """Raise RuntimeError for a model of which this process holds a part, or in which torch wraps a module."""
-    fully_sharded, sharded = _known("torch.distributed.fsdp", *FSDP), _known("torch.distributed.tensor", "DTensor")
-    if not (fully_sharded or sharded or _has_group()):
+    if not _has_group():  # without which torch neither wraps nor distributes
         return
-    wrappers = nn.parallel.DistributedDataParallel, *fully_sharded
+    wrappers = nn.parallel.DistributedDataParallel, *_known("torch.distributed.fsdp", *FSDP)
+    sharded = _known("torch.distributed.tensor", "DTensor")
     for name, module in model.named_modules():
         if isinstance(module, wrappers):
             raise RuntimeError(

@@ -19,6 +19,9 @@ from torchkeras.engine.sources import Source
 
 FORMAT = 1
 
+# What a user's own train_step may have of torch beside the model's optimizer.
+OWN = (torch.optim.Optimizer, torch.optim.lr_scheduler.LRScheduler, torch.amp.GradScaler)
+
 
 class Run:
     """One call of `fit`: the epoch, the batches and sums of it, and whether it was interrupted.
@@ -91,18 +94,21 @@ class Run:
         """All that going on bit by bit needs: tensors (not copied) and plain values. `epoch_done`: at an epoch's end.
 
         Raises TypeError for a state of a callback, a metric, an optimizer or the data that holds anything else, and
-        ValueError for a model without an optimizer.
+        ValueError where no optimizer can be found.
         """
         recipe, sums = self.recipe, Sums() if epoch_done else self.sums
-        if recipe.optimizer is None:
+        own = _own(self.network)
+        if recipe.optimizer is None and not own:
             raise ValueError(
-                f"{type(self.network).__name__} was compiled without an optimizer: the state of those that its "
-                "train_step has would not be kept. Give compile the optimizer, and use self.optimizer."
+                f"{type(self.network).__name__} was compiled without an optimizer, and has none among its attributes: "
+                "the state of what its train_step trains with would not be kept."
             )
+        state = {} if recipe.optimizer is None else recipe.optimizer.state_dict()
         found = {
             "tensors": _tensors(self.network),
             "generators": _generators(self.network),
-            "optimizer": [type(recipe.optimizer).__name__, recipe.optimizer.state_dict()],
+            "optimizer": [type(recipe.optimizer).__name__, state],
+            "own": {name: each.state_dict() for name, each in own.items()},
             "sums": {"totals": sums.totals, **_counts(sums)},
             "metrics": {name: metric.state_dict() for name, metric in recipe.kept.items()},
             "callbacks": {name: state for name, (_, state) in _states(self.callbacks).items()},
@@ -147,6 +153,7 @@ class Run:
                 )
         for what, mine, other in (
             ("optimizer", type(self.recipe.optimizer).__name__, saved["optimizer"][0]),
+            ("own optimizers", sorted(_own(self.network)), sorted(saved.get("own", {}))),
             ("metrics", sorted(self.recipe.kept), sorted(saved["metrics"])),
             ("data of", list(self._sources()), list(saved["sources"])),
         ):
@@ -169,7 +176,10 @@ class Run:
         for name, (device, state) in saved["generators"].items():
             module, _, key = name.rpartition(".")
             setattr(self.network.get_submodule(module), key, torch.Generator(device).set_state(state))
-        recipe.optimizer.load_state_dict(saved["optimizer"][1])
+        if recipe.optimizer is not None:
+            recipe.optimizer.load_state_dict(saved["optimizer"][1])
+        for name, each in _own(self.network).items():
+            each.load_state_dict(saved["own"][name])
         device = next((tensor.device for tensor in tensors.values()), None)
         sums = saved["sums"]
         self.sums.totals = {name: total.to(device, copy=True) for name, total in sums["totals"].items()}
@@ -202,6 +212,18 @@ def _generators(network: Network) -> dict[str, list[Any]]:
         for key, value in vars(module).items()
         if isinstance(value, torch.Generator)
     }
+
+
+def _own(network: Network) -> dict[str, Any]:
+    """The optimizers, schedulers and loss scales of torch that a user's class has in attributes, or lists or dicts."""
+    found: dict[str, Any] = {}
+    for name, value in vars(network).items():
+        items = (
+            value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, (list, tuple)) else ()
+        )
+        found |= {f"{name}.{key}": item for key, item in items}
+        found[name] = value
+    return {name: value for name, value in found.items() if isinstance(value, OWN)}
 
 
 def _numbered(callbacks: CallbackList) -> dict[str, Any]:

@@ -110,9 +110,9 @@ TENSOR = "__tensor__"
 POSITIONAL = "*"  # in the arguments of a node: those given by position, where these are not just its inputs
 
 
-def encoded(arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """The arguments of a node as plain data: `{"__tensor__": 0}` stands for its first tensor."""
-    return mapped(dict(arguments), lambda slot: {TENSOR: slot.index}, Slot)
+def encoded(form: Any) -> Any:
+    """A form, or the arguments of a node, as plain data: `{"__tensor__": 0}` stands for its first tensor."""
+    return mapped(dict(form) if isinstance(form, Mapping) else form, lambda slot: {TENSOR: slot.index}, Slot)
 
 
 def decoded(arguments: Any) -> Any:

@@ -109,6 +109,8 @@ class Subclassed(Network, abstract=True):
         """Make the graph for inputs like these, arrays or tensors in any form, if there is none yet."""
         if self._specs is None:
             form, arrays = taken_apart(x, ARRAYS)
+            if not all(array.shape for array in arrays):  # a number has no axis of samples: no graph is made of these
+                return
             some = as_tensors([array[:1] for array in arrays], (), torch.device("cpu"))
             floats = dtype_of(config.floatx())
             types = [floats if tensor.is_floating_point() else tensor.dtype for tensor in some]

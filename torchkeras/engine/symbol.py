@@ -15,7 +15,8 @@ import numpy as np
 import torch
 
 from torchkeras import config
-from torchkeras.engine import torch_functions
+from torchkeras.engine import einops_backend, torch_functions
+from torchkeras.engine.sizes import SymbolicSize
 from torchkeras.engine.structure import Symbolic, leaves
 
 if TYPE_CHECKING:
@@ -39,24 +40,26 @@ class KerasTensor(Symbolic):
     axes. So does `==`; whether two are the same tensor is said by `is`.
     """
 
-    __slots__ = ("__weakref__", "_keras_history", "_keras_mask", "dtype", "name", "shape")
+    __slots__ = ("__weakref__", "_keras_history", "_keras_mask", "_probed", "dtype", "name", "shape")
 
     shape: Shape
     dtype: torch.dtype
     name: str
     _keras_history: History
     _keras_mask: KerasTensor | None
+    _probed: tuple[Any, Any] | None  # of what a function made: its sizes in the two runs that found its shape
 
     __array_ufunc__ = None  # NumPy leaves `np.float32(2) * tensor` to the operators below
 
-    # Set by the layer module, which knows how a function becomes a node: symbol itself imports no layer.
+    # Set where graphs begin, by what knows how a function becomes a node: symbol itself imports no layer.
     apply_function: Callable[..., Any]
 
     def __init__(self, shape: Iterable[int | None], dtype: torch.dtype, name: str = ""):
         self.shape = tuple(shape)
         self.dtype = dtype
         self.name = name
-        self._keras_mask = None
+        self._keras_mask = self._probed = None
+        einops_backend.offer()
 
     @property
     def _keras_shape(self) -> Shape:
@@ -74,19 +77,15 @@ class KerasTensor(Symbolic):
     ndimension = dim
 
     def size(self, dim: int | None = None) -> Any:
-        """The shape, or the size of one axis. Raises ValueError when that is unknown."""
+        """The sizes, or that of one axis; for one that is unknown a `SymbolicSize`, which functions take as a size."""
         if dim is None:
-            return self.shape
-        if self.shape[dim] is None:
-            raise ValueError(
-                f"Axis {dim} of {self!r} is unknown before data comes, so size({dim}) has no value. Write -1 for it in "
-                "view, reshape and expand, or use what leaves the axis as it is, such as flatten(1) and unflatten."
-            )
-        return self.shape[dim]
+            return tuple(self.size(axis) for axis in range(self.ndim))
+        known = self.shape[dim]
+        return SymbolicSize(self, dim % self.ndim) if known is None else known
 
-    def numel(self) -> int:
-        """The number of elements. Raises ValueError when a size is unknown."""
-        return prod(self.size(axis) for axis in range(self.ndim))
+    def numel(self) -> Any:
+        """The number of elements, of such sizes."""
+        return prod(self.size())
 
     nelement = numel
 
@@ -170,11 +169,16 @@ def _operator(function: Callable[..., Any], swapped: bool = False) -> Callable[.
     return apply
 
 
+COMPARED = (KerasTensor, SymbolicSize, torch.Tensor, np.ndarray, np.generic, int, float, complex)
+
+
 def _comparison(function: Callable[..., Any]) -> Callable[..., Any]:
     """`==` or `!=` with what can be compared; with anything else, such as None, a tensor is not equal."""
 
     def apply(self: KerasTensor, other: Any) -> Any:
-        known = isinstance(other, (KerasTensor, torch.Tensor, np.ndarray, np.generic, int, float, complex))
+        known = isinstance(
+            other, (KerasTensor, SymbolicSize, torch.Tensor, np.ndarray, np.generic, int, float, complex)
+        )
         return KerasTensor.apply_function(function, (self, other), {}) if known else NotImplemented
 
     return apply
@@ -251,6 +255,11 @@ def node_of(tensor: KerasTensor) -> Node:
     """The call that made a symbolic tensor."""
     layer, node_index, _ = tensor._keras_history
     return layer._inbound_nodes[node_index]
+
+
+def index_of(tensor: Any, tensors: Iterable[Any]) -> int | None:
+    """The place of a tensor among others, None when it is not there: `in` and `index` would make a node of `==`."""
+    return next((place for place, other in enumerate(tensors) if other is tensor), None)
 
 
 def as_list(value: Any) -> list[Any]:

@@ -99,8 +99,10 @@ def names() -> Mapping[Function, str]:
     return {function: name for name, function in reversed(list(functions().items()))}
 
 
-def place_of(function: Function) -> str:
+def place_of(function: Function | str) -> str:
     """What a function is called in an error: its name in the list, or where it says that it was defined."""
+    if isinstance(function, str):
+        return function
     if function in names():
         return names()[function]
     own = getattr(function, "__name__", None) or type(function).__name__

@@ -2,8 +2,11 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import torch
+
+_is_exporting: Any = getattr(torch.compiler, "is_exporting", lambda: False)  # torch 2.6 does not say
 
 
 def traced() -> bool:
@@ -12,6 +15,11 @@ def traced() -> bool:
     Neither can follow what looks at values or writes by hand into memory: a layer then keeps to plain operations.
     """
     return torch.compiler.is_compiling() or torch._C._are_functorch_transforms_active()
+
+
+def exporting() -> bool:
+    """Whether torch.export is what runs this: the operations go into a program that runs elsewhere, on any length."""
+    return traced() and _is_exporting()
 
 
 class _Islands:

@@ -74,7 +74,7 @@ class Trainer(GeneratorMethods, Compiling, abstract=True):
             x, y, sample_weight, **options, prepare=intake.batch, check_arrays=intake.arrays, device=self._device,
             default_batch_size=fixed_batch_size(self) or BATCH_SIZE,
         )  # fmt: skip
-        if not self._is_connected:
+        if not self._is_connected and not (options["raw"] and self._trains_alone):
             self._build_for(source, method)
         if options["raw"]:
             source.give_raw(intake.raw)
@@ -141,6 +141,8 @@ class Trainer(GeneratorMethods, Compiling, abstract=True):
         due = fitting.due_epochs(validation_freq)
         made = {"workers": workers, "use_multiprocessing": use_multiprocessing, "max_queue_size": max_queue_size}
         self._compiled()
+        if self._trains_alone and validation_data is not None:
+            self._step("test")  # which it must have: nothing else could tell what an evaluation is
         intake = self._intake(class_weight)
         source = self._source(
             intake, x, y, sample_weight, batch_size=batch_size, shuffle=shuffle, steps=steps_per_epoch, method="fit",
@@ -313,6 +315,8 @@ class Trainer(GeneratorMethods, Compiling, abstract=True):
         check_one_process(self, "evaluate")
         made = {"workers": workers, "use_multiprocessing": use_multiprocessing, "max_queue_size": max_queue_size}
         self._compiled()
+        if self._trains_alone:
+            self._step("test")
         source = self._source(
             self._intake(), x, y, sample_weight, batch_size=batch_size, shuffle=None, steps=steps, method="evaluate",
             raw=own_step(self, "test") is not None, **made,

@@ -322,7 +322,8 @@ def allocate(layer: WeightOwner, variables: list[Variable], dtype: torch.dtype) 
     """Give memory, on the default device, to what the layer made on `meta`, but not to what layers inside made.
 
     Every tensor stays the object that it is, so attributes, lists and other modules that hold it go on doing so. What
-    torch adds to a weight, such as the second bias of an `nn.LSTM`, is set to zero and does not train.
+    torch adds to a weight, such as the second bias of an `nn.LSTM`, is set to zero and does not train. A buffer that is
+    no weight, such as the state of a stateful layer, is zero too.
     """
 
     def empty(tensor: Tensor) -> Tensor:
@@ -338,9 +339,9 @@ def allocate(layer: WeightOwner, variables: list[Variable], dtype: torch.dtype) 
         ):  # as torch's recurrent modules, which keep lists of their own
             module._apply(empty)
             continue
-        for tensor in (*module._parameters.values(), *module._buffers.values()):
+        for name, tensor in (*module._parameters.items(), *module._buffers.items()):
             if tensor is not None and (made := empty(tensor)) is not tensor:
-                become(tensor, made)
+                become(tensor, made.zero_() if name in module._non_persistent_buffers_set else made)
     with torch.no_grad():
         for variable in variables:
             for tensor in variable._further():

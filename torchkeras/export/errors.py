@@ -22,7 +22,8 @@ def reason(error: BaseException) -> str:
     """The first line of what went wrong, with the layer in whose computation it did: "Lambda 'l': no such kernel"."""
     layer = innermost_layer(error)
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    text = f"{type(error).__name__}: {lines[0] if lines else ''}"
+    told = next((k for k, line in enumerate(lines) if not line.endswith(":")), 0)  # a line so ended says nothing alone
+    text = f"{type(error).__name__}: {' '.join(lines[: told + 1])}"
     return text if layer is None else f"{type(layer).__name__} {layer.name!r}: {text}"
 
 

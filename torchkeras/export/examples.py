@@ -19,6 +19,7 @@ RANGES = (None, LARGEST, 100, 20, 5, 2, 1)
 SIZES = (12, 96, 240)  # of unknown axes: divisible by what strides and pools divide by, as small as the model takes
 BYTE = 128  # integers of 8 bits are below it
 SEED = 0
+UNFIT = (RuntimeError, IndexError, ValueError, TypeError)  # what a model raises on inputs that it does not compute on
 
 
 @dataclass(frozen=True)
@@ -46,10 +47,10 @@ class Examples:
     size: int
     below: int | None
 
-    def draw(self, batch: int, times: int = 1) -> list[Tensor]:
-        """One tensor for each input; unknown axes are `times` as long as they have to be."""
+    def draw(self, batch: int, more: int = 0) -> list[Tensor]:
+        """One tensor for each input; unknown axes are `more` longer than they have to be."""
         generator = torch.Generator().manual_seed(SEED)
-        return [each.random(batch, times * self.size, self.below, generator) for each in self.signatures]
+        return [each.random(batch, self.size + more, self.below, generator) for each in self.signatures]
 
 
 def examples(compute: Callable[[list[Tensor]], Any], signatures: list[Signature]) -> Examples:
@@ -60,7 +61,7 @@ def examples(compute: Callable[[list[Tensor]], Any], signatures: list[Signature]
         found = Examples(signatures, size, below)
         try:
             compute(found.draw(2))
-        except (RuntimeError, IndexError, ValueError, TypeError) as error:
+        except UNFIT as error:
             failure = failure or error
         else:
             return found

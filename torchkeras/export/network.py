@@ -116,6 +116,18 @@ class NetworkWriter:
             self.init += wrapped(f'self.register_buffer("{name}", {made}{"" if kept else ", persistent=False"})')
         return self._known[key]
 
+    def parameter(self, key: Any, wanted: str, tensor: nn.Parameter) -> str:
+        """`self.name` of a parameter."""
+        if key not in self._known:
+            name = self.attribute(wanted)
+            self._known[key] = f"self.{name}"
+            dtype = "" if tensor.dtype is torch.float32 else f", dtype={tensor.dtype}"
+            made = f"torch.zeros({', '.join(map(str, tensor.shape)) or '()'}{dtype})"
+            frozen = "" if tensor.requires_grad else ", requires_grad=False"
+            self.state[name] = tensor
+            self.init += wrapped(f"self.{name} = nn.Parameter({made}{frozen})")
+        return self._known[key]
+
     def function(self, wanted: str, function: Callable[..., Any]) -> str:
         """`self.name` of a function of the user's own."""
         name = self.book.function_name(wanted, function)
@@ -342,6 +354,12 @@ class Call:
             frozen = bool(parameters) and not any(parameter.requires_grad for parameter in parameters)
         name = f"{self.layer.name}_{suffix}" if suffix else self.layer.name
         return self.writer.module((self.layer, suffix), name, text, tensors, frozen)
+
+    def held(self, key: Any, wanted: str, tensor: Tensor) -> str:
+        """`self.name` of a parameter, or of a constant."""
+        if isinstance(tensor, nn.Parameter):
+            return self.writer.parameter(key, wanted, tensor)
+        return self.writer.buffer(key, wanted, tensor)
 
     def inner(self, layer: Any, values: list[Value], several: bool = False) -> list[Value]:
         """Write a call of a layer inside this one."""

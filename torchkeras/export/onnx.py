@@ -118,7 +118,9 @@ def read(path: Path, input_names: Sequence[str]) -> Callable[[list[Tensor]], lis
 
 def _runtime(path: Path) -> Any:
     onnxruntime = importlib.import_module("onnxruntime")
-    return onnxruntime.InferenceSession(str(path), providers=["CPUExecutionProvider"]).run
+    options = onnxruntime.SessionOptions()
+    options.log_severity_level = 3  # errors
+    return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"]).run
 
 
 def _reference(path: Path) -> Any:

@@ -16,7 +16,8 @@ from torch.export import Dim, ExportedProgram
 from torch.export.graph_signature import OutputKind
 
 from torchkeras.engine.layer import Layer
-from torchkeras.engine.symbol import as_list
+from torchkeras.engine.structure import leaves
+from torchkeras.engine.symbol import as_list, unpacked
 from torchkeras.export.errors import ExportError, reason
 from torchkeras.export.examples import Examples, Signature
 
@@ -33,7 +34,8 @@ class Program(nn.Module):
             self.__dict__[name] = getattr(model, name)
 
         def forward(*inputs: Tensor) -> Any:
-            return model(*inputs) if len(inputs) == 1 else model(list(inputs))
+            outputs = model(*inputs) if len(inputs) == 1 else model(list(inputs))
+            return unpacked(leaves(outputs))
 
         kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
         names = identifiers([each.name for each in signatures])

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from torchkeras import layers
-from torchkeras.engine.symbol import KerasTensor, Shape
+from torchkeras.engine.symbol import KerasTensor, Shape, index_of
 from torchkeras.export import facts
 
 BATCH, BATCHES = 3, 2
@@ -57,7 +57,9 @@ def _sample(
 def _bound(network: Any, tensor: KerasTensor) -> int | None:
     """The number of integers that the Embedding knows which an input goes to; None when it goes to none."""
     graph = facts.graph_of(network)
-    found = [_bound_of(node.layer, node, tensor) for node in graph.nodes if tensor in node.input_tensors]
+    found = [
+        _bound_of(node.layer, node, tensor) for node in graph.nodes if index_of(tensor, node.input_tensors) is not None
+    ]
     return min((bound for bound in found if bound is not None), default=None)
 
 
@@ -69,9 +71,10 @@ def _bound_of(layer: Any, node: Any, tensor: KerasTensor) -> int | None:
     if isinstance(layer, layers.TimeDistributed):
         return _bound_of(layer.layer, node, tensor)
     if facts.is_network(layer):
-        return _bound(layer, facts.graph_of(layer).inputs[node.input_tensors.index(tensor)])
+        inputs = zip(node.input_tensors, facts.graph_of(layer).inputs, strict=True)
+        return _bound(layer, next(inner for outer, inner in inputs if outer is tensor))
     if isinstance(layer, MOVING) and len(node.output_tensors) == 1:
-        users = [use for use in layer._outbound_nodes if node.outputs in use.input_tensors]
+        users = [use for use in layer._outbound_nodes if index_of(node.outputs, use.input_tensors) is not None]
         found = [_bound_of(use.layer, use, node.outputs) for use in users if use.layer is not layer]
         return min((bound for bound in found if bound is not None), default=None)
     return None

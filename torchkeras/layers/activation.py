@@ -149,7 +149,7 @@ class Parametric(Layer, abstract=True):
         min_input_ndim = 2
         keeps_shape = True
 
-    def weight_shape(self, input_shape: Any) -> tuple[int, ...]:
+    def _find_weight_shape(self, input_shape: Any) -> tuple[int, ...]:
         """The shape of each weight: a sample's, with 1 along `shared_axes`."""
         self._expected_ndim = ndim = len(input_shape)
         shared = self.shared_axes or ()
@@ -196,7 +196,7 @@ class PReLU(Parametric):
             return Layout.CHANNELS_FIRST if self.layer._channels_last else Layout.KERAS
 
     def _make_modules(self, input_shape: Any) -> None:
-        shape = self._weight_shape = self.weight_shape(input_shape)
+        shape = self._weight_shape = self._find_weight_shape(input_shape)
         own = [axis for axis in range(1, len(input_shape)) if axis not in (self.shared_axes or ())]
         self._channels_last = own == [len(shape)]
         self.prelu = nn.PReLU(max(shape)) if own in ([], [1], [len(shape)]) else PlacewisePReLU(shape)
@@ -214,7 +214,7 @@ class Initialized(Parametric, abstract=True):
         return Constant(found) if isinstance(found, float) else found
 
     def _make_modules(self, input_shape: Any) -> None:
-        shape = self.weight_shape(input_shape)
+        shape = self._find_weight_shape(input_shape)
         for declared in self._weights.values():
             setattr(self, declared.paths[0], nn.Parameter(torch.empty(shape)))
 

@@ -37,7 +37,7 @@ class Attending(Seeded, abstract=True):
 
     supports_masking = True
     score_mode: ClassVar[str] = "dot"
-    by_heads: ClassVar[bool] = False
+    _by_heads: ClassVar[bool] = False
     drop: Dropout
     _factor: float = 1.0  # of the scores
     _axes: tuple[int, ...] = (-2,)  # those that attention runs along
@@ -95,7 +95,7 @@ class Attending(Seeded, abstract=True):
             hiding.append(torch.ones(q.shape[-2], k.shape[-2], dtype=torch.bool, device=q.device).tril())
         visible = reduce(torch.logical_and, hiding) if hiding else None
         # As in Keras: where a query sees nothing, heads give zeros in these cases, and else the mean of all values.
-        zeros = self.by_heads and (return_attention_scores or self.dropout > 0 or query.dim() > 3)
+        zeros = self._by_heads and (return_attention_scores or self.dropout > 0 or query.dim() > 3)
         lowest = torch.finfo(q.dtype).min / 2
         if by_kernel:
             if visible is not None and not zeros:
@@ -228,7 +228,7 @@ class Heads(Attending, KernelLayer, abstract=True):
     flash_attention: MustBeNone = None
     use_gate: Annotated[Any, rule("must be False", lambda v: not v)] = False
 
-    by_heads = True
+    _by_heads = True
     partial_output_shape: ClassVar[Any] = None
     attention_axes: ClassVar[Any] = None
 

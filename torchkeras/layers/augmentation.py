@@ -39,20 +39,20 @@ VALUE_RANGE = rule(
 
 
 class RandomImage(Seeded, Spatial, abstract=True):
-    """The base: `augment` says what becomes of floating-point images, channels first, in training."""
+    """The base: `_augment` says what becomes of floating-point images, channels first, in training."""
 
-    augment: Callable[[torch.Tensor], torch.Tensor]
+    _augment: Callable[[torch.Tensor], torch.Tensor]
     rank = 2
 
     def forward(self, inputs: torch.Tensor, training: bool | None = None) -> torch.Tensor:
         images = floating(self, inputs)
-        return self.augment(images) if (self.training if training is None else training) else self.unchanged(images)
+        return self._augment(images) if (self.training if training is None else training) else self._unchanged(images)
 
-    def unchanged(self, images: torch.Tensor) -> torch.Tensor:
+    def _unchanged(self, images: torch.Tensor) -> torch.Tensor:
         """The images outside of training."""
         return images
 
-    def draw(self, images: torch.Tensor, low: float, high: float) -> torch.Tensor:
+    def _draw(self, images: torch.Tensor, low: float, high: float) -> torch.Tensor:
         """A number for each image, uniform from `low` to `high`, of shape (batch, 1, 1, 1)."""
         dtype, device = torch.promote_types(images.dtype, torch.float32), images.device
         drawn = torch.rand((len(images), 1, 1, 1), dtype=dtype, device=device, generator=self._generator_on(device))
@@ -67,29 +67,29 @@ class RandomFlip(RandomImage):
 
     mode: Annotated[str, one_of("horizontal", "vertical", "horizontal_and_vertical")] = "horizontal_and_vertical"
 
-    def augment(self, images: torch.Tensor) -> torch.Tensor:
+    def _augment(self, images: torch.Tensor) -> torch.Tensor:
         axes = {"horizontal": (3,), "vertical": (2,), "horizontal_and_vertical": (2, 3)}[self.mode]
-        return torch.where(self.draw(images, 0, 1) <= 0.5, images.flip(axes), images)
+        return torch.where(self._draw(images, 0, 1) <= 0.5, images.flip(axes), images)
 
 
 BEYOND_EDGE = {"reflect": "reflection", "constant": "zeros", "nearest": "border"}  # as `grid_sample` calls them
 
 
 class RandomAffine(RandomImage, abstract=True):
-    """The base of what moves pixels: `source` gives where the pixels at (x, y), seen from the centre, come from."""
+    """The base of what moves pixels: `_source` gives where the pixels at (x, y), seen from the centre, come from."""
 
     fill_mode: Annotated[str, one_of(*BEYOND_EDGE)] = "reflect"
     interpolation: Annotated[str, one_of("nearest", "bilinear")] = "bilinear"
     seed: OptionalInt = None
     fill_value: float = 0.0
 
-    source: Callable[[torch.Tensor, torch.Tensor, torch.Tensor], Places]
+    _source: Callable[[torch.Tensor, torch.Tensor, torch.Tensor], Places]
 
-    def augment(self, images: torch.Tensor) -> torch.Tensor:
+    def _augment(self, images: torch.Tensor) -> torch.Tensor:
         values = images.to(torch.promote_types(images.dtype, torch.float32))
         sizes = height, width = values.shape[2:]
         y, x = (torch.arange(size, dtype=values.dtype, device=values.device) - (size - 1) / 2 for size in sizes)
-        places = torch.broadcast_tensors(*self.source(values, x, y.unsqueeze(1)))
+        places = torch.broadcast_tensors(*self._source(values, x, y.unsqueeze(1)))
         if self.interpolation == "nearest":  # rounded here, where a half is exact
             middle = (width - 1) / 2, (height - 1) / 2
             places = [(place + half).round() - half for place, half in zip(places, middle, strict=True)]
@@ -109,8 +109,8 @@ class RandomRotation(RandomAffine):
 
     factor: Shares
 
-    def source(self, images: torch.Tensor, x: torch.Tensor, y: torch.Tensor) -> Places:
-        angle = self.draw(images, *self.factor) * (2 * pi)
+    def _source(self, images: torch.Tensor, x: torch.Tensor, y: torch.Tensor) -> Places:
+        angle = self._draw(images, *self.factor) * (2 * pi)
         return x * angle.cos() - y * angle.sin(), y * angle.cos() + x * angle.sin()
 
 
@@ -125,9 +125,9 @@ class RandomTranslation(RandomAffine):
     height_factor: Shares
     width_factor: Shares
 
-    def source(self, images: torch.Tensor, x: torch.Tensor, y: torch.Tensor) -> Places:
-        down = self.draw(images, *self.height_factor) * len(y)
-        return x - self.draw(images, *self.width_factor) * len(x), y - down
+    def _source(self, images: torch.Tensor, x: torch.Tensor, y: torch.Tensor) -> Places:
+        down = self._draw(images, *self.height_factor) * len(y)
+        return x - self._draw(images, *self.width_factor) * len(x), y - down
 
 
 class RandomZoom(RandomAffine):
@@ -141,9 +141,9 @@ class RandomZoom(RandomAffine):
     height_factor: Annotated[Any, ZOOM]
     width_factor: Annotated[Any, optional(ZOOM)] = None
 
-    def source(self, images: torch.Tensor, x: torch.Tensor, y: torch.Tensor) -> Places:
-        down = 1 + self.draw(images, *self.height_factor)
-        right = down if self.width_factor is None else 1 + self.draw(images, *self.width_factor)
+    def _source(self, images: torch.Tensor, x: torch.Tensor, y: torch.Tensor) -> Places:
+        down = 1 + self._draw(images, *self.height_factor)
+        right = down if self.width_factor is None else 1 + self._draw(images, *self.width_factor)
         return x * right, y * down
 
 
@@ -157,8 +157,8 @@ class RandomContrast(RandomImage):
     factor: Annotated[Any, factor("from 0 to 1", lambda v: 0 <= v <= 1, least=0.0)]
     value_range: Annotated[Any, VALUE_RANGE] = (0, 255)
 
-    def augment(self, images: torch.Tensor) -> torch.Tensor:
-        contrast = self.draw(images, 1 - self.factor[0], 1 + self.factor[1]).to(images.dtype)
+    def _augment(self, images: torch.Tensor) -> torch.Tensor:
+        contrast = self._draw(images, 1 - self.factor[0], 1 + self.factor[1]).to(images.dtype)
         mean = images.mean((2, 3), keepdim=True)
         return ((images - mean) * contrast + mean).clamp(*self.value_range)
 
@@ -174,7 +174,7 @@ class RandomCrop(RandomImage):
     height: Positive
     width: Positive
 
-    def augment(self, images: torch.Tensor) -> torch.Tensor:
+    def _augment(self, images: torch.Tensor) -> torch.Tensor:
         size, device = (self.height, self.width), images.device
         spare = [there - wanted for there, wanted in zip(images.shape[2:], size, strict=True)]
         if min(spare) <= 0:
@@ -186,5 +186,5 @@ class RandomCrop(RandomImage):
         )
         return images[:, :, rows.unsqueeze(1), columns]
 
-    def unchanged(self, images: torch.Tensor) -> torch.Tensor:
+    def _unchanged(self, images: torch.Tensor) -> torch.Tensor:
         return fitted(images, (self.height, self.width))

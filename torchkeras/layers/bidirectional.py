@@ -139,6 +139,7 @@ class Bidirectional(Wrapper):
         special = (
             masked
             or self.own_backward is not None
+            or not all(each._is_plain for each in self.inner_layers)
             or layer.stateful
             or layer.go_backwards
             or (training and layer.dropout)

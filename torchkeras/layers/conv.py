@@ -33,23 +33,23 @@ class Convolving(Spatial, abstract=True):
             )
 
     @property
-    def spans(self) -> list[int]:
+    def _spans(self) -> list[int]:
         """How many values of each axis the kernel reaches over."""
         return [(k - 1) * d + 1 for k, d in zip(self.kernel_size, self.dilation_rate, strict=True)]
 
-    def convolution(self, input_shape: Shape, filters: int, groups: int, bias: bool) -> nn.Module:
-        """The module that convolves `padded` inputs; it pads by itself where both ends of each axis get the same."""
+    def _convolution(self, input_shape: Shape, filters: int, groups: int, bias: bool) -> nn.Module:
+        """The module that convolves `_padded` inputs; it pads by itself where both ends of each axis get the same."""
         if self.padding == "valid":
-            self.check_window("kernel_size", self.spans, input_shape)
+            self._check_window("kernel_size", self._spans, input_shape)
         pairs = fixed_padding(self.padding, self.kernel_size, self.strides, self.dilation_rate)
         self._pads = pairs is None or any(before != after for before, after in pairs)
         padding = 0 if pairs is None or self._pads else tuple(before for before, _ in pairs)
-        sizes = self._known_size(input_shape, self.channel_axis), filters, self.kernel_size, self.strides
+        sizes = self._known_size(input_shape, self._axis_of_channels), filters, self.kernel_size, self.strides
         module = CONVOLUTIONS[self.rank](*sizes, padding, self.dilation_rate, groups, bias)
-        return self.in_memory_order(module)
+        return self._in_memory_order(module)
 
-    def padded(self, inputs: torch.Tensor) -> torch.Tensor:
-        """The inputs with the zeros that the module of `convolution` does not add by itself."""
+    def _padded(self, inputs: torch.Tensor) -> torch.Tensor:
+        """The inputs with the zeros that the module of `_convolution` does not add by itself."""
         if not self._pads:
             return inputs
         return pad(inputs, self.padding, self.kernel_size, self.strides, self.dilation_rate)
@@ -64,7 +64,7 @@ class Convolving(Spatial, abstract=True):
                 if isinstance(module, CONVOLUTIONS[self.rank]):
                     module.padding = (0,) * self.rank
 
-    def in_memory_order(self, module: nn.Module) -> nn.Module:
+    def _in_memory_order(self, module: nn.Module) -> nn.Module:
         """The module with its kernel as the images lie in memory, so that torch need not turn it or its gradient."""
         if self.rank == 2 and self._facts.native_layout is Layout.CHANNELS_FIRST:
             module.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
@@ -124,14 +124,14 @@ class Conv(Convolving, Activated, Grouped, abstract=True):
             raise ValueError(f"{what}: groups must divide filters {self.filters}; found {self.groups}.")
 
     def _make_modules(self, input_shape: Any) -> None:
-        channels = self._known_size(input_shape, self.channel_axis)
+        channels = self._known_size(input_shape, self._axis_of_channels)
         if channels % self.groups:
             found = f"the {channels} channels of the input {tuple(input_shape)}"
             raise ValueError(f"groups must divide {found}; found {self.groups}.")
-        self.conv = self.convolution(input_shape, self.filters, self.groups, self.use_bias)
+        self.conv = self._convolution(input_shape, self.filters, self.groups, self.use_bias)
 
     def forward(self, inputs: torch.Tensor) -> torch.Tensor:
-        return self.activated(self.conv(self.padded(inputs)))
+        return self._activated(self.conv(self._padded(inputs)))
 
     class _Facts(Facts):
         product = "conv"
@@ -139,21 +139,21 @@ class Conv(Convolving, Activated, Grouped, abstract=True):
         def shape_from(self, input_shape: Shape) -> Shape:
             layer = self.layer
             if layer.padding == "valid":
-                layer.check_window("kernel_size", layer.spans, input_shape)
-            return layer.windowed(input_shape, layer.filters, layer.kernel_size, layer.strides, layer.dilation_rate)
+                layer._check_window("kernel_size", layer._spans, input_shape)
+            return layer._windowed(input_shape, layer.filters, layer.kernel_size, layer.strides, layer.dilation_rate)
 
         def direct(self) -> Callable[..., torch.Tensor]:
             layer, inside = self.layer, self.layer._modules
 
             def run(inputs: torch.Tensor) -> torch.Tensor:
-                outputs = inside["conv"].forward(layer.padded(inputs))
-                return torch.relu_(outputs) if layer.activation is relu else layer.activated(outputs)
+                outputs = inside["conv"].forward(layer._padded(inputs))
+                return torch.relu_(outputs) if layer.activation is relu else layer._activated(outputs)
 
             return run
 
         def before_relu(self) -> Callable[..., torch.Tensor] | None:
             layer, inside = self.layer, self.layer._modules
-            return (lambda inputs: inside["conv"].forward(layer.padded(inputs))) if layer.activation is relu else None
+            return (lambda inputs: inside["conv"].forward(layer._padded(inputs))) if layer.activation is relu else None
 
         @property
         def overwritable(self) -> bool:  # type: ignore[override]

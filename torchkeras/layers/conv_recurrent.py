@@ -8,6 +8,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from torchkeras.activations import is_pointwise
+from torchkeras.engine.direct import called
 from torchkeras.engine.facts import Facts
 from torchkeras.engine.layer import Layer
 from torchkeras.engine.options import NEWER, Activation, DataFormat, Positive, Sizes, one_of
@@ -119,8 +120,14 @@ class ConvLSTMStep(Initializers, UnitForgetBias, Penalties, Drops, RecurrentPadd
         if drops is not None:  # each gate has its own input, so the gates are groups of one convolution
             images = (images.unsqueeze(channels - 1) * drops).flatten(channels - 1, channels)
         padded = pad(images.flatten(0, len(lead) - 1), padding, module.kernel_size, module.stride, module.dilation)
-        grouped = (module.weight, module.bias, module.stride, 0, module.dilation, self.gates)
-        return (module(padded) if drops is None else FUNCTIONS[self.rank](padded, *grouped)).unflatten(0, lead)
+        if drops is None:
+            return module(padded).unflatten(0, lead)
+
+        def grouped(images: Tensor) -> Tensor:
+            options = (module.stride, 0, module.dilation, self.gates)
+            return FUNCTIONS[self.rank](images, module.weight, module.bias, *options)
+
+        return called(module, grouped, padded).unflatten(0, lead)
 
     def _factors(self, like: Tensor, shape: Sequence[Any], rate: float, training: bool) -> Tensor | None:
         """Dropout's factors for each gate, (batch, gates, channels, *sizes); None without."""

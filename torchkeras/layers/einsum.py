@@ -7,6 +7,7 @@ from typing import Annotated, Any
 import torch
 from torch import Tensor, nn
 
+from torchkeras.engine.direct import called
 from torchkeras.engine.facts import Facts
 from torchkeras.engine.options import Activation, Called, Rule, is_integer, optional, rule
 from torchkeras.engine.weight import weight
@@ -137,7 +138,10 @@ class EinsumDense(KernelLayer):
 
     def forward(self, inputs: Tensor) -> Tensor:
         if not self._linear:
-            product = torch.einsum(self.equation, inputs, self.product.weight)
-            return self.activation(product if self.product.bias is None else product + self.product.bias)
+            return self.activation(called(self.product, self._multiply, inputs))
         outputs = self.product(inputs.flatten(-self._summed))
         return self.activation(outputs.unflatten(-1, self._outputs) if len(self._outputs) > 1 else outputs)
+
+    def _multiply(self, inputs: Tensor) -> Tensor:
+        product = torch.einsum(self.equation, inputs, self.product.weight)
+        return product if self.product.bias is None else product + self.product.bias

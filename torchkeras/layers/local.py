@@ -31,9 +31,9 @@ class LocallyConnected(Spatial, Activated, abstract=True):
     bias = weight("local_bias", when="use_bias")
 
     def _make_modules(self, input_shape: Any) -> None:
-        channels = self._known_size(input_shape, self.channel_axis)
-        sizes = [self._known_size(input_shape, axis) for axis in self.spatial_axes]
-        self.check_window("kernel_size", self.kernel_size, input_shape)
+        channels = self._known_size(input_shape, self._axis_of_channels)
+        sizes = [self._known_size(input_shape, axis) for axis in self._spatial_axes]
+        self._check_window("kernel_size", self.kernel_size, input_shape)
         lengths = [(n - k) // s + 1 for n, k, s in zip(sizes, self.kernel_size, self.strides, strict=True)]
         window = prod(self.kernel_size) * channels
         self.local_kernel = nn.Parameter(torch.empty(prod(lengths), window, self.filters))
@@ -50,7 +50,7 @@ class LocallyConnected(Spatial, Activated, abstract=True):
         outputs = torch.bmm(windows, self.local_kernel)  # (places, batch, filters)
         if self.local_bias is not None:
             outputs = outputs + self._placed(self.local_bias)
-        return self.activated(outputs.permute(1, 2, 0).unflatten(2, self._lengths))
+        return self._activated(outputs.permute(1, 2, 0).unflatten(2, self._lengths))
 
     def _placed(self, bias: torch.Tensor) -> torch.Tensor:
         """The bias as (places, 1, filters). For 'channels_first' Keras reads its numbers as (filters, *places)."""

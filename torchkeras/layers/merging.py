@@ -39,15 +39,15 @@ def _spread(first: Shape, second: Shape) -> Shape:
 
 
 class Elementwise(Layer, abstract=True):
-    """`function` of two inputs, then of the result and the third input, and so on.
+    """A function of two inputs, then of the result and the third input, and so on.
 
     Inputs of fewer axes get axes of 1 behind the batch axis; axes of 1 are spread. The mask is True where the masks
     of all inputs are. Shape: a list of (batch, ...) -> (batch, ...). Raises ValueError for fewer than two inputs and
     for shapes that do not go together.
     """
 
-    function: ClassVar[Callable[..., torch.Tensor]]
-    inputs_exactly: ClassVar[int | None] = None
+    _function: ClassVar[Callable[..., torch.Tensor]]
+    _inputs_exactly: ClassVar[int | None] = None
 
     supports_masking = True
     _same_rank: bool = True
@@ -60,7 +60,7 @@ class Elementwise(Layer, abstract=True):
             return Layout.ANY if self.layer._same_rank else Layout.KERAS
 
     def _make_modules(self, input_shape: Any) -> None:
-        shapes = _checked_list(input_shape, self.inputs_exactly)
+        shapes = _checked_list(input_shape, self._inputs_exactly)
         self.compute_output_shape(shapes)
         self._same_rank = len(set(map(len, shapes))) == 1
 
@@ -78,7 +78,7 @@ class Elementwise(Layer, abstract=True):
         if not self._same_rank:
             rank = max(tensor.dim() for tensor in inputs)
             inputs = [tensor[(slice(None), *(None,) * (rank - tensor.dim()))] for tensor in inputs]
-        return reduce(type(self).function, inputs)
+        return reduce(type(self)._function, inputs)
 
     def compute_mask(self, inputs: Any, mask: Any = None) -> Any:
         """True where the masks of all inputs are; None when no input has one."""
@@ -87,7 +87,7 @@ class Elementwise(Layer, abstract=True):
 
 class Add(Elementwise):
     __doc__ = f"The sum of the inputs.\n\n    {Elementwise.__doc__}"
-    function = torch.add
+    _function = torch.add
 
     class _Facts(Facts):
         def in_place(self) -> Callable[..., torch.Tensor] | None:
@@ -103,18 +103,18 @@ class Add(Elementwise):
 
 class Subtract(Elementwise):
     __doc__ = f"The first input less the second; there must be exactly two.\n\n    {Elementwise.__doc__}"
-    function = torch.sub
-    inputs_exactly = 2
+    _function = torch.sub
+    _inputs_exactly = 2
 
 
 class Multiply(Elementwise):
     __doc__ = f"The product of the inputs.\n\n    {Elementwise.__doc__}"
-    function = torch.mul
+    _function = torch.mul
 
 
 class Average(Elementwise):
     __doc__ = f"The sum of the inputs, divided by their number.\n\n    {Elementwise.__doc__}"
-    function = torch.add
+    _function = torch.add
 
     def forward(self, inputs: Any) -> torch.Tensor:
         return super().forward(inputs) / len(inputs)
@@ -122,12 +122,12 @@ class Average(Elementwise):
 
 class Maximum(Elementwise):
     __doc__ = f"The largest of the inputs, value by value.\n\n    {Elementwise.__doc__}"
-    function = torch.maximum
+    _function = torch.maximum
 
 
 class Minimum(Elementwise):
     __doc__ = f"The smallest of the inputs, value by value.\n\n    {Elementwise.__doc__}"
-    function = torch.minimum
+    _function = torch.minimum
 
 
 class Concatenate(Layer):

@@ -37,12 +37,12 @@ NewerSeed = Annotated[OptionalInt, NEWER]
 
 
 class Noise(Seeded, Pointwise, abstract=True):
-    """The base: a subclass says in `noisy` what training makes of the inputs."""
+    """The base: a subclass says in `_noisy` what training makes of the inputs."""
 
-    noisy: Callable[[torch.Tensor], torch.Tensor]
+    _noisy: Callable[[torch.Tensor], torch.Tensor]
 
     def forward(self, inputs: torch.Tensor, training: bool | None = None) -> torch.Tensor:
-        return self.noisy(inputs) if (self.training if training is None else training) else inputs
+        return self._noisy(inputs) if (self.training if training is None else training) else inputs
 
     def _normal(self, inputs: torch.Tensor, mean: float, stddev: float) -> torch.Tensor:
         """A number for each input, normally distributed."""
@@ -90,7 +90,7 @@ class Dropout(Shaped):
     noise_shape: NoiseShape = None
     seed: OptionalInt = None
 
-    def noisy(self, inputs: torch.Tensor) -> torch.Tensor:
+    def _noisy(self, inputs: torch.Tensor) -> torch.Tensor:
         if self.noise_shape is None and self.seed is None and (traced() or not inputs.is_cpu):
             return F.dropout(inputs, self.rate)
         return self._dropped(inputs, self._noise_shape(inputs), self.rate)
@@ -108,15 +108,15 @@ class AlphaDropout(Shaped):
     noise_shape: NoiseShape = None
     seed: OptionalInt = None
 
-    least: ClassVar[float] = -1.6732632423543772 * 1.0507009873554805
+    _least: ClassVar[float] = -1.6732632423543772 * 1.0507009873554805
 
-    def noisy(self, inputs: torch.Tensor) -> torch.Tensor:
+    def _noisy(self, inputs: torch.Tensor) -> torch.Tensor:
         if self.rate == 1:
             return inputs
-        a = ((1 - self.rate) * (1 + self.rate * self.least**2)) ** -0.5
-        b = -a * self.least * self.rate
+        a = ((1 - self.rate) * (1 + self.rate * self._least**2)) ** -0.5
+        b = -a * self._least * self.rate
         kept = self._kept(inputs, self._noise_shape(inputs), self.rate)
-        return torch.where(kept, a * inputs + b, a * self.least + b)
+        return torch.where(kept, a * inputs + b, a * self._least + b)
 
 
 class GaussianNoise(Noise):
@@ -128,7 +128,7 @@ class GaussianNoise(Noise):
     stddev: NotNegative
     seed: NewerSeed = None
 
-    def noisy(self, inputs: torch.Tensor) -> torch.Tensor:
+    def _noisy(self, inputs: torch.Tensor) -> torch.Tensor:
         return inputs + self._normal(inputs, 0.0, self.stddev)
 
 
@@ -142,7 +142,7 @@ class GaussianDropout(Noise):
     rate: Share
     seed: NewerSeed = None
 
-    def noisy(self, inputs: torch.Tensor) -> torch.Tensor:
+    def _noisy(self, inputs: torch.Tensor) -> torch.Tensor:
         return inputs if self.rate == 1 else inputs * self._normal(inputs, 1.0, (self.rate / (1 - self.rate)) ** 0.5)
 
 
@@ -158,7 +158,7 @@ class SpatialDropout(Spatial, Noise, abstract=True):
     data_format: DataFormat = None
     seed: NewerSeed = None
 
-    def noisy(self, inputs: torch.Tensor) -> torch.Tensor:
+    def _noisy(self, inputs: torch.Tensor) -> torch.Tensor:
         return self._dropped(inputs, (*inputs.shape[:2], *(1,) * self.rank), self.rate)
 
     @classmethod

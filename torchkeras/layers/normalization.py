@@ -1,6 +1,7 @@
 """Normalization: by the batch, by axes of each sample, by groups of channels."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Annotated, Any
 
 import torch
@@ -8,9 +9,11 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from torchkeras import initializers
+from torchkeras.engine.direct import called
 from torchkeras.engine.facts import Facts
 from torchkeras.engine.layer import Layer
 from torchkeras.engine.layout import Layout
+from torchkeras.engine.modes import in_mode
 from torchkeras.engine.options import (
     NEWER,
     Constraint,
@@ -94,6 +97,10 @@ class Channelwise(Normalizing, abstract=True):
         def native_layout(self) -> Layout:  # type: ignore[override]
             return Layout.CHANNELS_FIRST if self.layer._channels_last else Layout.KERAS
 
+    def _norms_as(self, kind: type[nn.Module]) -> bool:
+        """Whether `norm` computes as torch's module of that kind does; another put in its place computes by itself."""
+        return type(self.norm).forward is kind.forward
+
     def _find_channels(self, input_shape: Shape) -> int:
         """Their number; notes where they lie in what `forward` gets."""
         _check_axes((self.axis,), input_shape)
@@ -146,6 +153,12 @@ class BatchNormalization(Channelwise):
         self._keep(kind(channels, eps=self.epsilon, momentum=1 - self.momentum))
 
     def forward(self, inputs: Tensor, training: bool | None = None) -> Tensor:
+        if self._norms_as(nn.BatchNorm2d):
+            return called(self.norm, partial(self._normalize, training=training), inputs)
+        with in_mode(self.norm, bool(self.training if training is None else training) and not self._frozen):
+            return self.norm(inputs.movedim(self._channel_axis, 1)).movedim(1, self._channel_axis)
+
+    def _normalize(self, inputs: Tensor, training: bool | None = None) -> Tensor:
         by_batch = self.mode == 2 or (self.training if training is None else training)
         if self.mode == 1:
             variance, mean = torch.var_mean(inputs, -1, correction=0, keepdim=True)
@@ -163,6 +176,9 @@ class BatchNormalization(Channelwise):
         def native_layout(self) -> Layout:  # type: ignore[override]
             return Layout.KERAS if self.layer.mode == 1 else super().native_layout
 
+        def direct(self) -> Callable[..., Tensor]:
+            return self.layer._normalize if self.layer._norms_as(nn.BatchNorm2d) else self.layer.forward
+
         @property
         def overwritable(self) -> bool:  # type: ignore[override]
             return self.layer._channel_axis == 1 and self.layer.mode != 1
@@ -172,7 +188,13 @@ class BatchNormalization(Channelwise):
 
     def _affine(self) -> tuple[int, Tensor, Tensor] | None:
         norm = self.norm
-        if self.training or self.mode or norm.running_mean is None or not norm.eps:  # 0: a scale may be infinite
+        if (
+            not self._norms_as(nn.BatchNorm2d)
+            or self.training
+            or self.mode
+            or norm.running_mean is None
+            or not norm.eps
+        ):  # 0: a scale may be infinite
             return None
         wide = torch.promote_types(norm.running_var.dtype, torch.float32)
         scale = torch.rsqrt(norm.running_var.to(wide) + norm.eps)
@@ -224,13 +246,17 @@ class GroupNormalization(Channelwise):
         self._keep(nn.GroupNorm(groups, channels, eps=self.epsilon))
 
     def forward(self, inputs: Tensor) -> Tensor:
-        norm, moved = self.norm, inputs.movedim(self._channel_axis, 1)
+        moved = inputs.movedim(self._channel_axis, 1)
+        found = called(self.norm, self._normalize, moved) if self._norms_as(nn.GroupNorm) else self.norm(moved)
+        return found.movedim(1, self._channel_axis)
+
+    def _normalize(self, moved: Tensor) -> Tensor:
+        norm = self.norm
         # Torch 2.13's backward would crash on channels that lie last.
         if moved.is_cpu and torch.is_grad_enabled() and not moved.requires_grad:
             moved = moved.contiguous()
         # Not by `norm(...)`, which refuses a group of a single value.
-        found = torch.group_norm(moved, norm.num_groups, norm.weight, norm.bias, norm.eps)
-        return found.movedim(1, self._channel_axis)
+        return torch.group_norm(moved, norm.num_groups, norm.weight, norm.bias, norm.eps)
 
 
 class AlongAxes(Layer, abstract=True):

@@ -34,8 +34,8 @@ class Pooling(Spatial, abstract=True):
     strides: OptionalSizes = None
     padding: PoolPadding = "valid"
 
-    modules_of_rank: ClassVar[Mapping[int, Callable[..., nn.Module]]]
-    outside: ClassVar[Mapping[str, Any]] = {}  # what keeps the module's own padding out of the result
+    _modules_of_rank: ClassVar[Mapping[int, Callable[..., nn.Module]]]
+    _outside: ClassVar[Mapping[str, Any]] = {}  # what keeps the module's own padding out of the result
 
     def __init__(self, *args: Any, **given: Any):
         super().__init__(*args, **given)
@@ -43,19 +43,19 @@ class Pooling(Spatial, abstract=True):
 
     def _make_modules(self, input_shape: Any) -> None:
         if self.padding == "valid":
-            self.check_window("pool_size", self.pool_size, input_shape)
+            self._check_window("pool_size", self.pool_size, input_shape)
         self._made_for = input_shape
         self._settle_padding()
 
     @property
-    def differs_on_theano(self) -> bool:
+    def _differs_on_theano(self) -> bool:
         """Whether Theano padded one of the layer's inputs elsewhere; an unknown size is taken to differ."""
         shapes = [tensor.shape for node in self._inbound_nodes for tensor in node.input_tensors] or [self._made_for]
         windows = list(zip(self.pool_size, self.strides, strict=True))
         return self.padding == "same" and any(
             (size is None or same_padding(size, window, stride) != theano_padding(size, window, stride)) and window > 1
             for shape in shapes
-            for size, (window, stride) in zip([shape[axis] for axis in self.spatial_axes], windows, strict=True)
+            for size, (window, stride) in zip([shape[axis] for axis in self._spatial_axes], windows, strict=True)
         )
 
     def _settle_padding(self) -> None:
@@ -63,7 +63,7 @@ class Pooling(Spatial, abstract=True):
         windows = zip(self.pool_size, self.strides, strict=True)
         alike = self.rank < 3 and self.padding == "same" and all(size % 2 and stride == 1 for size, stride in windows)
         padding = [size // 2 if alike else 0 for size in self.pool_size]
-        self.pool = self.modules_of_rank[self.rank](self.pool_size, self.strides, padding, **self.outside)
+        self.pool = self._modules_of_rank[self.rank](self.pool_size, self.strides, padding, **self._outside)
         self._pads = self.padding != "valid" and not alike
 
     def _follow_theano(self) -> None:
@@ -75,9 +75,9 @@ class Pooling(Spatial, abstract=True):
         if not self._pads:
             return self.pool(inputs)
         ends = same_padding if self.padding == "same" else theano_padding
-        return self.pooled(inputs, torch_padding(map(ends, inputs.shape[2:], self.pool_size, self.strides)))
+        return self._pooled(inputs, torch_padding(map(ends, inputs.shape[2:], self.pool_size, self.strides)))
 
-    def pooled(self, inputs: torch.Tensor, padding: list[int]) -> torch.Tensor:
+    def _pooled(self, inputs: torch.Tensor, padding: list[int]) -> torch.Tensor:
         """The value of each window of padded inputs, to which the padding adds nothing."""
         return self.pool(F.pad(inputs, padding, value=-torch.inf))
 
@@ -85,8 +85,8 @@ class Pooling(Spatial, abstract=True):
         def shape_from(self, input_shape: Shape) -> Shape:
             layer = self.layer
             if layer.padding == "valid":
-                layer.check_window("pool_size", layer.pool_size, input_shape)
-            return layer.windowed(input_shape, input_shape[layer.channel_axis], layer.pool_size, layer.strides)
+                layer._check_window("pool_size", layer.pool_size, input_shape)
+            return layer._windowed(input_shape, input_shape[layer._axis_of_channels], layer.pool_size, layer.strides)
 
         def direct(self) -> Callable[..., torch.Tensor]:
             layer, inside = self.layer, self.layer._modules
@@ -94,17 +94,17 @@ class Pooling(Spatial, abstract=True):
 
 
 class MaxPooling(Pooling, abstract=True):
-    modules_of_rank = {1: nn.MaxPool1d, 2: nn.MaxPool2d, 3: nn.MaxPool3d}
+    _modules_of_rank = {1: nn.MaxPool1d, 2: nn.MaxPool2d, 3: nn.MaxPool3d}
 
     class _Facts(Facts):
         commutes_with_relu = True
 
 
 class AveragePooling(Pooling, abstract=True):
-    modules_of_rank = {1: nn.AvgPool1d, 2: nn.AvgPool2d, 3: nn.AvgPool3d}
-    outside = {"count_include_pad": False}
+    _modules_of_rank = {1: nn.AvgPool1d, 2: nn.AvgPool2d, 3: nn.AvgPool3d}
+    _outside = {"count_include_pad": False}
 
-    def pooled(self, inputs: torch.Tensor, padding: list[int]) -> torch.Tensor:
+    def _pooled(self, inputs: torch.Tensor, padding: list[int]) -> torch.Tensor:
         means, shares = (self.pool(F.pad(values, padding)) for values in (inputs, torch.ones_like(inputs[:1, :1])))
         return means / shares
 
@@ -118,21 +118,21 @@ class AdaptivePooling(Spatial, abstract=True):
 
     output_size: Sizes
 
-    modules_of_rank: ClassVar[Mapping[int, Callable[..., nn.Module]]]
+    _modules_of_rank: ClassVar[Mapping[int, Callable[..., nn.Module]]]
 
     def _make_modules(self, input_shape: Any) -> None:
-        self.pool = self.modules_of_rank[self.rank](self.output_size)
+        self.pool = self._modules_of_rank[self.rank](self.output_size)
 
     def forward(self, inputs: torch.Tensor) -> torch.Tensor:
         return self.pool(inputs)
 
 
 class AdaptiveMaxPooling(AdaptivePooling, abstract=True):
-    modules_of_rank = {1: nn.AdaptiveMaxPool1d, 2: nn.AdaptiveMaxPool2d, 3: nn.AdaptiveMaxPool3d}
+    _modules_of_rank = {1: nn.AdaptiveMaxPool1d, 2: nn.AdaptiveMaxPool2d, 3: nn.AdaptiveMaxPool3d}
 
 
 class AdaptiveAveragePooling(AdaptivePooling, abstract=True):
-    modules_of_rank = {1: nn.AdaptiveAvgPool1d, 2: nn.AdaptiveAvgPool2d, 3: nn.AdaptiveAvgPool3d}
+    _modules_of_rank = {1: nn.AdaptiveAvgPool1d, 2: nn.AdaptiveAvgPool2d, 3: nn.AdaptiveAvgPool3d}
 
 
 class GlobalPooling(Spatial, abstract=True):
@@ -145,25 +145,25 @@ class GlobalPooling(Spatial, abstract=True):
     data_format: DataFormat = None
     keepdims: Annotated[bool, NEWER] = False
 
-    over: ClassVar[Callable[..., torch.Tensor]]
+    _over: ClassVar[Callable[..., torch.Tensor]]
 
     def forward(self, inputs: torch.Tensor) -> torch.Tensor:
-        return type(self).over(inputs, tuple(range(2, inputs.dim())), self.keepdims)
+        return type(self)._over(inputs, tuple(range(2, inputs.dim())), self.keepdims)
 
     class _Facts(Facts):
         def shape_from(self, input_shape: Shape) -> Shape:
-            layer, channels = self.layer, input_shape[self.layer.channel_axis]
+            layer, channels = self.layer, input_shape[self.layer._axis_of_channels]
             if layer.keepdims:
-                return layer.shaped(input_shape, [1] * layer.rank, channels)
+                return layer._shaped(input_shape, [1] * layer.rank, channels)
             return input_shape[0], channels
 
 
 class GlobalMaxPooling(GlobalPooling, abstract=True):
-    over = torch.amax
+    _over = torch.amax
 
 
 class GlobalAveragePooling(GlobalPooling, abstract=True):
-    over = torch.mean
+    _over = torch.mean
 
 
 class MaxPooling1D(MaxPooling):

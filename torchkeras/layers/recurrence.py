@@ -19,7 +19,8 @@ from torchkeras.engine.layer import Layer
 from torchkeras.engine.options import NEWER, one_of
 from torchkeras.engine.spec import InputSpec
 from torchkeras.engine.symbol import Shape, as_list, unpacked
-from torchkeras.engine.tracing import is_island, traced
+from torchkeras.engine.tracing import exporting, is_island, traced
+from torchkeras.layers.exported import scanned, where
 from torchkeras.layers.scan import Mask
 
 States = tuple[Tensor, ...]
@@ -29,6 +30,8 @@ Stepped = tuple[Tensor, States]
 StepFunction = Callable[[Any, States], Stepped]
 # `project`, the input's part of one step, (batch, ...) -> (batch, ...), or of all at once, time first; and the step
 Walk = tuple[Callable[[Tensor], Tensor], StepFunction]
+
+WRITTEN_OUT = 16  # steps that an exported program has one after another, where any runtime knows the operations
 
 MODULES: dict[str, Any] = {"rnn": nn.RNN, "gru": nn.GRU, "lstm": nn.LSTM}
 
@@ -212,19 +215,28 @@ class Recurrent(Layer, abstract=True):
     def walk(self, sequence: Tensor, mask: Mask, states: States, constants: Constants, training: bool) -> Stepped:
         """The output (all steps' with `return_sequences`, else the last) and the final states, in the order walked."""
         project, step = self.begin((sequence.shape[0], *sequence.shape[2:]), states, constants, training)
-        outputs: list[Tensor] = []
-        for index, inputs in enumerate(project(sequence.transpose(0, 1)).unbind(0)):
+        projected = project(sequence.transpose(0, 1))
+        if exporting() and not self.unroll and not _is_short(projected.shape[0]):
+            first = states[0].new_zeros(sequence.shape[0], *self.step_shape(tuple(sequence.shape)))  # type: ignore[misc]
+            outputs, states = scanned(step, projected, mask, states, first, self._kept_output)
+            return outputs.transpose(0, 1) if self.return_sequences else outputs[-1], states
+        each: list[Tensor] = []
+        for index, inputs in enumerate(projected.unbind(0)):
             output, found = step(inputs, states)
             if mask is not None:
-                valid, held = mask[:, index], states[0]
-                if self.zero_output_for_mask:
-                    held = torch.zeros_like(output)
-                elif self.unroll or self.zero_output_for_mask is False or output.shape != held.shape:
-                    held = outputs[-1] if outputs else torch.zeros_like(output)
-                output, found = _where(valid, output, held), tuple(map(partial(_where, valid), found, states))
+                valid, held = mask[:, index], self._kept_output(output, states, each[-1] if each else None)
+                output, found = where(valid, output, held), tuple(map(partial(where, valid), found, states))
             states = found
-            outputs.append(output)
-        return torch.stack(outputs, 1) if self.return_sequences else outputs[-1], states
+            each.append(output)
+        return torch.stack(each, 1) if self.return_sequences else each[-1], states
+
+    def _kept_output(self, output: Tensor, states: States, before: Tensor | None) -> Tensor:
+        """What stands for the output at a masked step; `before`: that of the step before, None at the first."""
+        if self.zero_output_for_mask:
+            return torch.zeros_like(output)
+        if self.unroll or self.zero_output_for_mask is False or output.shape != states[0].shape:
+            return torch.zeros_like(output) if before is None else before
+        return states[0]
 
 
 # torch.compiler.disable, but for importing the compiler now: that takes five times as long as importing this.
@@ -263,15 +275,15 @@ class TorchRecurrent(Recurrent, abstract=True):
         """How a call computes: "torch" by torch's kernel, "scan" or "loop" step by step, with gradients by hand or not.
 
         Torch's kernel is for its own function, without dropout inside of it (in training, `recurrent_dropout`, and
-        `dropout` drawn for each gate), and for one final state under a mask. The scan is for a `scan_gate` and without
-        `recurrent_dropout`; not with `unroll`, which asks for plain steps, nor inside torch.compile or torch.func.
-        Where both can, it is torch's kernel; with `scans_faster` the scan on the CPU, where gradients are recorded and
-        no hook is on torch's module.
+        `dropout` drawn for each gate), for one final state under a mask, and not for torch.export, which is to see the
+        steps. The scan is for a `scan_gate` and without `recurrent_dropout`; not with `unroll`, which asks for plain
+        steps, nor inside torch.compile or torch.func. Where both can, it is torch's kernel; with `scans_faster` the
+        scan on the CPU, where gradients are recorded and no hook is on torch's module.
         """
         training = self.training if training is None else training
         drops = training and (self.recurrent_dropout or (self.dropout and self.drop_sets > 1))
         final_states = self.state_count > 1 and (self.return_state or self.stateful)
-        kernel = self._fused and not drops and not (masked and final_states)
+        kernel = self._fused and not drops and not (masked and final_states) and not exporting()
         if kernel and not (self.scans_faster and self._rather_scans() and self._scans(training)):
             return "torch"
         return "scan" if self._scans(training) else "loop"
@@ -283,10 +295,16 @@ class TorchRecurrent(Recurrent, abstract=True):
 
     def _rather_scans(self) -> bool:
         """Whether nothing but its function is wanted of torch's module, and that with gradients, not from cuDNN."""
-        module = getattr(self, self.submodule)
-        if not torch.is_grad_enabled() or type(module) is not MODULES[self.submodule] or has_hooks(module):
+        if not torch.is_grad_enabled() or not self._is_plain:
             return False
+        module = getattr(self, self.submodule)
         return not (module.weight_hh_l0.is_cuda or torch.jit.is_tracing())  # type: ignore[attr-defined]
+
+    @property
+    def _is_plain(self) -> bool:
+        """Whether torch's module is as it was made: no other kind, as by a parametrization, and without hooks."""
+        module = getattr(self, self.submodule)
+        return type(module) is MODULES[self.submodule] and not has_hooks(module)
 
     def forward(self, inputs: Any, mask: Any = None, training: bool | None = None) -> Any:
         scans = self.scan_gate is not None and not self.unroll
@@ -363,6 +381,11 @@ def _padded_behind(mask: Tensor) -> bool:
     return bool(valid[:, 0].all() and (valid[:, 1:] <= valid[:, :-1]).all())
 
 
+def _is_short(steps: Any) -> bool:
+    """Whether an exported program may have all its steps written out: few, of a known number."""
+    return isinstance(steps, int) and steps <= WRITTEN_OUT
+
+
 def _valid_in_front(sequence: Tensor, mask: Tensor) -> Tensor:
     """The steps of each sample of a sequence, those that are valid first, in their order, then the others."""
     if traced():  # by arithmetic: exporters have no stable sort
@@ -387,8 +410,3 @@ class _Permuted(Function):
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None]:  # type: ignore[override]
         (order,) = ctx.saved_tensors
         return torch.empty_like(gradient).index_copy(0, order, gradient), None
-
-
-def _where(valid: Tensor, new: Tensor, old: Tensor) -> Tensor:
-    """`new` for the samples that are valid, `old` for the others; `valid` is (batch,)."""
-    return torch.where(valid.reshape(-1, *[1] * (new.dim() - 1)), new, old)

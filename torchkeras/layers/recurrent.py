@@ -3,16 +3,26 @@
 from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar
 
+import torch
 from torch import Tensor
 
 from torchkeras import activations, registry
 from torchkeras.engine.layer import Layer
 from torchkeras.engine.options import NEWER, OptionalPositive, Positive
-from torchkeras.engine.symbol import Shape
+from torchkeras.engine.symbol import Shape, as_list, unpacked
 from torchkeras.engine.weight import weight
 from torchkeras.layers import steps
 from torchkeras.layers.cells import CellOption, begin_cell, build_cell, output_shape, state_shapes, takes
-from torchkeras.layers.recurrence import Constants, MaskedOutput, Recurrent, States, TorchRecurrent, Walk, shapes_of
+from torchkeras.layers.recurrence import (
+    Constants,
+    MaskedOutput,
+    Recurrent,
+    States,
+    Stepped,
+    TorchRecurrent,
+    Walk,
+    shapes_of,
+)
 
 
 class RNN(Recurrent, MaskedOutput):
@@ -119,6 +129,9 @@ def _cudnn(layer: Any, *tensors: Tensor) -> list[Tensor]:
     return [own[gate].view(own[gate].shape[::-1]) for own in parts for gate in layer.gate_order]
 
 
+CELLS: dict[str, Any] = {"gru": torch.gru_cell, "lstm": torch.lstm_cell}  # type: ignore[attr-defined]
+
+
 class TorchKernel(TorchRecurrent, abstract=True):
     """What CuDNNGRU and CuDNNLSTM share: torch's module, on any device, with weights as cuDNN has them; no masks."""
 
@@ -133,6 +146,17 @@ class TorchKernel(TorchRecurrent, abstract=True):
     def first_mask(self, mask: Any) -> None:
         if super().first_mask(mask) is not None:
             raise ValueError(f"{type(self).__name__} {self.name!r}: Masking is not supported for CuDNN RNNs.")
+
+    def begin(self, input_shape: Shape, states: States, constants: Constants, training: bool) -> Walk:
+        """One step by torch's cell, for exporters."""
+        compute, module = CELLS[self.submodule], getattr(self, self.submodule)
+        weights = [getattr(module, name) for name in module._flat_weights_names]  # those of the exporter
+
+        def step(inputs: Tensor, states: States) -> Stepped:
+            found = tuple(as_list(compute(inputs, unpacked(list(states)), *weights)))
+            return found[0], found
+
+        return lambda inputs: inputs, step
 
 
 class CuDNNGRU(steps.Initializers, steps.Penalties, TorchKernel):

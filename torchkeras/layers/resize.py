@@ -40,7 +40,7 @@ class Cropping(Spatial, abstract=True):
     cropping: AxisPairs = 1
 
     def _make_modules(self, input_shape: Any) -> None:
-        for axis, pair in zip(self.spatial_axes, self.cropping, strict=True):
+        for axis, pair in zip(self._spatial_axes, self.cropping, strict=True):
             size = input_shape[axis]
             if size is not None and size <= sum(pair):
                 found = f"the input {tuple(input_shape)}: axis {axis} is {size} long"

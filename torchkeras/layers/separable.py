@@ -55,11 +55,11 @@ class DepthwiseConv(Convolving, abstract=True):
         product = "conv"
 
     def _make_modules(self, input_shape: Any) -> None:
-        channels = self._known_size(input_shape, self.channel_axis)
-        self.conv = self.convolution(input_shape, channels * self.depth_multiplier, channels, self.use_bias)
+        channels = self._known_size(input_shape, self._axis_of_channels)
+        self.conv = self._convolution(input_shape, channels * self.depth_multiplier, channels, self.use_bias)
 
     def forward(self, inputs: torch.Tensor) -> torch.Tensor:
-        return self.activated(self.conv(self.padded(inputs)))
+        return self._activated(self.conv(self._padded(inputs)))
 
 
 class DepthwiseConv1D(DepthwiseConv, Dilated, DepthwiseOptions):
@@ -108,13 +108,13 @@ class SeparableConv(Convolving, abstract=True):
         product = "pointwise"
 
     def _make_modules(self, input_shape: Any) -> None:
-        channels = self._known_size(input_shape, self.channel_axis)
+        channels = self._known_size(input_shape, self._axis_of_channels)
         between = channels * self.depth_multiplier
-        self.depthwise = self.convolution(input_shape, between, channels, False)
-        self.pointwise = self.in_memory_order(CONVOLUTIONS[self.rank](between, self.filters, 1, bias=self.use_bias))
+        self.depthwise = self._convolution(input_shape, between, channels, False)
+        self.pointwise = self._in_memory_order(CONVOLUTIONS[self.rank](between, self.filters, 1, bias=self.use_bias))
 
     def forward(self, inputs: torch.Tensor) -> torch.Tensor:
-        return self.activated(self.pointwise(self.depthwise(self.padded(inputs))))
+        return self._activated(self.pointwise(self.depthwise(self._padded(inputs))))
 
 
 class SeparableConv1D(SeparableConv):

@@ -12,6 +12,7 @@ from torchkeras.engine.layer import Layer
 from torchkeras.engine.layout import Layout, convert, to_channels_first, to_keras
 from torchkeras.engine.options import DataFormat, Rule
 from torchkeras.engine.symbol import Shape
+from torchkeras.engine.tracing import exporting
 
 # What each padding puts before and after an axis, by how far the window reaches beyond its first value.
 FIXED_PADDINGS: dict[str, Callable[[int], tuple[int, int]]] = {
@@ -42,19 +43,19 @@ class Spatial(Layer, abstract=True):
             return Layout.CHANNELS_FIRST if self.layer.data_format == "channels_last" else Layout.KERAS
 
     @property
-    def channel_axis(self) -> int:
+    def _axis_of_channels(self) -> int:
         """Where the channels lie in Keras's order: -1 or 1."""
         return -1 if self.data_format == "channels_last" else 1
 
     @property
-    def spatial_axes(self) -> range:
+    def _spatial_axes(self) -> range:
         """Where the spatial axes lie in Keras's order."""
         first = 1 if self.data_format == "channels_last" else 2
         return range(first, first + self.rank)
 
-    def check_window(self, option: str, spans: Iterable[int], input_shape: Shape) -> None:
+    def _check_window(self, option: str, spans: Iterable[int], input_shape: Shape) -> None:
         """Raise ValueError when the input is shorter than a window, whose length along each spatial axis is given."""
-        for axis, span in zip(self.spatial_axes, spans, strict=True):
+        for axis, span in zip(self._spatial_axes, spans, strict=True):
             size = input_shape[axis]
             if size is not None and size < span:
                 raise ValueError(
@@ -62,19 +63,19 @@ class Spatial(Layer, abstract=True):
                     f"axis {axis} is {size} long."
                 )
 
-    def windowed(self, input_shape: Shape, channels: int | None, *windows_of_axes: Sequence[int]) -> Shape:
+    def _windowed(self, input_shape: Shape, channels: int | None, *windows_of_axes: Sequence[int]) -> Shape:
         """The shape of an output with a value for each window: their lengths, strides and dilations along the axes."""
-        each = zip(self.spatial_axes, *windows_of_axes, strict=True)
+        each = zip(self._spatial_axes, *windows_of_axes, strict=True)
         sizes = [windows(input_shape[axis], self.padding, *one) for axis, *one in each]
-        return self.shaped(input_shape, sizes, channels)
+        return self._shaped(input_shape, sizes, channels)
 
-    def shaped(self, input_shape: Shape, sizes: Iterable[int | None], channels: int | None) -> Shape:
+    def _shaped(self, input_shape: Shape, sizes: Iterable[int | None], channels: int | None) -> Shape:
         """The shape of an output with such spatial axes and channels."""
         if self.data_format == "channels_last":
             return (input_shape[0], *sizes, channels)
         return (input_shape[0], channels, *sizes)
 
-    def activated(self, outputs: torch.Tensor) -> torch.Tensor:
+    def _activated(self, outputs: torch.Tensor) -> torch.Tensor:
         """The option `activation` of outputs in the layout of `forward`; it is a function of Keras's order of axes."""
         if self._facts.native_layout is Layout.KERAS or is_pointwise(self.activation):
             return self.activation(outputs)
@@ -87,8 +88,11 @@ def pad(
     """Channels-first inputs with the zeros around them that `padding` means for a window."""
     pairs = fixed_padding(padding, window, strides, dilation)
     if pairs is None:
-        pairs = list(map(same_padding, inputs.shape[2:], window, strides, dilation))
-    amounts = torch_padding(pairs)
+        amounts = torch_padding(map(same_padding, inputs.shape[2:], window, strides, dilation))
+        if exporting():  # a program for inputs of all sizes may not depend on whether there is something to pad
+            return F.pad(inputs, amounts)
+    else:
+        amounts = torch_padding(pairs)
     return F.pad(inputs, amounts) if any(amounts) else inputs  # F.pad copies even for nothing
 
 

@@ -14,9 +14,11 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from torchkeras import activations, initializers
+from torchkeras.engine.direct import renew_weights
 from torchkeras.engine.layer import Layer
 from torchkeras.engine.options import NEWER, Activation, Constraint, Fraction, Initializer, Positive, Regularizer, rule
 from torchkeras.engine.symbol import Shape, unpacked
+from torchkeras.engine.tracing import exporting
 from torchkeras.engine.weight import weight
 from torchkeras.layers.recurrence import Constants, States, StepFunction, Stepped, Walk, shapes_of
 from torchkeras.layers.scan import Mask, gru_scan, gru_scan_reset_after, lstm_scan
@@ -156,6 +158,7 @@ class Step(Drops, abstract=True):
     def begin(self, input_shape: Shape, states: States, constants: Constants, training: bool) -> Walk:
         """The functions of one walk, dropout drawn; `input_shape` is that of one step, (batch, features)."""
         first = states[0]
+        renew_weights(self._tensors)
         project = partial(self.project, drops=self.drops(first, input_shape, self.dropout, training))
         return project, self.step_function(self.drops(first, first.shape, self.recurrent_dropout, training))
 
@@ -258,8 +261,11 @@ class GRUStep(GatedStep, Initializers, Penalties, Drops, Implementation, ResetAf
             # Keras goes on with what was dropped, in the mix of old and new state too.
             whole, drops = drops[0], None
         product = _product(kernel, drops)
-        gates_product = _product(kernel[:, :both], None if drops is None else drops[:2])
-        new_product = _product(kernel[:, both:], None if drops is None else drops[2:])
+        of_gates, of_new = kernel[:, :both], kernel[:, both:]
+        if exporting():  # what a step takes from outside may not be two views of one tensor
+            of_gates, of_new = of_gates.clone(), of_new.clone()
+        gates_product = _product(of_gates, None if drops is None else drops[:2])
+        new_product = _product(of_new, None if drops is None else drops[2:])
 
         def step(projected: Tensor, states: States) -> Stepped:
             h = states[0] if whole is None else states[0] * whole

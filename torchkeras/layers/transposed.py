@@ -70,26 +70,26 @@ class ConvTranspose(Convolving, abstract=True):
         if self.output_padding and any(map(int.__ge__, self.output_padding, self.strides)):
             found = f"strides {self.strides}; found {self.output_padding}"
             raise ValueError(f"{what}: output_padding must be below {found}.")
-        if self.padding == "half" and any(span % 2 == 0 for span in self.spans):
+        if self.padding == "half" and any(span % 2 == 0 for span in self._spans):
             raise ValueError(f"{what}: padding 'half' needs a kernel_size of odd numbers; found {self.kernel_size}.")
         if self.target_shape and self.output_padding:
             raise ValueError(f"{what}: output_padding and target_shape cannot both be given.")
-        if self.target_shape and self.target_shape[self.channel_axis] not in (None, self.filters):
-            found = f"at axis {self.channel_axis}; found {self.target_shape}"
+        if self.target_shape and self.target_shape[self._axis_of_channels] not in (None, self.filters):
+            found = f"at axis {self._axis_of_channels}; found {self.target_shape}"
             raise ValueError(f"{what}: target_shape must have filters {self.filters} {found}.")
 
     def _make_modules(self, input_shape: Any) -> None:
-        channels = self._known_size(input_shape, self.channel_axis)
+        channels = self._known_size(input_shape, self._axis_of_channels)
         self._surplus_of = self._surplus(input_shape)
         options = {"stride": self.strides, "dilation": self.dilation_rate, "bias": self.use_bias}
         module = TRANSPOSED[self.rank](channels, self.filters, self.kernel_size, **options)
-        self.conv = self.in_memory_order(module)
+        self.conv = self._in_memory_order(module)
         self._settle_padding()
 
     def _settle_padding(self) -> None:
         """Let the module leave out and add at the ends what `padding` asks for."""
         surplus, fixed = self._surplus_of, {"half": lambda k: k // 2, "full": lambda k: k - 1}.get(self.padding)
-        pairs = zip(surplus, self.spans, strict=True)
+        pairs = zip(surplus, self._spans, strict=True)
         before = tuple(fixed(k) if fixed else max(-more, 0) // 2 for more, k in pairs)
         after = [more + 2 * cut for more, cut in zip(surplus, before, strict=True)]
         self._cut_after = [max(-more, 0) for more in after]  # torch cuts both ends alike: an odd one is left to cut
@@ -106,7 +106,7 @@ class ConvTranspose(Convolving, abstract=True):
         """By how much each axis of the output is longer than what the kernels reach."""
         if self.target_shape:
             return [self._target_surplus(input_shape, index) for index in range(self.rank)]
-        same, spans = self.padding != "valid", self.spans
+        same, spans = self.padding != "valid", self._spans
         if self.output_padding or self.padding == "full":
             cuts = [k - 1 if self.padding == "full" else same * (k // 2) for k in spans]
             added = self.output_padding or (0,) * self.rank
@@ -114,7 +114,7 @@ class ConvTranspose(Convolving, abstract=True):
         return [s - span if same else max(s - span, 0) for s, span in zip(self.strides, spans, strict=True)]
 
     def _target_surplus(self, input_shape: Shape, index: int) -> int:
-        axis, span, stride = self.spatial_axes[index], self.spans[index], self.strides[index]
+        axis, span, stride = self._spatial_axes[index], self._spans[index], self.strides[index]
         size, target = self._known_size(input_shape, axis), self.target_shape[axis]
         if target is None:
             raise ValueError(f"target_shape must say the spatial sizes; found {self.target_shape}.")
@@ -132,7 +132,7 @@ class ConvTranspose(Convolving, abstract=True):
         for axis, cut in enumerate(self._cut_after, 2):
             if cut:
                 outputs = outputs.narrow(axis, 0, outputs.shape[axis] - cut)
-        return self.activated(outputs)
+        return self._activated(outputs)
 
 
 class Conv1DTranspose(ConvTranspose, Dilated, Activated, Targeted):

@@ -3,12 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from typing import Any, Protocol
 
 import torch
 from torch import Tensor
 
 from torchkeras.parameter_groups import Gradients
+
+
+class Stepping(Protocol):
+    """A train step of a model's own class, which has gradients of its own made."""
+
+    def ready(self) -> None:
+        """Have the optimizer bound to what the model trains, which its first call may have built."""
+        ...
+
+    def update(self, gradients: Gradients) -> None:
+        """Make an update of these gradients."""
+        ...
 
 
 class ByHand:
@@ -20,10 +32,12 @@ class ByHand:
 
     _parameters: list[Tensor]
     update: Callable[..., bool]  # (parameters, gradients, samples), one step
-    in_step: Callable[[Gradients], Any] | None = None  # what the train step that is under way does with gradients
+    stepping: Stepping | None = None  # the train step that is under way
 
     def zero_grad(self, set_to_none: bool = True) -> None:
         """Take the gradients of the parameters away, or set them to zero."""
+        if self.stepping is not None:
+            self.stepping.ready()
         for parameter in self._parameters:
             if set_to_none:
                 parameter.grad = None
@@ -75,12 +89,14 @@ class ByHand:
         self.apply([gradient for gradient, _ in pairs], [variable for _, variable in pairs])
 
     def _take(self, gradients: list[Tensor | None]) -> None:
-        if self.in_step is not None:
-            self.in_step(gradients)
+        if self.stepping is not None:
+            self.stepping.update(gradients)
         else:
             self.update(self._parameters, gradients)
 
     def _bound_parameters(self, method: str) -> list[Tensor]:
+        if self.stepping is not None:
+            self.stepping.ready()
         if not self._parameters:
             raise ValueError(
                 f"{type(self).__name__}.{method}: it has no parameters yet: compile a model with it first."

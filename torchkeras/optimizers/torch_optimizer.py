@@ -147,8 +147,6 @@ class TorchOptimizer(ByHand):
         if not same:
             self._accumulated = Accumulator()
         self._accumulated.follow(self._parameters)
-        if self.optimizer is not None:
-            self.optimizer.zero_grad(set_to_none=True)
 
     def _fused(self) -> dict[str, bool]:
         assert self._make is not None

@@ -19,7 +19,7 @@ from torchkeras.engine.graph import Graph
 from torchkeras.engine.layer import Layer
 from torchkeras.engine.network import Network
 from torchkeras.engine.operation import Operation
-from torchkeras.engine.structure import POSITIONAL, Slot, bound, decoded, encoded, leaves, taken_apart
+from torchkeras.engine.structure import POSITIONAL, Slot, bound, decoded, encoded, leaves, put_together, taken_apart
 from torchkeras.engine.symbol import KerasTensor, Node, as_list, node_of, unpacked
 from torchkeras.layers.torch_module import TorchModule
 from torchkeras.saving.errors import ArchitectureError
@@ -36,8 +36,11 @@ def layer_config(layer: Layer) -> dict[str, Any]:
     return {"class_name": layer._class_name, "config": layer.get_config()}
 
 
-def graph_config(name: str, graph: Graph) -> dict[str, Any]:
-    """The config of a functional model. Raises ValueError for a parameter that a function has from elsewhere."""
+def graph_config(name: str, graph: Graph, forms: tuple[Any, Any] = (None, None)) -> dict[str, Any]:
+    """The config of a functional model; `forms`: of inputs and outputs that are no tensor and no plain list.
+
+    Raises ValueError for a parameter that a function has from elsewhere.
+    """
     _check_parameters(graph)
     places = {
         node: (layer.name, index + isinstance(layer, Network))
@@ -64,7 +67,23 @@ def graph_config(name: str, graph: Graph) -> dict[str, Any]:
         "layers": layers,
         "input_layers": [place(tensor) for tensor in graph.inputs],
         "output_layers": [place(tensor) for tensor in graph.outputs],
+        **({} if forms == (None, None) else {"structure": [None if f is None else encoded(f) for f in forms]}),
     }
+
+
+def in_structure(config: Mapping[str, Any], inputs: list[KerasTensor], outputs: list[KerasTensor]) -> tuple[Any, Any]:
+    """The inputs and outputs of a config in the form that it says. ArchitectureError where it does not fit."""
+    forms = config.get("structure") or (None, None)
+    if not isinstance(forms, (list, tuple)) or len(forms) != 2:
+        raise ArchitectureError(f"A model's 'structure' is two forms, of inputs and outputs; found {short(forms)}.")
+    result = []
+    for form, tensors in zip(forms, (inputs, outputs), strict=True):
+        found = None if form is None else decoded(form)
+        slots = [] if found is None else taken_apart(found, Slot)[1]
+        if found is not None and sorted(str(slot.index) for slot in slots) != sorted(map(str, range(len(tensors)))):
+            raise ArchitectureError(f"A 'structure' names each of the {len(tensors)} tensors; found {short(form)}.")
+        result.append(tensors if found is None else put_together(found, tensors))
+    return result[0], result[1]
 
 
 def _check_parameters(graph: Graph) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 import torch
 
 from torchkeras import activations, layers
+from torchkeras.engine.call_arguments import has_size
 from torchkeras.export.errors import EjectError
 from torchkeras.export.network import Call, mask_rule, rule
 from torchkeras.export.rules.core import CALLED, activated
@@ -29,6 +30,8 @@ PASSED = ("identity", "without_mask")
 @rule(layers.Operation)
 def operation(layer: Any, call: Call) -> Any:
     name, arguments = layer.function, list(layer.arguments)
+    if not isinstance(name, str) or name.startswith("torch.") or layer._count or layer.keywords or has_size(arguments):
+        return _of_torch(layer, call)
     _check_plain(layer, arguments)
     if name in PASSED:
         return call.line("{0}", call.x)
@@ -53,6 +56,18 @@ def operation(layer: Any, call: Call) -> Any:
         return call.line(found, *call.inputs)
     made = tuple(call.new() for _ in call.outputs)
     call.assign(made, found, *call.inputs)
+    return made
+
+
+def _of_torch(layer: Any, call: Call) -> Any:
+    """A function of torch's own, as it is."""
+    if not isinstance(layer.function, str):
+        raise EjectError(f"{layer.name!r}: eject knows no plain PyTorch for the function {layer.function!r}.")
+    text = layer._line(lambda name: call.held((layer, name), f"{layer.name}_{name}", getattr(layer, name)))
+    if len(call.outputs) == 1:
+        return call.line(text, *call.inputs)
+    made = tuple(call.new() for _ in call.outputs)
+    call.assign(made, text, *call.inputs)
     return made
 
 

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import count
 from typing import Any, NamedTuple
 
-from torchkeras.engine.structure import POSITIONAL, Slot, encoded
+from torchkeras.engine.structure import POSITIONAL, TENSOR, Slot, encoded
 from torchkeras.saving.dialects.translation import Config, is_object, plain
 from torchkeras.saving.errors import ArchitectureError
 
@@ -124,6 +125,23 @@ def read_places(value: Any) -> list[Place]:
     if isinstance(value, (list, tuple)):
         return [place for item in value for place in read_places(item)]
     raise ArchitectureError(f"Inputs and outputs of a model are lists of [layer, call, output]; found {value!r}.")
+
+
+def read_form(value: Any) -> Any:
+    """The form of `input_layers` or `output_layers` as plain data; None for one place, or a plain list of them."""
+    numbers = count()
+
+    def form(item: Any) -> Any:
+        if isinstance(item, Mapping):
+            made = {key: form(item[key]) for key in sorted(item)}
+            return {key: made[key] for key in item}
+        if item and isinstance(item[0], str):
+            return encoded(Slot(next(numbers)))
+        return [form(inner) for inner in item]
+
+    found = form(value)
+    flat = isinstance(found, list) and all(isinstance(item, dict) and TENSOR in item for item in found)
+    return None if flat or TENSOR in found else found
 
 
 # --- writing ---------------------------------------------------------------------------------------------------------

@@ -127,7 +127,7 @@ def _check_backend(config: Config, custom: Mapping[str, Any]) -> None:
     """Raise ArchitectureError for a pooling layer that Theano computed otherwise: nothing tells where it ran."""
     model = _built(config, custom)
     for layer in model.modules() if isinstance(model, Layer) else ():
-        if isinstance(layer, Pooling) and layer.differs_on_theano:
+        if isinstance(layer, Pooling) and layer._differs_on_theano:
             raise ArchitectureError(
                 f"{type(layer).__name__} {layer.name!r}: its 'same' padding lay elsewhere on Theano than on "
                 "TensorFlow, and a file of Keras 1 without weights does not tell which it was. Give "

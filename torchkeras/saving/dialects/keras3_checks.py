@@ -1,4 +1,4 @@
-"""What Keras 3.15 computes otherwise though it has the layers: masks that meet, and outputs of a model called twice."""
+"""What Keras 3.15 computes otherwise though it has the layers: masks that meet, models called twice, modes of calls."""
 
 from __future__ import annotations
 
@@ -26,6 +26,17 @@ def check_outputs(graph: Graph) -> None:
             raise ValueError(
                 f"{type(layer).__name__} {layer.name!r} is called {calls} times and gives an output of the model, "
                 "which has no form in Keras 3. Put a layer behind it, such as Activation('linear')."
+            )
+
+
+def check_modes(graph: Graph) -> None:
+    """Refuse a call that says by itself whether it is in training: in a run, Keras 3 tells it the mode of the run."""
+    for node in graph.nodes:
+        training = node.arguments.get("training")
+        if training is not None:
+            raise ValueError(
+                f"{type(node.layer).__name__} {node.layer.name!r} is called with training={training}, which has no "
+                "form in Keras 3: there fit and predict say otherwise. Save as .h5, which keeps it."
             )
 
 

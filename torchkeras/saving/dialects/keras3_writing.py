@@ -15,13 +15,13 @@ from torchkeras.engine.graph import Graph
 from torchkeras.engine.layer import Layer
 from torchkeras.engine.network import Network
 from torchkeras.engine.operation import Operation
-from torchkeras.engine.structure import POSITIONAL, bound
+from torchkeras.engine.structure import POSITIONAL, bound, put_together
 from torchkeras.engine.symbol import KerasTensor, Node, dtype_name, node_of
 from torchkeras.layers.attention import MASKS, Attending, Attention
 from torchkeras.layers.bidirectional import Bidirectional
 from torchkeras.layers.core import Lambda
 from torchkeras.layers.recurrence import Recurrent
-from torchkeras.saving.dialects.keras3_checks import check_masks, check_outputs
+from torchkeras.saving.dialects.keras3_checks import check_masks, check_modes, check_outputs
 from torchkeras.saving.dialects.keras3_training import compile_config, function_entry
 
 KERAS3_VERSION = "3.15.0"  # whose form we write
@@ -227,9 +227,15 @@ class _Writing:
 
         check_outputs(graph)
         check_masks(graph)
+        check_modes(graph)
         layers = [self.called(layer, graph, place) for layer in graph.layers]
         inputs, outputs = [place(t) for t in graph.inputs], [place(t) for t in graph.outputs]
-        config |= {"layers": layers, "input_layers": _lone(inputs), "output_layers": _lone(outputs)}
+        config |= {"layers": layers}
+        for key, form, found in (
+            ("input_layers", model._input_form, inputs),
+            ("output_layers", model._output_form, outputs),
+        ):
+            config[key] = _lone(found) if form is None else put_together(form, found)
         if own_class:
             return _entry(None, model._class_name, config)
         return {**_entry("keras.src.models.functional", "Functional", config), "registered_name": "Functional"}

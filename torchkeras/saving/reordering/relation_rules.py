@@ -155,7 +155,7 @@ def _reorder_places(call: Call, layer: LocallyConnected2D, becomes: str) -> None
     def view(channels: int, sizes: Any) -> tuple[int, ...]:
         return (channels, *sizes) if to_last else (*sizes, channels)
 
-    window = view(call.shapes[0][layer.channel_axis] or 0, layer.kernel_size)
+    window = view(call.shapes[0][layer._axis_of_channels] or 0, layer.kernel_size)
     ids = np.arange(np.prod(window)).reshape(window).transpose(order)
     call.reorder("kernel", Take(1, tuple(ids.ravel().tolist())))
     call.reorder("bias", Turn(view(layer.filters, layer._lengths), order, (*layer._lengths, layer.filters)))

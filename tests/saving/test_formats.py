@@ -1,0 +1,221 @@
+"""What is saved under a name is what the name says: one table for all that write files by name."""
+
+import json
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+import safetensors
+import safetensors.torch
+import torch
+from safetensors import safe_open
+
+from torchkeras.callbacks import ModelCheckpoint
+from torchkeras.layers import LSTM, BatchNormalization, Dense, Input
+from torchkeras.models import Model, Sequential, load_model, save_model
+from torchkeras.saving.errors import UnknownFormatError, UnreadableFileError, WeightMismatchError
+from torchkeras.saving.formats import OTHERS, WEIGHTS, WHOLE
+
+X = np.random.default_rng(0).normal(size=(6, 4)).astype("float32")
+TENSORS = ["m.pt", "m.pth", "m.safetensors", "m.PT"]
+
+
+@pytest.fixture(autouse=True)
+def _folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+def small() -> Model:
+    inputs = Input((4,), name="x")
+    return Model(inputs, Dense(2, activation="softmax", name="y")(BatchNormalization(name="norm")(inputs)))
+
+
+def trained() -> Model:
+    model = small()
+    model.compile("adam", "categorical_crossentropy", metrics=["accuracy"])
+    model.fit(X, np.eye(2, dtype="float32")[[0, 1] * 3], verbose=0)
+    return model
+
+
+def format_of(path: str) -> str:
+    first = Path(path).read_bytes()[:9]
+    if first.startswith(b"PK"):
+        names = zipfile.ZipFile(path).namelist()
+        marks = {"metadata.json": "keras", "/data.pkl": "state", "/models/model.json": "program"}
+        return next(kind for mark, kind in marks.items() if any(name.endswith(mark) for name in names))
+    return "HDF5" if first.startswith(b"\x89HDF") else "safetensors" if first[8:] == b"{" else "unknown"
+
+
+FORMATS = {
+    **dict.fromkeys(["m.h5", "m.hdf5", "m.hdf", "m.H5", "m", "m.v2", "model.weights", "w.01-0.25"], "HDF5"),
+    "m.keras": "keras",
+    "m.pt": "state",
+    "m.pth": "state",
+    "m.safetensors": "safetensors",
+    "m.pt2": "program",
+}
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_a_model_is_saved_as_its_name_says(name: str):
+    save_model(small(), name)
+    assert format_of(name) == FORMATS[name]
+
+
+def test_weights_are_saved_as_their_name_says():
+    for name in ("w.h5", "w.weights.h5", "w", "w.pt", "w.PTH", "w.safetensors"):
+        small().save_weights(name)
+        suffix = Path(name).suffix.lower()
+        assert format_of(name) == {".pt": "state", ".pth": "state", ".safetensors": "safetensors"}.get(suffix, "HDF5")
+
+
+@pytest.mark.parametrize("suffix", OTHERS)
+def test_names_of_other_formats_are_refused(suffix: str):
+    model = small()
+    for write in (model.save, model.save_weights):
+        with pytest.raises(ValueError, match=f"writes no {suffix} file"):
+            write(f"m{suffix}")
+    assert list(Path().iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("method", "name", "instead"),
+    [
+        ("save", "m.npz", ""),
+        ("save", "m.json", "; `to_json` gives the architecture"),
+        ("save", "m.png", "; `plot_model` draws the model"),
+        ("save_weights", "m.keras", "; `save` writes the whole model"),
+    ],
+)
+def test_texts_of_refusals(method: str, name: str, instead: str):
+    formats = ", ".join(WHOLE if method == "save" else WEIGHTS)
+    with pytest.raises(ValueError, match="writes no") as caught:
+        getattr(small(), method)(name)
+    assert str(caught.value) == (
+        f"{name}: {method} writes no {Path(name).suffix} file. By the suffix it writes {formats}; HDF5 where a name "
+        f"says no format{instead}."
+    )
+
+
+@pytest.mark.parametrize(("weights_only", "name"), [(False, "m.{epoch}.npz"), (True, "m.onnx"), (True, "m.keras")])
+def test_a_checkpoint_of_another_format_is_refused_before_training(weights_only: bool, name: str):
+    with pytest.raises(ValueError, match="ModelCheckpoint writes no"):
+        ModelCheckpoint(name, save_weights_only=weights_only)
+
+
+# --- whole models as tensors and a text ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", TENSORS)
+def test_a_file_of_tensors_gives_the_whole_model_back(name: str):
+    model = trained()
+    text = (
+        f"{name}: the optimizer's options are in the file, but not its state: to go on training from where it is, save "
+        "as .h5 or .keras."
+    )
+    with pytest.warns(UserWarning, match="options are in the file") as told:
+        model.save(name)
+    assert [str(each.message) for each in told] == [text]
+    again = load_model(name)
+    np.testing.assert_array_equal(again.predict(X), model.predict(X))
+    assert (again.loss, again.metrics, again.optimizer.iterations) == (model.loss, model.metrics, 0)
+    assert again.optimizer.get_config() == model.optimizer.get_config()
+    assert not again.training
+    assert load_model(name, compile=False).optimizer is None
+
+
+@pytest.mark.parametrize("name", TENSORS)
+def test_a_model_that_has_not_trained_loses_nothing(name: str):
+    model = Sequential([LSTM(3, input_shape=(5, 4), stateful=False), Dense(1)])
+    model.compile("sgd", "mse")
+    model.save(name)
+    assert load_model(name).loss == "mse"
+    model.save(name, include_optimizer=False)
+    again, report = load_model(name, report=True)
+    assert again.optimizer is None
+    assert len(report.rows) == len(model.weights)
+    with pytest.raises(FileExistsError):
+        model.save(name, overwrite=False)
+
+
+def test_torch_reads_a_file_of_pt():
+    model = small()
+    model.save("m.pt")
+    found = torch.load("m.pt", weights_only=True)
+    assert list(found) == list(model.state_dict())
+    assert str(small().load_state_dict(found)) == "<All keys matched successfully>"
+
+
+def test_others_read_a_file_of_safetensors():
+    model = small()
+    model.save("m.safetensors")
+    found = safetensors.torch.load_file("m.safetensors")
+    assert found.keys() == model.state_dict().keys()
+    with safe_open("m.safetensors", framework="pt") as file:
+        assert json.loads(file.metadata()["torchkeras"])["model_config"]["class_name"] == "Model"
+
+
+@pytest.mark.parametrize("name", TENSORS)
+def test_weights_of_a_whole_model_are_loaded_into_another(name: str):
+    model, other = small(), small()
+    model.save(name)
+    other.load_weights(name)
+    np.testing.assert_array_equal(other.predict(X), model.predict(X))
+
+
+@pytest.mark.parametrize("name", TENSORS)
+def test_a_file_of_weights_alone_is_no_model(name: str):
+    small().save_weights(name)
+    text = (
+        f"{name}: it holds weights alone, and no architecture. Build the model as it was, and take them by "
+        "`model.load_weights`."
+    )
+    with pytest.raises(UnknownFormatError) as caught:
+        load_model(name)
+    assert str(caught.value) == text
+
+
+def test_an_exported_program_is_no_model():
+    small().save("m.pt2")
+    text = "m.pt2: a program of torch.export, of which no layers can be made; `torch.export.load` reads it."
+    with pytest.raises(UnknownFormatError) as caught:
+        load_model("m.pt2")
+    assert str(caught.value) == text
+
+
+def test_a_format_is_told_by_the_first_bytes():
+    model = small()
+    for name in ("m.h5", "m.pt", "m.safetensors"):
+        model.save(name)
+        Path(name).rename("m.other")
+        np.testing.assert_array_equal(load_model("m.other").predict(X), model.predict(X))
+        other = small()
+        other.load_weights("m.other")
+        np.testing.assert_array_equal(other.predict(X), model.predict(X))
+
+
+def test_isolated_means_nothing_for_files_of_tensors():
+    small().save("m.pt")
+    with pytest.raises(ValueError, match=r"^load_model: isolated means nothing for a file of \.pt, which is read in"):
+        load_model("m.pt", isolated=True)
+
+
+def of_text(text: str) -> None:
+    tensors = small().state_dict()
+    tensors._metadata = {"": {"torchkeras": text}}  # type: ignore[attr-defined]
+    torch.save(tensors, "m.pt")
+
+
+@pytest.mark.parametrize("text", ["{", "[]", "{}", '{"model_config": 3}'])
+def test_a_text_of_another_form_is_refused(text: str):
+    of_text(text)
+    with pytest.raises(UnreadableFileError, match=r"^m\.pt: its architecture"):
+        load_model("m.pt")
+
+
+def test_tensors_that_are_not_those_of_the_text_are_refused():
+    config = {"keras_version": "2.2.4", "model_config": json.loads(Sequential([Dense(3, input_shape=(4,))]).to_json())}
+    of_text(json.dumps(config))
+    with pytest.raises(WeightMismatchError, match=r"^m\.pt: the tensors must be those of the model's state_dict"):
+        load_model("m.pt")

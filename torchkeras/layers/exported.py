@@ -1,0 +1,57 @@
+"""The walk along time as one operation, `torch.scan`, for programs that are exported: of any length, and short."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch._higher_order_ops.scan import scan
+
+States = tuple[Tensor, ...]
+# What stands for the output at a masked step: (output, states before, output before) -> output
+Held = Callable[[Tensor, States, Tensor], Tensor]
+
+
+def where(valid: Tensor, new: Tensor, old: Tensor) -> Tensor:
+    """`new` for the samples that are valid, `old` for the others; `valid` is (batch,)."""
+    return torch.where(valid.reshape(-1, *[1] * (new.dim() - 1)), new, old)
+
+
+def _own(tensor: Tensor) -> Tensor:
+    """A copy: no two tensors that a scan carries may share memory, and none may change its strides."""
+    return tensor.clone(memory_format=torch.contiguous_format)
+
+
+def scanned(
+    step: Callable[[Any, States], tuple[Tensor, States]],
+    inputs: Tensor,
+    mask: Tensor | None,
+    states: States,
+    first: Tensor,
+    held: Held,
+) -> tuple[Tensor, States]:
+    """The outputs of all steps, time first, and the final states, of `step` over `inputs`, (time, batch, ...).
+
+    `mask`: (batch, time). `first`: what stands for the output before the first step.
+    """
+
+    def plain(carried: Any, given: Any) -> Any:
+        output, found = step(given, carried)
+        return tuple(map(_own, found)), _own(output)
+
+    def masked(carried: Any, given: Any) -> Any:
+        (before, *old), (each, valid) = carried, given
+        output, found = step(each, tuple(old))
+        output = where(valid, output, held(output, tuple(old), before))
+        found = map(partial(where, valid), found, old)
+        return tuple(map(_own, (output, *found))), _own(output)
+
+    begin = tuple(map(_own, states))
+    if mask is None:
+        final, outputs = scan(plain, begin, inputs, dim=0)
+        return outputs, tuple(final)
+    final, outputs = scan(masked, (first, *begin), (inputs, mask.t()), dim=0)
+    return outputs, tuple(final[1:])
