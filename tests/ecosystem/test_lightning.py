@@ -39,7 +39,12 @@ def loader(x: np.ndarray) -> DataLoader:
 
 
 def trainer(folder, **options) -> lightning.Trainer:
-    quiet = {"logger": False, "enable_progress_bar": False, "enable_model_summary": False}
+    quiet = {
+        "logger": False,
+        "enable_progress_bar": False,
+        "enable_model_summary": False,
+        "enable_checkpointing": False,
+    }
     return lightning.Trainer(max_epochs=1, accelerator="cpu", default_root_dir=folder, **quiet, **options)
 
 
@@ -104,6 +109,7 @@ def test_training_goes_on_from_a_checkpoint_as_without_a_break(tmp_path):
     assert_equal_states(later.model, whole.model, atol=0)
 
 
+@pytest.mark.filterwarnings("ignore:Found 1 module.s. in eval mode")  # the frozen statistics
 def test_a_frozen_layer_stays_in_evaluation_and_does_not_train(tmp_path):
     model = image_model()
     for layer in model.layers[:3]:
