@@ -128,7 +128,7 @@ def run_in_a_fresh_process(code: str, *arguments: str) -> str:
     """What a script prints in a process of its own that finds this folder's modules."""
     path = os.pathsep.join([str(ROOT), str(Path(__file__).parent), os.environ.get("PYTHONPATH", "")])
     run = subprocess.run(
-        [sys.executable, "-c", code, *arguments],
+        [sys.executable, "-c", f"import missing_operators\n{code}", *arguments],
         env={**os.environ, "PYTHONPATH": path},
         capture_output=True,
         text=True,

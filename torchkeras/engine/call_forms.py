@@ -68,7 +68,7 @@ def inputs_of_call(
     """The arguments of a call with its inputs as a model's generated code takes them: one, or a list of them.
 
     `names`: of the inputs. Inputs may come by name, as arguments or in a dict, or in the form that the model was made
-    with. Raises ValueError for inputs that are missing, doubled or unknown.
+    with. Raises ValueError for inputs that are missing, doubled, too many or unknown.
     """
     given = {name: kwargs.pop(name) for name in list(kwargs) if name not in OPTIONS}
     if given and args:
@@ -77,6 +77,8 @@ def inputs_of_call(
         args = (given,)
     if len(args) > 1:
         args = (list(args),)
+    if len(args) > 1:
+        raise ValueError(f"{what} has {len(names)} inputs ({', '.join(names)}); it was called with {len(args)}.")
     if len(args) != 1 or is_flat(args[0]) or isinstance(args[0], np.ndarray):
         return args, kwargs
     (value,) = args

@@ -117,7 +117,8 @@ class Layer(Calls, Adding, WeightOwner):
             registry.layers.register(cls.__name__, cls)
 
     def __new__(cls, *args: Any, **kwargs: Any):  # the type of `cls`, which only Python 3.11's Self could name
-        self = super().__new__(cls)
+        make = super().__new__  # a mixin's, such as that of huggingface_hub, which keeps the arguments
+        self = make(cls) if make is object.__new__ else make(cls, *args, **kwargs)
         nn.Module.__init__(self)  # here, so that a layer may set attributes before it calls super().__init__()
         self.built = False
         self._policy = config.dtype_policy()

@@ -194,6 +194,8 @@ class Network(Layer, abstract=True):
         Inputs: tensors or arrays, one, several, in a list, in a dict by name, or as arguments by name.
         """
         if self._graph is not None and not (len(args) == 1 and not kwargs and isinstance(args[0], torch.Tensor)):
+            if len(args) > 1 and len(args) != len(self.inputs) and self._forward_pre_hooks:
+                return in_form(self._output_form, self._call_module(*args, **kwargs))  # a hook makes inputs of these
             what = f"{type(self).__name__} {self.name!r}"
             args, kwargs = inputs_of_call(what, self.input_names, self._input_form, args, kwargs)
             args = as_tensors(args, [type_of(self, tensor) for tensor in self.inputs], self._device)

@@ -251,7 +251,9 @@ class Variable:
     @property
     def shape(self) -> tuple[int, ...]:
         """The shape in Keras's layout."""
-        return self.arrangement.shape(self.tensors)
+        return self.arrangement.shape(
+            [torch.empty(tensor.shape, device="meta") if is_wrapper(tensor) else tensor for tensor in self.tensors]
+        )
 
     @property
     def dtype(self) -> torch.dtype:
@@ -264,7 +266,12 @@ class Variable:
         return f"{self.layer.name}/{self.name}:0"
 
     def numpy(self) -> np.ndarray:
-        """A copy of the values, in Keras's layout."""
+        """A copy of the values, in Keras's layout. Raises TypeError for a quantized weight."""
+        for tensor in filter(is_wrapper, self.tensors):
+            raise TypeError(
+                f"{self.full_name} is of the type {type(tensor).__name__}, which has no form in Keras: take it from "
+                "the model's state_dict(), or read the weights before they are quantized."
+            )
         return to_numpy(self.value).copy()
 
     def assign(self, value: Any) -> None:
@@ -362,6 +369,11 @@ def become(tensor: Tensor, other: Tensor) -> None:
 def is_lazy(tensor: Tensor) -> bool:
     """Whether a parameter or buffer has no shape yet, as those of `nn.LazyLinear` before it is called."""
     return isinstance(tensor, (UninitializedParameter, UninitializedBuffer))
+
+
+def is_wrapper(tensor: Tensor) -> bool:
+    """Whether a tensor is made of others and has no memory of its own, as the quantized ones of torchao."""
+    return hasattr(type(tensor), "__tensor_flatten__")
 
 
 def owned(module: nn.Module, path: str) -> Tensor | None:

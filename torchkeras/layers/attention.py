@@ -19,7 +19,7 @@ from torchkeras.engine.facts import Facts
 from torchkeras.engine.options import Called, Fraction, OptionalPositive, Positive, integers, one_of, optional, rule
 from torchkeras.engine.spec import InputSpec
 from torchkeras.engine.symbol import Shape, as_list
-from torchkeras.engine.weight import weight
+from torchkeras.engine.weight import is_wrapper, weight
 from torchkeras.layers.core import KernelLayer
 from torchkeras.layers.einsum import EinsumDense
 from torchkeras.layers.noise import Dropout
@@ -311,7 +311,8 @@ class Heads(Attending, KernelLayer, abstract=True):
         """By one product for query, key and value where these are the same, and their kernels small to be joined."""
         inside = [dense._modules for dense in (self.query, self.key, self.value)]
         products: Any = [modules["product"] for modules in inside]
-        sizes = [product.out_features for product in products if type(product) is nn.Linear]
+        plain = [product for product in products if type(product) is nn.Linear and not is_wrapper(product.weight)]
+        sizes = [product.out_features for product in plain]
         if len(sizes) < 3 or self._groups > 1 or sum(p.weight.numel() for p in products) > MOST_JOINED:
             return None
         heads = self._sizes()[0]

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from torchkeras.engine.compiled import own_training_config, training_config
+from torchkeras.engine.weight import is_wrapper
 from torchkeras.export import exporting
 from torchkeras.saving import formats, keras2
 from torchkeras.saving.architecture import KERAS_VERSION, layer_config
@@ -31,6 +32,7 @@ def write_weights(model: Any, path: PathLike, overwrite: bool) -> None:
     """Write a model's weights. Raises FileExistsError, unless told to `overwrite`, for a file that is there."""
     suffix = formats.suffix_of(path, formats.WEIGHTS, "save_weights")
     _may_write(path, overwrite)
+    _has_a_form(model, path)
     WEIGHTS.get(suffix, _groups)(model, path)
 
 
@@ -60,6 +62,7 @@ def write_model(model: Any, path: PathLike, overwrite: bool, include_optimizer: 
     if suffix in exporting.SUFFIXES:
         exporting.export(model, path)
         return
+    _has_a_form(model, path)
     include_optimizer = include_optimizer and model.optimizer is not None and _told(model, path)
     MODELS.get(suffix, _write_hdf5)(model, path, include_optimizer)
 
@@ -134,3 +137,13 @@ MODELS: Mapping[str, Callable[[Any, PathLike, bool], None]] = {
 def _may_write(path: PathLike, overwrite: bool) -> None:
     if not overwrite and Path(path).exists():
         raise FileExistsError(f"{path}: the file is there already, and overwrite is False.")
+
+
+def _has_a_form(model: Any, path: PathLike) -> None:
+    """Raise TypeError for a weight that is no plain tensor, such as a quantized one."""
+    for name, tensor in model.state_dict().items():
+        if is_wrapper(tensor):
+            raise TypeError(
+                f"{path}: {name!r} is of the type {type(tensor).__name__}, which no such file has a form for: write it "
+                "by torch.save(model.state_dict(), path), or save the model before it is quantized."
+            )

@@ -1,0 +1,99 @@
+"""accelerate: the loop of its documentation around a model, and its checkpoints."""
+
+import copy
+
+import numpy as np
+import pytest
+import torch
+from accelerate import Accelerator
+from accelerate.state import AcceleratorState, GradientState
+from shared import BATCH, IMAGES, ROWS, TARGETS, assert_equal_states, dense_model, fit, image_model, train_by_hand
+from torch.nn import functional as F
+from torch.utils.data import DataLoader, TensorDataset
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(autouse=True)
+def _one_state_for_each_test():
+    """Accelerators of one process share their state."""
+    yield
+    AcceleratorState._reset_state(reset_partial_state=True)
+    GradientState._reset_state()
+
+
+def prepared(model, x, **options):
+    accelerator = Accelerator(cpu=True, **options)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9)
+    data = DataLoader(TensorDataset(torch.from_numpy(x), torch.from_numpy(TARGETS)), BATCH)
+    return accelerator, *accelerator.prepare(model, optimizer, data)
+
+
+def train(accelerator, model, optimizer, data):
+    model.train()
+    for x, y in data:
+        with accelerator.accumulate(model):
+            accelerator.backward(F.mse_loss(model(x), y))
+            optimizer.step()
+            optimizer.zero_grad()  # after the step: while gradients are accumulated this does nothing
+
+
+@pytest.mark.parametrize(("make", "x"), [(dense_model, ROWS), (image_model, IMAGES)])
+def test_it_trains_as_a_loop_by_hand(make, x):
+    model = make()
+    twin = copy.deepcopy(model).train()
+    train(*prepared(model, x))
+    train_by_hand(twin, twin.parameters(), x, TARGETS)
+    assert_equal_states(model, twin, atol=0)
+
+
+def test_accumulated_gradients_are_those_of_one_large_batch():
+    model = dense_model()
+    twin = copy.deepcopy(model)
+    train(*prepared(model, ROWS, gradient_accumulation_steps=3))
+    optimizer = torch.optim.SGD(twin.parameters(), lr=0.1, momentum=0.9)
+    F.mse_loss(twin(torch.from_numpy(ROWS)), torch.from_numpy(TARGETS)).backward()
+    optimizer.step()
+    assert_equal_states(model, twin)
+
+
+def test_bfloat16():
+    model = dense_model()
+    twin = copy.deepcopy(model)
+    accelerator, wrapped, optimizer, data = prepared(model, ROWS, mixed_precision="bf16")
+    train(accelerator, wrapped, optimizer, data)
+
+    def forward(x):
+        with torch.autocast("cpu", torch.bfloat16):
+            return twin(x).float()
+
+    train_by_hand(forward, twin.parameters(), ROWS, TARGETS)
+    assert_equal_states(accelerator.unwrap_model(wrapped), twin)
+
+
+def test_states_and_models_saved_by_accelerate(tmp_path):
+    model = image_model()
+    accelerator, wrapped, optimizer, data = prepared(model, IMAGES)
+    train(accelerator, wrapped, optimizer, data)
+    accelerator.save_state(str(tmp_path / "state"))
+    expected = model.predict(IMAGES)
+    train(accelerator, wrapped, optimizer, data)
+    assert not np.array_equal(model.predict(IMAGES), expected)
+    accelerator.load_state(str(tmp_path / "state"))
+    np.testing.assert_array_equal(model.predict(IMAGES), expected)
+
+    accelerator.save_model(wrapped, str(tmp_path / "model"))
+    other = image_model()
+    other.load_weights(tmp_path / "model" / "model.safetensors")
+    np.testing.assert_array_equal(other.predict(IMAGES), expected)
+
+
+def test_the_unwrapped_model_is_the_model_and_trains_by_fit():
+    model = dense_model()
+    accelerator, wrapped, optimizer, data = prepared(model, ROWS)
+    train(accelerator, wrapped, optimizer, data)
+    assert accelerator.unwrap_model(wrapped) is model
+    twin = copy.deepcopy(model)
+    fit(model, ROWS, TARGETS)
+    train_by_hand(twin, twin.parameters(), ROWS, TARGETS)
+    assert_equal_states(model, twin)
