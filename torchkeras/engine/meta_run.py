@@ -30,10 +30,9 @@ class OnMeta(TorchDispatchMode):
             kwargs["device"] = META
         found = func(*tree_map_only(Tensor, self._on_meta, args), **tree_map_only(Tensor, self._on_meta, kwargs))
         first = args[0] if args and isinstance(args[0], Tensor) else None
-        if first is None or not isinstance(found, Tensor) or found.shape != first.shape:
+        if first is None or not (func._schema.is_mutable and func._schema.arguments[0].alias_info is not None):
             return found
-        in_place = func._schema.is_mutable and func._schema.arguments[0].alias_info is not None
-        return first if in_place else found
+        return first if isinstance(found, Tensor) and found.shape == first.shape else found
 
     def _on_meta(self, tensor: Tensor) -> Tensor:
         if tensor.device == META:

@@ -151,12 +151,14 @@ class Network(Layer, abstract=True):
 
     @property
     def _graphed(self) -> Graph:
-        if self._graph is None:
-            raise NotBuiltError(
-                f"{type(self).__name__} {self.name!r} has no graph yet: its first layer needs an input_shape, or call "
-                "the model on data, or call build(input_shape)."
-            )
-        return self._graph
+        return self._graph_instead() if self._graph is None else self._graph
+
+    def _graph_instead(self) -> Graph:
+        """What stands for the graph where there is none. Raises NotBuiltError."""
+        raise NotBuiltError(
+            f"{type(self).__name__} {self.name!r} has no graph yet: its first layer needs an input_shape, or call the "
+            "model on data, or call build(input_shape)."
+        )
 
     @property
     def code(self) -> str:

@@ -79,16 +79,15 @@ class Subclassed(Network, abstract=True):
         assert self._whole is not None
         return self._whole
 
-    @property
-    def _graphed(self) -> Graph:
-        if self._graph is None and self._has_own_code and self._is_connected:
+    def _graph_instead(self) -> Graph:
+        if self._has_own_code and self._is_connected:
             return self._computing._graphed
-        return super()._graphed
+        return super()._graph_instead()
 
     def _connect_code(self) -> None:
         """Make the graph around the model's own code, which builds what that calls. RuntimeError before any data."""
         if self._specs is None:
-            inputs = super()._graphed.inputs
+            inputs = self._graph.inputs if self._graph is not None else super()._graph_instead().inputs
             self.__dict__["_specs"] = (
                 (Slot(0) if len(inputs) == 1 else [Slot(k) for k in range(len(inputs))]),
                 [(tensor.shape, tensor.dtype) for tensor in inputs],

@@ -13,12 +13,14 @@ from torchkeras import bytecode, registry
 from torchkeras.config import DATA_FORMATS
 from torchkeras.engine.layer import Layer
 from torchkeras.engine.network import Network
+from torchkeras.engine.structure import decoded
 from torchkeras.engine.symbol import dtype_of
 from torchkeras.engine.weight import allocate, on_meta
 from torchkeras.layers.core import Flatten
 from torchkeras.legacy.weights import Step
-from torchkeras.saving.architecture import model_from_config
+from torchkeras.saving.architecture import in_structure, model_from_config
 from torchkeras.saving.dialects import modern
+from torchkeras.saving.dialects.calls import read_form
 from torchkeras.saving.errors import ArchitectureError, ModelFileError, UnknownFormatError, WeightMismatchError
 from torchkeras.saving.files import first_bytes
 from torchkeras.saving.files.isolated import cleaned
@@ -97,6 +99,8 @@ def load_model(
         # What the caller says has gone into the architecture; the weights are that one's.
         own = replace(taking, original_data_format=None)
         matches, origin, report = _take(source, model, own, None, memory=partial(give_memory, model))
+        if source.in_form:
+            _take_forms(source, model)
         if compiled and source.training is not None:
             _compile(source, model, custom_objects)
             state_arrays = source.optimizer()
@@ -105,6 +109,14 @@ def load_model(
                 restore_scale(model, state_arrays, source.name)
     model.eval()
     return model, report
+
+
+def _take_forms(source: Source, model: Network) -> None:
+    """Have a model take inputs and give outputs in the form that the config of its file shows."""
+    config = source.config["config"]
+    forms = [config.get(key) and read_form(config[key]) for key in ("input_layers", "output_layers")]
+    _, _ = in_structure({"structure": forms}, model.inputs, model.outputs)
+    model.__dict__.update(_input_form=decoded(forms[0]), _output_form=decoded(forms[1]))
 
 
 def _of_tensors(path: PathLike, layout: Any, custom_objects: Any, compiled: bool) -> tuple[Any, Report]:

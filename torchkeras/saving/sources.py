@@ -24,6 +24,9 @@ from torchkeras.saving.optimizer_state import BESIDE
 
 # Where our files say what Keras has no words for about compiling: in metadata or the training configuration.
 OWN = "torchkeras"
+# Where our `.keras` files say that the model takes inputs and gives outputs in the form that its config shows. Of other
+# files they are flat lists.
+STRUCTURE = "torchkeras_structure"
 # How the weights are laid out; NAMES is that of a `state_dict`, which stands in no HDF5.
 GROUPS, PATHS, NUMBERS, NAMES = "layer groups", "paths", "numbered layers", "names"
 
@@ -34,7 +37,8 @@ class Source:
 
     `name`: for errors. `layout` of the weights in the group `weights`: GROUPS (Keras 1, 2, 3), PATHS (`.weights.h5`) or
     NUMBERS (Keras 0); NAMES has no group. `config`, `training`: the architecture and how the model was compiled, None
-    when not there. `version` and `backend` of the Keras that wrote it, "" where the file does not say.
+    when not there. `version` and `backend` of the Keras that wrote it, "" where the file does not say. `in_form`:
+    whether inputs and outputs have the form that the config shows.
     """
 
     name: str
@@ -44,6 +48,7 @@ class Source:
     training: Any = None
     version: str = ""
     backend: str = ""
+    in_form: bool = False
 
     def optimizer(self) -> list[Named]:
         """The state of the optimizer, with names; empty when the file has none."""
@@ -82,7 +87,8 @@ def _archived(found: archive.Archive, weights: h5py.File, name: str) -> Source:
     training = _with_optimizer(training)
     if training is not None and own is not None:
         training = {**training, OWN: own}
-    return Source(name, weights, PATHS, found.config, training, str(version), "")
+    in_form = isinstance(found.metadata, Mapping) and found.metadata.get(STRUCTURE) is True
+    return Source(name, weights, PATHS, found.config, training, str(version), "", in_form)
 
 
 def _with_optimizer(training: Any) -> Any:

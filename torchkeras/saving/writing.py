@@ -22,7 +22,7 @@ from torchkeras.saving.files.hdf5 import writing
 from torchkeras.saving.layouts import layer_groups, paths, safetensors, state
 from torchkeras.saving.layouts.optimizer_paths import write_optimizer
 from torchkeras.saving.optimizer_state import scale_arrays, state_arrays
-from torchkeras.saving.sources import OWN
+from torchkeras.saving.sources import OWN, STRUCTURE
 from torchkeras.saving.unwritten import left_out, unwritten
 
 PathLike = str | os.PathLike[str]
@@ -106,6 +106,8 @@ def _write_archive(model: Any, path: PathLike, include_optimizer: bool) -> None:
     metadata: dict[str, Any] = {"keras_version": KERAS3_VERSION, "date_saved": f"{datetime.now():%Y-%m-%d@%H:%M:%S}"}
     if include_optimizer:
         metadata[OWN] = own_training_config(model)  # Keras reads no metadata
+    if (model._input_form, model._output_form) != (None, None):
+        metadata[STRUCTURE] = True
     archive.write(path, keras3_config(model, include_optimizer), metadata, write)
 
 

@@ -133,8 +133,7 @@ def read_form(value: Any) -> Any:
 
     def form(item: Any) -> Any:
         if isinstance(item, Mapping):
-            made = {key: form(item[key]) for key in sorted(item)}
-            return {key: made[key] for key in item}
+            return {key: form(item[key]) for key in sorted(item)}  # the order in which Keras flattens it
         if item and isinstance(item[0], str):
             return encoded(Slot(next(numbers)))
         return [form(inner) for inner in item]

@@ -136,14 +136,7 @@ def _functional(given: Mapping[str, Any], dialect: Dialect) -> Config:
         "layers": made,
         "input_layers": [list(place) for place in calls.read_places(given["input_layers"])],
         "output_layers": [[name, call + shifts[1].get(name, 0), output] for name, call, output in outputs],
-        **_structure(given),
     }
-
-
-def _structure(given: Mapping[str, Any]) -> Config:
-    """The forms of inputs and outputs, where they are no plain lists."""
-    forms = [calls.read_form(given[key]) for key in ("input_layers", "output_layers")]
-    return {} if forms == [None, None] else {"structure": forms}
 
 
 def _shifts(places: list[Place], entries: Mapping[str, Any], read: Mapping[str, list[Call]]) -> dict[str, int]:
