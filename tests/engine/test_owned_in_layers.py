@@ -240,6 +240,15 @@ def test_a_module_in_the_place_of_another_is_what_computes(layer, attribute, ins
     torch.testing.assert_close(torch.from_numpy(model.predict(x)), expected.detach())
 
 
+def test_what_a_module_in_the_place_of_a_normalization_gives_may_be_written_over():
+    inputs = Input((5, 5, 4))
+    norm: Any = layers.BatchNormalization()
+    model = Model(inputs, layers.Add()([layers.Activation("relu")(norm(inputs)), inputs]))
+    norm.norm = nn.Identity()
+    x = torch.randn(2, 5, 5, 4)
+    torch.testing.assert_close(torch.from_numpy(model.predict(x)), x.relu() + x)
+
+
 def test_a_module_beside_the_graph_is_a_weight_that_the_optimizer_reaches(tmp_path):
     inputs = Input((4,))
     model = Model(inputs, layers.Dense(3)(inputs))

@@ -156,7 +156,8 @@ class BatchNormalization(Channelwise):
         if self._norms_as(nn.BatchNorm2d):
             return called(self.norm, partial(self._normalize, training=training), inputs)
         with in_mode(self.norm, bool(self.training if training is None else training) and not self._frozen):
-            return self.norm(inputs.movedim(self._channel_axis, 1)).movedim(1, self._channel_axis)
+            found = self.norm(inputs.movedim(self._channel_axis, 1)).movedim(1, self._channel_axis)
+            return found.clone()  # which the next layer may write over: an nn.Identity gives its input
 
     def _normalize(self, inputs: Tensor, training: bool | None = None) -> Tensor:
         by_batch = self.mode == 2 or (self.training if training is None else training)
