@@ -17,8 +17,8 @@ import torch
 from test_golden import GOLDEN, LOADED, WARNED, Case
 
 import torchkeras
-from torchkeras.export import proof, runner
-from torchkeras.export.module_text import Written
+from torchkeras.export.plain import proof, runner
+from torchkeras.export.plain.module_text import Written
 from torchkeras.models import load_model, model_from_json
 
 ROOT = Path(__file__).parents[1]

@@ -194,7 +194,7 @@ class Model(Trainer, Network):
         Raises EjectError for a layer that has no plain form, UnequalError where outputs differ, FileExistsError for a
         folder that is not empty (with `overwrite` only for one that holds other files than an eject's).
         """
-        return importlib.import_module("torchkeras.export.eject").eject(self, folder, overwrite, weights)
+        return importlib.import_module("torchkeras.export.plain.eject").eject(self, folder, overwrite, weights)
 
 
 class Sequential(Model):

@@ -109,7 +109,7 @@ def test_as_json(capsys):
             "file": "m.h5",
             "out": "n.safetensors",
             "format": "safetensors, names of the state_dict",
-            "whole_model": False,
+            "whole_model": True,
             "data_format": None,
             "dtype": None,
             "weights": 4,
@@ -137,7 +137,7 @@ def test_the_state_of_the_optimizer_goes_along(capsys, out):
 
 def test_the_optimizer_is_left_out_where_it_has_no_place_or_is_not_wanted(capsys):
     small(compiled=True)
-    assert told(capsys, "m.h5", "n.pt")[1]["optimizer"] == "left out: OUT holds weights alone"
+    assert told(capsys, "m.h5", "n.pt")[1]["optimizer"] == "left out: OUT has its options without its state"
     assert told(capsys, "m.h5", "n.h5", "--without-optimizer")[1]["optimizer"] == "none"
     assert load_model("n.h5").optimizer is None
 
@@ -218,7 +218,7 @@ def test_a_suffix_of_no_format(capsys):
     assert failure(capsys, "m.h5", "n.onnx") == (
         2,
         "UsageError",
-        "n.onnx: the suffix must be one of .h5, .hdf5, .keras, .weights.h5, .safetensors, .pt.",
+        "n.onnx: the suffix must be one of .h5, .hdf5, .hdf, .keras, .weights.h5, .safetensors, .pt, .pth.",
     )
 
 

@@ -10,6 +10,7 @@ from torch import nn
 
 from torchkeras import Input, Model
 from torchkeras.layers import Dense, Lambda, Layer, TorchModule
+from torchkeras.models import clone_model, model_from_json
 
 pytestmark = pytest.mark.slow
 
@@ -95,3 +96,27 @@ def test_modules(name):
         expected = module(torch.from_numpy(SERIES))
     np.testing.assert_allclose(model.predict(SERIES), expected, rtol=1e-6)
     assert len(model.trainable_weights) == len(list(module.parameters()))
+
+
+PICTURES, STEPS = torch.rand(2, 4, 6, 3), torch.rand(2, 6, 8)
+PATTERNS = [
+    (PICTURES, lambda x: rearrange(x, "b h w c -> b (h w) c")),
+    (PICTURES, lambda x: rearrange(x, "b h w c -> b c h w")),
+    (PICTURES, lambda x: rearrange(x, "b (h p) (w q) c -> b (h w) (p q c)", p=2, q=3)),
+    (PICTURES, lambda x: reduce(x, "b h w c -> b c", "mean")),
+    (PICTURES, lambda x: reduce(x, "b (h 2) (w 2) c -> b h w c", "max")),
+    (STEPS, lambda x: rearrange(x, "b t (h d) -> b h t d", h=2)),
+    (STEPS, lambda x: rearrange(x, "b (t p) d -> (b t) p d", p=2)),
+    (STEPS, lambda x: repeat(x, "b t d -> b t k d", k=3)),
+    (STEPS, lambda x: einsum(x, x, "b i d, b j d -> b i j")),
+]
+
+
+@pytest.mark.parametrize("known", [True, False], ids=["known", "unknown"])
+@pytest.mark.parametrize(("tensor", "compute"), PATTERNS)
+def test_as_on_tensors(tensor, compute, known):
+    inner = tensor.shape[1:-1] if known else (None,) * (tensor.dim() - 2)
+    x = Input((*inner, tensor.shape[-1]))
+    model, expected = Model(x, compute(x)), compute(tensor)
+    for each in (model, model_from_json(model.to_json()), clone_model(model)):
+        torch.testing.assert_close(each(tensor), expected)

@@ -235,7 +235,7 @@ CODES = [
     ),
     Code(
         "Sequential",
-        holding(net=lambda: nn.Sequential(nn.Linear(4, 5), nn.BatchNorm1d(5), nn.Linear(5, 3))),
+        holding(net=lambda: nn.Sequential(nn.Linear(4, 5, bias=False), nn.BatchNorm1d(5), nn.Linear(5, 3))),
         in_turn("net"),
     ),
     Code("parametrize", _parametrized, in_turn("linear")),
@@ -256,7 +256,7 @@ LAZY = [
     Code(
         "LazyConv2d, LazyBatchNorm2d",
         holding(
-            conv=partial(nn.LazyConv2d, 5, 3),
+            conv=partial(nn.LazyConv2d, 5, 3, bias=False),
             norm=nn.LazyBatchNorm2d,
             pool=lambda: nn.Sequential(nn.AdaptiveAvgPool2d(1), nn.Flatten()),
             last=partial(nn.LazyLinear, 3),

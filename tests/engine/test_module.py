@@ -119,11 +119,13 @@ def test_a_tensor_in_a_tensor_out():
     assert isinstance(cnn()(torch.zeros(2, 8, 8, 3)), torch.Tensor)
 
 
-def test_arrays_are_refused_by_a_call():
+def test_arrays_are_taken_by_a_call():
+    model, images = cnn().eval(), np.random.default_rng(0).normal(size=(2, 8, 8, 3))
+    assert torch.equal(model(images), model(torch.from_numpy(images).float()))
     with pytest.raises(TypeError) as error:
-        cnn()(np.zeros((2, 8, 8, 3)))
+        model.layers[-1](np.zeros((2, 4)))
     assert str(error.value) == (
-        "Model 'model_1' takes torch tensors; found ndarray. Make a tensor of it with torch.as_tensor, or give arrays "
+        "Dense 'dense_1' takes torch tensors; found ndarray. Make a tensor of it with torch.as_tensor, or give arrays "
         "to `predict`."
     )
 
@@ -173,20 +175,20 @@ def test_a_hook_changes_the_output_also_in_predict():
 
 def test_state_dict_has_readable_keys():
     assert list(cnn().state_dict()) == [
-        "conv2d_1.conv.weight",
-        "conv2d_1.conv.bias",
-        "batch_normalization_1.norm.weight",
-        "batch_normalization_1.norm.bias",
-        "batch_normalization_1.norm.running_mean",
-        "batch_normalization_1.norm.running_var",
-        "batch_normalization_1.norm.num_batches_tracked",
-        "dense_1.linear.weight",
-        "dense_1.linear.bias",
+        "conv2d_a.conv.weight",
+        "conv2d_a.conv.bias",
+        "batch_normalization_a.norm.weight",
+        "batch_normalization_a.norm.bias",
+        "batch_normalization_a.norm.running_mean",
+        "batch_normalization_a.norm.running_var",
+        "batch_normalization_a.norm.num_batches_tracked",
+        "dense_a.linear.weight",
+        "dense_a.linear.bias",
     ]
     assert [name for name, _ in cnn().named_buffers()] == [
-        "batch_normalization_2.norm.running_mean",
-        "batch_normalization_2.norm.running_var",
-        "batch_normalization_2.norm.num_batches_tracked",
+        "batch_normalization_a.norm.running_mean",
+        "batch_normalization_a.norm.running_var",
+        "batch_normalization_a.norm.num_batches_tracked",
     ]
 
 
@@ -353,7 +355,7 @@ def test_an_input_may_have_any_name(name):
 
 def test_a_model_is_a_submodule_like_any_other():
     whole = nn.Sequential(cnn(), nn.Linear(5, 1))
-    assert "0.conv2d_1.conv.weight" in whole.state_dict()
+    assert "0.conv2d_a.conv.weight" in whole.state_dict()
     whole(torch.randn(2, 8, 8, 3)).sum().backward()
     assert all(parameter.grad is not None for parameter in whole.parameters())
 

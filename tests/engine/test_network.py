@@ -239,7 +239,7 @@ def test_models_in_models_in_models():
         model = Model(z, model(z), name=f"depth{depth}")
     values = torch.randn(2, 4)
     torch.testing.assert_close(Model(x, model(x))(values), model(values))
-    assert next(iter(model.state_dict())) == "depth2.depth1.depth0.model_1.dense_2.linear.weight"
+    assert next(iter(model.state_dict())) == "depth2.depth1.depth0.model_a.dense_a.linear.weight"
 
 
 def test_a_model_over_a_part_of_another_shares_its_layers():

@@ -186,15 +186,6 @@ def test_targets_of_a_loss_of_torch_follow_the_type_of_the_model(dtype):
         )
 
 
-def test_a_loss_with_weights_of_its_own_is_refused():
-    with refused(
-        ValueError,
-        "compile: the loss Sequential has 2 parameters of its own, which the optimizer would not train: make it a "
-        "layer of the model and use add_loss.",
-    ):
-        dense(nn.Sequential(nn.Linear(3, 1)))
-
-
 # --- objects and functions -------------------------------------------------------------------------------------------
 
 

@@ -14,8 +14,8 @@ from torch import nn
 import torchkeras
 from torchkeras import layers as L
 from torchkeras.commands import main
-from torchkeras.export import proof
 from torchkeras.export.errors import EjectError, UnequalError
+from torchkeras.export.plain import proof
 from torchkeras.models import Model, Sequential
 
 NET = '''"""Sequential 'net', as plain PyTorch.
@@ -215,7 +215,7 @@ def test_a_module_that_computes_something_else_is_not_kept(monkeypatch):
 
 
 def test_a_module_that_does_not_run_is_not_kept(monkeypatch):
-    eject = importlib.import_module("torchkeras.export.eject")
+    eject = importlib.import_module("torchkeras.export.plain.eject")
     broken = eject.write
     monkeypatch.setattr(eject, "write", lambda *given: _without_torch(broken(*given)))
     with pytest.raises(UnequalError) as caught:
@@ -294,7 +294,7 @@ def test_the_command(capsys):
 
 
 def test_importing_torchkeras_imports_nothing_of_it():
-    text = "import sys, torchkeras; print([name for name in sys.modules if name.startswith('torchkeras.export')])"
+    text = "import sys, torchkeras; print([name for name in sys.modules if name.startswith('torchkeras.export.plain')])"
     found = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, check=True, cwd=ROOT)
     assert found.stdout == "[]\n"
 
@@ -306,3 +306,177 @@ ROOT = Path(torchkeras.__file__).parents[1]
 def test_modules_are_torchs_own():
     convnet().eject("net")
     assert {type(module) for module in written("net", "Net").children()} == {nn.Conv2d, nn.Dropout, nn.Linear}
+
+
+@pytest.mark.usefixtures("here")
+def test_a_layer_of_two_models_is_one():
+    shared = L.Dense(3, name="shared")
+    x = L.Input((3,))
+    inner = Model(x, shared(x), name="inner")
+    y = L.Input((3,))
+    Model(y, L.Add()([inner(y), shared(y)]), name="net").eject("net")
+    assert "        self.inner.shared = self.shared\n" in Path("net/model.py").read_text()
+    net = written("net", "Net")
+    assert net.shared is net.inner.shared
+    assert len(list(net.parameters())) == 2
+
+
+# --- what a torch user brings ----------------------------------------------------------------------------------------
+
+
+class Doubling(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(3))
+
+    def forward(self, x):
+        return 2 * x * self.weight
+
+
+@pytest.mark.usefixtures("here")
+def test_modules_of_torch_are_written_and_others_are_arguments():
+    own = Doubling()
+    module = nn.Sequential(nn.Linear(3, 3), nn.BatchNorm1d(3), nn.ReLU())
+    model = Sequential([L.TorchModule(module, input_shape=(3,), name="a"), L.TorchModule(own, name="b")], name="net")
+    model.eject("net")
+    text = Path("net/model.py").read_text()
+    assert "        self.a = nn.Sequential(\n            nn.Linear(in_features=3, out_features=3, bias=True),\n" in text
+    assert "    def __init__(self, b):\n" in text
+    assert own.training
+    x = torch.randn(2, 3)
+    torch.testing.assert_close(written("net", "Net", Doubling()).eval()(x), model.eval()(x))
+
+
+@pytest.mark.usefixtures("here")
+def test_torchs_functions_and_their_constants():
+    inputs: list[Any] = [L.Input((3, 4), name="a"), L.Input((3, 4), name="b")]
+    c = torch.cat(inputs, 1).softmax(-1) * torch.arange(4.0) + nn.Parameter(torch.randn(4))
+    c = torch.nn.functional.gelu(c, approximate="tanh")[:, 1:, None]
+    model = Model(inputs, torch.einsum("bijk,bjlk->bil", c, c), name="net")
+    model.eject("net")
+    x, y = torch.randn(2, 3, 4), torch.randn(2, 3, 4)
+    torch.testing.assert_close(written("net", "Net")(x, y), model([x, y]))
+
+
+@pytest.mark.usefixtures("here")
+def test_a_backbone_that_stays_in_evaluation_mode():
+    x = L.Input((3,))
+    backbone = Sequential([L.BatchNormalization(input_shape=(3,), name="norm")], name="backbone")
+    model = Model(x, L.Dense(2, name="head")(backbone(x, training=False)), name="net")
+    model.eject("net")
+    text = Path("net/model.py").read_text()
+    assert text.endswith("""\
+        self.backbone.eval()
+
+    def forward(self, x):
+        x = self.backbone(x)
+        return self.head(x)  # (batch, 2)
+
+    def train(self, mode=True):
+        super().train(mode)
+        self.backbone.eval()
+        return self
+""")
+    net = written("net", "Net").train()
+    net(torch.randn(5, 3))
+    assert torch.equal(net.backbone.norm.running_mean, torch.zeros(3))
+
+
+@pytest.mark.usefixtures("here")
+def test_parametrized_weights_are_what_they_give():
+    model = small()
+    linear = model.get_layer("out").linear
+    torch.nn.utils.parametrizations.weight_norm(linear)
+    model.eject("net")
+    assert torch.equal(written("net", "Small").out.weight, linear.weight)
+
+
+class Lora(nn.Module):
+    def __init__(self, base):
+        super().__init__()
+        self.base = base
+
+    def forward(self, x):
+        return self.base(x) + x.sum()
+
+
+def test_a_module_in_the_place_of_torchs_own_is_refused():
+    model = small()
+    model.get_layer("out").linear = Lora(model.get_layer("out").linear)
+    with pytest.raises(EjectError) as caught:
+        model.eject("net")
+    assert str(caught.value) == (
+        "Dense 'out': it holds a Lora in the place of torch's own module; eject writes what Keras has there."
+    )
+
+
+@pytest.mark.usefixtures("here")
+def test_a_hook_that_changes_what_a_layer_gives_is_not_lost_silently():
+    model = small()
+    model.get_layer("out").register_forward_hook(lambda *given: given[2] + 1)
+    with pytest.raises(UnequalError, match="output 0 of the written module differs"):
+        model.eject("net")
+
+
+@pytest.mark.usefixtures("here")
+def test_outputs_in_a_dict():
+    a = L.Input((3,), name="a")
+    Model({"a": a}, {"y": L.Dense(2)(a), "z": L.Dense(1)(a)}, name="net").eject("net")
+    assert Path("net/model.py").read_text().endswith('        return {"y": x1, "z": x}\n')
+
+
+@pytest.mark.usefixtures("here")
+def test_weights_of_another_type():
+    model = Sequential([L.Dense(2, input_shape=(3,), dtype="float64", name="a")], name="net")
+    model.eject("net")
+    assert "        self.to(torch.float64)\n" in Path("net/model.py").read_text()
+    assert written("net", "Net")(torch.ones(1, 3, dtype=torch.float64)).dtype is torch.float64
+
+
+def test_a_model_that_is_random_in_evaluation_is_refused():
+    x = L.Input((30,))
+    with pytest.raises(UnequalError) as caught:
+        Model(x, L.Dropout(0.5)(x, training=True), name="net").eject("net")
+    assert str(caught.value) == (
+        "Model 'net': nothing can show that its written form is equal, since it draws random numbers in evaluation "
+        "mode too."
+    )
+
+
+class Written(Model):
+    def __init__(self):
+        super().__init__(name="own")
+        self.dense = L.Dense(2)
+
+    def call(self, inputs):
+        return self.dense(inputs)
+
+
+def test_a_model_of_code_of_its_own_is_refused():
+    model = Written()
+    model(torch.ones(1, 3))
+    with pytest.raises(EjectError) as caught:
+        model.eject("net")
+    assert str(caught.value) == (
+        "Written 'own': its class computes by code of its own, which eject cannot write: it writes models of calls of "
+        "layers on symbolic tensors."
+    )
+
+
+@pytest.mark.usefixtures("here")
+def test_masks_go_through_models_inside():
+    i = L.Input((7,), dtype="int32")
+    embedder = Sequential([L.Embedding(9, 4, mask_zero=True, input_shape=(7,), name="e")], name="embedder")
+    x = L.Input((7, 4))
+    encoder = Model(x, L.LSTM(5, return_sequences=True, name="walk")(x), name="encoder")
+    Model(i, L.GRU(3, name="end")(encoder(embedder(i))), name="net").eject("net")
+    assert (
+        Path("net/model.py")
+        .read_text()
+        .endswith("""\
+        x, mask = self.embedder(x)  # (batch, 7, 4)
+        x, mask = self.encoder(x, mask)  # (batch, 7, 5)
+        x, _ = walk_masked(self.end, x, mask)
+        return x[:, -1]  # (batch, 3)
+""")
+    )

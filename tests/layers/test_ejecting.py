@@ -8,7 +8,7 @@ from table import ROWS, Row
 
 from torchkeras.engine.symbol import as_list
 from torchkeras.export.errors import EjectError
-from torchkeras.export.module_text import Written, write
+from torchkeras.export.plain.module_text import Written, write
 from torchkeras.layers import Input
 from torchkeras.models import Model
 

@@ -32,6 +32,7 @@ from torchkeras.saving.reordering.data_format import convert_data_format
 
 HDF5_TYPES = ("float16", "float32", "float64")  # HDF5 has no bfloat16
 TYPES = (*HDF5_TYPES, "bfloat16")
+TENSORS = (".safetensors", ".pt", ".pth")  # files that keep an optimizer's options alone
 PASSES = 4  # of a file: the clean copy, the model, the new file, the comparison
 
 
@@ -48,10 +49,12 @@ class Format:
 FORMATS: Mapping[str, Format] = {
     ".h5": Format("HDF5 of Keras 2.2.4", True, HDF5_TYPES),
     ".hdf5": Format("HDF5 of Keras 2.2.4", True, HDF5_TYPES),
+    ".hdf": Format("HDF5 of Keras 2.2.4", True, HDF5_TYPES),
     ".keras": Format("archive of Keras 3", True, HDF5_TYPES),
     ".weights.h5": Format("weights of Keras 3, by paths", False, HDF5_TYPES),
-    ".safetensors": Format("safetensors, names of the state_dict", False, TYPES),
-    ".pt": Format("state_dict", False, TYPES),
+    ".safetensors": Format("safetensors, names of the state_dict", True, TYPES),
+    ".pt": Format("state_dict", True, TYPES),
+    ".pth": Format("state_dict", True, TYPES),
 }
 
 
@@ -90,7 +93,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _format(out: Path) -> Format:
-    found = max((suffix for suffix in FORMATS if out.name.endswith(suffix)), key=len, default=None)
+    found = max((suffix for suffix in FORMATS if out.name.lower().endswith(suffix)), key=len, default=None)
     if found is None:
         raise CommandError(f"{out}: the suffix must be one of {', '.join(FORMATS)}.")
     return FORMATS[found]
@@ -162,6 +165,8 @@ def _changed(model: Any, arguments: argparse.Namespace, whole: bool) -> tuple[An
     compiled, reason = getattr(model, "optimizer", None) is not None, None
     if compiled and not whole:
         reason = "OUT holds weights alone"
+    elif compiled and Path(arguments.out).suffix.lower() in TENSORS and model.optimizer.iterations:
+        reason, model.optimizer.iterations = "OUT has its options without its state", 0
     if arguments.data_format:
         model = convert_data_format(model, arguments.data_format)
         reason = "its state is in the other data format" if compiled else reason

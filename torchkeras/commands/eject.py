@@ -6,12 +6,13 @@ import argparse
 from pathlib import Path
 
 from torchkeras.commands.exits import FOUND, WELL, CommandError, faults_of
-from torchkeras.commands.files import SAFETENSORS, STATE, format_of, safe
+from torchkeras.commands.files import safe
 from torchkeras.commands.output import progress, show
-from torchkeras.export.eject import FILES
 from torchkeras.export.errors import UnequalError
+from torchkeras.export.plain.eject import FILES
 from torchkeras.models import load_model
 from torchkeras.saving.errors import UnknownFormatError
+from torchkeras.saving.files.first_bytes import SAFETENSORS, STATE, format_of
 
 WEIGHTS = tuple(FILES)
 PASSES = 2  # of a file: the clean copy and the model

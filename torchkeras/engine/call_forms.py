@@ -8,14 +8,24 @@ from typing import Any
 import numpy as np
 import torch
 
-from torchkeras.engine.structure import Slot, is_flat, mapped, put_together, taken_apart
+from torchkeras.engine.structure import TENSORS, Slot, is_flat, mapped, put_together, taken_apart
 
 OPTIONS = ("mask", "details", "logits", "training")  # arguments of a model's call that are no inputs
 
 
 def form_of(value: Any) -> Any:
     """The form of nested inputs or outputs; None for a tensor, or a plain list of them."""
-    return None if is_flat(value) else taken_apart(value)[0]
+    form, tensors = taken_apart(value)
+    return None if is_flat(value) or not tensors else form
+
+
+def others_in(form: Any) -> list[Any]:
+    """What stands in a form beside its slots."""
+    if isinstance(form, Slot):
+        return []
+    if isinstance(form, Mapping):
+        return [other for item in form.values() for other in others_in(item)]
+    return [other for item in form for other in others_in(item)] if isinstance(form, (list, tuple)) else [form]
 
 
 def keys_of_form(form: Any) -> list[str] | None:
@@ -65,7 +75,7 @@ def inputs_of_call(
         raise ValueError(f"{what}: inputs come by position or by name; found both ({', '.join(given)}).")
     if given:
         args = (given,)
-    if len(args) > 1 and len(args) == len(names):
+    if len(args) > 1:
         args = (list(args),)
     if len(args) > 1:
         raise ValueError(f"{what} has {len(names)} inputs ({', '.join(names)}); it was called with {len(args)}.")
@@ -83,16 +93,18 @@ def inputs_of_call(
 
 def as_tensors(value: Any, types: Sequence[torch.dtype], device: torch.device) -> Any:
     """The same nested value with NumPy's arrays as tensors on a device, each in the type of its input, if given."""
-    numbers = iter(range(len(types)))
+    told = iter(types)
 
-    def tensor(array: np.ndarray) -> torch.Tensor:
-        index = next(numbers, None)
-        found = torch.as_tensor(array, device=device)
-        if index is not None:
-            return found.to(types[index])
-        return found.to(torch.get_default_dtype()) if found.is_floating_point() else found
+    def tensor(given: Any) -> Any:
+        dtype = next(told, None)
+        if not isinstance(given, np.ndarray):
+            return given
+        found = torch.as_tensor(given, device=device)
+        if dtype is None and found.is_floating_point():
+            dtype = torch.get_default_dtype()
+        return found if dtype is None else found.to(dtype)
 
-    return mapped(value, tensor, np.ndarray)
+    return mapped(value, tensor, (np.ndarray, *TENSORS))
 
 
 def type_of(network: Any, tensor: Any) -> torch.dtype:

@@ -190,7 +190,7 @@ class Compiling(Extending, abstract=True):
             targets,
             self.optimizer,
             parameters,
-            [variable for variable in self.weights if variable.regularizer is not None],
+            self._penalized(),
             self._constrained(variables),
             any(tensor._keras_mask is not None for tensor in self.outputs) or _regularizes_activity(network),
             len(self._added_losses),

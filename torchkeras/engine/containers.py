@@ -6,7 +6,7 @@ becomes a list, tuple or dict that is a torch module too: what is in it, now or 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from torch import nn
@@ -158,6 +158,21 @@ def hidden(value: Any, depth: int = 3) -> Iterator[nn.Module | nn.Parameter]:
             yield item
         else:
             yield from hidden(item, depth - 1)
+
+
+def with_replaced(value: Any, replaced: Mapping[int, Any]) -> Any:
+    """A value with other objects in the place of those with these ids, also in lists, tuples and dicts; or itself."""
+    if id(value) in replaced:
+        return replaced[id(value)]
+    kind = next((base for base in KINDS if type(value) in (base, KINDS[base])), None)
+    if kind is None:
+        return value
+    pairs = list(value.items() if kind is dict else enumerate(value))
+    items = {key: with_replaced(item, replaced) for key, item in pairs}
+    if all(items[key] is item for key, item in pairs):
+        return value
+    contents: Any = items if kind is dict else items.values()
+    return type(value)(contents)
 
 
 def _path(key: Any) -> str:

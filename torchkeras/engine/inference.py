@@ -83,8 +83,9 @@ def merged(network: Network, samples: float = inf) -> Network:
     for fold in folds(network, samples):
         instead[fold.layer], instead[fold.norm] = fold.both, NOTHING
     for layer in network.layers:
-        follows = isinstance(layer, Network) and not _has_own_mode(network, layer)
-        if follows and (inner := merged(layer, samples)) is not layer:
+        if not isinstance(layer, Network) or _has_own_mode(network, layer):
+            continue
+        if (inner := merged(layer, samples)) is not layer:
             instead[layer] = inner
     if not instead:
         return network

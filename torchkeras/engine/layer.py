@@ -29,7 +29,7 @@ from torchkeras.engine.naming import snake_case, unique_name
 from torchkeras.engine.owner import WeightOwner
 from torchkeras.engine.precision import by_policy, compute_type, follows_policy
 from torchkeras.engine.spec import InputSpec
-from torchkeras.engine.structure import POSITIONAL, TENSORS, is_flat, leaves, mapped, taken_apart
+from torchkeras.engine.structure import POSITIONAL, is_flat, leaves, mapped, taken_apart
 from torchkeras.engine.symbol import (
     History,
     KerasTensor,
@@ -566,7 +566,7 @@ def _in_keras_order(layout: Layout, compute: Any, *args: Any, **kwargs: Any) -> 
 
 
 def _shape_of(layer: Layer, value: Any) -> Shape:
-    if not isinstance(value, TENSORS):
+    if not isinstance(value, (torch.Tensor, KerasTensor)):
         raise TypeError(
             f"{type(layer).__name__} {layer.name!r} takes torch tensors; found {type(value).__name__}. "
             "Make a tensor of it with torch.as_tensor, or give arrays to `predict`."
@@ -576,8 +576,8 @@ def _shape_of(layer: Layer, value: Any) -> Shape:
 
 def _shapes_of(layer: Layer, args: tuple[Any, ...]) -> list[Any]:
     """For each argument that holds tensors their shapes: the first's as a list, the others' as they are nested."""
-    first, *others = args or (None,)
-    items = list(first) if type(first) in (list, tuple) else [] if first is None else [first]
+    first, others = args[0] if args else None, args[1:]
+    items: list[Any] = [*first] if isinstance(first, (list, tuple)) else [] if first is None else [first]
     further = [mapped(value, partial(_shape_of, layer)) for value in others if leaves(value)]
     return [[_nested_shapes(layer, item) for item in items], *further]
 

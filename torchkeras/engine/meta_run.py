@@ -30,8 +30,10 @@ class OnMeta(TorchDispatchMode):
             kwargs["device"] = META
         found = func(*tree_map_only(Tensor, self._on_meta, args), **tree_map_only(Tensor, self._on_meta, kwargs))
         first = args[0] if args and isinstance(args[0], Tensor) else None
-        in_place = first is not None and func._schema.arguments[0].alias_info is not None and func._schema.is_mutable
-        return first if in_place and isinstance(found, Tensor) and found.shape == first.shape else found
+        if first is None or not isinstance(found, Tensor) or found.shape != first.shape:
+            return found
+        in_place = func._schema.is_mutable and func._schema.arguments[0].alias_info is not None
+        return first if in_place else found
 
     def _on_meta(self, tensor: Tensor) -> Tensor:
         if tensor.device == META:

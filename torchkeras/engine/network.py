@@ -11,7 +11,7 @@ import torch
 from torchkeras import config
 from torchkeras.engine import codegen, graph, notebook, summary
 from torchkeras.engine.added import ADDED
-from torchkeras.engine.call_forms import as_tensors, form_of, in_form, inputs_of_call, keys_of_form, type_of
+from torchkeras.engine.call_forms import as_tensors, form_of, in_form, inputs_of_call, keys_of_form, others_in, type_of
 from torchkeras.engine.codegen import Variant
 from torchkeras.engine.direct import StandIns
 from torchkeras.engine.facts import Facts
@@ -64,8 +64,8 @@ class Network(Layer, abstract=True):
     def _connect(self, inputs: Any, outputs: Any) -> None:
         """Take the graph between these tensors, in whatever form, as the model's own. Raises as `graph.trace`."""
         self.__dict__.update(_input_form=form_of(inputs), _output_form=form_of(outputs))
-        inputs = inputs if self._input_form is None else leaves(inputs)
-        outputs = outputs if self._output_form is None else leaves(outputs)
+        inputs = inputs if self._input_form is None else [*leaves(inputs), *others_in(self._input_form)]
+        outputs = outputs if self._output_form is None else [*leaves(outputs), *others_in(self._output_form)]
         for role, tensors in (("inputs", inputs), ("outputs", outputs)):
             for tensor in as_list(tensors):
                 if not isinstance(tensor, KerasTensor) or not hasattr(tensor, "_keras_history"):

@@ -108,7 +108,7 @@ def _takes_classes(loss: Any) -> bool:
 def objective(identifier: Any) -> Objective:
     """The objective that a name, function, class, config or object stands for.
 
-    Raises ValueError for an unknown name, a `Loss` that does not reduce, and a module with weights of its own.
+    Raises ValueError for an unknown name, and a `Loss` that does not reduce.
     """
     found = losses.get(identifier)
     if isinstance(found, losses.Loss):
@@ -119,12 +119,6 @@ def objective(identifier: Any) -> Objective:
             )
         return LossObjective(found, _kind(found))
     if isinstance(found, nn.Module):
-        trained = sum(parameter.requires_grad for parameter in found.parameters())
-        if trained:
-            raise ValueError(
-                f"compile: the loss {name_of(found)} has {trained} parameters of its own, which the optimizer would "
-                "not train: make it a layer of the model and use add_loss."
-            )
         return TorchObjective(found, LIKE if isinstance(found, TORCH_ELEMENTWISE) else AS_GIVEN)
     function = unwrapped(found)
     if (getattr(function, "__module__", None) or "").partition(".")[0] == "torch":

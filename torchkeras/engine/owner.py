@@ -14,7 +14,7 @@ from torch import nn
 from torchkeras import config
 from torchkeras.arrangement import IN_ORDER
 from torchkeras.engine import options
-from torchkeras.engine.containers import KINDS, tracked, wanted
+from torchkeras.engine.containers import KINDS, tracked, wanted, with_replaced
 from torchkeras.engine.symbol import dtype_of
 from torchkeras.engine.weight import Variable, Weight, deferred, is_lazy, owned
 from torchkeras.policy import DTypePolicy
@@ -26,6 +26,7 @@ ENGINES_OWN = frozenset(
         *("_functions", "_sources", "_held_keys", "_stack", "_branches"),
     )
 )
+TORCHS_OWN = frozenset(vars(nn.Module()))
 
 
 class WeightOwner(nn.Module):
@@ -100,7 +101,7 @@ class WeightOwner(nn.Module):
 
     def _name_weight(self, added: Variable, name: str) -> None:
         """Register a weight of `add_weight` under the attribute that holds it: the first, where several do."""
-        held = self._parameters if added.trainable else self._buffers
+        held: Any = self._parameters if added.trainable else self._buffers
         if hasattr(type(self), name) or added.paths[0] in self._named:
             object.__setattr__(self, name, added.tensors[0])
             return
@@ -108,6 +109,20 @@ class WeightOwner(nn.Module):
         held[name] = held.pop(added.paths[0])
         self._added[self._added.index(added)] = replace(added, paths=(name,))
         self._named.add(name)
+
+    def _apply(self, fn: Any, recurse: bool = True) -> Any:
+        """As torch's, by which a move replaces tensors: what else holds a weight of `add_weight` holds the new one."""
+        before = [variable.tensors[0] for variable in self._added]
+        super()._apply(fn, recurse)
+        now = [variable.tensors[0] for variable in self._added]
+        replaced = {id(old): new for old, new in zip(before, now, strict=True) if new is not old}
+        for tensor in replaced.values():
+            tensor._added_weight = True  # type: ignore[attr-defined]
+        for held in (self.__dict__, self._modules) if replaced else ():
+            for name, value in list(held.items()):
+                if name not in ENGINES_OWN | TORCHS_OWN and (other := with_replaced(value, replaced)) is not value:
+                    held[name] = other
+        return self
 
     def _own_variables(self) -> list[Variable]:
         """The weights of the layer itself: those declared and added, then all else that its modules own."""
@@ -127,6 +142,31 @@ class WeightOwner(nn.Module):
                     if not is_lazy(tensor):
                         covered.add(id(tensor))
                         yield Variable(self, prefix + name, (prefix + name,), IN_ORDER, kind is module._parameters)
+
+    def _computed(self) -> Iterator[Variable]:
+        """The declared weights that are none any more, since they are computed of others, as by `parametrize`.
+
+        Those with a regularizer or constraint. Raises ValueError for a constraint, and where there is no such tensor.
+        """
+        for declaration in self._weights.values() if self.built else ():
+            if not declaration.applies(self) or declaration.stands(self):
+                continue
+            variable = Variable.declared(self, declaration)
+            has = "constraint" if variable.constraint is not None else "regularizer"
+            if variable.constraint is None and variable.regularizer is None:
+                continue
+            if variable.constraint is not None or not variable.is_there:
+                raise ValueError(
+                    f"{type(self).__name__} {self.name!r}: its {has} is for {variable.name!r}, which stood in "
+                    f"{variable.paths[0]!r} and is no weight any more: make the layer without it."
+                )
+            yield variable
+
+    def _penalized(self) -> list[Variable]:
+        """The weights with a regularizer, of the layers inside too, and what is computed in the place of such."""
+        owners = [module for module in self.modules() if isinstance(module, WeightOwner)]
+        computed = [variable for owner in owners for variable in owner._computed()]
+        return [variable for variable in self.weights if variable.regularizer is not None] + computed
 
     def _plain_modules(self) -> Iterator[tuple[str, nn.Module]]:
         """The layer itself and the torch modules inside that are no layers, nor inside one; each with its path."""
@@ -281,6 +321,14 @@ class WeightOwner(nn.Module):
         if tensor is not None and path in self._held:
             tensor.requires_grad_(True)
             self._held.discard(path)
+
+    def requires_grad_(self, requires_grad: bool = True) -> Any:
+        """As torch's. What it freezes stays so when `trainable` is set to True, whichever came first."""
+        super().requires_grad_(requires_grad)
+        for module in self.modules() if not requires_grad else ():
+            if isinstance(module, WeightOwner):
+                module._held.clear()
+        return self
 
     def _held_tensors(self) -> list[torch.Tensor]:
         """The parameters that `trainable=False` has frozen."""

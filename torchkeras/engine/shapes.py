@@ -64,7 +64,8 @@ def _build_inside(layer: Layer, inputs: Any, masks: list[Any], arguments: Mappin
     """Run a layer of layers for the first time, on `meta`, which builds what it calls."""
     lazy = _has_lazy(layer)
     for module in layer.modules() if lazy else ():
-        for tensors in (module._parameters, module._buffers):
+        held: tuple[Any, Any] = (module._parameters, module._buffers)
+        for tensors in held:
             for name, tensor in tensors.items():
                 if tensor is not None and is_lazy(tensor):
                     tensors[name] = type(tensor)(tensor.requires_grad, device="meta", dtype=tensor.dtype)

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import torch
 from torch import Tensor, nn
-from torch.nn.parameter import UninitializedTensorMixin
+from torch.nn.parameter import UninitializedBuffer, UninitializedParameter
 
 from torchkeras import config, initializers
 from torchkeras.arrangement import Arrangement
@@ -61,7 +61,7 @@ def first_run() -> Iterator[None]:
     finally:
         _waiting.reset(token)
         for layer in waiting if not deferred() else ():
-            layer._fill()
+            layer._fill()  # type: ignore[operator]
 
 
 def in_first_run() -> bool:
@@ -195,6 +195,11 @@ class Variable:
     def tensors(self) -> list[Tensor]:
         """The parameters or buffers themselves, in torch's layout: one, but for a weight that lies in several."""
         return [_walk(self.layer, path) for path in self.paths]
+
+    @property
+    def is_there(self) -> bool:
+        """Whether the layer has tensors, weights or computed ones, under its paths."""
+        return all(isinstance(_walk(self.layer, path, None), Tensor) for path in self.paths)
 
     @property
     def trains(self) -> bool:
@@ -363,7 +368,7 @@ def become(tensor: Tensor, other: Tensor) -> None:
 
 def is_lazy(tensor: Tensor) -> bool:
     """Whether a parameter or buffer has no shape yet, as those of `nn.LazyLinear` before it is called."""
-    return isinstance(tensor, UninitializedTensorMixin)
+    return isinstance(tensor, (UninitializedParameter, UninitializedBuffer))
 
 
 def is_wrapper(tensor: Tensor) -> bool:

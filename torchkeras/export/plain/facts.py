@@ -7,8 +7,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import torch
+from torch.nn.utils import parametrize
 
 from torchkeras import config
+from torchkeras.engine.call_forms import keys_of_form
 from torchkeras.engine.graph import Graph
 from torchkeras.engine.input import InputLayer
 from torchkeras.engine.layer import Layer
@@ -16,7 +18,10 @@ from torchkeras.engine.layout import Layout, axis_channels_first
 from torchkeras.engine.network import Network
 from torchkeras.engine.precision import is_mixed
 from torchkeras.engine.shapes import overrides
-from torchkeras.engine.symbol import KerasTensor, Shape, as_list
+from torchkeras.engine.structure import leaves
+from torchkeras.engine.symbol import KerasTensor, Shape
+from torchkeras.export.errors import EjectError
+from torchkeras.layers.torch_module import TorchModule
 
 
 def graph_of(network: Network) -> Graph:
@@ -27,6 +32,21 @@ def graph_of(network: Network) -> Graph:
 def is_network(layer: Layer) -> bool:
     """Whether a layer is a model."""
     return isinstance(layer, Network)
+
+
+def check_graph(network: Any) -> None:
+    """Raise EjectError for a model whose class computes by code of its own, not by its graph."""
+    if network._has_own_code:
+        raise EjectError(
+            f"{title_of(network)}: its class computes by code of its own, which eject cannot write: it writes models "
+            "of calls of layers on symbolic tensors."
+        )
+
+
+def output_keys(network: Any) -> list[str] | None:
+    """The keys of a model's outputs, in order, where these are a dict by text."""
+    keys = keys_of_form(network._output_form)
+    return keys if keys and all(isinstance(key, str) for key in keys) else None
 
 
 def is_input(layer: Layer) -> bool:
@@ -41,7 +61,7 @@ def input_name(tensor: KerasTensor) -> str:
 
 def layout_of(layer: Layer) -> Layout:
     """The order of axes that a layer computes in."""
-    return layer.layout
+    return layer._facts.layout
 
 
 def layouts(layer: Layer, ndims: Sequence[int], firsts: Sequence[bool]) -> tuple[Layout, int | None]:
@@ -60,7 +80,7 @@ def layouts(layer: Layer, ndims: Sequence[int], firsts: Sequence[bool]) -> tuple
 
 def wanted_type(layer: Layer, dtype: torch.dtype, index: int) -> torch.dtype:
     """The type in which a layer takes an input of this type."""
-    return (layer.input_type(index) or dtype) if dtype.is_floating_point else dtype
+    return (layer._input_type(index) or dtype) if dtype.is_floating_point else dtype
 
 
 def mixed_type(layer: Layer) -> str:
@@ -80,8 +100,26 @@ def passes_mask(layer: Layer) -> bool:
 
 def outputs_for(layer: Layer, inputs: Any, masks: list[Any], arguments: Mapping[str, Any]) -> list[KerasTensor]:
     """The symbolic outputs of a call that no graph has."""
-    outputs, _ = layer.infer(inputs, masks, arguments)
-    return as_list(outputs)
+    outputs, _ = layer._infer_outputs(inputs, masks, arguments)
+    return leaves(outputs)
+
+
+def foreign_module(layer: Layer) -> torch.nn.Module | None:
+    """What somebody has put in the place of one of the layer's modules; None for nothing."""
+    if isinstance(layer, TorchModule):
+        return None
+    inside = [module for name, module in layer.named_children() if not name.endswith("activation")]
+    known = ("torch.nn.", "torchkeras.")
+    return next((m for m in inside if not isinstance(m, Layer) and not type(m).__module__.startswith(known)), None)
+
+
+def tensors_of(module: torch.nn.Module) -> dict[str, torch.Tensor]:
+    """The tensors of a module of torch's by name; of a parametrized one those that it computes with now."""
+    if not parametrize.is_parametrized(module):
+        return module.state_dict()
+    made: Any = module.parametrizations
+    kept = {name: t for name, t in module.state_dict().items() if not name.startswith("parametrizations.")}
+    return {**{name: getattr(module, name).detach() for name in made}, **kept}
 
 
 def is_frozen(module: torch.nn.Module) -> bool:

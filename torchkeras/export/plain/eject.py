@@ -13,9 +13,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from torchkeras.export import facts, proof
 from torchkeras.export.errors import UnequalError
-from torchkeras.export.module_text import Written, write
+from torchkeras.export.plain import facts, proof
+from torchkeras.export.plain.module_text import Written, write
 
 FILES = {"safetensors": "model.safetensors", "pt": "model.pt"}
 OWN = {"model.py", *FILES.values(), "__pycache__"}

@@ -11,9 +11,9 @@ from torch import nn
 from torchkeras import layers
 from torchkeras.engine.layout import Layout
 from torchkeras.export.errors import EjectError
-from torchkeras.export.formulas import images as formulas
-from torchkeras.export.network import Call, rule
-from torchkeras.export.rules.core import activated
+from torchkeras.export.plain.call import Call, rule
+from torchkeras.export.plain.formulas import images as formulas
+from torchkeras.export.plain.rules.activation import activated
 from torchkeras.layers.spatial import FIXED_PADDINGS, same_padding, torch_padding
 
 CONVOLUTIONS = (nn.Conv1d, nn.Conv2d, nn.Conv3d)
@@ -41,7 +41,7 @@ def convolution(module: Any) -> str:
 
 def sizes_of(layer: Any, call: Call) -> list[int | None]:
     """The spatial sizes of the input."""
-    return [call.values[0].shape[axis] for axis in layer.spatial_axes]
+    return [call.values[0].shape[axis] for axis in layer._spatial_axes]
 
 
 def padded(layer: Any, call: Call, window: Sequence[int], dilation: Sequence[int], kind: str) -> int:

@@ -10,10 +10,10 @@ from torch import Tensor, nn
 
 from torchkeras import activations, layers
 from torchkeras.export.errors import EjectError
-from torchkeras.export.formulas import recurrent as formulas
-from torchkeras.export.network import Call
-from torchkeras.export.rules.convolution import convolution
-from torchkeras.export.rules.core import as_function
+from torchkeras.export.plain.call import Call
+from torchkeras.export.plain.formulas import recurrent as formulas
+from torchkeras.export.plain.rules.activation import as_function
+from torchkeras.export.plain.rules.convolution import convolution
 from torchkeras.layers.spatial import FIXED_PADDINGS, same_padding, torch_padding
 
 LSTMS = (layers.LSTM, layers.LSTMCell, layers.CuDNNLSTM)

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 from torch import nn
 
 from torchkeras import layers
 from torchkeras.export.errors import EjectError
-from torchkeras.export.formulas import attention as formulas
-from torchkeras.export.network import Call, mask_rule, rule
-from torchkeras.export.rules.core import activated, linear
+from torchkeras.export.plain.call import Call, mask_rule, rule
+from torchkeras.export.plain.formulas import attention as formulas
+from torchkeras.export.plain.rules.activation import activated
+from torchkeras.export.plain.rules.core import linear
 
 MASKS = ("query_mask", "value_mask", "key_mask", "attention_mask")
 
@@ -38,15 +38,7 @@ def _einsum(layer: Any, call: Call, x: str = "{0}", suffix: str = "") -> str:
 
 def parameter(call: Call, wanted: str, tensor: Any) -> str:
     """`self.name` of a parameter of the module itself."""
-    writer, key = call.writer, (call.layer, wanted)
-    if key not in writer._known:
-        name = writer.attribute(wanted)
-        writer._known[key] = f"self.{name}"
-        writer.state[name] = tensor
-        sizes = ", ".join(map(str, tensor.shape)) or "()"
-        frozen = "" if tensor.requires_grad else ", requires_grad=False"
-        writer.init.append(f"self.{name} = nn.Parameter(torch.empty({sizes}){frozen})")
-    return writer._known[key]
+    return call.writer.parameter((call.layer, wanted), wanted, tensor)
 
 
 class Parts:
@@ -57,15 +49,12 @@ class Parts:
         query, value, *rest = given
         key, *masks = rest or [value]
         self.query, self.value, self.key = query, value, key
-        options: Mapping[str, Any] = call.arguments
-        if options.get("training") is not None:
-            raise EjectError(f"{type(layer).__name__} {layer.name!r}: eject knows no call with training=.")
         implicit = dict(zip(MASKS[:3], call.masks, strict=False))
         self.known = {name: mask for name, mask in implicit.items() if mask is not None}
-        for name, mask in zip(str(options.get("masks", "")).split(), masks, strict=True):
+        for name, mask in zip(str(call.argument("masks", "")).split(), masks, strict=True):
             self.known[name] = call.line("{0}.bool()", mask, base="mask")
-        self.causal = bool(options.get("use_causal_mask", False))
-        self.scores = bool(options.get("return_attention_scores", False))
+        self.causal = bool(call.argument("use_causal_mask"))
+        self.scores = bool(call.argument("return_attention_scores"))
         self.layer, self.call = layer, call
 
     def visible(self, hiding: list[int], query: int, key: int) -> int | None:

@@ -7,12 +7,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import torch
 from torch import Tensor
 
-from torchkeras.export import facts, rules
-from torchkeras.export.book import Book
-from torchkeras.export.extraction import import_lines, source
-from torchkeras.export.network import NetworkWriter
+from torchkeras.export.plain import facts
+from torchkeras.export.plain.book import Book
+from torchkeras.export.plain.extraction import import_lines, source
+from torchkeras.export.plain.network import NetworkWriter
+from torchkeras.export.plain.rules import RULES
 
 
 @dataclass(frozen=True)
@@ -28,11 +30,10 @@ class Written:
 
 def write(network: Any, weights: str) -> Written:
     """A model as the text of a module. `weights`: the name of the file beside it. Raises EjectError."""
-    book = Book()
-    rules.register()
+    book = Book(RULES)
     main = _written(book, network)
     if book.masked_later:  # torch's own recurrent modules know no masks: once more, with cells in their place
-        again = Book()
+        again = Book(RULES)
         again.masked = book.masked_later
         book, main = again, _written(again, network)
     functions = {name: book.functions[name] for name in main.functions}
@@ -46,9 +47,28 @@ def write(network: Any, weights: str) -> Written:
 def _written(book: Book, network: Any) -> NetworkWriter:
     # A name that nobody gave says nothing.
     wanted = "Net" if re.fullmatch(r"(model|sequential|functional)(_\d+)?", network.name) else network.name
-    main = NetworkWriter(book, network, book.class_name(wanted))
+    facts.check_graph(network)
+    main = NetworkWriter(book, network, book.class_name(wanted), is_main=True)
     main.method((False,) * len(facts.graph_of(network).inputs), False)
+    main.init += _ties(book, main)
+    types = {tensor.dtype for tensor in main.state.values() if tensor.is_floating_point()}
+    if len(types) == 1 and types != {torch.float32}:
+        main.init.append(f"self.to({types.pop()})")
     return main
+
+
+def _ties(book: Book, main: NetworkWriter) -> list[str]:
+    """What makes one of submodules that stand at several places: those of layers that several models share."""
+    places: dict[Any, list[str]] = {}
+    pending = [("self", main)]
+    while pending:
+        path, writer = pending.pop(0)
+        for key, attribute in writer.known.items():
+            own = path + attribute.removeprefix("self")
+            if key in book.writers and key not in places:
+                pending.append((own, book.writers[key]))
+            places.setdefault(key, []).append(own)
+    return [f"{other} = {first}" for first, *others in places.values() for other in others]
 
 
 def _models(book: Book) -> Sequence[NetworkWriter]:

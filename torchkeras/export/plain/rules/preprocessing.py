@@ -6,11 +6,11 @@ from typing import Any
 
 from torchkeras import layers
 from torchkeras.engine.symbol import dtype_of
-from torchkeras.export import facts
 from torchkeras.export.errors import EjectError
-from torchkeras.export.formulas import augmentation as formulas, lookup
-from torchkeras.export.network import Call, rule
-from torchkeras.export.rules.normalization import seeded
+from torchkeras.export.plain import facts
+from torchkeras.export.plain.call import Call, rule
+from torchkeras.export.plain.formulas import augmentation as formulas, lookup
+from torchkeras.export.plain.rules.normalization import seeded
 from torchkeras.layers.augmentation import BEYOND_EDGE
 from torchkeras.layers.preprocessing import INTERPOLATIONS, encoded
 

@@ -161,9 +161,9 @@ def walk(cell, x, states=None):
 
 
 def walk_masked(cell, x, mask, states=None, held="state"):
-    """As `walk`, but at masked steps the states stay, and the output is the first of them.
+    """Run a cell along time; where the mask (batch, time) is False the states stay, and the output is the first one.
 
-    Or, by `held`, the output is that of the step before ("output"), or zero ("zero").
+    Or, by `held`, the output there is that of the step before ("output"), or zero ("zero").
     """
     states = cell.zeros(x[:, 0]) if states is None else states
     outputs = []

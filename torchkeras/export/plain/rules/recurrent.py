@@ -12,9 +12,10 @@ from torch import Tensor, nn
 from torchkeras import layers
 from torchkeras.engine.layout import Layout
 from torchkeras.export.errors import EjectError
-from torchkeras.export.formulas import noise, recurrent as formulas
-from torchkeras.export.network import Call, Folded, mask_rule, rule
-from torchkeras.export.rules.cells import CONV_LSTMS, cell_of, drops_by_gate, images_last
+from torchkeras.export.plain.call import Call, mask_rule, rule
+from torchkeras.export.plain.formulas import noise, recurrent as formulas
+from torchkeras.export.plain.rules.cells import CONV_LSTMS, cell_of, drops_by_gate, images_last
+from torchkeras.export.plain.values import Folded
 from torchkeras.layers.recurrence import TorchRecurrent
 
 TORCH = {"lstm": "nn.LSTM", "gru": "nn.GRU", "rnn": "nn.RNN"}
@@ -127,7 +128,7 @@ class Direction:
         """`self.name` of the cell; what it drops in training is drawn before the walk along `x`."""
         call = self.call
         cell = cell_of(self.layer, call)
-        known = (call.layer, self.suffix) in self.writer._known
+        known = (call.layer, self.suffix) in self.writer.known
         path = call.module(cell.text, cell.tensors, self.suffix)
         if not known:
             self.writer.init += [f"{path}.{_indexed(part)} = {text}" for part, text in cell.parts.items()]

@@ -37,6 +37,7 @@ def outputs_of(model, state, batches):
     with torch.no_grad():
         for inputs in batches:
             outputs = model(*inputs)
+            outputs = list(outputs.values()) if isinstance(outputs, dict) else outputs
             found.append(list(outputs) if isinstance(outputs, (list, tuple)) else [outputs])
     return found
 

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from torchkeras import layers
 from torchkeras.engine.symbol import KerasTensor, Shape, index_of
-from torchkeras.export import facts
+from torchkeras.export.plain import facts
 
 BATCH, BATCHES = 3, 2
 UNKNOWN = (7, 16, 33, 64, 128)  # sizes to try for axes that are not known

@@ -8,10 +8,10 @@ import torch
 from torch import Tensor
 
 from torchkeras import layers
-from torchkeras.export import facts
-from torchkeras.export.formulas import noise as formulas, normalization as norms
-from torchkeras.export.network import Call, rule
-from torchkeras.export.rules.convolution import one_or_all
+from torchkeras.export.plain import facts
+from torchkeras.export.plain.call import Call, rule
+from torchkeras.export.plain.formulas import noise as formulas, normalization as norms
+from torchkeras.export.plain.rules.convolution import one_or_all
 
 SINGLE = "BatchNorm refuses to train on one value a channel, which Keras normalizes to 0."
 
@@ -28,7 +28,7 @@ def completed(norm: Any, size: tuple[int, ...]) -> tuple[dict[str, Tensor], str]
 
 def kept_norm(call: Call, text: str, norm: Any, size: tuple[int, ...]) -> str:
     """`self.name` of a torch module like `norm`; what it has and the layer has not stays as it is."""
-    known = (call.layer, "") in call.writer._known
+    known = (call.layer, "") in call.writer.known
     state, added = completed(norm, size)
     path = call.module(text, state)
     if not known:

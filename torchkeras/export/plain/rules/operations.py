@@ -7,18 +7,19 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import torch
+from torch import nn
 
 from torchkeras import activations, layers
 from torchkeras.engine.call_arguments import has_size
 from torchkeras.export.errors import EjectError
-from torchkeras.export.network import Call, mask_rule, rule
-from torchkeras.export.rules.core import CALLED, activated
+from torchkeras.export.plain.call import Call, mask_rule, rule
+from torchkeras.export.plain.rules.activation import CALLED, activated
 
 EQUATION = re.compile(r"[A-Za-z.,> -]*", re.ASCII)
 TYPED = ("cast", "argmax", "argmin")  # which are told a type by its name
 NAMES = ["add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "lt", "le", "gt", "ge", "eq", "ne"]
 INFIX = dict(zip(NAMES, ["+", "-", "*", "/", "//", "%", "**", "@", "<", "<=", ">", ">=", "==", "!="], strict=True))
-PREFIX = {"neg": "-{0}", "abs": "{0}.abs()"}
+PREFIX = {"neg": "-{0}", "abs": "{0}.abs()", "invert": "~{0}"}
 METHODS = (
     *("exp", "log", "log1p", "expm1", "sqrt", "rsqrt", "square", "reciprocal", "sin", "cos", "tan", "sinh", "cosh"),
     *("erf", "isnan", "floor", "ceil", "round", "sign", "logical_not"),
@@ -30,40 +31,14 @@ PASSED = ("identity", "without_mask")
 @rule(layers.Operation)
 def operation(layer: Any, call: Call) -> Any:
     name, arguments = layer.function, list(layer.arguments)
-    if not isinstance(name, str) or name.startswith("torch.") or layer._count or layer.keywords or has_size(arguments):
-        return _of_torch(layer, call)
-    _check_plain(layer, arguments)
-    if name in PASSED:
-        return call.line("{0}", call.x)
-    if name in INFIX:
-        left, right = (_operand(call, argument) for argument in arguments)
-        space = " " * (name != "pow")  # as ruff has it
-        return call.line(f"{left}{space}{INFIX[name]}{space}{right}", *call.inputs)
-    if name in PREFIX:
-        return call.line(PREFIX[name], *call.inputs)
-    if name == "getitem":
-        return call.line(f"{_text(call, arguments[0])}[{_index(arguments[1])}]", *call.inputs)
-    known = {function.__name__: function for function in activations.POINTWISE}
-    if name in known and (known[name] in CALLED or len(arguments) == 1):
-        return call.line(_activation(call, known[name], arguments), *call.inputs)
-    text = FUNCTIONS.get(name)
-    if name in METHODS:
-        return call.line(f"{{0}}.{name}()", call.x)
-    if text is None:
-        raise EjectError(f"{layer.name!r}: eject knows no plain PyTorch for the function {name!r}.")
-    found = text(call, *arguments)
-    if len(call.outputs) == 1:
-        return call.line(found, *call.inputs)
-    made = tuple(call.new() for _ in call.outputs)
-    call.assign(made, found, *call.inputs)
-    return made
-
-
-def _of_torch(layer: Any, call: Call) -> Any:
-    """A function of torch's own, as it is."""
-    if not isinstance(layer.function, str):
-        raise EjectError(f"{layer.name!r}: eject knows no plain PyTorch for the function {layer.function!r}.")
-    text = layer._line(lambda name: call.held((layer, name), f"{layer.name}_{name}", getattr(layer, name)))
+    if not isinstance(name, str):
+        path = call.writer.function(layer.name, name)
+        text = f"{path}({', '.join(_text(call, each) for each in arguments)})"
+    elif name.startswith("torch.") or layer._count or layer.keywords or has_size(arguments):
+        text = layer._line(lambda held: _held(layer, call, held))
+    else:
+        _check_plain(layer, arguments)
+        text = _by_keras(layer, call, name, arguments)
     if len(call.outputs) == 1:
         return call.line(text, *call.inputs)
     made = tuple(call.new() for _ in call.outputs)
@@ -71,9 +46,41 @@ def _of_torch(layer: Any, call: Call) -> Any:
     return made
 
 
+def _held(layer: Any, call: Call, name: str) -> str:
+    """`self.name` of a constant or a parameter that the function holds."""
+    tensor = getattr(layer, name)
+    if isinstance(tensor, nn.Parameter):
+        return call.writer.parameter((layer, name), f"{layer.name}_{name}", tensor)
+    return call.writer.buffer((layer, name), f"{layer.name}_{name}", tensor)
+
+
+def _by_keras(layer: Any, call: Call, name: str, arguments: list[Any]) -> str:
+    """An operator, or a function that Keras has as a layer."""
+    if name in PASSED:
+        return "{0}"
+    if name in INFIX:
+        left, right = (_operand(call, argument) for argument in arguments)
+        space = " " * (name != "pow")  # as ruff has it
+        return f"{left}{space}{INFIX[name]}{space}{right}"
+    if name in PREFIX:
+        return PREFIX[name]
+    if name == "getitem":
+        return f"{_text(call, arguments[0])}[{_index(call, arguments[1])}]"
+    known = {function.__name__: function for function in activations.POINTWISE}
+    if name in known and (known[name] in CALLED or len(arguments) == 1):
+        return _activation(call, known[name], arguments)
+    if name in METHODS:
+        return f"{{0}}.{name}()"
+    if name not in FUNCTIONS:
+        raise EjectError(f"{layer.name!r}: eject knows no plain PyTorch for the function {name!r}.")
+    return FUNCTIONS[name](call, *arguments)
+
+
 def _check_plain(layer: Any, arguments: Any) -> None:
     """Raise EjectError where something else than numbers would be written as Python: a file may hold any text."""
     for item in arguments.values() if isinstance(arguments, Mapping) else arguments:
+        if isinstance(item, Mapping) and item.keys() & {"constant", "parameter", "dtype"}:
+            continue
         if isinstance(item, (Mapping, list, tuple)):
             _check_plain(layer, item)
         elif isinstance(item, str) and not (layer.function in TYPED or EQUATION.fullmatch(item)):
@@ -104,20 +111,27 @@ def _text(call: Call, argument: Any) -> str:
     if isinstance(argument, Mapping) and "array" in argument:
         dtype = call.values[0].dtype
         tensor = torch.tensor(argument["array"], dtype=dtype if dtype.is_floating_point else None)
-        return call.writer.buffer((call.layer, id(argument)), f"{call.layer.name}_constant", tensor)
+        return call.writer.buffer((call.layer, str(argument)), f"{call.layer.name}_constant", tensor)
+    if isinstance(argument, Mapping):
+        kind, what = next(iter(argument.items()))
+        if kind in ("constant", "parameter"):
+            return _held(call.layer, call, f"{kind}_{what}")
+        if kind == "dtype":
+            return f"torch.{what}"
+        raise EjectError(f"{call.layer.name!r}: eject knows no argument {dict(argument)!r} of {call.layer.function!r}.")
     if isinstance(argument, (list, tuple)):
         return f"[{', '.join(_text(call, part) for part in argument)}]"
     return repr(argument)
 
 
-def _index(argument: Any) -> str:
+def _index(call: Call, argument: Any) -> str:
     """What stands in the brackets of a slice."""
     if isinstance(argument, (list, tuple)):
-        return ", ".join(map(_index, argument)) + "," * (len(argument) == 1)
+        return ", ".join(_index(call, part) for part in argument) + "," * (len(argument) == 1)
     if isinstance(argument, Mapping) and "slice" in argument:
-        start, stop, *step = ["" if part is None else str(part) for part in argument["slice"]]
+        start, stop, *step = ["" if part is None else _text(call, part) for part in argument["slice"]]
         return f"{start}:{stop}" + (f":{step[0]}" if step and step[0] else "")
-    return "..." if isinstance(argument, Mapping) else repr(argument)
+    return "..." if isinstance(argument, Mapping) and "ellipsis" in argument else _text(call, argument)
 
 
 def _axes(axis: Any) -> str:

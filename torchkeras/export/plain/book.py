@@ -3,24 +3,43 @@
 from __future__ import annotations
 
 import builtins
+import inspect
 import keyword
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from torch import nn
 
-from torchkeras.export.extraction import in_order
+from torchkeras.export.plain.extraction import in_order
+from torchkeras.export.plain.formulas import (
+    activation,
+    attention,
+    augmentation,
+    images,
+    lookup,
+    noise,
+    normalization,
+    recurrent,
+)
 
+FORMULAS = (activation, attention, augmentation, images, lookup, noise, normalization, recurrent)
 # What a submodule or buffer must not be called.
 TAKEN = frozenset((*dir(nn.Module()), "reset_states"))
+HELPER_NAMES = frozenset(  # which no class of a model may have
+    name
+    for module in FORMULAS
+    for name, found in vars(module).items()
+    if inspect.isfunction(found) or inspect.isclass(found)
+)
 GLOBALS = frozenset(("torch", "nn", "F", "Tensor", "math", "self", *dir(builtins)))
 
 
 class Book:
-    """The helpers used so far, the classes written, and how the user's own functions come in."""
+    """The helpers used so far, the classes written, and how the user's own functions come in. `rules`: by layer."""
 
-    def __init__(self) -> None:
+    def __init__(self, rules: Mapping[type, Callable[..., Any]]) -> None:
+        self.rules = rules
         self._helpers: dict[Any, None] = {}
         self.writers: dict[Any, Any] = {}  # of the models inside, each behind those that it uses
         self.class_names: set[str] = set()
@@ -66,9 +85,6 @@ class Book:
         name = unused(name if name.isidentifier() else f"Net{name}", {*self.class_names, *GLOBALS, *HELPER_NAMES})
         self.class_names.add(name)
         return name
-
-
-HELPER_NAMES: set[str] = set()  # of all helpers that there are, filled by the rules
 
 
 def identifier(name: str) -> str:

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+import copy
 import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
-from torchkeras.engine.symbol import as_list
-from torchkeras.export import facts, runner
+from torchkeras.engine.structure import leaves
 from torchkeras.export.errors import UnequalError
-from torchkeras.export.module_text import Written
-from torchkeras.export.samples import samples
+from torchkeras.export.plain import facts, runner
+from torchkeras.export.plain.module_text import Written
+from torchkeras.export.plain.samples import samples
 
 Outputs = list[list[Tensor]]
 # (absolute, relative), by the narrowest type of an output or of what is computed; the former times the largest value.
@@ -34,6 +35,7 @@ def expected(network: Any) -> tuple[list[list[Tensor]], Outputs]:
         except (RuntimeError, ValueError, IndexError) as error:
             problem = str(error).strip().splitlines()[0]
             continue
+        _check_repeats(network, batches, found)
         if all(bool(output.isfinite().any()) for outputs in found for output in outputs if output.numel()):
             return batches, found
         problem = "no finite number"
@@ -41,6 +43,17 @@ def expected(network: Any) -> tuple[list[list[Tensor]], Outputs]:
         f"{facts.title_of(network)}: nothing can show that its written form is equal, since on random inputs the model "
         f"itself gives {problem}."
     )
+
+
+def _check_repeats(network: Any, batches: list[list[Tensor]], found: Outputs) -> None:
+    """Raise UnequalError for a model whose outputs in evaluation mode are random."""
+    again = _outputs_of(network, batches)
+    pairs = [pair for each in zip(found, again, strict=True) for pair in zip(*each, strict=True)]
+    if not all(torch.allclose(a.double(), b.double(), rtol=1e-3, atol=1e-3, equal_nan=True) for a, b in pairs):
+        raise UnequalError(
+            f"{facts.title_of(network)}: nothing can show that its written form is equal, since it draws random "
+            "numbers in evaluation mode too."
+        )
 
 
 def _outputs_of(network: Any, batches: list[list[Tensor]]) -> Outputs:
@@ -54,7 +67,7 @@ def _outputs_of(network: Any, batches: list[list[Tensor]]) -> Outputs:
             layer.reset_states()
         with torch.no_grad():
             called = [[tensor.to(device) for tensor in inputs] for inputs in batches]
-            results = [as_list(network(inputs if len(inputs) > 1 else inputs[0])) for inputs in called]
+            results = [leaves(network(inputs if len(inputs) > 1 else inputs[0])) for inputs in called]
         return [[output.cpu() for output in outputs] for outputs in results]
     finally:
         for module, mode in modes.items():
@@ -77,7 +90,12 @@ def _found_here(written: Written, folder: Path, batches: list[list[Tensor]]) -> 
     """The outputs, computed in this process."""
     namespace: dict[str, Any] = {"__name__": "model"}
     exec(compile(written.text, str(folder / "model.py"), "exec"), namespace)  # noqa: S102  # our own text
-    return runner.outputs_of(namespace[written.name](**written.functions), runner.weights_of(folder), batches)
+    functions = {name: copy.deepcopy(f) if isinstance(f, nn.Module) else f for name, f in written.functions.items()}
+    try:
+        return runner.outputs_of(namespace[written.name](**functions), runner.weights_of(folder), batches)
+    except (RuntimeError, TypeError, ValueError, NameError, AttributeError, LookupError) as error:
+        reason = str(error).strip().splitlines()[0]
+        raise UnequalError(f"the written module does not run: {type(error).__name__}: {reason}") from error
 
 
 def _found_there(written: Written, folder: Path, scratch: Path, batches: list[list[Tensor]]) -> Outputs:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -11,49 +12,12 @@ from torch import Tensor, nn
 
 from torchkeras.engine.layout import Layout, to_channels_first, to_keras
 from torchkeras.engine.symbol import Shape
-from torchkeras.export import facts
-from torchkeras.export.book import TAKEN, Book, identifier, unused
 from torchkeras.export.errors import EjectError
-from torchkeras.export.statements import OPENING, Names, Statement, needed, printed, wrapped
-
-NO_TENSORS: Mapping[str, Tensor] = {}
-RULES: dict[type, Callable[..., Any]] = {}
-MASK_RULES: dict[type, Callable[..., Any]] = {}
-
-
-def rule(*kinds: type) -> Callable[[Any], Any]:
-    """Register the function `(layer, call) -> value or values` that writes the calls of these layers."""
-    return lambda function: [RULES.__setitem__(kind, function) for kind in kinds] and function
-
-
-def mask_rule(*kinds: type) -> Callable[[Any], Any]:
-    """Register the function `(layer, call) -> mask` that writes the mask of a call's outputs."""
-    return lambda function: [MASK_RULES.__setitem__(kind, function) for kind in kinds] and function
-
-
-@dataclass(frozen=True)
-class Folded:
-    """A sequence with its steps in the batch, and a variable that has the batch and the steps as its first axes."""
-
-    value: Value
-    lead: int
-
-
-@dataclass(eq=False)
-class Value:
-    """A tensor on its way: its shape in Keras's order, its type, its mask, and the variables that hold it."""
-
-    shape: Shape
-    dtype: torch.dtype
-    natural: Layout
-    held: dict[tuple[Layout, torch.dtype], int] = field(default_factory=dict)
-    mask: int | None = None
-    folded: Folded | None = None
-
-    @property
-    def first(self) -> bool:
-        """Whether it was computed with its channels first."""
-        return self.natural is Layout.CHANNELS_FIRST
+from torchkeras.export.plain import facts
+from torchkeras.export.plain.book import TAKEN, Book, identifier, unused
+from torchkeras.export.plain.call import Call, slots
+from torchkeras.export.plain.statements import OPENING, Names, Statement, needed, printed, wrapped
+from torchkeras.export.plain.values import Value
 
 
 @dataclass(frozen=True)
@@ -68,15 +32,18 @@ class Method:
 class NetworkWriter:
     """A class of the written module: submodules as they are used, and a method for each way it is called."""
 
-    def __init__(self, book: Book, network: Any, name: str):
+    def __init__(self, book: Book, network: Any, name: str, is_main: bool = False):
+        self.is_main = is_main  # its outputs have the form that a person gave them
         self.book, self.network, self.name = book, network, name
         self.graph = facts.graph_of(network)
         self.init: list[str] = []
         self.state: dict[str, Tensor] = {}
         self.functions: dict[str, None] = {}  # the arguments of `__init__`
         self.resets: list[str] = []
+        self.modes: dict[Any, Any] = {}  # what calls of layers say of the mode
+        self.fixed: dict[str, None] = {}  # statements that set the mode of submodules
         self._attributes: set[str] = set()
-        self._known: dict[Any, str] = {}
+        self.known: dict[Any, str] = {}
         self._methods: dict[tuple[Any, ...], Method] = {}
         self.statements: list[Statement] = []
         self.bases: dict[int, str] = {}
@@ -93,20 +60,20 @@ class NetworkWriter:
 
     def module(self, key: Any, wanted: str, text: str, tensors: Mapping[str, Tensor], frozen: bool = False) -> str:
         """`self.name` of a submodule that `text` makes, with these tensors; made once for a key."""
-        if key not in self._known:
+        if key not in self.known:
             name = self.attribute(wanted)
-            self._known[key] = f"self.{name}"
+            self.known[key] = f"self.{name}"
             self.init += wrapped(f"self.{name} = {text}")
             if frozen:
                 self.init.append(f"self.{name}.requires_grad_(False)")
             self.state.update({f"{name}.{inner}": tensor for inner, tensor in tensors.items()})
-        return self._known[key]
+        return self.known[key]
 
     def buffer(self, key: Any, wanted: str, tensor: Tensor, kept: bool = True) -> str:
         """`self.name` of a buffer; one that is not `kept` begins as zeros and is in no file."""
-        if key not in self._known:
+        if key not in self.known:
             name = self.attribute(wanted)
-            self._known[key] = f"self.{name}"
+            self.known[key] = f"self.{name}"
             dtype = "" if tensor.dtype is torch.float32 else f", dtype={tensor.dtype}"
             made = f"torch.zeros({', '.join(map(str, tensor.shape)) or '()'}{dtype})"
             if kept:
@@ -114,19 +81,19 @@ class NetworkWriter:
             else:
                 self.resets.append(f"self.{name}.zero_()")
             self.init += wrapped(f'self.register_buffer("{name}", {made}{"" if kept else ", persistent=False"})')
-        return self._known[key]
+        return self.known[key]
 
     def parameter(self, key: Any, wanted: str, tensor: nn.Parameter) -> str:
         """`self.name` of a parameter."""
-        if key not in self._known:
+        if key not in self.known:
             name = self.attribute(wanted)
-            self._known[key] = f"self.{name}"
+            self.known[key] = f"self.{name}"
             dtype = "" if tensor.dtype is torch.float32 else f", dtype={tensor.dtype}"
             made = f"torch.zeros({', '.join(map(str, tensor.shape)) or '()'}{dtype})"
             frozen = "" if tensor.requires_grad else ", requires_grad=False"
             self.state[name] = tensor
             self.init += wrapped(f"self.{name} = nn.Parameter({made}{frozen})")
-        return self._known[key]
+        return self.known[key]
 
     def function(self, wanted: str, function: Callable[..., Any]) -> str:
         """`self.name` of a function of the user's own."""
@@ -135,6 +102,14 @@ class NetworkWriter:
             self.functions[name] = None
             self.init.append(f"self.{name} = {name}")
         return f"self.{name}"
+
+    def given_module(self, key: Any, wanted: str, module: nn.Module) -> str:
+        """`self.name` of a module of the user's own, an argument of the class."""
+        path = self.function(wanted, module)
+        if key not in self.known:
+            self.known[key] = path
+            self.state.update({f"{path.removeprefix('self.')}.{name}": t for name, t in module.state_dict().items()})
+        return path
 
     # --- statements --------------------------------------------------------------------------------------------------
 
@@ -184,15 +159,23 @@ class NetworkWriter:
     ) -> list[Value]:
         """Write a call; `outputs` tell shapes and types of what it gives."""
         call = Call(self, layer, inputs, several, arguments, outputs)
-        written = RULES.get(type(layer))
+        written = self.book.rules.get(type(layer))
         if written is None and facts.is_network(layer):
+            facts.check_graph(layer)
             written = _nested
         if written is None:
             raise EjectError(
                 f"{type(layer).__name__} {layer.name!r}: eject knows no plain PyTorch for this class. Put its "
                 "computation into a Lambda, whose function you then give to the written module."
             )
+        foreign = facts.foreign_module(layer)
+        if foreign is not None:
+            raise EjectError(
+                f"{type(layer).__name__} {layer.name!r}: it holds a {type(foreign).__name__} in the place of "
+                "torch's own module; eject writes what Keras has there."
+            )
         found = written(layer, call)
+        self._keep_mode(layer, call)
         made = list(found) if isinstance(found, (list, tuple)) else [found]
         mixed = facts.mixed_type(layer)
         values = []
@@ -205,6 +188,28 @@ class NetworkWriter:
         for value, mask in zip(values, masks, strict=False):
             value.mask = mask
         return values
+
+    def _keep_mode(self, layer: Any, call: Call) -> None:
+        """Let what a call with `training=` uses have this mode, whatever that of the whole is."""
+        unread = call.arguments.keys() - call.read
+        if unread:
+            raise EjectError(
+                f"{type(layer).__name__} {layer.name!r}: eject knows no call of it with the argument {min(unread)!r}."
+            )
+        if self.modes.setdefault(layer, call.training) != call.training:
+            raise EjectError(
+                f"{type(layer).__name__} {layer.name!r}: it is called with training={call.training!r} and with "
+                f"training={self.modes[layer]!r}; eject writes one of them."
+            )
+        if call.training is None:
+            return
+        if any("self.training" in each.text for each in self.statements[call.begin :]):
+            raise EjectError(
+                f"{type(layer).__name__} {layer.name!r}: eject knows no call of it with training={call.training!r}."
+            )
+        for key, path in self.known.items():
+            if key is layer or (isinstance(key, tuple) and key[0] is layer):
+                self.fixed[f"{path}.{'train' if call.training else 'eval'}()"] = None
 
     def method(self, masked: tuple[bool, ...], gives_masks: bool) -> Method:
         """The method for inputs of which some have masks; it gives masks as well if asked to."""
@@ -254,6 +259,10 @@ class NetworkWriter:
         names.keep(inputs if len(inputs) > 1 else ())
         lines = printed(kept, names, given, self.comments, inputs[0])
         result = ", ".join(names.of[value] for value in results)
+        keys = facts.output_keys(self.network) if self.is_main else None
+        if keys is not None:
+            pairs = (f"{json.dumps(key)}: {names.of[value]}" for key, value in zip(keys, results, strict=True))
+            result = f"{{{', '.join(pairs)}}}"
         if masks is not None:
             texts = ["None" if mask is None else names.of[mask] for mask in masks]
             result = f"({result}), ({', '.join(texts)})" if len(results) > 1 else f"{result}, {texts[0]}"
@@ -265,9 +274,13 @@ class NetworkWriter:
         arguments = ", ".join(["self", *self.functions])
         body = [f"class {self.name}(nn.Module):", *(f"    {line}".rstrip() for line in docstring.splitlines()), ""]
         body += [f"    {line}" for line in wrapped(f"def __init__({arguments}):", 4)]
-        body += [f"        {line}" for line in ["super().__init__()", *self.init]]
+        body += [f"        {line}" for line in ["super().__init__()", *self.init, *self.fixed]]
         for method in self._methods.values():
             body += ["", *(f"    {line}" for line in method.lines)]
+        if self.fixed:
+            body += ["", "    def train(self, mode=True):", "        super().train(mode)"]
+            body += [f"        {line}" for line in self.fixed]
+            body += ["        return self"]
         if self.resets:
             body += ["", "    def reset_states(self):", '        """Forget what was carried from batch to batch."""']
             body += [f"        {line}" for line in self.resets]
@@ -279,112 +292,7 @@ def _simplified(lines: list[str], result: str) -> list[str]:
     last = lines[-1] if lines else ""
     if last.lstrip().startswith(f"{result} = ") and last[-1] not in OPENING:
         return [*lines[:-1], last.replace(f"{result} = ", "return ", 1)]
-    return [*lines, f"return {result}"]
-
-
-class Call:
-    """One call, as a rule sees it: its inputs, in the order of axes and the type that the layer wants."""
-
-    def __init__(
-        self,
-        writer: NetworkWriter,
-        layer: Any,
-        values: list[Value],
-        several: bool,
-        arguments: Mapping[str, Any],
-        outputs: Sequence[Any],
-    ):
-        self.writer, self.layer, self.values, self.several = writer, layer, values, several
-        self.arguments, self.outputs = arguments, outputs
-        self.region = facts.mixed_type(layer)
-        self.layout, self.axis = facts.layouts(layer, [len(v.shape) for v in values], [v.first for v in values])
-        self.masks = [value.mask for value in values]
-        self._output_masks: list[int | None] | None = None
-        self.folded: Folded | None = None  # of the output, said by a rule
-
-    @property
-    def inputs(self) -> list[int]:
-        """The variables of all inputs."""
-        return [self.input(index) for index in range(len(self.values))]
-
-    @property
-    def x(self) -> int:
-        """The variable of the first input."""
-        return self.input(0)
-
-    def input(self, index: int, layout: Layout | None = None) -> int:
-        """The variable of one input."""
-        value = self.values[index]
-        dtype = facts.wanted_type(self.layer, value.dtype, index)
-        return self.writer.use(value, layout or self.layout, dtype, self.region)
-
-    @property
-    def first(self) -> bool:
-        """Whether inputs and outputs have their channels first."""
-        return self.layout is Layout.CHANNELS_FIRST
-
-    def line(self, text: str, *uses: int, base: str = "x") -> int:
-        """The value of an expression."""
-        return self.writer.line(text, *uses, base=base, region=self.region)
-
-    def assign(self, targets: Any, text: str, *uses: int, stays: bool = False) -> None:
-        """Set several values at once, or with `stays` do something besides."""
-        self.writer.statements.append(Statement(text, uses, targets, self.region, stays))
-
-    def new(self, base: str = "x") -> int:
-        """A value to be set by `assign`."""
-        return self.writer.new(base)
-
-    def helper(self, function: Any) -> str:
-        """The name of a helper that the module will have."""
-        return self.writer.book.helper(function)
-
-    def note(self, text: str) -> None:
-        """Say in the module's docstring what differs."""
-        self.writer.book.note(text)
-
-    def module(self, text: str, tensors: Mapping[str, Tensor] | nn.Module = NO_TENSORS, suffix: str = "") -> str:
-        """`self.name` of the layer's submodule (of one of several by `suffix`)."""
-        frozen = False
-        if isinstance(tensors, nn.Module):
-            frozen = facts.is_frozen(tensors)
-            tensors = tensors.state_dict()
-        else:
-            parameters = [tensor for tensor in tensors.values() if isinstance(tensor, nn.Parameter)]
-            frozen = bool(parameters) and not any(parameter.requires_grad for parameter in parameters)
-        name = f"{self.layer.name}_{suffix}" if suffix else self.layer.name
-        return self.writer.module((self.layer, suffix), name, text, tensors, frozen)
-
-    def held(self, key: Any, wanted: str, tensor: Tensor) -> str:
-        """`self.name` of a parameter, or of a constant."""
-        if isinstance(tensor, nn.Parameter):
-            return self.writer.parameter(key, wanted, tensor)
-        return self.writer.buffer(key, wanted, tensor)
-
-    def inner(self, layer: Any, values: list[Value], several: bool = False) -> list[Value]:
-        """Write a call of a layer inside this one."""
-        symbolic = [facts.KerasTensor(value.shape, value.dtype) for value in values]
-        masks = [None if v.mask is None else facts.KerasTensor(v.shape[:2], torch.bool) for v in values]
-        outputs = facts.outputs_for(layer, symbolic if several else symbolic[0], masks, {})
-        return self.writer.call(layer, values, several, {}, outputs)
-
-    def set_masks(self, *masks: int | None) -> None:
-        """Say what the masks of the outputs are, instead of a mask rule."""
-        self._output_masks = list(masks)
-
-    def masks_of_outputs(self) -> list[int | None]:
-        """The masks of the outputs, written where there are some."""
-        if self._output_masks is not None:
-            return self._output_masks
-        found = MASK_RULES.get(type(self.layer))
-        if found is not None:
-            masks = found(self.layer, self)
-            return list(masks) if isinstance(masks, (list, tuple)) else [masks]
-        if not facts.passes_mask(self.layer):
-            if any(mask is not None for mask in self.masks):
-                raise EjectError(f"{type(self.layer).__name__} {self.layer.name!r}: eject cannot write its mask.")
-            return []
-        return self.masks[:1]
+    return [*lines, *wrapped(f"return {result}")]
 
 
 def _nested(layer: Any, call: Call) -> list[int]:
@@ -407,11 +315,6 @@ def _nested(layer: Any, call: Call) -> list[int]:
     call.assign((results, given) if asks else results, text, *uses, stays=bool(inner.resets))
     call.set_masks(*(mask if has and asks else None for mask, has in zip(masks, method.masked, strict=True)))
     return values
-
-
-def slots(count: int) -> str:
-    """`{0}, {1}` and so on."""
-    return ", ".join(f"{{{index}}}" for index in range(count))
 
 
 def writer_of(book: Book, network: Any) -> NetworkWriter:

@@ -1,0 +1,76 @@
+"""Modules of torch inside a graph: by the text that makes them, or given by the user."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import nn
+
+from torchkeras import layers
+from torchkeras.engine.structure import POSITIONAL, Slot
+from torchkeras.export.errors import EjectError
+from torchkeras.export.plain.call import Call, rule, slots
+
+
+@rule(layers.TorchModule)
+def torch_module(layer: Any, call: Call) -> Any:
+    module = layer.module
+    text = text_of(module)
+    path = call.module(text, module) if text else call.writer.given_module(layer, layer.name, module)
+    text = f"{path}({_arguments(call)})"
+    if len(call.outputs) == 1:
+        return call.line(text, *call.inputs)
+    made = tuple(call.new() for _ in call.outputs)
+    call.assign(made, text, *call.inputs)
+    return made
+
+
+def _arguments(call: Call) -> str:
+    """What the module is called with."""
+    given = call.argument(POSITIONAL)
+    if given is None:
+        texts = [f"[{slots(len(call.inputs))}]" if call.several else "{0}"]
+    else:
+        texts = [_literal(call, each) for each in given]
+    named = [name for name in call.arguments if name != POSITIONAL]
+    return ", ".join([*texts, *(f"{name}={_literal(call, call.argument(name))}" for name in named)])
+
+
+def _literal(call: Call, value: Any) -> str:
+    if isinstance(value, Slot):
+        return f"{{{value.index}}}"
+    if type(value) in (list, tuple):
+        inside = ", ".join(_literal(call, item) for item in value)
+        return f"[{inside}]" if type(value) is list else f"({inside}{',' * (len(value) == 1)})"
+    if isinstance(value, (bool, int, float, str, type(None))):
+        return repr(value).replace("{", "{{").replace("}", "}}")
+    raise EjectError(f"TorchModule {call.layer.name!r}: eject takes plain arguments alone; found {value!r}.")
+
+
+def text_of(module: nn.Module) -> str | None:
+    """What makes such a module of torch's, `nn.Linear(in_features=4, out_features=3, bias=True)`; None for others.
+
+    Most modules show themselves so. What they show is run, on `meta`, to see that it makes the same.
+    """
+    if type(module) is nn.Sequential and all(name.isdigit() for name, _ in module.named_children()):
+        texts = [text_of(child) for child in module]
+        return None if None in texts else f"nn.Sequential({', '.join(map(str, texts))})"
+    text = f"nn.{module!r}"
+    if not type(module).__module__.startswith("torch.nn.modules.") or "\n" in text:
+        return None
+    try:
+        with torch.device("meta"):
+            made = eval(text, {"nn": nn})
+    except (SyntaxError, TypeError, NameError, ValueError):
+        return None
+    return text if type(made) is type(module) and _like(made) == _like(module) else None
+
+
+def _like(module: nn.Module) -> tuple[Any, ...]:
+    """What tells two modules of one class apart, but for the values of their tensors."""
+    tensors = {name: (tuple(tensor.shape), tensor.dtype) for name, tensor in module.state_dict().items()}
+    plain = (bool, int, float, str, tuple, type(None))
+    options = {name: value for name, value in vars(module).items() if isinstance(value, plain)}
+    options.pop("training")
+    return repr(module), tensors, options

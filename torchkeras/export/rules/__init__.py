@@ -1,9 +1,0 @@
-"""How each layer is written: a file a family."""
-
-from torchkeras.export.rules import attention, convolution, core, normalization, operations, preprocessing, recurrent
-
-FAMILIES = (core, convolution, normalization, recurrent, attention, operations, preprocessing)
-
-
-def register() -> None:
-    """Let all rules be known: to have imported this module is enough."""
