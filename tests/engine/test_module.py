@@ -358,3 +358,33 @@ def test_a_model_is_a_submodule_like_any_other():
     assert "0.conv2d_a.conv.weight" in whole.state_dict()
     whole(torch.randn(2, 8, 8, 3)).sum().backward()
     assert all(parameter.grad is not None for parameter in whole.parameters())
+
+
+class Keeping:
+    """A mixin that keeps the arguments of its class, as that of huggingface_hub does."""
+
+    def __new__(cls, *args, **kwargs):
+        self = super().__new__(cls)
+        self.__dict__["arguments"] = (args, kwargs)
+        return self
+
+
+class Kept(Model, Keeping):
+    def __init__(self, units, name=None):
+        inputs = Input((3,))
+        super().__init__(inputs, Dense(units)(inputs), name=name)
+
+
+def test_a_mixin_sees_the_arguments_of_a_model():
+    assert vars(Kept(4, name="kept"))["arguments"] == ((4,), {"name": "kept"})
+
+
+def test_a_hook_before_the_call_may_make_inputs_of_other_arguments():
+    inputs = Input((3,))
+    model = Model(inputs, Dense(2)(inputs))
+    x, y = torch.rand(2, 3), torch.rand(2, 3)
+    hook = model.register_forward_pre_hook(lambda module, args: torch.cat(args))
+    torch.testing.assert_close(model(x, y).detach(), torch.from_numpy(model.predict(torch.cat([x, y]))))
+    hook.remove()
+    with pytest.raises(ValueError, match=r"^Model '\w+' has 1 inputs \(input_\d+\); it was called with 2\.$"):
+        model(x, y)
