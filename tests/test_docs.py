@@ -1,5 +1,6 @@
-"""The pages in docs/ that are made from the code are what it gives."""
+"""The pages in docs/ that are made from the code are what it gives; the code of the page about torch runs."""
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -16,3 +17,8 @@ def test_layers_page_is_made_of_the_docstrings():
 def test_every_layer_on_the_page_has_a_shape():
     entries = (ROOT / "docs" / "layers.md").read_text().split("\n### ")[1:]
     assert [entry.partition("(")[0] for entry in entries if "- Shape: " not in entry] == []
+
+
+def test_the_code_of_the_page_about_torch_runs():
+    (code,) = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "torch.md").read_text(), re.DOTALL)
+    exec(code, {"__name__": "page"})  # noqa: S102  # the page is ours
