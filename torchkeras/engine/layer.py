@@ -211,10 +211,10 @@ class Layer(Calls, Adding, WeightOwner):
         elif any(True for _ in tensors_in((args, kwargs))):
             return self._call_symbolically(*args, **kwargs)
         training = self._training_of(kwargs)
-        if training is not None:
-            with in_mode(self, training):
-                return self._compute(*args, **kwargs)
-        return self._compute(*args, **kwargs)
+        if training is None or not (self._is_users or self._modules or "training" not in self._call_parameters):
+            return self._compute(*args, **kwargs)
+        with in_mode(self, training):
+            return self._compute(*args, **kwargs)
 
     def _training_of(self, kwargs: dict[str, Any]) -> bool | None:
         """What a call says about training; taken out of its arguments where the layer's own code does not take it."""
