@@ -40,8 +40,7 @@ ORDER = [
     *(
         "engine.functions",
         *("engine.call_arguments", "engine.call_text"),
-        "engine.added",
-        "engine.layer",
+        *("engine.added", "engine.calling", "engine.layer"),
         "engine.direct",
         *("engine.function_shapes", "engine.operation", "engine.applying"),
         "engine.input",
