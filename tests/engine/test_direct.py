@@ -207,9 +207,9 @@ def beside_its_relu(made):
 @pytest.mark.parametrize(
     ("between", "expected"),
     [
-        (lambda x: Activation("relu")(Conv2D(3, 3)(x)), ["activation_1"]),
-        (lambda x: ReLU()(BatchNormalization()(x)), ["re_lu_1"]),
-        (lambda x: Activation("relu")(Add()([x, x])), ["activation_1"]),
+        (lambda x: Activation("relu")(Conv2D(3, 3)(x)), ["activation_a"]),
+        (lambda x: ReLU()(BatchNormalization()(x)), ["re_lu_a"]),
+        (lambda x: Activation("relu")(Add()([x, x])), ["activation_a"]),
         (lambda x: Activation("tanh")(Conv2D(3, 3)(x)), []),  # no such function
         (lambda x: ReLU(max_value=6)(Conv2D(3, 3)(x)), []),
         (lambda x: Activation("relu")(x), []),  # the user's data
@@ -218,7 +218,7 @@ def beside_its_relu(made):
         (lambda x: Activation("relu")(Flatten()(Conv2D(3, 3)(x))), []),  # a view
         (lambda x: Activation("relu")(Conv2D(3, 3, activity_regularizer="l2")(x)), []),  # the penalty needs it
         (lambda x: beside_its_relu(Conv2D(3, 3)(x)), []),  # used twice
-        (lambda x: Add()([BatchNormalization()(x), x]), ["add_1"]),
+        (lambda x: Add()([BatchNormalization()(x), x]), ["add_a"]),
         (lambda x: Add()([x, BatchNormalization()(x)]), []),  # the first is the user's data
         (lambda x: Add()([Activation("tanh")(x), x]), []),  # a gradient needs the first
         (lambda x: Add()([Conv2D(1, 1)(x), x]), []),  # which has no place for the sum

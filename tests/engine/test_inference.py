@@ -632,11 +632,6 @@ def test_a_normalization_in_training_mode_is_no_affine_function():
             "Network 'classifier' has 1 inputs (images); it was called with 2.",
         ),
         (
-            lambda: network().freeze_for_inference()(np.zeros((2, 8, 8, 3))),
-            TypeError,
-            "Network 'classifier' takes torch tensors; found ndarray.",
-        ),
-        (
             lambda: Sequential([Dense(2), BatchNormalization()], name="late").freeze_for_inference(),
             RuntimeError,
             "Sequential 'late' has no graph yet",

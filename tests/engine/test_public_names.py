@@ -42,9 +42,14 @@ KERAS_MODEL = words(
 )
 KERAS_SEQUENTIAL = words("add pop predict_classes predict_proba")
 # Names that Keras has from later on, and our own.
-LATER_LAYER = words("add_metric compute_dtype dtype_policy reset_states variable_dtype")
-LATER_MODEL = words("compute_loss compute_metrics jit_compile predict_step reset_metrics test_step train_step")
-OWN_MODEL = words("code cuda_graph freeze_for_inference minimize on_nonfinite steps_per_execution")
+LATER_LAYER = words(
+    """
+    add_metric compute_dtype dtype_policy non_trainable_variables reset_states trainable_variables variable_dtype
+    variables
+    """
+)
+LATER_MODEL = words("compute_loss compute_metrics export jit_compile predict_step reset_metrics test_step train_step")
+OWN_MODEL = words("code cuda_graph eject freeze_for_inference minimize on_nonfinite steps_per_execution")
 
 # Names that were ours once; users have them for what they like.
 FREED = words(

@@ -13,7 +13,7 @@ from hostile_hdf5 import ALL, KERNEL, LINKS, STORAGE, TEXTS
 import torchkeras
 from torchkeras.layers import Dense
 from torchkeras.models import Sequential, load_model
-from torchkeras.saving.errors import FileLimitError, ModelFileError, UnreadableFileError
+from torchkeras.saving.errors import FileLimitError, ForbiddenContentError, ModelFileError, UnreadableFileError
 from torchkeras.saving.files import hdf5, isolated
 from torchkeras.saving.files.hdf5_rules import check_file
 from torchkeras.saving.files.limits import Limits
@@ -112,8 +112,9 @@ def test_what_is_no_hdf5(content, tmp_path):
 def test_a_pickle_is_not_unpickled(tmp_path):
     path, marker = tmp_path / "model.h5", tmp_path / "marker"
     path.write_bytes(pickle.dumps(Payload(marker)))
-    with pytest.raises(UnreadableFileError, match="not a readable HDF5 file"):
-        load_model(path)
+    for read in (load_model, model().load_weights):
+        with pytest.raises(ForbiddenContentError, match="it holds more than tensors, or no pickled tensors at all"):
+            read(path)
     assert not marker.exists()
 
 

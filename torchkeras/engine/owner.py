@@ -143,7 +143,7 @@ class WeightOwner(nn.Module):
                         covered.add(id(tensor))
                         yield Variable(self, prefix + name, (prefix + name,), IN_ORDER, kind is module._parameters)
 
-    def _computed(self) -> Iterator[Variable]:
+    def _computed_variables(self) -> Iterator[Variable]:
         """The declared weights that are none any more, since they are computed of others, as by `parametrize`.
 
         Those with a regularizer or constraint. Raises ValueError for a constraint, and where there is no such tensor.
@@ -165,7 +165,7 @@ class WeightOwner(nn.Module):
     def _penalized(self) -> list[Variable]:
         """The weights with a regularizer, of the layers inside too, and what is computed in the place of such."""
         owners = [module for module in self.modules() if isinstance(module, WeightOwner)]
-        computed = [variable for owner in owners for variable in owner._computed()]
+        computed = [variable for owner in owners for variable in owner._computed_variables()]
         return [variable for variable in self.weights if variable.regularizer is not None] + computed
 
     def _plain_modules(self) -> Iterator[tuple[str, nn.Module]]:

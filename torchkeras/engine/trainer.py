@@ -74,9 +74,10 @@ class Trainer(GeneratorMethods, Compiling, abstract=True):
             x, y, sample_weight, **options, prepare=intake.batch, check_arrays=intake.arrays, device=self._device,
             default_batch_size=fixed_batch_size(self) or BATCH_SIZE,
         )  # fmt: skip
-        if not self._is_connected and not (options["raw"] and self._trains_alone):
+        raw = options.get("raw", False)
+        if not self._is_connected and not (raw and self._trains_alone):
             self._build_for(source, method)
-        if options["raw"]:
+        if raw:
             source.give_raw(intake.raw)
         if source.samples is not None and source.batch_size is not None:
             self._check_batches(source.samples, source.batch_size, method)
