@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from functools import lru_cache
-from operator import attrgetter
 from typing import Any, NamedTuple
 
 import torch
@@ -22,7 +21,6 @@ from torchkeras.engine.tracing import traced
 from torchkeras.losses.shared import carried
 
 AS_IT_IS = nullcontext()
-REQUIRES_GRAD = attrgetter("requires_grad")
 
 
 class Learned(NamedTuple):
@@ -89,7 +87,7 @@ def gradients_of(recipe: Recipe, loss: torch.Tensor) -> Any:
     else:
         one = None if traced() else _one(loss.dtype, loss.device)
     parameters = recipe.parameters
-    if all(map(REQUIRES_GRAD, parameters)):
+    if all([parameter.requires_grad for parameter in parameters]):  # noqa: C419  # what torch.compile follows
         return torch.autograd.grad(loss, parameters, one, allow_unused=True)
     # Some were frozen since `compile`, by `requires_grad_(False)`: without a gradient they stay as they are.
     training = [parameter for parameter in parameters if parameter.requires_grad]
