@@ -4,6 +4,7 @@ import collections
 import copy
 import dataclasses
 import pickle
+from typing import Any
 
 import numpy as np
 import pytest
@@ -246,8 +247,8 @@ Pair = collections.namedtuple("Pair", "first second")
 class Output:
     """As the outputs of models in other libraries."""
 
-    logits: object = None
-    hidden: object = None
+    logits: Any = None
+    hidden: Any = None
 
 
 class Joined(Layer):

@@ -161,12 +161,12 @@ def test_in_a_graph_and_in_a_sequential():
     x = Input((6,))
     model = Model(x, Dense(2)(ByCall()(x)))
     whole = Sequential([ByForward(), Dense(2)])
+    inputs, targets = (tensor.numpy() for tensor in data(8, 6, outputs=2))
     for each in (model, whole):
         each.compile("sgd", "mse")
-        before = None
-        each.fit(*(t.numpy() for t in data(8, 6, outputs=2)), verbose=0)
+        each.fit(inputs, targets, verbose=0)
         before = each.get_weights()
-        each.fit(*(t.numpy() for t in data(8, 6, outputs=2)), verbose=0)
+        each.fit(inputs, targets, verbose=0)
         assert all((a != b).any() for a, b in zip(before, each.get_weights(), strict=True))
 
 
