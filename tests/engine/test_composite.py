@@ -184,6 +184,16 @@ def test_copies_have_their_own():
         assert len(list(again.parameters())) == len(list(model.parameters())) + 2
 
 
+def test_containers_are_made_after_torch_has_compiled_something():
+    """From then on torch keeps a weak reference to every module."""
+    torch.compile(nn.Linear(2, 2), backend="eager")(torch.zeros(1, 2))
+    layer = Nested()
+    first, second = layer.pair
+    assert (len(layer.pair), layer.pair[0], second, layer.pair == (first, None)) == (2, first, None, True)
+    more = (1,)
+    assert layer.pair + more == (first, None, 1)
+
+
 def test_on_tensors_first_and_then_on_symbols():
     layer = Nested()
     x = torch.randn(4, 6)

@@ -6,7 +6,7 @@ becomes a list, tuple or dict that is a torch module too: what is in it, now or 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from torch import nn
@@ -95,19 +95,40 @@ class TrackedList(Tracked, list):  # type: ignore[misc]
     )
 
 
-class TrackedTuple(Tracked, tuple):  # type: ignore[misc]
-    """A tuple whose modules and parameters are a torch module's."""
+class TrackedTuple(Tracked, Sequence[Any]):
+    """What a tuple is in all but its type, its modules and parameters being a torch module's.
 
-    def __new__(cls, items: Iterable[Any] = ()) -> Any:
-        return tuple.__new__(cls, (tracked(each) if type(each) in KINDS and wanted(each) else each for each in items))
+    No tuple itself: torch keeps weak references to modules, which tuples cannot have.
+    """
+
+    def __init__(self, items: Iterable[Any] = ()):
+        self.__dict__["_items"] = tuple(tracked(i) if type(i) in KINDS and wanted(i) else i for i in items)
+        super().__init__()
 
     def _pairs(self) -> Iterable[tuple[int, Any]]:
-        return enumerate(tuple.__iter__(self))
+        return enumerate(self.__dict__["_items"])
 
     def _put(self, key: int, item: Any) -> None:
-        raise TypeError(f"item {key} of a tuple cannot be replaced by {type(item).__name__}: keep the items in a list.")
+        items = list(self.__dict__["_items"])
+        items[key] = item
+        self.__dict__["_items"] = tuple(items)
 
-    __eq__, __repr__, __hash__ = tuple.__eq__, tuple.__repr__, object.__hash__  # type: ignore[assignment]
+    def __len__(self) -> int:
+        return len(self.__dict__["_items"])
+
+    def __getitem__(self, index: Any) -> Any:
+        return tuple(self)[index] if isinstance(index, slice) else self.__dict__["_items"][index]
+
+    def __add__(self, other: Any) -> tuple[Any, ...]:
+        return (*self, *other)
+
+    def __eq__(self, other: object) -> bool:
+        return tuple(self) == (tuple(other) if isinstance(other, TrackedTuple) else other)
+
+    def __repr__(self) -> str:
+        return repr(self.__dict__["_items"])
+
+    __hash__ = object.__hash__
 
 
 class TrackedDict(Tracked, dict):  # type: ignore[misc]
