@@ -17,16 +17,13 @@ from numpy.lib.npyio import NpzFile
 
 from torchkeras.commands import trace
 from torchkeras.commands.exits import ASKED, FOUND, WELL, CommandError, faults_of
-from torchkeras.commands.files import safe
-from torchkeras.commands.output import progress, show
+from torchkeras.commands.output import show
+from torchkeras.commands.whole_model import whole_model
 from torchkeras.engine.symbol import as_list
-from torchkeras.models import load_model
-from torchkeras.saving.errors import UnknownFormatError, UnreadableFileError
-from torchkeras.saving.files.first_bytes import SAFETENSORS, STATE, format_of
+from torchkeras.saving.errors import UnreadableFileError
 
 BATCH = 32
 KEYS = re.compile(r"x\d+$|(second_)?y\d+$|layer:")
-PASSES = 2  # of a file: the clean copy and the model
 DAMAGE = (OSError, ValueError, EOFError, KeyError, zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError)
 
 
@@ -100,24 +97,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Compare; returns FOUND when an output differs. Raises CommandError, and the errors of reading the files."""
     path, tolerance = arguments.file, Tolerance(arguments.atol, arguments.rtol)
     record = _record(arguments.against)
-    with faults_of(path):
-        kind = format_of(path)
-        size = Path(path).stat().st_size
-    if kind in (SAFETENSORS, STATE):
-        raise UnknownFormatError(f"{path}: it is a {kind}, weights alone; a whole model is needed.")
-    with progress(size, PASSES, arguments.progress) as shown, faults_of(path):
-        shown.doing("checking")
-        with safe(path, kind, arguments.seconds, arguments.memory) as copy:
-            shown.advance(size)
-            shown.doing("loading")
-            model = load_model(
-                copy,
-                compile=False,
-                original_backend=arguments.original_backend,
-                original_data_format=arguments.original_data_format,
-            )
-        shown.advance(size)
-        shown.doing("computing")
+    with whole_model(arguments, "computing") as model:
         outputs, layers, first_not_finite = _results(model, record, arguments.against, tolerance)
     equal = all(found.equal for found in outputs)
     first = next((found for found in layers if not found.equal), None)

@@ -15,8 +15,6 @@ from torch import nn
 class Tracked(nn.Module):
     """What the kinds of containers share: their modules and parameters are registered under index or key."""
 
-    _base: type
-
     def __init__(self, items: Any = ()):
         nn.Module.__init__(self)
         self._register()
