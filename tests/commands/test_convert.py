@@ -52,7 +52,7 @@ def failure(capsys, *arguments):
 # --- formats ---------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("out", ["n.h5", "n.hdf5", "n.keras"])
+@pytest.mark.parametrize("out", ["n.h5", "n.hdf5", "n.keras", "n.pt", "n.safetensors"])
 def test_whole_models_compute_the_same(out):
     expected = small().predict(X)
     assert main(["convert", "m.h5", out]) == 0

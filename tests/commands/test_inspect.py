@@ -137,6 +137,34 @@ def test_other_formats_of_weights(capsys, name, layout, path):
     assert found["totals"]["parameters"] == 10
 
 
+@pytest.mark.parametrize(
+    ("name", "layout"),
+    [
+        ("m.safetensors", "safetensors, names of a state_dict: a whole model"),
+        ("m.pt", "torch state_dict (.pt): a whole model"),
+    ],
+)
+def test_whole_models_under_torch_s_names(capsys, name, layout):
+    model = small()
+    model.compile("sgd", "mse")
+    model.save(name)
+    code, found = told(capsys, name)
+    assert (code, found["layout"], found["whole_model"], found["findings"]) == (0, layout, True, [])
+    assert found["loading"]["text"] == "it loads"
+    assert found["optimizer"]["class_name"] == "SGD"
+
+
+def test_a_text_that_is_no_architecture(capsys):
+    model = small()
+    tensors = model.state_dict()
+    tensors._metadata[""] = {"torchkeras": "[]"}
+    torch.save(tensors, "m.pt")
+    code, found = told(capsys, "m.pt")
+    assert (code, found["loading"]["error"]["kind"]) == (3, "UnreadableFileError")
+    text = "m.pt: its architecture must be a JSON object with 'model_config'."
+    assert {"kind": "text", "where": "metadata 'torchkeras'", "text": text} in found["findings"]
+
+
 def test_an_archive(capsys):
     small().save("m.keras")
     code, found = told(capsys, "m.keras")

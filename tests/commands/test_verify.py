@@ -270,8 +270,19 @@ def test_tensors_alone(capsys):
     assert failure(capsys) == (
         4,
         "UnknownFormatError",
-        "m.h5: it is a torch state_dict, weights alone; a whole model is needed.",
+        (
+            "m.h5: it holds weights alone, and no architecture. Build the model as it was, and take them by "
+            "`model.load_weights`."
+        ),
     )
+
+
+@pytest.mark.parametrize("name", ["m.pt", "m.safetensors"])
+def test_a_whole_model_under_torch_s_names(capsys, name):
+    model = ones()
+    model.save(name)
+    np.savez("io.npz", x0=X, y0=model.predict(X))
+    assert main(["verify", name, "--against", "io.npz"]) == 0
 
 
 def test_weights_alone(capsys):

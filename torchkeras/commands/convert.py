@@ -23,11 +23,11 @@ from torchkeras.models import clone_model, load_model, model_from_json
 from torchkeras.saving.errors import ArchitectureError, FileLimitError, UnreadableFileError
 from torchkeras.saving.files import json_text
 from torchkeras.saving.files.atomic import replacing
-from torchkeras.saving.files.first_bytes import ARCHIVE, HDF5, format_of
-from torchkeras.saving.files.hdf5 import attribute, reading
+from torchkeras.saving.files.first_bytes import format_of
 from torchkeras.saving.files.limits import LIMITS
 from torchkeras.saving.files.places import shown_as
 from torchkeras.saving.layouts.matching import Report
+from torchkeras.saving.loading import is_whole
 from torchkeras.saving.reordering.data_format import convert_data_format
 
 HDF5_TYPES = ("float16", "float32", "float64")  # HDF5 has no bfloat16
@@ -122,7 +122,7 @@ def _read(arguments: argparse.Namespace, kind: str, shown: Progress, size: int) 
         if arguments.architecture:
             model = architecture(arguments.architecture)
             report = model.load_weights(copy, report=True, **told)
-        elif not _is_whole(copy, kind):
+        elif not is_whole(copy):
             raise CommandError(
                 f"{arguments.file}: it holds weights alone; --architecture FILE.json gives the model they are of."
             )
@@ -131,13 +131,6 @@ def _read(arguments: argparse.Namespace, kind: str, shown: Progress, size: int) 
             model, report = load_model(copy, compile=compiled, report=True, **told)
     shown.advance(size)
     return Read(model, report)
-
-
-def _is_whole(copy: Path, kind: str) -> bool:
-    if kind != HDF5:
-        return kind == ARCHIVE
-    with reading(copy) as file:
-        return attribute(file, "model_config") is not None
 
 
 def architecture(path: str) -> Any:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import os
-import pickle
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from math import prod
 from pathlib import Path
@@ -15,12 +14,13 @@ import torch
 
 from torchkeras.arrays import to_numpy
 from torchkeras.commands.contents import Array, Contents, Stored
-from torchkeras.saving.errors import FileLimitError, ForbiddenContentError, UnreadableFileError
+from torchkeras.saving import sources
+from torchkeras.saving.errors import FileLimitError, ModelFileError, UnreadableFileError
 from torchkeras.saving.files import json_text
 from torchkeras.saving.files.limits import LIMITS, MIB
-from torchkeras.saving.layouts.state import DAMAGED
+from torchkeras.saving.layouts import orderings, state
 
-SAFETENSORS, STATE = "safetensors, names of a state_dict: weights alone", "torch state_dict (.pt): weights alone"
+SAFETENSORS, STATE = "safetensors, names of a state_dict", "torch state_dict (.pt)"
 
 # The element types of safetensors: what they are called elsewhere, and how NumPy reads them.
 DTYPES: Mapping[str, tuple[str, str]] = {
@@ -54,7 +54,7 @@ def contents_of_safetensors(path: str | os.PathLike[str]) -> Contents:
         header = json_text.parse(file.read(length), f"{path}: its header")
     if not isinstance(header, dict):
         raise UnreadableFileError(f"{path}: its header is no JSON object.")
-    header.pop("__metadata__", None)
+    metadata = header.pop("__metadata__", None)
     arrays, end = [], 0
     for name, about in sorted(header.items(), key=_place):
         dtype, shape, begin, after = _entry(path, name, about)
@@ -67,7 +67,8 @@ def contents_of_safetensors(path: str | os.PathLike[str]) -> Contents:
         arrays.append(
             Array(name, shape, DTYPES[dtype][0], after - begin, partial(_mapped, path, dtype, at, after - begin))
         )
-    contents = Contents(SAFETENSORS, layers=_by_layer(arrays))
+    about = metadata.get(state.ABOUT) if isinstance(metadata, dict) else None
+    contents = _contents(SAFETENSORS, arrays, about, path)
     if 8 + length + end < size:
         contents.find("trailing", "", f"{size - 8 - length - end} bytes follow the last array")
     return contents
@@ -109,36 +110,39 @@ def _mapped(path: Any, dtype: str, at: int, size: int) -> Iterator[np.ndarray]:
 
 
 def contents_of_state(path: str | os.PathLike[str]) -> Contents:
-    """What a state_dict that `torch.save` wrote holds. Only tensors are made of the file, whatever it says.
-
-    Raises ForbiddenContentError for other objects, UnreadableFileError.
-    """
-    try:
-        found = torch.load(path, map_location="cpu", weights_only=True)
-    except pickle.UnpicklingError as error:
-        raise ForbiddenContentError(f"{path}: it holds more than tensors, or no pickled tensors at all.") from error
-    except DAMAGED as error:
-        raise UnreadableFileError(f"{path}: not a file that torch.save wrote ({type(error).__name__}).") from error
-    if not isinstance(found, Mapping) or not all(
-        isinstance(name, str) and isinstance(tensor, torch.Tensor) and tensor.layout == torch.strided
-        for name, tensor in found.items()
-    ):
-        raise UnreadableFileError(f"{path}: it must hold a state_dict, tensors by their names.")
-    arrays = [
-        Array(
-            name,
-            tuple(tensor.shape),
-            str(tensor.dtype).removeprefix("torch."),
-            tensor.numel() * tensor.element_size(),
-            partial(_whole, tensor),
-        )
-        for name, tensor in found.items()
-    ]
-    return Contents(STATE, layers=_by_layer(arrays))
+    """What a state_dict that `torch.save` wrote holds. Raises the errors of `state.opened`."""
+    with state.opened(path) as stored:
+        arrays = [
+            Array(
+                name,
+                shape,
+                str(dtype).removeprefix("torch."),
+                prod(shape) * dtype.itemsize,
+                partial(_whole, stored.value_of, name),
+            )
+            for name, (dtype, shape) in stored.tensors.items()
+        ]
+    return _contents(STATE, arrays, stored.about, path)
 
 
-def _whole(tensor: torch.Tensor) -> Iterator[np.ndarray]:
-    yield to_numpy(tensor)
+def _whole(value_of: Callable[[str], torch.Tensor], name: str) -> Iterator[np.ndarray]:
+    yield to_numpy(value_of(name))
+
+
+def _contents(format: str, arrays: list[Array], about: str | None, path: str | os.PathLike[str]) -> Contents:
+    """The arrays, and what the text beside them says of the model, if there is one."""
+    contents = Contents(f"{format}: {'weights alone' if about is None else 'a whole model'}", layers=_by_layer(arrays))
+    contents.whole = about is not None
+    if about is not None:
+        try:
+            described = sources.described(about, str(path))
+        except ModelFileError as error:
+            contents.find("text", f"metadata {state.ABOUT!r}", str(error))
+        else:
+            contents.config, contents.training = described.config, described.training
+            contents.keras_version = described.version or None
+            contents.data_format = orderings.of_config(described.config)
+    return contents
 
 
 def _by_layer(arrays: list[Array]) -> list[Stored]:

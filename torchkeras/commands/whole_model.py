@@ -12,8 +12,7 @@ from torchkeras.commands.exits import faults_of
 from torchkeras.commands.files import safe
 from torchkeras.commands.output import progress
 from torchkeras.models import load_model
-from torchkeras.saving.errors import UnknownFormatError
-from torchkeras.saving.files.first_bytes import SAFETENSORS, STATE, format_of
+from torchkeras.saving.files.first_bytes import format_of
 
 PASSES = 2  # of a file: the clean copy and the model
 
@@ -22,14 +21,12 @@ PASSES = 2  # of a file: the clean copy and the model
 def whole_model(arguments: argparse.Namespace, doing: str) -> Iterator[Any]:
     """The model; what is done with it inside the block is shown as `doing`.
 
-    Raises UnknownFormatError for a file of tensors by the names of a `state_dict`, and the errors of reading the file.
+    Raises the errors of reading the file: UnknownFormatError for one of weights alone.
     """
     path = arguments.file
     with faults_of(path):
         kind = format_of(path)
         size = Path(path).stat().st_size
-    if kind in (SAFETENSORS, STATE):
-        raise UnknownFormatError(f"{path}: it is a {kind}, weights alone; a whole model is needed.")
     with progress(size, PASSES, arguments.progress) as shown, faults_of(path):
         shown.doing("checking")
         with safe(path, kind, arguments.seconds, arguments.memory) as copy:

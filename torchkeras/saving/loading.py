@@ -111,6 +111,16 @@ def load_model(
     return model, report
 
 
+def is_whole(path: PathLike) -> bool:
+    """Whether a file holds a model's architecture beside its weights. Raises the errors of reading the file."""
+    kind = first_bytes.of_tensors(path)
+    if kind is not None:
+        with TENSORS[kind][0].opened(path) as stored:
+            return stored.about is not None
+    with opened(path) as source:
+        return source.config is not None
+
+
 def _take_forms(source: Source, model: Network) -> None:
     """Have a model take inputs and give outputs in the form that the config of its file shows."""
     config = source.config["config"]
