@@ -20,7 +20,6 @@ from torchkeras.engine.replacing import outputs_with
 from torchkeras.engine.structure import put_together
 from torchkeras.engine.symbol import KerasTensor, Shape, as_list, unpacked
 from torchkeras.engine.trainer import Trainer
-from torchkeras.export import exporting
 from torchkeras.layers.torch_module import as_layer
 from torchkeras.legacy.arguments import old_names
 from torchkeras.policy import DTypePolicy, policy_of
@@ -182,6 +181,7 @@ class Model(Trainer, Network):
         say that it is done. The file is compared with the model on random inputs before it takes its place. Raises
         ExportError for what cannot be exported, ImportError without `torchkeras[onnx]`.
         """
+        exporting = importlib.import_module("torchkeras.export.exporting")  # an annex, as that of `eject`
         exporting.export(self, filepath, format, input_signature, opset_version)
         if verbose:
             print(f"{filepath}: exported, and checked against the model.")

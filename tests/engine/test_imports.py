@@ -98,6 +98,12 @@ ORDER = [
     *("saving.dialects.dialect", "saving.dialects.later_training", "saving.keras2"),
     *("saving.sources", "saving.training"),
     *("saving.unwritten", "saving.dialects", "saving.loading"),
+    "saving.writing",
+    "visualization",
+    "utils",
+    "models",
+    "utils",
+    "__init__",
     *(
         "export.errors",
         "export.plain",
@@ -107,12 +113,6 @@ ORDER = [
         "export.onnx",
         "export.exporting",
     ),
-    "saving.writing",
-    "visualization",
-    "utils",
-    "models",
-    "utils",
-    "__init__",
     *("commands", "__main__"),
 ]
 

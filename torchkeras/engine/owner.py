@@ -302,7 +302,7 @@ class WeightOwner(nn.Module):
 
     def _follow_trainable(self, frozen_above: bool) -> None:
         was_frozen, self._frozen_above = self._frozen, frozen_above
-        for variable in self._own_variables():
+        for variable in self._own_variables() if self._frozen or self._held else ():
             for path in variable.paths if variable.trainable else ():
                 self._freeze(path) if self._frozen else self._thaw(path)
         for layer in self._sublayers():

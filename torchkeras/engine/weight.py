@@ -313,6 +313,8 @@ def materialize(layer: WeightOwner, dtype: torch.dtype) -> None:
 
     A plain torch module draws its own, by `reset_parameters`. Raises RuntimeError for one that has no such method.
     """
+    if not any(tensor.is_meta for _, module in layer._plain_modules() for tensor in _tensors_of(module)):
+        return
     variables = layer._own_variables()
     fresh = [v for v in variables if any(tensor.is_meta for tensor in v.tensors)]
     allocate(layer, variables, dtype)
@@ -328,6 +330,11 @@ def materialize(layer: WeightOwner, dtype: torch.dtype) -> None:
     for variable in fresh:
         if variable.initializer is not None:
             variable.initialize()
+
+
+def _tensors_of(module: nn.Module) -> Iterator[Tensor]:
+    """The parameters and buffers of a module itself."""
+    return (tensor for tensor in (*module._parameters.values(), *module._buffers.values()) if tensor is not None)
 
 
 def allocate(layer: WeightOwner, variables: list[Variable], dtype: torch.dtype) -> None:

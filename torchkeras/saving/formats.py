@@ -8,7 +8,8 @@ from pathlib import Path
 
 # A whole model, and weights alone, in each of these formats; "" is HDF5 in Keras 2's form, whatever the name.
 HDF5 = (".h5", ".hdf5", ".hdf")
-WHOLE = (*HDF5, ".keras", ".safetensors", ".pt", ".pth", ".onnx", ".pt2")
+EXPORTED = (".onnx", ".pt2")  # by torch's exporters, for programs other than this package
+WHOLE = (*HDF5, ".keras", ".safetensors", ".pt", ".pth", *EXPORTED)
 WEIGHTS = (".weights.h5", *HDF5, ".safetensors", ".pt", ".pth")
 
 # Names of other formats: a file of HDF5 there would not be what its name says.

@@ -12,7 +12,6 @@ from typing import Any
 
 from torchkeras.engine.compiled import own_training_config, training_config
 from torchkeras.engine.weight import is_wrapper
-from torchkeras.export import exporting
 from torchkeras.saving import formats, keras2
 from torchkeras.saving.architecture import KERAS_VERSION, layer_config
 from torchkeras.saving.dialects.keras2_training import training_for_keras2
@@ -59,8 +58,8 @@ def write_model(model: Any, path: PathLike, overwrite: bool, include_optimizer: 
     """Write a whole model. Raises FileExistsError, unless told to `overwrite`, for a file that is there."""
     suffix = formats.suffix_of(path, formats.WHOLE, "save")
     _may_write(path, overwrite)
-    if suffix in exporting.SUFFIXES:
-        exporting.export(model, path)
+    if suffix in formats.EXPORTED:
+        model.export(path)
         return
     _has_a_form(model, path)
     include_optimizer = include_optimizer and model.optimizer is not None and _told(model, path)
