@@ -2,9 +2,10 @@
 
 import importlib
 import math
-import statistics
 from contextlib import suppress
 from typing import Any
+
+import numpy as np
 
 from torchkeras.callbacks.base import Callback
 from torchkeras.callbacks.monitoring import checked, count
@@ -121,7 +122,7 @@ class LearningRateFinder(Callback):
         before = told[: told.index(least)]
         if not before:
             raise RuntimeError("LearningRateFinder: the loss never falls; try a smaller `start`, or more `steps`.")
-        half = (statistics.median(before) + least) / 2
+        half = (float(np.median(before)) + least) / 2
         return self.rates[first + max(place for place, loss in enumerate(before) if loss >= half)]
 
     def plot(self, axes: Any = None) -> Any:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-import statistics
 import time
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import torch
 
 from torchkeras.engine.data import Batch
@@ -126,7 +126,7 @@ class _Trial:
         return self._ways[self._way](recipe, batch, late)
 
     def _end(self) -> Learner:
-        eager, compiled = map(statistics.median, self._times)
+        eager, compiled = map(float, np.median(self._times, axis=1))
         chosen = int(compiled <= WORTH_IT * eager)
         text = f"a step takes {eager * 1e3:.3g} ms, compiled {compiled * 1e3:.3g} ms"
         self._decide(self._ways[chosen], f"{text}; {'compiled' if chosen else 'plain'} ones from here on.")

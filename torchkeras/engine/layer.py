@@ -101,17 +101,24 @@ class Layer(Calling):
         self = make(cls) if make is object.__new__ else make(cls, *args, **kwargs)
         nn.Module.__init__(self)  # here, so that a layer may set attributes before it calls super().__init__()
         self.built = False
-        self._policy = config.dtype_policy()
-        self._tells_policy = cls._joined_facts.casts and self._policy.is_mixed
-        self._is_part = False
-        self._trainable = True
-        self._frozen_above = False
-        self._held, self._named, self._taken_plainly = set(), set(), set()
-        self._inbound_nodes = []
-        self._outbound_nodes = []
-        self._added = []
-        self._expected_ndim, self._expected_axes = None, {}
-        self._initial_weights = None
+        policy = config.dtype_policy()
+        # At once, not by torch's `__setattr__`, which takes its time for each.
+        self.__dict__.update(
+            _policy=policy,
+            _tells_policy=cls._joined_facts.casts and policy.is_mixed,
+            _is_part=False,
+            _trainable=True,
+            _frozen_above=False,
+            _held=set(),
+            _named=set(),
+            _taken_plainly=set(),
+            _inbound_nodes=[],
+            _outbound_nodes=[],
+            _added=[],
+            _expected_ndim=None,
+            _expected_axes={},
+            _initial_weights=None,
+        )
         return self
 
     def __init__(self, *args: Any, **given: Any):

@@ -2,6 +2,7 @@
 
 import re
 from collections import Counter
+from functools import lru_cache
 
 _used: Counter[str] = Counter()
 
@@ -12,6 +13,7 @@ def unique_name(prefix: str) -> str:
     return f"{prefix}_{_used[prefix]}"
 
 
+@lru_cache
 def snake_case(class_name: str) -> str:
     """`max_pooling2d` for `MaxPooling2D`, as Keras spells it."""
     parts = re.sub(r"(.)([A-Z][a-z0-9]+)", r"\1_\2", class_name)

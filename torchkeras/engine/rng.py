@@ -17,8 +17,6 @@ import torch
 Own = Mapping[str, Any]
 DEEPEST, LONGEST = 6, 64  # how far, and into lists of which length, generators are looked for
 
-GENERATORS = (np.random.Generator, np.random.RandomState, random.Random, torch.Generator)
-
 
 def state(own: Own | None = None) -> dict[str, Any]:
     """The state of every generator that a script has without making one, and of its `own`."""
@@ -69,7 +67,7 @@ def _walk(place: str, value: Any, depth: int, seen: set[int]) -> Iterator[tuple[
     if id(value) in seen or isinstance(value, (type, str, bytes, int, float, np.ndarray, torch.Tensor)):
         return
     seen.add(id(value))
-    if isinstance(value, GENERATORS):
+    if _is_generator(value):
         yield place, value
         return
     if isinstance(value, Mapping):
@@ -80,6 +78,11 @@ def _walk(place: str, value: Any, depth: int, seen: set[int]) -> Iterator[tuple[
         items = [(f"{place}.{name}", item) for name, item in getattr(value, "__dict__", {}).items()]
     for inner, item in items if depth else ():
         yield from _walk(inner, item, depth - 1, seen)
+
+
+def _is_generator(value: Any) -> bool:
+    kinds = (np.random.Generator, np.random.RandomState, random.Random, torch.Generator)  # NumPy's are imported here
+    return isinstance(value, kinds)
 
 
 # --- the parts -------------------------------------------------------------------------------------------------------
