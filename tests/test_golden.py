@@ -181,21 +181,6 @@ def test_source_with_the_files_weights_gives_the_saved_outputs(case: Case):
     case.assert_outputs(model)
 
 
-@cases(RUNNING)
-def test_captured_predictions_are_those_of_plain_ones(case: Case, tape):
-    model = case.model_from_source()
-    model.load_weights(case.file)
-    x, batch_size = [np.concatenate(4 * [each]) for each in case.numbered("x")], len(case.arrays["x0"])
-    found = []
-    for captures in (True, False):
-        model.compile("sgd", "mse", jit_compile=False, cuda_graph=captures)
-        model.reset_states()
-        found.append(as_list(model.predict(x, batch_size=batch_size)))
-    for captured, plain in zip(*found, strict=True):
-        np.testing.assert_allclose(captured, plain, atol=1e-5, rtol=1e-5)
-    assert (tape.captures, tape.replays) == (1, 2)
-
-
 TRAINED = [path for path in ALL if json.loads((path / "case.json").read_text()).get("train")]
 
 
@@ -214,12 +199,6 @@ def test_training_record_is_met_by_the_graph_that_torch_traces(case: Case):
 @cases(TRAINED[::10])
 def test_training_record_is_met_by_compiled_steps(case: Case):
     meets_training_record(case, jit_compile=True)
-
-
-@cases(TRAINED)
-def test_training_record_is_met_by_captured_steps(case: Case, tape):
-    meets_training_record(case, jit_compile=False, cuda_graph=True)
-    assert (tape.captures, tape.replays) == (1, case.about["train"]["steps"] - 2)
 
 
 def meets_training_record(case: Case, **options: Any):

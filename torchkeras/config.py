@@ -132,13 +132,6 @@ def set_tf32(on: bool) -> None:
     torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = on
 
 
-def computing() -> tuple[Any, ...]:
-    """All settings that numbers depend on, these and torch's own: to see whether any has changed."""
-    autocast = [(torch.is_autocast_enabled(kind), torch.get_autocast_dtype(kind)) for kind in ("cpu", "cuda")]
-    exact = torch.are_deterministic_algorithms_enabled()
-    return (*_settings.values(), *autocast, exact, *map(_uses_tf32, _tf32_places()))
-
-
 def _tf32_places() -> tuple[Any, Any]:
     cudnn: Any = torch.backends.cudnn
     return torch.backends.cuda.matmul, getattr(cudnn, "conv", cudnn)

@@ -1,4 +1,4 @@
-"""`compile(jit_compile=...)`: one graph for all steps, the same numbers, and a choice that pays."""
+"""`compile(jit_compile=...)`: one graph for all steps, and the same numbers."""
 
 import copy
 from functools import partial
@@ -6,110 +6,15 @@ from functools import partial
 import numpy as np
 import pytest
 import torch
+from jitted import Graphs, alike, cnn, masked, mlp, penalized, recurrent, samples, trained
 
 import torchkeras
 from torchkeras import Input, Model, Sequential
 from torchkeras.callbacks import Callback, LambdaCallback, LearningRateScheduler
-from torchkeras.engine import auto, jit
 from torchkeras.engine.auto import FROM_CPP
-from torchkeras.layers import (
-    LSTM,
-    Activation,
-    Add,
-    BatchNormalization,
-    Conv2D,
-    Dense,
-    Dropout,
-    Embedding,
-    Flatten,
-    GlobalAveragePooling1D,
-    Lambda,
-    Layer,
-    MaxPooling2D,
-    MultiHeadAttention,
-)
+from torchkeras.layers import Activation, BatchNormalization, Dense, Dropout, Lambda, Layer
 from torchkeras.metrics import AUC, SparseCategoricalAccuracy
 from torchkeras.optimizers import SGD, Adam
-
-
-class Graphs:
-    """A backend that runs what torch.compile traced as it is, and keeps the graphs: of training, of all else."""
-
-    def __init__(self):
-        self.found, self.of_inference = [], []
-
-    def __call__(self, module, example_inputs):
-        (self.found if torch.is_grad_enabled() else self.of_inference).append(module)
-        return module.forward
-
-    @property
-    def setting(self):
-        return {"backend": self}
-
-
-def mlp():
-    inputs = Input((6,))
-    hidden = Dense(8, activation="relu", kernel_regularizer="l2", kernel_constraint="unit_norm")(inputs)
-    return Model(inputs, Dense(3, activation="softmax")(hidden))
-
-
-def cnn():
-    inputs = Input((8, 8, 2))
-    hidden = BatchNormalization()(Conv2D(4, 3, padding="same")(inputs))
-    hidden = MaxPooling2D(2)(Activation("relu")(Add()([hidden, Conv2D(4, 1, activation="relu")(inputs)])))
-    return Model(inputs, Dense(3, activation="softmax")(Flatten()(hidden)))
-
-
-def masked():
-    inputs = Input((5,), dtype="int32")
-    hidden = Embedding(7, 8, mask_zero=True)(inputs)
-    hidden = GlobalAveragePooling1D()(MultiHeadAttention(2, 4)(hidden, hidden))
-    return Model(inputs, Dense(3, activation="softmax", activity_regularizer="l2")(hidden))
-
-
-def penalized():
-    class Penalized(Layer):
-        def call(self, inputs):
-            self.add_loss(inputs.square().mean())
-            self.add_metric(inputs, name="mean")
-            return inputs
-
-    inputs = Input((6,))
-    model = Model(inputs, Dense(3, activation="softmax")(Penalized()(Dense(4)(inputs))))
-    model.add_loss(Lambda(lambda p: p.abs().sum(-1))(model.output))
-    return model
-
-
-def samples(model, count=22):
-    random = np.random.default_rng(0)
-    shape = (count, *model.input_shape[1:])
-    integers = model.inputs[0].dtype == torch.int32
-    x = random.integers(0, 7, shape) if integers else random.standard_normal(shape).astype("float32")
-    return x, random.integers(0, 3, count)
-
-
-def trained(make, setting, epochs=3, callbacks=None, weights=False, **options):
-    torchkeras.clear_session()
-    torch.manual_seed(0)
-    model = make()
-    options = {"optimizer": "adam", "loss": "sparse_categorical_crossentropy", "metrics": ["accuracy"], **options}
-    model.compile(**options, jit_compile=setting)
-    x, y = samples(model)
-    history = model.fit(
-        x, y, batch_size=4, epochs=epochs, verbose=0, shuffle=False, validation_data=(x, y), callbacks=callbacks,
-        sample_weight=np.linspace(0, 1, len(x)) if weights else None,
-    )  # fmt: skip
-    return history.history, model.get_weights()
-
-
-def alike(one, other, **tolerances):
-    tolerances = tolerances or {"rtol": 1e-5, "atol": 1e-6}
-    assert one[0].keys() == other[0].keys()
-    for name in one[0]:
-        np.testing.assert_allclose(one[0][name], other[0][name], **tolerances, err_msg=name)
-    for mine, theirs in zip(one[1], other[1], strict=True):
-        np.testing.assert_allclose(mine, theirs, **tolerances)
-
 
 # --- one graph, the same numbers -------------------------------------------------------------------------------------
 
@@ -395,12 +300,6 @@ def test_steps_of_ones_own_are_as_they_are():
 # --- where there is no single graph ---------------------------------------------------------------------------------
 
 
-def recurrent(gate="sigmoid"):
-    inputs = Input((5, 4))
-    hidden = Dense(6, activation="relu")(LSTM(6, recurrent_activation=gate)(Dense(4)(inputs)))
-    return Model(inputs, Dense(3, activation="softmax")(hidden))
-
-
 @pytest.mark.parametrize("gate", ["sigmoid", "hard_sigmoid"])
 def test_torchs_own_recurrent_kernel_and_the_scan_stay_between_graphs(gate):
     graphs = Graphs()
@@ -460,15 +359,6 @@ def test_other_settings_are_refused():
         with pytest.raises(ValueError, match=r"^compile: jit_compile"):
             trained(mlp, setting)
 
-    for options in ({"cuda_graph": "yes"}, {"cuda_graph": True, "jit_compile": {"mode": "reduce-overhead"}}):
-        with pytest.raises(ValueError, match=r"^compile: cuda_graph"):
-            mlp().compile("sgd", "mse", **options)  # type: ignore[arg-type]
-    for setting in (False, True, "auto", {"options": {}}):
-        model = mlp()
-        model.compile("sgd", "sparse_categorical_crossentropy", cuda_graph=True, jit_compile=setting)
-        with pytest.raises(RuntimeError, match="cuda_graph=True captures steps on a CUDA device; the model is on cpu"):
-            model.fit(*samples(model), verbose=0)
-
     class Own(Model):
         def train_step(self, data):
             return super().train_step(data)
@@ -491,124 +381,3 @@ def test_a_model_is_copied_and_saved_without_its_graphs(tmp_path):
     models = (model, again, copy.deepcopy(model), torchkeras.models.load_model(tmp_path / "model.keras"))
     one, *others = (each.fit(x, y, batch_size=4, verbose=0, shuffle=False).history["loss"] for each in models)
     assert [other == pytest.approx(one, rel=1e-5) for other in others] == [True] * 3
-
-
-# --- auto ------------------------------------------------------------------------------------------------------------
-
-
-class Clock:
-    """Seconds that pass only when a step says so."""
-
-    def __init__(self, monkeypatch, plain=1.0, compiled=0.5, fails=False):
-        self.seconds, self.steps, self.options = 0.0, [], None
-        monkeypatch.setattr(auto.time, "perf_counter", lambda: self.seconds)
-        learn = jit.learn
-
-        def timed(name, seconds):
-            def step(recipe, batch, late=False):
-                self.seconds += seconds
-                self.steps.append(name)
-                return learn(recipe, batch, late)
-
-            return step
-
-        clock = self
-
-        class Learning:
-            def __init__(self, options, changes, captures):
-                self.ready, clock.options = False, options
-
-            def __call__(self, recipe, batch, late=False):
-                if not self.ready:
-                    if fails:
-                        raise RuntimeError("no compiler.")
-                    self.ready = True
-                return timed("compiled", compiled)(recipe, batch, late)
-
-        monkeypatch.setattr(jit, "learn", timed("plain", plain))
-        monkeypatch.setattr(auto, "Learning", Learning)
-
-
-def run(batches, fits=1, **options):
-    model = mlp()
-    model.compile("sgd", "sparse_categorical_crossentropy")
-    x, y = samples(model, 2 * batches)
-    for _ in range(fits):
-        model.fit(x, y, batch_size=2, **{"verbose": 0, **options})
-    return model
-
-
-def test_auto_keeps_compiled_steps_where_they_are_faster_and_says_so_once(monkeypatch, capsys):
-    clock = Clock(monkeypatch, plain=1.0, compiled=0.5)
-    run(200, verbose=1)
-    assert set(clock.steps[:47]) == {"plain"}
-    assert set(clock.steps[64:]) == {"compiled"}
-    told = "jit_compile='auto': a step takes 1e+03 ms, compiled 500 ms; compiled ones from here on."
-    assert capsys.readouterr().out.count(told) == 1
-
-
-def test_auto_keeps_plain_steps_where_they_are_as_fast(monkeypatch, capsys):
-    clock = Clock(monkeypatch, plain=1.0, compiled=0.99)
-    run(200)
-    assert clock.steps.count("compiled") == auto.WINDOWS + 1
-    assert set(clock.steps[64:]) == {"plain"}
-    assert capsys.readouterr().out == ""
-
-
-@pytest.mark.parametrize(("seconds", "options"), [(0.004, {"options": {"cpp_wrapper": True}}), (0.006, {})])
-def test_auto_has_kernels_called_from_cpp_where_steps_are_short(monkeypatch, seconds, options):
-    clock = Clock(monkeypatch, plain=seconds)
-    monkeypatch.setattr(auto, "SECONDS", 0.0)
-    monkeypatch.setattr(auto, "SECONDS_A_LAYER", 0.0)
-    run(200)
-    assert clock.options == options
-
-
-@pytest.mark.parametrize("seconds", [0.001, 0.1])
-def test_auto_compiles_nothing_that_would_not_repay_itself(monkeypatch, seconds):
-    clock = Clock(monkeypatch, plain=seconds)
-    run(200)
-    assert set(clock.steps) == {"plain"}
-
-
-@pytest.mark.parametrize("at", [0, 20, 100])
-def test_auto_takes_a_pause_for_no_slow_step(monkeypatch, at):
-    clock = Clock(monkeypatch, plain=0.1)
-
-    class Pause(Callback):
-        def on_batch_end(self, batch, logs=None):
-            clock.seconds += 1000.0 if batch == at else 0.0
-
-    run(200, callbacks=[Pause()])
-    assert set(clock.steps) == {"plain"}
-
-
-def test_auto_takes_short_runs_that_come_again_and_again_for_a_long_one(monkeypatch):
-    clock = Clock(monkeypatch, plain=1.0, compiled=0.5)
-    run(40, fits=10)
-    assert set(clock.steps[:40]) == {"plain"}
-    assert set(clock.steps[-80:]) == {"compiled"}
-
-
-def test_auto_goes_on_with_plain_steps_where_torch_cannot_compile(monkeypatch, capsys):
-    clock = Clock(monkeypatch, fails=True)
-    run(200, verbose=1)
-    assert set(clock.steps) == {"plain"}
-    assert "no compiler. Steps stay as they are." in capsys.readouterr().out
-
-
-def test_auto_changes_nothing_where_numbers_are_to_come_again_bit_by_bit(monkeypatch, tmp_path):
-    clock = Clock(monkeypatch)
-    run(200, callbacks=[torchkeras.callbacks.BackupAndRestore(tmp_path)])
-    monkeypatch.setattr(torch, "are_deterministic_algorithms_enabled", lambda: True)
-    run(200)
-    assert set(clock.steps) == {"plain"}
-
-
-@pytest.mark.parametrize("gate", ["sigmoid", "hard_sigmoid"])
-def test_auto_leaves_what_walks_along_time_alone(monkeypatch, gate):
-    clock = Clock(monkeypatch)
-    model = recurrent(gate)
-    model.compile("sgd", "sparse_categorical_crossentropy")
-    model.fit(*samples(model, 400), batch_size=2, verbose=0)
-    assert set(clock.steps) == {"plain"}

@@ -13,8 +13,9 @@ import torch
 from torchkeras.engine.data import Batch
 from torchkeras.engine.graphed import Learning
 from torchkeras.engine.layer import Layer
+from torchkeras.engine.one_graph import CAPTURED, Options, is_on_cuda
 from torchkeras.engine.recipe import Recipe
-from torchkeras.engine.steps import Learned, Learner
+from torchkeras.engine.steps import Learned, Learner, learn
 
 # What is known before anything is compiled: seconds that it takes (two slow cores; for the graph, for each layer), and
 # the share of a step's time that it is likely to save.
@@ -28,13 +29,13 @@ WORTH_IT = 0.97  # of the time of an eager step
 
 
 class Auto:
-    """Steps by `plain`, until those that are left make a graph worth its time; then whichever of the two is faster.
+    """Steps without a graph, until those that are left make one worth its time; then whichever of the two is faster.
 
-    `captures`: whether that graph is captured as a CUDA graph too, where there is a device for it.
+    `captures`: whether torch captures what it compiles as a CUDA graph, where there is a device for it.
     """
 
-    def __init__(self, plain: Learner, captures: bool) -> None:
-        self._plain, self._captures = plain, captures
+    def __init__(self, captures: bool) -> None:
+        self._captures = captures
         self._step: Learner = self._wait
         self._seconds = 0.0  # of earlier runs: one that comes again and again is likely to go on for as long as it did
         self._looks = 0
@@ -71,7 +72,7 @@ class Auto:
             if self._looks % LOOK_EVERY == 0 and self._done:
                 self._look(recipe, batch)
             self._done += 1
-        return self._plain(recipe, batch, late)
+        return learn(recipe, batch, late)
 
     def _look(self, recipe: Recipe, batch: Batch) -> None:
         now = time.perf_counter()
@@ -80,10 +81,13 @@ class Auto:
         self._looked = now
         if self._pays(recipe):
             a_step = self._a_step if self._timed else (now - self._started) / self._done
-            on_cuda = batch.inputs[0].is_cuda
-            options = FROM_CPP if a_step < SHORT and not on_cuda else {}
-            compiled = Learning(options, changes=1, captures=self._captures and on_cuda)
-            self._step = _Trial(self._plain, compiled, a_step, self._decide)
+            self._step = _Trial(Learning(self._options(batch, a_step), changes=1), a_step, self._decide)
+
+    def _options(self, batch: Batch, a_step: float) -> Options:
+        """Those of torch.compile for steps that take so many seconds."""
+        if is_on_cuda(batch.inputs):
+            return CAPTURED if self._captures else {}
+        return FROM_CPP if a_step < SHORT else {}
 
     def _pays(self, recipe: Recipe) -> bool:
         """Whether what compiling is likely to save is more than it is likely to cost."""
@@ -99,10 +103,10 @@ class Auto:
 
 
 class _Trial:
-    """Windows of steps by `plain` and `compiled` in turns; in the end `decide` is told the faster way, and why."""
+    """Windows of steps with and without a graph in turns; in the end `decide` is told the faster way, and why."""
 
-    def __init__(self, plain: Learner, compiled: Learning, a_step: float, decide: Callable[..., None]):
-        self._ways: list[Learner] = [plain, compiled]
+    def __init__(self, compiled: Learning, a_step: float, decide: Callable[..., None]):
+        self._ways: list[Learner] = [learn, compiled]
         self._length, self._decide = max(1, round(WINDOW_SECONDS / a_step)), decide
         self._times: list[list[float]] = [[], []]
         self._way, self._count, self._since = 1, 0, 0.0
@@ -113,8 +117,8 @@ class _Trial:
             try:
                 return compiled(recipe, batch, late)
             except RuntimeError as error:
-                self._decide(self._ways[0], f"{error} Steps stay as they are.")
-                return self._ways[0](recipe, batch, late)
+                self._decide(learn, f"{error} Steps stay as they are.")
+                return learn(recipe, batch, late)
         if self._count == self._length:
             self._times[self._way].append((_now(batch) - self._since) / self._length)
             self._way, self._count = 1 - self._way, 0

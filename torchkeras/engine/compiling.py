@@ -18,7 +18,7 @@ from torchkeras.engine.compiled import compile_arguments, reported_names, resolv
 from torchkeras.engine.extending import Extending, own_step
 from torchkeras.engine.graphed import Running
 from torchkeras.engine.guard import POLICIES, Guard
-from torchkeras.engine.jit import check as check_jit, learner, runner, scorer, unrolled
+from torchkeras.engine.jit import check as check_jit, learner, runner, scorer
 from torchkeras.engine.measures import TorchMetric
 from torchkeras.engine.memory import keep_freed
 from torchkeras.engine.network import Network
@@ -47,7 +47,6 @@ class Compiling(Extending, abstract=True):
     steps_per_execution: int = 1
     _learn: Any = None
     _score: Any = None
-    _unrolled: Any = None
     _running: Any = None
     _recipe: Recipe | None = None
     _is_compiled = False
@@ -80,11 +79,11 @@ class Compiling(Extending, abstract=True):
         finite number: "stop", "skip" the batch, "raise", or (None) nothing; see `engine.guard`. `jit_compile`: True
         to run the built-in train step's forward pass, loss, gradients and metrics as one graph of torch.compile, and so
         evaluations and predictions; a dict of its options; False not to; "auto" to measure train steps both ways once a
-        run is long enough to repay compiling, and keep the faster; see `engine.graphed`. `cuda_graph`: True to capture
-        the same as CUDA graphs, compiled or not; "auto" to capture what "auto" compiles on a CUDA device; see
-        `engine.captured`. `steps_per_execution`: so many batches run between two calls of the batch hooks, which are
-        told their mean numbers; captured, they are one graph, see `engine.unrolled`. Which weights train is settled
-        here too. Raises ValueError for an unknown name or a list of another length.
+        run is long enough to repay compiling, and keep the faster; see `engine.graphed`. `cuda_graph`: True is
+        `jit_compile={"mode": "reduce-overhead"}`, by which torch.compile captures what it compiles as a CUDA graph;
+        False never to capture; "auto" to capture what "auto" compiles on a CUDA device. `steps_per_execution`: so many
+        batches run between two calls of the batch hooks, which are told their mean numbers. Which weights train is
+        settled here too. Raises ValueError for an unknown name or a list of another length.
         """
         check_jit(jit_compile, cuda_graph)
         check_count("compile", "steps_per_execution", steps_per_execution, least=1)
@@ -128,7 +127,7 @@ class Compiling(Extending, abstract=True):
             guard=None if self.on_nonfinite is None else Guard(self.on_nonfinite, Changing(self), self._device),
             scaling=LossScale(Weights(self), self._device, self.on_nonfinite is not None) if in_float16(self) else None,
         )
-        self.__dict__.update(_learn=None, _score=None, _unrolled=None, _is_unbuilt=not self._is_connected)
+        self.__dict__.update(_learn=None, _score=None, _is_unbuilt=not self._is_connected)
 
     def _bind(self, variables: list[Any], parameters: list[torch.Tensor], losses: list[Any]) -> None:
         """Give the optimizer, where there is one, what trains. Raises ValueError for what it would not reach."""
@@ -203,7 +202,6 @@ class Compiling(Extending, abstract=True):
         )
         self.__dict__["_learn"] = learner(self.jit_compile, self.cuda_graph)
         self.__dict__["_score"] = scorer(self.jit_compile, self.cuda_graph)
-        self.__dict__["_unrolled"] = unrolled(self.jit_compile, self.cuda_graph, self.steps_per_execution)
         if owns_step:
             self.__dict__["_marks_masks"] = any(tensor._keras_mask is not None for tensor in self.outputs)
         self._hook_activities(owns_step)
@@ -341,11 +339,7 @@ class Compiling(Extending, abstract=True):
     def __getstate__(self) -> dict[str, Any]:
         # The recipe holds the layers' tensors by identity: a copy settles its own, from what compile was given. Its
         # optimizer has the copy's own parameters, with their state.
-        return {
-            **super().__getstate__(),
-            "history": None,
-            **dict.fromkeys(("_recipe", "_learn", "_score", "_unrolled", "_running")),
-        }
+        return {**super().__getstate__(), "history": None, **dict.fromkeys(("_recipe", "_learn", "_score", "_running"))}
 
 
 class Changing:

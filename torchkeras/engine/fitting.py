@@ -23,7 +23,6 @@ from torchkeras.engine.run import Run
 from torchkeras.engine.sources import Source
 from torchkeras.engine.steps import Learner, constrain
 from torchkeras.engine.symbol import as_list
-from torchkeras.engine.unrolled import Unrolled, run_unrolled
 
 Numbers = dict[str, torch.Tensor]  # device scalars by name
 
@@ -34,7 +33,7 @@ class Plan:
 
     `step` gives the train step, `learner` what it calls to learn of a batch; asked for in each epoch, since a callback
     may change what trains. `validate` runs a validation and gives its numbers; `due` says after which epochs.
-    `named_alone`: see `Sums`. `together`: see `Executions`. `unrolled`: takes as many steps at once, where it can.
+    `named_alone`: see `Sums`. `together`: see `Executions`.
     """
 
     epochs: int
@@ -46,7 +45,6 @@ class Plan:
     due: Callable[[int], bool]
     named_alone: bool = False
     together: int = 1
-    unrolled: Unrolled | None = None
 
 
 def fit(network: Any, run: Run, plan: Plan, hooks: CallbackList) -> None:
@@ -77,13 +75,10 @@ def fit(network: Any, run: Run, plan: Plan, hooks: CallbackList) -> None:
 def _train(network: Any, run: Run, plan: Plan, batches: Iterable[Batch], hooks: CallbackList) -> None:
     step, recipe = plan.step(), run.recipe  # the step is made in any case: with it the modules are looked at anew
     stopped = partial(_stopped, network, run, recipe.guard)
-    hooked = Executions(hooks, "train", plan.together, run.sums)
-    if plan.unrolled is not None and plan.unrolled.takes(recipe):
-        run_unrolled(plan.unrolled, recipe, step, batches, run.sums, hooked, stopped)
-    elif recipe.guard is None and may_wait(recipe, run.source, hooks, "train") and not plan.named_alone:
+    if recipe.guard is None and may_wait(recipe, run.source, hooks, "train") and not plan.named_alone:
         train_late(recipe, plan.learner(), batches, run.sums, stopped)
     else:
-        run_epoch(step, batches, run.sums, hooked, stopped)
+        run_epoch(step, batches, run.sums, Executions(hooks, "train", plan.together, run.sums), stopped)
 
 
 def _stopped(network: Any, run: Run, guard: Guard | None) -> bool:

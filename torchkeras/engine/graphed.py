@@ -1,8 +1,7 @@
-"""Train, test and predict steps by graphs: of torch.compile, captured as CUDA graphs, or both.
+"""Train, test and predict steps by graphs of torch.compile, which may capture them as CUDA graphs.
 
 That of a train step has the forward pass, loss, gradients and metrics. The optimizer's update stays outside: it is one
-fused kernel already, in a graph it is no faster, and here a changed learning rate changes nothing in any graph. Several
-steps in one graph have theirs inside: `engine.unrolled`.
+fused kernel already, in a graph it is no faster, and here a changed learning rate changes nothing in any graph.
 """
 
 from __future__ import annotations
@@ -28,11 +27,9 @@ class Learning(OneGraph[Learned]):
     does = "step"
 
     def __call__(self, recipe: Recipe, batch: Batch, late: bool = False) -> Learned:
-        makers = partial(whole, recipe), partial(in_two, recipe)
+        makers = partial(_whole, recipe), partial(_in_two, recipe)
         plain = partial(learn, recipe, batch, late)
-        return self.call(
-            recipe.direct, tensors(batch), plain, *makers, more=(batch.size,), roots=read_by(recipe), alone=late
-        )
+        return self.call(recipe.direct, _tensors(batch), plain, *makers, more=(batch.size,))
 
     def kept(self, found: Learned) -> Learned:
         # Gradients are used at once; logs are read late.
@@ -46,9 +43,7 @@ class Scoring(OneGraph["tuple[torch.Tensor, Values]"]):
 
     def __call__(self, recipe: Recipe, batch: Batch) -> tuple[torch.Tensor, Values]:
         plain = partial(losses, recipe, batch)
-        return self.call(
-            recipe.direct, tensors(batch), plain, partial(_scored, recipe), more=(batch.size,), roots=read_by(recipe)
-        )
+        return self.call(recipe.direct, _tensors(batch), plain, partial(_scored, recipe), more=(batch.size,))
 
     def kept(self, found: tuple[torch.Tensor, Values]) -> tuple[torch.Tensor, Values]:
         return found[0].clone(), _cloned(found[1])
@@ -59,9 +54,9 @@ class Running(OneGraph["list[Any]"]):
 
     does = "prediction"
 
-    def __init__(self, network: Network, options: Options, captures: bool):
-        super().__init__(options, captures=captures)
-        self.direct, self._network = Direct(network), network
+    def __init__(self, network: Network, options: Options, on_cuda: bool):
+        super().__init__(options, on_cuda=on_cuda)
+        self.direct = Direct(network)
 
     def run(self, inputs: Any) -> list[Any]:
         """The outputs."""
@@ -72,14 +67,13 @@ class Running(OneGraph["list[Any]"]):
 
             return in_parts(run, options)
 
-        given, roots = [as_list(inputs)], [self._network]
-        return self.call(self.direct, given, lambda: as_list(self.direct.run(inputs)), make, roots=roots)
+        return self.call(self.direct, [as_list(inputs)], lambda: as_list(self.direct.run(inputs)), make)
 
     def kept(self, found: list[Any]) -> list[Any]:
         return [output.clone() for output in found]
 
 
-def whole(recipe: Recipe, options: Options, changes: int) -> Callable[..., Learned] | None:
+def _whole(recipe: Recipe, options: Options, changes: int) -> Callable[..., Learned] | None:
     """All of `learn` in one graph, gradients included."""
 
     def run(inputs: Any, targets: Any, weights: Any, size: int) -> Learned:
@@ -88,7 +82,7 @@ def whole(recipe: Recipe, options: Options, changes: int) -> Callable[..., Learn
     return with_gradients(run, options, changes)
 
 
-def in_two(recipe: Recipe, options: Options, changes: int) -> Callable[..., Learned]:
+def _in_two(recipe: Recipe, options: Options, changes: int) -> Callable[..., Learned]:
     """What `_scored` makes, and behind it gradients by autograd."""
     compiled = _scored(recipe, options, changes)
 
@@ -108,12 +102,7 @@ def _scored(recipe: Recipe, options: Options, changes: int) -> Callable[..., Any
     return in_parts(run, options)
 
 
-def read_by(recipe: Recipe) -> tuple[Any, ...]:
-    """What a step reads of Python."""
-    return recipe.network, recipe.targets, recipe.regularized, recipe.own_loss
-
-
-def tensors(batch: Batch) -> tuple[Any, ...]:
+def _tensors(batch: Batch) -> tuple[Any, ...]:
     return batch.inputs, batch.targets, batch.weights
 
 

@@ -8,58 +8,77 @@ from typing import Any
 from torchkeras.engine.auto import Auto
 from torchkeras.engine.graphed import Learning, Running, Scoring
 from torchkeras.engine.network import Network
-from torchkeras.engine.one_graph import Options, has_capture
+from torchkeras.engine.one_graph import CAPTURED, Options, captures
 from torchkeras.engine.steps import Learner, Scorer, learn, losses
-from torchkeras.engine.unrolled import Unrolled
+
+KNOWN = ("fullgraph", "dynamic", "backend", "mode", "options")  # of torch.compile
 
 
 def check(setting: Any, cuda_graph: Any) -> None:
-    """Raise ValueError for what is no value of `jit_compile` or `cuda_graph`."""
-    if not (isinstance(cuda_graph, bool) or cuda_graph == "auto"):
-        raise ValueError(f"compile: cuda_graph must be True, False or 'auto'; found {cuda_graph!r}.")
-    if cuda_graph is True and isinstance(setting, Mapping) and has_capture(setting):
-        raise ValueError(
-            f"compile: cuda_graph=True captures steps, and so does torch.compile by jit_compile={dict(setting)!r}: "
-            "give one of the two."
-        )
+    """Raise ValueError for what is no value of `jit_compile` or `cuda_graph`, and for two that contradict."""
     if not (isinstance(setting, (bool, Mapping)) or setting == "auto"):
         raise ValueError(
             "compile: jit_compile must be True, False, 'auto' or a dict of options of torch.compile; "
             f"found {setting!r}."
         )
-    known = ("fullgraph", "dynamic", "backend", "mode", "options")
     for name in setting if isinstance(setting, Mapping) else ():
-        if name not in known:
-            raise ValueError(f"compile: jit_compile: torch.compile's options are {', '.join(known)}; found {name!r}.")
+        if name not in KNOWN:
+            raise ValueError(f"compile: jit_compile: torch.compile's options are {', '.join(KNOWN)}; found {name!r}.")
+    if not (isinstance(cuda_graph, bool) or cuda_graph == "auto"):
+        raise ValueError(f"compile: cuda_graph must be True, False or 'auto'; found {cuda_graph!r}.")
+    if cuda_graph is True:
+        _check_captured(setting)
+    elif cuda_graph is False and isinstance(setting, Mapping) and captures(setting):
+        raise ValueError(
+            f"compile: jit_compile={dict(setting)!r} captures CUDA graphs, and cuda_graph=False says not to: give one "
+            "of the two."
+        )
+
+
+def _check_captured(setting: Any) -> None:
+    """Raise ValueError for a `jit_compile` beside which `cuda_graph=True` cannot be had."""
+    if setting is False:
+        raise ValueError(
+            "compile: a CUDA graph is captured by torch.compile: cuda_graph=True and jit_compile=False exclude each "
+            "other; give one of the two."
+        )
+    given = setting if isinstance(setting, Mapping) else {}
+    if given.get("options") is not None:
+        raise ValueError(
+            f"compile: cuda_graph=True is torch.compile's mode {CAPTURED['mode']!r}, and torch.compile takes a mode or "
+            "options, not both: in place of cuda_graph=True have 'triton.cudagraphs': True among the options."
+        )
+    for name, wanted in (*CAPTURED.items(), ("backend", "inductor")):
+        if given.get(name) not in (None, wanted):
+            raise ValueError(
+                f"compile: cuda_graph=True captures by torch.compile's {name} {wanted!r}; jit_compile has "
+                f"{given[name]!r}: give one of the two."
+            )
 
 
 def learner(setting: Any, cuda_graph: Any) -> Learner:
     """`steps.learn`, or what does the same by the values of `jit_compile` and `cuda_graph`."""
-    plain = Learning(None, captures=True) if cuda_graph is True else learn
-    if setting == "auto":
-        return Auto(plain, captures=cuda_graph is not False)
-    return plain if setting is False else Learning(_options(setting), captures=cuda_graph is True)
-
-
-def unrolled(setting: Any, cuda_graph: Any, steps: int) -> Unrolled | None:
-    """What takes so many steps at once, where steps are captured; None where one comes after the other."""
-    return Unrolled(_options(setting), steps) if cuda_graph is True and steps > 1 else None
+    if setting == "auto" and cuda_graph is not True:
+        return Auto(captures=cuda_graph == "auto")
+    options = _options(setting, cuda_graph)
+    return learn if options is None else Learning(options, on_cuda=cuda_graph is True)
 
 
 def scorer(setting: Any, cuda_graph: Any) -> Scorer:
     """`steps.losses`, or what does the same; "auto" compiles no evaluations."""
-    options, captures = _options(setting), cuda_graph is True
-    return losses if options is None and not captures else Scoring(options, captures=captures)
+    options = _options(setting, cuda_graph)
+    return losses if options is None else Scoring(options, on_cuda=cuda_graph is True)
 
 
 def runner(network: Network, setting: Any, cuda_graph: Any) -> Running | None:
     """What predicts by a graph; None where nothing is to; "auto" compiles no predictions."""
-    options, captures = _options(setting), cuda_graph is True
-    return None if options is None and not captures else Running(network, options, captures)
+    options = _options(setting, cuda_graph)
+    return None if options is None else Running(network, options, on_cuda=cuda_graph is True)
 
 
-def _options(setting: Any) -> Options:
+def _options(setting: Any, cuda_graph: Any) -> Options | None:
     """Those of torch.compile; None where it is not to be used, or "auto" decides."""
-    if setting in (False, "auto"):
-        return None
-    return dict(setting) if isinstance(setting, Mapping) else {}
+    given = dict(setting) if isinstance(setting, Mapping) else {}
+    if cuda_graph is True:
+        return {**given, **CAPTURED}
+    return None if setting in (False, "auto") else given

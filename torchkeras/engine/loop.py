@@ -40,12 +40,12 @@ class Sums:
     last_size: int = 0
     guard: Guard | None = None
 
-    def add(self, values: Mapping[str, torch.Tensor], *sizes: int) -> None:
-        """Take the numbers of one more batch, which record no gradients, or the mean ones of several.
+    def add(self, values: Mapping[str, torch.Tensor], size: int) -> None:
+        """Take the numbers of one more batch, which record no gradients.
 
         Raises RuntimeError when their names are others than before.
         """
-        values, size = values if self.guard is None else self.guard.counting(values), sum(sizes)
+        values = values if self.guard is None else self.guard.counting(values)
         if not self.totals:
             # In half precision a sum would soon stand still.
             wide = [value if value.dtype in WIDE else value.float() for value in values.values()]
@@ -58,8 +58,8 @@ class Sums:
                 f"{list(self.totals)} to {list(values)}."
             )
         self.seen += size
-        self.batches += len(sizes)
-        self.last_size = sizes[-1]
+        self.batches += 1
+        self.last_size = size
 
     def told(self, values: Mapping[str, torch.Tensor]) -> dict[str, Callable[[], Any]]:
         """What metrics with state say of all batches so far, as functions; `values`: the numbers of the last one."""
@@ -125,26 +125,17 @@ class Executions:
             return
         told = {} if self._sums is None else self._sums.told(done[-1][0])
         size = sum(size for _, size in done)
-        self._report(self._last, Logs({**together(done), **told}, batch=self._last, size=size))
+        self._report(self._last, Logs({**_together(done), **told}, batch=self._last, size=size))
 
 
-def together(done: list[tuple[Mapping[str, torch.Tensor], int]]) -> dict[str, torch.Tensor]:
+def _together(done: list[tuple[Mapping[str, torch.Tensor], int]]) -> Mapping[str, torch.Tensor]:
     """The mean numbers of some batches."""
     if len(done) == 1 or not done[0][0]:
-        return dict(done[0][0])
+        return done[0][0]
     sums = Sums()
     for values, size in done:
         sums.add(values, size)
     return sums.means()
-
-
-def run_batch(step: Step, batch: Batch, sums: Sums, hooks: Executions) -> None:
-    """Run a step on a batch, with the hooks around it."""
-    index = sums.batches
-    hooks.begin(index, batch.size)
-    values = step(batch)
-    sums.add(values, batch.size)
-    hooks.end(index, batch.size, values)
 
 
 def run_epoch(
@@ -156,7 +147,11 @@ def run_epoch(
 ) -> None:
     """Run a step on every batch, with the hooks around it, until the end or `stopped()`."""
     for batch in batches:
-        run_batch(step, batch, sums, hooks)
+        index = sums.batches
+        hooks.begin(index, batch.size)
+        values = step(batch)
+        sums.add(values, batch.size)
+        hooks.end(index, batch.size, values)
         del batch  # before the next one is made, which can then lie where this one lay
         if stopped():
             break

@@ -181,8 +181,7 @@ class Trainer(GeneratorMethods, Compiling, abstract=True):
             ):
                 owned = own_step(self, "train") is not None
                 step, learner = partial(self._step, "train"), lambda: self._learn
-                together, unrolled = self.steps_per_execution, self._unrolled
-                plan = fitting.Plan(epochs, order, names, step, learner, validate, due, owned, together, unrolled)
+                plan = fitting.Plan(epochs, order, names, step, learner, validate, due, owned, self.steps_per_execution)
                 fitting.fit(self, run, plan, hooks)
         finally:
             for each in (source, validation):
