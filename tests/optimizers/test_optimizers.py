@@ -235,6 +235,17 @@ def test_binding_again_keeps_the_state_of_the_same_parameters():
     assert not optimizer.get_weights()[1].any()
 
 
+def test_one_optimizer_trains_two_models_in_turns():
+    together, each = SGD(0.1), (SGD(0.1), SGD(0.1))
+    shared, alone = ([[torch.nn.Parameter(torch.ones(2))] for _ in range(2)] for _ in range(2))
+    for _ in range(3):
+        for k in range(2):
+            together.update(shared[k], [shared[k][0].detach() + k])
+            each[k].update(alone[k], [alone[k][0].detach() + k])
+    assert [one[0].tolist() for one in shared] == [one[0].tolist() for one in alone]
+    assert (together.iterations, each[0].iterations) == (6, 3)
+
+
 def test_parameters_with_gaps_are_refused():
     with pytest.raises(ValueError, match=re.escape("Parameter 0 of shape (3, 2) and strides (4, 1) has gaps")):
         SGD().bind([torch.zeros(3, 4)[:, :2]])

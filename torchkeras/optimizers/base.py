@@ -66,7 +66,6 @@ class Optimizer(ByHand, State):
     counts_steps: ClassVar[bool] = True  # whether the first of Keras's arrays is `iterations`
     decays_weights: ClassVar[bool] = False  # whether `update_step` does what `weight_decay` asks for
     takes_arrays: ClassVar[bool] = False  # whether `update_step` needs all parameters of one of Keras's arrays together
-    takes_tensors: ClassVar[bool] = False  # whether, with the present options, `update_step` takes a rate on the device
 
     # Without annotation: a field, of whatever kind, would go before those of subclasses in the order of arguments.
     decay = 0.0
@@ -151,11 +150,6 @@ class Optimizer(ByHand, State):
         """Whether some of these parameters are among those that it trains: all that it is bound to are."""
         return True
 
-    def follow(self, parameters: Sequence[Tensor]) -> None:
-        """Be bound to these, where another model has trained since."""
-        if parameters is not self._given:
-            self.bind(parameters)
-
     def exclude_from_weight_decay(
         self, var_list: Iterable[Any] | None = None, var_names: Iterable[str] | None = None
     ) -> None:
@@ -179,7 +173,8 @@ class Optimizer(ByHand, State):
         `samples`: how many the gradients are the mean of; it counts when gradients accumulate. Returns whether the
         parameters were updated.
         """
-        self.follow(parameters)
+        if parameters is not self._given:  # another model has trained since
+            self.bind(parameters)
         with torch.no_grad():
             if self.gradient_accumulation_steps is not None:
                 self._accumulated.add(self._parameters, gradients, samples)
@@ -199,30 +194,19 @@ class Optimizer(ByHand, State):
             self._update(self._accumulated.take())
         return True
 
-    def numbers(self, ahead: int = 0) -> list[tuple[float, float]]:
-        """What the step behind so many others takes, for each group: its rate, and what weight decay leaves of p."""
-        t = self.iterations + ahead
-        now, decay = self._lr_at(t), self.weight_decay or 0.0
-        rate = self._corrected(now, t + 1)
-        return [(rate * group.factor, 1.0 - now * group.factor * decay) for group in self._groups]
-
-    def apply_told(self, gradients: Gradients, numbers: Tensor) -> None:
-        """One step by the `numbers` of some step, (groups, 2) on the device; for an optimizer that `takes_tensors`."""
-        with torch.no_grad():
-            self._update(gradients, [tuple(of_group.unbind()) for of_group in numbers.unbind()])
-
-    def _update(self, gradients: Gradients, numbers: Any = None) -> None:
+    def _update(self, gradients: Gradients) -> None:
         if self.clipnorm or self.clipvalue or self.each_clipnorm:
             gradients = clipped(self._groups, gradients, self.each_clipnorm, self.clipnorm, self.clipvalue)
-        decays = self.weight_decay and not (self.decays_weights and numbers is None)
-        for group, (rate, left) in zip(self._groups, numbers or self.numbers(), strict=True):
+        now = self.current_lr
+        for group in self._groups:
+            rate = now * group.factor
             found: Any = gradients if len(self._groups) == 1 else [gradients[i] for i in group.index]
             if not group.moments and self.keeps_moments:
                 group.moments = self._zeros(group)
             taken, found = (group, found) if group.takes(found) else self._fitted(group, found)
             if found:
-                if decays and group.decays:
-                    torch._foreach_mul_(taken.parameters, left)
+                if self.weight_decay and group.decays and not self.decays_weights:
+                    torch._foreach_mul_(taken.parameters, 1.0 - rate * self.weight_decay)
                 self.update_step(taken, found, rate)
         if self.use_ema:
             self._average()
@@ -246,30 +230,19 @@ class Optimizer(ByHand, State):
 
         A schedule counts batches, as in Keras 3: with accumulated gradients the last of those that make the step.
         """
-        return self._lr_at(self.iterations)
-
-    def _lr_at(self, iterations: int) -> float:
-        """`current_lr` behind so many steps."""
         rate = self.lr
         if isinstance(rate, LearningRateSchedule):
             every = self.gradient_accumulation_steps or 1
-            rate = float(rate(iterations * every + every - 1))
-        return rate / (1.0 + self.decay * iterations) if self.decay else rate
-
-    def _corrected(self, rate: float, t: int) -> float:
-        """What step number t, counted from 1, has for its rate."""
-        return rate
+            rate = float(rate(self.iterations * every + every - 1))
+        return rate / (1.0 + self.decay * self.iterations) if self.decay else rate
 
     @property
     def keeps_moments(self) -> bool:
         """Whether a step with the present options needs state."""
         return bool(self.moment_names)
 
-    def update_step(self, group: Group, gradients: list[Tensor], rate: Any) -> None:
-        """Change `group.parameters` and `group.moments` (one list for each of `moment_names`) in place.
-
-        `rate`: that of `numbers`, a float; where it `takes_tensors`, for weights that have decayed, also a tensor.
-        """
+    def update_step(self, group: Group, gradients: list[Tensor], rate: float) -> None:
+        """Change `group.parameters` and `group.moments` (one list for each of `moment_names`) in place."""
         raise NotImplementedError(f"{type(self).__name__} has no update_step(group, gradients, rate).")
 
     @property

@@ -22,7 +22,7 @@ def fused_adam(
     group: Group,
     gradients: list[Tensor],
     moments: list[list[Tensor]],
-    rate: float | Tensor,
+    rate: float,
     beta_1: float,
     beta_2: float,
     epsilon: float,

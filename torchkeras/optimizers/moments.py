@@ -39,22 +39,16 @@ class Adam(Optimizer):
     amsgrad: bool = False
 
     decays_weights = True
-    takes_tensors = True
 
     @property
     def moment_names(self) -> tuple[str, ...]:  # type: ignore[override]
         return ("ms", "vs", "vhats") if self.amsgrad else ("ms", "vs")
 
-    def _corrected(self, rate: float, t: int) -> float:
-        return adam_rate(rate, t, self.beta_1, self.beta_2)
-
-    def update_step(self, group: Group, gradients: list[Tensor], rate: float | Tensor) -> None:
-        decay = 0.0
-        if self.weight_decay and group.decays and not isinstance(rate, Tensor):
-            # The kernel decays by its own rate, which has the bias correction in it.
-            decay = self.weight_decay / self._corrected(1.0, self.iterations + 1)
-        betas, moments = (self.beta_1, self.beta_2), group.moments
-        fused_adam(group, gradients, moments, rate, *betas, self.epsilon, decay, self.skipping)
+    def update_step(self, group: Group, gradients: list[Tensor], rate: float) -> None:
+        t, betas, moments = self.iterations + 1, (self.beta_1, self.beta_2), group.moments
+        # The kernel decays by its own rate, which has the bias correction in it.
+        decay = self.weight_decay / adam_rate(1.0, t, *betas) if self.weight_decay and group.decays else 0.0
+        fused_adam(group, gradients, moments, adam_rate(rate, t, *betas), *betas, self.epsilon, decay, self.skipping)
 
     @property
     def can_skip(self) -> bool:
@@ -146,9 +140,9 @@ class Nadam(Optimizer):
             self._product = (self.iterations, found)
         return self._product[1]
 
-    def _update(self, gradients: Any, numbers: Any = None) -> None:
+    def _update(self, gradients: Any) -> None:
         product = self._product_before()
-        super()._update(gradients, numbers)
+        super()._update(gradients)
         self._product = (self.iterations, product * self._momentum(self.iterations))
 
     def update_step(self, group: Group, gradients: list[Tensor], rate: float) -> None:

@@ -32,15 +32,12 @@ class SGD(Optimizer):
     nesterov: bool = False
 
     moment_names = ("moments",)
-    takes_tensors = True
 
     @property
     def keeps_moments(self) -> bool:
         return self.momentum > 0
 
-    def update_step(self, group: Group, gradients: list[Tensor], rate: Any) -> None:
-        if self.momentum and isinstance(rate, Tensor):  # of the numbers below only the first could be a tensor
-            gradients, rate = list(torch._foreach_mul(gradients, rate)), 1.0
+    def update_step(self, group: Group, gradients: list[Tensor], rate: float) -> None:
         sgd = partial(fused_sgd, group.parameters, gradients, found_inf=self.skipping)
         if not self.momentum:
             sgd([], lr=rate, momentum=0.0, dampening=0.0)

@@ -41,12 +41,8 @@ class RMSprop(Optimizer):
         more = (("velocities",) if self.momentum else ()) + (("means",) if self.centered else ())
         return ("accumulators", *more)
 
-    @property
-    def takes_tensors(self) -> bool:  # type: ignore[override]
-        return not (self.momentum or self.centered or self.epsilon_inside_root)
-
-    def update_step(self, group: Group, gradients: list[Tensor], rate: Any) -> None:
-        if self.takes_tensors:
+    def update_step(self, group: Group, gradients: list[Tensor], rate: float) -> None:
+        if not (self.momentum or self.centered or self.epsilon_inside_root):
             # Adam whose first moment is the gradient itself: one kernel, in 0.24 of the time of five foreach calls.
             fused_adam(group, gradients, [gradients, *group.moments], rate, 0.0, self.rho, self.epsilon)
             return
