@@ -23,12 +23,15 @@ from torchkeras.layers import (
 
 
 class Graphs:
-    """A backend that runs what torch.compile traced as it is, and keeps the graphs: of training, of all else."""
+    """A backend that runs what torch.compile traced as it is, and keeps the graphs: of training, of all else.
+
+    A `mode` changes nothing.
+    """
 
     def __init__(self):
         self.found, self.of_inference = [], []
 
-    def __call__(self, module, example_inputs):
+    def __call__(self, module, example_inputs, mode=None):
         (self.found if torch.is_grad_enabled() else self.of_inference).append(module)
         return module.forward
 

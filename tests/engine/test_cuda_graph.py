@@ -214,6 +214,20 @@ def test_so_it_is_in_any_way_of_torch_to_capture(monkeypatch, options):
     assert replays.runs == 14 + 14
 
 
+def inputs_that_may_move(module):
+    """Those of a graph that torch does not take to lie in one place; it captures no graph that writes to them."""
+    found = [node.meta.get("tensor_dict", {}) for node in module.graph.nodes if node.op == "placeholder"]
+    return sum("_dynamo_static_input_type" not in told for told in found)
+
+
+@pytest.mark.parametrize("make", [mlp, cnn])
+def test_what_steps_write_to_is_said_to_stay_in_its_place(make):
+    graphs = Graphs()
+    metrics = [SparseCategoricalAccuracy(name="own")]
+    trained(make, {**graphs.setting, "mode": "reduce-overhead"}, metrics=metrics)
+    assert [inputs_that_may_move(module) for module in (*graphs.found, *graphs.of_inference)] == [2, 2]  # x, y
+
+
 # --- on a device -----------------------------------------------------------------------------------------------------
 
 

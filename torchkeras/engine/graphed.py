@@ -15,7 +15,7 @@ import torch
 from torchkeras.engine.data import Batch
 from torchkeras.engine.direct import Direct
 from torchkeras.engine.network import Network
-from torchkeras.engine.one_graph import OneGraph, Options, in_parts, with_gradients
+from torchkeras.engine.one_graph import OneGraph, Options, captures, in_parts, stays_in_place, with_gradients
 from torchkeras.engine.recipe import Recipe, Values
 from torchkeras.engine.steps import Learned, gradients_of, learn, losses
 from torchkeras.engine.symbol import as_list
@@ -79,6 +79,7 @@ def _whole(recipe: Recipe, options: Options, changes: int) -> Callable[..., Lear
     def run(inputs: Any, targets: Any, weights: Any, size: int) -> Learned:
         return learn(recipe, Batch(inputs, targets, weights, size))
 
+    _keep_states_in_place(recipe, options)
     return with_gradients(run, options, changes)
 
 
@@ -99,7 +100,15 @@ def _scored(recipe: Recipe, options: Options, changes: int) -> Callable[..., Any
     def run(inputs: Any, targets: Any, weights: Any, size: int) -> Any:
         return losses(recipe, Batch(inputs, targets, weights, size))
 
+    _keep_states_in_place(recipe, options)
     return in_parts(run, options)
+
+
+def _keep_states_in_place(recipe: Recipe, options: Options) -> None:
+    """Let what is captured write to the states of metrics, as it may to weights and buffers."""
+    for metric in recipe.kept.values() if captures(options) else ():
+        for state in metric.variables:
+            stays_in_place(state)
 
 
 def _tensors(batch: Batch) -> tuple[Any, ...]:

@@ -132,6 +132,11 @@ def is_on_cuda(tensors: Tensors) -> bool:
     return all(tensor is None or tensor.is_cuda for tensor in tensors)
 
 
+def stays_in_place(tensor: torch.Tensor) -> None:
+    """Tell torch that a tensor stays where it lies: it captures no graph that writes to inputs that may move."""
+    importlib.import_module("torch._dynamo").mark_static_address(tensor, guard=False)
+
+
 def in_parts(function: Any, options: Options) -> Callable[..., Any]:
     """The function in as few graphs as can be."""
     compiled = torch.compile(_own(function), **options)
