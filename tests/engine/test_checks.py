@@ -9,9 +9,8 @@ import pytest
 import torch
 from torch.utils.data import DataLoader, TensorDataset
 
-from torchkeras.engine import objectives
 from torchkeras.engine.checks import check_labels, check_lengths, standardize, standardize_targets
-from torchkeras.engine.objectives import ONE_HOT
+from torchkeras.engine.target_kinds import CLASSES, FREE, LIKE, ONE_HOT
 from torchkeras.engine.weighting import standardize_weights
 
 A, B = np.zeros((4, 2), np.float32), np.ones((4, 3), np.float32)
@@ -113,7 +112,7 @@ def test_bad_inputs(values, names, shapes, error, message):
 
 # --- targets ---------------------------------------------------------------------------------------------------------
 
-SPARSE, MSE = objectives.CLASSES, objectives.LIKE
+SPARSE, MSE = CLASSES, LIKE
 
 
 @pytest.mark.parametrize(
@@ -123,8 +122,8 @@ SPARSE, MSE = objectives.CLASSES, objectives.LIKE
         (np.zeros((5, 1)), SPARSE),
         (np.zeros((5, 10)), ONE_HOT),
         (np.zeros((5, 10)), MSE),
-        (np.zeros((5, 3, 2)), objectives.FREE),
-        (np.zeros(5), objectives.FREE),
+        (np.zeros((5, 3, 2)), FREE),
+        (np.zeros(5), FREE),
     ],
 )
 def test_targets_that_fit(target, loss):

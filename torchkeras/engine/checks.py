@@ -11,8 +11,8 @@ import torch
 from torch import Tensor
 
 from torchkeras.engine.data import as_tensor
-from torchkeras.engine.objectives import AS_GIVEN, CLASSES, LIKE, ONE_HOT, SOME_CLASSES
 from torchkeras.engine.symbol import KerasTensor
+from torchkeras.engine.target_kinds import AS_GIVEN, CLASSES, LIKE, ONE_HOT, SOME_CLASSES
 
 Shape = Sequence[int | None]
 KINDS_OF_NUMBERS = "biufV"  # V: what NumPy knows as raw bytes, such as ml_dtypes' bfloat16; torch decides about it
@@ -60,7 +60,7 @@ def standardize_targets(
     kinds: Sequence[str],
     dtypes: Sequence[torch.dtype | None] | None = None,
 ) -> list[Tensor]:
-    """One tensor for each output that has a loss; `kinds`: what that loss takes (see `engine.objectives`).
+    """One tensor for each output that has a loss; `kinds`: what that loss takes (see `target_kinds`).
 
     Raises as `standardize` does, and ValueError for class numbers where rows of one class each are taken.
     """

@@ -14,8 +14,8 @@ from torchkeras.engine.call_forms import flat, float_type, type_of
 from torchkeras.engine.compiled import Target
 from torchkeras.engine.data import Batch
 from torchkeras.engine.network import Network
-from torchkeras.engine.objectives import AS_GIVEN, CLASSES, SOME_CLASSES
 from torchkeras.engine.raw import mapped, samples_in
+from torchkeras.engine.target_kinds import AS_GIVEN, CLASSES, SOME_CLASSES
 
 Checked = tuple[list[Tensor], list[Tensor], list[Tensor | None]]
 

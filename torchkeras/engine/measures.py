@@ -16,8 +16,9 @@ from torch import Tensor, nn
 
 from torchkeras import losses as loss_functions, metrics as metric_functions
 from torchkeras.engine.naming import snake_case
-from torchkeras.engine.objectives import CLASSES, LIKE, ONE_HOT, SOME_CLASSES, Objective, Score, unwrapped
+from torchkeras.engine.objectives import Objective, Score, unwrapped
 from torchkeras.engine.symbol import KerasTensor
+from torchkeras.engine.target_kinds import CLASSES, LIKE, ONE_HOT, SOME_CLASSES
 
 
 @dataclass(frozen=True)

@@ -16,16 +16,11 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from torchkeras import losses
+from torchkeras.engine.target_kinds import AS_GIVEN, CLASSES, FREE, LIKE, ONE_HOT, SOME_CLASSES
 from torchkeras.losses.crossentropy import mean_binary_crossentropy, mean_sparse_categorical_crossentropy
 from torchkeras.losses.shared import like
 
 Score = Callable[[Tensor, Tensor], Tensor]
-
-# What a target may be. "like": of the output's shape. "one-hot": the same, and class numbers are told apart from it.
-# "classes": class numbers; "some classes": numbers beside them may stand for none. "free": any shape, of the output's
-# type. "as given": of that type if it is no integer, and not a second axis is added to a first.
-CLASSES, SOME_CLASSES, ONE_HOT, LIKE = "classes", "some classes", "one-hot", "like"
-FREE, AS_GIVEN = "free", "as given"
 
 # Losses of torch that compare number with number, where a target of another shape would be spread in silence.
 TORCH_ELEMENTWISE = (nn.MSELoss, nn.L1Loss, nn.SmoothL1Loss, nn.HuberLoss, nn.BCELoss, nn.BCEWithLogitsLoss)

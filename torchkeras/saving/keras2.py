@@ -13,12 +13,7 @@ import h5py
 import numpy as np
 
 from torchkeras.engine.network import Network
-from torchkeras.saving.errors import UnreadableFileError
-from torchkeras.saving.files import hdf5, json_text
-from torchkeras.saving.files.hdf5 import group_in
-from torchkeras.saving.files.places import filename
-from torchkeras.saving.layouts.layer_groups import read_arrays, write_arrays, write_origin, write_weights
-from torchkeras.saving.layouts.matching import Named
+from torchkeras.saving.layouts.layer_groups import write_arrays, write_origin, write_weights
 
 
 def write_model(file: h5py.File, model: Network, config: Mapping[str, Any], training: Mapping[str, Any] | None) -> None:
@@ -34,18 +29,3 @@ def write_optimizer(file: h5py.File, arrays: list[tuple[str, np.ndarray]]) -> No
     """Write an optimizer's state, in Keras's order, by these names."""
     if arrays:
         write_arrays(file.create_group("optimizer_weights"), arrays)
-
-
-def read_optimizer(file: h5py.File) -> list[Named]:
-    """An optimizer's state; empty when the file has none."""
-    return read_arrays(group_in(file, "optimizer_weights")) if "optimizer_weights" in file else []
-
-
-def read_config(file: h5py.File, attribute: str) -> Any:
-    """A JSON attribute; None when there is none. Raises UnreadableFileError when it is not JSON."""
-    found, where = hdf5.attribute(file, attribute), f"{filename(file)}: attribute {attribute!r}"
-    if found is None:
-        return None
-    if not isinstance(found, str):
-        raise UnreadableFileError(f"{where} is no text.")
-    return json_text.parse(found, where)

@@ -11,13 +11,13 @@ from typing import Any
 
 import h5py
 
-from torchkeras.saving.dialects.keras0 import has_old_layout
 from torchkeras.saving.errors import UnknownFormatError, UnreadableFileError
 from torchkeras.saving.files import archive, hdf5, json_text
 from torchkeras.saving.files.hdf5 import attribute, dataset_in, group_in, members, reading
 from torchkeras.saving.files.places import filename, shown
-from torchkeras.saving.keras2 import read_config, read_optimizer
+from torchkeras.saving.layouts.layer_groups import read_arrays
 from torchkeras.saving.layouts.matching import Named
+from torchkeras.saving.layouts.numbered_layers import has_old_layout
 from torchkeras.saving.layouts.optimizer_paths import SCALE
 from torchkeras.saving.layouts.paths import numbered
 from torchkeras.saving.optimizer_state import BESIDE
@@ -54,7 +54,7 @@ class Source:
         """The state of the optimizer, with names; empty when the file has none."""
         if self.layout == PATHS:
             return _numbered_state(self.weights, self.version)
-        return read_optimizer(self.weights.file)
+        return _optimizer(self.weights.file)
 
 
 @contextmanager
@@ -125,6 +125,21 @@ def _hdf5(file: h5py.File) -> Source:
     raise UnknownFormatError(
         f"{name}: an HDF5 file without weights of Keras: no 'layer_names', 'model_weights', 'nb_layers' or 'layers'."
     )
+
+
+def _optimizer(file: h5py.File) -> list[Named]:
+    """An optimizer's state in Keras 2's layout; empty when the file has none."""
+    return read_arrays(group_in(file, "optimizer_weights")) if "optimizer_weights" in file else []
+
+
+def read_config(file: h5py.File, name: str) -> Any:
+    """A JSON attribute; None when there is none. Raises UnreadableFileError when it is not JSON."""
+    found, where = hdf5.attribute(file, name), f"{filename(file)}: attribute {name!r}"
+    if found is None:
+        return None
+    if not isinstance(found, str):
+        raise UnreadableFileError(f"{where} is no text.")
+    return json_text.parse(found, where)
 
 
 def _numbered_state(file: h5py.Group, version: str) -> list[Named]:
