@@ -29,7 +29,7 @@ from workloads import WORKLOADS
 import torchkeras
 import torchkeras.layers
 import torchkeras.models
-from torchkeras.engine import auto
+from torchkeras.engine.speed import auto_compile
 
 DOCUMENT = Path(__file__).parents[1] / "docs" / "performance.md"
 BEGIN, END = "<!-- benchmarks/suite.py -->\n", "<!-- end -->\n"
@@ -89,7 +89,7 @@ def measure(name: str, rounds: int, pythons: dict[str, str]) -> dict[str, Measur
 
     Asserts that the losses of the first epoch are alike.
     """
-    auto.SECONDS = auto.SECONDS_A_LAYER = 0.0  # "auto" measures at once
+    auto_compile.SECONDS = auto_compile.SECONDS_A_LAYER = 0.0  # "auto" measures at once
     each, peers = contenders(name, STEPS[name], pythons)
     found = {}
     relative = ALIKE if WORKLOADS[name].mode == "fit" else SAME

@@ -38,9 +38,9 @@ import h5py
 import numpy as np
 
 from torchkeras import clear_session
+from torchkeras.errors import ModelFileError
 from torchkeras.models import Model, load_model
-from torchkeras.saving.errors import ModelFileError
-from torchkeras.saving.files import archive, hdf5, isolated
+from torchkeras.saving.containers import archive, hdf5, isolated
 
 GOLDEN = Path(__file__).resolve().parent.parent / "tests" / "golden"
 NAMES = ("model.h5", "model.keras", "model.weights.h5")

@@ -6,9 +6,9 @@ import torch
 
 import torchkeras
 from torchkeras.callbacks import TensorBoard
-from torchkeras.engine.input import InputLayer
-from torchkeras.engine.layer import Layer
-from torchkeras.engine.symbol import KerasTensor, Node
+from torchkeras.engine.graph.input import InputLayer
+from torchkeras.engine.layer.layer import Layer
+from torchkeras.engine.layer.symbolic import KerasTensor, Node
 from torchkeras.layers import LSTM, Activation, BatchNormalization, Conv2D, Dense, Input
 from torchkeras.models import Model
 

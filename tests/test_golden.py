@@ -15,12 +15,12 @@ import torch
 
 import torchkeras
 from torchkeras import constraints, layers, models, optimizers, regularizers
-from torchkeras.engine.input import Input
+from torchkeras.engine.graph.input import Input
+from torchkeras.errors import ArchitectureError
 from torchkeras.models import Model, load_model
-from torchkeras.saving.errors import ArchitectureError
-from torchkeras.saving.files.hdf5 import text
-from torchkeras.saving.layouts.matching import Named, match
-from torchkeras.saving.layouts.origin import Origin
+from torchkeras.saving.containers.hdf5 import text
+from torchkeras.saving.weights.matching import Named, match
+from torchkeras.saving.weights.origin import Origin
 
 GOLDEN = Path(__file__).parent / "golden"
 FOLDERS = {

@@ -15,9 +15,9 @@ from torchkeras import (
     regularizers,
     utils,
 )
-from torchkeras.engine.input import Input
-from torchkeras.engine.naming import clear_session
+from torchkeras.engine.graph.input import Input
 from torchkeras.models import Model, Sequential
+from torchkeras.naming import clear_session
 from torchkeras.registry import CustomObjectScope, custom_object_scope, get_custom_objects, register
 
 __version__ = "0.1.0"

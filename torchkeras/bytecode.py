@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from torchkeras.saving.errors import ForbiddenContentError
+from torchkeras.errors import ForbiddenContentError
 
 # The options that may be functions, by class: the layer's own first, which goes by the layer's name.
 SINKS = {"Lambda": ("function", "output_shape", "mask"), "Merge": ("mode", "output_shape", "output_mask")}

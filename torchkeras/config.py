@@ -11,7 +11,7 @@ from typing import Any
 
 import torch
 
-from torchkeras.policy import DTypePolicy, policy_of
+from torchkeras.dtype_policy import DTypePolicy, policy_of
 
 FLOAT_TYPES = ("float16", "bfloat16", "float32", "float64")
 DATA_FORMATS = ("channels_last", "channels_first")

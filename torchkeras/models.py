@@ -12,30 +12,23 @@ from typing import Any
 from torch import nn
 
 from torchkeras import registry
-from torchkeras.engine import graph
-from torchkeras.engine.input import Input, InputLayer
-from torchkeras.engine.layer import Layer
-from torchkeras.engine.network import Network
-from torchkeras.engine.replacing import outputs_with
-from torchkeras.engine.structure import put_together
-from torchkeras.engine.symbol import KerasTensor, Shape, as_list, unpacked
-from torchkeras.engine.trainer import Trainer
+from torchkeras.dtype_policy import DTypePolicy, policy_of
+from torchkeras.engine.fit.trainer import Trainer
+from torchkeras.engine.graph import trace
+from torchkeras.engine.graph.input import Input, InputLayer
+from torchkeras.engine.graph.network import Network
+from torchkeras.engine.graph.replace_layer import outputs_with
+from torchkeras.engine.layer.layer import Layer
+from torchkeras.engine.layer.nested import put_together
+from torchkeras.engine.layer.symbolic import KerasTensor, Shape, as_list, unpacked
 from torchkeras.layers.torch_module import as_layer
 from torchkeras.legacy.arguments import old_names
-from torchkeras.policy import DTypePolicy, policy_of
-from torchkeras.saving import loading, writing
-from torchkeras.saving.architecture import (
-    connect,
-    graph_config,
-    in_structure,
-    layer_config,
-    model_from_config,
-    to_json,
-)
+from torchkeras.saving import load, save
+from torchkeras.saving.containers import json_text, yaml_text
+from torchkeras.saving.data_format.convert import convert_data_format, transfer_weights
 from torchkeras.saving.dialects import modern
-from torchkeras.saving.files import json_text, yaml_text
-from torchkeras.saving.loading import Taking
-from torchkeras.saving.reordering.data_format import convert_data_format, transfer_weights
+from torchkeras.saving.graph_config import connect, graph_config, in_structure, layer_config, model_from_config, to_json
+from torchkeras.saving.load import Taking
 
 __all__ = [
     "Input",
@@ -132,7 +125,7 @@ class Model(Trainer, Network):
         `.weights.h5`: as Keras 3 does; `.safetensors`, `.pt`: the tensors of `state_dict`. Raises FileExistsError,
         unless told to `overwrite`, for a file that is there.
         """
-        writing.write_weights(self, filepath, overwrite)
+        save.write_weights(self, filepath, overwrite)
 
     def load_weights(
         self,
@@ -154,7 +147,7 @@ class Model(Trainer, Network):
         time and memory, reads the file. Raises ModelFileError; after an error the weights are as before.
         """
         taking = Taking(by_name, skip_mismatch, reshape, original_backend, original_data_format)
-        found = loading.load_weights(self, filepath, taking, isolated)
+        found = load.load_weights(self, filepath, taking, isolated)
         return found if report else None
 
     def save(self, filepath: str | os.PathLike[str], overwrite: bool = True, include_optimizer: bool = True) -> None:
@@ -163,7 +156,7 @@ class Model(Trainer, Network):
         As Keras 2.2.4 does, or as Keras 3 for a `.keras` file. Raises FileExistsError when `overwrite` is false and the
         file is there, ValueError for a layer or option that Keras 3 has not.
         """
-        writing.write_model(self, filepath, overwrite, include_optimizer)
+        save.write_model(self, filepath, overwrite, include_optimizer)
 
     def export(
         self,
@@ -258,7 +251,7 @@ class Sequential(Model):
 
     def _connect_branches(self, layer: Layer) -> None:
         """Begin with a layer that was called already, such as Keras 1's Merge, where the graph before it begins."""
-        inputs, self._branches = graph.before(layer.output)
+        inputs, self._branches = trace.before(layer.output)
         self._connect(inputs, layer.output)
         self._stack = [found for found in self._graphed.layers if not isinstance(found, InputLayer)]
 
@@ -437,5 +430,5 @@ def load_model(
     ModelFileError.
     """
     taking = Taking(original_backend=original_backend, original_data_format=original_data_format)
-    model, found = loading.load_model(filepath, custom_objects, compile, taking, isolated)
+    model, found = load.load_model(filepath, custom_objects, compile, taking, isolated)
     return (model, found) if report else model

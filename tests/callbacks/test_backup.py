@@ -594,7 +594,7 @@ def test_a_callback_that_is_missing(tmp_path):
 
 
 def test_a_checkpoint_of_another_format(tmp_path, monkeypatch):
-    monkeypatch.setattr("torchkeras.engine.run.FORMAT", 99)
+    monkeypatch.setattr("torchkeras.engine.fit.resume.FORMAT", 99)
     path = stopped(tmp_path)[-1]
     monkeypatch.undo()
     with pytest.raises(ValueError, match="BackupAndRestore") as error:

@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
+from torchkeras import errors
 from torchkeras.commands.convert import FORMATS
 from torchkeras.commands.exits import MEANINGS
-from torchkeras.saving import errors
-from torchkeras.saving.files.limits import LIMITS
+from torchkeras.saving.containers.limits import LIMITS
 
 PAGE = (Path(__file__).parents[2] / "docs" / "files.md").read_text()
 

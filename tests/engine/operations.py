@@ -6,8 +6,8 @@ from functools import partial
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from torchkeras.engine.data import ArrayData
-from torchkeras.engine.steps import test_step as evaluation_step
+from torchkeras.engine.data.batch import ArrayData
+from torchkeras.engine.step.step import test_step as evaluation_step
 
 # What moves no numbers: views, and the handles that autograd and the profiler take.
 FREE = {"view", "t", "detach", "permute", "expand", "split", "select", "unsqueeze", "squeeze", "slice", "alias"}

@@ -16,7 +16,7 @@ import torch
 from torch import nn
 from torch.nn.utils import parametrizations, parametrize, prune
 
-from torchkeras.engine.layer import Layer
+from torchkeras.engine.layer.layer import Layer
 
 
 @dataclass(frozen=True)

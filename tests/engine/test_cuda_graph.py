@@ -13,7 +13,7 @@ from torch.utils._pytree import tree_flatten
 import torchkeras
 from torchkeras import Input, Model
 from torchkeras.callbacks import LambdaCallback
-from torchkeras.engine import one_graph
+from torchkeras.engine.speed import compiled_call
 from torchkeras.layers import Dense, Dropout
 from torchkeras.metrics import SparseCategoricalAccuracy
 from torchkeras.optimizers import SGD, Adam
@@ -103,7 +103,7 @@ class Replays:
         self.options, self.runs, self._given = [], 0, []
         monkeypatch.setattr(torch, "compile", self.compile)
         monkeypatch.setattr(torch.compiler, "cudagraph_mark_step_begin", self.begin)
-        monkeypatch.setattr(one_graph, "is_on_cuda", lambda tensors: True)
+        monkeypatch.setattr(compiled_call, "is_on_cuda", lambda tensors: True)
 
     def compile(self, function, **options):
         self.options.append(options)

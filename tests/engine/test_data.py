@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import torch
 
-from torchkeras.engine.data import ArrayData, as_tensor
+from torchkeras.engine.data.batch import ArrayData, as_tensor
 
 
 def data(size=10, device="cpu"):
@@ -77,7 +77,9 @@ def test_the_order_is_drawn_by_the_call():
 
 def test_what_does_not_fit_goes_to_the_device_batch_by_batch(monkeypatch):
     sent = []
-    monkeypatch.setattr("torchkeras.engine.data.to_device", lambda batches, device: sent.append(device) or batches)
+    monkeypatch.setattr(
+        "torchkeras.engine.data.batch.to_device", lambda batches, device: sent.append(device) or batches
+    )
     samples = data(10)
     samples.resident = False
     assert first_column(samples.batches(4)) == list(range(10))

@@ -8,7 +8,7 @@ from torch import nn
 import torchkeras
 from torchkeras import Input, Model
 from torchkeras.callbacks import LambdaCallback
-from torchkeras.engine.direct import Direct
+from torchkeras.engine.graph.hook_free_calls import Direct
 from torchkeras.layers import (
     Activation,
     Add,

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 import torchkeras
-from torchkeras.engine import flops
+from torchkeras.engine.graph import flops
 from torchkeras.layers import (
     GRU,
     LSTM,

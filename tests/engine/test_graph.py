@@ -5,8 +5,8 @@ import pytest
 import torch
 
 import torchkeras
-from torchkeras.engine.layer import Layer
-from torchkeras.engine.symbol import KerasTensor
+from torchkeras.engine.layer.layer import Layer
+from torchkeras.engine.layer.symbolic import KerasTensor
 from torchkeras.layers import Add, Concatenate, Dense, Input
 from torchkeras.models import Model
 

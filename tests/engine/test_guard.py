@@ -11,8 +11,8 @@ from torch.profiler import ProfilerActivity, profile
 
 from torchkeras import Input, Model, Sequential, layers, optimizers
 from torchkeras.callbacks import Callback
-from torchkeras.engine import guard
-from torchkeras.engine.layer import Layer
+from torchkeras.engine.layer.layer import Layer
+from torchkeras.engine.step import nonfinite
 from torchkeras.metrics import AUC
 
 RANDOM = np.random.default_rng(5)
@@ -217,7 +217,7 @@ def test_raise_names_epoch_and_batch():
 
 
 def test_a_look_in_the_middle_of_an_epoch_ends_it(monkeypatch):
-    monkeypatch.setattr(guard, "LOOK_EVERY", 0.0)
+    monkeypatch.setattr(nonfinite, "LOOK_EVERY", 0.0)
     seen: list[int] = []
 
     class Counts(Callback):
@@ -305,7 +305,7 @@ def test_a_step_of_ones_own_is_guarded(kind):
 @pytest.mark.parametrize("name", OPTIMIZERS)
 def test_no_step_but_the_first_waits_for_the_device(name, monkeypatch):
     """On the CPU some kernels of torch read their own count of steps: no more than without a policy."""
-    monkeypatch.setattr(guard, "LOOK_EVERY", 1e9)
+    monkeypatch.setattr(nonfinite, "LOOK_EVERY", 1e9)
     found = []
     for policy in ("skip", None):
         made = model(OPTIMIZERS[name](), policy)

@@ -14,10 +14,11 @@ from torch.nn.utils import parametrize
 
 from torchkeras import Input, Model, Sequential
 from torchkeras.callbacks import Callback
-from torchkeras.engine import inference, trainer
-from torchkeras.engine.direct import Direct
-from torchkeras.engine.network import Network
-from torchkeras.engine.symbol import as_list
+from torchkeras.engine.fit import trainer
+from torchkeras.engine.graph import fold_batch_norm
+from torchkeras.engine.graph.hook_free_calls import Direct
+from torchkeras.engine.graph.network import Network
+from torchkeras.engine.layer.symbolic import as_list
 from torchkeras.layers import (
     LSTM,
     Activation,
@@ -49,7 +50,7 @@ ROUNDING: Any = {"rtol": 1e-4, "atol": 1e-5}
 
 @pytest.fixture(autouse=True)
 def _always_worth_it(monkeypatch):
-    monkeypatch.setattr(inference, "CALLS_WORTH", 0)
+    monkeypatch.setattr(fold_batch_norm, "CALLS_WORTH", 0)
 
 
 def stirred(model):
@@ -82,7 +83,7 @@ def folded(model):
     """The names of the normalizations that other layers do."""
     model.eval()
     with torch.no_grad():
-        return [fold.norm.name for fold in inference.folds(model)]
+        return [fold.norm.name for fold in fold_batch_norm.folds(model)]
 
 
 def normalizations(act):
@@ -525,7 +526,7 @@ def test_a_prediction_leaves_the_model_as_it_was():
 
 
 def test_few_samples_are_not_worth_a_fold(monkeypatch):
-    monkeypatch.setattr(inference, "CALLS_WORTH", 400_000)
+    monkeypatch.setattr(fold_batch_norm, "CALLS_WORTH", 400_000)
     model = network()
     assert normalizations(lambda: model.predict(images(8))) == 3
     seen = normalizations(lambda: model.predict(images(1200), batch_size=1200))
@@ -615,7 +616,7 @@ def test_a_sequential_and_a_model_in_training_mode():
 
 def test_a_normalization_in_training_mode_is_no_affine_function():
     model = network().train()
-    assert inference.folds(model) == []
+    assert fold_batch_norm.folds(model) == []
 
 
 @pytest.mark.parametrize(
@@ -713,7 +714,7 @@ def test_predictions_are_arrays_like_any_other():
 
 def test_what_observes_is_looked_for_at_each_step():
     model = network().eval()
-    run, x = inference.Merged(model, None), torch.from_numpy(images())
+    run, x = fold_batch_norm.Merged(model, None), torch.from_numpy(images())
     with torch.no_grad():
         torch.testing.assert_close(run.run(x), Direct(model).run(x))
         handle = model.get_layer("bn_1").register_forward_hook(lambda *_: torch.zeros(64, 6, 8, 8))
@@ -726,6 +727,6 @@ def test_kernels_that_are_cast_to_16_bits_are_left_alone(mixed):
     policies = {name: "mixed_float16" if name == mixed else "float32" for name in ("conv", "norm")}
     inputs = Input((8, 8, 3))
     hidden = BatchNormalization(dtype=policies["norm"])(Conv2D(4, 3, dtype=policies["conv"])(inputs))
-    assert inference.folds(Model(inputs, hidden).eval()) == []
+    assert fold_batch_norm.folds(Model(inputs, hidden).eval()) == []
     plain = Model(inputs, BatchNormalization()(Conv2D(4, 3)(inputs)))
-    assert len(inference.folds(plain.eval())) == 1
+    assert len(fold_batch_norm.folds(plain.eval())) == 1

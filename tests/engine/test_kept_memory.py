@@ -6,12 +6,12 @@ import sys
 
 import pytest
 
-from torchkeras.engine import memory
+from torchkeras.engine.speed import malloc
 
 FIT = """
 import resource
 import torch, torchkeras
-from torchkeras.engine.memory import keep_freed
+from torchkeras.engine.speed.malloc import keep_freed
 from torchkeras.layers import Conv2D, Flatten, Dense, Input
 from torchkeras.models import Model
 inputs = Input((32, 32, 8))
@@ -25,15 +25,15 @@ print(resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before, int(keep_free
 """
 
 
-@pytest.mark.parametrize("name", memory.OF_THE_USER)
+@pytest.mark.parametrize("name", malloc.OF_THE_USER)
 def test_limits_of_the_users_own_stay(monkeypatch, name):
     monkeypatch.setenv(name, "1")
-    assert memory.keep_freed.__wrapped__() is False
+    assert malloc.keep_freed.__wrapped__() is False
 
 
 def test_another_c_library_is_left_alone(monkeypatch):
     monkeypatch.setattr(ctypes, "CDLL", lambda _: object())
-    assert memory.keep_freed.__wrapped__() is False
+    assert malloc.keep_freed.__wrapped__() is False
 
 
 def test_steps_ask_the_system_for_no_memory_that_they_had_before():

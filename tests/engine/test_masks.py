@@ -5,7 +5,7 @@ import pytest
 import torch
 
 import torchkeras
-from torchkeras.engine.layer import Layer
+from torchkeras.engine.layer.layer import Layer
 from torchkeras.layers import LSTM, Dense, Dropout, Embedding, Flatten, Input, Lambda, Masking, TimeDistributed
 from torchkeras.models import Model, Sequential
 

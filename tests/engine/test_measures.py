@@ -12,7 +12,7 @@ from torchmetrics import classification
 
 from torchkeras import Input, Model, metrics
 from torchkeras.callbacks import Callback
-from torchkeras.engine.loop import Sums, floats
+from torchkeras.engine.fit.epoch import Sums, floats
 from torchkeras.layers import Dense, Masking, TimeDistributed
 from torchkeras.optimizers import SGD
 

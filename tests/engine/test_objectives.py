@@ -12,7 +12,7 @@ from torch import nn
 from torch.nn import functional as F
 
 from torchkeras import Input, Model, losses
-from torchkeras.engine.objectives import weighted_mean
+from torchkeras.engine.step.output_loss import weighted_mean
 from torchkeras.layers import Dense, Masking, TimeDistributed
 from torchkeras.optimizers import SGD
 

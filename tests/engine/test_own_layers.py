@@ -11,7 +11,7 @@ from torch import nn
 
 import torchkeras
 from torchkeras import initializers, registry
-from torchkeras.engine.layer import Layer
+from torchkeras.engine.layer.layer import Layer
 from torchkeras.layers import Conv2D, Dense, Flatten, Input, InputSpec
 from torchkeras.models import Model, Sequential, load_model, model_from_json
 from torchkeras.registry import custom_object_scope

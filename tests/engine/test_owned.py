@@ -13,7 +13,7 @@ from own_code import CODES, LAZY, Code
 from torch import nn
 
 from torchkeras import Input, Model, layers, optimizers
-from torchkeras.engine.layer import Layer
+from torchkeras.engine.layer.layer import Layer
 from torchkeras.models import load_model
 
 EVERY = pytest.mark.parametrize("code", [*CODES, *LAZY], ids=lambda code: code.name)

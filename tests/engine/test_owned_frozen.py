@@ -12,7 +12,7 @@ from own_code import Block, ResNet
 from torch import nn
 
 from torchkeras import Input, Model, layers
-from torchkeras.engine.layer import Layer
+from torchkeras.engine.layer.layer import Layer
 
 NUMBERS = torch.Generator().manual_seed(6)
 IMAGES = torch.randn(8, 4, 6, 6, generator=NUMBERS)

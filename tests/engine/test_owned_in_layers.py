@@ -14,7 +14,7 @@ from torch import nn
 from torch.nn.utils import parametrize, prune
 
 from torchkeras import Input, Model, layers, optimizers, regularizers
-from torchkeras.engine.layer import Layer
+from torchkeras.engine.layer.layer import Layer
 
 SIGMOID: dict[str, Any] = {"recurrent_activation": "sigmoid"}
 ATTENTION = layers.MultiHeadAttention

@@ -10,7 +10,7 @@ import torch
 from torch import nn
 
 from tests.layers.table import ROWS
-from torchkeras.engine.layer import Layer
+from torchkeras.engine.layer.layer import Layer
 from torchkeras.layers import Conv2D, Dense, Flatten, Input
 from torchkeras.layers.cells import Cell
 from torchkeras.layers.recurrence import Recurrent

@@ -13,9 +13,9 @@ from torch.nn import functional as F
 from torch.utils.data import DataLoader, Dataset, IterableDataset, TensorDataset
 
 from torchkeras import Input, Model
-from torchkeras.engine import prefetch
-from torchkeras.engine.data import Batch
-from torchkeras.engine.raw import mapped, samples_in
+from torchkeras.engine.data import device_transfer
+from torchkeras.engine.data.batch import Batch
+from torchkeras.engine.data.raw_batch import mapped, samples_in
 from torchkeras.layers import Dense
 from torchkeras.utils import Sequence, pack_x_y_sample_weight, unpack_x_y_sample_weight
 
@@ -337,7 +337,7 @@ def test_packing():
 
 def test_raw_batches_are_sent_to_the_device():
     raw = {"x": X, "names": ["a"], "deep": [(Y, Encoding(x=X))]}
-    (sent,) = prefetch.to_device((Batch([], [], [], 12, each) for each in [raw]), torch.device("meta"))
+    (sent,) = device_transfer.to_device((Batch([], [], [], 12, each) for each in [raw]), torch.device("meta"))
     (labels, encoding) = sent.raw["deep"][0]
     assert {each.device.type for each in (sent.raw["x"], labels, encoding["x"])} == {"meta"}
     assert (sent.raw["names"], sent.size) == (["a"], 12)
@@ -350,7 +350,7 @@ def test_raw_batches_arrive_on_cuda_as_they_were():
             yield Batch([], [], [], 3, {"x": torch.full((3, 400_000), float(number)), "e": Encoding(x=X)})
 
     sums = []
-    for batch in prefetch.to_device(host(), torch.device("cuda")):
+    for batch in device_transfer.to_device(host(), torch.device("cuda")):
         assert batch.raw["e"]["x"].device.type == "cuda"
         sums.append(batch.raw["x"].sum() / batch.raw["x"].numel())
     assert torch.stack(sums).tolist() == list(range(50))

@@ -12,7 +12,7 @@ from torch.nn import functional as F
 
 from torchkeras import Input, Model
 from torchkeras.callbacks import LambdaCallback
-from torchkeras.engine.steps import losses, predict_step, test_step, train_step
+from torchkeras.engine.step.step import losses, predict_step, test_step, train_step
 from torchkeras.layers import (
     BatchNormalization,
     Conv2D,

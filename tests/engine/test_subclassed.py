@@ -10,7 +10,7 @@ from hand_written import assert_equal_states, data, fit, steps
 from torch import nn
 
 import torchkeras
-from torchkeras.engine.layer import Layer
+from torchkeras.engine.layer.layer import Layer
 from torchkeras.layers import BatchNormalization, Concatenate, Dense, Dropout, Embedding, Input
 from torchkeras.models import Model, Sequential, clone_model, load_model
 

@@ -9,7 +9,7 @@ import torch
 from torch import nn
 
 import torchkeras
-from torchkeras.engine.layer import Layer
+from torchkeras.engine.layer.layer import Layer
 from torchkeras.layers import LSTM, RNN, Bidirectional, Dense, Dropout, Input, TimeDistributed
 from torchkeras.models import Model, Sequential, load_model
 

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from torchkeras.saving.errors import (
+from torchkeras.errors import (
     FileLimitError,
     ForbiddenContentError,
     ModelFileError,

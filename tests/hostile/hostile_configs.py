@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from torchkeras.saving.errors import ArchitectureError, FileLimitError, ForbiddenContentError, ModelFileError
+from torchkeras.errors import ArchitectureError, FileLimitError, ForbiddenContentError, ModelFileError
 
 MARKER = "marker-of-a-payload"
 CODE = marshal.dumps((lambda *found: open("marker-of-a-payload", "w").close() or found[0]).__code__)

@@ -41,7 +41,7 @@ from changes import (
     wide_float,
 )
 
-from torchkeras.saving.errors import (
+from torchkeras.errors import (
     ArchitectureError,
     FileLimitError,
     ForbiddenContentError,

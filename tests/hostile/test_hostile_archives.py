@@ -10,8 +10,8 @@ import pytest
 from canaries import Canary
 from hostile_archives import ARCHIVES, WEIGHTS, write
 
-from torchkeras.saving.errors import ForbiddenContentError
-from torchkeras.saving.files import archive, isolated
+from torchkeras.errors import ForbiddenContentError
+from torchkeras.saving.containers import archive, isolated
 
 CONFIG = {"class_name": "Sequential", "config": {"name": "s", "layers": []}}
 

@@ -30,10 +30,10 @@ from hostile_configs import (
 )
 
 import torchkeras
+from torchkeras.errors import ArchitectureError, ForbiddenContentError, ModelFileError, WeightMismatchError
 from torchkeras.layers import Dense, Input, Lambda
 from torchkeras.models import Model, Sequential, load_model, model_from_config, model_from_json
-from torchkeras.saving.errors import ArchitectureError, ForbiddenContentError, ModelFileError, WeightMismatchError
-from torchkeras.saving.files import isolated
+from torchkeras.saving.containers import isolated
 
 
 class Other:
@@ -144,7 +144,7 @@ def test_sizes_are_compared_with_the_file_before_memory_is_given(units, whole, m
     def allocated(*args):
         raise AssertionError("memory was given")
 
-    monkeypatch.setattr("torchkeras.saving.loading.allocate", allocated)
+    monkeypatch.setattr("torchkeras.saving.load.allocate", allocated)
     path = write(whole, stack(dense(units=units)))
     with pytest.raises(WeightMismatchError, match=f"has shape .3, {units}."):
         load_model(path)

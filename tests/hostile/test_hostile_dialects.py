@@ -11,10 +11,10 @@ import h5py
 import pytest
 
 import torchkeras
-from torchkeras.engine.weight import on_meta
+from torchkeras.engine.layer.weight import on_meta
+from torchkeras.errors import ModelFileError
 from torchkeras.models import model_from_config
 from torchkeras.saving.dialects import modern
-from torchkeras.saving.errors import ModelFileError
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 VERSIONS = {"keras-1.2.2-architectures": "1.2.2", "keras-3.15": "3.15.0", "tf_keras-2.21": "2.21.0"}

@@ -11,12 +11,12 @@ from canaries import Canary
 from hostile_hdf5 import ALL, KERNEL, LINKS, STORAGE, TEXTS
 
 import torchkeras
+from torchkeras.errors import FileLimitError, ForbiddenContentError, ModelFileError, UnreadableFileError
 from torchkeras.layers import Dense
 from torchkeras.models import Sequential, load_model
-from torchkeras.saving.errors import FileLimitError, ForbiddenContentError, ModelFileError, UnreadableFileError
-from torchkeras.saving.files import hdf5, isolated
-from torchkeras.saving.files.hdf5_rules import check_file
-from torchkeras.saving.files.limits import Limits
+from torchkeras.saving.containers import hdf5, isolated
+from torchkeras.saving.containers.hdf5_rules import check_file
+from torchkeras.saving.containers.limits import Limits
 
 
 def model():

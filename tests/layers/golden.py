@@ -8,7 +8,7 @@ import numpy as np
 import torch
 
 from torchkeras import config, constraints, regularizers
-from torchkeras.saving.files.hdf5 import dataset_in, group_in, read_names
+from torchkeras.saving.containers.hdf5 import dataset_in, group_in, read_names
 
 FOLDER = Path(__file__).parents[1] / "golden" / "keras-2.2.4-tensorflow"
 

@@ -10,7 +10,7 @@ import numpy as np
 import torch
 
 from torchkeras import layers
-from torchkeras.engine.input import Input
+from torchkeras.engine.graph.input import Input
 
 FILE = np.load(Path(__file__).parents[1] / "golden" / "keras-2.2.4-spatial.npz")
 

@@ -10,7 +10,7 @@ from typing import Any
 import torch
 
 from torchkeras import layers
-from torchkeras.engine.layer import Layer
+from torchkeras.engine.layer.layer import Layer
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,8 @@ import pytest
 import torch
 from golden import FOLDER, cases, check, compiles, remade
 
-from torchkeras.engine.input import Input
-from torchkeras.engine.layout import Layout
+from torchkeras.engine.graph.input import Input
+from torchkeras.engine.layer.axis_order import Layout
 from torchkeras.layers.activation import (
     ELU,
     LeakyReLU,
@@ -23,7 +23,7 @@ from torchkeras.layers.activation import (
     ThresholdedReLU,
 )
 from torchkeras.layers.core import Masking
-from torchkeras.saving.files.hdf5 import dataset_in, group_in, read_names
+from torchkeras.saving.containers.hdf5 import dataset_in, group_in, read_names
 
 CLASSES = (ReLU, LeakyReLU, Softmax, ELU, PReLU, ThresholdedReLU)
 X = torch.tensor([[-1, 0, 0.4, 0.5, 1, 2]])

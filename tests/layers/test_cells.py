@@ -20,8 +20,8 @@ import torch
 from golden import compiles, remade
 
 from torchkeras import layers, models, registry
-from torchkeras.engine.input import Input
-from torchkeras.engine.layer import Layer
+from torchkeras.engine.graph.input import Input
+from torchkeras.engine.layer.layer import Layer
 from torchkeras.layers.cells import GRUCell, LSTMCell, SimpleRNNCell, StackedRNNCells
 from torchkeras.layers.core import Masking
 from torchkeras.layers.recurrent import GRU, LSTM, RNN, CuDNNGRU, CuDNNLSTM, SimpleRNN

@@ -15,8 +15,8 @@ import torch
 from table import ROWS, Row
 
 from torchkeras import config, layers, registry
-from torchkeras.engine.layer import Layer
-from torchkeras.engine.symbol import as_list
+from torchkeras.engine.layer.layer import Layer
+from torchkeras.engine.layer.symbolic import as_list
 from torchkeras.layers import Input
 from torchkeras.models import Model
 

@@ -7,7 +7,7 @@ import torch
 from golden import cases, check, compiles, remade, same_in_both_formats
 
 from torchkeras import activations
-from torchkeras.engine.input import Input
+from torchkeras.engine.graph.input import Input
 from torchkeras.layers.conv import Conv1D, Conv2D, Conv3D
 from torchkeras.layers.spatial import pad, same_padding
 

@@ -8,8 +8,8 @@ import torch
 from golden import cases, check, compiles, remade
 from torch import nn
 
-from torchkeras.engine.input import Input
-from torchkeras.engine.layout import Layout
+from torchkeras.engine.graph.input import Input
+from torchkeras.engine.layer.axis_order import Layout
 from torchkeras.layers.activation import LeakyReLU
 from torchkeras.layers.core import (
     Activation,

@@ -7,7 +7,7 @@ import torch
 from golden import cases, check, compiles, remade
 from torch import nn
 
-from torchkeras.engine.input import Input
+from torchkeras.engine.graph.input import Input
 from torchkeras.layers.embedding import MANY, Embedding, Vectors
 
 

@@ -9,7 +9,7 @@ import torch
 from golden import cases, check, compiles, remade
 
 from torchkeras import config
-from torchkeras.engine.input import Input
+from torchkeras.engine.graph.input import Input
 from torchkeras.layers.local import LocallyConnected1D, LocallyConnected2D
 
 

@@ -8,8 +8,8 @@ import pytest
 import torch
 from golden import cases, check, compiles, remade
 
-from torchkeras.engine.input import Input
-from torchkeras.engine.layout import Layout
+from torchkeras.engine.graph.input import Input
+from torchkeras.engine.layer.axis_order import Layout
 from torchkeras.layers.core import Masking
 from torchkeras.layers.noise import (
     AlphaDropout,

@@ -8,8 +8,8 @@ import torch
 from golden import cases, check, compiles, remade
 
 from torchkeras import Model
-from torchkeras.engine.input import Input
-from torchkeras.engine.layout import Layout
+from torchkeras.engine.graph.input import Input
+from torchkeras.engine.layer.axis_order import Layout
 from torchkeras.layers import Dense, DepthwiseConv2D, Embedding, Flatten, SpectralNormalization
 from torchkeras.layers.normalization import (
     BatchNormalization,

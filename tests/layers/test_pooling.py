@@ -8,7 +8,7 @@ from golden import cases, check, compiles, remade, same_in_both_formats
 from spatial_golden import check_expression, expressions
 
 from torchkeras import config, layers
-from torchkeras.engine.input import Input
+from torchkeras.engine.graph.input import Input
 from torchkeras.layers.core import Masking
 from torchkeras.layers.pooling import (
     AdaptiveAveragePooling1D,

@@ -19,7 +19,7 @@ import torch
 from golden import layer_weights
 from torch import nn
 
-from torchkeras.engine.input import Input
+from torchkeras.engine.graph.input import Input
 from torchkeras.layers.core import Masking
 from torchkeras.layers.recurrence import Recurrent, _padded_behind
 from torchkeras.layers.recurrent import GRU, LSTM, SimpleRNN

@@ -7,7 +7,7 @@ import torch
 from golden import cases, check, compiles, remade, same_in_both_formats
 from spatial_golden import check_expression, expressions
 
-from torchkeras.engine.input import Input
+from torchkeras.engine.graph.input import Input
 from torchkeras.layers.resize import (
     Cropping1D,
     Cropping2D,

@@ -8,7 +8,7 @@ import pytest
 import torch
 from golden import cases, check, compiles, remade, same_in_both_formats
 
-from torchkeras.engine.input import Input
+from torchkeras.engine.graph.input import Input
 from torchkeras.layers.conv import Conv1D, Conv2D
 from torchkeras.layers.separable import DepthwiseConv1D, DepthwiseConv2D, SeparableConv1D, SeparableConv2D
 

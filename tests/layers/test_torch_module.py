@@ -10,7 +10,8 @@ import torch
 from torch import nn
 
 import torchkeras
-from torchkeras.engine.structure import leaves
+from torchkeras.engine.layer.nested import leaves
+from torchkeras.errors import ArchitectureError
 from torchkeras.layers import (
     RNN,
     Bidirectional,
@@ -24,7 +25,6 @@ from torchkeras.layers import (
     TorchModule,
 )
 from torchkeras.models import Model, Sequential, load_model, model_from_json
-from torchkeras.saving.errors import ArchitectureError
 
 
 @dataclass(frozen=True)
@@ -352,7 +352,7 @@ def test_a_config_asks_for_the_module(given):
 @pytest.mark.parametrize("module", [None, 5, ["Linear"], {"class_name": "Linear", "config": {}}, "os.system"])
 def test_hostile_configs_are_refused(module):
     text = model_of_two().to_json()
-    config = torchkeras.saving.files.json_text.parse(text, "It")  # type: ignore[attr-defined]
+    config = torchkeras.saving.containers.json_text.parse(text, "It")  # type: ignore[attr-defined]
     config["config"]["layers"][1]["config"]["module"] = module
     with pytest.raises(ArchitectureError):
         torchkeras.models.model_from_config(config, {"b": nn.Linear(4, 4)})

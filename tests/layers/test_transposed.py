@@ -6,7 +6,7 @@ import pytest
 import torch
 from golden import cases, check, compiles, remade, same_in_both_formats
 
-from torchkeras.engine.input import Input
+from torchkeras.engine.graph.input import Input
 from torchkeras.layers.conv import Conv1D, Conv2D, Conv3D
 from torchkeras.layers.transposed import Conv1DTranspose, Conv2DTranspose, Conv3DTranspose
 

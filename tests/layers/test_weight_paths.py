@@ -9,7 +9,7 @@ from table import ROWS, Row
 
 from torchkeras.layers import Input
 from torchkeras.models import Model
-from torchkeras.saving.layouts.paths import pairs, write
+from torchkeras.saving.weights.paths import pairs, write
 
 CALLED = [row for row in ROWS if "Cell" not in row.name and row.name != "StringLookup"]
 

@@ -10,7 +10,7 @@ import torch
 from golden import FOLDER, layer_weights
 
 from torchkeras import registry
-from torchkeras.engine.input import Input
+from torchkeras.engine.graph.input import Input
 from torchkeras.layers.conv import Conv1D
 from torchkeras.layers.core import Dense, Flatten, Masking
 from torchkeras.layers.embedding import Embedding

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from torchkeras import clear_session, optimizers
-from torchkeras.arrangement import IN_ORDER, Arrangement
+from torchkeras.keras_axes import IN_ORDER, Arrangement
 from torchkeras.layers import GRU, Dense
 from torchkeras.models import Sequential
 from torchkeras.optimizers import SGD, Adagrad, Adam, AdamW, Ftrl, Lion, Muon, Nadam, Optimizer, RMSprop, schedules

@@ -13,7 +13,7 @@ import pytest
 import torch
 
 from torchkeras import config, optimizers
-from torchkeras.arrangement import IN_ORDER, permuted
+from torchkeras.keras_axes import IN_ORDER, permuted
 from torchkeras.optimizers import SGD, Adam, Optimizer, RMSprop
 
 FOLDER = Path(__file__).parents[1] / "golden" / "keras-2.2.4-training"

@@ -43,9 +43,9 @@ from torchkeras.layers import (
     concatenate,
 )
 from torchkeras.models import Model, Sequential, load_model
-from torchkeras.saving.reordering.data_format import convert_data_format, counterpart, reorderings, transfer_weights
-from torchkeras.saving.reordering.relation import unmoved
-from torchkeras.saving.reordering.tracker import Tracker
+from torchkeras.saving.data_format.convert import convert_data_format, counterpart, reorderings, transfer_weights
+from torchkeras.saving.data_format.relation import unmoved
+from torchkeras.saving.data_format.tracker import Tracker
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 

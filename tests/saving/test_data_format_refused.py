@@ -29,7 +29,7 @@ from torchkeras.layers import (
     multiply,
 )
 from torchkeras.models import Model, Sequential
-from torchkeras.saving.reordering.data_format import convert_data_format, transfer_weights
+from torchkeras.saving.data_format.convert import convert_data_format, transfer_weights
 
 
 def refuses(text: str) -> Any:

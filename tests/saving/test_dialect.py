@@ -5,8 +5,8 @@ import re
 import pytest
 from translated import GOLDEN, config_in
 
+from torchkeras.errors import UnknownFormatError
 from torchkeras.saving.dialects.dialect import dialect
-from torchkeras.saving.errors import UnknownFormatError
 
 
 @pytest.mark.parametrize(

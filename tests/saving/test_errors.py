@@ -12,17 +12,17 @@ import pytest
 import torch
 
 import torchkeras
-from torchkeras.layers import BatchNormalization, Dense
-from torchkeras.models import Sequential, load_model
-from torchkeras.saving.errors import (
+from torchkeras import atomic_file
+from torchkeras.errors import (
     ArchitectureError,
     ModelFileError,
     UnknownFormatError,
     UnreadableFileError,
     WeightMismatchError,
 )
-from torchkeras.saving.files import atomic
-from torchkeras.saving.layouts import layer_groups
+from torchkeras.layers import BatchNormalization, Dense
+from torchkeras.models import Sequential, load_model
+from torchkeras.saving.weights import layer_groups
 
 
 @pytest.fixture(autouse=True)
@@ -246,7 +246,7 @@ class Crash(BaseException):
 
 @pytest.mark.parametrize("method", ["save", "save_weights"])
 @pytest.mark.parametrize(
-    ("owner", "name"), [(layer_groups, "write_arrays"), (atomic, "_sync"), (h5py.Group, "create_dataset")]
+    ("owner", "name"), [(layer_groups, "write_arrays"), (atomic_file, "_sync"), (h5py.Group, "create_dataset")]
 )
 def test_a_crash_while_writing_leaves_the_old_file_whole(method, owner, name, monkeypatch):
     old, new = named(a=4, b=2), named(a=4, b=2)

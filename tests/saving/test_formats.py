@@ -12,9 +12,9 @@ import torch
 from safetensors import safe_open
 
 from torchkeras.callbacks import ModelCheckpoint
+from torchkeras.errors import UnknownFormatError, UnreadableFileError, WeightMismatchError
 from torchkeras.layers import LSTM, BatchNormalization, Dense, Input
 from torchkeras.models import Model, Sequential, load_model, save_model
-from torchkeras.saving.errors import UnknownFormatError, UnreadableFileError, WeightMismatchError
 from torchkeras.saving.formats import OTHERS, WEIGHTS, WHOLE
 
 X = np.random.default_rng(0).normal(size=(6, 4)).astype("float32")

@@ -9,10 +9,10 @@ import h5py
 import numpy as np
 import pytest
 
-from torchkeras.saving.errors import FileLimitError, ForbiddenContentError, UnreadableFileError
-from torchkeras.saving.files import hdf5
-from torchkeras.saving.files.atomic import replacing
-from torchkeras.saving.files.places import filename, shown_as
+from torchkeras.atomic_file import replacing
+from torchkeras.errors import FileLimitError, ForbiddenContentError, UnreadableFileError
+from torchkeras.saving.containers import hdf5
+from torchkeras.saving.containers.places import filename, shown_as
 
 
 @pytest.fixture

@@ -12,9 +12,9 @@ import h5py
 import numpy as np
 import pytest
 
-from torchkeras.saving.errors import FileLimitError, ModelFileError, UnreadableFileError
-from torchkeras.saving.files import hdf5, isolated, keeper
-from torchkeras.saving.files.limits import MIB
+from torchkeras.errors import FileLimitError, ModelFileError, UnreadableFileError
+from torchkeras.saving.containers import hdf5, isolated, keeper
+from torchkeras.saving.containers.limits import MIB
 
 ROOT = Path(__file__).resolve().parents[2]
 GOLDEN = ROOT / "tests" / "golden"
@@ -68,7 +68,7 @@ def test_errors_about_the_copy_name_the_file(tmp_path):
 
 
 def test_an_array_larger_than_a_piece_is_copied_in_pieces(tmp_path, monkeypatch):
-    monkeypatch.setattr("torchkeras.saving.files.clean_copy.PIECE", 100)
+    monkeypatch.setattr("torchkeras.saving.containers.clean_copy.PIECE", 100)
     values = np.arange(7 * 5 * 3.0).reshape(7, 5, 3)
     with h5py.File(tmp_path / "a.h5", "w") as file:
         file["x"] = values

@@ -5,9 +5,9 @@ import math
 
 import pytest
 
-from torchkeras.saving.errors import FileLimitError, UnreadableFileError
-from torchkeras.saving.files.json_text import parse
-from torchkeras.saving.files.limits import Limits
+from torchkeras.errors import FileLimitError, UnreadableFileError
+from torchkeras.saving.containers.json_text import parse
+from torchkeras.saving.containers.limits import Limits
 
 NOT_UTF8 = "'utf-8' codec can't decode byte 0xff in position 0: invalid start byte"
 WHERE = "m.h5: attribute 'model_config'"

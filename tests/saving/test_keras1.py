@@ -14,18 +14,18 @@ import pytest
 import torch
 
 import torchkeras
-from torchkeras.layers import Dense
-from torchkeras.models import Model, Sequential, model_from_config
-from torchkeras.saving.dialects import keras0
-from torchkeras.saving.dialects.keras1 import doubts, modern_config
-from torchkeras.saving.errors import (
+from torchkeras.errors import (
     ArchitectureError,
     ForbiddenContentError,
     ModelFileError,
     UnknownFormatError,
     WeightMismatchError,
 )
-from torchkeras.saving.files.hdf5 import read_names, text
+from torchkeras.layers import Dense
+from torchkeras.models import Model, Sequential, model_from_config
+from torchkeras.saving.containers.hdf5 import read_names, text
+from torchkeras.saving.dialects import keras0
+from torchkeras.saving.dialects.keras1 import doubts, modern_config
 
 GOLDEN = Path(__file__).parent.parent / "golden"
 OWN = GOLDEN / "keras-1.2.2-architectures"

@@ -5,8 +5,8 @@ import re
 import pytest
 from translated import assert_outputs, folders, graph
 
+from torchkeras.errors import ArchitectureError
 from torchkeras.saving.dialects.keras3 import modern_config
-from torchkeras.saving.errors import ArchitectureError
 
 CASES = folders("keras-3.15")
 

@@ -38,7 +38,7 @@ from torchkeras.layers import (
     UpSampling2D,
 )
 from torchkeras.models import Model, Sequential
-from torchkeras.saving.dialects.keras3_writing import keras3_config
+from torchkeras.saving.write.keras3_writing import keras3_config
 
 CASES = sorted((GOLDEN / "keras-3.15").iterdir())
 SIGMOID = {"recurrent_activation": "sigmoid"}

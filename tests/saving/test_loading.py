@@ -12,6 +12,13 @@ import pytest
 import torch
 
 import torchkeras
+from torchkeras.errors import (
+    ArchitectureError,
+    ModelFileError,
+    UnknownFormatError,
+    UnreadableFileError,
+    WeightMismatchError,
+)
 from torchkeras.layers import Conv2D, Dense, Dropout, Flatten, GlobalAveragePooling2D, MaxPooling2D, PReLU
 from torchkeras.models import (
     Sequential,
@@ -20,13 +27,6 @@ from torchkeras.models import (
     model_from_json,
     model_from_yaml,
     transfer_weights,
-)
-from torchkeras.saving.errors import (
-    ArchitectureError,
-    ModelFileError,
-    UnknownFormatError,
-    UnreadableFileError,
-    WeightMismatchError,
 )
 
 GOLDEN = Path(__file__).parents[1] / "golden"

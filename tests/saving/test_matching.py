@@ -12,6 +12,7 @@ import pytest
 import torch
 
 import torchkeras
+from torchkeras.errors import ModelFileError, WeightMismatchError
 from torchkeras.layers import (
     GRU,
     LSTM,
@@ -26,9 +27,8 @@ from torchkeras.layers import (
     Input,
 )
 from torchkeras.models import Model, Sequential, load_model
-from torchkeras.saving.errors import ModelFileError, WeightMismatchError
-from torchkeras.saving.layouts.matching import SLAB, Named, match
-from torchkeras.saving.layouts.origin import Origin
+from torchkeras.saving.weights.matching import SLAB, Named, match
+from torchkeras.saving.weights.origin import Origin
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 

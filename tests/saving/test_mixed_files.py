@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 
 from torchkeras import Sequential, clear_session, config
-from torchkeras.engine.symbol import dtype_name
+from torchkeras.engine.layer.symbolic import dtype_name
+from torchkeras.errors import ArchitectureError, WeightMismatchError
 from torchkeras.layers import Dense
 from torchkeras.models import load_model
 from torchkeras.optimizers import Adam
 from torchkeras.saving.dialects import translation
-from torchkeras.saving.errors import ArchitectureError, WeightMismatchError
-from torchkeras.saving.optimizer_options import from_keras3
+from torchkeras.saving.optimizer.options import from_keras3
 
 GOLDEN = Path(__file__).parent.parent / "golden" / "mixed-precision"
 RECORDS = sorted(GOLDEN.glob("*.json"))

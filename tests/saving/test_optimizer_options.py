@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 from torchkeras import clear_session, optimizers
+from torchkeras.errors import WeightMismatchError
 from torchkeras.layers import Dense
 from torchkeras.models import Sequential, load_model
 from torchkeras.optimizers import SGD, Adagrad, Adam, AdamW, Nadam, RMSprop, schedules
-from torchkeras.saving.errors import WeightMismatchError
-from torchkeras.saving.optimizer_options import TF_KERAS_NADAM, from_keras3, to_keras3
-from torchkeras.saving.optimizer_state import state_arrays
+from torchkeras.saving.optimizer.options import TF_KERAS_NADAM, from_keras3, to_keras3
+from torchkeras.saving.optimizer.state import state_arrays
 
 X, Y = np.random.default_rng(0).normal(size=(2, 6, 3)).astype("float32")
 

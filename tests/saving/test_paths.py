@@ -10,6 +10,7 @@ import pytest
 
 import torchkeras
 from torchkeras import layers, models, optimizers
+from torchkeras.errors import WeightMismatchError
 from torchkeras.layers import (
     LSTM,
     RNN,
@@ -26,9 +27,8 @@ from torchkeras.layers import (
     TimeDistributed,
 )
 from torchkeras.models import Model, Sequential
-from torchkeras.saving.errors import WeightMismatchError
-from torchkeras.saving.layouts.optimizer_paths import write_optimizer
-from torchkeras.saving.layouts.paths import pairs, snake_case, write
+from torchkeras.saving.optimizer.keras3_order import write_optimizer
+from torchkeras.saving.weights.paths import pairs, snake_case, write
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 CASES = [path for folder in ("keras-3.15", "tf_keras-2.21") for path in sorted((GOLDEN / folder).iterdir())]

@@ -13,10 +13,10 @@ import pytest
 import safetensors.torch
 import torch
 
+from torchkeras.errors import FileLimitError, ForbiddenContentError, UnreadableFileError, WeightMismatchError
 from torchkeras.layers import LSTM, BatchNormalization, Conv2D, Dense, Flatten, Input
 from torchkeras.models import Model, Sequential
-from torchkeras.saving.errors import FileLimitError, ForbiddenContentError, UnreadableFileError, WeightMismatchError
-from torchkeras.saving.layouts import safetensors as as_safetensors, state
+from torchkeras.saving.weights import safetensors as as_safetensors, state
 
 FORMATS: dict[str, Any] = {".safetensors": as_safetensors, ".pt": state}
 both = pytest.mark.parametrize("suffix", FORMATS)

@@ -5,9 +5,9 @@ import re
 import pytest
 from translated import assert_outputs, folders, graph
 
-from torchkeras.saving.architecture import model_from_config
+from torchkeras.errors import ArchitectureError
 from torchkeras.saving.dialects.tf_keras import modern_config
-from torchkeras.saving.errors import ArchitectureError
+from torchkeras.saving.graph_config import model_from_config
 
 CASES = folders("tf_keras-2.21")
 

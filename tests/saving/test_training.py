@@ -13,9 +13,9 @@ import torch
 
 import torchkeras
 from torchkeras import losses, metrics, optimizers, registry
+from torchkeras.errors import ArchitectureError
 from torchkeras.layers import Dense, Input
 from torchkeras.models import Model, Sequential, load_model
-from torchkeras.saving.errors import ArchitectureError
 
 X = np.linspace(-1, 1, 24, dtype="float32").reshape(6, 4)
 BITS = (X[:, :3] > 0.3).astype("float32")

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from torchkeras.errors import FileLimitError, ForbiddenContentError, UnreadableFileError
 from torchkeras.layers import Conv2D, Dense, Flatten
 from torchkeras.models import Sequential, model_from_config
-from torchkeras.saving.architecture import layer_config
-from torchkeras.saving.errors import FileLimitError, ForbiddenContentError, UnreadableFileError
-from torchkeras.saving.files.yaml_text import dump, parse
+from torchkeras.saving.containers.yaml_text import dump, parse
+from torchkeras.saving.graph_config import layer_config
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "yaml"
 CASES = sorted(GOLDEN.glob("*.yaml"))

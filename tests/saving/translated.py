@@ -10,8 +10,8 @@ import h5py
 import numpy as np
 
 import torchkeras
-from torchkeras.saving.architecture import model_from_config
-from torchkeras.saving.files.hdf5 import dataset_in, group_in, read_names, text
+from torchkeras.saving.containers.hdf5 import dataset_in, group_in, read_names, text
+from torchkeras.saving.graph_config import model_from_config
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 Translation = Callable[[Any], dict[str, Any]]

@@ -63,7 +63,7 @@ from torchkeras.layers import (
     subtract,
 )
 from torchkeras.models import Model, Sequential
-from torchkeras.saving.reordering.tracker import Tracker
+from torchkeras.saving.data_format.tracker import Tracker
 
 FORMATS = ("channels_first", "channels_last")
 

@@ -5,10 +5,10 @@ from typing import Any
 import numpy as np
 import torch
 
-from torchkeras.engine.checks import check_lengths
-from torchkeras.engine.data import Batch, as_tensor
-from torchkeras.engine.sources import Source, open_source
-from torchkeras.engine.sources.slices import leaves
+from torchkeras.engine.data.batch import Batch, as_tensor
+from torchkeras.engine.data.checks import check_lengths
+from torchkeras.engine.data.sources import Source, open_source
+from torchkeras.engine.data.sources.slices import leaves
 
 CPU = torch.device("cpu")
 X = np.arange(30, dtype=np.float32).reshape(10, 3)

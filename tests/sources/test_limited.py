@@ -10,8 +10,8 @@ from batches_of import X, Y, opened, rows
 from test_every_kind import Numbered, Samples, Stream
 from torch.utils.data import DataLoader
 
-from torchkeras.engine import rng
-from torchkeras.engine.sources.limited import Limited
+from torchkeras.engine.data import random_state
+from torchkeras.engine.data.sources.limited import Limited
 
 
 def items(number: int) -> Any:
@@ -103,7 +103,7 @@ def run(source: Any, epochs: int, stop: tuple[int, int] | None = None) -> tuple[
         for number, batch in enumerate(source.batches("shuffled")):
             seen.append((rows([batch])[0], torch.rand(()).item()))
             if stop == (epoch, number):
-                kept = {"source": source.state_dict(), "random": rng.state(source.generators())}
+                kept = {"source": source.state_dict(), "random": random_state.state(source.generators())}
                 source.close()
                 return seen, kept
         source.on_epoch_end()
@@ -123,7 +123,7 @@ def test_going_on_after_a_stop_gives_the_batches_of_a_run_without(kind, stop):
     again.load_state_dict(kept["source"])
     epoch, number = stop
     first = again.batches("shuffled", skip=number + 1)
-    rng.restore(kept["random"], again.generators())
+    random_state.restore(kept["random"], again.generators())
     rest = [(rows([batch])[0], torch.rand(()).item()) for batch in first]
     again.on_epoch_end()
     rest += run(again, 5 - epoch - 1)[0]

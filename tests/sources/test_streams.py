@@ -13,9 +13,9 @@ import pytest
 import torch
 from batches_of import CPU, X, Y, opened, rows
 
-from torchkeras.engine import prefetch
-from torchkeras.engine.data import Batch
-from torchkeras.engine.sources import processes
+from torchkeras.engine.data import device_transfer
+from torchkeras.engine.data.batch import Batch
+from torchkeras.engine.data.sources import processes
 from torchkeras.utils import Sequence
 
 
@@ -218,11 +218,11 @@ def batch_of(number: float) -> Batch:
 
 def test_on_the_cpu_nothing_is_added():
     batches = (batch_of(number) for number in range(3))
-    assert prefetch.to_device(batches, CPU) is batches
+    assert device_transfer.to_device(batches, CPU) is batches
 
 
 def test_other_devices_get_each_batch():
-    (batch,) = prefetch.to_device((batch_of(number) for number in range(1)), torch.device("meta"))
+    (batch,) = device_transfer.to_device((batch_of(number) for number in range(1)), torch.device("meta"))
     assert batch.inputs[0].is_meta
     assert batch.targets[0].is_meta
     assert batch.weights == [None]
@@ -232,10 +232,10 @@ def test_one_batch_is_sent_ahead_of_the_step(monkeypatch):
     told = []
     monkeypatch.setattr(torch.cuda, "Stream", lambda device: None)
     monkeypatch.setattr(
-        prefetch, "_send", lambda batch, device, stream: (told.append(f"send {batch.size}"), batch)[::-1]
+        device_transfer, "_send", lambda batch, device, stream: (told.append(f"send {batch.size}"), batch)[::-1]
     )
-    monkeypatch.setattr(prefetch, "_receive", lambda batch, event, device: batch)
-    batches = prefetch.to_device((Batch([], [], [], n) for n in range(4)), torch.device("cuda"))
+    monkeypatch.setattr(device_transfer, "_receive", lambda batch, event, device: batch)
+    batches = device_transfer.to_device((Batch([], [], [], n) for n in range(4)), torch.device("cuda"))
     told.extend(f"step {batch.size}" for batch in batches)
     assert told == ["send 0", "send 1", "step 0", "send 2", "step 1", "send 3", "step 2", "step 3"]
 
@@ -252,7 +252,7 @@ def test_batches_arrive_on_cuda_as_they_were():
             )
 
     sums = []
-    for number, batch in enumerate(prefetch.to_device(host(), device)):
+    for number, batch in enumerate(device_transfer.to_device(host(), device)):
         assert batch.inputs[0].is_cuda
         torch.mm(torch.ones(2000, 2000, device=device), torch.ones(2000, 2000, device=device))  # the step is behind
         first, second = batch.weights

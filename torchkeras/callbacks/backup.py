@@ -15,8 +15,8 @@ from typing import Any
 
 import torch
 
+from torchkeras.atomic_file import replacing
 from torchkeras.callbacks.base import Callback
-from torchkeras.saving.files.atomic import replacing
 
 KEPT = 2  # the newest checkpoint, and the one before it, should the newest turn out to be torn
 SUFFIX = ".checkpoint"

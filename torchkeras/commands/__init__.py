@@ -13,9 +13,9 @@ from torchkeras.commands import convert, eject, exits, inspect, verify
 from torchkeras.commands.exits import INTERRUPTED, WELL, CommandError
 from torchkeras.commands.output import show_error
 from torchkeras.config import DATA_FORMATS, FLOAT_TYPES
-from torchkeras.saving.errors import ModelFileError
-from torchkeras.saving.files.limits import GIB
-from torchkeras.saving.layouts.origin import BACKENDS
+from torchkeras.errors import ModelFileError
+from torchkeras.saving.containers.limits import GIB
+from torchkeras.saving.weights.origin import BACKENDS
 
 UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 COMMANDS = {"inspect": inspect.run, "convert": convert.run, "verify": verify.run, "eject": eject.run}

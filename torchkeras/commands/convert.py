@@ -16,19 +16,19 @@ from typing import Any
 import numpy as np
 import torch
 
+from torchkeras.atomic_file import replacing
 from torchkeras.commands.exits import ASKED, FOUND, WELL, CommandError, faults_of
 from torchkeras.commands.files import safe
 from torchkeras.commands.output import Progress, counted, progress, show
+from torchkeras.errors import ArchitectureError, FileLimitError, UnreadableFileError
 from torchkeras.models import clone_model, load_model, model_from_json
-from torchkeras.saving.errors import ArchitectureError, FileLimitError, UnreadableFileError
-from torchkeras.saving.files import json_text
-from torchkeras.saving.files.atomic import replacing
-from torchkeras.saving.files.first_bytes import format_of
-from torchkeras.saving.files.limits import LIMITS
-from torchkeras.saving.files.places import shown_as
-from torchkeras.saving.layouts.matching import Report
-from torchkeras.saving.loading import is_whole
-from torchkeras.saving.reordering.data_format import convert_data_format
+from torchkeras.saving.containers import json_text
+from torchkeras.saving.containers.first_bytes import format_of
+from torchkeras.saving.containers.limits import LIMITS
+from torchkeras.saving.containers.places import shown_as
+from torchkeras.saving.data_format.convert import convert_data_format
+from torchkeras.saving.load import is_whole
+from torchkeras.saving.weights.matching import Report
 
 HDF5_TYPES = ("float16", "float32", "float64")  # HDF5 has no bfloat16
 TYPES = (*HDF5_TYPES, "bfloat16")

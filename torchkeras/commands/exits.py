@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
-from torchkeras.saving import errors
+from torchkeras import errors
 
 WELL, FOUND, USAGE, ASKED, SYSTEM, INTERRUPTED = 0, 1, 2, 10, 11, 130
 

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from torchkeras.saving.files.first_bytes import SAFETENSORS, STATE
-from torchkeras.saving.files.isolated import cleaned
-from torchkeras.saving.files.limits import GIB
+from torchkeras.saving.containers.first_bytes import SAFETENSORS, STATE
+from torchkeras.saving.containers.isolated import cleaned
+from torchkeras.saving.containers.limits import GIB
 
 
 @contextmanager

@@ -12,8 +12,8 @@ import numpy as np
 from torchkeras import bytecode, registry
 from torchkeras.commands.contents import Array, Contents, entries
 from torchkeras.commands.output import Progress
-from torchkeras.saving.files.first_bytes import HDF5, superblock_at
-from torchkeras.saving.files.limits import GIB
+from torchkeras.saving.containers.first_bytes import HDF5, superblock_at
+from torchkeras.saving.containers.limits import GIB
 
 KINDS: Mapping[str, str] = {
     "not finite": "an array has NaN or infinite values",

@@ -16,12 +16,12 @@ from torchkeras.commands.files import safe
 from torchkeras.commands.output import Progress, counted, progress, show
 from torchkeras.commands.reading_hdf5 import contents_of_archive, contents_of_hdf5
 from torchkeras.commands.reading_tensors import contents_of_safetensors, contents_of_state
+from torchkeras.errors import ArchitectureError, ModelFileError
 from torchkeras.models import load_model
-from torchkeras.saving.errors import ArchitectureError, ModelFileError
-from torchkeras.saving.files import archive
-from torchkeras.saving.files.first_bytes import ARCHIVE, HDF5, SAFETENSORS, format_of
-from torchkeras.saving.files.hdf5 import reading
-from torchkeras.saving.layouts.matching import Loaded
+from torchkeras.saving.containers import archive
+from torchkeras.saving.containers.first_bytes import ARCHIVE, HDF5, SAFETENSORS, format_of
+from torchkeras.saving.containers.hdf5 import reading
+from torchkeras.saving.weights.matching import Loaded
 
 PASSES = 3  # of a file: the clean copy, the model, the look at its values
 WEIGHTS_ALONE = "weights alone: there is no architecture in the file to load"

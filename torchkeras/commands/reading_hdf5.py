@@ -14,12 +14,12 @@ import h5py
 import numpy as np
 
 from torchkeras.commands.contents import Array, Contents, Stored, classes
-from torchkeras.saving.errors import ModelFileError
-from torchkeras.saving.files import archive, hdf5_rules
-from torchkeras.saving.files.hdf5 import attribute, dataset_in, group_in, members, read_names, values
-from torchkeras.saving.files.limits import MIB
-from torchkeras.saving.layouts import orderings
-from torchkeras.saving.sources import read_config
+from torchkeras.errors import ModelFileError
+from torchkeras.saving.containers import archive, hdf5_rules
+from torchkeras.saving.containers.hdf5 import attribute, dataset_in, group_in, members, read_names, values
+from torchkeras.saving.containers.limits import MIB
+from torchkeras.saving.model_file import read_config
+from torchkeras.saving.weights import orderings
 
 GROUPS, GROUPS_WHOLE = "HDF5, a group a layer: weights alone", "HDF5, a group a layer: a whole model"
 NUMBERED, NUMBERED_WHOLE = "HDF5 of Keras 0 (layer_0/param_0): weights alone", "HDF5 of Keras 0: a whole model"

@@ -14,11 +14,11 @@ import torch
 
 from torchkeras.arrays import to_numpy
 from torchkeras.commands.contents import Array, Contents, Stored
-from torchkeras.saving import sources
-from torchkeras.saving.errors import FileLimitError, ModelFileError, UnreadableFileError
-from torchkeras.saving.files import json_text
-from torchkeras.saving.files.limits import LIMITS, MIB
-from torchkeras.saving.layouts import orderings, state
+from torchkeras.errors import FileLimitError, ModelFileError, UnreadableFileError
+from torchkeras.saving import model_file
+from torchkeras.saving.containers import json_text
+from torchkeras.saving.containers.limits import LIMITS, MIB
+from torchkeras.saving.weights import orderings, state
 
 SAFETENSORS, STATE = "safetensors, names of a state_dict", "torch state_dict (.pt)"
 
@@ -135,7 +135,7 @@ def _contents(format: str, arrays: list[Array], about: str | None, path: str | o
     contents.whole = about is not None
     if about is not None:
         try:
-            described = sources.described(about, str(path))
+            described = model_file.described(about, str(path))
         except ModelFileError as error:
             contents.find("text", f"metadata {state.ABOUT!r}", str(error))
         else:

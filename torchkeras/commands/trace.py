@@ -9,9 +9,9 @@ import numpy as np
 import torch
 
 from torchkeras.commands.exits import ASKED, CommandError
-from torchkeras.engine.layer import Layer
-from torchkeras.engine.network import Network
-from torchkeras.engine.symbol import KerasTensor, as_list
+from torchkeras.engine.graph.network import Network
+from torchkeras.engine.layer.layer import Layer
+from torchkeras.engine.layer.symbolic import KerasTensor, as_list
 from torchkeras.models import Model
 
 T = TypeVar("T")

@@ -19,8 +19,8 @@ from torchkeras.commands import trace
 from torchkeras.commands.exits import ASKED, FOUND, WELL, CommandError, faults_of
 from torchkeras.commands.output import show
 from torchkeras.commands.whole_model import whole_model
-from torchkeras.engine.symbol import as_list
-from torchkeras.saving.errors import UnreadableFileError
+from torchkeras.engine.layer.symbolic import as_list
+from torchkeras.errors import UnreadableFileError
 
 BATCH = 32
 KEYS = re.compile(r"x\d+$|(second_)?y\d+$|layer:")

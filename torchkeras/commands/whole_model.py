@@ -12,7 +12,7 @@ from torchkeras.commands.exits import faults_of
 from torchkeras.commands.files import safe
 from torchkeras.commands.output import progress
 from torchkeras.models import load_model
-from torchkeras.saving.files.first_bytes import format_of
+from torchkeras.saving.containers.first_bytes import format_of
 
 PASSES = 2  # of a file: the clean copy and the model
 

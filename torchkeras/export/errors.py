@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from torchkeras.engine.layer import Layer
-from torchkeras.engine.network import Network
+from torchkeras.engine.graph.network import Network
+from torchkeras.engine.layer.layer import Layer
 
 
 class ExportError(ValueError):

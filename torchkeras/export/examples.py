@@ -10,7 +10,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from torchkeras.engine.symbol import Shape, dtype_of
+from torchkeras.engine.layer.symbolic import Shape, dtype_of
 from torchkeras.export.errors import ExportError, reason
 
 # Integers below these are tried until the smallest vocabulary of the model has them; None: floating-point numbers.

@@ -7,17 +7,17 @@ import os
 from pathlib import Path
 from typing import Any
 
+from torchkeras.atomic_file import replacing
 from torchkeras.export import onnx, program
 from torchkeras.export.checking import check
 from torchkeras.export.errors import ExportError
 from torchkeras.export.examples import examples, signatures_of
 from torchkeras.saving import formats
-from torchkeras.saving.files.atomic import replacing
 
 PathLike = str | os.PathLike[str]
 
 ONNX, TORCH = "onnx", "torch"
-SUFFIXES = dict(zip(formats.EXPORTED, (ONNX, TORCH), strict=True))  # under Keras's names
+SUFFIXES: dict[str, str] = dict(zip(formats.EXPORTED, (ONNX, TORCH), strict=True))  # under Keras's names
 
 
 def export(

@@ -1,19 +1,10 @@
 """All layers, their functional forms, and `Input`. The module offers what it imports under its own name."""
 
 from torchkeras import registry
-from torchkeras.engine.input import (
-    Input as Input,
-    InputLayer as InputLayer,
-)
-from torchkeras.engine.layer import (
-    Layer as Layer,
-)
-from torchkeras.engine.operation import (
-    Operation as Operation,
-)
-from torchkeras.engine.spec import (
-    InputSpec as InputSpec,
-)
+from torchkeras.engine.graph.input import Input as Input, InputLayer as InputLayer
+from torchkeras.engine.graph.operators import Operation as Operation
+from torchkeras.engine.layer.input_spec import InputSpec as InputSpec
+from torchkeras.engine.layer.layer import Layer as Layer
 from torchkeras.layers.activation import (
     ELU as ELU,
     LeakyReLU as LeakyReLU,

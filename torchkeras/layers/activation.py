@@ -8,10 +8,10 @@ import torch.nn.functional as F
 from torch import nn
 
 from torchkeras import activations
-from torchkeras.engine.facts import Facts
-from torchkeras.engine.layer import Layer
-from torchkeras.engine.layout import Layout
-from torchkeras.engine.options import (
+from torchkeras.engine.layer.axis_order import Layout
+from torchkeras.engine.layer.facts import Facts
+from torchkeras.engine.layer.layer import Layer
+from torchkeras.engine.layer.options import (
     NEWER,
     Constraint,
     Initializer,
@@ -23,7 +23,7 @@ from torchkeras.engine.options import (
     is_integer,
     optional,
 )
-from torchkeras.engine.weight import weight
+from torchkeras.engine.layer.weight import weight
 from torchkeras.initializers import Constant
 
 SharedAxes = Annotated[

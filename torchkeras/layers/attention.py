@@ -15,11 +15,20 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from torchkeras import initializers
-from torchkeras.engine.facts import Facts
-from torchkeras.engine.options import Called, Fraction, OptionalPositive, Positive, integers, one_of, optional, rule
-from torchkeras.engine.spec import InputSpec
-from torchkeras.engine.symbol import Shape, as_list
-from torchkeras.engine.weight import is_wrapper, weight
+from torchkeras.engine.layer.facts import Facts
+from torchkeras.engine.layer.input_spec import InputSpec
+from torchkeras.engine.layer.options import (
+    Called,
+    Fraction,
+    OptionalPositive,
+    Positive,
+    integers,
+    one_of,
+    optional,
+    rule,
+)
+from torchkeras.engine.layer.symbolic import Shape, as_list
+from torchkeras.engine.layer.weight import is_wrapper, weight
 from torchkeras.layers.core import KernelLayer
 from torchkeras.layers.einsum import EinsumDense
 from torchkeras.layers.noise import Dropout

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import torch
 import torch.nn.functional as F
 
-from torchkeras.engine.options import OptionalInt, Positive, Rule, is_number, one_of, optional, rule
+from torchkeras.engine.layer.options import OptionalInt, Positive, Rule, is_number, one_of, optional, rule
 from torchkeras.layers.preprocessing import fitted, floating
 from torchkeras.layers.random import Seeded
 from torchkeras.layers.spatial import Spatial

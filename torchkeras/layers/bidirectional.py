@@ -8,9 +8,9 @@ import torch
 from torch import Tensor
 
 from torchkeras import registry
-from torchkeras.engine.layer import Layer
-from torchkeras.engine.options import NEWER, Called, OptionalPositive, one_of, optional
-from torchkeras.engine.symbol import as_list, unpacked
+from torchkeras.engine.layer.layer import Layer
+from torchkeras.engine.layer.options import NEWER, Called, OptionalPositive, one_of, optional
+from torchkeras.engine.layer.symbolic import as_list, unpacked
 from torchkeras.layers.recurrence import Recurrent, TorchRecurrent, shapes_of
 from torchkeras.layers.torch_module import TorchModule
 from torchkeras.layers.wrappers import INNER_LAYER, InnerLayer, Wrapper

@@ -8,10 +8,10 @@ from typing import Annotated, Any, ClassVar
 from torch import Tensor, nn
 
 from torchkeras import registry
-from torchkeras.engine.layer import Layer
-from torchkeras.engine.options import NEWER, Rule, rule
-from torchkeras.engine.symbol import Shape, as_list
-from torchkeras.engine.weight import Variable
+from torchkeras.engine.layer.layer import Layer
+from torchkeras.engine.layer.options import NEWER, Rule, rule
+from torchkeras.engine.layer.symbolic import Shape, as_list
+from torchkeras.engine.layer.weight import Variable
 from torchkeras.layers.recurrence import Constants, States, Stepped, Walk, shapes_of
 from torchkeras.layers.steps import GRUStep, LSTMStep, SimpleRNNStep
 

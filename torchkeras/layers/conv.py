@@ -7,12 +7,12 @@ import torch
 from torch import nn
 
 from torchkeras.activations import linear, relu
-from torchkeras.engine.facts import Facts
-from torchkeras.engine.layer import Layer
-from torchkeras.engine.layout import Layout
-from torchkeras.engine.options import NEWER, Activation, DataFormat, Positive, Sizes
-from torchkeras.engine.symbol import Shape
-from torchkeras.engine.weight import weight
+from torchkeras.engine.layer.axis_order import Layout
+from torchkeras.engine.layer.facts import Facts
+from torchkeras.engine.layer.layer import Layer
+from torchkeras.engine.layer.options import NEWER, Activation, DataFormat, Positive, Sizes
+from torchkeras.engine.layer.symbolic import Shape
+from torchkeras.engine.layer.weight import weight
 from torchkeras.layers.core import KernelLayer
 from torchkeras.layers.spatial import ConvPadding, Spatial, fixed_padding, pad
 

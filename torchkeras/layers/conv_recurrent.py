@@ -8,12 +8,12 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from torchkeras.activations import is_pointwise
-from torchkeras.engine.direct import called
-from torchkeras.engine.facts import Facts
-from torchkeras.engine.layer import Layer
-from torchkeras.engine.options import NEWER, Activation, DataFormat, Positive, Sizes, one_of
-from torchkeras.engine.symbol import Shape, as_list
-from torchkeras.engine.weight import weight
+from torchkeras.engine.graph.hook_free_calls import called
+from torchkeras.engine.layer.facts import Facts
+from torchkeras.engine.layer.layer import Layer
+from torchkeras.engine.layer.options import NEWER, Activation, DataFormat, Positive, Sizes, one_of
+from torchkeras.engine.layer.symbolic import Shape, as_list
+from torchkeras.engine.layer.weight import weight
 from torchkeras.layers.cells import Cell
 from torchkeras.layers.conv import CONVOLUTIONS
 from torchkeras.layers.recurrence import Constants, MaskedOutput, Recurrent, States, Stepped, Walk, shapes_of

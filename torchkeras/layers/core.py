@@ -14,10 +14,10 @@ from torch.nn import functional as F
 
 from torchkeras import bytecode, registry
 from torchkeras.activations import WITH_LOGITS, is_pointwise, relu
-from torchkeras.engine.facts import Facts
-from torchkeras.engine.layer import Layer
-from torchkeras.engine.layout import Layout, convert, to_keras
-from torchkeras.engine.options import (
+from torchkeras.engine.layer.axis_order import Layout, convert, to_keras
+from torchkeras.engine.layer.facts import Facts
+from torchkeras.engine.layer.layer import Layer
+from torchkeras.engine.layer.options import (
     Activation as ActivationOption,
     Called,
     Constraint,
@@ -30,10 +30,10 @@ from torchkeras.engine.options import (
     optional,
     rule,
 )
-from torchkeras.engine.symbol import KerasTensor, Shape, as_list
-from torchkeras.engine.weight import weight
+from torchkeras.engine.layer.symbolic import KerasTensor, Shape, as_list
+from torchkeras.engine.layer.weight import weight
+from torchkeras.errors import ArchitectureError
 from torchkeras.regularizers import L1L2
-from torchkeras.saving.errors import ArchitectureError
 
 
 class KernelLayer(Layer, abstract=True):

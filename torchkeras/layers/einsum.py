@@ -7,10 +7,10 @@ from typing import Annotated, Any
 import torch
 from torch import Tensor, nn
 
-from torchkeras.engine.direct import called
-from torchkeras.engine.facts import Facts
-from torchkeras.engine.options import Activation, Called, Rule, is_integer, optional, rule
-from torchkeras.engine.weight import weight
+from torchkeras.engine.graph.hook_free_calls import called
+from torchkeras.engine.layer.facts import Facts
+from torchkeras.engine.layer.options import Activation, Called, Rule, is_integer, optional, rule
+from torchkeras.engine.layer.weight import weight
 from torchkeras.initializers import VarianceScaling
 from torchkeras.layers.core import KernelLayer
 

@@ -7,9 +7,9 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from torchkeras.engine.facts import Facts
-from torchkeras.engine.layer import Layer
-from torchkeras.engine.options import (
+from torchkeras.engine.layer.facts import Facts
+from torchkeras.engine.layer.layer import Layer
+from torchkeras.engine.layer.options import (
     NEWER,
     Constraint,
     Fraction,
@@ -20,9 +20,9 @@ from torchkeras.engine.options import (
     optional,
     rule,
 )
-from torchkeras.engine.symbol import Shape, as_list
-from torchkeras.engine.tracing import traced
-from torchkeras.engine.weight import weight
+from torchkeras.engine.layer.symbolic import Shape, as_list
+from torchkeras.engine.layer.tracing import traced
+from torchkeras.engine.layer.weight import weight
 
 # From so many integers on, the gradient of `index_select` takes less time on a CPU: at 4096 a half to a fifth.
 MANY = 1024

@@ -7,11 +7,11 @@ import torch
 from torch import nn
 
 from torchkeras import config, registry
-from torchkeras.engine.facts import Facts
-from torchkeras.engine.layer import Layer
-from torchkeras.engine.options import Activation, Positive
-from torchkeras.engine.symbol import KerasTensor, as_list
-from torchkeras.engine.weight import weight
+from torchkeras.engine.layer.facts import Facts
+from torchkeras.engine.layer.layer import Layer
+from torchkeras.engine.layer.options import Activation, Positive
+from torchkeras.engine.layer.symbolic import KerasTensor, as_list
+from torchkeras.engine.layer.weight import weight
 from torchkeras.initializers import Ones
 from torchkeras.layers.core import Dense, KernelLayer, Lambda, with_functions
 from torchkeras.layers.merging import Add, Average, Concatenate, Dot, Maximum, Multiply, batch_dot

@@ -6,8 +6,8 @@ from typing import Annotated, Any
 import torch
 from torch import nn
 
-from torchkeras.engine.options import DataFormat, Positive, Rule, Sizes
-from torchkeras.engine.weight import weight
+from torchkeras.engine.layer.options import DataFormat, Positive, Rule, Sizes
+from torchkeras.engine.layer.weight import weight
 from torchkeras.layers.conv import Activated
 from torchkeras.layers.spatial import Spatial, read_padding
 

@@ -12,9 +12,9 @@ import numpy as np
 import torch
 
 from torchkeras import config
-from torchkeras.engine.layer import Layer
-from torchkeras.engine.options import PLAIN, OptionalInt, is_integer, one_of, optional, rule
-from torchkeras.engine.symbol import dtype_of, tensors_in
+from torchkeras.engine.layer.layer import Layer
+from torchkeras.engine.layer.options import PLAIN, OptionalInt, is_integer, one_of, optional, rule
+from torchkeras.engine.layer.symbolic import dtype_of, tensors_in
 from torchkeras.layers.preprocessing import NotSparse, array, batches_in, encoded, set_constant
 
 MaxTokens = Annotated[

@@ -8,11 +8,11 @@ from typing import Annotated, Any, ClassVar
 import torch
 import torch.nn.functional as F
 
-from torchkeras.engine.facts import Facts
-from torchkeras.engine.layer import Layer
-from torchkeras.engine.layout import Layout
-from torchkeras.engine.options import is_integer, rule
-from torchkeras.engine.symbol import Shape
+from torchkeras.engine.layer.axis_order import Layout
+from torchkeras.engine.layer.facts import Facts
+from torchkeras.engine.layer.layer import Layer
+from torchkeras.engine.layer.options import is_integer, rule
+from torchkeras.engine.layer.symbolic import Shape
 
 
 def _checked_list(input_shape: Any, exactly: int | None = None) -> list[Shape]:

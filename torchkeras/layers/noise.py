@@ -6,10 +6,10 @@ from typing import Annotated, Any, ClassVar
 import torch
 import torch.nn.functional as F
 
-from torchkeras.engine.facts import Facts
-from torchkeras.engine.layer import Layer
-from torchkeras.engine.layout import Layout
-from torchkeras.engine.options import (
+from torchkeras.engine.layer.axis_order import Layout
+from torchkeras.engine.layer.facts import Facts
+from torchkeras.engine.layer.layer import Layer
+from torchkeras.engine.layer.options import (
     NEWER,
     DataFormat,
     Fraction,
@@ -20,7 +20,7 @@ from torchkeras.engine.options import (
     optional,
     rule,
 )
-from torchkeras.engine.tracing import traced
+from torchkeras.engine.layer.tracing import traced
 from torchkeras.layers.activation import Pointwise
 from torchkeras.layers.random import Seeded, kept
 from torchkeras.layers.spatial import Spatial

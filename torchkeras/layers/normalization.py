@@ -9,12 +9,12 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from torchkeras import initializers
-from torchkeras.engine.direct import called
-from torchkeras.engine.facts import Facts
-from torchkeras.engine.layer import Layer
-from torchkeras.engine.layout import Layout
-from torchkeras.engine.modes import in_mode
-from torchkeras.engine.options import (
+from torchkeras.engine.graph.hook_free_calls import called
+from torchkeras.engine.layer.axis_order import Layout
+from torchkeras.engine.layer.facts import Facts
+from torchkeras.engine.layer.layer import Layer
+from torchkeras.engine.layer.modes import in_mode
+from torchkeras.engine.layer.options import (
     NEWER,
     Constraint,
     Initializer,
@@ -27,8 +27,8 @@ from torchkeras.engine.options import (
     one_of,
     rule,
 )
-from torchkeras.engine.symbol import Shape
-from torchkeras.engine.weight import weight
+from torchkeras.engine.layer.symbolic import Shape
+from torchkeras.engine.layer.weight import weight
 
 BATCH_NORMS: dict[int, Any] = {4: nn.BatchNorm2d, 5: nn.BatchNorm3d}  # by the number of axes; else BatchNorm1d
 

@@ -14,11 +14,20 @@ import torch.nn.functional as F
 
 from torchkeras import config, initializers
 from torchkeras.arrays import to_numpy
-from torchkeras.engine.facts import Facts
-from torchkeras.engine.layer import Layer
-from torchkeras.engine.options import NEWER, OptionalPositive, Positive, integers, is_number, one_of, optional, rule
-from torchkeras.engine.symbol import dtype_of
-from torchkeras.engine.weight import weight
+from torchkeras.engine.layer.facts import Facts
+from torchkeras.engine.layer.layer import Layer
+from torchkeras.engine.layer.options import (
+    NEWER,
+    OptionalPositive,
+    Positive,
+    integers,
+    is_number,
+    one_of,
+    optional,
+    rule,
+)
+from torchkeras.engine.layer.symbolic import dtype_of
+from torchkeras.engine.layer.weight import weight
 from torchkeras.layers.activation import Pointwise
 from torchkeras.layers.spatial import Spatial
 

@@ -7,9 +7,9 @@ from typing import Any
 import torch
 
 from torchkeras.arrays import fills_its_memory
-from torchkeras.engine.layer import Layer
-from torchkeras.engine.options import OptionalInt
-from torchkeras.engine.tracing import traced
+from torchkeras.engine.layer.layer import Layer
+from torchkeras.engine.layer.options import OptionalInt
+from torchkeras.engine.layer.tracing import traced
 
 
 class Seeded(Layer, abstract=True):

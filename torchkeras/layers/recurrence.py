@@ -13,13 +13,13 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 from torch.autograd import Function
 
-from torchkeras.engine.direct import has_hooks
-from torchkeras.engine.facts import Facts
-from torchkeras.engine.layer import Layer
-from torchkeras.engine.options import NEWER, one_of
-from torchkeras.engine.spec import InputSpec
-from torchkeras.engine.symbol import Shape, as_list, unpacked
-from torchkeras.engine.tracing import exporting, is_island, traced
+from torchkeras.engine.graph.hook_free_calls import has_hooks
+from torchkeras.engine.layer.facts import Facts
+from torchkeras.engine.layer.input_spec import InputSpec
+from torchkeras.engine.layer.layer import Layer
+from torchkeras.engine.layer.options import NEWER, one_of
+from torchkeras.engine.layer.symbolic import Shape, as_list, unpacked
+from torchkeras.engine.layer.tracing import exporting, is_island, traced
 from torchkeras.layers.exported import scanned, where
 from torchkeras.layers.scan import Mask
 

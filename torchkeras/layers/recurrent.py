@@ -7,10 +7,10 @@ import torch
 from torch import Tensor
 
 from torchkeras import activations, registry
-from torchkeras.engine.layer import Layer
-from torchkeras.engine.options import NEWER, OptionalPositive, Positive
-from torchkeras.engine.symbol import Shape, as_list, unpacked
-from torchkeras.engine.weight import weight
+from torchkeras.engine.layer.layer import Layer
+from torchkeras.engine.layer.options import NEWER, OptionalPositive, Positive
+from torchkeras.engine.layer.symbolic import Shape, as_list, unpacked
+from torchkeras.engine.layer.weight import weight
 from torchkeras.layers import steps
 from torchkeras.layers.cells import CellOption, begin_cell, build_cell, output_shape, state_shapes, takes
 from torchkeras.layers.recurrence import (

@@ -5,7 +5,7 @@ from typing import Annotated, Any, ClassVar
 import torch
 import torch.nn.functional as F
 
-from torchkeras.engine.options import NEWER, DataFormat, Rule, Sizes, is_integer, one_of, rule, sizes
+from torchkeras.engine.layer.options import NEWER, DataFormat, Rule, Sizes, is_integer, one_of, rule, sizes
 from torchkeras.layers.spatial import Spatial, torch_padding
 
 Pairs = tuple[tuple[int, int], ...]

@@ -5,10 +5,18 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from torchkeras.engine.facts import Facts
-from torchkeras.engine.layer import Layer
-from torchkeras.engine.options import Activation, Constraint, DataFormat, Initializer, Positive, Regularizer, Sizes
-from torchkeras.engine.weight import weight
+from torchkeras.engine.layer.facts import Facts
+from torchkeras.engine.layer.layer import Layer
+from torchkeras.engine.layer.options import (
+    Activation,
+    Constraint,
+    DataFormat,
+    Initializer,
+    Positive,
+    Regularizer,
+    Sizes,
+)
+from torchkeras.engine.layer.weight import weight
 from torchkeras.layers.conv import CONVOLUTIONS, Convolving, Dilated
 from torchkeras.layers.spatial import SamePadding
 

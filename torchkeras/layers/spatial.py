@@ -7,12 +7,12 @@ import torch
 import torch.nn.functional as F
 
 from torchkeras.activations import is_pointwise
-from torchkeras.engine.facts import Facts
-from torchkeras.engine.layer import Layer
-from torchkeras.engine.layout import Layout, convert, to_channels_first, to_keras
-from torchkeras.engine.options import DataFormat, Rule
-from torchkeras.engine.symbol import Shape
-from torchkeras.engine.tracing import exporting
+from torchkeras.engine.layer.axis_order import Layout, convert, to_channels_first, to_keras
+from torchkeras.engine.layer.facts import Facts
+from torchkeras.engine.layer.layer import Layer
+from torchkeras.engine.layer.options import DataFormat, Rule
+from torchkeras.engine.layer.symbolic import Shape
+from torchkeras.engine.layer.tracing import exporting
 
 # What each padding puts before and after an axis, by how far the window reaches beyond its first value.
 FIXED_PADDINGS: dict[str, Callable[[int], tuple[int, int]]] = {

@@ -14,12 +14,21 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from torchkeras import activations, initializers
-from torchkeras.engine.direct import renew_weights
-from torchkeras.engine.layer import Layer
-from torchkeras.engine.options import NEWER, Activation, Constraint, Fraction, Initializer, Positive, Regularizer, rule
-from torchkeras.engine.symbol import Shape, unpacked
-from torchkeras.engine.tracing import exporting
-from torchkeras.engine.weight import weight
+from torchkeras.engine.graph.hook_free_calls import renew_weights
+from torchkeras.engine.layer.layer import Layer
+from torchkeras.engine.layer.options import (
+    NEWER,
+    Activation,
+    Constraint,
+    Fraction,
+    Initializer,
+    Positive,
+    Regularizer,
+    rule,
+)
+from torchkeras.engine.layer.symbolic import Shape, unpacked
+from torchkeras.engine.layer.tracing import exporting
+from torchkeras.engine.layer.weight import weight
 from torchkeras.layers.recurrence import Constants, States, StepFunction, Stepped, Walk, shapes_of
 from torchkeras.layers.scan import Mask, gru_scan, gru_scan_reset_after, lstm_scan
 

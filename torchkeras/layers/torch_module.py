@@ -9,15 +9,15 @@ from typing import Annotated, Any
 from torch import nn
 
 from torchkeras import registry
-from torchkeras.engine import shapes
-from torchkeras.engine.facts import Facts
-from torchkeras.engine.layer import Layer
-from torchkeras.engine.layout import Layout
-from torchkeras.engine.options import NEWER, Rule, rule
-from torchkeras.engine.symbol import as_list, dtype_name
-from torchkeras.engine.weight import on_meta
-from torchkeras.policy import policy_of
-from torchkeras.saving.errors import ArchitectureError
+from torchkeras.dtype_policy import policy_of
+from torchkeras.engine.layer import output_shapes
+from torchkeras.engine.layer.axis_order import Layout
+from torchkeras.engine.layer.facts import Facts
+from torchkeras.engine.layer.layer import Layer
+from torchkeras.engine.layer.options import NEWER, Rule, rule
+from torchkeras.engine.layer.symbolic import as_list, dtype_name
+from torchkeras.engine.layer.weight import on_meta
+from torchkeras.errors import ArchitectureError
 
 
 def _read_module(value: Any) -> nn.Module:
@@ -87,7 +87,7 @@ class TorchModule(Layer):
             return self
         made = copy.deepcopy(self)
         with on_meta():
-            made._build([tensor.shape for tensor in as_list(shapes.symbolic(input_shape))])
+            made._build([tensor.shape for tensor in as_list(output_shapes.symbolic(input_shape))])
         return made
 
     @classmethod

@@ -5,11 +5,11 @@ from typing import Annotated, Any
 import torch
 from torch import nn
 
-from torchkeras.engine.facts import Facts
-from torchkeras.engine.layer import Layer
-from torchkeras.engine.options import NEWER, DataFormat, Positive, Rule, Sizes, is_integer, optional, sizes
-from torchkeras.engine.symbol import Shape
-from torchkeras.engine.weight import weight
+from torchkeras.engine.layer.facts import Facts
+from torchkeras.engine.layer.layer import Layer
+from torchkeras.engine.layer.options import NEWER, DataFormat, Positive, Rule, Sizes, is_integer, optional, sizes
+from torchkeras.engine.layer.symbolic import Shape
+from torchkeras.engine.layer.weight import weight
 from torchkeras.layers.conv import Activated, Convolving, Dilated
 from torchkeras.layers.spatial import read_padding
 

@@ -8,12 +8,12 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from torchkeras import initializers, registry
-from torchkeras.engine.facts import Facts
-from torchkeras.engine.layer import Layer
-from torchkeras.engine.layout import Layout
-from torchkeras.engine.options import Rule, is_integer, rule
-from torchkeras.engine.symbol import KerasTensor, Shape
-from torchkeras.engine.weight import Variable, weight
+from torchkeras.engine.layer.axis_order import Layout
+from torchkeras.engine.layer.facts import Facts
+from torchkeras.engine.layer.layer import Layer
+from torchkeras.engine.layer.options import Rule, is_integer, rule
+from torchkeras.engine.layer.symbolic import KerasTensor, Shape
+from torchkeras.engine.layer.weight import Variable, weight
 from torchkeras.layers.torch_module import as_layer
 
 

@@ -11,9 +11,9 @@ from torch import Tensor
 
 from torchkeras import config, registry
 from torchkeras.declared import Declared, Rule, check_options, function_named, one_of, options_of
-from torchkeras.engine.naming import snake_case
 from torchkeras.losses.reduction import REDUCTIONS, reduce_weighted
 from torchkeras.losses.shared import carried, same_rank
+from torchkeras.naming import snake_case
 
 
 class Loss(Declared):

@@ -1,6 +1,6 @@
 """How values, weights and masks become one number: the rules of Keras 3, for classes of losses.
 
-The weighted mean of 2.2.4, under which plain functions stand, is `engine.steps.weighted_mean`.
+The weighted mean of 2.2.4, under which plain functions stand, is `engine.step.output_loss.weighted_mean`.
 """
 
 import torch

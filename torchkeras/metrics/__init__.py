@@ -6,7 +6,6 @@ them. The classes are those of Keras 3: `update_state` adds a batch, `result` gi
 """
 
 from torchkeras import losses, registry
-from torchkeras.engine.naming import snake_case
 from torchkeras.metrics.auc import AUC
 from torchkeras.metrics.confusion import (
     FalseNegatives,
@@ -62,6 +61,7 @@ from torchkeras.metrics.metric import Metric as Metric
 from torchkeras.metrics.overlap import BinaryIoU, IoU, MeanIoU, OneHotIoU, OneHotMeanIoU
 from torchkeras.metrics.reduction import Mean, MeanMetricWrapper, Sum
 from torchkeras.metrics.scores import F1Score, FBetaScore, R2Score
+from torchkeras.naming import snake_case
 
 mse = MSE = mean_squared_error = losses.mean_squared_error
 mae = MAE = mean_absolute_error = losses.mean_absolute_error

@@ -12,7 +12,7 @@ from torch import Tensor
 
 from torchkeras import config, initializers
 from torchkeras.declared import Declared
-from torchkeras.engine.naming import snake_case
+from torchkeras.naming import snake_case
 
 
 class State(Tensor):

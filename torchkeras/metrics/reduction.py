@@ -12,9 +12,9 @@ from torch import Tensor
 
 from torchkeras import registry
 from torchkeras.declared import check_options, function_named, options_of
-from torchkeras.engine.naming import snake_case
 from torchkeras.losses.shared import HALF_TYPES, carried, divide_no_nan, same_rank
 from torchkeras.metrics.metric import Metric
+from torchkeras.naming import snake_case
 
 
 class Sum(Metric):

@@ -11,7 +11,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from torchkeras.parameter_groups import Gradients
+from torchkeras.optimizers.parameter_groups import Gradients
 
 
 class Accumulator:

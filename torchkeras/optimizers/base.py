@@ -18,15 +18,15 @@ from typing import Any, ClassVar
 import torch
 from torch import Tensor
 
-from torchkeras.arrangement import IN_ORDER, Arrangement
+from torchkeras.keras_axes import IN_ORDER, Arrangement
 from torchkeras.optimizers.accumulation import Accumulator
 from torchkeras.optimizers.averages import Averages
 from torchkeras.optimizers.by_hand import ByHand
 from torchkeras.optimizers.options import RULES, newer
+from torchkeras.optimizers.parameter_groups import Gradients, Group, clipped, grouped, in_order
 from torchkeras.optimizers.schedules import LearningRateSchedule
 from torchkeras.optimizers.state import State, plain
 from torchkeras.optimizers.treatment import excluded_ids, treatments
-from torchkeras.parameter_groups import Gradients, Group, clipped, grouped, in_order
 
 REGROUPING = ("lr_multipliers", "no_weight_decay", "exclude_layers", "exclude_embeddings")
 

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 import torch
 from torch import Tensor
 
-from torchkeras.parameter_groups import Gradients
+from torchkeras.optimizers.parameter_groups import Gradients
 
 
 class Stepping(Protocol):

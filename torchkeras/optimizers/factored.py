@@ -8,10 +8,10 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from torchkeras.arrangement import IN_ORDER
+from torchkeras.keras_axes import IN_ORDER
 from torchkeras.optimizers.base import Optimizer
+from torchkeras.optimizers.parameter_groups import Group, in_order
 from torchkeras.optimizers.state import Slot
-from torchkeras.parameter_groups import Group, in_order
 
 FACTORED = "factored"
 

@@ -11,7 +11,7 @@ from functools import lru_cache, partial
 import torch
 from torch import Tensor
 
-from torchkeras.parameter_groups import Group
+from torchkeras.optimizers.parameter_groups import Group
 
 fused_sgd: Callable[..., None] = partial(
     torch._fused_sgd_, weight_decay=0.0, nesterov=False, maximize=False, is_first_step=False

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from torchkeras.optimizers.base import Optimizer
-from torchkeras.parameter_groups import Group
+from torchkeras.optimizers.parameter_groups import Group
 
 
 @dataclass(eq=False)

@@ -20,8 +20,8 @@ from torch import Tensor
 
 from torchkeras.optimizers.base import Optimizer
 from torchkeras.optimizers.kernels import fused_adam, leaky, leaky_squares
+from torchkeras.optimizers.parameter_groups import Group, array_norms
 from torchkeras.optimizers.root_mean_square import rooted
-from torchkeras.parameter_groups import Group, array_norms
 
 
 @dataclass(eq=False)

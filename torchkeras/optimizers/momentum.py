@@ -16,7 +16,7 @@ from torch import Tensor
 
 from torchkeras.optimizers.base import Optimizer
 from torchkeras.optimizers.kernels import fused_sgd, leaky
-from torchkeras.parameter_groups import Group
+from torchkeras.optimizers.parameter_groups import Group
 
 
 @dataclass(eq=False)

@@ -17,8 +17,8 @@ from torch import Tensor
 from torchkeras.optimizers.base import Optimizer
 from torchkeras.optimizers.kernels import fused_adam
 from torchkeras.optimizers.moments import adam_rate
+from torchkeras.optimizers.parameter_groups import Group
 from torchkeras.optimizers.state import Slot
-from torchkeras.parameter_groups import Group
 
 MATRIX = "matrix"
 LEAST_NORM = 1e-7

@@ -14,7 +14,7 @@ from torch import Tensor
 from torchkeras.optimizers.base import Optimizer
 from torchkeras.optimizers.kernels import adagrad, fused_adam, leaky, leaky_squares
 from torchkeras.optimizers.options import newer
-from torchkeras.parameter_groups import Group
+from torchkeras.optimizers.parameter_groups import Group
 
 
 @dataclass(eq=False)

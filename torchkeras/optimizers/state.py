@@ -11,12 +11,12 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from torchkeras.arrangement import Arrangement
 from torchkeras.arrays import to_numpy
+from torchkeras.keras_axes import Arrangement
 from torchkeras.optimizers.accumulation import Accumulator, fitted_to
 from torchkeras.optimizers.averages import Averages
+from torchkeras.optimizers.parameter_groups import Group, in_order
 from torchkeras.optimizers.schedules import LearningRateSchedule
-from torchkeras.parameter_groups import Group, in_order
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from torch import Tensor
 from torchkeras.optimizers.accumulation import Accumulator
 from torchkeras.optimizers.by_hand import ByHand
 from torchkeras.optimizers.options import RULES
-from torchkeras.parameter_groups import Gradients, Treatment, clipped, grouped, laid_out_as
+from torchkeras.optimizers.parameter_groups import Gradients, Treatment, clipped, grouped, laid_out_as
 
 OWN_OPTIONS = ("clipnorm", "clipvalue", "each_clipnorm", "gradient_accumulation_steps")
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from torch import Tensor
 
-from torchkeras.parameter_groups import Treatment
+from torchkeras.optimizers.parameter_groups import Treatment
 
 
 def treatments(optimizer: Any) -> list[Treatment]:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from torchkeras.engine.graph import Graph
-from torchkeras.engine.layer import Layer
-from torchkeras.engine.symbol import KerasTensor
+from torchkeras.engine.graph.trace import Graph
+from torchkeras.engine.layer.layer import Layer
+from torchkeras.engine.layer.symbolic import KerasTensor
 from torchkeras.visualization.graphviz import drawn
 from torchkeras.visualization.labels import Shown, graph_of, inner_graph, label
 

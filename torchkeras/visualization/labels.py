@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from torchkeras.engine.graph import Graph
-from torchkeras.engine.layer import Layer
-from torchkeras.engine.network import Network
-from torchkeras.engine.summary import nested_model, trained
-from torchkeras.engine.symbol import KerasTensor, Node, dtype_name, unpacked
+from torchkeras.engine.graph.network import Network
+from torchkeras.engine.graph.summary import nested_model, trained
+from torchkeras.engine.graph.trace import Graph
+from torchkeras.engine.layer.layer import Layer
+from torchkeras.engine.layer.symbolic import KerasTensor, Node, dtype_name, unpacked
 
 
 @dataclass(frozen=True)

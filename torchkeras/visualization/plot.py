@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from torchkeras.saving.files.atomic import replacing
+from torchkeras.atomic_file import replacing
 from torchkeras.visualization.dot import check_options, model_to_dot
 from torchkeras.visualization.text import text_graph
 

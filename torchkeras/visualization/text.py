@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
-from torchkeras.engine.graph import Graph
-from torchkeras.engine.symbol import KerasTensor, Node, node_of
+from torchkeras.engine.graph.trace import Graph
+from torchkeras.engine.layer.symbolic import KerasTensor, Node, node_of
 from torchkeras.visualization.labels import Shown, graph_of, inner_graph, label, printable
 
 # A corner or crossing, by whether lines leave it upwards, downwards, to the left, to the right.

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from itertools import count
 from typing import Any, NamedTuple
 
-from torchkeras.engine.structure import POSITIONAL, TENSOR, Slot, encoded
+from torchkeras.engine.layer.nested import POSITIONAL, TENSOR, Slot, encoded
+from torchkeras.errors import ArchitectureError
 from torchkeras.saving.dialects.translation import Config, is_object, plain
-from torchkeras.saving.errors import ArchitectureError
 
 CONSTANT = "_CONSTANT_VALUE"
 

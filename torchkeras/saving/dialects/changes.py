@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
+from torchkeras.errors import ArchitectureError
 from torchkeras.saving.dialects.translation import Config, function_name, is_object
-from torchkeras.saving.errors import ArchitectureError
 
 RECURRENT = ("ConvLSTM1D", "ConvLSTM2D", "ConvLSTM3D", "GRU", "LSTM", "RNN", "SimpleRNN")
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from torchkeras.saving.errors import UnknownFormatError
+from torchkeras.errors import UnknownFormatError
 
 KERAS1, KERAS2, TF_KERAS, KERAS3 = "keras1", "keras2", "tf_keras", "keras3"
 VERSION = re.compile(r"(\d+)\.(\d+)(\.|$)")

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from torchkeras import registry
+from torchkeras.errors import ArchitectureError
 from torchkeras.saving.dialects import calls, masking
 from torchkeras.saving.dialects.calls import Call, Place
 from torchkeras.saving.dialects.translation import Config, Words, class_name, is_object, layer
-from torchkeras.saving.errors import ArchitectureError
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,8 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
+from torchkeras.errors import ArchitectureError
 from torchkeras.legacy.arguments import LAYERS
-from torchkeras.saving.errors import ArchitectureError
 
 # What a config says beside the options of a layer.
 BESIDE_LAYER = ("name", "cache_enabled", "custom_name")

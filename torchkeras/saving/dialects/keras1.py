@@ -23,13 +23,13 @@ from math import prod
 from typing import Any
 
 from torchkeras import bytecode, config as session, registry
-from torchkeras.engine.layer import Layer
-from torchkeras.engine.weight import on_meta
+from torchkeras.engine.layer.layer import Layer
+from torchkeras.engine.layer.weight import on_meta
+from torchkeras.errors import ArchitectureError
 from torchkeras.layers.pooling import Pooling
-from torchkeras.saving.architecture import model_from_config
 from torchkeras.saving.dialects import keras0
 from torchkeras.saving.dialects.keras1_layers import Config, Stored, Translation
-from torchkeras.saving.errors import ArchitectureError
+from torchkeras.saving.graph_config import model_from_config
 
 # Options that a layer's config leaves out, which nothing else tells, and what is taken for them.
 LEFT_OUT: Mapping[str, tuple[str, str]] = {

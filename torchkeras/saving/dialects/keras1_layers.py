@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from torchkeras import registry
+from torchkeras.errors import ArchitectureError
 from torchkeras.legacy.arguments import LAYERS, layer_arguments
-from torchkeras.saving.errors import ArchitectureError
 
 Stored = Mapping[str, Sequence[tuple[str, tuple[int, ...]]]]
 Config = dict[str, Any]

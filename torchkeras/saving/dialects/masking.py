@@ -10,9 +10,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from torchkeras import registry
-from torchkeras.engine.layer import Layer
+from torchkeras.engine.layer.layer import Layer
+from torchkeras.errors import ArchitectureError
 from torchkeras.saving.dialects.translation import Config
-from torchkeras.saving.errors import ArchitectureError
 
 EXPECTED = "mask"  # a key of an input's arguments while a model is translated: whether it has a mask, as the file says
 RECURRENT = ("ConvLSTM1D", "ConvLSTM2D", "ConvLSTM3D", "GRU", "LSTM", "RNN", "SimpleRNN")

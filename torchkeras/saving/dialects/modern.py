@@ -9,12 +9,12 @@ from typing import Any
 import h5py
 
 from torchkeras import bytecode, registry
+from torchkeras.saving.config_checks import building, check_entry, check_model
 from torchkeras.saving.dialects import keras0, keras1, keras3, tf_keras
 from torchkeras.saving.dialects.dialect import KERAS1, KERAS2, KERAS3, TF_KERAS, dialect
-from torchkeras.saving.layouts.layer_groups import stored_layers
-from torchkeras.saving.layouts.origin import backend_by_names
-from torchkeras.saving.sources import GROUPS, Source
-from torchkeras.saving.structure import building, check_entry, check_model
+from torchkeras.saving.model_file import GROUPS, Source
+from torchkeras.saving.weights.layer_groups import stored_layers
+from torchkeras.saving.weights.origin import backend_by_names
 
 Custom = Mapping[str, Any] | None
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from torchkeras.errors import ArchitectureError
 from torchkeras.saving.dialects import calls
 from torchkeras.saving.dialects.calls import Call
 from torchkeras.saving.dialects.changes import CHANGES, setting, with_options
 from torchkeras.saving.dialects.graphs import Dialect, modern
 from torchkeras.saving.dialects.translation import IMAGES, Config, Words
-from torchkeras.saving.errors import ArchitectureError
 
 
 def _bins(made: Config, where: str) -> Config:

@@ -10,8 +10,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from torchkeras.policy import MIXED
-from torchkeras.saving.errors import ArchitectureError
+from torchkeras.dtype_policy import MIXED
+from torchkeras.errors import ArchitectureError
 
 Config = dict[str, Any]
 Inner = Callable[[Mapping[str, Any]], Config]  # translates the entry of a layer inside another one

@@ -9,7 +9,7 @@ import torch
 from torch import nn
 
 from torchkeras import layers
-from torchkeras.engine.layout import Layout
+from torchkeras.engine.layer.axis_order import Layout
 from torchkeras.export.errors import EjectError
 from torchkeras.export.plain.call import Call, rule
 from torchkeras.export.plain.formulas import images as formulas

@@ -8,7 +8,7 @@ import torch
 from torch import nn
 
 from torchkeras import layers
-from torchkeras.engine.structure import POSITIONAL, Slot
+from torchkeras.engine.layer.nested import POSITIONAL, Slot
 from torchkeras.export.errors import EjectError
 from torchkeras.export.plain.call import Call, rule, slots
 

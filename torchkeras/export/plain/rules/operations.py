@@ -10,7 +10,7 @@ import torch
 from torch import nn
 
 from torchkeras import activations, layers
-from torchkeras.engine.call_arguments import has_size
+from torchkeras.engine.graph.function_arguments import has_size
 from torchkeras.export.errors import EjectError
 from torchkeras.export.plain.call import Call, mask_rule, rule
 from torchkeras.export.plain.rules.activation import CALLED, activated

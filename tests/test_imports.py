@@ -1,0 +1,109 @@
+"""Imports point one way, from folder to folder; no function imports anything."""
+
+import ast
+import sys
+from pathlib import Path
+
+import torchkeras
+
+PACKAGE = Path(torchkeras.__file__).parent
+
+# The rooms of the house, the lower ones first: a file may import from its own room and from those before it. A room is
+# a folder, or a file that stands beside folders.
+ROOMS = [
+    *("errors", "naming", "atomic_file", "dtype_policy", "config", "mixed_precision", "keras_axes", "arrays"),
+    *("bytecode", "legacy", "registry", "declared"),
+    *("activations", "initializers", "regularizers", "constraints", "losses", "metrics", "optimizers"),
+    *("engine/layer", "engine/graph", "engine/data", "engine/data/sources"),
+    *("saving/formats", "callbacks"),
+    *("engine/step", "engine/speed", "engine/fit"),
+    "layers",
+    *("saving/containers", "saving/config_checks", "saving/graph_config", "saving/weights", "saving/optimizer"),
+    *("saving/model_file", "saving/data_format", "saving/dialects", "saving/write", "saving/unsaveable"),
+    *("saving/load", "saving/save"),
+    *("visualization", "models", "utils", "__init__"),
+    *("export/errors", "export/plain", "export/examples", "export/checking", "export/program", "export/onnx"),
+    "export/exporting",
+    *("commands", "__main__"),
+]
+
+
+def name_of(path: Path) -> str:
+    """A file's path in the package, without suffix; of an `__init__` that is a folder's, the folder's."""
+    parts = path.relative_to(PACKAGE).with_suffix("").parts
+    return "/".join(parts[:-1] if len(parts) > 1 and parts[-1] == "__init__" else parts)
+
+
+def room(name: str) -> str:
+    """The room that a file is in: the innermost of those that its path names."""
+    while name not in ROOMS:
+        name, slash, _ = name.rpartition("/")
+        assert slash, "no room of the house"
+    return name
+
+
+def imports_in(tree: ast.AST) -> list[ast.Import | ast.ImportFrom]:
+    return [node for node in ast.walk(tree) if isinstance(node, (ast.Import, ast.ImportFrom))]
+
+
+def imported(path: Path, for_types: bool) -> set[str]:
+    """The files of the package that a file imports; those for type checkers alone count where `for_types`."""
+    tree = ast.parse(path.read_text())
+    for node in ast.walk(tree):
+        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING" and not for_types:
+            node.body = []
+    found = set()
+    for node in imports_in(tree):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").partition(".")[0] == "torchkeras":
+            base = PACKAGE.joinpath(*(node.module or "").split(".")[1:])
+            for alias in node.names:
+                inside = [base / f"{alias.name}.py", base / alias.name / "__init__.py"]
+                outer = [base.with_suffix(".py"), base / "__init__.py"]
+                found.add(next(file for file in (*inside, *outer) if file.exists()))
+    return {name_of(file) for file in found if file.read_text()}
+
+
+# The `__init__` of a folder that only holds rooms is empty.
+FILES = {name_of(path): path for path in sorted(PACKAGE.rglob("*.py")) if path.read_text()}
+
+
+def test_every_room_is_there():
+    assert sorted({room(name) for name in FILES}) == sorted(ROOMS)
+
+
+def test_imports_point_one_way():
+    wrong = [
+        f"{name} imports {other}"
+        for name, path in FILES.items()
+        for other in imported(path, for_types=True)
+        if ROOMS.index(room(other)) > ROOMS.index(room(name))
+    ]
+    assert wrong == []
+
+
+def test_files_of_a_room_import_each_other_in_no_circle():
+    left = {name: imported(path, for_types=False) - {name} for name, path in FILES.items()}
+    while free := {name for name, others in left.items() if not others & left.keys()}:
+        left = {name: others for name, others in left.items() if name not in free}
+    assert left == {}
+
+
+def test_no_function_imports():
+    inside = [
+        f"{name}: {node.name}"
+        for name, path in FILES.items()
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and imports_in(node)
+    ]
+    assert inside == []
+
+
+def test_only_the_core_dependencies_are_imported():
+    allowed = {"torch", "numpy", "h5py", "tqdm", "torchkeras", "__future__"}
+    names = {
+        (node.module or "") if isinstance(node, ast.ImportFrom) else alias.name
+        for path in FILES.values()
+        for node in imports_in(ast.parse(path.read_text()))
+        for alias in node.names
+    }
+    assert {name.partition(".")[0] for name in names} - allowed - set(sys.stdlib_module_names) == set()

@@ -1,0 +1,181 @@
+"""Arrays and tensors to batches on the model's device; a batch in order is a view, a shuffled one is gathered there."""
+
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from torchkeras import config
+from torchkeras.engine.data.device_transfer import to_device
+
+ORDERS = ("sequential", "shuffled", "batch")
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """What one step takes: a tensor for each input and target, weights for each target (None for all ones).
+
+    `raw`: for a step of the user's own the batch as its loader made it, in place of all these.
+    """
+
+    inputs: list[Tensor]
+    targets: list[Tensor]
+    weights: list[Tensor | None]
+    size: int
+    raw: Any = None
+
+
+class ArrayData:
+    """Samples in memory, on `device` (the default one unless given).
+
+    Arrays and tensors have passed `engine.data.checks` and are of one length, at least one sample. What lies on the CPU
+    and would take more than half of the free memory of a CUDA device stays there; its batches travel one ahead of the
+    step.
+    """
+
+    def __init__(
+        self,
+        inputs: Sequence[Any],
+        targets: Sequence[Any] | None = None,
+        weights: Sequence[Any] | None = None,
+        device: torch.device | str | None = None,
+    ):
+        self.device = torch.device(device or config.device())
+        targets, weights = targets or (), weights or ()
+        given = [None if v is None else as_tensor(v) for v in (*inputs, *targets, *weights)]
+        if not given or given[0] is None:
+            raise ValueError("ArrayData needs at least one input.")
+        self.resident = _fits(given, self.device)
+        where = self.device if self.resident else torch.device("cpu")  # all in one place: one index gathers them
+        placed = [None if v is None else v.to(where) for v in given]
+        self._first_target = len(inputs)
+        self._first_weight = len(inputs) + len(targets)
+        self._values = placed
+        self.size = len(given[0])
+
+    def __len__(self) -> int:
+        return self.size
+
+    @property
+    def inputs(self) -> list[Tensor]:
+        """All samples of each input."""
+        return self._values[: self._first_target]  # type: ignore[return-value]
+
+    @property
+    def targets(self) -> list[Tensor]:
+        """All samples of each target."""
+        return self._values[self._first_target : self._first_weight]  # type: ignore[return-value]
+
+    @property
+    def weights(self) -> list[Tensor | None]:
+        """All weights of each target, None for all ones."""
+        return self._values[self._first_weight :]
+
+    def steps(self, batch_size: int) -> int:
+        """The number of batches; the last one may be smaller."""
+        return -(-self.size // batch_size)
+
+    def batches(self, batch_size: int, order: str = "sequential", skip: int = 0) -> Generator[Batch, None, None]:
+        """One epoch. Orders: "sequential"; "shuffled", each sample anywhere; "batch", whole batches in another order.
+
+        As in Keras a smaller last batch stays last in "batch". The order is drawn by this call; the first `skip`
+        batches of it are left out. Raises ValueError for another order.
+        """
+        check_order(order)
+        check_batch_size(batch_size)
+        made = self._gathered if order == "shuffled" else self._views
+        batches = made(int(batch_size), order, skip)
+        return batches if self.resident else to_device(batches, self.device)
+
+    def _gathered(self, batch_size: int, order: str, skip: int) -> Generator[Batch, None, None]:
+        # One permutation an epoch, drawn where the samples lie: no index travels.
+        where = self.device if self.resident else torch.device("cpu")
+        indices = torch.randperm(self.size, device=where).split(batch_size)[skip:]
+        return (
+            self._batch([None if v is None else v.index_select(0, index) for v in self._values], len(index))
+            for index in indices
+        )
+
+    def _views(self, batch_size: int, order: str, skip: int) -> Generator[Batch, None, None]:
+        chunks = [None if v is None else v.split(batch_size) for v in self._values]
+        return (
+            self._batch(
+                [None if chunk is None else chunk[i] for chunk in chunks], min(batch_size, self.size - i * batch_size)
+            )
+            for i in batch_numbers(self.size, batch_size, order)[skip:]
+        )
+
+    def _batch(self, values: list[Any], size: int) -> Batch:
+        return Batch(
+            values[: self._first_target],
+            values[self._first_target : self._first_weight],
+            values[self._first_weight :],
+            size,
+        )
+
+    def split(self, fraction: float) -> tuple["ArrayData", "ArrayData"]:
+        """The first samples and the last `fraction` of them, as views: Keras's validation_split.
+
+        Raises ValueError when the fraction is not between 0 and 1, or leaves one part without samples.
+        """
+        at = split_at(self.size, fraction)
+        return self._part(0, at), self._part(at, self.size - at)
+
+    def _part(self, start: int, size: int) -> "ArrayData":
+        part = object.__new__(ArrayData)
+        part.__dict__.update(self.__dict__)
+        part._values = [None if v is None else v.narrow(0, start, size) for v in self._values]
+        part.size = size
+        return part
+
+
+def check_order(order: str) -> None:
+    """Raise ValueError for what is none of `ORDERS`."""
+    if order not in ORDERS:
+        raise ValueError(f"order must be one of {', '.join(map(repr, ORDERS))}; found {order!r}.")
+
+
+def check_batch_size(batch_size: Any) -> None:
+    """Raise ValueError for what is no positive integer."""
+    if isinstance(batch_size, bool) or not isinstance(batch_size, (int, np.integer)) or batch_size < 1:
+        raise ValueError(f"batch_size must be a positive integer; found {batch_size!r}.")
+
+
+def batch_numbers(size: int, batch_size: int, order: str) -> list[int]:
+    """The numbers of the batches of `size` samples, in "sequential" order or as "batch" draws it."""
+    whole, rest = divmod(size, batch_size)
+    numbers = torch.randperm(whole).tolist() if order == "batch" else list(range(whole))
+    return numbers + ([whole] if rest else [])
+
+
+def split_at(size: int, fraction: float) -> int:
+    """Where `size` samples are divided so that the last `fraction` of them is one part. Raises as `ArrayData.split`."""
+    if not 0.0 < fraction < 1.0:
+        raise ValueError(f"validation_split must be between 0 and 1; found {fraction!r}.")
+    at = int(size * (1.0 - fraction))
+    if at in (0, size):
+        raise ValueError(f"validation_split {fraction!r} of {size} samples leaves none to one of the two parts.")
+    return at
+
+
+def as_tensor(value: Any, dtype: torch.dtype | None = None) -> Tensor:
+    """A tensor of an array or tensor, without a copy where type and layout allow it."""
+    if isinstance(value, Tensor):
+        return value.detach() if dtype is None else value.detach().to(dtype)
+    array = np.asarray(value)
+    if not array.dtype.isnative:
+        array = array.astype(array.dtype.newbyteorder("="))
+    if not array.flags.writeable or any(stride < 0 for stride in array.strides):
+        array = array.copy()  # torch has neither read-only tensors nor negative strides
+    tensor = torch.from_numpy(array)
+    return tensor if dtype is None else tensor.to(dtype)
+
+
+def _fits(values: list[Tensor | None], device: torch.device) -> bool:
+    if device.type != "cuda":
+        return True
+    needed = sum(v.numel() * v.element_size() for v in values if v is not None and v.device != device)
+    return 2 * needed <= torch.cuda.mem_get_info(device)[0]

@@ -1,0 +1,282 @@
+"""What a user passes as data, to one tensor a name; what cannot be meant is refused here, before any training.
+
+Shapes are Keras's, with the batch axis: (None, 28, 28, 1). Each error says where the data was meant to go.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from torchkeras.engine.data.batch import as_tensor
+from torchkeras.engine.data.target_kinds import AS_GIVEN, CLASSES, LIKE, ONE_HOT, SOME_CLASSES
+from torchkeras.engine.layer.symbolic import KerasTensor
+
+Shape = Sequence[int | None]
+KINDS_OF_NUMBERS = "biufV"  # V: what NumPy knows as raw bytes, such as ml_dtypes' bfloat16; torch decides about it
+
+
+def standardize(
+    values: Any,
+    names: Sequence[str],
+    shapes: Sequence[Shape | None] | None = None,
+    dtypes: Sequence[torch.dtype | None] | None = None,
+    what: str = "input",
+    as_given: Sequence[bool] | None = None,
+) -> list[Tensor]:
+    """One tensor for each name, from an array, a tensor, a list of them, a list of numbers or a dict by name; also from
+    pandas, where a DataFrame for several names gives each the column of its name.
+
+    An array with one axis gets a second one of length 1, as in Keras, unless one axis is expected. A None among
+    `shapes` leaves the shape free, one among `dtypes` the type. `what`: "input" or "target". `as_given`: which keep
+    their one axis, and integers their type. Raises ValueError for a number of arrays, a name, a shape or an element
+    type that does not fit, and TypeError for what holds no numbers.
+    """
+    items = _items(values, names, what)
+    shapes = shapes or [None] * len(names)
+    dtypes = dtypes or [None] * len(names)
+    checked = []
+    as_given = as_given or [False] * len(names)
+    for item, name, shape, dtype, keep in zip(items, names, shapes, dtypes, as_given, strict=True):
+        array = _array(item, name, what)
+        if array.ndim == 1 and not keep and not (shape is not None and len(shape) == 1):
+            array = array.reshape(len(array), 1)
+        _check_shape(array, name, shape, what)
+        tensor = as_tensor(array)
+        if dtype == torch.int64 and what == "target":
+            _check_whole(tensor, name)
+        if dtype is not None and not (keep and not tensor.is_floating_point()):
+            tensor = tensor.to(dtype)
+        checked.append(tensor)
+    return checked
+
+
+def standardize_targets(
+    values: Any,
+    names: Sequence[str],
+    output_shapes: Sequence[Shape],
+    kinds: Sequence[str],
+    dtypes: Sequence[torch.dtype | None] | None = None,
+) -> list[Tensor]:
+    """One tensor for each output that has a loss; `kinds`: what that loss takes (see `target_kinds`).
+
+    Raises as `standardize` does, and ValueError for class numbers where rows of one class each are taken.
+    """
+    expected = [_target_shape(tuple(shape), kind) for shape, kind in zip(output_shapes, kinds, strict=True)]
+    free = [None if kind == ONE_HOT else shape for shape, kind in zip(expected, kinds, strict=True)]
+    as_given = [kind == AS_GIVEN for kind in kinds]
+    targets = standardize(values, names, free, dtypes, "target", as_given)
+    for target, name, shape, kind in zip(targets, names, expected, kinds, strict=True):
+        if kind != ONE_HOT:
+            continue
+        if target.shape[-1] == 1:
+            raise ValueError(
+                f"Error when checking target: expected {name} to have shape {tuple(shape or ())[1:]} but got array "
+                f"with shape {tuple(target.shape[1:])}. categorical_crossentropy takes one-hot rows, of shape "
+                "(samples, classes): make them with keras.utils.to_categorical, or use the loss "
+                "sparse_categorical_crossentropy, which takes the class numbers themselves."
+            )
+        _check_shape(target, name, shape, "target")
+    return targets
+
+
+def check_labels(
+    targets: Sequence[Tensor], names: Sequence[str], output_shapes: Sequence[Shape], kinds: Sequence[str]
+) -> None:
+    """Class numbers lie within the classes, looked at once over the whole array (one wait for the device each).
+
+    Raises ValueError, where class numbers are taken, for a label below 0, at or above the number of classes, or not a
+    number.
+    """
+    for target, name, shape, kind in zip(targets, names, output_shapes, kinds, strict=True):
+        classes = shape[-1]
+        if kind != CLASSES or classes is None or target.numel() == 0:
+            continue
+        low, high = (value.item() for value in torch.aminmax(target))
+        if not (low >= 0 and high < classes):
+            raise ValueError(
+                f"Output {name!r}: sparse_categorical_crossentropy takes class numbers from 0 to {classes - 1}; found "
+                f"labels from {low:g} to {high:g}."
+            )
+
+
+def check_lengths(inputs: Sequence[Tensor], targets: Sequence[Tensor], weights: Sequence[Tensor | None] = ()) -> None:
+    """All have one number of samples, and there is one at least. Raises ValueError with the numbers found."""
+    lengths = []
+    for values, what in (
+        (inputs, "input arrays (x)"),
+        (targets, "target arrays (y)"),
+        (weights, "sample_weight arrays"),
+    ):
+        shapes = [tuple(value.shape) for value in values if value is not None]
+        lengths.append({shape[0] for shape in shapes})
+        if len(lengths[-1]) > 1:
+            raise ValueError(f"All {what} should have the same number of samples. Got array shapes: {shapes}")
+    (of_inputs, of_targets, of_weights) = (next(iter(found), None) for found in lengths)
+    if None not in (of_inputs, of_targets) and of_inputs != of_targets:
+        raise ValueError(
+            "Input arrays should have the same number of samples as target arrays. "
+            f"Found {of_inputs} input samples and {of_targets} target samples."
+        )
+    if None not in (of_targets, of_weights) and of_targets != of_weights:
+        raise ValueError(
+            "Sample_weight arrays should have the same number of samples as target arrays. "
+            f"Found {of_weights} weights and {of_targets} target samples."
+        )
+    if of_inputs == 0:
+        raise ValueError("The data has no samples.")
+
+
+def check_count(method: str, option: str, value: Any, least: int) -> None:
+    """Raise ValueError when a number of samples or epochs is no integer, or below `least`."""
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
+        raise ValueError(f"{method}: {option} must be an integer of at least {least}; found {value!r}.")
+
+
+def check_executions(together: int, callbacks: Iterable[Any]) -> None:
+    """Raise ValueError for a callback that needs each batch where hooks are called once for several."""
+    for callback in callbacks if together > 1 else ():
+        if getattr(callback, "needs_each_batch", False):
+            raise ValueError(
+                f"fit: {type(callback).__name__} needs a call for every batch; with compile's steps_per_execution="
+                f"{together} there is one for {together}: leave one of the two away."
+            )
+
+
+def check_batches(model: str, fixed: int | None, stateful: bool, samples: int, batch_size: int, what: str) -> None:
+    """All batches are of the size that a stateful model, or one of a `fixed` batch size, needs. Raises ValueError."""
+    if stateful and samples % batch_size:
+        raise ValueError(
+            "In a stateful network, you should only pass inputs with a number of samples that can be divided by "
+            f"the batch size. {what}: found {samples} samples, batch size {batch_size}."
+        )
+    if fixed is not None and (min(batch_size, samples) != fixed or samples % fixed):
+        raise ValueError(
+            f"{model} has a fixed batch size of {fixed}: give it as batch_size, and a multiple of it as samples. "
+            f"{what}: found {samples} samples, batch size {batch_size}."
+        )
+
+
+# --- one by one ------------------------------------------------------------------------------------------------------
+
+
+def _items(values: Any, names: Sequence[str], what: str) -> list[Any]:
+    if values is None and names:
+        raise ValueError(f"Error when checking model {what}: expected data for {_listed(names)}, but got None.")
+    if values is None:
+        return []
+    if _is_frame(values) and len(names) > 1:
+        values = {name: values[name] for name in values.columns}
+    if isinstance(values, Mapping):
+        return _by_name(values, names, what)
+    items = list(values) if isinstance(values, (list, tuple)) else [values]
+    if isinstance(values, (list, tuple)) and len(names) == 1 and values and all(map(_is_number, values)):
+        items = [np.asarray(values)]
+    if not names and items:
+        raise ValueError(f"Error when checking model {what}: expected no data, but got {_kind(values)}.")
+    if len(items) != len(names):
+        found = [tuple(np.shape(item)) if _has_shape(item) else _kind(item) for item in items]
+        raise ValueError(
+            f"Error when checking model {what}: expected {len(names)} array(s), for {_listed(names)}, but got "
+            f"{len(items)}: {', '.join(map(str, found[:10]))}{', ...' if len(found) > 10 else ''}."
+        )
+    return items
+
+
+def _by_name(values: Mapping[str, Any], names: Sequence[str], what: str) -> list[Any]:
+    missing = [name for name in names if name not in values]
+    if missing:
+        raise ValueError(f'No data provided for "{missing[0]}". Need data for each key in: {list(names)}')
+    unknown = [key for key in values if key not in names]
+    if unknown:
+        raise ValueError(
+            f"Error when checking model {what}: no {what} is called {_listed(unknown)}; there are {list(names)}."
+        )
+    return [values[name] for name in names]
+
+
+def _array(value: Any, name: str, what: str) -> Any:
+    """A NumPy array or tensor of numbers."""
+    where = f"Error when checking {what}: {name}"
+    if value is None:
+        raise ValueError(f"{where} got None instead of an array.")
+    if isinstance(value, KerasTensor):
+        raise TypeError(f"{where} got a symbolic tensor, which has no values; pass an array.")
+    if isinstance(value, Tensor) and value.layout == torch.strided:
+        array: Any = value
+        numbers = not value.is_complex()
+    elif hasattr(value, "toarray") or isinstance(value, Tensor):
+        raise TypeError(f"{where} got a sparse {_kind(value)}; pass a dense array (`.toarray()`, `.to_dense()`).")
+    elif isinstance(value, (list, tuple)) or (_has_shape(value) and hasattr(value, "__array__")):
+        array = _from_nested(value, where)
+        numbers = array.dtype.kind in KINDS_OF_NUMBERS
+    else:
+        raise TypeError(f"{where} got {_kind(value)}; only arrays and tensors are taken here so far.")
+    if not numbers:
+        raise ValueError(f"{where} got an array of {array.dtype} elements; pass real numbers.")
+    if array.ndim == 0:
+        raise ValueError(f"{where} got a single number, {value!r}; pass an array with an axis of samples.")
+    return array
+
+
+def _from_nested(value: Any, where: str) -> np.ndarray:
+    try:
+        return np.asarray(value)
+    except ValueError as error:
+        raise ValueError(f"{where} got lists of unequal lengths; pad them to one length ({error}).") from error
+
+
+def _check_shape(array: Any, name: str, shape: Shape | None, what: str) -> None:
+    if shape is None:
+        return
+    found = tuple(array.shape)
+    if len(found) != len(shape):
+        raise ValueError(
+            f"Error when checking {what}: expected {name} to have {len(shape)} dimensions, "
+            f"but got array with shape {found}"
+        )
+    expected = tuple(shape[1:])
+    if any(wanted is not None and wanted != size for wanted, size in zip(expected, found[1:], strict=True)):
+        raise ValueError(
+            f"Error when checking {what}: expected {name} to have shape {expected} but got array with shape {found[1:]}"
+        )
+
+
+def _target_shape(output_shape: tuple[int | None, ...], kind: str) -> tuple[int | None, ...] | None:
+    if kind in (CLASSES, SOME_CLASSES):
+        return (*output_shape[:-1], 1)
+    return output_shape if kind in (LIKE, ONE_HOT) else None
+
+
+def _check_whole(labels: Tensor, name: str) -> None:
+    """Class numbers given as floats are whole: looked at in host memory only, where it waits for nothing."""
+    if labels.is_floating_point() and labels.device.type == "cpu":
+        broken = labels[labels != labels.round()]
+        if broken.numel():
+            raise ValueError(
+                f"Output {name!r}: class numbers must be whole; found {broken[0].item():g} among the labels."
+            )
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float, np.number, np.bool_))
+
+
+def _has_shape(value: Any) -> bool:
+    return isinstance(getattr(value, "shape", None), (tuple, torch.Size))
+
+
+def _is_frame(value: Any) -> bool:
+    """Whether this is a pandas DataFrame, or what behaves as one: pandas itself need not be there."""
+    return hasattr(value, "iloc") and hasattr(value, "columns")
+
+
+def _kind(value: Any) -> str:
+    kind = type(value)
+    return kind.__name__ if kind.__module__ == "builtins" else f"{kind.__module__.partition('.')[0]}'s {kind.__name__}"
+
+
+def _listed(names: Sequence[Any]) -> str:
+    return ", ".join(map(repr, names))

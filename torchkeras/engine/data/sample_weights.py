@@ -1,0 +1,109 @@
+"""`sample_weight` and `class_weight` to one weight array a target, by the rules of Keras 2.2.4."""
+
+import warnings
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from torchkeras.engine.data.batch import as_tensor
+
+MODES = (None, "temporal")
+
+
+def standardize_weights(
+    targets: Sequence[Tensor],
+    names: Sequence[str],
+    sample_weight: Any = None,
+    class_weight: Any = None,
+    modes: Sequence[str | None] | None = None,
+    dtype: torch.dtype = torch.float32,
+) -> list[Tensor | None]:
+    """For each target its weights, of shape (samples,), or (samples, steps) in the mode "temporal"; None for all ones.
+
+    Each of the two may be given by the output's name, in a list, or for one output as it is: an array of weights, a
+    dict from class to weight. Where an output has both, `class_weight` is left out with a warning, as in Keras.
+    Raises ValueError for what does not fit the targets and TypeError for another type.
+    """
+    of_samples = _by_output(sample_weight, names, "sample_weight")
+    of_classes = _by_output(class_weight, names, "class_weight")
+    result: list[Tensor | None] = []
+    for target, name, weight, classes, mode in zip(
+        targets, names, of_samples, of_classes, modes or [None] * len(names), strict=True
+    ):
+        _check_mode(target, name, mode)
+        if weight is not None and classes is not None:
+            warnings.warn(
+                f"Output {name!r} has both sample_weight and class_weight: class_weight is left out.", stacklevel=2
+            )
+        if weight is not None:
+            result.append(_of_samples(target, name, weight, mode).to(dtype))
+        elif classes is not None:
+            result.append(_of_classes(target, name, classes).to(dtype))
+        else:
+            result.append(None)
+    return result
+
+
+def _by_output(given: Any, names: Sequence[str], option: str) -> list[Any]:
+    if given is None or (hasattr(given, "__len__") and len(given) == 0):
+        return [None] * len(names)
+    if isinstance(given, Mapping) and (len(names) > 1 or any(key in names for key in given)):
+        unknown = [key for key in given if key not in names]
+        if unknown:
+            raise ValueError(f"{option}: no output is called {unknown[0]!r}; there are {list(names)}.")
+        return [given.get(name) for name in names]
+    if len(names) == 1:
+        alone = isinstance(given, (list, tuple)) and len(given) == 1 and not np.isscalar(given[0])
+        return [given[0]] if alone else [given]
+    if not isinstance(given, (list, tuple)):
+        raise TypeError(
+            f"{option}: a model with {len(names)} outputs takes a list or a dict; found {type(given).__name__}."
+        )
+    if len(given) != len(names):
+        raise ValueError(f"{option}: the model has {len(names)} outputs; found a list of {len(given)}.")
+    return list(given)
+
+
+def _check_mode(target: Tensor, name: str, mode: str | None) -> None:
+    if mode not in MODES:
+        raise ValueError(f"Output {name!r}: sample_weight_mode must be None or 'temporal'; found {mode!r}.")
+    if mode == "temporal" and target.dim() < 3:
+        raise ValueError(
+            f"Output {name!r}: sample_weight_mode 'temporal' needs a target with a time axis, of 3 or more axes; found "
+            f"shape {tuple(target.shape)}."
+        )
+
+
+def _of_samples(target: Tensor, name: str, given: Any, mode: str | None) -> Tensor:
+    if isinstance(given, (str, Mapping)):
+        raise TypeError(f"Output {name!r}: sample_weight must be an array; found {given!r}.")
+    weight = as_tensor(given)
+    axes = 2 if mode == "temporal" else 1
+    if weight.dim() != axes:
+        hint = " sample_weight_mode='temporal' in compile() takes a weight for each time step." if axes == 1 else ""
+        raise ValueError(
+            f"Output {name!r}: sample_weight must have {axes} axes under sample_weight_mode {mode!r}; found shape "
+            f"{tuple(weight.shape)}.{hint}"
+        )
+    if weight.shape != target.shape[:axes]:
+        raise ValueError(
+            f"Output {name!r}: sample_weight of shape {tuple(weight.shape)} does not fit a target of shape "
+            f"{tuple(target.shape)}."
+        )
+    return weight
+
+
+def _of_classes(target: Tensor, name: str, given: Any) -> Tensor:
+    if not isinstance(given, Mapping):
+        raise TypeError(f"Output {name!r}: class_weight must be a dict from class to weight; found {given!r}.")
+    if target.dim() > 2:
+        raise ValueError(f"Output {name!r}: class_weight takes targets of 2 axes; found shape {tuple(target.shape)}.")
+    labels = target.argmax(1) if target.dim() == 2 and target.shape[1] > 1 else target.reshape(-1)
+    classes, number = np.unique(labels.cpu().numpy(), return_inverse=True)
+    missing = [label.item() for label in classes if label.item() not in given]
+    if missing:
+        raise ValueError(f"Output {name!r}: class_weight has no weight for the classes {missing} of the targets.")
+    return torch.tensor([float(given[label.item()]) for label in classes], dtype=torch.float64)[number.reshape(-1)]

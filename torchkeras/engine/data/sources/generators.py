@@ -1,0 +1,43 @@
+"""Python generators and iterators: run through once, by one thread that stays ahead."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import repeat, takewhile
+from typing import Any
+
+import torch
+
+from torchkeras.engine.data.sources.source import Prepare, Streamed, passed_over
+
+END = object()
+
+
+class GeneratorSource(Streamed):
+    """The items of an iterator: x, (x,), (x, y) or (x, y, sample_weight).
+
+    ahead: how many items a thread makes before they are asked for; 0 takes each in the thread of the caller. Those
+    made ahead are lost to whoever takes the iterator afterwards. The iterator itself is never closed.
+    """
+
+    kind = "a generator"
+    once = True
+
+    def __init__(self, iterator: Iterator[Any], prepare: Prepare, device: torch.device, ahead: int = 10):
+        super().__init__(prepare, device)
+        self._iterator, self._ahead = iterator, ahead
+
+    def _items(self, order: str, skip: int) -> Iterator[Any]:
+        passed_over(self._iterator, skip)
+        if self._ahead == 0:
+            # Not the iterator itself: closing an epoch must not close the user's generator.
+            return (item for item in self._iterator)
+        made = self._in_threads(lambda _: next(self._iterator, END), repeat(None), 1, self._ahead)
+        return _until_end(made)
+
+
+def _until_end(items: Any) -> Iterator[Any]:
+    try:
+        yield from takewhile(lambda item: item is not END, items)
+    finally:
+        items.close()

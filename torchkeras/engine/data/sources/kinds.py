@@ -1,0 +1,210 @@
+"""The kinds of data: how each is known, how it is opened, and which options it has no use for."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence as PythonSequence, Set as AnySet
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch.utils.data import DataLoader, Dataset, IterableDataset, TensorDataset
+
+from torchkeras.engine.data.batch import ArrayData
+from torchkeras.engine.data.sources import slices
+from torchkeras.engine.data.sources.arrays import ArraySource
+from torchkeras.engine.data.sources.generators import GeneratorSource
+from torchkeras.engine.data.sources.loaders import DatasetSource, LoaderSource
+from torchkeras.engine.data.sources.sequences import SequenceSource, Workers
+from torchkeras.engine.data.sources.slices import SlicedSource
+from torchkeras.engine.data.sources.source import Prepare, Source
+
+CheckArrays = Callable[[Any, Any, Any], tuple[Any, Any, Any]]
+DEFAULT_WORKERS = Workers()
+STEPS = {"fit": "steps_per_epoch", "validation": "validation_steps"}  # "steps" everywhere else
+
+
+@dataclass(frozen=True)
+class Request:
+    """What `open_source` was called with, its numbers checked."""
+
+    x: Any
+    y: Any
+    sample_weight: Any
+    batch_size: Any
+    shuffle: Any
+    steps: int | None
+    workers: Workers
+    prepare: Prepare
+    check_arrays: CheckArrays
+    device: torch.device
+    method: str
+    default_batch_size: int
+    raw: bool = False  # batches go to a step of the user's own as they are
+
+    @property
+    def steps_option(self) -> str:
+        """What the user calls `steps`."""
+        return STEPS.get(self.method, "steps")
+
+    @property
+    def validates(self) -> bool:
+        """Whether this is a fit's validation data: options that its training data needs are no mistake then."""
+        return self.method == "validation"
+
+    @property
+    def size(self) -> Any:
+        """The batch size, that of the method where none was given."""
+        return self.default_batch_size if self.batch_size is None else self.batch_size
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of data: what messages call it, how it is known, how it is opened, and which options it has no use for."""
+
+    name: str
+    test: Callable[[Any], bool]
+    open: Callable[[Request], Source]
+    refused: Collection[str] = ()
+
+
+# --- how each kind is known and opened -------------------------------------------------------------------------------
+
+
+def _tensors(request: Request) -> Source:
+    """A TensorDataset holds whole tensors: taken as arrays, which costs nothing a sample, unless they stay as given."""
+    if request.raw:
+        return _dataset(request)
+    x, y, weight = (*request.x.tensors, None, None)[:3]
+    return _resident(request, x, y, weight)
+
+
+def _loader(request: Request) -> Source:
+    return LoaderSource(request.x, request.prepare, request.device)
+
+
+def _iterable_dataset(request: Request) -> Source:
+    loader = DataLoader(request.x, batch_size=request.size)
+    return LoaderSource(loader, request.prepare, request.device, "a torch IterableDataset")
+
+
+def _dataset(request: Request) -> Source:
+    if not hasattr(request.x, "__len__"):
+        raise TypeError(
+            f"{request.method}: {type(request.x).__name__} is a torch Dataset without a length. Give it `__len__`, or "
+            "pass a DataLoader of it."
+        )
+    if request.workers.count > 1 and not request.workers.processes and not request.validates:
+        raise ValueError(
+            f"{request.method}: workers={request.workers.count} with a torch Dataset are processes: give "
+            "use_multiprocessing=True as well, or pass a DataLoader."
+        )
+    if request.workers.waiting != DEFAULT_WORKERS.waiting and not (request.workers.processes or request.validates):
+        raise ValueError(
+            f"{request.method}: max_queue_size={request.workers.waiting} with a torch Dataset is of its processes: "
+            "give use_multiprocessing=True as well."
+        )
+    return DatasetSource(request.x, request.size, request.prepare, request.device, request.workers)
+
+
+def _sequence(request: Request) -> Source:
+    return SequenceSource(request.x, request.prepare, request.device, _workers_of(request))
+
+
+def _workers_of(request: Request) -> Workers:
+    """Those asked for; those of the object itself where nothing was: Keras 3's PyDataset carries all three options."""
+    options: list[Any] = [
+        getattr(request.x, name, None) for name in ("workers", "use_multiprocessing", "max_queue_size")
+    ]
+    if request.workers != DEFAULT_WORKERS or None in options:
+        return request.workers
+    return Workers(*options)
+
+
+def _iterator(request: Request) -> Source:
+    if request.steps is None:
+        raise ValueError(
+            f"{request.method}: {request.steps_option} must be given with a generator: it does not say how many "
+            "batches make an epoch."
+        )
+    workers = request.workers
+    if workers.count > 1 and not request.validates:
+        warnings.warn(
+            f"{request.method}: a generator gives one batch after another; workers={workers.count} run it in one "
+            "thread. A Sequence uses them all.",
+            stacklevel=4,
+        )
+    return GeneratorSource(request.x, request.prepare, request.device, workers.waiting if workers.count else 0)
+
+
+def _iterable(request: Request) -> Source:
+    kind = f"an iterable {type(request.x).__name__}"
+    return LoaderSource(request.x, request.prepare, request.device, kind)
+
+
+def _sliced(request: Request) -> Source:
+    data = (request.x, request.y, request.sample_weight)
+    if request.shuffle not in (None, False, "batch"):
+        slices.check_can_shuffle(data)
+    return SlicedSource(data, request.size, request.prepare, request.device)
+
+
+def _arrays(request: Request) -> Source:
+    parts = (request.x, request.y, request.sample_weight)
+    if any(slices.is_sliced(leaf) for part in parts for leaf in slices.leaves(part)):
+        return _sliced(request)
+    return _resident(request, request.x, request.y, request.sample_weight)
+
+
+def _resident(request: Request, x: Any, y: Any, weight: Any) -> Source:
+    return ArraySource(ArrayData(*request.check_arrays(x, y, weight), request.device), request.size)
+
+
+def _refuse(request: Request) -> Source:
+    found = "a function; call it and pass what it returns" if callable(request.x) else f"{type(request.x).__name__}"
+    raise TypeError(
+        f"{request.method}: x must be an array, a list or dict of arrays, a DataLoader, a Dataset, a Sequence or a "
+        f"generator; found {found}."
+    )
+
+
+def _is_no_data(x: Any) -> bool:
+    no_container = not hasattr(x, "__getitem__") and not hasattr(x, "__iter__") and not hasattr(x, "shape")
+    return isinstance(x, (str, bytes, bytearray, AnySet)) or (callable(x) and no_container)
+
+
+def _is_in_memory(x: Any) -> bool:
+    return isinstance(x, (PythonSequence, Mapping)) or hasattr(x, "__array__") or hasattr(x, "shape")
+
+
+def _is_sequence(x: Any) -> bool:
+    return hasattr(x, "__getitem__") and hasattr(x, "__len__") and not _is_in_memory(x)
+
+
+def _is_iterable(x: Any) -> bool:
+    return isinstance(x, Iterable) and not _is_in_memory(x)
+
+
+TARGETS = ("y", "sample_weight")
+ITSELF = (*TARGETS, "batch_size")
+NO_PROCESSES = "use_multiprocessing"
+NO_WORKERS = ("workers", NO_PROCESSES, "max_queue_size")
+IN_ITS_ORDER = (*TARGETS, "shuffle='batch'", *NO_WORKERS)
+
+
+def _is_tensor_dataset(x: Any) -> bool:
+    return type(x) is TensorDataset and len(x.tensors) <= 3
+
+
+# The first whose test holds counts: a torch Dataset has a `__getitem__` too, and a Sequence may have an `__iter__`.
+KINDS = (
+    Kind("this", _is_no_data, _refuse),
+    Kind("a DataLoader", lambda x: isinstance(x, DataLoader), _loader, (*ITSELF, "shuffle", *NO_WORKERS)),
+    Kind("a torch IterableDataset", lambda x: isinstance(x, IterableDataset), _iterable_dataset, IN_ITS_ORDER),
+    Kind("a TensorDataset", _is_tensor_dataset, _tensors, (*TARGETS, *NO_WORKERS)),
+    Kind("a torch Dataset", lambda x: isinstance(x, Dataset), _dataset, TARGETS),
+    Kind("a generator", lambda x: isinstance(x, Iterator), _iterator, (*ITSELF, "shuffle='batch'", NO_PROCESSES)),
+    Kind("a Sequence", _is_sequence, _sequence, ITSELF),
+    Kind("an iterable of batches", _is_iterable, _iterable, (*ITSELF, "shuffle", *NO_WORKERS)),
+)
+ARRAYS = Kind("arrays", lambda x: True, _arrays, NO_WORKERS)

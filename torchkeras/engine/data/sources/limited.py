@@ -1,0 +1,134 @@
+"""Epochs of a given number of batches, whatever the length of the source."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+from torchkeras.engine.data import random_state
+from torchkeras.engine.data.batch import Batch
+from torchkeras.engine.data.sources.source import Batches, Source, passed_over
+
+
+class Limited(Source):
+    """`steps` batches an epoch: each epoch goes on where the one before stopped, and round again at the source's end.
+
+    The source's own `on_epoch_end` is called at the end of the source, not after `steps`. Where the source can be run
+    through only once and ends early, a warning says so and `ended` becomes True; it is the last epoch. `option`: what
+    `steps` is called where the user gave it. `close` begins again at the source's start.
+    """
+
+    def __init__(self, source: Source, steps: int, option: str = "steps_per_epoch"):
+        self.source, self._steps, self._option = source, steps, option
+        self.kind, self.batch_size, self.once = source.kind, source.batch_size, source.once
+        self.stays = source.stays
+        self._pass: Batches | None = None
+        self._taken = 0  # batches of the pass under way
+        self._began: dict[str, Any] = {}  # the random numbers and the source when it began
+        self._restored: dict[str, Any] | None = None
+
+    @property
+    def steps(self) -> int:
+        return self._steps
+
+    def batches(self, order: str, skip: int = 0) -> Batches:
+        """As `Source.batches`. After `load_state_dict` the source goes on where that state was taken; `skip` then says
+        only how many batches of this epoch are behind it.
+        """
+        if self._restored is not None:
+            self.catch_up(order)
+        elif skip and self._pass is None:
+            self._begin(order, skip % self.source.steps if self.source.steps else skip)
+        elif skip:
+            passed_over(iter(lambda: self._next(order), None), skip)
+        return self._epoch(order, skip)
+
+    def _epoch(self, order: str, done: int) -> Batches:
+        for number in range(done, self._steps):
+            batch = self._next(order)
+            if batch is None:
+                self._warn(number)
+                return
+            yield batch
+
+    def _next(self, order: str) -> Batch | None:
+        """The next batch, of a new pass where the old one has ended; None when there is no new one."""
+        if self.ended:
+            return None
+        self.on_epoch_end()
+        if self._pass is None:
+            self._begin(order, 0)
+        batch = next(self._pass, None)  # type: ignore[arg-type]
+        if batch is None and self.source.once:
+            self.ended = True
+            return None
+        if batch is None:
+            self._end_of_source()
+            return self._next(order)
+        self._taken += 1
+        return batch
+
+    def on_epoch_end(self) -> None:
+        # Not as soon as its last batch is taken: a Sequence may shuffle then what that batch is a view of.
+        if self._pass is not None and self._taken == self.source.steps:
+            self._end_of_source()
+
+    def _begin(self, order: str, skip: int) -> None:
+        self._began = {"random": random_state.state(self.generators()), "source": self.source.state_dict()}
+        self._pass = self.source.batches(order, skip)
+        self._taken = skip
+
+    def _end_of_source(self) -> None:
+        self.close()
+        self.source.on_epoch_end()
+
+    def _warn(self, number: int) -> None:
+        warnings.warn(
+            f"The data ran out after {number} of {self._steps} batches of an epoch, and the epoch ends here: "
+            f"{self.kind} must give {self._option} * epochs batches in all.",
+            stacklevel=2,
+        )
+
+    def close(self) -> None:
+        self._pass, self._taken = None, 0
+        self.source.close()
+
+    def give_raw(self, prepare: Callable[[Any], Batch]) -> None:
+        self.source.give_raw(prepare)
+
+    def split(self, fraction: float) -> tuple[Source, Source]:
+        """The first part in epochs of `steps` batches, the last one whole."""
+        first, last = self.source.split(fraction)
+        return Limited(first, self._steps, self._option), last
+
+    def keep(self) -> None:
+        super().keep()
+        self.source.keep()
+
+    def generators(self) -> dict[str, Any]:
+        return self.source.generators()
+
+    def drawn(self) -> dict[str, Any]:
+        return self.source.drawn()
+
+    def state_dict(self) -> dict[str, Any]:
+        """How far the source is run through, and its state and that of the random numbers when that pass began."""
+        began = self._began if self._pass is not None else {"source": self.source.state_dict()}
+        return {"taken": self._taken, **began}
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        self._restored = dict(state)
+
+    def catch_up(self, order: str) -> None:
+        if self._restored is None:
+            return
+        state, self._restored = self._restored, None
+        self.close()
+        own = self.generators()
+        now = random_state.state(own)
+        self.source.load_state_dict(state["source"])
+        if state["taken"]:
+            random_state.restore(state["random"], own)
+            self._begin(order, state["taken"])
+        random_state.restore(now, own)

@@ -1,0 +1,157 @@
+"""torch's Dataset, IterableDataset and DataLoader, and other objects that give their batches when iterated."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sized
+from typing import Any
+
+import torch
+from torch.utils.data import DataLoader, Dataset, IterableDataset
+
+from torchkeras.engine.data import random_state
+from torchkeras.engine.data.batch import batch_numbers, check_batch_size
+from torchkeras.engine.data.sources.processes import start_method
+from torchkeras.engine.data.sources.sequences import Workers
+from torchkeras.engine.data.sources.source import Prepare, Streamed, passed_over
+
+
+class LoaderSource(Streamed):
+    """A DataLoader, or another iterable of batches, taken as it is: its batches in its order."""
+
+    kind = "a DataLoader"
+
+    def __init__(self, loader: Iterable[Any], prepare: Prepare, device: torch.device, kind: str = "a DataLoader"):
+        super().__init__(prepare, device)
+        self.kind, self._loader = kind, loader
+        self.batch_size = getattr(loader, "batch_size", None)
+        self._began: torch.Tensor | None = None
+
+    @property
+    def steps(self) -> int | None:
+        try:
+            return len(self._loader) if isinstance(self._loader, Sized) else None
+        except (TypeError, NotImplementedError):  # a DataLoader has a length only where its dataset has one
+            return None
+
+    def _items(self, order: str, skip: int) -> Iterator[Any]:
+        if self._generator is not None:
+            self._began = self._generator.get_state()
+        if skip and _is_plain(self._loader):
+            return _behind(self._loader, skip)
+        # Workers draw random numbers of their own while they load: to go on as they were, they load it all again.
+        return passed_over(iter(self._loader), skip)
+
+    @property
+    def _generator(self) -> torch.Generator | None:
+        return getattr(self._loader, "generator", None)
+
+    def on_epoch_end(self) -> None:
+        self._began = None
+
+    def state_dict(self) -> dict[str, Any]:
+        """The state of the DataLoader's own generator when the epoch began, where it has one."""
+        if getattr(self._loader, "persistent_workers", False):
+            raise ValueError(
+                "A DataLoader with persistent_workers=True cannot go on in another process as it would have in this "
+                "one: its workers keep random numbers from epoch to epoch. Leave persistent_workers out."
+            )
+        if self._generator is None:
+            return {}
+        return {"generator": self._generator.get_state() if self._began is None else self._began}
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        if self._generator is not None:
+            self._generator.set_state(state["generator"])
+
+    def generators(self) -> dict[str, Any]:
+        return random_state.found_in(loader=self._loader)
+
+
+def _is_plain(loader: Any) -> bool:
+    """Whether batches can be left out by their indices alone: the loader itself draws nothing while it loads them."""
+    return type(loader) is DataLoader and loader.num_workers == 0 and not isinstance(loader.dataset, IterableDataset)
+
+
+class _Held:
+    """A sampler whose iterator can be moved on from outside."""
+
+    def __init__(self, sampler: Iterable[Any]):
+        self.sampler = sampler
+        self.iterator: Iterator[Any] = iter(())
+
+    def __iter__(self) -> Iterator[Any]:
+        self.iterator = iter(self.sampler)
+        return self.iterator
+
+
+def _behind(loader: Any, skip: int) -> Iterator[Any]:
+    """What `loader` gives behind its first `skip` batches, which are not loaded. Draws what the loader would draw."""
+    in_batches = loader.batch_sampler is not None
+    held = _Held(loader.batch_sampler if in_batches else loader.sampler)
+    indices: dict[str, Any] = {"batch_sampler": held} if in_batches else {"batch_size": None, "sampler": held}
+    items = iter(
+        DataLoader(
+            loader.dataset,
+            **indices,
+            collate_fn=loader.collate_fn,
+            pin_memory=loader.pin_memory,
+            generator=loader.generator,
+        )
+    )
+    passed_over(held.iterator, skip)
+    return items
+
+
+class DatasetSource(Streamed):
+    """The samples of a torch Dataset with a length, collated to batches by torch's DataLoader."""
+
+    kind = "a torch Dataset"
+
+    def __init__(
+        self,
+        dataset: Dataset[Any],
+        batch_size: int,
+        prepare: Prepare,
+        device: torch.device,
+        workers: Workers | None = None,
+    ):
+        super().__init__(prepare, device)
+        check_batch_size(batch_size)
+        self._dataset, self.batch_size, self.samples = dataset, int(batch_size), len(dataset)  # type: ignore[arg-type]
+        self._workers = workers or Workers(0)
+
+    @property
+    def steps(self) -> int:
+        return -(-(self.samples or 0) // (self.batch_size or 1))
+
+    def _items(self, order: str, skip: int) -> Iterator[Any]:
+        workers = self._workers
+        processes = workers.count if workers.processes else 0
+        loader = DataLoader(
+            self._dataset,
+            batch_sampler=self._indices(order, 0 if processes else skip),  # type: ignore[arg-type]
+            num_workers=processes,
+            prefetch_factor=max(1, workers.waiting // processes) if processes else None,
+            multiprocessing_context=start_method() if processes else None,
+        )
+        return passed_over(iter(loader), skip if processes else 0)
+
+    def generators(self) -> dict[str, Any]:
+        return random_state.found_in(dataset=self._dataset)
+
+    def _indices(self, order: str, skip: int) -> Iterable[list[int]]:
+        samples, size = self.samples or 0, self.batch_size or 1
+        if order == "shuffled":
+            return _Lists(torch.randperm(samples).split(size)[skip:])
+        numbers = batch_numbers(samples, size, order)[skip:]
+        return _Lists([range(i * size, min((i + 1) * size, samples)) for i in numbers])
+
+
+class _Lists:
+    """Ranges and tensors of indices, as the lists that a DataLoader wants, each made when it is asked for."""
+
+    def __init__(self, indices: Any):
+        self._indices = indices
+
+    def __iter__(self) -> Iterator[list[int]]:
+        return (i.tolist() if isinstance(i, torch.Tensor) else list(i) for i in self._indices)

@@ -1,0 +1,100 @@
+"""From what a user passes as x, y and sample_weight to a source, by the type of x."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from torchkeras.engine.data import checks
+from torchkeras.engine.data.sources.generators import GeneratorSource
+from torchkeras.engine.data.sources.kinds import (
+    ARRAYS,
+    DEFAULT_WORKERS,
+    ITSELF,
+    KINDS,
+    STEPS,
+    CheckArrays,
+    Kind,
+    Request,
+)
+from torchkeras.engine.data.sources.limited import Limited
+from torchkeras.engine.data.sources.sequences import SequenceSource, Workers
+from torchkeras.engine.data.sources.source import Prepare, Source
+
+# Why an option is refused where it is.
+REASONS = {
+    "y": "Its batches bring their targets: (x, y) or (x, y, sample_weight).",
+    "sample_weight": "Its batches bring their weights: (x, y, sample_weight).",
+    "batch_size": "It makes its own batches.",
+    "shuffle": "It has its own order.",
+    "shuffle='batch'": "It has its own order.",
+    "workers": "Threads make the batches of a Sequence only.",
+    "max_queue_size": "Nothing makes its batches ahead of the step.",
+    "use_multiprocessing": "Processes make the batches of a Sequence or a torch Dataset only.",
+}
+
+
+def open_source(
+    x: Any,
+    y: Any = None,
+    sample_weight: Any = None,
+    *,
+    batch_size: int | None = None,
+    shuffle: Any = None,
+    steps: int | None = None,
+    workers: int = 1,
+    use_multiprocessing: bool = False,
+    max_queue_size: int = 10,
+    prepare: Prepare,
+    check_arrays: CheckArrays,
+    device: torch.device,
+    method: str = "fit",
+    default_batch_size: int = 32,
+    raw: bool = False,
+) -> Source:
+    """The source for x, by its type: an entry of `KINDS`, or arrays.
+
+    batch_size, shuffle: None where the user said nothing. shuffle is only checked here; `Source.batches` takes an
+    order. steps: the number of batches an epoch, None for all that the source has. prepare: (x, y, sample_weight) of
+    one batch to a Batch in host memory; check_arrays: of whole arrays, to lists of tensors. method: "fit",
+    "validation", "evaluate" or "predict", for messages, and since a list made for `predict` is several inputs. raw: the
+    batches of a loader or Dataset are not to be taken apart, see `Source.give_raw`.
+    Raises TypeError for what is no data, ValueError for an option that x has no use for.
+    """
+    if shuffle not in (None, True, False, "batch"):
+        raise ValueError(f"{method}: shuffle must be True, False or 'batch'; found {shuffle!r}.")
+    if steps is not None:
+        checks.check_count(method, STEPS.get(method, "steps"), steps, least=1)
+    checks.check_count(method, "workers", workers, least=0)
+    checks.check_count(method, "max_queue_size", max_queue_size, least=1)
+    made_by = Workers(int(workers), bool(use_multiprocessing), int(max_queue_size))
+    request = Request(
+        x, y, sample_weight, batch_size, shuffle, steps, made_by, prepare, check_arrays, torch.device(device), method,
+        default_batch_size, raw,
+    )  # fmt: skip
+    kind = next((kind for kind in KINDS if kind.test(x)), ARRAYS)
+    _refuse_options(request, kind)
+    source = kind.open(request)
+    if isinstance(source, (GeneratorSource, SequenceSource)):
+        source.lists_are_inputs = method == "predict"
+    if source.steps == 0:
+        raise ValueError(f"{method}: {kind.name} has no batches.")
+    return source if steps is None else Limited(source, int(steps), request.steps_option)
+
+
+def _refuse_options(request: Request, kind: Kind) -> None:
+    given = {
+        "y": request.y is not None,
+        "sample_weight": request.sample_weight is not None,
+        "batch_size": request.batch_size is not None,
+        "shuffle": request.shuffle in (False, "batch"),  # True is the default of `fit`
+        "shuffle='batch'": request.shuffle == "batch",
+        "workers": request.workers.count not in (0, 1),
+        "use_multiprocessing": request.workers.processes,
+        "max_queue_size": request.workers.waiting != DEFAULT_WORKERS.waiting,
+    }
+    for option in kind.refused:
+        if given[option] and (option in ITSELF or not request.validates):
+            name = "validation_batch_size" if request.validates and option == "batch_size" else option
+            raise ValueError(f"{request.method}: {name} cannot be given with {kind.name}. {REASONS[option]}")

@@ -1,0 +1,84 @@
+"""Objects that make a batch for each number: Keras's `Sequence`, and whatever has `__len__` and `__getitem__`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+from torchkeras.engine.data import random_state
+from torchkeras.engine.data.sources.processes import in_processes
+from torchkeras.engine.data.sources.source import Prepare, Streamed, passed_over
+
+
+@dataclass(frozen=True)
+class Workers:
+    """Who makes the batches: `count` threads, or processes; none for the thread that asks. `waiting`: how far ahead."""
+
+    count: int = 1
+    processes: bool = False
+    waiting: int = 10
+
+
+class SequenceSource(Streamed):
+    """`sequence[0]` to `sequence[len(sequence) - 1]`, each x, (x,), (x, y) or (x, y, sample_weight).
+
+    Either random order is one of the batches, which come in that order however many workers make them.
+    """
+
+    kind = "a Sequence"
+
+    def __init__(self, sequence: Any, prepare: Prepare, device: torch.device, workers: Workers | None = None):
+        super().__init__(prepare, device)
+        self._sequence, self._workers = sequence, workers or Workers()
+        self._ends: list[dict[str, Any]] = []
+
+    @property
+    def steps(self) -> int:
+        return len(self._sequence)
+
+    def on_epoch_end(self) -> None:
+        if not hasattr(self._sequence, "on_epoch_end"):
+            return
+        before = random_state.state(self.generators()) if self.keeps and not self._has_state else {}
+        self._sequence.on_epoch_end()
+        if before:
+            drawn_from = random_state.changed(before, random_state.state(self.generators()))
+            self._ends.append({part: before[part] for part in drawn_from})
+
+    @property
+    def _has_state(self) -> bool:
+        return hasattr(self._sequence, "state_dict") and hasattr(self._sequence, "load_state_dict")
+
+    def state_dict(self) -> dict[str, Any]:
+        """The Sequence's own state, if it has one; else the random numbers that each `on_epoch_end` drew from."""
+        return {"own": self._sequence.state_dict()} if self._has_state else {"ends": list(self._ends)}
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Without a state of the Sequence's own, call its `on_epoch_end` as often, on the same random numbers."""
+        if "own" in state:
+            self._sequence.load_state_dict(state["own"])
+            return
+        own = self.generators()
+        now = random_state.state(own)
+        for before in state["ends"]:
+            random_state.restore(before, own)
+            self._sequence.on_epoch_end()
+        random_state.restore(now, own)
+        self._ends = list(state["ends"])
+
+    def generators(self) -> dict[str, Any]:
+        return random_state.found_in(sequence=self._sequence)
+
+    def _items(self, order: str, skip: int) -> Iterator[Any]:
+        numbers = list(range(self.steps)) if order == "sequential" else torch.randperm(self.steps).tolist()
+        workers = self._workers
+        if workers.count and workers.processes:
+            # What is passed over is made all the same: processes draw random numbers of their own while they make it.
+            return passed_over(in_processes(self._sequence, numbers, workers.count, workers.waiting), skip)
+        made = self._sequence.__getitem__
+        if workers.count:
+            return self._in_threads(made, numbers[skip:], workers.count, workers.waiting)
+        return map(made, numbers[skip:])

@@ -1,0 +1,118 @@
+"""Data that is read slice by slice, never whole: HDF5 datasets, `HDF5Matrix`, `numpy.memmap`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import h5py
+import numpy as np
+import torch
+from torch import Tensor
+
+from torchkeras.engine.data import checks
+from torchkeras.engine.data.batch import batch_numbers, check_batch_size, split_at
+from torchkeras.engine.data.sources.source import Prepare, Streamed
+
+
+class SlicedSource(Streamed):
+    """Rows `start` to `stop` of x, y and sample_weight: each an array, or a list or dict of arrays.
+
+    Orders: "sequential" and "batch" read contiguous slices; "shuffled" needs arrays that can be read at any place, so
+    no HDF5. The first batch is read and prepared at once, so that data that does not fit is found before any training.
+    Raises ValueError for lengths that differ, TypeError for "shuffled" on HDF5.
+    """
+
+    kind = "data on disk"
+
+    def __init__(self, data: tuple[Any, Any, Any], batch_size: int, prepare: Prepare, device: torch.device):
+        super().__init__(prepare, device)
+        check_batch_size(batch_size)
+        x, y, weight = (each(part, _array) for part in data)
+        self._data = (x, y, weight)
+        if any(len(leaf.shape) == 0 for part in self._data for leaf in leaves(part)):
+            raise ValueError("x, y and sample_weight must have an axis of samples; found a single number.")
+        checks.check_lengths(*(leaves(part) for part in self._data))
+        self._start, self.batch_size = 0, int(batch_size)
+        self.samples = len(leaves(self._data[0])[0])
+        prepare(*self._read(slice(0, min(self.batch_size, self.samples))))
+
+    def give_raw(self, prepare: Any) -> None:
+        """Nothing: rows of arrays on disk are checked as arrays in memory are."""
+
+    @property
+    def steps(self) -> int:
+        return -(-(self.samples or 0) // (self.batch_size or 1))
+
+    def split(self, fraction: float) -> tuple[SlicedSource, SlicedSource]:
+        """As `ArrayData.split`; nothing is read."""
+        at = split_at(self.samples or 0, fraction)
+        return self._part(0, at), self._part(at, (self.samples or 0) - at)
+
+    def _part(self, start: int, samples: int) -> SlicedSource:
+        part = object.__new__(SlicedSource)
+        part.__dict__.update(self.__dict__, _start=self._start + start, samples=samples, _pass=None)
+        return part
+
+    def _items(self, order: str, skip: int) -> Iterator[Any]:
+        samples, size = self.samples or 0, self.batch_size or 1
+        if order == "shuffled":
+            check_can_shuffle(self._data)
+            indices = torch.randperm(samples).split(size)[skip:]
+            return (self._read((index + self._start).numpy()) for index in indices)
+        slices = (slice(i * size, min((i + 1) * size, samples)) for i in batch_numbers(samples, size, order)[skip:])
+        return (self._read(slice(self._start + part.start, self._start + part.stop)) for part in slices)
+
+    def _read(self, rows: slice | np.ndarray) -> tuple[Any, Any, Any]:
+        def read(leaf: Any) -> Any:
+            values = leaf[rows]
+            return values if isinstance(values, Tensor) else np.asarray(values)
+
+        x, y, weight = (each(part, read) for part in self._data)
+        return x, y, weight
+
+
+def is_sliced(value: Any) -> bool:
+    """Whether something lies on disk and is read by slices: it has a shape and a type, but is no array in memory."""
+    if isinstance(value, (h5py.Dataset, np.memmap)):
+        return True
+    in_memory = ("__array__", "toarray")  # arrays, and SciPy's sparse matrices
+    needed = ("__getitem__", "__len__", "shape", "dtype")
+    return all(hasattr(value, name) for name in needed) and not any(hasattr(value, name) for name in in_memory)
+
+
+def check_can_shuffle(data: tuple[Any, Any, Any]) -> None:
+    """Raise TypeError, as Keras does, where single rows would be read from all over an HDF5 file."""
+    if any(is_sliced(leaf) and not isinstance(leaf, np.memmap) for part in data for leaf in leaves(part)):
+        raise TypeError(
+            "HDF5 data is read in contiguous slices and cannot be shuffled sample by sample, which shuffle=True asks "
+            'for: pass shuffle="batch", which shuffles whole batches, or shuffle=False.'
+        )
+
+
+def each(data: Any, change: Callable[[Any], Any]) -> Any:
+    """The same list or dict of changed arrays, or one array changed. A list of numbers is an array; None stays."""
+
+    def changed(leaf: Any) -> Any:
+        return None if leaf is None else change(leaf)
+
+    if isinstance(data, Mapping):
+        return {key: changed(value) for key, value in data.items()}
+    if isinstance(data, (list, tuple)) and not _is_row(data):
+        return [changed(value) for value in data]
+    return changed(data)
+
+
+def leaves(data: Any) -> list[Any]:
+    """All its arrays, None left out."""
+    found: list[Any] = []
+    each(data, found.append)
+    return found
+
+
+def _is_row(values: Any) -> bool:
+    return bool(len(values)) and all(isinstance(value, (int, float, np.number, np.bool_)) for value in values)
+
+
+def _array(leaf: Any) -> Any:
+    return leaf if is_sliced(leaf) or isinstance(leaf, Tensor) else np.asarray(leaf)

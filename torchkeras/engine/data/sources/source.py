@@ -1,0 +1,199 @@
+"""What a source of batches is, and how those that make their batches one by one work."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterable, Iterator
+from typing import Any
+
+import torch
+
+from torchkeras.engine.data import random_state
+from torchkeras.engine.data.batch import Batch, check_order
+from torchkeras.engine.data.device_transfer import to_device
+from torchkeras.engine.data.sources.ordered import in_threads
+
+Prepare = Callable[[Any, Any, Any], Batch]
+Batches = Generator[Batch, None, None]
+
+
+class Source:
+    """Batches, an epoch at a time.
+
+    samples: the number of samples an epoch; steps: the number of batches an epoch; batch_size: that of all batches but
+    the last; each None where it is not known. ended: there is no next epoch, since what can be run through only once
+    has been. once: it can be run through only once. stays: a batch's memory is not written to when the next is made.
+    kind: what messages call it.
+    """
+
+    kind = "data"
+    samples: int | None = None
+    batch_size: int | None = None
+    once = False
+    stays = False
+    ended = False
+    keeps = False
+
+    @property
+    def steps(self) -> int | None:
+        """The number of batches an epoch, None where it is not known."""
+        return None
+
+    def batches(self, order: str, skip: int = 0) -> Batches:
+        """One epoch, in one of the orders of `engine.data`; a source with an order of its own keeps to that.
+
+        The first `skip` batches are passed over, as cheaply as the source allows. Random orders are drawn by the call
+        itself, not by the first `next`, so that `torch.get_rng_state()` before it decides them.
+        """
+        raise NotImplementedError
+
+    def on_epoch_end(self) -> None:
+        """To be called after each epoch."""
+
+    def give_raw(self, prepare: Callable[[Any], Batch]) -> None:
+        """From now on make batches of items as they are, where they are made one by one; arrays have no such form."""
+
+    def close(self) -> None:
+        """End the epoch under way, and its threads and processes. The next `batches` begins a new one."""
+
+    def split(self, fraction: float) -> tuple[Source, Source]:
+        """The first samples and the last `fraction` of them. Raises ValueError where samples cannot be taken apart."""
+        raise ValueError(
+            f"validation_split {fraction!r} takes the last samples of arrays; {self.kind} cannot be divided. Give the "
+            "data to validate on as validation_data."
+        )
+
+    def state_dict(self) -> dict[str, Any]:
+        """What must be known to go on in the middle of an epoch, besides the state of the random numbers when the epoch
+        began and the number of batches since, which is `skip`. Numbers and tensors only.
+
+        Raises ValueError for what cannot go on in another process as it would have here.
+        """
+        return {}
+
+    def keep(self) -> None:
+        """From now on `keeps`."""
+        self.keeps = True
+
+    def generators(self) -> dict[str, Any]:
+        """The random generators of the user's own that make the data, by their places."""
+        return {}
+
+    def drawn(self) -> dict[str, Any]:
+        """The state of the random numbers that one thread draws ahead, by the parts of `random_state.state`.
+
+        It is the state after the last batch given, which is restored to go on, in place of the present one.
+        """
+        return {}
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Take what `state_dict` gave, before `batches`."""
+
+    def catch_up(self, order: str) -> None:
+        """Go to the place of the state taken now, and not when `batches` is called: random numbers are restored on the
+        way, which no other thread may draw meanwhile.
+        """
+
+
+class Streamed(Source):
+    """Items made one by one: each is split into (x, y, sample_weight), prepared on the host and sent to the device.
+
+    `prepare` checks them and makes a Batch. `lists_are_inputs`: a list is several inputs, not (x, y), as in Keras's
+    `predict_generator`.
+    """
+
+    lists_are_inputs = False
+    _prepare_raw: Callable[[Any], Batch] | None = None
+
+    def __init__(self, prepare: Prepare, device: torch.device):
+        self._prepare, self._device = prepare, device
+        self._pass: Batches | None = None
+        self._drawn: dict[str, Any] = {}
+
+    def _items(self, order: str, skip: int) -> Iterator[Any]:
+        """The items of one epoch behind the first `skip`. Draws the order when called."""
+        raise NotImplementedError
+
+    def batches(self, order: str, skip: int = 0) -> Batches:
+        """As `Source.batches`. Raises ValueError when a whole epoch has no batch, or an item has no x, y and weight."""
+        check_order(order)
+        self.close()
+        self._drawn = {}
+        self._pass = to_device(self._prepared(self._items(order, skip), came=skip > 0), self._device)
+        return self._pass
+
+    def _prepared(self, items: Iterator[Any], came: bool) -> Batches:
+        try:
+            for item in items:
+                came = True
+                yield self._prepare(*self._parts(item)) if self._prepare_raw is None else self._prepare_raw(item)
+            if not came:
+                raise ValueError(f"No batches came from {self.kind}.")
+        finally:
+            close(items)
+
+    def give_raw(self, prepare: Callable[[Any], Batch]) -> None:
+        self._prepare_raw = prepare
+
+    def _parts(self, item: Any) -> tuple[Any, Any, Any]:
+        if not isinstance(item, tuple) and (self.lists_are_inputs or not isinstance(item, list)):
+            return item, None, None
+        if not 1 <= len(item) <= 3:
+            raise ValueError(
+                f"A batch of {self.kind} must be x, (x,), (x, y) or (x, y, sample_weight); found a "
+                f"{type(item).__name__} of {len(item)}."
+            )
+        x, y, weight = (*item, None, None)[:3]
+        return x, y, weight
+
+    def _in_threads(self, make: Callable[[Any], Any], arguments: Iterable[Any], workers: int, ahead: int) -> Any:
+        """`in_threads`; what one thread draws while it makes an item is noted, where the state will be asked for."""
+        if not self.keeps or workers > 1:
+            return in_threads(make, arguments, workers, ahead)
+        return self._noted(in_threads(_noting(make, self.generators()), arguments, workers, ahead))
+
+    def _noted(self, pairs: Generator[Any, None, None]) -> Iterator[Any]:
+        try:
+            for item, self._drawn in pairs:
+                yield item
+        finally:
+            pairs.close()
+            self._drawn = {}
+
+    def drawn(self) -> dict[str, Any]:
+        return self._drawn
+
+    def close(self) -> None:
+        if self._pass is not None:
+            self._pass.close()
+            self._pass = None
+
+
+def _noting(make: Callable[[Any], Any], own: dict[str, Any]) -> Callable[[Any], tuple[Any, dict[str, Any]]]:
+    """`make`, which gives with each item the random numbers behind it: of those parts that items have drawn from."""
+    parts: set[str] = set()
+
+    def made(argument: Any) -> tuple[Any, dict[str, Any]]:
+        before = random_state.state_of_thread(own)
+        item = make(argument)
+        after = random_state.state_of_thread(own)
+        parts.update(random_state.changed(before, after))
+        return item, {part: after[part] for part in parts}
+
+    return made
+
+
+def close(iterator: Any) -> None:
+    """End an iterator now, with its threads and processes, where it has any."""
+    if hasattr(iterator, "close"):
+        iterator.close()
+    elif hasattr(iterator, "_shutdown_workers") and not iterator._persistent_workers:
+        # torch's DataLoader ends its processes when its iterator is collected. A traceback can hold on to that, and
+        # then it took 5 seconds, in which torch waited for queues that had been collected before.
+        iterator._shutdown_workers()
+
+
+def passed_over(iterator: Iterator[Any], number: int) -> Iterator[Any]:
+    """The iterator behind its first `number` items, which are taken now."""
+    for _ in range(number):
+        next(iterator, None)
+    return iterator

@@ -1,0 +1,338 @@
+"""What users add to a model's training: losses and metrics of the graph, steps of their own."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any
+
+import torch
+
+from torchkeras.engine.data.batch import Batch
+from torchkeras.engine.data.raw_batch import unpack_x_y_sample_weight
+from torchkeras.engine.graph import trace
+from torchkeras.engine.graph.network import Network
+from torchkeras.engine.graph.subclassed import Subclassed
+from torchkeras.engine.layer.added_losses import ADDED, losses_of_call
+from torchkeras.engine.layer.dtypes import widened
+from torchkeras.engine.layer.facts import Facts
+from torchkeras.engine.layer.symbolic import KerasTensor, as_list, unpacked
+from torchkeras.engine.step import scores, step
+from torchkeras.engine.step.compiled_model import NO_LOSS, Recipe, Values
+from torchkeras.engine.step.targets import Target
+
+
+class Extending(Subclassed, abstract=True):
+    """The part of a model that users extend: `add_loss`, `add_metric`; `train_step` and the like, to be overridden."""
+
+    _added_losses: tuple[KerasTensor, ...] = ()
+    _added_metrics: Mapping[str, KerasTensor] = {}
+    _losses_of_step: Sequence[torch.Tensor] = ()  # what the built-in step's pass added, while `compute_loss` is asked
+    _marks_masks = False  # whether outputs of a call by hand carry their masks, for `compute_loss`
+
+    _data_checked = False  # whether a step of the user's own is under way whose data was checked before
+
+    _intake: Callable[[], Any]  # of `Trainer`: what checks data
+
+    _device: torch.device  # where the weights are
+
+    def _ready(self) -> Recipe:
+        raise NotImplementedError
+
+    # --- losses and metrics of the graph -----------------------------------------------------------------------------
+
+    def add_loss(self, losses: Any, inputs: Any = None) -> None:
+        """Add the mean of a symbolic tensor (or of each in a list) to the loss; inside a layer's `call`, see `Layer`.
+
+        The tensor is computed from the model's inputs. Call `compile` afterwards. Raises ValueError when that is not
+        so, or when a layer on the way has weights that are not the model's.
+        """
+        if not any(isinstance(loss, KerasTensor) for loss in as_list(losses)):
+            super().add_loss(losses, inputs)
+            return
+        self._behind([*self._added_losses, *as_list(losses)], self._added_metrics)
+
+    def add_metric(self, value: Any, name: str, aggregation: str | None = "mean") -> None:
+        """Report the mean of a symbolic tensor under `name`; otherwise as `add_loss`."""
+        if not isinstance(value, KerasTensor):
+            super().add_metric(value, name, aggregation)
+            return
+        if aggregation != "mean":
+            raise ValueError(f"{self.name}: add_metric: aggregation must be 'mean'; found {aggregation!r}.")
+        self._behind(self._added_losses, {**self._added_metrics, name: value})
+
+    def _behind(self, losses: Any, metrics: Mapping[str, KerasTensor]) -> None:
+        """Take what is computed behind the outputs, after a look at whether it can be."""
+        before = self._added_losses, self._added_metrics
+        self.__dict__.update(_added_losses=tuple(losses), _added_metrics=dict(metrics), _recipe=None)
+        try:
+            known = set(map(id, self.modules()))
+            for layer in self._trained_network().layers:
+                if id(layer) not in known and layer.weights:
+                    raise ValueError(
+                        f"{type(self).__name__} {self.name!r}: the layer {layer.name!r} on the way to an added loss or "
+                        "metric has weights, and is no layer of the model: they would not train. Make its output an "
+                        "output of the model."
+                    )
+        except ValueError:
+            self.__dict__.update(_added_losses=before[0], _added_metrics=before[1])
+            raise
+
+    def _warn_of_added(self) -> None:
+        """Say that a config leaves out what was added."""
+        if not (self._added_losses or self._added_metrics):
+            return
+        count = len(self._added_losses)
+        parts = [f"{count} loss{'es' if count > 1 else ''}"] if count else []
+        parts += [f"the metric {name!r}" for name in self._added_metrics]
+        warnings.warn(
+            f"{type(self).__name__} {self.name!r}: what add_loss and add_metric gave it ({', '.join(parts)}) is not "
+            "written to a config or file: add it again to the model that is made from it.",
+            stacklevel=3,
+        )
+
+    def _trained_network(self) -> Network:
+        """What a step computes: the model, or one that gives what was added behind the model's own outputs.
+
+        Raises ValueError for a model inside, whose own added losses and metrics no step of this one would compute.
+        """
+        for module in self.modules():
+            if module is not self and isinstance(module, Extending) and (module._added_losses or module._added_metrics):
+                raise ValueError(
+                    f"{type(self).__name__} {self.name!r}: what add_loss and add_metric gave the model {module.name!r} "
+                    "inside it would be lost: add it to the outer model, computed from its own tensors."
+                )
+        if not (self._added_losses or self._added_metrics):
+            return self._computing
+        network = Network(name=self.name)
+        network._take(self._with_added())
+        return network
+
+    def _with_added(self) -> trace.Graph:
+        """The model's graph, with what was added as further outputs. Raises ValueError as `graph.trace`."""
+        added = [*self._added_losses, *self._added_metrics.values()]
+        return trace.trace(self.inputs, [*self.outputs, *added]) if added else self._graphed
+
+    @property
+    def losses(self) -> list[torch.Tensor]:
+        """The penalties on the weights now, and what layers added in the last pass by hand: sum them in your loop."""
+        penalties = [v.regularizer(v.value) for v in self._penalized()]
+        return [*penalties, *self._losses_of_step, *(loss for m in self.modules() for loss in losses_of_call(m))]
+
+    # --- copies ------------------------------------------------------------------------------------------------------
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = super().__getstate__()
+        if self._added_losses or self._added_metrics:
+            whole = self._with_added()
+            state["_graph"] = (whole.layers, trace.edges(whole))
+            state["_added_losses"], state["_added_metrics"] = len(self._added_losses), list(self._added_metrics)
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        losses, metrics = state.pop("_added_losses", ()), state.pop("_added_metrics", {})
+        super().__setstate__(state)
+        if not losses and not metrics:
+            return
+        whole = self._graphed
+        behind = whole.outputs[len(whole.outputs) - losses - len(metrics) :]
+        self._graph = trace.trace(whole.inputs, whole.outputs[: len(whole.outputs) - len(behind)])
+        self._own_node()
+        self.__dict__.update(
+            _added_losses=tuple(behind[:losses]),
+            _added_metrics=dict(zip(metrics, behind[losses:], strict=True)),
+        )
+
+    # --- steps of one's own ------------------------------------------------------------------------------------------
+
+    def train_step(self, data: Any) -> Mapping[str, Any]:
+        """One step of training on a batch; returns the numbers to report by name.
+
+        Override it for a step of your own. `data`: of arrays `(x, y, sample_weight)`, checked, with None for weights
+        that are not there; of a DataLoader, Dataset, generator or Sequence the batch as that made it, of any form, on
+        the model's device. `unpack_x_y_sample_weight(data)` gives x, y and weight of either. Compute a loss with
+        `self(x)` and `self.compute_loss(...)`, then call `self.minimize(loss)`, or `loss.backward()` and
+        `self.optimizer.step()`. Numbers that you return are averaged over the epoch, weighted by batch size. The
+        metrics of `compile` come by `self.compute_metrics(...)`; one with state is reported if its name is among what
+        you return.
+        """
+        return {**step.train_step(self._ready(), self._batch(data)), **self._counted()}
+
+    def test_step(self, data: Any) -> Mapping[str, Any]:
+        """The same for an evaluation, without an update."""
+        with torch.no_grad():
+            return {**step.test_step(self._ready(), self._batch(data)), **self._counted()}
+
+    def _batch(self, data: Any) -> Batch:
+        """What a step is given, for the built-in one: checked, unless it was."""
+        x, y, weight = unpack_x_y_sample_weight(data)
+        if not self._data_checked:
+            return self._intake().batch(x, y, weight)
+        inputs, targets = as_list(x), [] if y is None else as_list(y)
+        weights: list[Any] = [None] * len(targets) if weight is None else as_list(weight)
+        return Batch(inputs, targets, weights, len(inputs[0]))
+
+    def _counted(self) -> dict[str, torch.Tensor]:
+        """What the metrics with a state have counted so far."""
+        return {name: metric.result() for name, metric in self._ready().kept.items()}
+
+    def predict_step(self, data: Any) -> Any:
+        """The outputs for a batch; overridden, `data` is `(x,)` of arrays, or a batch as its loader made it."""
+        with torch.no_grad():
+            inputs = as_list(unpack_x_y_sample_weight(data)[0])
+            return unpacked(step.predict_step(self._computing._call_module, inputs))
+
+    @contextmanager
+    def _stepping(self, batch: Batch) -> Iterator[None]:
+        """A step of the user's own is under way on this batch: gradients made by hand reach the optimizer by us."""
+        optimizer = self._ready().optimizer
+        if optimizer is not None:
+            optimizer.stepping = Stepping(self, batch.size)
+        self.__dict__["_data_checked"] = batch.raw is None
+        try:
+            yield
+        finally:
+            self.__dict__["_data_checked"] = False
+            if optimizer is not None:
+                optimizer.stepping = None
+
+    def compute_loss(self, x: Any = None, y: Any = None, y_pred: Any = None, sample_weight: Any = None) -> torch.Tensor:
+        """The loss that `compile` settled, of outputs that the model gave: each output's, weighted, and all penalties.
+
+        Outputs that the model gave in this step carry their masks. `x` is not needed. Override it to minimize something
+        else; metrics stay as they are. Raises RuntimeError when there is no loss at all.
+        """
+        losses = [
+            target.weight * target.objective(true, predicted, weight, getattr(predicted, "_keras_mask", None))
+            for target, true, predicted, weight in self._paired("compute_loss", y, y_pred, sample_weight)
+        ]
+        losses += self.losses
+        if not losses:
+            raise RuntimeError(NO_LOSS)
+        return sum(losses[1:], losses[0])
+
+    def _own_loss(self, batch: Batch, outputs: list[Any], masks: list[Any], added: list[torch.Tensor]) -> torch.Tensor:
+        """What the user's `compute_loss` makes of a step's pass. Raises TypeError when it gives no scalar tensor."""
+        mark_masks(outputs, masks)
+        x, y, weight = _data(batch)
+        before = self._data_checked
+        self.__dict__["_losses_of_step"], self.__dict__["_data_checked"] = added, True
+        try:
+            loss = self.compute_loss(x, y, unpacked(outputs), weight)
+        finally:
+            del self.__dict__["_losses_of_step"]
+            self.__dict__["_data_checked"] = before
+        if not isinstance(loss, torch.Tensor) or loss.dim():
+            found = f"a tensor of shape {tuple(loss.shape)}" if isinstance(loss, torch.Tensor) else type(loss).__name__
+            raise TypeError(f"{type(self).__name__}.compute_loss must return a scalar tensor; found {found}.")
+        return loss
+
+    def forward(self, *inputs: Any, mask: Any = None, details: bool = False, logits: tuple[int, ...] = ()) -> Any:
+        """As `Network.forward`; in a model with a step of its own the outputs carry their masks."""
+        if details or not self._marks_masks:
+            return super().forward(*inputs, mask=mask, details=details, logits=logits)
+        outputs, masks, _ = super().forward(*inputs, mask=mask, details=True, logits=logits)
+        mark_masks(as_list(outputs), masks)
+        return outputs
+
+    class _Facts(Facts):
+        def direct(self) -> Callable[..., Any]:
+            return self.layer.forward if self.layer._marks_masks else super().direct()
+
+    def compute_metrics(
+        self, x: Any = None, y: Any = None, y_pred: Any = None, sample_weight: Any = None
+    ) -> dict[str, torch.Tensor]:
+        """The metrics that `compile` was given, of outputs that the model gave, for a step of one's own to return.
+
+        `x` is not needed. Those with a state count the batch, and give what they have counted so far.
+        """
+        values: dict[str, torch.Tensor] = {}
+        for target, true, predicted, weight in self._paired("compute_metrics", y, y_pred, sample_weight):
+            mask = getattr(predicted, "_keras_mask", None)
+            with torch.no_grad():
+                scores.measured(replace(target, logits=None), true, predicted, weight, mask, values)
+        return {**values, **self._counted()}
+
+    def _paired(self, method: str, y: Any, y_pred: Any, sample_weight: Any) -> list[tuple[Target, Any, Any, Any]]:
+        """Each target of `compile` with what is true, predicted, and its weights; ValueError for another number."""
+        targets, outputs = self._ready().targets, [] if y_pred is None else list(as_list(y_pred))
+        true = ([] if y is None else as_list(y)) if self._data_checked or not targets else self._intake().true(y)
+        weights = [None] * len(targets) if sample_weight is None else as_list(sample_weight)
+        for name, found, wanted in (
+            ("y_pred", outputs, len(self.outputs)),
+            ("y", true, len(targets)),
+            ("sample_weight", weights, len(targets)),
+        ):
+            if len(found) != wanted:
+                raise ValueError(f"{method}: {name} must be {wanted} tensor(s), for {self.name!r}; found {len(found)}.")
+        for index in self._ready().widened:
+            outputs[index] = widened(outputs[index])
+        return [(t, true[k], outputs[t.index], weights[k]) for k, t in enumerate(targets)]
+
+    def minimize(self, loss: torch.Tensor, samples: int = 1) -> None:
+        """One update of the trainable weights against a loss: gradients, clipping, optimizer, constraints.
+
+        `samples`: of the batch, which weigh it where gradients of several batches are accumulated. Raises RuntimeError
+        for a model that was compiled without an optimizer.
+        """
+        if self._ready().optimizer is None:
+            raise RuntimeError(
+                f"{type(self).__name__}.minimize: the model was compiled without an optimizer: give compile one, or "
+                "take the step with an optimizer of your own."
+            )
+        step.minimize(self._ready(), loss, samples)
+
+
+class Stepping:
+    """A train step of the user's own on a batch of so many samples: what `optimizers.by_hand` asks of it."""
+
+    def __init__(self, model: Extending, samples: int):
+        self._model, self._samples = model, samples
+
+    def ready(self) -> None:
+        self._model._ready()
+
+    def update(self, gradients: Sequence[torch.Tensor | None]) -> None:
+        step.update_by_hand(self._model._ready(), gradients, self._samples)
+
+
+def own_step(network: Extending, kind: str) -> Any:
+    """The step of the user's own class for "train" or "test", over a `Batch`; None where there is none."""
+    if getattr(type(network), f"{kind}_step") is getattr(Extending, f"{kind}_step"):
+        return None
+    step = getattr(network, f"{kind}_step")
+
+    def run(batch: Batch) -> Values:
+        with torch.set_grad_enabled(kind == "train"), ADDED.one_pass(), network._stepping(batch):
+            found = step(_data(batch) if batch.raw is None else batch.raw)
+        if not isinstance(found, Mapping) or not found:
+            what = "an empty one" if isinstance(found, Mapping) else type(found).__name__
+            raise TypeError(
+                f"{type(network).__name__}.{kind}_step must return a dict of names and numbers; found {what}."
+            )
+        values = {name: torch.as_tensor(value).detach() for name, value in found.items()}
+        for name, value in values.items():
+            if value.dim():
+                raise TypeError(
+                    f"{type(network).__name__}.{kind}_step must return numbers; {name!r} has the shape "
+                    f"{tuple(value.shape)}."
+                )
+        device = network._device
+        return {name: value if value.device == device else value.to(device) for name, value in values.items()}
+
+    return run
+
+
+def mark_masks(outputs: list[Any], masks: list[Any]) -> None:
+    """Give outputs their masks along, as Keras 3 does."""
+    for output, mask in zip(outputs, masks, strict=False):
+        if mask is not None:
+            output._keras_mask = mask
+
+
+def _data(batch: Batch) -> Any:
+    """(x, y, sample_weight) of a batch, a single tensor for one input or target."""
+    weights = None if all(weight is None for weight in batch.weights) else unpacked(batch.weights)
+    return unpacked(batch.inputs), unpacked(batch.targets) if batch.targets else None, weights

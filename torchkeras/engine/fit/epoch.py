@@ -1,0 +1,158 @@
+"""The one loop over the batches of an epoch, for training and evaluation alike."""
+
+# pyright: reportPrivateImportUsage=false
+# torch names its kernels over lists with an underscore; its own optimizers call the same.
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+
+from torchkeras.callbacks.base import CallbackList
+from torchkeras.callbacks.logs import Logs
+from torchkeras.engine.data.batch import Batch
+from torchkeras.engine.step.compiled_model import Step
+from torchkeras.engine.step.nonfinite import Guard
+from torchkeras.engine.step.output_metric import one_number
+from torchkeras.metrics import Metric
+
+WIDE = (torch.float32, torch.float64)
+
+
+@dataclass
+class Sums:
+    """The reported numbers of an epoch so far: sums weighted by batch size, the samples seen, the batches done, the
+    size of the last one.
+
+    `kept`: the metrics that keep a state of their own; with `named_alone` only those among the numbers are reported, as
+    a step of the user's own may have left others as they were. `guard`: tells which batches are left out; None where
+    all count.
+    """
+
+    kept: Mapping[str, Metric] = field(default_factory=dict)
+    named_alone: bool = False
+    totals: dict[str, torch.Tensor] = field(default_factory=dict)
+    seen: int = 0
+    batches: int = 0
+    last_size: int = 0
+    guard: Guard | None = None
+
+    def add(self, values: Mapping[str, torch.Tensor], size: int) -> None:
+        """Take the numbers of one more batch, which record no gradients.
+
+        Raises RuntimeError when their names are others than before.
+        """
+        values = values if self.guard is None else self.guard.counting(values)
+        if not self.totals:
+            # In half precision a sum would soon stand still.
+            wide = [value if value.dtype in WIDE else value.float() for value in values.values()]
+            self.totals = dict(zip(values, torch._foreach_mul(wide, size), strict=True))
+        elif self.totals.keys() == values.keys():
+            torch._foreach_add_(list(self.totals.values()), [values[name] for name in self.totals], alpha=size)
+        else:
+            raise RuntimeError(
+                "The names of the reported numbers changed within an epoch, from "
+                f"{list(self.totals)} to {list(values)}."
+            )
+        self.seen += size
+        self.batches += 1
+        self.last_size = size
+
+    def told(self, values: Mapping[str, torch.Tensor]) -> dict[str, Callable[[], Any]]:
+        """What metrics with state say of all batches so far, as functions; `values`: the numbers of the last one."""
+        names = values if self.named_alone else self.kept
+        return {name: self.kept[name].result for name in names if name in self.kept}
+
+    def means(self) -> dict[str, torch.Tensor]:
+        """The means, and what the metrics with state give, as device scalars."""
+        seen = max(self.seen, 1) if self.guard is None else self.guard.good_samples  # 0 / 0 where all are left out
+        means = {name: total / seen for name, total in self.totals.items()}
+        return {**means, **results(self.kept, means if self.named_alone else self.kept)}
+
+
+def ordered(values: Mapping[str, torch.Tensor], names: list[str]) -> dict[str, torch.Tensor]:
+    """Numbers in the order of `names`; those with other names behind."""
+    known = [name for name in names if name in values]
+    return {name: values[name] for name in [*known, *(name for name in values if name not in names)]}
+
+
+def results(kept: Mapping[str, Metric], names: Iterable[str]) -> dict[str, torch.Tensor]:
+    """What those of the metrics with these names give now. Raises ValueError for one that gives several numbers."""
+    return {name: one_number(name, kept[name].result()) for name in names if name in kept}
+
+
+def floats(values: Mapping[str, torch.Tensor]) -> dict[str, float]:
+    """Device scalars as numbers, in one transfer."""
+    dtype = torch.float64 if any(value.dtype == torch.float64 for value in values.values()) else torch.float32
+    return dict(zip(values, torch.stack([value.to(dtype) for value in values.values()]).tolist(), strict=True))
+
+
+class Executions:
+    """The hooks `on_<kind>_batch_begin` and `_end` around every so many batches (`compile(steps_per_execution=)`).
+
+    The first has the index of the first of them and its size, the second the index of the last, the samples of all and
+    their mean numbers, and what metrics with state say of all batches in `sums`.
+    """
+
+    def __init__(self, callbacks: CallbackList, kind: str, every: int, sums: Sums | None = None):
+        self._every, self._sums = every, sums
+        self._announce, self._report = (
+            getattr(callbacks, hook) if callbacks.wants(hook) else None
+            for hook in (f"on_{kind}_batch_begin", f"on_{kind}_batch_end")
+        )
+        self._done: list[tuple[Mapping[str, torch.Tensor], int]] = []
+        self._last = 0
+
+    def begin(self, index: int, size: int) -> None:
+        """A batch begins."""
+        if self._announce is not None and not self._done:
+            self._announce(index, Logs(batch=index, size=size))
+
+    def end(self, index: int, size: int, values: Mapping[str, torch.Tensor]) -> None:
+        """A batch ends."""
+        self._done.append((values, size))
+        self._last = index
+        if len(self._done) == self._every:
+            self.finish()
+
+    def finish(self) -> None:
+        """No batch follows at once: what has begun ends."""
+        done, self._done = self._done, []
+        if not done or self._report is None:
+            return
+        told = {} if self._sums is None else self._sums.told(done[-1][0])
+        size = sum(size for _, size in done)
+        self._report(self._last, Logs({**_together(done), **told}, batch=self._last, size=size))
+
+
+def _together(done: list[tuple[Mapping[str, torch.Tensor], int]]) -> Mapping[str, torch.Tensor]:
+    """The mean numbers of some batches."""
+    if len(done) == 1 or not done[0][0]:
+        return done[0][0]
+    sums = Sums()
+    for values, size in done:
+        sums.add(values, size)
+    return sums.means()
+
+
+def run_epoch(
+    step: Step,
+    batches: Iterable[Batch],
+    sums: Sums,
+    hooks: Executions,
+    stopped: Callable[[], Any] = lambda: False,
+) -> None:
+    """Run a step on every batch, with the hooks around it, until the end or `stopped()`."""
+    for batch in batches:
+        index = sums.batches
+        hooks.begin(index, batch.size)
+        values = step(batch)
+        sums.add(values, batch.size)
+        hooks.end(index, batch.size, values)
+        del batch  # before the next one is made, which can then lie where this one lay
+        if stopped():
+            break
+    hooks.finish()

@@ -1,0 +1,265 @@
+"""Where a `fit` stands: what going on after a stop needs beside the script itself."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+import torch
+
+from torchkeras.callbacks.base import CallbackList
+from torchkeras.engine.data import random_state
+from torchkeras.engine.data.batch import Batch
+from torchkeras.engine.data.sources import Source
+from torchkeras.engine.fit.epoch import Sums
+from torchkeras.engine.graph.network import Network
+from torchkeras.engine.step.compiled_model import Recipe
+
+FORMAT = 1
+
+# What a user's own train_step may have of torch beside the model's optimizer.
+OWN = (torch.optim.Optimizer, torch.optim.lr_scheduler.LRScheduler, torch.amp.GradScaler)
+
+
+class Run:
+    """One call of `fit`: the epoch, the batches and sums of it, and whether it was interrupted.
+
+    `validation`: the source of the data to validate on, which has a place to go on from too.
+    `keeps`: whether some callback may ask for the state, so that the random numbers at an epoch's start are kept.
+    `midway`: whether the next epoch is one that an earlier run has begun.
+    `interrupted`: set by a callback that has written a checkpoint in the middle of an epoch and wants the end.
+    """
+
+    def __init__(
+        self, network: Any, source: Source, callbacks: CallbackList, epoch: int, validation: Source | None = None
+    ):
+        self.network, self.callbacks, self.epoch = network, callbacks, epoch
+        self.source, self.validation = source, validation
+        self.sums = Sums()
+        self.interrupted = False
+        self.keeps = any(hasattr(callback, "resume") for callback in callbacks)
+        self._order_random: dict[str, Any] = {}
+        self._resumed: Mapping[str, Any] | None = None
+        if self.keeps:
+            for each in self._sources().values():
+                each.keep()
+                each.state_dict()  # what cannot go on after a stop is refused before any training
+
+    @property
+    def recipe(self) -> Recipe:
+        """That of the model now: a callback may have changed what trains."""
+        return self.network._ready()
+
+    @property
+    def midway(self) -> bool:
+        return self._resumed is not None and self._resumed["sums"]["batches"] > 0
+
+    def _sources(self) -> dict[str, Source]:
+        found = {"fit": self.source, "validation": self.validation}
+        return {name: source for name, source in found.items() if source is not None}
+
+    def _generators(self) -> dict[str, Any]:
+        """The random generators that the user's data has of its own."""
+        return {f"{k}:{place}": g for k, source in self._sources().items() for place, g in source.generators().items()}
+
+    def _drawn(self) -> dict[str, Any]:
+        return {part.replace("own:", "own:fit:"): found for part, found in self.source.drawn().items()}
+
+    # --- an epoch ----------------------------------------------------------------------------------------------------
+
+    def opened(self, order: str) -> Iterator[Batch]:
+        """The batches of the epoch; behind those already done, when it goes on in the middle of one."""
+        recipe, midway = self.recipe, self.midway
+        self.sums = Sums(recipe.kept, guard=recipe.guard)
+        if recipe.guard is not None:
+            recipe.guard.begin()
+        for metric in recipe.kept.values():
+            metric.reset_state()
+        saved, self._resumed = self._resumed, None
+        if saved is None or not midway:
+            self._order_random = random_state.state(self._generators()) if self.keeps else {}
+            return self.source.batches(order)
+        self._restore(saved)  # once more: hooks at the epoch's start may have changed what was there
+        self._order_random = saved["order_random"]
+        random_state.restore(self._order_random, self._generators())
+        batches = self.source.batches(order, skip=saved["sums"]["batches"])
+        random_state.restore(saved["random"], self._generators())
+        return batches
+
+    # --- the state ---------------------------------------------------------------------------------------------------
+
+    def state_dict(self, epoch_done: bool = False) -> dict[str, Any]:
+        """All that going on bit by bit needs: tensors (not copied) and plain values. `epoch_done`: at an epoch's end.
+
+        Raises TypeError for a state of a callback, a metric, an optimizer or the data that holds anything else, and
+        ValueError where no optimizer can be found.
+        """
+        recipe, sums = self.recipe, Sums() if epoch_done else self.sums
+        own = _own(self.network)
+        if recipe.optimizer is None and not own:
+            raise ValueError(
+                f"{type(self.network).__name__} was compiled without an optimizer, and has none among its attributes: "
+                "the state of what its train_step trains with would not be kept."
+            )
+        state = {} if recipe.optimizer is None else recipe.optimizer.state_dict()
+        found = {
+            "tensors": _tensors(self.network),
+            "generators": _generators(self.network),
+            "optimizer": [type(recipe.optimizer).__name__, state],
+            "own": {name: each.state_dict() for name, each in own.items()},
+            "sums": {"totals": sums.totals, **_counts(sums)},
+            "metrics": {name: metric.state_dict() for name, metric in recipe.kept.items()},
+            "callbacks": {name: state for name, (_, state) in _states(self.callbacks).items()},
+            "guard": {} if recipe.guard is None else recipe.guard.state_dict(),
+            "loss_scale": {} if recipe.scaling is None else recipe.scaling.state_dict(),
+            "sources": {name: source.state_dict() for name, source in self._sources().items()},
+            "order_random": {} if epoch_done else self._order_random,
+            "random": {**random_state.state(self._generators()), **self._drawn()},
+            "stop_training": bool(getattr(self.network, "stop_training", False)),
+        }
+        return {"format": FORMAT, "epoch": self.epoch + int(epoch_done), **_plain(found, "state")}
+
+    def load_state_dict(self, saved: Mapping[str, Any]) -> None:
+        """Go on from a state. Raises ValueError when it is of another model, optimizer, data or list of callbacks."""
+        self._check(saved)
+        for name, source in self._sources().items():
+            source.load_state_dict(saved["sources"][name])
+        if self.validation is not None:
+            self.validation.catch_up("sequential")
+        self._restore(saved)
+        self.epoch = saved["epoch"]
+        self.network.__dict__["stop_training"] = saved["stop_training"]
+        self._resumed = saved
+
+    def _check(self, saved: Mapping[str, Any]) -> None:
+        if saved.get("format") != FORMAT:
+            raise ValueError(f"The checkpoint has format {saved.get('format')!r}; this version reads {FORMAT}.")
+        here = {name: tuple(tensor.shape) for name, tensor in _tensors(self.network).items()}
+        there = {name: tuple(tensor.shape) for name, tensor in saved["tensors"].items()}
+        lost = [name for name in here if name not in there]
+        if lost:
+            raise ValueError(
+                f"The checkpoint is of another model: it has no {lost[0]!r}; it has {', '.join(list(there)[:3])}, ... "
+                "Within one process layers without a name are numbered on: give them names, or call "
+                "torchkeras.clear_session() before the model is made."
+            )
+        for name, shape in there.items():
+            if here.get(name) != shape:
+                raise ValueError(
+                    f"The checkpoint is of another model: {name!r} has shape {shape} in it, here "
+                    f"{here.get(name, 'there is none')}."
+                )
+        for what, mine, other in (
+            ("optimizer", type(self.recipe.optimizer).__name__, saved["optimizer"][0]),
+            ("own optimizers", sorted(_own(self.network)), sorted(saved.get("own", {}))),
+            ("metrics", sorted(self.recipe.kept), sorted(saved["metrics"])),
+            ("data of", list(self._sources()), list(saved["sources"])),
+        ):
+            if mine != other:
+                raise ValueError(f"The checkpoint was made with the {what} {other}; here there is {mine}.")
+        callbacks = _numbered(self.callbacks)
+        for name in saved["callbacks"]:
+            if name not in callbacks:
+                raise ValueError(f"The checkpoint has the state of a callback {name}, which is not given here.")
+
+    @torch.no_grad()
+    def _restore(self, saved: Mapping[str, Any]) -> None:
+        callbacks = _numbered(self.callbacks)
+        for name, state in saved["callbacks"].items():  # before the optimizer: they may decide what trains
+            callbacks[name].load_state_dict(state)
+        recipe = self.recipe
+        tensors = _tensors(self.network)
+        for name, tensor in tensors.items():
+            tensor.copy_(saved["tensors"][name])
+        for name, (device, state) in saved["generators"].items():
+            module, _, key = name.rpartition(".")
+            setattr(self.network.get_submodule(module), key, torch.Generator(device).set_state(state))
+        if recipe.optimizer is not None:
+            recipe.optimizer.load_state_dict(saved["optimizer"][1])
+        for name, each in _own(self.network).items():
+            each.load_state_dict(saved["own"][name])
+        device = next((tensor.device for tensor in tensors.values()), None)
+        sums = saved["sums"]
+        self.sums.totals = {name: total.to(device, copy=True) for name, total in sums["totals"].items()}
+        for name in _counts(self.sums):
+            setattr(self.sums, name, sums[name])
+        for name, found in saved["metrics"].items():
+            recipe.kept[name].load_state_dict(found)
+        if recipe.guard is not None and saved["guard"]:
+            recipe.guard.load_state_dict(saved["guard"])
+        if recipe.scaling is not None and saved.get("loss_scale"):  # which older checkpoints have not
+            recipe.scaling.load_state_dict(saved["loss_scale"])
+        random_state.restore(saved["random"], self._generators())
+
+
+def _counts(sums: Sums) -> dict[str, int]:
+    """What an epoch has counted on the host."""
+    return {name: value for name, value in vars(sums).items() if isinstance(value, int)}
+
+
+def _tensors(network: Network) -> dict[str, torch.Tensor]:
+    """All tensors of a model by name, buffers that no file has included."""
+    return {name: tensor.detach() for name, tensor in (*network.named_parameters(), *network.named_buffers())}
+
+
+def _generators(network: Network) -> dict[str, list[Any]]:
+    """The generators of the layers that draw from one of their own: device and state."""
+    return {
+        f"{name}.{key}": [str(value.device), value.get_state()]
+        for name, module in network.named_modules()
+        for key, value in vars(module).items()
+        if isinstance(value, torch.Generator)
+    }
+
+
+def _own(network: Network) -> dict[str, Any]:
+    """The optimizers, schedulers and loss scales of torch that a user's class has in attributes, or lists or dicts."""
+    found: dict[str, Any] = {}
+    for name, value in vars(network).items():
+        items = (
+            value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, (list, tuple)) else ()
+        )
+        found |= {f"{name}.{key}": item for key, item in items}
+        found[name] = value
+    return {name: value for name, value in found.items() if isinstance(value, OWN)}
+
+
+def _numbered(callbacks: CallbackList) -> dict[str, Any]:
+    """Callbacks by class; a second one of a class is "EarlyStopping 2"."""
+    found: dict[str, Any] = {}
+    counts: Counter[str] = Counter()
+    for callback in callbacks:
+        name = type(callback).__name__
+        counts[name] += 1
+        found[name if counts[name] == 1 else f"{name} {counts[name]}"] = callback
+    return found
+
+
+def _states(callbacks: CallbackList) -> dict[str, tuple[Any, Any]]:
+    """The callbacks that have a state, with it."""
+    found = {
+        name: (each, each.state_dict()) for name, each in _numbered(callbacks).items() if hasattr(each, "state_dict")
+    }
+    return {name: (callback, state) for name, (callback, state) in found.items() if state}
+
+
+def _plain(value: Any, place: str) -> Any:
+    """Arrays of NumPy as tensors, its numbers as Python's: a checkpoint holds nothing else."""
+    if isinstance(value, Mapping):
+        return {_plain(key, place): _plain(item, f"{place}[{key!r}]") for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        found = [_plain(item, f"{place}[{i}]") for i, item in enumerate(value)]
+        return tuple(found) if isinstance(value, tuple) else found
+    if isinstance(value, np.ndarray) and value.dtype.kind in "biufc":
+        return torch.from_numpy(value.copy())
+    value = value.item() if isinstance(value, np.generic) else value
+    if isinstance(value, torch.Tensor):
+        return value.detach()
+    if value is None or isinstance(value, (bool, int, float, complex, str, bytes)):
+        return value
+    raise TypeError(
+        "BackupAndRestore keeps numbers, strings, arrays and lists and dicts of them; "
+        f"{place} is a {type(value).__name__}."
+    )

@@ -1,0 +1,181 @@
+"""Whole runs: the epochs of `fit`, an evaluation, a prediction."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+import torch
+
+from torchkeras.callbacks.base import CallbackList
+from torchkeras.callbacks.logs import Logs
+from torchkeras.engine.data.batch import Batch
+from torchkeras.engine.data.sources import Source
+from torchkeras.engine.fit.batched_scores import evaluate_late, may_wait, train_late
+from torchkeras.engine.fit.epoch import Executions, Sums, ordered, run_epoch
+from torchkeras.engine.fit.predictions import Gathered
+from torchkeras.engine.fit.resume import Run
+from torchkeras.engine.layer.symbolic import as_list
+from torchkeras.engine.step.compiled_model import Recipe, Step
+from torchkeras.engine.step.nonfinite import Guard
+from torchkeras.engine.step.step import Learner, constrain
+
+Numbers = dict[str, torch.Tensor]  # device scalars by name
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """What `fit` does beside its data.
+
+    `step` gives the train step, `learner` what it calls to learn of a batch; asked for in each epoch, since a callback
+    may change what trains. `validate` runs a validation and gives its numbers; `due` says after which epochs.
+    `named_alone`: see `Sums`. `together`: see `Executions`.
+    """
+
+    epochs: int
+    order: str
+    names: list[str]
+    step: Callable[[], Step]
+    learner: Callable[[], Learner]
+    validate: Callable[[CallbackList, Run], Numbers | None] | None
+    due: Callable[[int], bool]
+    named_alone: bool = False
+    together: int = 1
+
+
+def fit(network: Any, run: Run, plan: Plan, hooks: CallbackList) -> None:
+    """Run the epochs, from that of `run` on."""
+    hooks.on_train_begin({})
+    network.stop_training = False  # whatever a callback said before there was anything to stop, as in Keras
+    for callback in hooks:
+        if hasattr(callback, "resume"):
+            callback.resume(run)
+    while run.epoch < plan.epochs and (run.midway or not network.stop_training):
+        over = run.midway and network.stop_training  # what the epoch goes on from was its last batch
+        hooks.on_epoch_begin(run.epoch, {})
+        batches = run.opened(plan.order)
+        run.sums.named_alone = plan.named_alone
+        if not over:
+            _train(network, run, plan, batches, hooks)
+        if run.interrupted or not run.sums.batches:  # none: the data has ended
+            break
+        _end_epoch(network, run, plan, hooks)
+        run.epoch += 1
+        if run.source.ended or run.interrupted:
+            break
+    hooks.on_train_end({})
+    if getattr(run.recipe.optimizer, "use_ema", False):
+        run.recipe.optimizer.overwrite_with_ema()  # as in Keras 3, when training ends
+
+
+def _train(network: Any, run: Run, plan: Plan, batches: Iterable[Batch], hooks: CallbackList) -> None:
+    step, recipe = plan.step(), run.recipe  # the step is made in any case: with it the modules are looked at anew
+    stopped = partial(_stopped, network, run, recipe.guard)
+    if recipe.guard is None and may_wait(recipe, run.source, hooks, "train") and not plan.named_alone:
+        train_late(recipe, plan.learner(), batches, run.sums, stopped)
+    else:
+        run_epoch(step, batches, run.sums, Executions(hooks, "train", plan.together, run.sums), stopped)
+
+
+def _stopped(network: Any, run: Run, guard: Guard | None) -> bool:
+    return network.stop_training or run.interrupted or (guard is not None and guard.tripped())
+
+
+def _end_epoch(network: Any, run: Run, plan: Plan, hooks: CallbackList) -> None:
+    recipe = run.recipe
+    if not look_at(recipe, network, f"epoch {run.epoch + 1}, batch {{}}"):
+        with torch.no_grad():
+            if (
+                recipe.parameters and recipe.optimizer is not None and recipe.optimizer.flush()
+            ):  # gradients that wait for more batches
+                constrain(recipe)
+    numbers = ordered(run.sums.means(), plan.names)  # before the validation, which counts with the same metrics
+    validated = plan.validate(hooks, run) if plan.validate is not None and plan.due(run.epoch) else None
+    named = {f"val_{name}": value for name, value in (validated or {}).items()}
+    logs = Logs({**named, **numbers})  # in 2.2.4's order
+    run.source.on_epoch_end()
+    hooks.on_epoch_end(run.epoch, logs)
+
+
+def look_at(recipe: Recipe, network: Any, place: str) -> bool:
+    """Whether training ends since a number was not finite; warns of it, and has it end, or raises, as the policy is.
+
+    `place`: where that was, with a gap for the number of the batch.
+    """
+    if recipe.guard is None or not recipe.guard.tripped(now=True):
+        return False
+    place = place.format(int(recipe.guard.good_steps) + 1)
+    text = f"The loss or a gradient was not a finite number in {place}; the weights are those of the step before."
+    if recipe.guard.policy == "raise":
+        raise FloatingPointError(text)
+    warnings.warn(text, RuntimeWarning, stacklevel=2)
+    network.stop_training = True
+    return True
+
+
+def evaluate(
+    recipe: Recipe,
+    step: Step,
+    source: Source,
+    hooks: CallbackList,
+    names: list[str],
+    named_alone: bool = False,
+    late: bool = True,
+    together: int = 1,
+) -> Numbers:
+    """Run the batches of a source through a test step; the means in the order of `names`.
+
+    `late`: whether several batches may be scored at once, without the step, where nobody wants the numbers of one.
+    `together`: see `Executions`.
+    """
+    sums = Sums(recipe.kept, named_alone)
+    for metric in recipe.kept.values():
+        metric.reset_state()
+    if not source.once:
+        source.close()  # each evaluation begins at the start of the data
+    hooks.on_test_begin({})
+    batches = source.batches("sequential")
+    if late and may_wait(recipe, source, hooks, "test"):
+        evaluate_late(recipe, batches, sums)
+    else:
+        run_epoch(step, batches, sums, Executions(hooks, "test", together, sums))
+    numbers = ordered(sums.means(), names)
+    hooks.on_test_end(Logs(numbers))
+    return numbers
+
+
+def predict(step: Any, source: Source, hooks: CallbackList, together: int = 1) -> list[np.ndarray]:
+    """The outputs for all samples of a source; nothing is kept on the device. `together`: see `Executions`."""
+    hooks.on_predict_begin({})
+    gathered: list[Gathered] = []
+    executions = Executions(hooks, "predict", together)
+    for index, batch in enumerate(source.batches("sequential")):
+        executions.begin(index, batch.size)
+        outputs = as_list(step(batch.inputs if batch.raw is None else batch))
+        gathered = gathered or [Gathered(source.samples) for _ in outputs]
+        for each, output in zip(gathered, outputs, strict=True):
+            each.add(output, batch.size)
+        executions.end(index, batch.size, {})
+    executions.finish()
+    hooks.on_predict_end({})
+    if not gathered:
+        raise ValueError("predict: the data has no batches.")
+    return [each.array() for each in gathered]
+
+
+def due_epochs(frequency: Any) -> Callable[[int], bool]:
+    """After which epochs, counted from 0, to validate: every `frequency`-th, or those listed, counted from 1.
+
+    Raises ValueError for neither a positive integer nor a list of them.
+    """
+    listed = isinstance(frequency, Sequence) and not isinstance(frequency, str)
+    due: list[Any] = list(frequency) if listed else [frequency]
+    if not all(isinstance(each, (int, np.integer)) and not isinstance(each, bool) and each > 0 for each in due):
+        raise ValueError(f"fit: validation_freq must be a positive integer or a list of them; found {frequency!r}.")
+    if listed:
+        return lambda epoch: epoch + 1 in due
+    return lambda epoch: (epoch + 1) % due[0] == 0

@@ -1,0 +1,124 @@
+"""What a person calls a model with, and gets: dicts, nested values, arguments by name, arrays; inside, flat lists."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import torch
+
+from torchkeras.engine.layer.nested import TENSORS, Slot, is_flat, mapped, put_together, taken_apart
+
+OPTIONS = ("mask", "details", "logits", "training")  # arguments of a model's call that are no inputs
+
+
+def form_of(value: Any) -> Any:
+    """The form of nested inputs or outputs; None for a tensor, or a plain list of them."""
+    form, tensors = taken_apart(value)
+    return None if is_flat(value) or not tensors else form
+
+
+def others_in(form: Any) -> list[Any]:
+    """What stands in a form beside its slots."""
+    if isinstance(form, Slot):
+        return []
+    if isinstance(form, Mapping):
+        return [other for item in form.values() for other in others_in(item)]
+    return [other for item in form for other in others_in(item)] if isinstance(form, (list, tuple)) else [form]
+
+
+def keys_of_form(form: Any) -> list[str] | None:
+    """The keys of a flat dict of tensors, in the order of the tensors; None for another form."""
+    if isinstance(form, Mapping) and all(isinstance(slot, Slot) for slot in form.values()):
+        return [key for key, _ in sorted(form.items(), key=lambda item: item[1].index)]
+    return None
+
+
+def flat(form: Any, value: Any, what: str) -> list[Any]:
+    """The items of a nested value that stand where a form has its slots, in their order.
+
+    Raises ValueError, which begins with `what`, for a value of another form.
+    """
+    found: dict[int, Any] = {}
+    _match(form, value, what, found)
+    return [found[index] for index in sorted(found)]
+
+
+def _match(form: Any, value: Any, where: str, found: dict[int, Any]) -> None:
+    if isinstance(form, Slot):
+        found[form.index] = value
+    elif isinstance(form, Mapping):
+        if not isinstance(value, Mapping) or set(value) != set(form):
+            keys = sorted(map(str, value)) if isinstance(value, Mapping) else type(value).__name__
+            raise ValueError(f"{where} takes a dict with the keys {', '.join(map(str, form))}; found {keys}.")
+        for key, inner in form.items():
+            _match(inner, value[key], f"{where}[{key!r}]", found)
+    elif isinstance(form, (list, tuple)):
+        if not isinstance(value, (list, tuple)) or len(value) != len(form):
+            count = f"{len(value)} items" if isinstance(value, (list, tuple)) else type(value).__name__
+            raise ValueError(f"{where} takes a list of {len(form)} items; found {count}.")
+        for index, inner in enumerate(form):
+            _match(inner, value[index], f"{where}[{index}]", found)
+
+
+def inputs_of_call(
+    what: str, names: Sequence[str], form: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """The arguments of a call with its inputs as a model's generated code takes them: one, or a list of them.
+
+    `names`: of the inputs. Inputs may come by name, as arguments or in a dict, or in the form that the model was made
+    with. Raises ValueError for inputs that are missing, doubled, too many or unknown.
+    """
+    given = {name: kwargs.pop(name) for name in list(kwargs) if name not in OPTIONS}
+    if given and args:
+        raise ValueError(f"{what}: inputs come by position or by name; found both ({', '.join(given)}).")
+    if given:
+        args = (given,)
+    if len(args) > 1:
+        args = (list(args),)
+    if len(args) > 1:
+        raise ValueError(f"{what} has {len(names)} inputs ({', '.join(names)}); it was called with {len(args)}.")
+    if len(args) != 1 or is_flat(args[0]) or isinstance(args[0], np.ndarray):
+        return args, kwargs
+    (value,) = args
+    if isinstance(value, Mapping) and set(value) == set(names):
+        value = [value[name] for name in names]
+    elif form is not None:
+        value = flat(form, value, f"{what}: its call")
+    elif isinstance(value, Mapping):
+        raise ValueError(f"{what} has the inputs {', '.join(names)}; it was called with {', '.join(map(str, value))}.")
+    return (value[0] if len(value) == 1 else value,), kwargs
+
+
+def as_tensors(value: Any, types: Sequence[torch.dtype], device: torch.device) -> Any:
+    """The same nested value with NumPy's arrays as tensors on a device, each in the type of its input, if given."""
+    told = iter(types)
+
+    def tensor(given: Any) -> Any:
+        dtype = next(told, None)
+        if not isinstance(given, np.ndarray):
+            return given
+        found = torch.as_tensor(given, device=device)
+        if dtype is None and found.is_floating_point():
+            dtype = torch.get_default_dtype()
+        return found if dtype is None else found.to(dtype)
+
+    return mapped(value, tensor, (np.ndarray, *TENSORS))
+
+
+def type_of(network: Any, tensor: Any) -> torch.dtype:
+    """The type a symbolic tensor has now, which is another after `model.half()` or `model.double()`."""
+    return float_type(network, tensor.dtype) if tensor.dtype.is_floating_point else tensor.dtype
+
+
+def float_type(network: Any, otherwise: torch.dtype) -> torch.dtype:
+    """The type of a model's weights, `otherwise` for a model without any."""
+    return next((p.dtype for p in network.parameters() if p.is_floating_point()), otherwise)
+
+
+def in_form(form: Any, outputs: Any) -> Any:
+    """Flat outputs, one or a list, in the form that the model's outputs were given in."""
+    if form is None:
+        return outputs
+    return put_together(form, outputs if isinstance(outputs, (list, tuple)) else [outputs])

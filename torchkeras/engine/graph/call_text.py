@@ -1,0 +1,77 @@
+"""The call of a function as a person would write it: in the comments of a generated `forward`, and in ejected code."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import isfinite
+from typing import Any
+
+from torchkeras.engine.graph.function_arguments import inputs_in
+from torchkeras.engine.layer.torch_functions import PROPERTIES
+
+INFIX = {"add": "+", "sub": "-", "mul": "*", "truediv": "/", "floordiv": "//", "mod": "%", "pow": "**", "matmul": "@"}
+INFIX |= {"lt": "<", "le": "<=", "gt": ">", "ge": ">=", "eq": "==", "ne": "!=", "and": "&", "or": "|", "xor": "^"}
+INFIX |= {"lshift": "<<", "rshift": ">>"}
+PREFIX = {"neg": "-", "invert": "~"}
+
+
+def line(function: str, arguments: Any, keywords: Mapping[str, Any]) -> str:
+    """The call as a person would write it, with `{0}`, `{1}` for the inputs: `torch.cat([{0}, {1}], 1)`.
+
+    What the layer holds stands as `{constant_0}`, `{parameter_1}`.
+    """
+    texts = [_text(argument) for argument in arguments]
+    if function in INFIX and len(texts) == 2:
+        left, right = (f"({t})" if _is_compound(a) else _operand(t) for t, a in zip(texts, arguments, strict=True))
+        return f"{left} {INFIX[function]} {right}"
+    if function in PREFIX and len(texts) == 1:
+        return f"{PREFIX[function]}{texts[0]}"
+    if function == "getitem" and len(texts) == 2:
+        inside = arguments[1]
+        return f"{texts[0]}[{', '.join(map(_text, inside)) if isinstance(inside, (list, tuple)) else texts[1]}]"
+    named = [f"{key}={_text(value)}" for key, value in keywords.items()]
+    place, _, name = function.rpartition(".")
+    if place == "torch.Tensor":
+        called = "" if name in PROPERTIES else f"({', '.join([*texts[1:], *named])})"
+        return f"{_operand(texts[0])}.{name}{called}"
+    shown = {"": name, "torch.nn.functional": f"F.{name}"}.get(place, function)
+    return f"{shown}({', '.join([*texts, *named])})"
+
+
+def _literal(value: Any) -> str:
+    if isinstance(value, float) and not isfinite(value):
+        return f'float("{value}")'
+    plain = isinstance(value, str) and value.isascii() and value.isprintable() and not {'"', "\\"} & set(value)
+    return f'"{value}"' if plain else repr(value)
+
+
+def _operand(text: str) -> str:
+    return f"({text})" if text.startswith("-") else text
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, (list, tuple)):
+        inside = ", ".join(map(_text, value))
+        return f"[{inside}]" if inputs_in(value) else f"({inside}{',' * (len(value) == 1)})"
+    if not isinstance(value, Mapping):
+        return _literal(value).replace("{", "{{").replace("}", "}}")
+    (kind, what), *_ = value.items()
+    if kind == "input":
+        return f"{{{what}}}"
+    if kind == "slice":
+        start, stop, step = ("" if part is None else _text(part) for part in what)
+        return f"{start}:{stop}" + (f":{step}" if step else "")
+    if kind in ("constant", "parameter"):
+        return f"{{{kind}_{what}}}"
+    if kind in ("dtype", "memory_format"):
+        return f"torch.{what}"
+    if kind == "size":
+        first, *others = what
+        if not isinstance(first, str):
+            return f"{{{first}}}.shape[{others[0]}]"
+        return f" {first} ".join(f"({_text(part)})" if _is_compound(part) else _text(part) for part in others)
+    return {"ellipsis": "...", "array": "array"}.get(kind) or repr(complex(*what))
+
+
+def _is_compound(size: Any) -> bool:
+    return isinstance(size, Mapping) and "size" in size and isinstance(size["size"][0], str)

@@ -1,0 +1,397 @@
+"""The generated `forward`: straight-line Python for a graph, with masks and layouts settled beforehand.
+
+First the graph becomes a list of `Line`s over values that are each set once; here the layout pass inserts a `permute`
+where a layer needs another order of axes, at most one for each value and order. Then values get variable names, one
+freed after its last use, and the lines are printed.
+"""
+
+from __future__ import annotations
+
+import keyword
+import linecache
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from torchkeras.engine.graph.trace import Graph
+from torchkeras.engine.layer.axis_order import Layout, axis_channels_first, to_channels_first, to_keras
+from torchkeras.engine.layer.dtypes import is_mixed, taken_type, typed
+from torchkeras.engine.layer.nested import POSITIONAL, Slot, is_flat, leaves, of_first
+from torchkeras.engine.layer.output_shapes import overrides
+from torchkeras.engine.layer.symbolic import KerasTensor, Node, unpacked
+
+if TYPE_CHECKING:
+    from torchkeras.engine.layer.layer import Layer
+
+
+@dataclass(frozen=True)
+class Variant:
+    """What a generated function takes and gives: a mask for some inputs; with `details` (outputs, masks, losses).
+
+    `logits`: the outputs, by number, that are given before the activation that their last layer ends in.
+    """
+
+    masked: tuple[bool, ...]
+    details: bool = False
+    logits: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class Line:
+    """One statement. `{0}`, `{1}` in `text` stand for the values used; `makes` are the values set.
+
+    `region`: the type of 16 bits that a layer computes in; "" for one that has no such type, None where it is all one.
+    """
+
+    text: str
+    uses: tuple[int, ...]
+    makes: tuple[int, ...]
+    comment: str = ""
+    region: str | None = None
+
+
+def source(graph: Graph, variant: Variant, keys: Mapping[Layer, str], is_attribute: Callable[[str], bool]) -> str:
+    """The text of the function `forward(self, inputs..., masks...)` that computes the graph.
+
+    `keys`: the names of the layers as submodules; `is_attribute(key)`: whether `self.key` is something else.
+    """
+    return _Writer(graph, variant, keys, is_attribute).write()
+
+
+def compiled(text: str, name: str) -> Callable[..., Any]:
+    """The function that a text defines. Errors inside it show its lines, as for any function."""
+    filename = f"<torchkeras {name}>"
+    linecache.cache[filename] = (len(text), None, text.splitlines(keepends=True), filename)
+    namespace: dict[str, Any] = {"torch": torch, "typed": typed, "leaves": leaves}
+    exec(compile(text, filename, "exec"), namespace)  # noqa: S102  # the text is our own, from `source`
+    return namespace["forward"]
+
+
+def masks_of(graph: Graph, masked: tuple[bool, ...]) -> dict[KerasTensor, KerasTensor | None]:
+    """For every tensor of the graph its symbolic mask, when the inputs have masks as told.
+
+    Raises TypeError when a mask arrives at a layer that supports none.
+    """
+    if not any(masked):
+        return {tensor: tensor._keras_mask for node in graph.nodes for tensor in node.output_tensors}
+    found: dict[KerasTensor, KerasTensor | None] = {
+        tensor: KerasTensor(tensor.shape[:2], torch.bool) if has else None
+        for tensor, has in zip(graph.inputs, masked, strict=True)
+    }
+    for node in graph.nodes:
+        if node.input_tensors:
+            _, masks = node.layer._infer_outputs(
+                node.inputs, [found[tensor] for tensor in node.input_tensors], node.arguments
+            )
+            found.update(zip(node.output_tensors, masks, strict=True))
+    return found
+
+
+class _Writer:
+    def __init__(self, graph: Graph, variant: Variant, keys: Mapping[Layer, str], is_attribute: Callable[[str], bool]):
+        self.graph, self.variant, self.keys, self.is_attribute = graph, variant, keys, is_attribute
+        self.masks = masks_of(graph, variant.masked)
+        self.lines: list[Line] = []
+        self.values = 0
+        self.made: dict[tuple[KerasTensor, Layout, torch.dtype], int] = {}  # a tensor, in an order of axes and a type
+        self.natural: dict[KerasTensor, Layout] = {}  # the order it was computed in
+        self.mask_values: dict[KerasTensor, int] = {}
+        self.pending_masks: dict[KerasTensor, tuple[Node, int]] = {}
+        self.losses: list[tuple[str, int]] = []  # "" for a loss, "*" for a nested model's list of them
+        self.raw = {graph.outputs[index] for index in variant.logits}
+        self.unrectified = {node.input_tensors[0] for node in graph.nodes if self._rectifies(node)}
+
+    def write(self) -> str:
+        parameters = [self._input(tensor) for tensor in self.graph.inputs]
+        parameters += [
+            self._new(tensor, self.mask_values)
+            for tensor, masked in zip(self.graph.inputs, self.variant.masked, strict=True)
+            if masked
+        ]
+        for node in self.graph.nodes:
+            if node.input_tensors:
+                self._node(node)
+        results = [self.value(tensor, Layout.KERAS) for tensor in self.graph.outputs]
+        result = _listed([f"{{{k}}}" for k in range(len(results))])
+        if self.variant.details:
+            mask_texts = _mask_slots([self.mask(tensor) for tensor in self.graph.outputs], results)
+            loss_texts = [f"{star}{{{len(results) + k}}}" for k, (star, _) in enumerate(self.losses)]
+            results += [value for _, value in self.losses]
+            result = f"{result}, [{', '.join(mask_texts)}], [{', '.join(loss_texts)}]"
+        return _print(self.lines, parameters, result, results, [t._keras_history.layer.name for t in self.graph.inputs])
+
+    # --- values ---------------------------------------------------------------------------------------------------
+
+    def _new(self, key: Any = None, table: dict[Any, int] | None = None) -> int:
+        self.values += 1
+        if table is not None:
+            table[key] = self.values
+        return self.values
+
+    def _input(self, tensor: KerasTensor) -> int:
+        self.natural[tensor] = Layout.KERAS
+        return self._new((tensor, Layout.KERAS, tensor.dtype), self.made)
+
+    def value(self, tensor: KerasTensor, layout: Layout, dtype: torch.dtype | None = None) -> int:
+        """The value of a tensor in an order of axes and a type; permute and cast are written when it is not there."""
+        layout, dtype = Layout.KERAS if tensor.ndim <= 2 else layout, dtype or tensor.dtype
+        key = (tensor, layout, dtype)
+        if key not in self.made:
+            if dtype is tensor.dtype:
+                order = (to_keras if layout is Layout.KERAS else to_channels_first)(tensor.ndim)
+                text, there = f"{{0}}.permute{order}", self.made[tensor, self.natural[tensor], dtype]
+            else:
+                text, there = f"typed({{0}}, {dtype})", self.value(tensor, layout)
+            self.lines.append(Line(text, (there,), (self._new(key, self.made),)))
+        return self.made[key]
+
+    def mask(self, tensor: KerasTensor) -> int | None:
+        """The value of a tensor's mask, written when it is first asked for; None when there is none."""
+        if self.masks[tensor] is None:
+            return None
+        if tensor not in self.mask_values:
+            node, index = self.pending_masks[tensor]
+            self._compute_mask(node, tensor, index)
+        return self.mask_values[tensor]
+
+    def _compute_mask(self, node: Node, tensor: KerasTensor, index: int) -> None:
+        inputs, masks = node.input_tensors, [self.mask(t) for t in node.input_tensors]
+        uses = [self.value(t, Layout.KERAS) for t in inputs]
+        passed = not overrides(node.layer, "compute_mask")
+        if passed and len(inputs) == 1 and masks[0] is not None:
+            self.mask_values[tensor] = masks[0]
+            return
+        given = [_slots(len(uses)), _mask_slots(masks, uses)]
+        first = (of_first(node.inputs, node.arguments, texts) for texts in given)
+        texts, mask_texts = (_argument(each, True) if isinstance(each, list) else each for each in first)
+        text = f"{self._path(node.layer)}.compute_mask({texts}, {mask_texts})"
+        if len(node.output_tensors) > 1:
+            text = f"{text}[{index}]"
+        made = self._new(tensor, self.mask_values)
+        self.lines.append(Line(text, tuple(uses), (made,), region=""))
+
+    # --- nodes ------------------------------------------------------------------------------------------------------
+
+    def _layouts(self, node: Node) -> tuple[Layout, Layout, str]:
+        """The order that the inputs must have, the order the outputs come in, and an argument that tells the axis."""
+        kind, tensors = node.layer._facts.layout, node.input_tensors
+        if kind in (Layout.ANY, Layout.AXIS):
+            alike = len({tensor.ndim for tensor in tensors}) == 1
+            first = any(self.natural[tensor] is Layout.CHANNELS_FIRST for tensor in tensors)
+            if not (alike and first):
+                return Layout.KERAS, Layout.KERAS, ""
+            axis = axis_channels_first(node.layer.axis, tensors[0].ndim) if kind is Layout.AXIS else None  # type: ignore[attr-defined]
+            return Layout.CHANNELS_FIRST, Layout.CHANNELS_FIRST, "" if axis is None else f", axis={axis}"
+        return kind, kind, ""
+
+    def _node(self, node: Node) -> None:
+        layer, several = node.layer, isinstance(node.inputs, (list, tuple))
+        taken, given, axis = self._layouts(node)
+        types = [taken_type(layer, tensor, index) for index, tensor in enumerate(node.input_tensors)]
+        uses = [self.value(tensor, taken, dtype) for tensor, dtype in zip(node.input_tensors, types, strict=True)]
+        arguments = dict(node.arguments)
+        training = arguments.pop("training", None) if runs_in_mode(node) else None
+        text = ", ".join(filter(None, (_written(layer, name, value) for name, value in arguments.items())))
+        if POSITIONAL not in arguments:
+            text = _argument(_slots(len(uses)), several) + axis + (f", {text}" if text else "")
+        masks = [self.mask(tensor) for tensor in node.input_tensors] if "mask" in layer._call_parameters else []
+        if any(mask is not None for mask in masks):
+            found = of_first(node.inputs, node.arguments, _mask_slots(masks, uses))
+            text += f", mask={_argument(found, True) if isinstance(found, list) else found}"
+        outputs = node.output_tensors
+        for tensor in outputs:
+            self.natural[tensor] = given if tensor.ndim > 2 else Layout.KERAS
+        made = [self._new((tensor, self.natural[tensor], tensor.dtype), self.made) for tensor in outputs]
+        shape = unpacked([tensor.shape for tensor in outputs])
+        moved = any(self.natural[tensor] is Layout.CHANNELS_FIRST for tensor in outputs)
+        comment = f"{shape}, channels first" if moved else f"{shape}"
+        if has_details(layer) and (self.variant.details or any(self.masks[t] is not None for t in outputs)):
+            self._nested_call(node, text, tuple(uses), made, comment)
+            return
+        mixed = is_mixed(layer)
+        if outputs[0] in self.raw:
+            method = "_call_logits"
+        elif outputs[0] in self.unrectified:
+            method = "_call_unrectified"
+        elif node.input_tensors[0] in self.unrectified:
+            method, text = "_call_rectified", f"{self._path(node.inbound_layers[0])}, {text}"
+        else:
+            method = "_call_overwriting" if self._overwrites(node, taken) else "_call_module"
+        if training is not None:
+            method, text = "_call_in_mode", f"{training}, {text}"
+        call, region = f"{self._path(layer)}.{method}({text})", layer.compute_dtype if mixed else ""
+        if hasattr(layer, "_line"):  # of a function, how a person would write it
+            comment = f"{layer._line()} -> {comment}"
+        if not is_flat(node.outputs):
+            call = f"leaves({call})" if len(outputs) > 1 else f"leaves({call})[0]"
+        if mixed and len(outputs) == 1 and outputs[0].dtype.is_floating_point:
+            call = f"typed({call}, {outputs[0].dtype})"
+        self.lines.append(Line(call, tuple(uses), tuple(made), comment, region))
+        if mixed and len(outputs) > 1:
+            self._type_outputs(outputs, made)
+        for index, tensor in enumerate(outputs):
+            self.pending_masks[tensor] = (node, index)
+        if self.variant.details and getattr(layer, "activity_regularizer", None) is not None:
+            for tensor in outputs:
+                loss = self._new()
+                self.losses.append(("", loss))
+                value = self.value(tensor, Layout.KERAS, torch.float32 if mixed else None)
+                text = f"{self._path(layer)}.activity_regularizer({{0}})"
+                self.lines.append(Line(text, (value,), (loss,), region=""))
+
+    def _type_outputs(self, outputs: list[KerasTensor], made: list[int]) -> None:
+        """Give each of several outputs the type that its tensor has."""
+        for tensor, value in zip(outputs, made, strict=True):
+            if tensor.dtype.is_floating_point:
+                cast = self._new((tensor, self.natural[tensor], tensor.dtype), self.made)
+                self.lines.append(Line(f"typed({{0}}, {tensor.dtype})", (value,), (cast,)))
+
+    def _overwrites(self, node: Node, taken: Layout) -> bool:
+        """Whether a node may put its output where its first input is: nothing else needs that."""
+        if node.layer._facts.in_place() is None:
+            return False
+        first, *others = node.input_tensors
+        maker = first._keras_history.layer
+        return (
+            maker._facts.overwritable
+            and self._for_one_alone(first)
+            and all(other.shape == first.shape for other in others)
+            and taken_type(node.layer, first, 0) is first.dtype
+            and (first.ndim <= 2 or self.natural[first] is taken)
+        )
+
+    def _rectifies(self, node: Node) -> bool:
+        """Whether a node may do the relu that its input ends in: for less, since it has fewer values."""
+        if not node.layer._facts.commutes_with_relu:
+            return False
+        (tensor,) = node.input_tensors
+        maker = tensor._keras_history.layer
+        return maker._facts.before_relu() is not None and self._for_one_alone(tensor) and tensor not in self.raw
+
+    def _for_one_alone(self, tensor: KerasTensor) -> bool:
+        """Whether nothing but one node looks at a tensor."""
+        observed = getattr(tensor._keras_history.layer, "activity_regularizer", None) is not None
+        return self.graph.taken[tensor] == 1 and self.masks[tensor] is None and not observed
+
+    def _nested_call(self, node: Node, text: str, uses: tuple[int, ...], made: list[int], comment: str) -> None:
+        """A model inside the model, asked for its masks and losses as well."""
+        result, losses = self._new(), self._new()
+        masks = [self._new() for _ in node.output_tensors]
+        self.lines.append(
+            Line(f"{self._path(node.layer)}._call_module({text}, details=True)", uses, (result,), comment, region="")
+        )
+        several = len(made) > 1
+        for index, (value, mask, tensor) in enumerate(zip(made, masks, node.output_tensors, strict=True)):
+            self.lines.append(Line(f"{{0}}[0][{index}]" if several else "{0}[0]", (result,), (value,)))
+            if self.masks[tensor] is not None:
+                self.lines.append(Line(f"{{0}}[1][{index}]", (result,), (mask,)))
+                self.mask_values[tensor] = mask
+        self.lines.append(Line("{0}[2]", (result,), (losses,)))
+        self.losses.append(("*", losses))
+
+    def _path(self, layer: Layer) -> str:
+        key = self.keys[layer]
+        # Python takes some letters for others: a key that is not ASCII could name another layer.
+        plain = key.isascii() and key.isidentifier() and not keyword.iskeyword(key) and not self.is_attribute(key)
+        return f"self.{key}" if plain else f"self._modules[{key!r}]".replace("{", "{{").replace("}", "}}")
+
+
+def has_details(layer: Layer) -> bool:
+    """Whether a layer is a model, whose call can give masks and losses beside its outputs."""
+    return "details" in layer._call_parameters
+
+
+def _slots(count: int) -> list[str]:
+    return [f"{{{index}}}" for index in range(count)]
+
+
+def _mask_slots(masks: list[int | None], uses: list[int]) -> list[str]:
+    """Texts for masks, some of which are not there; those that are join the values used."""
+    texts = []
+    for mask in masks:
+        texts.append("None" if mask is None else f"{{{len(uses)}}}")
+        uses += [] if mask is None else [mask]
+    return texts
+
+
+def _listed(texts: list[str]) -> str:
+    return texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]"
+
+
+def _argument(texts: list[str], several: bool) -> str:
+    return f"[{', '.join(texts)}]" if several else texts[0]
+
+
+def runs_in_mode(node: Node) -> bool:
+    """Whether a call says that all in the layer is in training or not, rather than the layer's own code alone."""
+    return "training" in node.arguments and (
+        "training" not in node.layer._call_parameters or (bool(node.layer._modules) and node.layer._is_users)
+    )
+
+
+def _written(layer: Layer, name: str, value: Any) -> str:
+    """An argument of a call as text, its tensors as `{0}`, `{1}`."""
+    if name == POSITIONAL:
+        return ", ".join(_literal(layer, "by position", item) for item in value)
+    return f"{name}={_literal(layer, name, value)}"
+
+
+def _literal(layer: Layer, name: str, value: Any) -> str:
+    if isinstance(value, Slot):
+        return f"{{{value.index}}}"
+    if type(value) is list:
+        return f"[{', '.join(_literal(layer, name, item) for item in value)}]"
+    if type(value) is tuple:
+        return f"({''.join(_literal(layer, name, item) + ', ' for item in value).strip()})"
+    if type(value) is dict:
+        pairs = (f"{_literal(layer, name, key)}: {_literal(layer, name, item)}" for key, item in value.items())
+        return f"{{{{{', '.join(pairs)}}}}}"
+    if not isinstance(value, (bool, int, float, str, type(None))):
+        raise TypeError(
+            f"Layer {layer.name!r}: the argument {name!r} of its call must be a plain value; found {value!r}."
+        )
+    return repr(value).replace("{", "{{").replace("}", "}}")
+
+
+def _print(lines: list[Line], parameters: list[int], result: str, results: list[int], names: list[str]) -> str:
+    """The lines with variable names; a name is free again after the last use of its value."""
+    last_use: Mapping[int, int] = {
+        value: index for index, line in enumerate(lines) for value in (*line.makes, *line.uses)
+    } | dict.fromkeys(results, len(lines))
+    used_names = {"torch", "typed", "leaves"}
+    variables = {value: _unused(_identifier(name), used_names) for value, name in zip(parameters, names, strict=False)}
+    for index, value in enumerate(parameters[len(names) :], start=1):
+        variables[value] = _unused(f"mask_{index}", used_names)
+    free: list[str] = []
+    text = [f"def forward(self, {', '.join(variables.values())}):"]
+    region, indent = "", "    "
+    for index, line in enumerate(lines):
+        right, comment = (text.format(*(variables[value] for value in line.uses)) for text in (line.text, line.comment))
+        ended = [value for value in dict.fromkeys(line.uses) if last_use[value] == index]
+        free += [variables[value] for value in ended if value not in parameters[: len(names)]]
+        for value in line.makes:
+            variables[value] = free.pop() if free else _unused("x", used_names)
+        targets = ", ".join(variables[value] for value in line.makes)
+        if line.region is not None and line.region != region:
+            region, indent = line.region, " " * (8 if line.region else 4)
+            if region:
+                text.append(f"    with torch.autocast({variables[parameters[0]]}.device.type, torch.{region}):")
+        text.append(f"{indent}{targets} = {right}" + (f"  # {comment}" if comment else ""))
+    text.append("    return " + result.format(*(variables[value] for value in results)))
+    return "\n".join(text) + "\n"
+
+
+def _identifier(name: str) -> str:
+    cleaned = "".join(letter if letter.isascii() and letter.isalnum() else "_" for letter in name)
+    taken = not cleaned.isidentifier() or keyword.iskeyword(cleaned) or cleaned == "self" or cleaned.startswith("__")
+    return f"input_{cleaned}" if taken else cleaned
+
+
+def _unused(wanted: str, used: set[str]) -> str:
+    name, count = wanted, 1
+    while name in used:
+        name, count = f"{wanted}{count}", count + 1
+    used.add(name)
+    return name

@@ -1,0 +1,278 @@
+"""The arguments of a function in a graph, as plain values that a config may hold.
+
+Numbers, texts, None and lists (tuples, when the function is called) stand for themselves; else a mapping says what is
+meant: `{"input": k}` the k-th symbolic tensor, `{"constant": k}` and `{"parameter": k}` tensors that the layer holds,
+`{"slice": [start, stop, step]}`, `{"ellipsis": True}`, `{"dtype": "float16"}`, `{"memory_format": "channels_last"}`,
+`{"complex": [real, imaginary]}`, `{"size": [k, axis]}` that of an input, or `{"size": ["*", left, right]}` of whole
+numbers and such sizes, and `{"array": nested lists}`, a constant of the type of the first input.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Callable, Mapping
+from math import prod
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from torchkeras import config
+from torchkeras.engine.layer.symbolic import KerasTensor, dtype_name, dtype_of, index_of
+from torchkeras.engine.layer.unknown_sizes import ARITHMETIC, SymbolicSize
+
+Reader = Callable[[Any, Any], Any]  # (the layer, its inputs) -> the argument
+
+PLAIN = (int, float, bool, str, type(None))
+HELD = ("constant", "parameter")
+MEMORY_FORMATS = ("contiguous_format", "channels_last", "channels_last_3d", "preserve_format")
+
+
+# --- from a call -----------------------------------------------------------------------------------------------------
+
+
+def encoded(value: Any, inputs: list[KerasTensor], floating: torch.dtype) -> Any:
+    """An argument of a call as a plain value, in which tensors still stand; symbolic ones are added to `inputs`.
+
+    `floating`: the type that arrays of floating-point numbers get. Raises TypeError for what no graph can have.
+    """
+    if isinstance(value, KerasTensor):
+        inputs.append(value)
+        return {"input": len(inputs) - 1}
+    if isinstance(value, SymbolicSize):
+        first, *others = value.form
+        place = _place(first, inputs) if isinstance(first, KerasTensor) else first
+        return {"size": [place, *(encoded(part, inputs, floating) for part in others)]}
+    if isinstance(value, Tensor):
+        return value
+    if isinstance(value, np.ndarray):
+        found = torch.tensor(value)
+        return found.to(floating) if found.is_floating_point() else found
+    if isinstance(value, slice):
+        return {"slice": [encoded(part, inputs, floating) for part in (value.start, value.stop, value.step)]}
+    if isinstance(value, (list, tuple)):
+        return [encoded(part, inputs, floating) for part in value]
+    if value is Ellipsis:
+        return {"ellipsis": True}
+    return _plain(value)
+
+
+def _place(tensor: KerasTensor, inputs: list[KerasTensor]) -> int:
+    """The number of a tensor among the inputs, where it is put if it is not there."""
+    found = index_of(tensor, inputs)
+    if found is None:
+        inputs.append(tensor)
+    return len(inputs) - 1 if found is None else found
+
+
+def _plain(value: Any) -> Any:
+    value = value.item() if isinstance(value, np.generic) else value
+    if isinstance(value, torch.dtype):
+        return {"dtype": dtype_name(value)}
+    if isinstance(value, torch.memory_format):
+        return {"memory_format": dtype_name(value)}  # type: ignore[arg-type]
+    if isinstance(value, complex):
+        return {"complex": [value.real, value.imag]}
+    if not isinstance(value, PLAIN):
+        raise TypeError(
+            "a function in a graph takes tensors, arrays, numbers, texts, slices and types as arguments; found "
+            f"{type(value).__name__}."
+        )
+    return value
+
+
+def index(value: Any) -> Any:
+    """What stands in the brackets of `x[...]`, so that its shape is known before the values are: lists as tensors,
+    constant masks as the numbers of their elements.
+    """
+    if isinstance(value, tuple):
+        return tuple(part for found in value for part in _positions(found))
+    found = _positions(value)
+    return found[0] if len(found) == 1 else tuple(found)
+
+
+def _positions(value: Any) -> list[Any]:
+    is_list = isinstance(value, (list, np.ndarray)) and not any(isinstance(part, KerasTensor) for part in value)
+    found = torch.tensor(value) if is_list else value
+    if not isinstance(found, Tensor):
+        return [found]
+    if found.dtype is torch.bool and found.dim():
+        return list(found.nonzero(as_tuple=True))
+    return [found.long()] if found.dim() else [found.item()]
+
+
+# --- tensors in configs ----------------------------------------------------------------------------------------------
+
+
+def written(tensor: Tensor) -> dict[str, Any]:
+    """A constant's type, shape and bytes, for a config."""
+    flat = tensor.detach().cpu().contiguous().flatten()
+    data = b"" if flat.numel() == 0 else flat.view(torch.uint8).numpy().tobytes()
+    shape = list(tensor.shape)
+    return {"dtype": dtype_name(tensor.dtype), "shape": shape, "data": base64.b64encode(data).decode()}
+
+
+def read(entry: Mapping[str, Any]) -> Tensor:
+    """The constant of a config. Raises ValueError for bytes that are not those of its type and shape."""
+    dtype, shape = dtype_of(str(entry.get("dtype"))), _shape(entry.get("shape"))
+    try:
+        data = bytearray(base64.b64decode(entry.get("data", ""), validate=True))
+    except (ValueError, TypeError) as error:
+        raise ValueError("a constant has its bytes as base64.") from error
+    if len(data) != prod(shape) * dtype.itemsize:
+        raise ValueError(f"a constant of shape {shape} and type {dtype_name(dtype)} has another number of bytes.")
+    return torch.frombuffer(data, dtype=dtype).reshape(shape) if data else torch.empty(shape, dtype=dtype)
+
+
+def shape_of(entry: Mapping[str, Any]) -> tuple[int, ...]:
+    """The shape that a config has for a tensor. Raises ValueError for another form."""
+    return _shape(entry.get("shape"))
+
+
+def _shape(value: Any) -> tuple[int, ...]:
+    if not isinstance(value, (list, tuple)) or not all(type(size) is int and size >= 0 for size in value):
+        raise ValueError(f"a tensor's shape is a list of sizes; found {value!r:.200}.")
+    return tuple(value)
+
+
+# --- held by a layer -------------------------------------------------------------------------------------------------
+
+
+def held(value: Any, hold: Callable[[Any], dict[str, Any]]) -> Any:
+    """A plain value, its tensors and the config's entries of such replaced by what `hold` says of them."""
+    if isinstance(value, Tensor) or (isinstance(value, Mapping) and ("constant" in value or "parameter" in value)):
+        return hold(value)
+    if isinstance(value, Mapping) and "slice" in value:
+        return {"slice": [held(part, hold) for part in value["slice"]]}
+    return [held(part, hold) for part in value] if isinstance(value, (list, tuple)) else value
+
+
+def check(value: Any) -> None:
+    """Hold an argument to the forms above. Raises ValueError."""
+    if isinstance(value, (list, tuple)):
+        for part in value:
+            check(part)
+    elif isinstance(value, Mapping):
+        _check_entry(value)
+    elif not isinstance(value, (*PLAIN, Tensor)):
+        raise ValueError(f"has {value!r:.200}, which is no plain value.")
+
+
+def _check_entry(entry: Mapping[str, Any]) -> None:
+    kind, value = next(iter(entry.items()), ("", None))
+    fits = {
+        "input": lambda: type(value) is int and value >= 0,
+        "constant": lambda: type(value) is int and value >= 0,
+        "parameter": lambda: type(value) is int and value >= 0,
+        "slice": lambda: isinstance(value, (list, tuple)) and len(value) == 3,
+        "ellipsis": lambda: value is True,
+        "dtype": lambda: isinstance(value, str) and isinstance(getattr(torch, value, None), torch.dtype),
+        "memory_format": lambda: value in MEMORY_FORMATS,
+        "complex": lambda: isinstance(value, (list, tuple)) and len(value) == 2 and {*map(type, value)} <= {int, float},
+        "array": lambda: True,
+        "size": lambda: _is_size(entry),
+    }
+    several = kind in HELD
+    if kind not in fits or not fits[kind]() or (len(entry) > 1 and not several):
+        raise ValueError(f"has {dict(entry)!r:.200}, which stands for no argument.")
+    for part in value if kind == "slice" else ():  # type: ignore[union-attr]
+        check(part)
+
+
+def _is_size(value: Any) -> bool:
+    """Whether a value is a whole number, the size of an axis, or an operation on two of these."""
+    if isinstance(value, Mapping) and set(value) == {"size"} and isinstance(value["size"], (list, tuple)):
+        first, *others = value["size"] or [None]
+        if isinstance(first, str):
+            return first in ARITHMETIC and len(others) == 2 and all(map(_is_size, others))
+        return len(others) == 1 and all(type(number) is int and number >= 0 for number in value["size"])
+    return type(value) is int
+
+
+def is_fixed(value: Any) -> bool:
+    """Whether an argument has nothing of the inputs or the layer in it."""
+    if isinstance(value, Mapping):
+        return is_fixed(value["slice"]) if "slice" in value else not {"input", "size", "array", *HELD} & set(value)
+    return all(map(is_fixed, value)) if isinstance(value, (list, tuple)) else True
+
+
+def has_size(value: Any) -> bool:
+    """Whether a size of an input is among arguments, which holds in one order of axes alone."""
+    if isinstance(value, Mapping):
+        return "size" in value or has_size(value.get("slice"))
+    return isinstance(value, (list, tuple)) and any(map(has_size, value))
+
+
+def inputs_in(value: Any) -> list[int]:
+    """The numbers of the inputs among arguments."""
+    if isinstance(value, Mapping) and "size" in value:
+        first, *others = value["size"]
+        return inputs_in(others) if isinstance(first, str) else [first]
+    if isinstance(value, Mapping):
+        return [value["input"]] if "input" in value else inputs_in(value.get("slice"))
+    return [k for part in value for k in inputs_in(part)] if isinstance(value, (list, tuple)) else []
+
+
+# --- for a call ------------------------------------------------------------------------------------------------------
+
+
+def reader(value: Any) -> Reader:
+    """What gives an argument for a layer and its inputs."""
+    if isinstance(value, (list, tuple)):
+        parts = [reader(part) for part in value]
+        return lambda layer, tensors: tuple(part(layer, tensors) for part in parts)
+    if not isinstance(value, Mapping):
+        return lambda layer, tensors: value
+    (kind, what), *_ = value.items()
+    if kind == "input":
+        return lambda layer, tensors: tensors[what]
+    if kind in HELD:
+        name = f"{kind}_{what}"
+        return lambda layer, tensors: getattr(layer, name)
+    if kind == "slice":
+        start, stop, step = map(reader, what)
+        return lambda layer, tensors: slice(start(layer, tensors), stop(layer, tensors), step(layer, tensors))
+    if kind == "array":
+        return lambda layer, tensors: _array(what, tensors[0])
+    if kind == "size":
+        return _size_reader(what)
+    if kind == "slice":
+        start, stop, step = map(reader, what)
+        return lambda layer, tensors: slice(start(layer, tensors), stop(layer, tensors), step(layer, tensors))
+    if kind == "array":
+        return lambda layer, tensors: _array(what, tensors[0])
+    if kind == "size":
+        times, over = value["times"], value["over"]
+        return lambda layer, tensors: times * prod(tensors[k].shape[axis] for k, axis in what) // over
+    fixed = Ellipsis if kind == "ellipsis" else complex(*what) if kind == "complex" else getattr(torch, what)
+    return lambda layer, tensors: fixed
+
+
+def _size_reader(form: Any) -> Reader:
+    first, *others = form
+    if not isinstance(first, str):
+        return lambda layer, tensors: tensors[first].shape[others[0]]
+    compute, (left, right) = ARITHMETIC[first], map(reader, others)
+    return lambda layer, tensors: compute(left(layer, tensors), right(layer, tensors))
+
+
+def _array(values: Any, like: Tensor) -> Tensor:
+    return torch.tensor(values, dtype=like.dtype if like.is_floating_point() else None, device=like.device)
+
+
+def with_device(tensor: Tensor) -> Tensor:
+    """A constant where new weights are made. Raises ValueError for one that could train but would not."""
+    if tensor.requires_grad:
+        raise ValueError(
+            f"a tensor of shape {tuple(tensor.shape)} needs a gradient but is no nn.Parameter, so it would not be "
+            "trained. Make it an nn.Parameter, or take x.detach()."
+        )
+    if tensor.is_meta:
+        raise ValueError(f"a constant of shape {tuple(tensor.shape)} lies on 'meta' and has no values.")
+    return tensor.to(config.device())
+
+
+def is_parameter(value: Any) -> bool:
+    """Whether a tensor is to be trained, or kept as a weight at least."""
+    return isinstance(value, nn.Parameter)

@@ -1,0 +1,134 @@
+"""Output shapes of functions, by running them on `meta` with two sizes for each unknown axis, as `shapes` does.
+
+A tensor that a function made keeps the sizes that it had in both runs. So what is half of an unknown axis stays half
+of it in the functions that follow, which is what `x.view(x.size(0), x.size(1) // 2, 2)` needs. Where those sizes lead
+to no result, each unknown axis is tried with sizes of its own.
+"""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from torchkeras.engine.layer.nested import leaves, put_together, taken_apart
+from torchkeras.engine.layer.output_shapes import PROBES
+from torchkeras.engine.layer.symbolic import KerasTensor, as_list, unpacked
+
+if TYPE_CHECKING:
+    from torchkeras.engine.graph.operators import Operation
+
+Sizes = tuple[int, ...]
+
+FAILURES = (RuntimeError, ValueError, IndexError, TypeError)
+
+
+def infer(layer: Operation, inputs: Any, masks: list[Any]) -> tuple[Any, list[Any]]:
+    """Symbolic outputs, in the form that the function gives, and their masks.
+
+    Raises ValueError, which names the function and the axis that had to be known, or TypeError as the function does.
+    """
+    tensors: list[KerasTensor] = as_list(inputs)
+    try:
+        outputs = _merged(layer, *(_run(layer, tensors, [_carried(t, run) for t in tensors]) for run in (0, 1)))
+    except FAILURES:
+        try:
+            outputs = _merged(layer, *(_run(layer, tensors, [_filled(t, size) for t in tensors]) for size in PROBES))
+        except FAILURES as error:
+            raise _explained(layer, tensors, error) from error
+    mask = layer.compute_mask(inputs, masks)
+    found = leaves(outputs)
+    symbolic = None if mask is None else KerasTensor(found[0].shape[: mask.ndim], torch.bool)
+    return outputs, [symbolic, *[None] * (len(found) - 1)]
+
+
+def _carried(tensor: KerasTensor, run: int) -> Sizes:
+    return _filled(tensor, PROBES[run]) if tensor._probed is None else tensor._probed[run]
+
+
+def _filled(tensor: KerasTensor, size: int) -> Sizes:
+    return tuple(size if known is None else known for known in tensor.shape)
+
+
+def _run(layer: Operation, tensors: list[KerasTensor], sizes: list[Sizes]) -> Any:
+    """What the function gives for tensors of these sizes, on `meta`."""
+    given = [torch.empty(shape, dtype=t.dtype, device="meta") for t, shape in zip(tensors, sizes, strict=True)]
+    held = {name: tensor.to("meta") for name, tensor in (*layer.named_parameters(), *layer.named_buffers())}
+    with torch.no_grad():
+        return layer._computed(SimpleNamespace(**held), given)
+
+
+def _merged(layer: Operation, first: Any, second: Any) -> Any:
+    """Symbolic tensors in the form of the results of both runs; a plain tuple of them is a list, as layers give it."""
+    form, tensors = taken_apart(first)
+    if not tensors:
+        raise TypeError(f"{layer.name}: a function in a graph gives tensors; found {type(first).__name__}.")
+    merged = []
+    for one, other in zip(tensors, leaves(second), strict=True):
+        shape = [a if a == b else None for a, b in zip(one.shape, other.shape, strict=True)]
+        tensor = KerasTensor(shape, one.dtype)
+        tensor._probed = (tuple(one.shape), tuple(other.shape))
+        merged.append(tensor)
+    outputs = put_together(form, merged)
+    return list(outputs) if type(outputs) is tuple else outputs
+
+
+# --- errors ----------------------------------------------------------------------------------------------------------
+
+
+def _explained(layer: Operation, tensors: list[KerasTensor], error: Exception) -> Exception:
+    """The error that tells what was called on what, and which unknown axis stands in the way."""
+    called = f"{type(layer).__name__} {layer.name!r} ({layer._line().format(*(t.name for t in tensors))})"
+    reason = _reason(layer, tensors, error)
+    if reason is not None:
+        return (TypeError if isinstance(error, TypeError) else ValueError)(f"{called}: {reason}")
+    if isinstance(error, TypeError):
+        return error
+    shape, first = unpacked([tensor.shape for tensor in tensors]), str(error).strip().splitlines()[0]
+    return ValueError(f"{type(layer).__name__} {layer.name!r} cannot compute on input shape {shape}: {first}")
+
+
+def _reason(layer: Operation, tensors: list[KerasTensor], error: Exception) -> str | None:
+    """What an unknown axis, or unknown values, have to do with an error; None: nothing."""
+    text = str(error)
+    unknown = [(k, axis) for k, t in enumerate(tensors) for axis, size in enumerate(t.shape) if size is None]
+    named = " and ".join(dict.fromkeys(f"axis {axis} of {tensors[k]!r}" for k, axis in unknown))
+    if "meta" in text.lower():
+        return "the shape of its result depends on values, which a graph has not; compute it in a Lambda."
+    if unknown and text.startswith("zip()"):
+        return f"how many outputs it has depends on {named}, whose size is unknown; give the Input that size."
+    if isinstance(error, TypeError):
+        has_none = unknown and _has_none([layer.arguments, *layer.keywords.values()])
+        return (
+            f"None stands for a size that is unknown before data comes ({named}). Write x.size(axis) in place of "
+            f"x.shape[axis], or -1. ({text.splitlines()[0]})"
+            if has_none
+            else None
+        )
+    found = _culprit(layer, tensors, unknown)
+    if found is None:
+        return None
+    k, axis, size = found
+    what = f"axis {axis} of {tensors[k]!r}"
+    return f"{what} is unknown, and it computes only where that is {size}; give the Input that size."
+
+
+def _culprit(layer: Operation, tensors: list[KerasTensor], unknown: list[tuple[int, int]]) -> Any:
+    """(tensor, axis, size): an unknown axis with whose size, one of those around, the function would compute."""
+    held = (size for tensor in (*layer.parameters(), *layer.buffers()) for size in tensor.shape)
+    sizes = sorted({size for t in tensors for size in t.shape if size is not None} | set(held))
+    for k, axis in unknown:
+        for size in sizes:
+            tried = [list(_filled(tensor, PROBES[0])) for tensor in tensors]
+            tried[k][axis] = size
+            try:
+                _run(layer, tensors, [tuple(shape) for shape in tried])
+            except FAILURES:
+                continue
+            return k, axis, size
+    return None
+
+
+def _has_none(value: Any) -> bool:
+    return value is None or (isinstance(value, (list, tuple)) and any(map(_has_none, value)))

@@ -1,0 +1,166 @@
+"""Functions of tensors that a config may name, beside the operators: those that other Kerases write as layers.
+
+Arguments are by position. An `axis` is an integer, several, or None for all; `keepdims` is as in NumPy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from torchkeras import activations
+from torchkeras.engine.layer.symbolic import dtype_of
+
+Axis = Any  # None, an integer or several
+
+
+def _axes(x: Tensor, axis: Axis) -> list[int]:
+    return list(range(x.dim())) if axis is None else [axis] if isinstance(axis, int) else list(axis)
+
+
+def _reduction(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
+    return lambda x, axis=None, keepdims=False: function(x, _axes(x, axis), keepdim=bool(keepdims))
+
+
+def _each(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
+    """A reduction of torch that takes one axis, over several, the last first."""
+
+    def reduce(x: Tensor, axis: Axis = None, keepdims: bool = False) -> Tensor:
+        for one in sorted((a % x.dim() for a in _axes(x, axis)), reverse=True):
+            x = function(x, one, keepdim=bool(keepdims))
+        return x
+
+    return reduce
+
+
+def _mean(x: Tensor, axis: Axis = None, keepdims: bool = False) -> Tensor:
+    return x.mean(_axes(x, axis), keepdim=bool(keepdims))
+
+
+def _argmax(x: Tensor, axis: int = -1, dtype: str = "int64") -> Tensor:
+    return x.argmax(axis).to(dtype_of(dtype))
+
+
+def _argmin(x: Tensor, axis: int = -1, dtype: str = "int64") -> Tensor:
+    return x.argmin(axis).to(dtype_of(dtype))
+
+
+def _norm(x: Tensor, axis: Axis = None, keepdims: bool = False) -> Tensor:
+    return x.square().sum(_axes(x, axis), keepdim=bool(keepdims)).sqrt()
+
+
+def _unit(x: Tensor, axis: Axis = -1, epsilon: float = 1e-12) -> Tensor:
+    return x * x.square().sum(_axes(x, axis), keepdim=True).clamp(min=epsilon).rsqrt()
+
+
+def _squeeze(x: Tensor, axis: Axis = None) -> Tensor:
+    return x.squeeze() if axis is None else x.squeeze(tuple(_axes(x, axis)))
+
+
+def _transpose(x: Tensor, axes: Sequence[int] | None = None) -> Tensor:
+    return x.permute(*(reversed(range(x.dim())) if axes is None else axes))
+
+
+def _pad(x: Tensor, widths: Sequence[Sequence[int]], mode: str = "constant", value: float = 0.0) -> Tensor:
+    flat = [end for pair in reversed(widths) for end in pair]
+    return F.pad(x, flat, value=value)
+
+
+def _split(x: Tensor, parts: Any, axis: int = 0) -> list[Tensor]:
+    """In as many equal `parts`, or in parts of these sizes."""
+    return list(x.split(x.shape[axis] // parts if isinstance(parts, int) else list(parts), axis))
+
+
+def _matmul(x: Tensor, y: Tensor, swap_x: bool = False, swap_y: bool = False) -> Tensor:
+    return (x.mT if swap_x else x) @ (y.mT if swap_y else y)
+
+
+def _sum_of(tensors: Sequence[Tensor]) -> Tensor:
+    return sum(tensors[1:], tensors[0])
+
+
+def _clip(x: Tensor, low: Any, high: Any) -> Tensor:
+    return x.clamp(low, high)
+
+
+def _tensor(value: Any, like: Tensor) -> Tensor:
+    return value if isinstance(value, Tensor) else torch.full((), value, dtype=like.dtype, device=like.device)
+
+
+def _pair(function: Callable[[Tensor, Tensor], Tensor]) -> Callable[[Any, Any], Tensor]:
+    """A function of two tensors, one of which may be a number."""
+
+    def apply(x: Any, y: Any) -> Tensor:
+        like = x if isinstance(x, Tensor) else y
+        return function(_tensor(x, like), _tensor(y, like))
+
+    return apply
+
+
+def _where(condition: Tensor, x: Any, y: Any) -> Tensor:
+    return torch.where(condition, x, y)
+
+
+# Functions of each number by itself: any order of axes will do.
+POINTWISE: Mapping[str, Callable[..., Any]] = {
+    **{
+        name: getattr(torch, name) for name in ("exp", "log", "log1p", "expm1", "sqrt", "rsqrt", "square", "reciprocal")
+    },
+    **{name: getattr(torch, name) for name in ("sin", "cos", "tan", "tanh", "sinh", "cosh", "erf", "isnan")},
+    **{name: getattr(torch, name) for name in ("floor", "ceil", "round", "sign", "logical_not")},
+    **{function.__name__: function for function in activations.POINTWISE if function.__name__ != "linear"},
+    "cast": lambda x, dtype: x.to(dtype_of(dtype)),
+    "clip": _clip,
+    "identity": activations.linear,
+    "without_mask": activations.linear,
+    "stop_gradient": Tensor.detach,
+}
+
+# Functions that tell the axes apart, or of several tensors, which must be in one order.
+BY_AXES: Mapping[str, Callable[..., Any]] = {
+    "all": _reduction(torch.all),
+    "amax": _reduction(torch.amax),
+    "amin": _reduction(torch.amin),
+    "any": _reduction(torch.any),
+    "argmax": _argmax,
+    "argmin": _argmin,
+    "concatenate": lambda tensors, axis=-1: torch.cat(tensors, axis),
+    "cumsum": lambda x, axis: x.cumsum(axis),
+    "einsum": torch.einsum,
+    "expand_dims": lambda x, axis: x.unsqueeze(axis),
+    "flip": lambda x, axis=None: x.flip(_axes(x, axis)),
+    "log_softmax": activations.log_softmax,
+    "logical_and": _pair(torch.logical_and),
+    "logical_or": _pair(torch.logical_or),
+    "logsumexp": _reduction(torch.logsumexp),
+    "maximum": _pair(torch.maximum),
+    "mean": _mean,
+    "minimum": _pair(torch.minimum),
+    "multiply_matrices": _matmul,
+    "norm": _norm,
+    "pad": _pad,
+    "prod": _each(torch.prod),
+    "repeat": lambda x, count, axis: x.repeat_interleave(count, axis),
+    "reshape": lambda x, shape: x.reshape(tuple(shape)),
+    "softmax": activations.softmax,
+    "split": _split,
+    "squared_difference": lambda x, y: (x - y) ** 2,
+    "squeeze": _squeeze,
+    "stack": lambda tensors, axis=0: torch.stack(tensors, axis),
+    "std": lambda x, axis=None, keepdims=False: x.std(_axes(x, axis), correction=0, keepdim=bool(keepdims)),
+    "sum": _reduction(torch.sum),
+    "sum_of": _sum_of,
+    "swapaxes": torch.swapaxes,
+    "tile": lambda x, counts: x.tile(tuple(counts)),
+    "transpose": _transpose,
+    "unit": _unit,
+    "unstack": lambda x, axis=0: list(x.unbind(axis)),
+    "var": lambda x, axis=None, keepdims=False: x.var(_axes(x, axis), correction=0, keepdim=bool(keepdims)),
+    "where": _where,
+}
+
+FUNCTIONS: Mapping[str, Callable[..., Any]] = {**POINTWISE, **BY_AXES}

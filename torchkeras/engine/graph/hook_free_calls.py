@@ -1,0 +1,108 @@
+"""Calls of layers without what a module call costs, for steps.
+
+Each call of an `nn.Module` looks whether a hook wants to see it, which for a small layer costs more than its kernel.
+`Direct` looks at all hooks of a network at once. While there are none, the generated function runs over stand-ins of
+the layers, which call the layer's `forward` itself (`Facts.direct`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import torch
+from torch import nn
+from torch.nn.modules.module import _has_any_global_hook as has_any_global_hook
+
+from torchkeras.engine.layer.layer import Layer
+from torchkeras.engine.layer.modes import in_mode
+
+HOOKS = ("_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_pre_hooks")
+
+
+class Direct:
+    """`run`, as that of the network: by a module call where something would see one, and else directly.
+
+    Hooks are looked for at every run; what modules there are, when `renew` is called.
+    """
+
+    def __init__(self, network: Layer):
+        self._network = network
+        self.renew()
+
+    def renew(self) -> None:
+        """Look at the modules anew."""
+        modules = list(self._network.modules())
+        self._hooks = [getattr(module, name) for module in modules for name in HOOKS]
+        self._replaced = any("forward" in vars(m) or m._compiled_call_impl is not None for m in modules)
+        self.unobserved = self._computing()._facts.direct()  # as `run`, for a caller that knows of no observer
+
+    def _computing(self) -> Layer:
+        """What computes while nothing observes."""
+        return self._network
+
+    def observed(self) -> bool:
+        """Whether a hook, or a `forward` put into a module's place, would see a module call or change it."""
+        return self._replaced or any(self._hooks) or bool(has_any_global_hook())
+
+    def run(self, inputs: Any, **options: Any) -> Any:
+        """What a module call of the network gives."""
+        return (self._network._call_module if self.observed() else self.unobserved)(inputs, **options)
+
+
+class StandIn:
+    """What a generated function asks of a layer."""
+
+    def __init__(self, layer: Layer):
+        facts = layer._facts
+        self._layer, self._call_module = layer, facts.direct()
+        self._call_overwriting = facts.in_place() or self._call_module
+        early = facts.before_relu()
+        self._call_unrectified, self._leaves_relu = early or self._call_module, early is not None
+        self._call_logits, self.compute_mask = facts.logits, layer.compute_mask
+        self.activity_regularizer = getattr(layer, "activity_regularizer", None)
+
+    def _call_in_mode(self, training: bool, *args: Any, **kwargs: Any) -> Any:
+        """As `_call_module`, with the layer and all inside in training mode or not."""
+        with in_mode(self._layer, training):
+            return self._call_module(*args, **kwargs)
+
+    def _call_rectified(self, maker: StandIn, inputs: Any) -> Any:
+        """As `_call_module`, of what `maker` would give, had it not left its relu to be done here."""
+        outputs = self._call_module(inputs)
+        return torch.relu_(outputs) if maker._leaves_relu else outputs
+
+
+class StandIns:
+    """Stand-ins by the names of the layers, as attributes and, for any name, in `_modules`."""
+
+    def __init__(self, modules: Mapping[str, Any]):
+        found = {key: StandIn(module) for key, module in modules.items() if isinstance(module, Layer)}
+        self.__dict__.update(found, _modules=found)
+
+
+def called(module: nn.Module, compute: Callable[..., Any], *inputs: Any) -> Any:
+    """`compute(*inputs)`, which reads the weights of a module, as a call of that module: its hooks run.
+
+    In such a hook `prune` and the old `weight_norm` compute the weights.
+    """
+    if not has_hooks(module):
+        return compute(*inputs)
+    if "forward" in vars(module):
+        return module(*inputs)
+    module.__dict__["forward"] = compute
+    try:
+        return module(*inputs)
+    finally:
+        del module.__dict__["forward"]
+
+
+def renew_weights(module: nn.Module) -> None:
+    """Run the hooks before a call of a module that is not called, in which `prune` and others compute the weights."""
+    for number, hook in module._forward_pre_hooks.items():
+        hook(module, (), {}) if number in module._forward_pre_hooks_with_kwargs else hook(module, ())
+
+
+def has_hooks(module: nn.Module) -> bool:
+    """Whether something would see the calls of this module, or has put a `forward` into their place."""
+    return "forward" in vars(module) or any(getattr(module, name) for name in HOOKS)

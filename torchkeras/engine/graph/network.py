@@ -1,0 +1,465 @@
+"""`Network`: a graph of layers as one layer, and as an `nn.Module` that runs a generated `forward`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from math import prod
+from typing import Any
+
+import torch
+
+from torchkeras import config
+from torchkeras.dtype_policy import DTypePolicy, policy_of
+from torchkeras.engine.graph import codegen, notebook, summary, trace
+from torchkeras.engine.graph.call_forms import (
+    as_tensors,
+    form_of,
+    in_form,
+    inputs_of_call,
+    keys_of_form,
+    others_in,
+    type_of,
+)
+from torchkeras.engine.graph.codegen import Variant
+from torchkeras.engine.graph.hook_free_calls import StandIns
+from torchkeras.engine.graph.input import InputLayer
+from torchkeras.engine.graph.state_dict_keys import keys_of, renamed
+from torchkeras.engine.graph.trace import Graph
+from torchkeras.engine.layer.added_losses import ADDED
+from torchkeras.engine.layer.dtypes import taken
+from torchkeras.engine.layer.facts import Facts
+from torchkeras.engine.layer.layer import Layer
+from torchkeras.engine.layer.nested import leaves
+from torchkeras.engine.layer.symbolic import KerasTensor, Node, Shape, as_list, unpacked
+from torchkeras.engine.layer.weight import Variable
+from torchkeras.engine.layer.weight_lists import WeightOwner, distinct
+
+
+class NotBuiltError(RuntimeError, AttributeError):
+    """A model has no graph yet. `hasattr` and `inspect.getmembers` pass over the properties that need one."""
+
+
+class Network(Layer, abstract=True):
+    """Layers between symbolic inputs and outputs. `model(x)` computes; on symbolic tensors it is a layer.
+
+    Its submodules are the layers, by the keys that `engine.graph.state_dict_keys` gives them, so `state_dict` has keys
+    such as `conv2d_a.conv.weight`, or `stem.conv.weight` for a layer named "stem".
+    """
+
+    _declares_options = True
+    supports_masking = True
+    _graph: Graph | None = None
+    _held_keys: Sequence[str] = ()
+    _input_form: Any = None  # of inputs and outputs that are no tensor and no plain list; see `engine.graph.call_forms`
+    _output_form: Any = None
+
+    class _Facts(Facts):
+        casts = False  # each layer inside does by itself
+
+        def direct(self) -> Callable[..., Any]:
+            network, layers = self.layer, StandIns(self.layer._modules)
+
+            def run(*inputs: Any, mask: Any = None, details: bool = False, logits: tuple[int, ...] = ()) -> Any:
+                return network._over(layers, inputs, mask, details, logits)
+
+            return run
+
+    def __init__(self, name: str | None = None, trainable: bool = True):
+        self._functions: dict[Variant, Any] = {}
+        self._sources: dict[Variant, str] = {}
+        super().__init__(name=name, trainable=trainable)
+
+    def _connect(self, inputs: Any, outputs: Any) -> None:
+        """Take the graph between these tensors, in whatever form, as the model's own. Raises as `graph.trace`."""
+        self.__dict__.update(_input_form=form_of(inputs), _output_form=form_of(outputs))
+        inputs = inputs if self._input_form is None else [*leaves(inputs), *others_in(self._input_form)]
+        outputs = outputs if self._output_form is None else [*leaves(outputs), *others_in(self._output_form)]
+        for role, tensors in (("inputs", inputs), ("outputs", outputs)):
+            for tensor in as_list(tensors):
+                if not isinstance(tensor, KerasTensor) or not hasattr(tensor, "_keras_history"):
+                    raise TypeError(
+                        f"{type(self).__name__} {self.name!r}: {role} must be symbolic tensors, the outputs of layers; "
+                        f"found {type(tensor).__name__}."
+                    )
+            if not as_list(tensors):
+                raise ValueError(f"{type(self).__name__} {self.name!r}: {role} must not be empty.")
+        if len(set(as_list(inputs))) < len(as_list(inputs)):
+            raise ValueError(f"{type(self).__name__} {self.name!r}: the same tensor is given twice among the inputs.")
+        self._take(trace.trace(as_list(inputs), as_list(outputs)))
+
+    def _take(self, taken: Graph) -> None:
+        self._graph = taken
+        self._hold([layer for layer in taken.layers if not isinstance(layer, InputLayer)])
+        self.built = True
+        self._functions, self._sources = {}, {}
+        self._function(Variant(masked=(False,) * len(taken.inputs)))
+        self._own_node()
+        if not self._trainable:
+            self._follow_trainable(False)
+
+    def _own_node(self) -> None:
+        # As in Keras, a model's first node is itself; its calls as a layer follow.
+        node = Node(self, self.inputs, self.outputs, {})
+        self._inbound_nodes[:1] = [node]
+
+    def _hold(self, layers: list[Layer]) -> None:
+        """Make these layers submodules, in place of those held before; other attributes stay.
+
+        Not by add_module, which refuses the name of an attribute.
+        """
+        for key in self._held_keys:
+            self._modules.pop(key, None)
+        others, keys = dict(self._modules), keys_of(layers)
+        self._modules.clear()
+        self._modules.update({key: layer for layer, key in keys.items()})
+        self._modules.update({key: module for key, module in others.items() if key not in self._modules})
+        self.__dict__["_held_keys"] = list(keys.values())
+
+    def _layer_keys(self) -> dict[Layer, str]:
+        """The layers of the graph by the keys that they are registered under."""
+        return {self._modules[key]: key for key in self._held_keys if key in self._modules}  # type: ignore[misc]
+
+    def __getattr__(self, name: str) -> Any:
+        try:
+            return super().__getattr__(name)
+        except AttributeError:
+            found = [layer for layer in self._layer_keys() if layer.name == name]
+            if not found:
+                raise
+            return found[0]
+
+    def _load_from_state_dict(self, state_dict: Any, prefix: str, *args: Any) -> None:
+        names = renamed(self, state_dict, prefix)
+        for old, new in names.items():
+            if old != new:
+                state_dict[new] = state_dict.pop(old)
+        super()._load_from_state_dict(state_dict, prefix, *args)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        # A layer may be called "loss" or "training": torch would take the assignment for one of a new layer.
+        if name in self.__dict__.get("_modules", ()) and self._is_attribute(name):
+            object.__setattr__(self, name, value)
+        else:
+            super().__setattr__(name, value)
+
+    def _function(self, variant: Variant) -> Any:
+        if variant not in self._functions:
+            text = codegen.source(self._graphed, variant, self._layer_keys(), self._is_attribute)
+            self._sources[variant] = text
+            self._functions[variant] = codegen.compiled(text, self.name)
+        return self._functions[variant]
+
+    def _is_attribute(self, name: str) -> bool:
+        return hasattr(type(self), name) or name in self.__dict__
+
+    @property
+    def _is_connected(self) -> bool:
+        """Whether the model knows its inputs and outputs."""
+        return self._graph is not None
+
+    @property
+    def _graphed(self) -> Graph:
+        return self._graph_instead() if self._graph is None else self._graph
+
+    def _graph_instead(self) -> Graph:
+        """What stands for the graph where there is none. Raises NotBuiltError."""
+        raise NotBuiltError(
+            f"{type(self).__name__} {self.name!r} has no graph yet: its first layer needs an input_shape, or call the "
+            "model on data, or call build(input_shape)."
+        )
+
+    @property
+    def code(self) -> str:
+        """The text of the generated `forward`."""
+        return self._sources[Variant(masked=(False,) * len(self._graphed.inputs))]
+
+    # --- computing ---------------------------------------------------------------------------------------------------
+
+    def forward(self, *inputs: Any, mask: Any = None, details: bool = False, logits: tuple[int, ...] = ()) -> Any:
+        """The outputs (a tensor, or a list when there are several) for the inputs: `model(x)`, `model([a, b])`.
+
+        `mask`: a mask or a list of them. With `details` (outputs, masks, activity losses). `logits`: the outputs, by
+        number, to give without the activation that they end in. Raises ValueError when the number of inputs is another.
+        """
+        return self._over(self, inputs, mask, details, logits)
+
+    def _over(self, layers: Any, inputs: tuple[Any, ...], mask: Any, details: bool, logits: tuple[int, ...]) -> Any:
+        """The generated function over `layers`: the network itself, or what stands in for its layers."""
+        tensors = inputs[0] if len(inputs) == 1 and isinstance(inputs[0], (list, tuple)) else inputs
+        masks = as_list(mask)
+        variant = Variant(tuple(m is not None for m in masks) if masks else (False,) * len(tensors), details, logits)
+        function = self._functions.get(variant)
+        if function is None:
+            if len(tensors) != len(self._graphed.inputs):
+                raise ValueError(
+                    f"{type(self).__name__} {self.name!r} has {len(self._graphed.inputs)} inputs "
+                    f"({', '.join(self.input_names)}); it was called with {len(tensors)}."
+                )
+            function = self._function(variant)
+        return function(layers, *tensors, *(m for m in masks if m is not None))
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """The outputs for the inputs, in the form that the model was made with.
+
+        Inputs: tensors or arrays, one, several, in a list, in a dict by name, or as arguments by name.
+        """
+        if self._graph is not None and not (len(args) == 1 and not kwargs and isinstance(args[0], torch.Tensor)):
+            if len(args) > 1 and len(args) != len(self.inputs) and self._forward_pre_hooks:
+                return in_form(self._output_form, self._call_module(*args, **kwargs))  # a hook makes inputs of these
+            what = f"{type(self).__name__} {self.name!r}"
+            args, kwargs = inputs_of_call(what, self.input_names, self._input_form, args, kwargs)
+            args = as_tensors(args, [type_of(self, tensor) for tensor in self.inputs], self._device)
+        if torch.compiler.is_compiling():
+            return in_form(self._output_form, super().__call__(*args, **kwargs))
+        with ADDED.one_pass():
+            return in_form(self._output_form, super().__call__(*args, **kwargs))
+
+    @property
+    def _device(self) -> torch.device:
+        """Where the weights are; the default device for a model without any."""
+        return next((t.device for t in (*self.parameters(), *self.buffers())), config.device())
+
+    def compute_mask(self, inputs: Any, mask: Any = None) -> Any:
+        """The masks of the outputs; a mask on the way may depend on the inputs."""
+        _, masks, _ = self.forward(inputs, mask=mask, details=True)
+        return unpacked(masks)
+
+    def _infer_outputs(self, inputs: Any, masks: list[Any], arguments: Mapping[str, Any]) -> tuple[Any, list[Any]]:
+        """Outputs and masks, layer by layer: as for any layer, without adding a node."""
+        given = as_list(taken(self, inputs))
+        if len(given) != len(self._graphed.inputs):
+            raise ValueError(
+                f"{type(self).__name__} {self.name!r} has {len(self._graphed.inputs)} inputs; "
+                f"it was called with {len(given)}."
+            )
+        found = dict(zip(self._graphed.inputs, zip(given, masks, strict=True), strict=True))
+        for node in self._graphed.nodes:
+            if not node.input_tensors:
+                continue
+            pairs = [found[tensor] for tensor in node.input_tensors]
+            tensors = [tensor for tensor, _ in pairs]
+            outputs, output_masks = node.layer._infer_outputs(
+                tensors if isinstance(node.inputs, (list, tuple)) else tensors[0], [m for _, m in pairs], node.arguments
+            )
+            found.update(zip(node.output_tensors, zip(leaves(outputs), output_masks, strict=True), strict=True))
+        results = [found[tensor] for tensor in self._graphed.outputs]
+        copies = [KerasTensor(tensor.shape, tensor.dtype) for tensor, _ in results]
+        return unpacked(copies), [mask for _, mask in results]
+
+    def _input_type(self, index: int) -> torch.dtype | None:
+        """The type of its own input of that number."""
+        return None if self._graph is None or index >= len(self.inputs) else self.inputs[index].dtype
+
+    def _build(self, input_shapes: list[Shape]) -> None:
+        if not self.built:
+            self.build(unpacked(input_shapes))
+        for tensor, shape in zip(self._graphed.inputs, input_shapes, strict=False):
+            fits = len(shape) == tensor.ndim and all(
+                a is None or b is None or a == b for a, b in zip(shape[1:], tensor.shape[1:], strict=True)
+            )
+            if not fits:
+                raise ValueError(
+                    f"Input {tensor._keras_history.layer.name} of {type(self).__name__} {self.name!r} has shape "
+                    f"{tensor.shape}; found shape {tuple(shape)}."
+                )
+
+    # --- types -------------------------------------------------------------------------------------------------------
+
+    @property
+    def dtype_policy(self) -> DTypePolicy:
+        """The policy given to the model. Set it, and every layer has it, those of models inside too.
+
+        Raises ValueError for one that wants another type of the weights that are there. A model around this one must
+        be made anew, or be given the policy in its stead.
+        """
+        return self._policy
+
+    @dtype_policy.setter
+    def dtype_policy(self, policy: Any) -> None:
+        self._give_policy(policy_of(policy), told=True)
+
+    def _give_policy(self, policy: DTypePolicy, told: bool) -> None:
+        """Give a policy to the layers, with `told` to those as well that were given one of their own."""
+        layers = [m for m in self.modules() if isinstance(m, Layer) and (m._facts.casts or isinstance(m, Network))]
+        before = [(layer, layer._policy, layer._tells_policy) for layer in layers]
+        try:
+            for layer in layers:
+                if told or not layer._tells_policy:
+                    layer._take_policy(policy)
+            for layer in layers:
+                layer._agree_on_policy()
+        except ValueError:
+            for layer, own, tells in before:
+                layer._policy, layer._tells_policy = own, tells
+            raise
+        for network in reversed([m for m in layers if isinstance(m, Network) and m._graph is not None]):
+            network._find_types()
+
+    def _find_types(self) -> None:
+        """Bring the types of the symbolic tensors, and the code, in line with the layers' policies."""
+        for node in self._graphed.nodes:
+            if node.input_tensors:
+                masks = [tensor._keras_mask for tensor in node.input_tensors]
+                outputs, _ = node.layer._infer_outputs(node.inputs, masks, node.arguments)
+                for tensor, found in zip(node.output_tensors, leaves(outputs), strict=True):
+                    tensor.dtype = found.dtype
+        self._functions, self._sources = {}, {}
+        self._function(Variant(masked=(False,) * len(self.inputs)))
+
+    # --- structure ---------------------------------------------------------------------------------------------------
+
+    @property
+    def layers(self) -> list[Layer]:
+        """The layers, farthest from the outputs first."""
+        return [] if self._graph is None else list(self._graph.layers)
+
+    @property
+    def _layers_of_keras1(self) -> list[Layer]:
+        """The layers in the order of Keras 1, in files and `get_weights`."""
+        return self.layers
+
+    def get_layer(self, name: str | None = None, index: int | None = None) -> Layer:
+        """A layer by its name, or by its index in `layers`. Raises ValueError when there is none."""
+        if index is not None:
+            if not -len(self.layers) <= index < len(self.layers):
+                raise ValueError(
+                    f"Was asked to retrieve layer at index {index} but model only has {len(self.layers)} layers."
+                )
+            return self.layers[index]
+        if name is None:
+            raise ValueError("Provide either a layer name or layer index.")
+        for layer in self.layers:
+            if layer.name == name:
+                return layer
+        raise ValueError(f"No such layer: {name!r}. The layers are {', '.join(layer.name for layer in self.layers)}.")
+
+    @property
+    def inputs(self) -> list[KerasTensor]:
+        """The symbolic inputs."""
+        return list(self._graphed.inputs)
+
+    @property
+    def outputs(self) -> list[KerasTensor]:
+        """The symbolic outputs."""
+        return list(self._graphed.outputs)
+
+    @property
+    def input(self) -> Any:
+        """The symbolic input, or a list of them."""
+        return unpacked(self.inputs)
+
+    @property
+    def output(self) -> Any:
+        """The symbolic output, or a list of them."""
+        return unpacked(self.outputs)
+
+    @property
+    def input_shape(self) -> Any:
+        """The shape of the input, or a list of them."""
+        return unpacked([tensor.shape for tensor in self.inputs])
+
+    @property
+    def output_shape(self) -> Any:
+        """The shape of the output, or a list of them."""
+        return unpacked([tensor.shape for tensor in self.outputs])
+
+    @property
+    def input_names(self) -> list[str]:
+        """The names of the input layers."""
+        return [tensor._keras_history.layer.name for tensor in self.inputs]
+
+    @property
+    def output_names(self) -> list[str]:
+        """The name of the layer behind each output; a layer behind several gets `_1`, `_2` and so on added.
+
+        Of outputs in a dict, the keys.
+        """
+        if (keys := keys_of_form(self._output_form)) is not None:
+            return keys
+        names: list[str] = []
+        for tensor in self.outputs:
+            name, count = tensor._keras_history.layer.name, 0
+            unique = name
+            while unique in names:
+                count += 1
+                unique = f"{name}_{count}"
+            names.append(unique)
+        return names
+
+    @property
+    def stateful(self) -> bool:  # type: ignore[override]
+        """Whether any layer carries state from batch to batch."""
+        return any(layer.stateful for layer in self.layers)
+
+    def _sublayers(self) -> list[WeightOwner]:
+        return self._with_others(self.layers)
+
+    def _sublayers_of_keras1(self) -> list[WeightOwner]:
+        return self._with_others(self._layers_of_keras1)
+
+    def _with_others(self, layers: list[Layer]) -> list[WeightOwner]:
+        """The layers of the graph, then those that the model holds beside it, as attributes."""
+        return list(dict.fromkeys([*layers, *super()._sublayers()]))
+
+    def _ordered_weights(self) -> list[Variable]:
+        # get_weights follows the layers (those of a model that only Keras 1 has, in its order); `weights` lists those
+        # that train first.
+        variables = [variable for layer in self._sublayers_of_keras1() for variable in layer.weights]
+        return distinct([*variables, *self._own_variables()])
+
+    def count_params(self) -> int:
+        """The number of scalars in all weights, a shared one counted once."""
+        return sum(prod(variable.shape) for variable in self.weights)
+
+    def summary(
+        self,
+        line_length: int | None = None,
+        positions: Any = None,
+        print_fn: Any = None,
+        show_trainable: bool = False,
+        expand_nested: bool = False,
+        flops: bool | int = False,
+        layer_range: Any = None,
+    ) -> None:
+        """Print the table of layers: name and type, output shape, parameters, and in a graph what each is connected to.
+
+        `line_length`: characters a line; `positions`: where columns end, in characters or as fractions of the line;
+        `print_fn`: called with each line in place of `print`. `show_trainable`: whether each layer trains ("-" without
+        weights). `expand_nested`: the layers of models inside too. `flops`: the floating-point operations of each layer
+        in one sample's forward pass (of products, convolutions and attention, a multiply-add being 2), over all its
+        calls; a number is the size to take for axes that are unknown. `layer_range`: the names, or regular expressions,
+        of the first and the last layer to print; the totals are the model's. Raises ValueError for a bad option, or
+        when `flops=True` meets an unknown axis.
+        """
+        summary.print_summary(
+            self,
+            self._graphed,
+            line_length,
+            positions,
+            print_fn,
+            show_trainable,
+            expand_nested,
+            flops,
+            layer_range,
+        )
+
+    def _repr_html_(self) -> str:
+        """The table of layers, for notebooks."""
+        return notebook.model_html(self)
+
+    # --- copies ------------------------------------------------------------------------------------------------------
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = super().__getstate__()
+        state["_functions"] = {}
+        if self._graph is not None:
+            state["_graph"] = (self._graph.layers, trace.edges(self._graph))
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        if self._graph is not None:
+            layers, plain = self._graph  # type: ignore[misc]
+            self._graph = trace.rebuild(layers, plain)
+            self._own_node()
+        self._functions = {variant: codegen.compiled(text, self.name) for variant, text in self._sources.items()}

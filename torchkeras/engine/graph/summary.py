@@ -1,0 +1,195 @@
+"""The printed table of a model, and the rows behind it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from math import prod
+from typing import Any
+
+from torchkeras.engine.graph import flops as operations
+from torchkeras.engine.graph.trace import Graph
+from torchkeras.engine.layer.layer import Layer
+
+Row = list[str]
+CHAIN = ("Layer (type)", "Output Shape", "Param #")
+GRAPH = (*CHAIN, "Connected to")
+WIDTHS = {"Trainable": 11, "FLOPs": 20}  # of the columns that are asked for, each with a space before it
+LEAST_WIDTH = 30  # that is left to the other columns
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A layer of the table: the graph that it stands in, and how many models that is inside the printed one."""
+
+    layer: Layer
+    graph: Graph
+    level: int
+
+
+def print_summary(
+    model: Any,
+    graph: Graph,
+    line_length: int | None = None,
+    positions: Any = None,
+    print_fn: Callable[[str], Any] | None = None,
+    show_trainable: bool = False,
+    expand_nested: bool = False,
+    flops: bool | int = False,
+    layer_range: Any = None,
+) -> None:
+    """Print name and type, output shape and parameters of every layer, then the totals of the whole model."""
+    say = print_fn or print
+    entries = [
+        entry
+        for layer in in_range(model.layers, layer_range)
+        for entry in _with_nested(Entry(layer, graph, 0), expand_nested)
+    ]
+    chain = all(is_chain(entry.graph) for entry in entries) and is_chain(graph)
+    counted = None if flops is False else operations.count(model, flops)
+    extra: dict[str, Callable[[Layer], str]] = {}
+    if show_trainable:
+        extra["Trainable"] = trained
+    if counted is not None:
+        extra["FLOPs"] = lambda layer: str(counted.by_layer.get(layer, 0))
+    ends, width = _columns(CHAIN if chain else GRAPH, list(extra), line_length, positions)
+    say("_" * width)
+    say(_line([*(CHAIN if chain else GRAPH), *extra], ends))
+    say("=" * width)
+    for index, entry in enumerate(entries):
+        added = [text(entry.layer) for text in extra.values()]
+        for row in _rows(entry, chain):
+            say(_line([*row, *added], ends))
+            added = [""] * len(added)
+        say(("=" if index == len(entries) - 1 else "_") * width)
+    for line in totals(model):
+        say(line)
+    if counted is not None:
+        say(f"FLOPs: {counted}")
+    say("_" * width)
+
+
+def totals(model: Layer) -> list[str]:
+    """How many scalars the weights have, and how many of them train."""
+    trainable = sum(prod(variable.shape) for variable in model.trainable_weights)
+    other = sum(prod(variable.shape) for variable in model.non_trainable_weights)
+    return [
+        f"Total params: {trainable + other:,}",
+        f"Trainable params: {trainable:,}",
+        f"Non-trainable params: {other:,}",
+    ]
+
+
+def is_chain(graph: Graph) -> bool:
+    """Whether the graph is one layer after another, each called once, so that connections need no column."""
+    by_depth: dict[int, int] = {}
+    for node in graph.nodes:
+        by_depth[graph.depths[node]] = by_depth.get(graph.depths[node], 0) + 1
+        if len(node.input_tensors) > 1 or len(graph.nodes_of(node.layer)) > 1:
+            return False
+    return all(count == 1 for count in by_depth.values())
+
+
+def nested_model(layer: Layer) -> Any:
+    """The model that a layer is, or that it applies as `TimeDistributed(model)` does; None when it is neither."""
+    for found in (layer, getattr(layer, "layer", None)):
+        if isinstance(found, Layer) and getattr(found, "_graph", None) is not None:
+            return found
+    return None
+
+
+def in_range(layers: list[Layer], layer_range: Any) -> list[Layer]:
+    """The layers from the first that `layer_range[0]` tells to the last that `layer_range[1]` does, both included.
+
+    Each tells the layer of that name; without one, all whose names it matches from their beginning, as a regular
+    expression. Raises ValueError for another form, or when no layer is told.
+    """
+    if layer_range is None:
+        return layers
+    told = list(layer_range) if isinstance(layer_range, (list, tuple)) else []
+    if len(told) != 2 or not all(isinstance(name, str) for name in told):
+        raise ValueError(f"summary: layer_range must hold two names of layers; found {layer_range!r}.")
+    first, last = (_places(layers, name) for name in told)
+    if min(first) > max(last):
+        first, last = last, first
+    return layers[min(first) : max(last) + 1]
+
+
+def _places(layers: list[Layer], name: str) -> list[int]:
+    names = [layer.name for layer in layers]
+    try:
+        found = [names.index(name)] if name in names else [k for k, own in enumerate(names) if re.match(name, own)]
+    except re.error as error:
+        raise ValueError(f"summary: layer_range: {name!r} is no name of a layer and no pattern: {error}.") from error
+    if not found:
+        raise ValueError(f"summary: layer_range: no layer is called {name!r}; the layers are {', '.join(names)}.")
+    return found
+
+
+def _with_nested(entry: Entry, expand: bool) -> Iterator[Entry]:
+    yield entry
+    inner = nested_model(entry.layer) if expand else None
+    if inner is not None:
+        for layer in inner.layers:
+            yield from _with_nested(Entry(layer, inner._graph, entry.level + 1), expand)
+
+
+def trained(layer: Layer) -> str:
+    """Whether a layer trains, alone and in the model that it is part of: "Y", "N", or "-" for one without weights."""
+    return "-" if not layer.weights else "Y" if layer.trainable and not layer._frozen else "N"
+
+
+def _columns(
+    titles: tuple[str, ...], extra: list[str], line_length: int | None, positions: Any
+) -> tuple[list[int], int]:
+    chain, added = titles is CHAIN, sum(WIDTHS[title] for title in extra)
+    width = line_length or (65 if chain else 98) + added
+    if extra and width - added < LEAST_WIDTH:
+        raise ValueError(
+            f"summary: line_length must be at least {LEAST_WIDTH + added} with the columns {' and '.join(extra)}; "
+            f"found {line_length!r}."
+        )
+    columns = len(titles) + len(extra)
+    if positions:
+        if len(positions) != columns:
+            raise ValueError(f"summary: positions must hold {columns} column ends for this model; found {positions!r}.")
+        return [int(width * end) if positions[-1] <= 1 else int(end) for end in positions], width
+    ends = [int((width - added) * end) for end in ([0.45, 0.85, 1.0] if chain else [0.33, 0.55, 0.67, 1.0])]
+    for title in extra:
+        ends.append(ends[-1] + WIDTHS[title])
+    return ends, width
+
+
+def _rows(entry: Entry, chain: bool) -> list[Row]:
+    layer = entry.layer
+    row = ["  " * entry.level + f"{layer.name} ({type(layer).__name__})", shape_of(layer), str(layer.count_params())]
+    if chain:
+        return [row]
+    first, *further = sources(layer, entry.graph) or [""]
+    return [[*row, first], *(["", "", "", source] for source in further)]
+
+
+def shape_of(layer: Layer) -> str:
+    """The output shape, or "multiple" when calls differ in it."""
+    try:
+        return str(layer.output_shape)
+    except AttributeError:
+        return "multiple"
+
+
+def sources(layer: Layer, graph: Graph) -> list[str]:
+    """What a layer is connected to, call by call: `name[call][output]`."""
+    return [
+        f"{history.layer.name}[{history.node_index}][{history.tensor_index}]"
+        for node in graph.nodes_of(layer)
+        for history in (tensor._keras_history for tensor in node.input_tensors)
+    ]
+
+
+def _line(fields: Row, ends: list[int]) -> str:
+    line = ""
+    for index, (field, end) in enumerate(zip(fields, ends, strict=True)):
+        line = (line[:-1] + " " if index else "") + field
+        line = line[:end] + " " * (end - len(line))
+    return line

@@ -1,0 +1,139 @@
+"""What layers add to the loss and to the reported numbers while they compute: `add_loss`, `add_metric`.
+
+While a step runs its forward pass it takes them (`ADDED`). In a call by hand, and in a step of one's own, each layer
+keeps the losses of the last pass, for `model.losses`: a pass is one call of a model, or of a layer outside of any.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from torchkeras.engine.layer.dtypes import widened
+
+
+class Added:
+    """The losses, and the metrics by name, that were added since `begin`, as long as a step takes them.
+
+    `by_hand`: the pass by hand now under way, or the last one.
+    """
+
+    def __init__(self) -> None:
+        self.active = False
+        self.inside = False
+        self.by_hand = object()
+        self.losses: list[Tensor] = []
+        self.metrics: dict[str, Tensor] = {}
+
+    def begin(self) -> None:
+        """From here on take what is added."""
+        self.active = True
+        if self.losses or self.metrics:  # left by a forward pass that failed
+            self.losses, self.metrics = [], {}
+
+    def end(self) -> tuple[list[Tensor], dict[str, Tensor]]:
+        """What was added; the next pass begins anew."""
+        self.active = False
+        found = self.losses, self.metrics
+        if self.losses or self.metrics:
+            self.losses, self.metrics = [], {}
+        return found
+
+    @contextmanager
+    def one_pass(self) -> Iterator[None]:
+        """What is called by hand inside the block is one pass; a block inside another one is a part of it."""
+        outermost = not self.inside
+        if outermost:
+            self.inside, self.by_hand = True, object()
+        try:
+            yield
+        finally:
+            if outermost:
+                self.inside = False
+
+
+ADDED = Added()
+
+
+class Adding(nn.Module):
+    """The part of `Layer` by which a `call` adds losses and metrics."""
+
+    name: str
+    _losses_of_call: tuple[object, list[Tensor]]
+
+    def add_loss(self, losses: Any, inputs: Any = None) -> None:
+        """In a layer's `call`: add scalars to the loss that training minimizes.
+
+        `losses`: a tensor or a list of them. `inputs`, what they depend on, is known to torch by itself. Raises
+        TypeError for what is no tensor, ValueError for one that is no scalar.
+        """
+        for loss in losses if isinstance(losses, (list, tuple)) else [losses]:
+            if not isinstance(loss, Tensor):
+                raise TypeError(f"{self.name}: add_loss takes tensors; found {type(loss).__name__}.")
+            if loss.dim():
+                raise ValueError(
+                    f"{self.name}: add_loss takes scalars; found the shape {tuple(loss.shape)}. Take its mean or sum."
+                )
+            self._add(widened(loss), None)
+
+    def add_metric(self, value: Any, name: str, aggregation: str | None = "mean") -> None:
+        """In a layer's `call`: report the mean of a tensor under `name`, averaged over batches by their size.
+
+        Raises TypeError for what is no tensor, ValueError for another aggregation than 'mean'.
+        """
+        if aggregation != "mean":
+            raise ValueError(f"{self.name}: add_metric: aggregation must be 'mean'; found {aggregation!r}.")
+        if not isinstance(value, Tensor) or not isinstance(name, str):
+            raise TypeError(f"{self.name}: add_metric takes a tensor and a name; found {value!r} and {name!r}.")
+        self._add(value.detach().mean(dtype=None if value.is_floating_point() else torch.float32), name)
+
+    def _add(self, value: Tensor, name: str | None) -> None:
+        if value.is_meta:  # a shape is being found
+            return
+        if not ADDED.active:
+            if "_losses_of_call" not in self.__dict__:
+                self.__dict__["_losses_of_call"] = (ADDED.by_hand, [])
+                self.register_forward_pre_hook(_forget_other_passes)
+            if name is None:
+                self._losses_of_call[1].append(value)
+        elif name is None:
+            ADDED.losses.append(value)
+        elif name in ADDED.metrics:
+            raise ValueError(
+                f"{self.name}: add_metric: {name!r} is added for a second time in one pass; give each call a name."
+            )
+        else:
+            ADDED.metrics[name] = value
+
+
+def losses_of_call(module: nn.Module) -> list[Tensor]:
+    """What a module added in the last pass by hand that it was called in."""
+    return list(module.__dict__.get("_losses_of_call", (None, ()))[1])
+
+
+def _forget_other_passes(layer: Any, _: Any) -> None:
+    if not (ADDED.inside and layer._losses_of_call[0] is ADDED.by_hand):
+        layer.__dict__["_losses_of_call"] = (ADDED.by_hand, [])
+
+
+def add_activity_losses(layer: Any, in_steps: bool) -> None:
+    """Have a layer with an activity regularizer add its penalty: in calls by hand and, if told so, in built-in steps.
+
+    These ask the layers of a model's graph themselves, but not those that are parts of other layers.
+    """
+    if "_activity_hook" not in layer.__dict__:
+        layer.__dict__["_activity_hook"] = layer.register_forward_hook(_add_always if in_steps else _add_by_hand)
+
+
+def _add_by_hand(layer: Any, inputs: Any, outputs: Any) -> None:
+    if not ADDED.active:
+        _add_always(layer, inputs, outputs)
+
+
+def _add_always(layer: Any, _: Any, outputs: Any) -> None:
+    for output in outputs if isinstance(outputs, (list, tuple)) else [outputs]:
+        layer.add_loss(layer.activity_regularizer(widened(output)))

@@ -1,0 +1,248 @@
+"""`Calling`: what a call of a layer is, on symbolic tensors a node of the graph, on real ones a computation."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping
+from functools import lru_cache, partial
+from typing import Any, ClassVar
+
+import numpy as np
+import torch
+from torch import nn
+
+from torchkeras.engine.layer import output_shapes
+from torchkeras.engine.layer.added_losses import Adding
+from torchkeras.engine.layer.axis_order import Layout, convert, to_channels_first, to_keras
+from torchkeras.engine.layer.call_views import Calls
+from torchkeras.engine.layer.dtypes import by_policy, follows_policy
+from torchkeras.engine.layer.input_spec import InputSpec
+from torchkeras.engine.layer.modes import in_mode
+from torchkeras.engine.layer.nested import POSITIONAL, is_flat, leaves, mapped, taken_apart
+from torchkeras.engine.layer.symbolic import (
+    History,
+    KerasTensor,
+    Node,
+    Shape,
+    as_list,
+    dtype_name,
+    dtype_of,
+    tensors_in,
+    unpacked,
+)
+from torchkeras.engine.layer.weight import in_first_run
+from torchkeras.engine.layer.weight_lists import WeightOwner
+
+MOST_TAKEN = 64  # shapes of inputs that a layer remembers
+
+
+class Calling(Calls, Adding, WeightOwner):
+    """The part of `Layer` that is called."""
+
+    _call_signature: ClassVar[inspect.Signature]
+    _call_parameters: ClassVar[frozenset[str]] = frozenset()
+    _takes_any: ClassVar[bool] = False  # whether `call` takes keyword arguments of any name
+
+    input_spec: Any = None  # an `InputSpec` or a list of them, which a layer written the Keras way may set
+
+    _facts: Any
+    _outbound_nodes: list[Node]
+    _expected_axes: dict[int, int]
+    _expected_ndim: int | None  # the number of axes that its weights were made for
+    _tells_policy: bool
+    _taken_plainly: set[tuple[torch.Size, torch.dtype]]  # see `_remember`
+
+    def _build(self, input_shapes: list[Shape], *further: Any) -> None:
+        raise NotImplementedError
+
+    # What generated code calls: the second where the fact `in_place` may be used in its stead, and the third where
+    # `before_relu` may, the relu then being done by the next layer, in `_call_rectified`.
+    _call_module = _call_overwriting = _call_unrectified = nn.Module.__call__
+
+    def _call_in_mode(self, training: bool, *args: Any, **kwargs: Any) -> Any:
+        """As `_call_module`, with the layer and all inside in training mode or not."""
+        with in_mode(self, training):
+            return self._call_module(*args, **kwargs)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Add a node to the graph (symbolic inputs), or compute (real ones); weights are made at the first call.
+
+        `training`: True or False for this call, whatever mode the layer is in; None for its mode. It reaches the layers
+        inside. The other arguments are those of `call`, or `forward`.
+        """
+        if not kwargs and len(args) == 1 and type(args[0]) is torch.Tensor and not torch.compiler.is_compiling():
+            if (args[0].shape, args[0].dtype) in self._taken_plainly:
+                return self._call_module(args[0])
+        elif any(True for _ in tensors_in((args, kwargs))):
+            return self._call_symbolically(*args, **kwargs)
+        training = self._training_of(kwargs)
+        if training is None or not (self._is_users or self._modules or "training" not in self._call_parameters):
+            return self._compute(*args, **kwargs)
+        with in_mode(self, training):
+            return self._compute(*args, **kwargs)
+
+    def _training_of(self, kwargs: dict[str, Any]) -> bool | None:
+        """What a call says about training; taken out of its arguments where the layer's own code does not take it."""
+        training = kwargs.get("training")
+        if not (training is None or isinstance(training, (bool, np.bool_)) or training in (0, 1)):
+            raise ValueError(
+                f"{type(self).__name__} {self.name!r}: training must be True, False or None; found {training!r}."
+            )
+        if "training" not in self._call_parameters:
+            kwargs.pop("training", None)
+        return None if training is None else bool(training)
+
+    def _compute(self: Any, *args: Any, **kwargs: Any) -> Any:
+        tensors = self._tensors_checked(args, kwargs)
+        compute = partial(in_keras_order, self._facts.layout, self._call_module)
+        if self._tells_policy and tensors and follows_policy(self) and not in_first_run():
+            return by_policy(self, compute, *args, **kwargs)
+        self._remember(args, kwargs)
+        return compute(*args, **kwargs)
+
+    def _remember(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
+        """Take a single tensor of this shape and type from now on without a further look, where none is needed."""
+        plain = len(args) == 1 and not kwargs and type(args[0]) is torch.Tensor and not args[0].is_meta
+        if plain and self.input_spec is None and self._facts.layout is not Layout.CHANNELS_FIRST:
+            if len(self._taken_plainly) >= MOST_TAKEN:
+                self._taken_plainly.clear()
+            self._taken_plainly.add((args[0].shape, args[0].dtype))
+
+    def _tensors_checked(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> list[Any]:
+        """The tensors of the first argument, of the right types and shapes; weights are made if there are none yet."""
+        given = args or tuple(kwargs.values())[:1]
+        tensors = leaves(given[0]) if given else []
+        # Where torch.jit traces, sizes are tensors, and it warns of comparing these.
+        if not (self.built and torch.jit.is_tracing()):  # type: ignore[reportPrivateImportUsage]
+            self._check_types(tensors)
+            self._build(*_shapes_of(self, given))
+        return tensors
+
+    def _call_symbolically(self: Any, *args: Any, mask: Any = None, **arguments: Any) -> Any:
+        training = self._training_of(arguments)
+        if not args and "inputs" in arguments:
+            args = (arguments.pop("inputs"),)
+        unknown = set(arguments) - self._call_parameters
+        if unknown and not self._takes_any:
+            raise TypeError(f"{type(self).__name__} {self.name!r}: its call takes no argument {min(unknown)!r}.")
+        inputs, node_arguments = self._node_arguments(args, arguments)
+        if training is not None:
+            node_arguments["training"] = training
+        tensors = as_list(inputs)
+        self._check_types(tensors)
+        self._build(*_shapes_of(self, args or (unpacked(tensors),)))
+        masks = [tensor._keras_mask for tensor in tensors]
+        if any(given is not own for given, own in zip(as_list(mask), masks, strict=False)):
+            raise ValueError(
+                f"{type(self).__name__} {self.name!r}: the mask of a symbolic call is that of its inputs; found "
+                "another one. Let a layer make it, such as Masking or Embedding(mask_zero=True)."
+            )
+        outputs, output_masks = self._infer_outputs(inputs, masks, node_arguments)
+        node_index = len(self._inbound_nodes)
+        for index, (tensor, output_mask) in enumerate(zip(leaves(outputs), output_masks, strict=True)):
+            tensor.name = self.name if node_index == index == 0 else f"{self.name}:{node_index}:{index}"
+            tensor._keras_history = History(self, node_index, index)
+            tensor._keras_mask = output_mask
+        self._attach(Node(self, inputs, outputs, node_arguments))
+        return outputs
+
+    def _node_arguments(self, args: tuple[Any, ...], arguments: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+        """The inputs and arguments of a node. One tensor, or a list of them, alone is its inputs; else the arguments
+        have slots for the tensors.
+        """
+        for value in args:
+            self._check_symbolic(value)
+        form, tensors = taken_apart((args, arguments))
+        if len(args) == 1 and is_flat(args[0]) and len(tensors) == len(as_list(args[0])):
+            return args[0], dict(arguments)
+        try:
+            self._call_signature.bind(self, *args, **arguments)
+        except TypeError as error:
+            raise TypeError(f"{type(self).__name__} {self.name!r}: its call: {error}.") from error
+        for tensor in tensors:
+            self._check_symbolic(tensor)
+        return tensors, {POSITIONAL: list(form[0]), **form[1]}
+
+    def _check_symbolic(self, value: Any) -> None:
+        plain = isinstance(value, (KerasTensor, dict, bool, int, float, str, type(None)))
+        if isinstance(value, (list, tuple)):
+            for item in value:
+                self._check_symbolic(item)
+        elif not plain and isinstance(value, (torch.Tensor, np.ndarray)):
+            raise ValueError(
+                f"Layer {self.name} was called with an input that isn't a symbolic tensor: found "
+                f"{type(value).__name__}. All inputs to the layer should be symbolic tensors."
+            )
+
+    def _attach(self, node: Node) -> None:
+        self._inbound_nodes.append(node)
+        for layer in node.inbound_layers:
+            layer._outbound_nodes.append(node)
+
+    def _infer_outputs(self, inputs: Any, masks: list[Any], arguments: Mapping[str, Any]) -> tuple[Any, list[Any]]:
+        """Symbolic outputs (one or a list) and their masks for symbolic inputs, without adding a node."""
+        layer: Any = self
+        return output_shapes.infer(layer, inputs, masks, arguments)
+
+    def _check_inputs(self, input_shapes: list[Shape]) -> None:
+        if not all(isinstance(shape, tuple) for shape in input_shapes):  # a dict of them
+            return
+        facts = self._facts
+        ndim = self._expected_ndim or facts.input_ndim
+        own = InputSpec(ndim=ndim, min_ndim=facts.min_input_ndim, axes=self._expected_axes)
+        asked = [(shape, own) for shape in (input_shapes[:1] if ndim else input_shapes)]
+        told = zip(input_shapes, as_list(self.input_spec), strict=False)
+        for index, (shape, spec) in (*enumerate(asked), *enumerate(told)):
+            if spec is None:
+                continue
+            problem = spec.problem(shape)
+            if problem is not None:
+                raise ValueError(
+                    f"Input {index} is incompatible with layer {self.name}: {problem} (input shape {tuple(shape)})."
+                )
+
+    def _check_types(self, tensors: list[Any]) -> None:
+        for index, (tensor, spec) in enumerate(zip(tensors, as_list(self.input_spec), strict=False)):
+            if spec is not None and spec.dtype is not None and dtype_of(spec.dtype) != tensor.dtype:
+                raise ValueError(
+                    f"Input {index} is incompatible with layer {self.name}: expected dtype={spec.dtype}, "
+                    f"found dtype={dtype_name(tensor.dtype)}"
+                )
+
+
+def in_keras_order(layout: Layout, compute: Any, *args: Any, **kwargs: Any) -> Any:
+    """What `compute`, which works in `layout`, gives for inputs in Keras's order, in that order."""
+    if layout is not Layout.CHANNELS_FIRST:
+        return compute(*args, **kwargs)
+    inputs, *others = args
+    return convert(compute(convert(inputs, to_channels_first), *others, **kwargs), to_keras)
+
+
+def _shape_of(layer: Calling, value: Any) -> Shape:
+    if not isinstance(value, (torch.Tensor, KerasTensor)):
+        raise TypeError(
+            f"{type(layer).__name__} {layer.name!r} takes torch tensors; found {type(value).__name__}. "
+            "Make a tensor of it with torch.as_tensor, or give arrays to `predict`."
+        )
+    return output_shapes.seen_shape(value.shape) if in_first_run() else tuple(value.shape)
+
+
+def _shapes_of(layer: Calling, args: tuple[Any, ...]) -> list[Any]:
+    """For each argument that holds tensors their shapes: the first's as a list, the others' as they are nested."""
+    first, others = args[0] if args else None, args[1:]
+    items: list[Any] = [*first] if isinstance(first, (list, tuple)) else [] if first is None else [first]
+    further = [mapped(value, partial(_shape_of, layer)) for value in others if leaves(value)]
+    return [[_nested_shapes(layer, item) for item in items], *further]
+
+
+def _nested_shapes(layer: Calling, value: Any) -> Any:
+    if value is None or leaves(value):
+        return mapped(value, partial(_shape_of, layer))
+    return _shape_of(layer, value)
+
+
+@lru_cache
+def further_shapes(build: Any) -> int:
+    """How many shapes a `build` asks for beside the first: `build(self, query_shape, value_shape)` for one."""
+    parameters = list(inspect.signature(build).parameters.values())[2:]
+    return sum(p.default is p.empty and p.kind is p.POSITIONAL_OR_KEYWORD for p in parameters)

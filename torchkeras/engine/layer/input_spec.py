@@ -1,0 +1,44 @@
+"""`InputSpec`: what a layer asks of an input's shape and type."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from torchkeras.engine.layer.symbolic import Shape
+
+
+@dataclass
+class InputSpec:
+    """The number of axes (`ndim`, or from `min_ndim` to `max_ndim`), sizes by axis (`axes`), or the whole `shape`.
+
+    `None` in a shape is any size. `dtype`, a name or torch's, is that of the input: nothing is converted to it.
+    """
+
+    dtype: Any = None
+    shape: Shape | None = None
+    ndim: int | None = None
+    max_ndim: int | None = None
+    min_ndim: int | None = None
+    axes: Mapping[int, int | None] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.axes = dict(self.axes or {})
+        if self.shape is not None:
+            self.shape = tuple(self.shape)
+            self.ndim = len(self.shape)
+
+    def problem(self, shape: Shape) -> str | None:
+        """What is wrong with an input of this shape, in Keras's words; None when nothing is."""
+        ndim = len(shape)
+        if self.ndim is not None and ndim != self.ndim:
+            return f"expected ndim={self.ndim}, found ndim={ndim}"
+        if self.max_ndim is not None and ndim > self.max_ndim:
+            return f"expected max_ndim={self.max_ndim}, found ndim={ndim}"
+        if self.min_ndim is not None and ndim < self.min_ndim:
+            return f"expected min_ndim={self.min_ndim}, found ndim={ndim}"
+        for axis, size in (*self.axes.items(), *enumerate(self.shape or ())):
+            if size is not None and -ndim <= axis < ndim and shape[axis] not in (None, size):
+                return f"expected axis {axis} of input shape to have value {size}"
+        return None

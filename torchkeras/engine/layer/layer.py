@@ -1,0 +1,402 @@
+"""`Layer`: an `nn.Module` that owns its weights from its first call on.
+
+Called on symbolic tensors it adds a node to the graph; called on real ones it computes. Three methods compute:
+`forward` is what torch runs, in the layer's own order of axes; `call` is the same in Keras's order of axes, and what a
+layer written the Keras way overrides; `_call_module` is torch's own (hooks, then `forward`), used inside a model.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from contextlib import nullcontext
+from functools import wraps
+from typing import Any, ClassVar
+
+import torch
+from torch import nn
+
+from torchkeras import config, registry
+from torchkeras.dtype_policy import DTypePolicy, policy_of
+from torchkeras.engine.layer import options, output_shapes
+from torchkeras.engine.layer.call import Calling, further_shapes, in_keras_order
+from torchkeras.engine.layer.dtypes import compute_type
+from torchkeras.engine.layer.facts import Facts, is_own, joined
+from torchkeras.engine.layer.meta_run import off_meta
+from torchkeras.engine.layer.symbolic import KerasTensor, Shape, as_list, dtype_name, dtype_of, unpacked
+from torchkeras.engine.layer.weight import Weight, deferred, in_first_run, materialize, on_meta, wait_for_memory
+from torchkeras.legacy.arguments import Keras1Arrays, layer_arguments
+from torchkeras.legacy.weights import modern
+from torchkeras.naming import snake_case, unique_name
+
+
+class Layer(Calling):
+    """The base of all layers.
+
+    A subclass declares its options as class fields and its weights with `weight(...)`, makes its torch modules in
+    `_make_modules(input_shape)` and computes in `forward`. Or it is written as for Keras (`__init__`, `build` with
+    `add_weight`, `call`, `compute_output_shape`, `get_config`), or as for torch (`__init__`, `forward`).
+
+    Options of every layer: `name`; `trainable`; `dtype`, a type or a `DTypePolicy` (the default is
+    `config.dtype_policy()`): floating-point inputs in a graph are cast to its compute type; `input_shape`
+    (without the batch axis) or `batch_input_shape`, for the first layer of a Sequential; `batch_size`; `weights`, the
+    initial values. Raises TypeError for an unknown option, ValueError for a bad value.
+    """
+
+    _declares_options: ClassVar[bool] = True
+    _options: ClassVar[dict[str, options.Option]] = {}
+    _native_forward: ClassVar[Any] = None  # the nearest `forward` that keeps to the declared layout
+    _casts_outputs: ClassVar[bool] = False  # outputs have the compute type: a user's class says itself what they are
+    _by_call: ClassVar[bool] = False  # `call` is overridden: the layer works in Keras's order
+
+    rank: ClassVar[int]
+    supports_masking: bool = False
+    _joined_facts: ClassVar[type[Facts]] = Facts
+
+    # Set in __new__.
+    _initial_weights: Any
+    _is_part: bool  # of another layer, which casts its inputs
+
+    def __init_subclass__(cls, abstract: bool = False, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        cls.__doc__ = cls.__doc__ or cls.__mro__[1].__doc__  # what a variant of a rank does, its base says
+        own_init = "__init__" in cls.__dict__ and not cls.__dict__.get("_declares_options", False)
+        cls._options = {} if own_init else options.collect(cls, Layer)
+        cls._weights = {
+            name: value
+            for base in reversed(cls.__mro__)
+            for name, value in base.__dict__.items()
+            if isinstance(value, Weight)
+        }
+        cls._is_users = not is_own(cls)
+        for name in ("call", "forward"):
+            if cls._is_users and name in cls.__dict__:
+                setattr(cls, name, _by_mode(cls.__dict__[name]))
+        if "call" in cls.__dict__:
+            cls._by_call = True
+            cls.forward = Layer.forward  # type: ignore[method-assign]
+        elif "forward" in cls.__dict__:
+            cls._by_call = False
+            cls._native_forward = cls.__dict__["forward"]
+        cls._joined_facts = joined(cls)
+        cls._casts_outputs = not cls._is_users and not cls._joined_facts.keeps_types
+        cls._call_signature = inspect.signature(cls.call if cls._by_call else cls.forward)
+        parameters = cls._call_signature.parameters
+        cls._call_parameters = frozenset(parameters)
+        cls._takes_any = any(each.kind is each.VAR_KEYWORD for each in parameters.values())
+        if not own_init:
+            cls.__signature__ = options.signature(cls._options, "layer_options")  # type: ignore[attr-defined]
+        if not abstract and not cls._is_users:
+            registry.layers.register(cls.__name__, cls)
+
+    def __new__(cls, *args: Any, **kwargs: Any):  # the type of `cls`, which only Python 3.11's Self could name
+        make = super().__new__  # a mixin's, such as that of huggingface_hub, which keeps the arguments
+        self = make(cls) if make is object.__new__ else make(cls, *args, **kwargs)
+        nn.Module.__init__(self)  # here, so that a layer may set attributes before it calls super().__init__()
+        self.built = False
+        policy = config.dtype_policy()
+        # At once, not by torch's `__setattr__`, which takes its time for each.
+        self.__dict__.update(
+            _policy=policy,
+            _tells_policy=cls._joined_facts.casts and policy.is_mixed,
+            _is_part=False,
+            _trainable=True,
+            _frozen_above=False,
+            _held=set(),
+            _named=set(),
+            _taken_plainly=set(),
+            _inbound_nodes=[],
+            _outbound_nodes=[],
+            _added=[],
+            _expected_ndim=None,
+            _expected_axes={},
+            _initial_weights=None,
+        )
+        return self
+
+    def __init__(self, *args: Any, **given: Any):
+        args, given = layer_arguments(type(self), self._options, args, given)
+        values = options.bind(type(self), self._options, args, given)
+        self._set_base_options(given)
+        for name, value in values.items():
+            field = self._options[name].field
+            if isinstance(value, nn.Module) and hasattr(type(self), field):
+                self.__dict__[field] = value  # as a module inside, the class's default would hide it
+            else:
+                setattr(self, field, value)
+
+    def _set_base_options(self, given: dict[str, Any]) -> None:
+        kind = type(self).__name__
+        name = given.pop("name", None)
+        if not (name is None or isinstance(name, str)):
+            raise ValueError(f"{kind}: name must be a string or None; found {name!r}.")
+        self.name: str = name or unique_name(snake_case(kind))
+        shape, batch_shape = given.pop("input_shape", None), given.pop("batch_input_shape", None)
+        batch_size = given.pop("batch_size", None)
+        input_dim, input_length = given.pop("input_dim", None), given.pop("input_length", None)
+        if shape is None and batch_shape is None and input_dim is not None:
+            has_length = input_length is not None or self._facts.input_ndim == 3
+            shape = (input_length, input_dim) if has_length else (input_dim,)
+        told = as_list(shape if batch_shape is None else batch_shape[1:])
+        for option, value, size in (
+            ("input_length", input_length, told[-2] if len(told) > 1 else None),
+            ("input_dim", input_dim, told[-1] if told else None),
+        ):
+            if value is not None and value != size:
+                raise ValueError(
+                    f"{kind} {self.name!r}: {option} {value!r} does not fit the input shape {tuple(told) or None}. "
+                    "Give input_dim and input_length together, or input_shape alone."
+                )
+        if batch_shape is None and shape is not None:
+            batch_shape = (batch_size, *as_list(shape))
+        elif batch_size is not None:
+            raise ValueError(
+                f"{kind} {self.name!r}: batch_size goes with input_shape; found batch_size {batch_size!r}."
+            )
+        self.batch_input_shape: Shape | None = None if batch_shape is None else tuple(batch_shape)
+        if "input_dtype" in given:
+            self.input_dtype = dtype_name(dtype_of(given.pop("input_dtype") or config.floatx()))
+        dtype = given.pop("dtype", None)
+        if dtype is not None:
+            try:
+                self._policy, self._tells_policy = policy_of(dtype), True
+            except ValueError as error:
+                raise ValueError(f"{kind} {self.name!r}: {error}") from error
+        self.trainable = given.pop("trainable", True)
+        self._initial_weights = given.pop("weights", None)
+        if given:
+            known = ", ".join([*self._options, "name", "trainable", "dtype", "input_shape", "batch_input_shape"])
+            raise TypeError(f"{kind}: unknown option {next(iter(given))!r}. Its options are {known}.")
+
+    # --- weights -----------------------------------------------------------------------------------------------------
+
+    def _make_modules(self, input_shape: Any) -> None:
+        """Make the torch modules of the layer for an input of this shape (a list of shapes for several inputs).
+
+        Runs on the `meta` device: memory and initial values come afterwards, by the declared weights.
+        """
+
+    def build(self, input_shape: Any) -> None:
+        """Make the weights. A layer written the Keras way overrides this and calls `add_weight`."""
+        with torch.device("meta"):
+            self._make_modules(input_shape)
+        self.built = True
+        if not deferred():
+            materialize(self, dtype_of(self.dtype))
+
+    def _build(self, input_shapes: list[Shape], *further: Any) -> None:
+        """Make the weights for the shapes of the first input, and of the `further` ones where `build` asks for them."""
+        self._check_inputs(input_shapes)
+        if self.built:
+            return
+        try:
+            with off_meta() if in_first_run() else nullcontext():
+                self.build(unpacked(input_shapes), *further[: further_shapes(type(self).build)])
+        except ValueError as error:
+            raise ValueError(f"{type(self).__name__} {self.name!r}: {error}") from error
+        self.built = True
+        self._agree_on_policy()
+        self._follow_trainable(self._frozen_above)
+        if deferred():
+            wait_for_memory(self)
+        else:
+            self._fill()
+
+    def _fill(self) -> None:
+        """Give values to what the build left on `meta`, or to all by the option `weights`; and freeze what is to be."""
+        materialize(self, dtype_of(self.dtype))
+        if self._initial_weights is not None:
+            by_keras1 = isinstance(self._initial_weights, Keras1Arrays)
+            given = self._initial_weights
+            self.set_weights(modern(self, self._ordered_weights(), given) if by_keras1 else given)
+            self._initial_weights = None
+
+    @property
+    def dtype_policy(self) -> DTypePolicy:
+        """The types of the weights and of what is computed.
+
+        It may be set before the first call; that of a model at any time, which gives it to all its layers. Raises
+        ValueError later, and for one that wants another type of the weights that are there.
+        """
+        return self._policy
+
+    @dtype_policy.setter
+    def dtype_policy(self, policy: Any) -> None:
+        if self._inbound_nodes:
+            raise ValueError(
+                f"{type(self).__name__} {self.name!r}: its dtype_policy is settled by its first call. Give it as dtype "
+                "before, or set that of the model."
+            )
+        self._take_policy(policy_of(policy))
+
+    def _take_policy(self, policy: DTypePolicy) -> None:
+        if self.built and self._own_variables() and policy.variable_dtype != self.variable_dtype:
+            raise ValueError(
+                f"{type(self).__name__} {self.name!r}: its weights are {self.variable_dtype}; the dtype policy "
+                f"{policy.name!r} has weights of {policy.variable_dtype}."
+            )
+        self._policy, self._tells_policy = policy, True
+        self._taken_plainly.clear()
+
+    def _input_type(self, index: int) -> torch.dtype | None:
+        """What the input of that number is cast to, if it has floating-point numbers; None: nothing is cast."""
+        return compute_type(self)
+
+    def _agree_on_policy(self) -> None:
+        """Give one mixed policy to a layer and all inside it: one region of 16 bits holds them.
+
+        Those that were not given one follow the others. Raises ValueError where these differ.
+        """
+        layers = [layer for layer in self.modules() if isinstance(layer, Layer) and layer._facts.casts]
+        for layer in layers if self._facts.casts else ():
+            layer._is_part = layer._is_part or layer is not self
+        told = {layer._policy: layer for layer in layers if layer._tells_policy} if self._facts.casts else {}
+        if not any(policy.is_mixed for policy in told):
+            return
+        if len(told) > 1:
+            (one, first), (other, second), *_ = told.items()
+            raise ValueError(
+                f"{type(first).__name__} {first.name!r} has the dtype policy {one.name!r} and {type(second).__name__} "
+                f"{second.name!r} {other.name!r}; a layer and those inside it have one, unless none is mixed."
+            )
+        for layer in layers:
+            if not layer._tells_policy:
+                layer._take_policy(*told)
+
+    def _follow_theano(self) -> None:
+        """Compute as Theano did, for weights that it made, where that differs from TensorFlow: mostly in nothing."""
+
+    def _known_size(self, input_shape: Shape, axis: int) -> int:
+        """The size of an axis that weights depend on; further calls must have the same. Raises ValueError if None."""
+        size = input_shape[axis]
+        if size is None:
+            raise ValueError(f"axis {axis} of the input must be known; the input shape is {tuple(input_shape)}.")
+        self._expected_axes[axis] = size
+        return size
+
+    # --- computing ---------------------------------------------------------------------------------------------------
+
+    @property
+    def _facts(self) -> Facts:
+        """What the engine asks of the layer beside what Keras and torch have."""
+        return self._joined_facts(self)
+
+    def call(self, inputs: Any, **kwargs: Any) -> Any:
+        """Compute in Keras's order of axes. Overridden by a layer written the Keras way."""
+        if self._native_forward is None:
+            return inputs
+        return in_keras_order(self._facts.native_layout, self._native_forward, inputs, **kwargs)
+
+    def forward(self, *args: Any, **kwargs: Any) -> Any:
+        """Compute, in the layer's own layout."""
+        return self.call(*args, **kwargs)
+
+    def _call_rectified(self, maker: Layer, inputs: Any) -> Any:
+        """As `_call_module`, of the output of `maker`."""
+        return self._call_module(inputs)
+
+    def _call_logits(self, inputs: Any) -> Any:
+        """What the layer gives without the activation that it ends in."""
+        return self._facts.logits(inputs)
+
+    def compute_mask(self, inputs: Any, mask: Any = None) -> Any:
+        """The mask of the output. Raises TypeError when a mask arrives at a layer that supports none."""
+        if self.supports_masking:
+            return mask
+        if any(item is not None for item in as_list(mask)):
+            raise TypeError(
+                f"Layer {self.name} does not support masking, but was passed an input_mask. Take the mask away before "
+                "it, or set supports_masking in a layer of your own."
+            )
+        return None
+
+    def compute_output_shape(self, input_shape: Any) -> Any:
+        """The output shape(s) for the input shape(s), `None` for an unknown size; adds nothing to the graph."""
+        made = self._scratch(input_shape)
+        inputs = output_shapes.symbolic(input_shape)
+        outputs, _ = made._infer_outputs(inputs, [None] * len(as_list(inputs)), {})
+        return outputs.shape if isinstance(outputs, KerasTensor) else [tensor.shape for tensor in outputs]
+
+    def _scratch(self, input_shape: Any) -> Layer:
+        """This layer, or a copy built without memory when it has not been called yet."""
+        if self.built:
+            return self
+        made = type(self).from_config(self.get_config())
+        with on_meta():
+            made._build([tensor.shape for tensor in as_list(output_shapes.symbolic(input_shape))])
+        return made
+
+    def __getattr__(self, name: str) -> Any:
+        try:
+            return super().__getattr__(name)
+        except AttributeError:
+            # A property or weight whose getter raised lands here, its own message lost: ask it again.
+            declared = getattr(type(self), name, None)
+            if isinstance(declared, (property, Weight)):
+                return declared.__get__(self, type(self))
+            raise
+
+    # --- config and copies --------------------------------------------------------------------------------------------
+
+    @property
+    def _class_name(self) -> str:
+        """The name of the class in a config."""
+        return type(self).__name__
+
+    @property
+    def _automatic_name(self) -> str:
+        """What a name that was not given begins with."""
+        return snake_case(type(self).__name__)
+
+    def get_config(self) -> dict[str, Any]:
+        """The options as plain values, from which `from_config` makes the layer again (without weights)."""
+        base: dict[str, Any] = {"name": self.name, "trainable": self.trainable}
+        if self.batch_input_shape is not None:
+            base["batch_input_shape"] = self.batch_input_shape
+        if self._tells_policy or self.batch_input_shape is not None:
+            base["dtype"] = self._policy.name
+        return {**base, **options.written(self._options, self)}
+
+    @classmethod
+    def from_config(cls, config: Mapping[str, Any]) -> Layer:
+        """A new layer with the options of a config. Raises as the class does for bad options."""
+        return cls(**config)
+
+    def __getstate__(self) -> dict[str, Any]:
+        # The graph belongs to the model: a layer copied or pickled on its own has its weights and no calls.
+        state = {**self.__dict__, "_inbound_nodes": [], "_outbound_nodes": []}
+        if "_losses_of_call" in state:  # which torch cannot copy, since they are results
+            state["_losses_of_call"] = (None, [])
+        return state
+
+    def extra_repr(self) -> str:
+        """The options that differ from their defaults, for `repr`."""
+        changed = [
+            f"{name}={option.rule.write(getattr(self, option.field))!r}"
+            for name, option in self._options.items()
+            if option.rule.shown
+            and hasattr(self, option.field)
+            and getattr(self, option.field) is not option.default
+            and option.rule.write(getattr(self, option.field)) != option.default
+        ]
+        return ", ".join([repr(self.name), *changed])
+
+
+def _by_mode(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A `call` or `forward` of a user's whose `training`, where it is not given, is the mode of the layer."""
+    names = list(inspect.signature(function).parameters)
+    if "training" not in names:
+        return function
+    place = names.index("training") - 1
+    by_position = inspect.signature(function).parameters["training"].kind is not inspect.Parameter.KEYWORD_ONLY
+
+    @wraps(function)
+    def in_its_mode(self: Any, *args: Any, **kwargs: Any) -> Any:
+        if by_position and len(args) > place:
+            given = self.training if args[place] is None else args[place]
+            return function(self, *args[:place], given, *args[place + 1 :], **kwargs)
+        if kwargs.get("training") is None:
+            kwargs["training"] = self.training
+        return function(self, *args, **kwargs)
+
+    return in_its_mode

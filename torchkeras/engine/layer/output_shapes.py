@@ -1,0 +1,196 @@
+"""Output shapes, by running a layer's `forward` on `meta` tensors: no memory, no arithmetic.
+
+Each unknown size is tried with two numbers. An axis of the output that differs between the two runs is unknown, the
+others are known. A layer with a time loop gives its shapes in `compute_output_shape` instead, and the commonest layers
+in `shape_from`: what torch does on `meta` imports its compiler, some seconds of a program's start.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from torchkeras import config
+from torchkeras.engine.layer.dtypes import is_mixed, taken
+from torchkeras.engine.layer.facts import is_own
+from torchkeras.engine.layer.meta_run import run_on_meta
+from torchkeras.engine.layer.nested import bound, leaves, of_first, put_together, taken_apart
+from torchkeras.engine.layer.symbolic import KerasTensor, Shape, as_list, dtype_of, unpacked
+from torchkeras.engine.layer.weight import deferred, first_run, in_first_run, is_lazy, materialize
+
+if TYPE_CHECKING:
+    from torchkeras.engine.layer.layer import Layer
+
+# Far apart, and divisible by what strides, pools and reshapes divide by.
+PROBES = (240, 1680)
+UNKNOWN = 2520  # in a first run, where layers are built: a size that no weight can depend on
+
+
+def infer(layer: Layer, inputs: Any, masks: list[Any], arguments: Mapping[str, Any]) -> tuple[Any, list[Any]]:
+    """Symbolic outputs and output masks of a built layer for symbolic inputs.
+
+    Raises ValueError, naming the layer and the input shapes, when the layer cannot compute on such inputs.
+    """
+    if has_unbuilt(layer):
+        _build_inside(layer, inputs, masks, arguments)
+    inputs = taken(layer, inputs)
+    outputs = _told(layer, inputs)
+    asks_mask = overrides(layer, "compute_mask")
+    if outputs is None:
+        (first, mask), (second, _) = (_run(layer, inputs, masks, arguments, size, True) for size in PROBES)
+        _check_tensors(layer, first)
+        outputs = _merged(first, second)
+    elif asks_mask:
+        _, mask = _run(layer, inputs, masks, arguments, PROBES[0], False)
+    if not asks_mask:
+        asked = of_first(inputs, arguments, masks) if any(m is not None for m in masks) else None
+        mask = layer.compute_mask(of_first(inputs, arguments, as_list(inputs)), asked)
+    return outputs, _output_masks(leaves(outputs), mask)
+
+
+def has_unbuilt(layer: Layer) -> bool:
+    """Whether a layer holds layers that were not called yet, or modules such as `nn.LazyLinear`."""
+    inside = [module for module in layer.modules() if module is not layer] if layer._modules else []
+    return any(module.built is False for module in inside if hasattr(module, "built")) or _has_lazy(layer)
+
+
+def _has_lazy(layer: torch.nn.Module) -> bool:
+    return any(is_lazy(tensor) for tensor in (*layer.parameters(), *layer.buffers()))
+
+
+def _build_inside(layer: Layer, inputs: Any, masks: list[Any], arguments: Mapping[str, Any]) -> None:
+    """Run a layer of layers for the first time, on `meta`, which builds what it calls."""
+    lazy = _has_lazy(layer)
+    for module in layer.modules() if lazy else ():
+        held: tuple[Any, Any] = (module._parameters, module._buffers)
+        for tensors in held:
+            for name, tensor in tensors.items():
+                if tensor is not None and is_lazy(tensor):
+                    tensors[name] = type(tensor)(tensor.requires_grad, device="meta", dtype=tensor.dtype)
+    with first_run():
+        _run(layer, inputs, masks, arguments, UNKNOWN, True)
+    for module in reversed([*layer.modules()]) if lazy and not deferred() else ():
+        if hasattr(module, "_plain_modules"):
+            materialize(module, dtype_of(module.dtype))  # type: ignore[arg-type]
+
+
+def seen_shape(shape: Shape) -> Shape:
+    """The shape of a tensor in a first run as the graph has it: what is unknown there is None."""
+    return tuple(None if size == UNKNOWN else size for size in shape)
+
+
+def overrides(layer: Layer, method: str) -> bool:
+    """Whether a layer's class has a method of its own in place of `Layer`'s."""
+    first = next(cls for cls in reversed(type(layer).__mro__) if method in cls.__dict__)
+    return getattr(type(layer), method) is not first.__dict__[method]
+
+
+def _told(layer: Layer, inputs: Any) -> Any:
+    """Outputs whose shape needs no run: the input's, or what the layer's own `compute_output_shape` says; else None."""
+    first = as_list(inputs)[0]
+    facts = layer._facts
+    if facts.keeps_shape and not layer._by_call and first.dtype.is_floating_point:
+        return KerasTensor(first.shape, first.dtype)
+    by_arithmetic = not isinstance(inputs, (list, tuple)) and facts.says("shape_from")
+    if not (by_arithmetic or overrides(layer, "compute_output_shape")):
+        return None
+    given: Any = [t.shape for t in inputs] if isinstance(inputs, (list, tuple)) else first.shape
+    try:
+        found: Any = facts.shape_from(given) if by_arithmetic else layer.compute_output_shape(given)
+    except ValueError as error:
+        raise ValueError(f"{type(layer).__name__} {layer.name!r}: {error}") from error
+    dtype = first.dtype if first.dtype.is_floating_point else getattr(torch, layer.compute_dtype)
+    if isinstance(found, (list, tuple)) and found and isinstance(found[0], (list, tuple)):
+        return [KerasTensor(shape, dtype) for shape in found]
+    return KerasTensor(found, dtype)
+
+
+def _run(layer: Layer, inputs: Any, masks: list[Any], arguments: Mapping[str, Any], size: int, compute: bool) -> Any:
+    """Outputs (if asked to compute them) and output mask for unknown sizes of `size`, on `meta`."""
+    tensors = [_meta(tensor.shape, tensor.dtype, size) for tensor in as_list(inputs)]
+    args, kwargs = bound(tensors if isinstance(inputs, (list, tuple)) else tensors[0], arguments)
+    given = args[0] if args else tensors[0]
+    given_masks = [None if m is None else _meta(m.shape, torch.bool, size) for m in masks]
+    has_mask = any(mask is not None for mask in given_masks)
+    mask = of_first(inputs, arguments, given_masks) if has_mask else None
+    if has_mask and "mask" in layer._call_parameters:
+        kwargs["mask"] = mask
+    run = _run_ours if all(map(_is_ours, layer.modules())) else _run_theirs
+    try:
+        return run(
+            layer, lambda called: (called(*args, **kwargs) if compute else None, layer.compute_mask(given, mask))
+        )
+    except (RuntimeError, ValueError, IndexError) as error:
+        shape = unpacked([tensor.shape for tensor in as_list(inputs)])
+        reason, what = str(error).strip().splitlines()[0], f"{type(layer).__name__} {layer.name!r}"
+        if reason.startswith(what):  # the layer's own words
+            raise
+        raise ValueError(f"{what} cannot compute on input shape {shape}: {reason}") from error
+
+
+def _is_ours(module: torch.nn.Module) -> bool:
+    return is_own(type(module)) or type(module).__module__.startswith("torch.nn.")
+
+
+def _run_ours(layer: Layer, compute: Callable[[Callable[..., Any]], Any]) -> Any:
+    """A run of modules whose tensors are those that they have registered."""
+    state = {name: _in_compute_type(layer, t) for name, t in (*layer.named_parameters(), *layer.named_buffers())}
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        return torch.func.functional_call(layer, state, args, kwargs)
+
+    with torch.no_grad():
+        return compute(call)
+
+
+def _run_theirs(layer: Layer, compute: Callable[[Callable[..., Any]], Any]) -> Any:
+    """A run of a user's code, which may hold tensors anywhere, and make them where it likes."""
+    tensors = [tensor for tensor in (*layer.parameters(), *layer.buffers()) if not is_lazy(tensor)]
+    return run_on_meta(layer, lambda: compute(layer), {id(t): _in_compute_type(layer, t) for t in tensors})
+
+
+def _in_compute_type(layer: Layer, tensor: torch.Tensor) -> torch.Tensor:
+    """A weight on `meta`, as Keras casts it: so the outputs get the types that Keras gives them."""
+    cast = is_mixed(layer) and tensor.is_floating_point() and not in_first_run()
+    return tensor.to("meta", dtype_of(layer.compute_dtype) if cast else tensor.dtype)
+
+
+def _check_tensors(layer: Layer, outputs: Any) -> None:
+    if not leaves(outputs):
+        raise TypeError(
+            f"{type(layer).__name__} {layer.name!r} must give a tensor or a list of tensors; "
+            f"found {type(outputs).__name__}."
+        )
+
+
+def _meta(shape: Shape, dtype: torch.dtype, size: int) -> torch.Tensor:
+    return torch.empty([size if known is None else known for known in shape], dtype=dtype, device="meta")
+
+
+def _merged(first: Any, second: Any) -> Any:
+    """Symbolic tensors in the form of the outputs of both runs; a plain tuple of them is a list, as in Keras."""
+    form, tensors = taken_apart(first)
+    pairs = zip(tensors, leaves(second), strict=True)
+    shapes = [([a if a == b else None for a, b in zip(x.shape, y.shape, strict=True)], x.dtype) for x, y in pairs]
+    merged = put_together(form, [KerasTensor(shape, dtype) for shape, dtype in shapes])
+    return list(merged) if type(merged) is tuple else merged
+
+
+def _output_masks(outputs: list[KerasTensor], mask: Any) -> list[Any]:
+    """A symbolic mask for each output that has one. A single mask is that of the first output."""
+    masks = list(mask) if isinstance(mask, (list, tuple)) else [mask]
+    masks += [None] * (len(outputs) - len(masks))
+    return [
+        None if m is None else KerasTensor(output.shape[: len(m.shape)], torch.bool)
+        for output, m in zip(outputs, masks, strict=True)
+    ]
+
+
+def symbolic(input_shape: Any) -> Any:
+    """Symbolic tensors for one shape or a list of shapes."""
+    dtype = dtype_of(config.floatx())
+    if isinstance(input_shape, (list, tuple)) and input_shape and isinstance(input_shape[0], (list, tuple)):
+        return [KerasTensor(shape, dtype) for shape in input_shape]
+    return KerasTensor(input_shape, dtype)

@@ -1,0 +1,299 @@
+"""Symbolic tensors and the nodes that make them: the graph that a person writes by calling layers.
+
+A `Node` is one *call* of a layer, so a layer that is called twice has two nodes and never makes a cycle.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from math import prod
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import torch
+
+from torchkeras import config
+from torchkeras.engine.layer import einops_backend, torch_functions
+from torchkeras.engine.layer.nested import Symbolic, leaves
+from torchkeras.engine.layer.unknown_sizes import SymbolicSize
+
+if TYPE_CHECKING:
+    from torchkeras.engine.layer.layer import Layer
+
+Shape = tuple["int | None", ...]
+
+
+class History(NamedTuple):
+    """Where a symbolic tensor comes from: the layer, which of its nodes, which of the node's outputs."""
+
+    layer: Layer
+    node_index: int
+    tensor_index: int
+
+
+class KerasTensor(Symbolic):
+    """A tensor that is yet to be computed: `shape` (with `None` for an unknown size), `dtype`, `_keras_history`.
+
+    Operators, slices, torch's functions and the methods of `torch.Tensor` make nodes of the graph, in Keras's order of
+    axes. So does `==`; whether two are the same tensor is said by `is`.
+    """
+
+    __slots__ = ("__weakref__", "_keras_history", "_keras_mask", "_probed", "dtype", "name", "shape")
+
+    shape: Shape
+    dtype: torch.dtype
+    name: str
+    _keras_history: History
+    _keras_mask: KerasTensor | None
+    _probed: tuple[Any, Any] | None  # of what a function made: its sizes in the two runs that found its shape
+
+    __array_ufunc__ = None  # NumPy leaves `np.float32(2) * tensor` to the operators below
+
+    # Set where graphs begin, by what knows how a function becomes a node: symbol itself imports no layer.
+    apply_function: Callable[..., Any]
+
+    def __init__(self, shape: Iterable[int | None], dtype: torch.dtype, name: str = ""):
+        self.shape = tuple(shape)
+        self.dtype = dtype
+        self.name = name
+        self._keras_mask = self._probed = None
+        einops_backend.offer()
+
+    @property
+    def _keras_shape(self) -> Shape:
+        return self.shape
+
+    @property
+    def ndim(self) -> int:
+        """The number of axes, the batch axis counted."""
+        return len(self.shape)
+
+    def dim(self) -> int:
+        """The number of axes, under torch's name."""
+        return len(self.shape)
+
+    ndimension = dim
+
+    def size(self, dim: int | None = None) -> Any:
+        """The sizes, or that of one axis; for one that is unknown a `SymbolicSize`, which functions take as a size."""
+        if dim is None:
+            return tuple(self.size(axis) for axis in range(self.ndim))
+        known = self.shape[dim]
+        return SymbolicSize(self, dim % self.ndim) if known is None else known
+
+    def numel(self) -> Any:
+        """The number of elements, of such sizes."""
+        return prod(self.size())
+
+    nelement = numel
+
+    def is_floating_point(self) -> bool:
+        """Whether the type is one of floating-point numbers."""
+        return self.dtype.is_floating_point
+
+    def is_complex(self) -> bool:
+        """Whether the type is one of complex numbers."""
+        return self.dtype.is_complex
+
+    def is_signed(self) -> bool:
+        """Whether the type has negative numbers."""
+        return self.dtype.is_signed
+
+    def element_size(self) -> int:
+        """The bytes of one element."""
+        return self.dtype.itemsize
+
+    @property
+    def device(self) -> torch.device:
+        """Where weights and constants are made; the graph itself computes where its model is."""
+        return config.device()
+
+    def __getattr__(self, name: str) -> Any:
+        function = None if name.startswith("_") else torch_functions.member(name)
+        if function is None:
+            raise AttributeError(f"{type(self).__name__} has no attribute {name!r}.")
+        if name in torch_functions.PROPERTIES:
+            return KerasTensor.apply_function(function, (self,), {})
+        return lambda *args, **kwargs: KerasTensor.apply_function(function, (self, *args), kwargs)
+
+    def __repr__(self) -> str:
+        shape = ", ".join("?" if size is None else str(size) for size in self.shape) + "," * (len(self.shape) == 1)
+        return f"<KerasTensor '{self.name}' shape=({shape}) dtype={dtype_name(self.dtype)}>"
+
+    @classmethod
+    def __torch_function__(
+        cls, func: Callable[..., Any], types: Any, args: tuple[Any, ...] = (), kwargs: Mapping[str, Any] | None = None
+    ) -> Any:
+        return KerasTensor.apply_function(func, args, dict(kwargs or {}))
+
+    if TYPE_CHECKING:  # the operators are set below, from their table
+
+        def _operate(self, *others: Any) -> Any: ...
+
+        __add__ = __sub__ = __mul__ = __truediv__ = __floordiv__ = __mod__ = __pow__ = __matmul__ = _operate
+        __radd__ = __rsub__ = __rmul__ = __rtruediv__ = __rfloordiv__ = __rmod__ = __rpow__ = __rmatmul__ = _operate
+        __neg__ = __abs__ = __lt__ = __le__ = __gt__ = __ge__ = __getitem__ = __invert__ = _operate
+        __and__ = __or__ = __xor__ = __lshift__ = __rshift__ = _operate
+        __rand__ = __ror__ = __rxor__ = __rlshift__ = __rrshift__ = _operate
+
+    __hash__ = object.__hash__
+
+    def __setitem__(self, place: Any, value: Any) -> None:
+        KerasTensor.apply_function(torch.Tensor.__setitem__, (self, place, value), {})
+
+    def __int__(self) -> int:
+        raise TypeError(f"{self!r} has no value yet, so it is no number: a graph cannot count by it.")
+
+    def __float__(self) -> float:
+        return self.__int__()
+
+    def __bool__(self) -> bool:
+        raise TypeError(f"{self!r} has no value yet, so it has no truth value: a graph cannot branch on it.")
+
+    def __len__(self) -> int:
+        raise TypeError(f"{self!r} has no length; its shape is {self.shape}.")
+
+    def __iter__(self) -> Iterator[Any]:
+        raise TypeError(f"{self!r} cannot be iterated over; take slices of it.")
+
+    def __array__(self, *args: Any, **kwargs: Any) -> Any:
+        raise TypeError(f"{self!r} has no values yet and is no array: NumPy cannot compute on it.")
+
+
+def _operator(function: Callable[..., Any], swapped: bool = False) -> Callable[..., Any]:
+    def apply(self: KerasTensor, *others: Any) -> Any:
+        return KerasTensor.apply_function(function, (*others, self) if swapped else (self, *others), {})
+
+    return apply
+
+
+COMPARED = (KerasTensor, SymbolicSize, torch.Tensor, np.ndarray, np.generic, int, float, complex)
+
+
+def _comparison(function: Callable[..., Any]) -> Callable[..., Any]:
+    """`==` or `!=` with what can be compared; with anything else, such as None, a tensor is not equal."""
+
+    def apply(self: KerasTensor, other: Any) -> Any:
+        known = isinstance(
+            other, (KerasTensor, SymbolicSize, torch.Tensor, np.ndarray, np.generic, int, float, complex)
+        )
+        return KerasTensor.apply_function(function, (self, other), {}) if known else NotImplemented
+
+    return apply
+
+
+_SWAPPED = {
+    **{name: getattr(operator, name) for name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul")},
+    "and": operator.and_,
+    "or": operator.or_,
+    "xor": operator.xor,
+    "lshift": operator.lshift,
+    "rshift": operator.rshift,
+}
+_COMPARISONS = {"eq": operator.eq, "ne": operator.ne}
+# The Python operators of symbolic tensors, by the name that a config has for them.
+OPERATORS: dict[str, Callable[..., Any]] = {
+    **_SWAPPED,
+    **{name: getattr(operator, name) for name in ("neg", "invert", "abs", "lt", "le", "gt", "ge", "getitem")},
+    **_COMPARISONS,
+}
+
+for _name, _function in OPERATORS.items():
+    setattr(KerasTensor, f"__{_name}__", (_comparison if _name in _COMPARISONS else _operator)(_function))
+for _name, _function in _SWAPPED.items():
+    setattr(KerasTensor, f"__r{_name}__", _operator(_function, swapped=True))
+
+
+@dataclass(frozen=True, eq=False)
+class Node:
+    """One call of a layer: what went in, what came out, and the arguments beside the tensors."""
+
+    layer: Layer
+    inputs: Any  # a symbolic tensor or a list of them
+    outputs: Any  # as the layer's call gave them: a symbolic tensor, or any nested value of such
+    arguments: Mapping[str, Any]
+
+    @property
+    def input_tensors(self) -> list[KerasTensor]:
+        """The inputs as a list."""
+        return as_list(self.inputs)
+
+    @property
+    def output_tensors(self) -> list[KerasTensor]:
+        """The outputs as a list."""
+        return leaves(self.outputs)
+
+    @property
+    def inbound_layers(self) -> list[Layer]:
+        """The layers whose outputs this call took."""
+        return [tensor._keras_history.layer for tensor in self.input_tensors]
+
+    @property
+    def node_indices(self) -> list[int]:
+        """For each input, which call of its layer made it."""
+        return [tensor._keras_history.node_index for tensor in self.input_tensors]
+
+    @property
+    def tensor_indices(self) -> list[int]:
+        """For each input, which output of that call it is."""
+        return [tensor._keras_history.tensor_index for tensor in self.input_tensors]
+
+    @property
+    def input_shapes(self) -> list[Shape]:
+        """The shapes of the inputs."""
+        return [tensor.shape for tensor in self.input_tensors]
+
+    @property
+    def output_shapes(self) -> list[Shape]:
+        """The shapes of the outputs."""
+        return [tensor.shape for tensor in self.output_tensors]
+
+
+def node_of(tensor: KerasTensor) -> Node:
+    """The call that made a symbolic tensor."""
+    layer, node_index, _ = tensor._keras_history
+    return layer._inbound_nodes[node_index]
+
+
+def index_of(tensor: Any, tensors: Iterable[Any]) -> int | None:
+    """The place of a tensor among others, None when it is not there: `in` and `index` would make a node of `==`."""
+    return next((place for place, other in enumerate(tensors) if other is tensor), None)
+
+
+def as_list(value: Any) -> list[Any]:
+    """`[]` for None, the items of a list or tuple, else the value alone."""
+    if value is None:
+        return []
+    return list(value) if isinstance(value, (list, tuple)) else [value]
+
+
+def unpacked(values: list[Any]) -> Any:
+    """The inverse: the only item of a list of one, else the list."""
+    return values[0] if len(values) == 1 else values
+
+
+def tensors_in(value: Any) -> Iterator[KerasTensor]:
+    """All symbolic tensors in nested lists, tuples and dictionaries."""
+    if isinstance(value, KerasTensor):
+        yield value
+    elif isinstance(value, (list, tuple)):
+        for item in value:
+            yield from tensors_in(item)
+    elif isinstance(value, Mapping):
+        for item in value.values():
+            yield from tensors_in(item)
+
+
+def dtype_name(dtype: torch.dtype) -> str:
+    """`"float32"` for `torch.float32`."""
+    return str(dtype).removeprefix("torch.")
+
+
+def dtype_of(name: str | torch.dtype) -> torch.dtype:
+    """`torch.float32` for `"float32"`. Raises ValueError for a name that torch does not have."""
+    found = name if isinstance(name, torch.dtype) else getattr(torch, str(name), None)
+    if not isinstance(found, torch.dtype):
+        raise ValueError(f"dtype must be the name of a torch dtype, such as 'float32' or 'int64'; found {name!r}.")
+    return found

@@ -1,0 +1,404 @@
+"""Weights: declared as data beside their layer, and seen in Keras's layout through a `Variable`.
+
+    kernel = weight("linear.weight", keras="features units", torch="units features")
+
+says where the tensor lives inside the layer, what Keras calls its axes and in which order, and torch's order. Loading,
+saving, `get_weights`, `summary` and the initializers (whose fans are counted on Keras's axes) all read it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+from torch.nn.parameter import UninitializedBuffer, UninitializedParameter
+
+from torchkeras import config, initializers
+from torchkeras.arrays import to_numpy
+from torchkeras.engine.layer.tracing import traced
+from torchkeras.keras_axes import Arrangement
+
+if TYPE_CHECKING:
+    from torchkeras.engine.layer.weight_lists import WeightOwner
+
+_deferred: ContextVar[bool] = ContextVar("deferred", default=False)
+_waiting: ContextVar[list[Any] | None] = ContextVar("waiting", default=None)  # a list in a first run
+
+
+@contextmanager
+def on_meta() -> Iterator[None]:
+    """Make weights without values or memory inside the `with` block: a file's values take their place at once."""
+    token = _deferred.set(True)
+    try:
+        yield
+    finally:
+        _deferred.reset(token)
+
+
+def deferred() -> bool:
+    """True inside `on_meta()` and `first_run()`."""
+    return not torch.compiler.is_compiling() and _deferred.get()
+
+
+@contextmanager
+def first_run() -> Iterator[None]:
+    """The first run of a layer of layers, on `meta`: those inside are built, and get memory and values at its end.
+
+    Inside `on_meta()` they wait for the file's.
+    """
+    waiting: list[WeightOwner] = []
+    token = _waiting.set(waiting)
+    try:
+        with on_meta():
+            yield
+    finally:
+        _waiting.reset(token)
+        for layer in waiting if not deferred() else ():
+            layer._fill()  # type: ignore[operator]
+
+
+def in_first_run() -> bool:
+    """True inside `first_run()`."""
+    return not torch.compiler.is_compiling() and _waiting.get() is not None
+
+
+def wait_for_memory(layer: WeightOwner) -> None:
+    """Have a layer that was built inside `first_run()` filled when that ends."""
+    if (waiting := _waiting.get()) is not None:
+        waiting.append(layer)
+
+
+class Weight:
+    """The declaration of one weight of a layer class.
+
+    `path`: its tensor, from the layer on ("linear.weight"), or a tuple of paths for one that lies in several tensors
+    (the first, and of the others those that the layer has).
+    `keras`, `torch`: the names of its axes in either order, `...` for any number of spatial axes. Where no permutation
+    leads from one to the other, `pieces(layer, *tensors)`, a function of a module, gives the views that make Keras's
+    array, as `torchkeras.keras_axes` says. `when`: the option that must be true for the weight to be there. `plus`: a
+    second tensor that torch adds to the first one (the other bias of an `nn.LSTM`): kept at zero, counted in when
+    read. `beside`: a tensor that torch keeps beside it and nothing here reads (the count of an `nn.BatchNorm2d`).
+    The initializer, regularizer and constraint are the layer's options `<option>_initializer` and so on; `option`: the
+    weight's name unless given. `name`: its name in Keras's files, the attribute's unless given.
+    """
+
+    def __init__(
+        self,
+        path: str | tuple[str, ...],
+        keras: str = "...",
+        torch: str | None = None,
+        *,
+        pieces: Callable[..., Any] | None = None,
+        when: str | None = None,
+        trainable: bool = True,
+        plus: str | None = None,
+        beside: str | None = None,
+        option: str | None = None,
+        name: str = "",
+    ):
+        self.name = name
+        self.paths = (path,) if isinstance(path, str) else path
+        self.when, self.trainable, self.plus, self.beside, self.option = when, trainable, plus, beside, option
+        self.keras, self.torch, self.pieces = keras.split(), (torch or keras).split(), pieces
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = self.name or name
+
+    def __get__(self, layer: WeightOwner | None, owner: type) -> Any:
+        if layer is None:
+            return self
+        if not layer.built:
+            raise AttributeError(f"{layer.name}: {self.name} is made when the layer is first called.")
+        return Variable.declared(layer, self).value if self.applies(layer) else None
+
+    def applies(self, layer: WeightOwner) -> bool:
+        """Whether this layer, with its options, has the weight."""
+        return self.when is None or bool(getattr(layer, self.when))
+
+    def stands(self, layer: WeightOwner) -> bool:
+        """Whether the layer has the weight, and its tensors are those that its modules own.
+
+        They are no more after `parametrize`, `prune`, or with another module in place of the declared one: what these
+        own are weights of the layer then.
+        """
+        return self.applies(layer) and all(owned(layer, path) is not None for path in self.paths_in(layer))
+
+    def paths_in(self, layer: WeightOwner) -> tuple[str, ...]:
+        """The paths of its tensors: the first, and those of the others that this layer has."""
+        return self.paths[:1] + tuple(path for path in self.paths[1:] if _walk(layer, path, None) is not None)
+
+    def arrangement(self, layer: WeightOwner) -> Arrangement:
+        """How Keras's array lies in the tensors."""
+        if self.pieces is not None:
+            return Arrangement(partial(self.pieces, layer), len(self.paths_in(layer)))
+        return Arrangement(self._permuted)
+
+    def _permuted(self, tensor: Tensor) -> Tensor:
+        return tensor.permute(self._order(tensor.dim()))
+
+    def _order(self, ndim: int) -> tuple[int, ...]:
+        """For each of Keras's axes, where torch has it."""
+        spatial = [f"axis{i}" for i in range(ndim - len(self.keras) + 1)]
+        keras, torch_axes = (
+            [axis for name in names for axis in (spatial if name == "..." else [name])]
+            for names in (self.keras, self.torch)
+        )
+        return tuple(torch_axes.index(axis) for axis in keras)
+
+
+weight = Weight
+
+
+@dataclass(frozen=True, eq=False)
+class Variable:
+    """One weight of a built layer, in Keras's layout: `name`, `shape`, `dtype`, `value`, `assign`.
+
+    `trainable`: whether it is made to train, as a parameter is and a statistic is not; `trains`: whether it does now.
+    """
+
+    layer: WeightOwner
+    name: str
+    paths: tuple[str, ...]
+    arrangement: Arrangement
+    trainable: bool
+    initializer: Any = None
+    regularizer: Any = None
+    constraint: Any = None
+    plus: str | None = None
+    beside: str | None = None
+
+    @classmethod
+    def declared(cls, layer: WeightOwner, declaration: Weight) -> Variable:
+        """The variable of a layer for a declaration of its class."""
+        name, option = declaration.name, declaration.option or declaration.name
+        return cls(
+            layer,
+            name,
+            declaration.paths_in(layer),
+            declaration.arrangement(layer),
+            declaration.trainable,
+            layer._initializer_of(option),
+            getattr(layer, f"{option}_regularizer", None),
+            getattr(layer, f"{option}_constraint", None),
+            declaration.plus,
+            declaration.beside,
+        )
+
+    @property
+    def tensors(self) -> list[Tensor]:
+        """The parameters or buffers themselves, in torch's layout: one, but for a weight that lies in several."""
+        return [_walk(self.layer, path) for path in self.paths]
+
+    @property
+    def is_there(self) -> bool:
+        """Whether the layer has tensors, weights or computed ones, under its paths."""
+        return all(isinstance(_walk(self.layer, path, None), Tensor) for path in self.paths)
+
+    @property
+    def trains(self) -> bool:
+        """Whether training changes it: torch's `requires_grad`, which `trainable` sets too."""
+        return self.trainable and all(tensor.requires_grad for tensor in self.tensors)
+
+    @property
+    def identity(self) -> tuple[int, ...]:
+        """The same for two variables that are one weight, such as that of a layer in two models."""
+        return tuple(map(id, self.tensors))
+
+    @property
+    def covered(self) -> list[Tensor]:
+        """All tensors that it stands for: its own, and what torch adds to it or keeps beside it."""
+        return [*self.tensors, *self._further()]
+
+    def _further(self) -> list[Tensor]:
+        found = (owned(self.layer, path) for path in (self.plus, self.beside) if path is not None)
+        return [tensor for tensor in found if tensor is not None]
+
+    @property
+    def _second(self) -> Tensor | None:
+        return None if self.plus is None else _walk(self.layer, self.plus, None)
+
+    @property
+    def value(self) -> Tensor:
+        """The weight in Keras's layout, through which gradients flow: a view where it lies in one piece.
+
+        Its `grad` is the gradient that `loss.backward()` has left, in that layout.
+        """
+        value, second = self.arrangement.array(self.tensors), self._second
+        value = value if second is None else value + self.arrangement.array([second])
+        if traced() or value.is_leaf:
+            return value
+        gradients = [tensor.grad for tensor in self.tensors if tensor.is_leaf and tensor.grad is not None]
+        if len(gradients) == len(self.paths):
+            value.grad = self.arrangement.array(gradients)
+            value.grad._keras_axes = True  # type: ignore[attr-defined]  # which `Optimizer.apply` asks
+        return value
+
+    @property
+    def view(self) -> Tensor | None:
+        """Keras's array as a view of the one tensor that it lies in; None when it lies in several, or in pieces."""
+        if len(self.paths) > 1 or self._second is not None:
+            return None
+        view = self.arrangement.pieces(*self.tensors)
+        return view.detach() if isinstance(view, Tensor) else None
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape in Keras's layout."""
+        return self.arrangement.shape(
+            [torch.empty(tensor.shape, device="meta") if is_wrapper(tensor) else tensor for tensor in self.tensors]
+        )
+
+    @property
+    def dtype(self) -> torch.dtype:
+        """The element type."""
+        return self.tensors[0].dtype
+
+    @property
+    def full_name(self) -> str:
+        """The name in Keras's files: `dense_1/kernel:0`."""
+        return f"{self.layer.name}/{self.name}:0"
+
+    def numpy(self) -> np.ndarray:
+        """A copy of the values, in Keras's layout. Raises TypeError for a quantized weight."""
+        for tensor in filter(is_wrapper, self.tensors):
+            raise TypeError(
+                f"{self.full_name} is of the type {type(tensor).__name__}, which has no form in Keras: take it from "
+                "the model's state_dict(), or read the weights before they are quantized."
+            )
+        return to_numpy(self.value).copy()
+
+    def assign(self, value: Any) -> None:
+        """Set the values, given in Keras's layout. Raises ValueError when the shape is another."""
+        with torch.no_grad():
+            source = torch.as_tensor(value)
+            if tuple(source.shape) != self.shape:
+                raise ValueError(
+                    f"{self.layer.name}: weight {self.name!r} has shape {self.shape}; "
+                    f"the values given have shape {tuple(source.shape)}."
+                )
+            self._set(source)
+
+    def initialize(self) -> None:
+        """Fill with what the initializer draws, on Keras's axes."""
+        with torch.no_grad():
+            if (view := self.view) is not None:
+                initializers.fill(self.initializer, view)
+            else:
+                drawn = torch.empty(self.shape, dtype=self.dtype, device=self.tensors[0].device)
+                initializers.fill(self.initializer, drawn)
+                self._set(drawn)
+
+    def _set(self, values: Tensor) -> None:
+        self.arrangement.assign(self.tensors, values)
+        self._clear_second()
+
+    def _clear_second(self) -> None:
+        if (second := self._second) is not None:
+            second.zero_()
+
+    def __repr__(self) -> str:
+        dtype = str(self.dtype).removeprefix("torch.")
+        return f"<Variable '{self.full_name}' shape={self.shape} dtype={dtype}>"
+
+
+def materialize(layer: WeightOwner, dtype: torch.dtype) -> None:
+    """Give memory and initial values to what a layer made on `meta`; all else stays as it is.
+
+    A plain torch module draws its own, by `reset_parameters`. Raises RuntimeError for one that has no such method.
+    """
+    if not any(tensor.is_meta for _, module in layer._plain_modules() for tensor in _tensors_of(module)):
+        return
+    variables = layer._own_variables()
+    fresh = [v for v in variables if any(tensor.is_meta for tensor in v.tensors)]
+    allocate(layer, variables, dtype)
+    modules = dict(layer._plain_modules())
+    for path in dict.fromkeys(v.name.rpartition(".")[0] for v in fresh if v.initializer is None):
+        module = modules[f"{path}." if path else ""]
+        if not hasattr(module, "reset_parameters"):
+            raise RuntimeError(
+                f"{layer.name}: its {type(module).__name__} was made on the device meta, and has no reset_parameters "
+                "that could give it values: make it in __init__."
+            )
+        module.reset_parameters()  # type: ignore[operator]
+    for variable in fresh:
+        if variable.initializer is not None:
+            variable.initialize()
+
+
+def _tensors_of(module: nn.Module) -> Iterator[Tensor]:
+    """The parameters and buffers of a module itself."""
+    return (tensor for tensor in (*module._parameters.values(), *module._buffers.values()) if tensor is not None)
+
+
+def allocate(layer: WeightOwner, variables: list[Variable], dtype: torch.dtype) -> None:
+    """Give memory, on the default device, to what the layer made on `meta`, but not to what layers inside made.
+
+    Every tensor stays the object that it is, so attributes, lists and other modules that hold it go on doing so. What
+    torch adds to a weight, such as the second bias of an `nn.LSTM`, is set to zero and does not train. A buffer that is
+    no weight, such as the state of a stateful layer, is zero too.
+    """
+
+    def empty(tensor: Tensor) -> Tensor:
+        if not tensor.is_meta or is_lazy(tensor):
+            return tensor
+        # Not by `empty_like`, which on `meta` imports torch's compiler.
+        kind = dtype if tensor.is_floating_point() else tensor.dtype
+        return torch.empty_strided(tensor.shape, tensor.stride(), device=config.device(), dtype=kind)
+
+    for _, module in layer._plain_modules():
+        if (
+            module is not layer and type(module)._apply is not nn.Module._apply
+        ):  # as torch's recurrent modules, which keep lists of their own
+            module._apply(empty)
+            continue
+        for name, tensor in (*module._parameters.items(), *module._buffers.items()):
+            if tensor is not None and (made := empty(tensor)) is not tensor:
+                become(tensor, made.zero_() if name in module._non_persistent_buffers_set else made)
+    with torch.no_grad():
+        for variable in variables:
+            for tensor in variable._further():
+                tensor.zero_().requires_grad_(False)
+
+
+def become(tensor: Tensor, other: Tensor) -> None:
+    """Give a tensor the memory of another one; it stays the object, and the kind of object, that it is."""
+    trains = tensor.requires_grad
+    torch.utils.swap_tensors(tensor, nn.Parameter(other, trains) if isinstance(tensor, nn.Parameter) else other)
+
+
+def is_lazy(tensor: Tensor) -> bool:
+    """Whether a parameter or buffer has no shape yet, as those of `nn.LazyLinear` before it is called."""
+    return isinstance(tensor, (UninitializedParameter, UninitializedBuffer))
+
+
+def is_wrapper(tensor: Tensor) -> bool:
+    """Whether a tensor is made of others and has no memory of its own, as the quantized ones of torchao."""
+    return hasattr(type(tensor), "__tensor_flatten__")
+
+
+def owned(module: nn.Module, path: str) -> Tensor | None:
+    """The parameter or buffer that a module has registered under a path; None where there is none."""
+    *names, last = path.split(".")
+    found: nn.Module | None = module
+    for name in names:
+        found = None if found is None else found._modules.get(name)
+    if found is None:
+        return None
+    tensor = found._parameters.get(last)
+    return found._buffers.get(last) if tensor is None else tensor
+
+
+def _walk(module: nn.Module, path: str, *default: Any) -> Any:
+    if (tensor := owned(module, path)) is not None:
+        return tensor
+    found: Any = module
+    for name in path.split("."):
+        found = getattr(found, name, *default) if default else getattr(found, name)
+    return found

@@ -1,0 +1,365 @@
+"""The weights of a layer: its own, by declaration or by `add_weight`, and those of the layers inside it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from math import prod
+from typing import Any, ClassVar
+
+import numpy as np
+import torch
+from torch import nn
+
+from torchkeras import config
+from torchkeras.dtype_policy import DTypePolicy
+from torchkeras.engine.layer import options
+from torchkeras.engine.layer.symbolic import dtype_of
+from torchkeras.engine.layer.tracked import KINDS, tracked, wanted, with_replaced
+from torchkeras.engine.layer.weight import Variable, Weight, deferred, is_lazy, owned
+from torchkeras.keras_axes import IN_ORDER
+
+# Attributes in which the engine keeps lists and dicts of its own, also in an object of a user's class.
+ENGINES_OWN = frozenset(
+    (
+        *("_inbound_nodes", "_outbound_nodes", "_added", "_expected_axes", "_initial_weights"),
+        *("_functions", "_sources", "_held_keys", "_stack", "_branches"),
+    )
+)
+TORCHS_OWN = frozenset(vars(nn.Module()))
+
+
+class WeightOwner(nn.Module):
+    """The part of `Layer` that lists, reads, sets and freezes weights."""
+
+    name: str
+    built: bool
+    _weights: ClassVar[dict[str, Weight]] = {}
+    _is_users: ClassVar[bool] = False  # a class that is not the package's own
+    _added: list[Variable]
+    _policy: DTypePolicy
+    stateful: Any = False  # whether something is carried from batch to batch
+    _trainable: bool
+    _frozen_above: bool  # part of something that is not trainable
+    _held: set[str]  # the parameters, by their paths, that `trainable=False` has frozen
+    _named: set[str]  # the attributes that weights of `add_weight` are registered under
+
+    def _initializer_of(self, option: str) -> Any:
+        """The initializer of a declared weight: the option `<option>_initializer`."""
+        return getattr(self, f"{option}_initializer", None)
+
+    def add_weight(
+        self,
+        name: str,
+        shape: Iterable[int],
+        dtype: Any = None,
+        initializer: Any = None,
+        regularizer: Any = None,
+        trainable: bool = True,
+        constraint: Any = None,
+    ) -> torch.Tensor:
+        """Make a weight in `build` of a layer written the Keras way; returns the parameter, in Keras's layout.
+
+        The initializer's default is `glorot_uniform`; a weight that is not trainable becomes a buffer.
+        """
+        read = {rule: options.rule_of(getattr(options, rule)) for rule in ("Initializer", "Regularizer", "Constraint")}
+        kind, values = type(self), (initializer or "glorot_uniform", regularizer, constraint)
+        initial, regular, constrain = (
+            options.read(kind, options.Option(rule.lower(), None, found), value)  # type: ignore[arg-type]
+            for (rule, found), value in zip(read.items(), values, strict=True)
+        )
+        device = torch.device("meta") if deferred() else config.device()
+        tensor = torch.empty(*shape, dtype=dtype_of(dtype or self.dtype), device=device)
+        path = self._free_path(name)
+        if trainable:
+            self._parameters[path] = nn.Parameter(tensor, requires_grad=tensor.is_floating_point())
+        else:
+            self._buffers[path] = tensor
+        variable = Variable(self, name, (path,), IN_ORDER, trainable, initial, regular, constrain)
+        self._added.append(variable)
+        if not deferred():
+            variable.initialize()
+        variable.tensors[0]._added_weight = True  # type: ignore[attr-defined]
+        return variable.tensors[0]
+
+    def _free_path(self, name: str) -> str:
+        """Where a weight of that name is registered: without the layer's own name, which the next model has not."""
+        own = next((self.name + mark for mark in "_/." if name.startswith(self.name + mark)), "")
+        path = name.removeprefix(own).replace(".", "_").replace("/", "_") or "weight"
+        taken = (*self._parameters, *self._buffers, *self._modules)
+        return next(p for p in (path, *(f"{path}_{count}" for count in range(1, len(taken) + 2))) if p not in taken)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if isinstance(value, torch.Tensor):
+            added = next((v for v in self.__dict__.get("_added", ()) if v.tensors[0] is value), None)
+            if added is not None:
+                self._name_weight(added, name)
+                return
+        elif type(value) in KINDS and self._is_users and name not in ENGINES_OWN and wanted(value):
+            value = tracked(value)
+        super().__setattr__(name, value)
+
+    def _name_weight(self, added: Variable, name: str) -> None:
+        """Register a weight of `add_weight` under the attribute that holds it: the first, where several do."""
+        held: Any = self._parameters if added.trainable else self._buffers
+        if hasattr(type(self), name) or added.paths[0] in self._named:
+            object.__setattr__(self, name, added.tensors[0])
+            return
+        self.__dict__.pop(name, None)
+        held[name] = held.pop(added.paths[0])
+        self._added[self._added.index(added)] = replace(added, paths=(name,))
+        self._named.add(name)
+
+    def _apply(self, fn: Any, recurse: bool = True) -> Any:
+        """As torch's, by which a move replaces tensors: what else holds a weight of `add_weight` holds the new one."""
+        before = [variable.tensors[0] for variable in self._added]
+        super()._apply(fn, recurse)
+        now = [variable.tensors[0] for variable in self._added]
+        replaced = {id(old): new for old, new in zip(before, now, strict=True) if new is not old}
+        for tensor in replaced.values():
+            tensor._added_weight = True  # type: ignore[attr-defined]
+        for held in (self.__dict__, self._modules) if replaced else ():
+            for name, value in list(held.items()):
+                if name not in ENGINES_OWN | TORCHS_OWN and (other := with_replaced(value, replaced)) is not value:
+                    held[name] = other
+        return self
+
+    def _own_variables(self) -> list[Variable]:
+        """The weights of the layer itself: those declared and added, then all else that its modules own."""
+        declared = self._weights.values() if self.built else ()
+        known = [*(Variable.declared(self, w) for w in declared if w.stands(self)), *self._added]
+        known = [v for v in known if owned(self, v.paths[0]) is not None]
+        covered = {id(tensor) for variable in known for tensor in variable.covered}
+        return [*known, *self._found(covered)]
+
+    def _found(self, covered: set[int]) -> Iterator[Variable]:
+        """A variable for each parameter and saved buffer of plain torch modules inside that is not `covered`."""
+        for prefix, module in self._plain_modules():
+            for kind in (module._parameters, module._buffers):
+                for name, tensor in kind.items():
+                    if tensor is None or id(tensor) in covered or name in module._non_persistent_buffers_set:
+                        continue
+                    if not is_lazy(tensor):
+                        covered.add(id(tensor))
+                        yield Variable(self, prefix + name, (prefix + name,), IN_ORDER, kind is module._parameters)
+
+    def _computed_variables(self) -> Iterator[Variable]:
+        """The declared weights that are none any more, since they are computed of others, as by `parametrize`.
+
+        Those with a regularizer or constraint. Raises ValueError for a constraint, and where there is no such tensor.
+        """
+        for declaration in self._weights.values() if self.built else ():
+            if not declaration.applies(self) or declaration.stands(self):
+                continue
+            variable = Variable.declared(self, declaration)
+            has = "constraint" if variable.constraint is not None else "regularizer"
+            if variable.constraint is None and variable.regularizer is None:
+                continue
+            if variable.constraint is not None or not variable.is_there:
+                raise ValueError(
+                    f"{type(self).__name__} {self.name!r}: its {has} is for {variable.name!r}, which stood in "
+                    f"{variable.paths[0]!r} and is no weight any more: make the layer without it."
+                )
+            yield variable
+
+    def _penalized(self) -> list[Variable]:
+        """The weights with a regularizer, of the layers inside too, and what is computed in the place of such."""
+        owners = [module for module in self.modules() if isinstance(module, WeightOwner)]
+        computed = [variable for owner in owners for variable in owner._computed_variables()]
+        return [variable for variable in self.weights if variable.regularizer is not None] + computed
+
+    def _plain_modules(self) -> Iterator[tuple[str, nn.Module]]:
+        """The layer itself and the torch modules inside that are no layers, nor inside one; each with its path."""
+        pending: list[tuple[str, nn.Module]] = [("", self)]
+        seen: set[nn.Module] = set()
+        while pending:
+            prefix, module = pending.pop(0)
+            if module not in seen:
+                seen.add(module)
+                yield prefix, module
+                inside = ((f"{prefix}{key}.", each) for key, each in module._modules.items() if each is not None)
+                pending[:0] = [(path, each) for path, each in inside if not isinstance(each, WeightOwner)]
+
+    def _sublayers(self) -> list[WeightOwner]:
+        """The layers directly inside this one, in the order in which their weights are listed."""
+        found: list[WeightOwner] = []
+        pending = list(self.children())
+        while pending:
+            module = pending.pop(0)
+            if isinstance(module, WeightOwner):
+                found.append(module)
+            else:
+                pending[:0] = list(module.children())
+        return found
+
+    def _sublayers_of_keras1(self) -> list[WeightOwner]:
+        """The same in the order of Keras 1."""
+        return self._sublayers()
+
+    def _select(self, trainable: bool, of_keras1: bool = False) -> list[Variable]:
+        """The weights that train, or the others: all of them, the former first, when the layer is not trainable."""
+        if trainable and not self._trainable:
+            return []
+        kinds = [trainable] if self._trainable else [True, False]
+        own = [v for kind in kinds for v in self._own_variables() if v.trainable is kind]
+        sublayers = self._sublayers_of_keras1() if of_keras1 else self._sublayers()
+        inner = [v for kind in kinds for layer in sublayers for v in layer._select(kind, of_keras1)]
+        return distinct([*own, *inner])
+
+    @property
+    def trainable_weights(self) -> list[Variable]:
+        """The weights that training changes: those whose `requires_grad` says so, which `trainable` sets."""
+        return [variable for variable in self.weights if variable.trains]
+
+    @property
+    def non_trainable_weights(self) -> list[Variable]:
+        """The weights that training leaves alone: statistics, and what is frozen."""
+        return [variable for variable in self.weights if not variable.trains]
+
+    @property
+    def weights(self) -> list[Variable]:
+        """All weights, those of layers that train first; empty before the first call."""
+        return distinct([*self._select(True), *self._select(False)])
+
+    # Keras 3's names of the same.
+    trainable_variables = property(lambda self: self.trainable_weights, doc="`trainable_weights`.")
+    non_trainable_variables = property(lambda self: self.non_trainable_weights, doc="`non_trainable_weights`.")
+    variables = property(lambda self: self.weights, doc="`weights`.")
+
+    @property
+    def _weights_of_keras1(self) -> list[Variable]:
+        """All weights in the order of Keras 1's files: branch by branch, where a model inside begins with several."""
+        return distinct([*self._select(True, of_keras1=True), *self._select(False, of_keras1=True)])
+
+    def get_weights(self) -> list[Any]:
+        """The values of all weights as NumPy arrays in Keras's layout."""
+        return [variable.numpy() for variable in self._ordered_weights()]
+
+    def set_weights(self, weights: Any) -> None:
+        """Set all weights from arrays in Keras's layout, in the order of `get_weights()`.
+
+        Raises ValueError, before anything is changed, when their number or a shape is another.
+        """
+        variables, values = self._ordered_weights(), list(weights)
+        if len(variables) != len(values):
+            raise ValueError(
+                f"{self.name}: set_weights was given {len(values)} arrays; the layer has {len(variables)} weights: "
+                f"{', '.join(v.full_name for v in variables) or 'none'}."
+            )
+        for variable, value in zip(variables, values, strict=True):
+            if tuple(np.shape(value)) != variable.shape:
+                raise ValueError(
+                    f"{self.name}: weight {variable.full_name!r} has shape {variable.shape}; "
+                    f"the array given for it has shape {tuple(np.shape(value))}."
+                )
+        for variable, value in zip(variables, values, strict=True):
+            variable.assign(value)
+
+    def _ordered_weights(self) -> list[Variable]:
+        return self.weights
+
+    def count_params(self) -> int:
+        """The number of scalars in all weights. Raises RuntimeError before the first call."""
+        if not self.built:
+            raise RuntimeError(
+                f"You tried to call `count_params` on {self.name}, but the layer isn't built. "
+                f"You can build it by calling it, or with `{self.name}.build(input_shape)`."
+            )
+        return sum(prod(variable.shape) for variable in self.weights)
+
+    @property
+    def variable_dtype(self) -> str:
+        """The name of the type of the weights."""
+        return self._policy.variable_dtype
+
+    @property
+    def compute_dtype(self) -> str:
+        """The name of the type that floating-point inputs are cast to, and outputs have."""
+        return self._policy.compute_dtype
+
+    dtype = variable_dtype
+
+    @property
+    def trainable(self) -> bool:
+        """Whether training changes the weights. A model keeps to what held when it was compiled.
+
+        Set to False it turns off `requires_grad` of all parameters inside; set to True it turns on again those that it
+        turned off. A parameter that `requires_grad_(False)` froze stays so.
+        """
+        return self._trainable
+
+    @trainable.setter
+    def trainable(self, value: bool) -> None:
+        if not isinstance(value, (bool, int)):
+            raise ValueError(f"{type(self).__name__}: trainable must be True or False; found {value!r}.")
+        self._trainable = bool(value)
+        self._follow_trainable(self._frozen_above)
+
+    @property
+    def _frozen(self) -> bool:
+        """Whether the layer is not trainable, or part of one that is not."""
+        return self._frozen_above or not self._trainable
+
+    def _follow_trainable(self, frozen_above: bool) -> None:
+        was_frozen, self._frozen_above = self._frozen, frozen_above
+        for variable in self._own_variables() if self._frozen or self._held else ():
+            for path in variable.paths if variable.trainable else ():
+                self._freeze(path) if self._frozen else self._thaw(path)
+        for layer in self._sublayers():
+            layer._follow_trainable(self._frozen)
+        if self._frozen or was_frozen:
+            self._hold_statistics()
+
+    def _freeze(self, path: str) -> None:
+        tensor = owned(self, path)
+        if tensor is not None and tensor.requires_grad:
+            tensor.requires_grad_(False)
+            self._held.add(path)
+
+    def _thaw(self, path: str) -> None:
+        tensor = owned(self, path)
+        if tensor is not None and path in self._held:
+            tensor.requires_grad_(True)
+            self._held.discard(path)
+
+    def requires_grad_(self, requires_grad: bool = True) -> Any:
+        """As torch's. What it freezes stays so when `trainable` is set to True, whichever came first."""
+        super().requires_grad_(requires_grad)
+        for module in self.modules() if not requires_grad else ():
+            if isinstance(module, WeightOwner):
+                module._held.clear()
+        return self
+
+    def _held_tensors(self) -> list[torch.Tensor]:
+        """The parameters that `trainable=False` has frozen."""
+        found = (owned(self, path) for path in self._held)
+        return [tensor for tensor in found if tensor is not None]
+
+    def _hold_statistics(self) -> None:
+        """Let torch modules with buffers, such as the statistics of `nn.BatchNorm2d`, be in training as the layer is
+        and, while it is frozen, in evaluation.
+        """
+        for prefix, module in self._plain_modules():
+            if prefix and any(buffer is not None for buffer in module._buffers.values()):
+                module.training = self.training and not self._frozen
+
+    def train(self, mode: bool = True) -> Any:
+        """As torch's: training mode or evaluation mode. What a frozen layer counts stays in evaluation."""
+        super().train(mode)
+        if mode and self._frozen:
+            self._hold_statistics()
+        return self
+
+    def reset_states(self) -> None:
+        """Forget what stateful layers inside carry from batch to batch."""
+        for layer in self._sublayers():
+            if layer.stateful or type(layer).reset_states is WeightOwner.reset_states:
+                layer.reset_states()
+
+
+def distinct(variables: Iterable[Variable]) -> list[Variable]:
+    """The variables, each weight once."""
+    found: dict[tuple[int, ...], Variable] = {}
+    for variable in variables:
+        found.setdefault(variable.identity, variable)
+    return list(found.values())

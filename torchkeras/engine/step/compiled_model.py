@@ -1,0 +1,63 @@
+"""`Recipe`: all that a step needs to know of a compiled model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+
+from torchkeras.engine.data.batch import Batch
+from torchkeras.engine.graph.hook_free_calls import Direct
+from torchkeras.engine.graph.network import Network
+from torchkeras.engine.layer.weight import Variable
+from torchkeras.engine.step.loss_scale import LossScale
+from torchkeras.engine.step.nonfinite import Guard
+from torchkeras.engine.step.output_metric import is_by_sample
+from torchkeras.engine.step.targets import Target
+from torchkeras.metrics import Metric
+
+NO_LOSS = "The model has no loss to optimize: give compile a `loss`, or the model one with `add_loss`."
+
+Values = dict[str, torch.Tensor]
+Step = Callable[[Batch], Values]
+
+
+@dataclass(frozen=True, eq=False)
+class Recipe:
+    """All that a step needs to know of a compiled model, looked up once.
+
+    `network` computes the model's outputs and, behind them, what the model's `add_loss` (`added_losses`, as many) and
+    `add_metric` (`added_metrics`, by name) were given. `ends`: the modules whose hooks would see that an output's
+    activation is left out. `widened`: the outputs whose 16 bits losses and metrics take as 32. `scaling`: where layers
+    train in float16. `own_loss`: a user's `compute_loss`, given batch, outputs, masks and all other losses.
+    """
+
+    network: Network
+    targets: Sequence[Target]
+    optimizer: Any
+    parameters: list[torch.Tensor]
+    regularized: list[Variable]
+    constrained: list[Variable]
+    details: bool  # some output has a mask, or some layer an activity regularizer
+    added_losses: int = 0
+    added_metrics: Sequence[str] = ()
+    guard: Guard | None = None
+    own_loss: Callable[..., torch.Tensor] | None = None
+    ends: tuple[torch.nn.Module, ...] = ()
+    widened: tuple[int, ...] = ()
+    scaling: LossScale | None = None
+    direct: Direct = field(init=False)
+    logits: tuple[int, ...] = field(init=False)
+    kept: Mapping[str, Metric] = field(init=False)  # the metrics with state, by name
+    by_sample: bool = field(init=False)  # loss and metrics are means over samples, and nothing is added to them
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "direct", Direct(self.network))
+        object.__setattr__(self, "logits", tuple(target.index for target in self.targets if target.logits))
+        measures = [measure for target in self.targets for measure in target.measures]
+        object.__setattr__(self, "kept", {each.name: each.metric for each in measures if each.keeps_state})
+        scores = [target.objective.given for target in self.targets] + [measure.metric for measure in measures]
+        plain = not (self.details or self.added_losses or self.added_metrics or self.own_loss)
+        object.__setattr__(self, "by_sample", plain and bool(scores) and all(map(is_by_sample, scores)))

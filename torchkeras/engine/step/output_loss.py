@@ -1,0 +1,186 @@
+"""The loss of an output, in whatever form it was given: one way to call it, and what targets it takes.
+
+Keras's functions give a number a sample, under the weighted mean of 2.2.4. A `Loss` object reduces as it was told to. A
+loss of torch (a module, or a function of torch.nn.functional) is called as torch calls it: (y_pred, y_true).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from torchkeras import losses
+from torchkeras.engine.data.target_kinds import AS_GIVEN, CLASSES, FREE, LIKE, ONE_HOT, SOME_CLASSES
+from torchkeras.losses.crossentropy import mean_binary_crossentropy, mean_sparse_categorical_crossentropy
+from torchkeras.losses.shared import like
+
+Score = Callable[[Tensor, Tensor], Tensor]
+
+# Losses of torch that compare number with number, where a target of another shape would be spread in silence.
+TORCH_ELEMENTWISE = (nn.MSELoss, nn.L1Loss, nn.SmoothL1Loss, nn.HuberLoss, nn.BCELoss, nn.BCEWithLogitsLoss)
+TORCH_ELEMENTWISE_FUNCTIONS: tuple[Callable[..., Tensor], ...] = (
+    *(F.mse_loss, F.l1_loss, F.smooth_l1_loss, F.huber_loss),
+    *(F.binary_cross_entropy, F.binary_cross_entropy_with_logits),
+)
+# Those that take class numbers, which torch wants as int64.
+TORCH_CLASSES = (nn.CrossEntropyLoss, nn.NLLLoss, nn.MultiMarginLoss)
+TORCH_CLASSES_FUNCTIONS: tuple[Callable[..., Tensor], ...] = (F.cross_entropy, F.nll_loss, F.multi_margin_loss)
+
+
+# The mean over all samples by fewer kernels than that of the means over the last axis.
+MEANS: Mapping[Any, Score] = {
+    losses.mean_squared_error: lambda true, predicted: F.mse_loss(predicted, like(true, predicted)),
+    losses.mean_absolute_error: lambda true, predicted: F.l1_loss(predicted, like(true, predicted)),
+    losses.binary_crossentropy: mean_binary_crossentropy,
+    losses.sparse_categorical_crossentropy: mean_sparse_categorical_crossentropy,
+}
+
+
+@dataclass(frozen=True)
+class Objective:
+    """A loss: `given`, what the user passed, resolved; `target_kind`, what it takes for a target."""
+
+    given: Any
+    target_kind: str
+
+    def __call__(self, true: Tensor, predicted: Tensor, weight: Tensor | None, mask: Tensor | None) -> Tensor:
+        """The loss of a batch, a scalar; weight: (batch,) or (batch, time), mask: (batch, time)."""
+        raise NotImplementedError
+
+
+class FunctionObjective(Objective):
+    """`weighted_mean(loss(y_true, y_pred))`"""
+
+    def __call__(self, true: Tensor, predicted: Tensor, weight: Tensor | None, mask: Tensor | None) -> Tensor:
+        if weight is None and mask is None:
+            return mean_of(self.given, true, predicted)
+        scores = self.given(true, predicted)
+        if not scores.dim():
+            _check_unweighted(self.given, weight, mask, "return one a sample")
+        return weighted_mean(scores, weight, mask)
+
+
+class LossObjective(Objective):
+    """A `Loss` object, which reduces by itself; a weight a sample counts for all its time steps."""
+
+    def __call__(self, true: Tensor, predicted: Tensor, weight: Tensor | None, mask: Tensor | None) -> Tensor:
+        if weight is not None and weight.dim() < predicted.dim() - 1:
+            weight = weight.reshape(*weight.shape, *(1,) * (predicted.dim() - 1 - weight.dim()))
+        return self.given(true, predicted, sample_weight=weight, mask=mask)
+
+
+class TorchObjective(Objective):
+    """A loss of torch: the scalar that it gives, or the weighted mean of its numbers (`reduction="none"`).
+
+    Class numbers reach those that take them as int64, of the shape (batch,), whatever whole type they have and whether
+    or not there is a second axis of length 1. Raises ValueError for weights or a mask when it has reduced to a scalar
+    already.
+    """
+
+    def __call__(self, true: Tensor, predicted: Tensor, weight: Tensor | None, mask: Tensor | None) -> Tensor:
+        if isinstance(self.given, nn.Module) and any(b.device != predicted.device for b in self.given.buffers()):
+            self.given.to(predicted.device)  # such as the weights of classes
+        if not (true.is_floating_point() or true.dtype == torch.bool) and _takes_classes(self.given):
+            true = true.squeeze(1) if true.dim() == predicted.dim() == 2 and true.shape[1] == 1 else true
+            true = true.long()
+        loss = self.given(predicted, true)
+        if loss.dim():
+            return weighted_mean(loss, weight, mask)
+        _check_unweighted(self.given, weight, mask, "make it with reduction='none'")
+        return loss
+
+
+def _takes_classes(loss: Any) -> bool:
+    return isinstance(loss, TORCH_CLASSES) or unwrapped(loss) in TORCH_CLASSES_FUNCTIONS
+
+
+def objective(identifier: Any) -> Objective:
+    """The objective that a name, function, class, config or object stands for.
+
+    Raises ValueError for an unknown name, and a `Loss` that does not reduce.
+    """
+    found = losses.get(identifier)
+    if isinstance(found, losses.Loss):
+        if found.reduction in (None, "none"):
+            raise ValueError(
+                f"compile: the loss {type(found).__name__} has reduction 'none'; training minimizes one number: choose "
+                "'sum_over_batch_size', 'sum' or 'mean'."
+            )
+        return LossObjective(found, _kind(found))
+    if isinstance(found, nn.Module):
+        return TorchObjective(found, LIKE if isinstance(found, TORCH_ELEMENTWISE) else AS_GIVEN)
+    function = unwrapped(found)
+    if (getattr(function, "__module__", None) or "").partition(".")[0] == "torch":
+        return TorchObjective(found, LIKE if function in TORCH_ELEMENTWISE_FUNCTIONS else AS_GIVEN)
+    return FunctionObjective(found, _kind(found))
+
+
+def unwrapped(function: Any) -> Any:
+    """The function that a `functools.partial` is made of, else itself."""
+    return unwrapped(function.func) if isinstance(function, partial) else function
+
+
+def name_of(loss: Any) -> str:
+    """The name of a function, or of an object's class."""
+    return getattr(loss, "__name__", type(loss).__name__)
+
+
+def _check_unweighted(loss: Any, weight: Tensor | None, mask: Tensor | None, remedy: str) -> None:
+    """A loss that is one number already can be neither weighted nor masked: raise ValueError."""
+    if weight is not None or mask is not None:
+        what = "sample or class weights" if weight is not None else "a mask"
+        raise ValueError(f"The loss {name_of(loss)} gives one number a batch, so {what} cannot enter it: {remedy}.")
+
+
+def _kind(loss: Any) -> str:
+    """What targets a loss of Keras takes; any other is free."""
+    function = losses.function_of(loss)
+    if function is losses.sparse_categorical_crossentropy:
+        return CLASSES if getattr(loss, "ignore_class", None) is None else SOME_CLASSES
+    if any(function is known for known in (losses.categorical_crossentropy, losses.categorical_focal_crossentropy)):
+        return ONE_HOT
+    return LIKE if any(function is known for known in losses.ELEMENTWISE) else FREE
+
+
+def mean_of(function: Score, true: Tensor, predicted: Tensor) -> Tensor:
+    """The mean of a function of Keras's over all samples."""
+    try:
+        whole = MEANS.get(function)
+    except TypeError:  # it cannot be looked up
+        whole = None
+    return weighted_mean(function(true, predicted), None, None) if whole is None else whole(true, predicted)
+
+
+def weighted_mean(scores: Tensor, weight: Tensor | None, mask: Tensor | None) -> Tensor:
+    """Keras's mean over samples: masked scores count 0 in a mean over the unmasked, weights of 0 are left out of it.
+
+    scores: (batch, ...), True counted as 1; weight: (batch,) or (batch, time); mask: (batch, time). Raises ValueError
+    for scores of samples where steps are weighted or masked.
+    """
+    if weight is None and mask is None:
+        return scores.mean(dtype=torch.float32 if scores.dtype == torch.bool else None)
+    for what, given in (("sample weights", weight), ("a mask", mask)):
+        if given is not None and 0 < scores.dim() < given.dim():
+            raise ValueError(
+                f"{what} of shape {tuple(given.shape)} need a loss or metric of as many axes; it gave the shape "
+                f"{tuple(scores.shape)}."
+            )
+    if scores.dtype == torch.bool:
+        scores = scores.float()
+    if mask is not None:
+        if scores.dim() > mask.dim():
+            scores = scores.flatten(mask.dim()).mean(-1)
+        mask = mask.to(scores.dtype)
+        scores = scores * mask / mask.mean()
+    if weight is not None:
+        if scores.dim() > weight.dim():
+            scores = scores.flatten(weight.dim()).mean(-1)
+        weight = weight.to(scores.dtype)
+        scores = scores * weight / (weight != 0).to(scores.dtype).mean()
+    return scores.mean()

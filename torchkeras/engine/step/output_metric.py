@@ -1,0 +1,249 @@
+"""The metrics of an output: functions, averaged over the batches, and objects, which keep state of their own.
+
+Where the output ends in a softmax or sigmoid that nothing but a crossentropy needs, a step has the logits alone;
+`LOGITS` tells which functions give the same for these, or by which other function.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from torchkeras import losses as loss_functions, metrics as metric_functions
+from torchkeras.engine.data.target_kinds import CLASSES, LIKE, ONE_HOT, SOME_CLASSES
+from torchkeras.engine.layer.symbolic import KerasTensor
+from torchkeras.engine.step.output_loss import Objective, Score, unwrapped
+from torchkeras.naming import snake_case
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A metric of one output: its reported name, a function or a `Metric`, and whether sample weights count."""
+
+    name: str
+    metric: Any
+    weighted: bool
+
+    @property
+    def keeps_state(self) -> bool:
+        """Whether it is an object with `update_state` and `result`."""
+        return isinstance(self.metric, metric_functions.Metric)
+
+
+class TorchMetric(metric_functions.Metric):
+    """A metric in the manner of torchmetrics (`update(preds, target)`, `compute()`, `reset()`), as a `Metric`.
+
+    Class numbers come without a last axis of 1, and whole for those of `torchmetrics.classification`. Raises ValueError
+    for sample weights, which it has no place for.
+    """
+
+    def __init__(self, metric: Any):
+        super().__init__(name=snake_case(type(metric).__name__))
+        self.metric: Any = metric
+        self._takes_classes = type(metric).__module__.startswith("torchmetrics.classification")
+
+    def update_state(self, y_true: Tensor, y_pred: Tensor, sample_weight: Tensor | None = None) -> None:
+        if sample_weight is not None:
+            raise ValueError(f"The metric {type(self.metric).__name__} takes no sample weights and no mask.")
+        if hasattr(self.metric, "to"):
+            self.metric.to(y_pred.device)
+        if y_true.dim() == y_pred.dim() and y_true.shape[-1] == 1 < y_pred.shape[-1]:
+            y_true = y_true.squeeze(-1)
+        if self._takes_classes and y_true.is_floating_point():
+            y_true = y_true.long()
+        self.metric.update(y_pred, y_true)
+
+    def result(self) -> Tensor:
+        found = self.metric.compute()
+        if isinstance(found, Mapping):
+            raise ValueError(
+                f"The metric {type(self.metric).__name__} gives {', '.join(map(str, found))}; give each as a metric of "
+                "its own."
+            )
+        return torch.as_tensor(found)
+
+    def reset_state(self) -> None:
+        self.metric.reset()
+
+    @property
+    def variables(self) -> list[Any]:
+        return [value for value in self._states().values() if isinstance(value, Tensor)]
+
+    def _states(self) -> dict[str, Any]:
+        names = getattr(self.metric, "_defaults", None)  # torchmetrics', by name
+        kept = vars(self.metric) if names is None else {name: getattr(self.metric, name) for name in names}
+        return {name: value for name, value in kept.items() if names is not None or isinstance(value, Tensor)}
+
+    def state_dict(self) -> dict[str, Any]:
+        """The tensors of the metric, and lists of them, by their names, as they are now."""
+        return {name: v.clone() if isinstance(v, Tensor) else list(v) for name, v in self._states().items()}
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        for name, value in state.items():
+            setattr(self.metric, name, value.clone() if isinstance(value, Tensor) else list(value))
+        if hasattr(self.metric, "_computed"):  # torchmetrics keeps its last result, and warns before an update
+            self.metric._computed, self.metric._update_count = None, max(1, self.metric._update_count)
+
+    def get_config(self) -> dict[str, Any]:
+        """Refused: what is not a metric of this package is not written to a config. Raises ValueError."""
+        raise ValueError(f"The metric {type(self.metric).__name__} is not written to a config.")
+
+
+def one_number(name: str, value: Tensor) -> Tensor:
+    """What a metric gives, which must be one number: ValueError for one that gives several. Waits for nothing."""
+    if value.dim():
+        raise ValueError(
+            f"The metric {name!r} gives {value.numel()} numbers, of shape {tuple(value.shape)}; a metric of a model is "
+            "one number: choose an average, or a metric for each."
+        )
+    return value
+
+
+def measures(identifier: Any, objective: Objective, output: KerasTensor) -> list[tuple[str, Any]]:
+    """Name and function or object of a metric, as `measure`; of each metric in a collection of torchmetrics.
+
+    A collection's metrics have the names that it gives them. Raises as `measure` does.
+    """
+    if not is_collection(identifier):
+        return [measure(identifier, objective, output)]
+    return [(name, TorchMetric(metric)) for name, metric in identifier.items()]
+
+
+def is_collection(metric: Any) -> bool:
+    """Whether it is several metrics by name, as `torchmetrics.MetricCollection`."""
+    return _is_in_torchs_manner(metric) and all(hasattr(metric, method) for method in ("keys", "items"))
+
+
+def measure(identifier: Any, objective: Objective, output: KerasTensor) -> tuple[str, Any]:
+    """Name and function or object of a metric. `accuracy` and `crossentropy` go by the output's shape and loss.
+
+    Raises ValueError for an unknown name, TypeError for what is none.
+    """
+    if isinstance(identifier, str) and identifier in ("accuracy", "acc", "crossentropy", "ce"):
+        return _by_kind(identifier, _kind(objective, output), getattr(objective.given, "from_logits", False))
+    found: Any = identifier if _is_in_torchs_manner(identifier) else metric_functions.get(identifier)
+    if _is_in_torchs_manner(found):  # also one of a class that was given
+        found = TorchMetric(found)
+    named = getattr(found, "name", None)
+    return named if isinstance(named, str) else getattr(unwrapped(found), "__name__", type(found).__name__), found
+
+
+def _is_in_torchs_manner(metric: Any) -> bool:
+    methods = ("update", "compute", "reset")
+    return not isinstance(metric, type) and all(hasattr(metric, method) for method in methods)
+
+
+def _by_kind(identifier: str, kind: str, from_logits: bool) -> tuple[str, Score]:
+    if identifier in ("accuracy", "acc"):
+        if from_logits and kind == "binary":
+            warnings.warn(
+                f"compile: {identifier!r} counts scores over 0.5, as in Keras, while the loss takes logits: "
+                "BinaryAccuracy(threshold=0.0) counts these.",
+                stacklevel=2,
+            )
+        return "acc", _ACCURACIES[kind]
+    if from_logits or kind not in _CROSSENTROPIES:
+        raise ValueError(
+            f"compile: the metric {identifier!r} is that of probabilities, and the loss takes logits or is of torch: "
+            "give an object such as metrics.SparseCategoricalCrossentropy(from_logits=True)."
+        )
+    return "ce", _CROSSENTROPIES[kind]
+
+
+def _kind(objective: Objective, output: KerasTensor) -> str:
+    """How the targets of an output name classes, as far as its loss tells."""
+    given = unwrapped(objective.given)
+    if given in _BINARY_LOGITS or type(given) in _BINARY_LOGITS:
+        return "binary logits"
+    if output.shape[-1] == 1 or given in _BINARY or type(given) in _BINARY:
+        return "binary"
+    if objective.target_kind in (CLASSES, SOME_CLASSES):
+        return "sparse"
+    return "categorical" if objective.target_kind in (LIKE, ONE_HOT) else "by shape"
+
+
+def _binary_hits(y_true: Tensor, logits: Tensor) -> Tensor:
+    """y_true == (logits > 0): a sigmoid over 0.5, as booleans"""
+    return y_true == (logits > 0)
+
+
+def _hits_by_shape(y_true: Tensor, y_pred: Tensor) -> Tensor:
+    """The highest score is that of the class number, or of the one-hot row, whichever y_true is."""
+    sparse = y_true.dim() < y_pred.dim() or y_true.shape[-1] == 1
+    return (metric_functions.sparse_categorical_hits if sparse else metric_functions.categorical_hits)(y_true, y_pred)
+
+
+_BINARY = (
+    *(loss_functions.binary_crossentropy, loss_functions.BinaryCrossentropy),
+    *(nn.BCELoss, nn.functional.binary_cross_entropy),
+)
+_BINARY_LOGITS = (nn.BCEWithLogitsLoss, nn.functional.binary_cross_entropy_with_logits)
+
+_ACCURACIES: Mapping[str, Score] = {
+    "binary": metric_functions.binary_accuracy,
+    "binary logits": _binary_hits,
+    "sparse": metric_functions.sparse_categorical_hits,
+    "categorical": metric_functions.categorical_hits,
+    "by shape": _hits_by_shape,
+}
+_CROSSENTROPIES: Mapping[str, Score] = {
+    "binary": loss_functions.binary_crossentropy,
+    "sparse": loss_functions.sparse_categorical_crossentropy,
+    "categorical": loss_functions.categorical_crossentropy,
+}
+
+_ORDER_ALONE: tuple[Callable[..., Tensor], ...] = (  # which score is larger, the logits tell as well
+    *(metric_functions.categorical_hits, metric_functions.sparse_categorical_hits),
+    *(metric_functions.categorical_accuracy, metric_functions.sparse_categorical_accuracy),
+)
+LOGITS: Mapping[str, Mapping[Any, Score]] = {
+    "softmax": {
+        **{function: function for function in _ORDER_ALONE},
+        loss_functions.categorical_crossentropy: loss_functions.categorical_crossentropy,
+        loss_functions.sparse_categorical_crossentropy: loss_functions.sparse_categorical_crossentropy,
+    },
+    "sigmoid": {
+        metric_functions.binary_accuracy: _binary_hits,
+        loss_functions.binary_crossentropy: loss_functions.binary_crossentropy,
+    },
+}
+# The objects that need the logits alone, by their exact class; a loss among them must take probabilities.
+LOGITS_OBJECTS: Mapping[str, tuple[type, ...]] = {
+    "softmax": (
+        *(loss_functions.CategoricalCrossentropy, loss_functions.SparseCategoricalCrossentropy),
+        *(metric_functions.CategoricalAccuracy, metric_functions.SparseCategoricalAccuracy),
+    ),
+    "sigmoid": (loss_functions.BinaryCrossentropy,),
+}
+
+
+# The functions that give each sample a number of its own, or the mean of such numbers.
+_BY_SAMPLE = {
+    *(
+        function
+        for function in loss_functions.ELEMENTWISE
+        if function not in (loss_functions.dice, loss_functions.tversky)
+    ),
+    loss_functions.sparse_categorical_crossentropy,
+    *(metric_functions.binary_accuracy, metric_functions.categorical_accuracy),
+    *(metric_functions.sparse_categorical_accuracy, metric_functions.top_k_categorical_accuracy),
+    *(metric_functions.sparse_top_k_categorical_accuracy, *_ORDER_ALONE),
+}
+
+
+def is_by_sample(what: Any) -> bool:
+    """Whether the mean of a loss or metric over many samples is that of its means over parts, weighted by size."""
+    return callable(getattr(what, "__hash__", None)) and what in _BY_SAMPLE
+
+
+def takes_logits(activation: str, what: Any) -> bool:
+    """Whether a loss or metric gives the same for the marked logits of an activation as for its result."""
+    if type(what) in LOGITS_OBJECTS[activation]:
+        of_probabilities = not getattr(what, "from_logits", False) and getattr(what, "axis", -1) == -1
+        return of_probabilities and getattr(what, "dtype", None) in (None, "float32")
+    return callable(getattr(what, "__hash__", None)) and what in LOGITS[activation]

@@ -1,0 +1,212 @@
+"""What `compile` settles: for each output its loss and metrics, and the names of the numbers that are reported."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from torchkeras import losses as loss_functions, metrics as metric_functions, optimizers
+from torchkeras.engine.graph.trace import Graph
+from torchkeras.engine.layer.symbolic import KerasTensor, as_list
+from torchkeras.engine.step.output_loss import Objective, objective
+from torchkeras.engine.step.output_metric import LOGITS, Measure, is_collection, measures, takes_logits
+
+
+@dataclass(frozen=True)
+class Target:
+    """An output that has a loss: which one, its name, the loss and its weight, the metrics.
+
+    `reports_loss`: whether the loss is reported by itself, as it is when the model has several outputs.
+    `logits`: the activation ("softmax", "sigmoid") that a step leaves out, since loss and metrics need its input alone.
+    """
+
+    index: int
+    name: str
+    reports_loss: bool
+    objective: Objective
+    weight: float
+    measures: tuple[Measure, ...]
+    weight_mode: str | None
+    logits: str | None = None
+
+
+def resolve(names: list[str], graph: Graph, options: Mapping[str, Any]) -> list[Target]:
+    """The targets of a model from the arguments of `compile`; an output whose loss is None is none.
+
+    `graph`: what a step computes; its first outputs are the model's, which have `names`. Raises ValueError for an
+    unknown name of an output, loss or metric, and for lists of another length.
+    """
+    losses = [
+        None if each is None else objective(each)
+        for each in for_outputs("loss", options.get("loss"), names, share=True)
+    ]
+    weights = for_outputs("loss_weights", options.get("loss_weights"), names)
+    modes = for_outputs("sample_weight_mode", options.get("sample_weight_mode"), names, share=True)
+    wanted = [metrics_for_outputs(option, options.get(option), names) for option in ("metrics", "weighted_metrics")]
+    targets = []
+    for k, (name, loss) in enumerate(zip(names, losses, strict=True)):
+        if modes[k] not in (None, "temporal"):
+            raise ValueError(f"compile: sample_weight_mode must be None or 'temporal'; found {modes[k]!r}.")
+        if loss is None:
+            continue
+        output = graph.outputs[k]
+        prefix = f"{name}_" if len(names) > 1 else ""
+        found = _unique(
+            [
+                Measure(own_name, metric, is_weighted)
+                for is_weighted, of_outputs in zip((False, True), wanted, strict=True)
+                for each in of_outputs[k]
+                for own_name, metric in measures(each, loss, output)
+            ],
+            prefix,
+            {"loss", *(f"{each}_loss" for each in names)},
+        )
+        weight = 1.0 if weights[k] is None else weights[k]
+        if isinstance(weight, bool) or not isinstance(weight, (int, float, np.number)):
+            raise ValueError(f"compile: loss_weights must hold numbers; found {weight!r}.")
+        logits = _logits(graph, output, loss, found)
+        targets.append(Target(k, name, len(names) > 1, loss, float(weight), found, modes[k], logits))
+    _check_apart(targets)
+    return targets
+
+
+def reported_names(targets: list[Target]) -> list[str]:
+    """The names of the numbers a step reports: `loss`, each output's loss when there are several, the metrics."""
+    each = [f"{target.name}_loss" for target in targets if target.reports_loss]
+    return ["loss", *each, *(measure.name for target in targets for measure in target.measures)]
+
+
+def _unique(measures: list[Measure], prefix: str, taken: set[str]) -> tuple[Measure, ...]:
+    """Metrics under their full names, distinct and not `taken`: a second `acc` is `acc_1`.
+
+    Functions with sample weights are `weighted_acc`, as in Keras 2.2.4; an object keeps its own name where it can, as
+    in Keras 3.
+    """
+    result: list[Measure] = []
+    for each in measures:
+        weighted = each.weighted and (not each.keeps_state or prefix + each.name in taken)
+        base = f"{prefix}{'weighted_' if weighted else ''}{each.name}"
+        name, count = base, 0
+        while name in taken:
+            count += 1
+            name = f"{base}_{count}"
+        taken.add(name)
+        result.append(Measure(name, each.metric, each.weighted))
+    return tuple(result)
+
+
+def _check_apart(targets: list[Target]) -> None:
+    """One metric object for two outputs would mix them: raise ValueError."""
+    seen: dict[int, str] = {}
+    for target in targets:
+        for each in target.measures:
+            if each.keeps_state and seen.setdefault(id(each.metric), each.name) != each.name:
+                raise ValueError(
+                    f"compile: one object of the metric {each.metric.name!r} is given for {seen[id(each.metric)]!r} "
+                    f"and for {each.name!r}, and would count both together: make one for each."
+                )
+
+
+def _logits(graph: Graph, output: KerasTensor, loss: Objective, measures: tuple[Measure, ...]) -> str | None:
+    """The activation at the output's end, when a step can do without it."""
+    layer = output._keras_history.layer
+    activation = layer._facts.ends_in if graph.taken[output] == 1 else None
+    if activation is None or activation not in LOGITS or getattr(layer, "activity_regularizer", None) is not None:
+        return None
+    needed = (loss.given, *(each.metric for each in measures))
+    return activation if all(takes_logits(activation, each) for each in needed) else None
+
+
+def for_outputs(option: str, value: Any, names: list[str], share: bool = False) -> list[Any]:
+    """One value for each output from a single one, a list, or a dictionary by output name."""
+    if isinstance(value, Mapping) and "class_name" not in value:
+        unknown = [name for name in value if name not in names]
+        if unknown:
+            raise ValueError(f"compile: {option} names the output {unknown[0]!r}; the outputs are {', '.join(names)}.")
+        return [value.get(name) for name in names]
+    if isinstance(value, (list, tuple)):
+        if len(value) != len(names):
+            raise ValueError(
+                f"compile: {option} has {len(value)} entries; the model has {len(names)} outputs: {', '.join(names)}."
+            )
+        return list(value)
+    if value is not None and not share and len(names) > 1:
+        raise ValueError(f"compile: {option} must be a list or a dictionary for several outputs; found {value!r}.")
+    return [value] * len(names)
+
+
+def metrics_for_outputs(option: str, value: Any, names: list[str]) -> list[list[Any]]:
+    """A list of metrics for each output: one list for all, a list of lists, or a dictionary by output name.
+
+    A collection of torchmetrics stands for a list.
+    """
+    if is_collection(value):
+        value = [value]
+    if isinstance(value, Mapping):
+        return [as_list(found) for found in for_outputs(option, value, names)]
+    if value is not None and not isinstance(value, (list, tuple)):
+        raise TypeError(f"compile: {option} must be a list or a dictionary; found {value!r}.")
+    wanted = as_list(value)
+    if wanted and all(isinstance(each, (list, tuple)) for each in wanted):
+        return [as_list(found) for found in for_outputs(option, wanted, names)]
+    return [wanted for _ in names]
+
+
+# --- in a file -------------------------------------------------------------------------------------------------------
+
+
+def training_config(model: Any) -> dict[str, Any]:
+    """How a model was compiled, as plain data."""
+    return {
+        "optimizer_config": optimizers.serialize(model.optimizer),
+        "loss": _plain(model.loss, loss_functions.serialize),
+        "metrics": _plain(model.metrics, metric_functions.serialize),
+        "sample_weight_mode": model.sample_weight_mode,
+        "loss_weights": model.loss_weights,
+        "weighted_metrics": _plain(model.weighted_metrics, metric_functions.serialize),
+    }
+
+
+def own_training_config(model: Any) -> dict[str, Any]:
+    """What of it a file of Keras may say otherwise, or has no words for."""
+    told = training_config(model)
+    names = ("loss", "metrics", "weighted_metrics")
+    return {**{name: told[name] for name in names}, "on_nonfinite": model.on_nonfinite}
+
+
+def compile_arguments(training: Mapping[str, Any], custom_objects: Mapping[str, Any] | None) -> dict[str, Any]:
+    """The inverse: the arguments of `compile`."""
+    return {
+        "optimizer": optimizers.deserialize(training["optimizer_config"], custom_objects),
+        "loss": _known(training["loss"], loss_functions.deserialize, custom_objects),
+        "metrics": _known(training.get("metrics"), metric_functions.deserialize, custom_objects),
+        "loss_weights": training.get("loss_weights"),
+        "sample_weight_mode": training.get("sample_weight_mode"),
+        "weighted_metrics": _known(training.get("weighted_metrics"), metric_functions.deserialize, custom_objects),
+        "on_nonfinite": training.get("on_nonfinite"),
+    }
+
+
+def mapped(value: Any, convert: Callable[[Any], Any]) -> Any:
+    """`convert` on every loss or metric in lists and dictionaries by output."""
+    if isinstance(value, Mapping) and "class_name" not in value:
+        return {name: mapped(item, convert) for name, item in value.items()}
+    return [mapped(item, convert) for item in value] if isinstance(value, (list, tuple)) else convert(value)
+
+
+def _plain(value: Any, serialize: Callable[[Any], Any]) -> Any:
+    def plain(item: Any) -> Any:
+        if isinstance(item, (str, Mapping)):
+            return item
+        return serialize(item() if isinstance(item, type) else item)
+
+    return mapped(value, plain)
+
+
+def _known(value: Any, deserialize: Callable[..., Any], custom_objects: Any) -> Any:
+    """Names stay names (`accuracy` is resolved by the output); a name of the user's own becomes its function."""
+    own = custom_objects or {}
+    return mapped(value, lambda item: deserialize(item, own) if isinstance(item, Mapping) or item in own else item)

@@ -1,0 +1,178 @@
+"""The `.keras` archive of Keras 3 and tf_keras: a zip of `metadata.json`, `config.json` and `model.weights.h5`.
+
+Members are taken by an allow-list and read in a stream, whatever the sizes in their headers say. Nothing is extracted
+by the names in the archive.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any
+
+import h5py
+
+from torchkeras.atomic_file import replacing
+from torchkeras.errors import FileLimitError, ForbiddenContentError, UnknownFormatError, UnreadableFileError
+from torchkeras.saving.containers import json_text
+from torchkeras.saving.containers.hdf5 import reading, require_file
+from torchkeras.saving.containers.limits import LIMITS, MIB, Limits
+from torchkeras.saving.containers.places import shown, shown_as
+
+METADATA, CONFIG, WEIGHTS = MEMBERS = ("metadata.json", "config.json", "model.weights.h5")
+ASSETS = "assets/"
+METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+FIRST_DAY = (1980, 1, 1, 0, 0, 0)  # of zip's calendar: no time is written, so that equal models give equal files
+ENCRYPTED, LINK, FILE_KIND = 0x1, 0o120000, 0o170000
+BEGINNING = b"PK\x03\x04"
+# What zipfile raises on damaged archives; a wrong checksum is a BadZipFile.
+DAMAGE = (zipfile.BadZipFile, zlib.error, OSError, RuntimeError, ValueError, LookupError, EOFError, OverflowError)
+
+
+@dataclass(frozen=True)
+class Archive:
+    """An open archive: its parsed texts, and its weights by `weights()`."""
+
+    path: Path
+    config: Any
+    metadata: Any
+    _zip: zipfile.ZipFile
+
+    @contextmanager
+    def weights(self, limits: Limits = LIMITS) -> Iterator[h5py.File]:
+        """The weights as an HDF5 file, streamed to a temporary one. Raises the errors of `hdf5.reading`."""
+        with tempfile.TemporaryDirectory(prefix="torchkeras-") as folder:
+            copy = Path(folder) / WEIGHTS
+            with copy.open("wb") as file:
+                _stream(self._zip, WEIGHTS, file, f"{shown(self.path)}: {WEIGHTS}", limits.total, limits)
+            with shown_as(copy, f"{shown(self.path)}/{WEIGHTS}"), reading(copy) as weights:
+                yield weights
+
+
+@contextmanager
+def opened(path: str | os.PathLike[str], limits: Limits = LIMITS) -> Iterator[Archive]:
+    """An archive to read, its members checked.
+
+    Raises FileNotFoundError, UnreadableFileError for a damaged one, ForbiddenContentError for a member that is none of
+    a model's, FileLimitError.
+    """
+    require_file(path)
+    where = shown(path)
+    with Path(path).open("rb") as file:
+        if file.read(4) != BEGINNING:
+            raise UnreadableFileError(f"{where}: not a readable archive (it does not begin as a zip file).")
+        try:
+            found = zipfile.ZipFile(file)
+        except DAMAGE as error:
+            raise UnreadableFileError(f"{where}: not a readable archive ({error}).") from error
+        with found:
+            _check_members(found.infolist(), where, limits)
+            config, metadata = (_text(found, name, where, limits) for name in (CONFIG, METADATA))
+            yield Archive(Path(path), config, metadata, found)
+
+
+def is_archive(path: str | os.PathLike[str]) -> bool:
+    """Whether a file begins as a zip does."""
+    require_file(path)
+    with Path(path).open("rb") as file:
+        return file.read(4) == BEGINNING
+
+
+def _check_members(members: list[zipfile.ZipInfo], where: str, limits: Limits) -> None:
+    names = [member.filename for member in members]
+    for member in members[: limits.parts]:
+        name = member.filename[:200]
+        if names.count(member.filename) > 1:
+            raise ForbiddenContentError(f"{where}: member {name!r} is there several times.")
+        if name == ASSETS and member.file_size == 0:
+            continue
+        if name.startswith(ASSETS) and ".." not in name:
+            raise UnknownFormatError(
+                f"{where}: member {name!r} belongs to a layer that keeps a vocabulary in a file of its own; such files "
+                "are not read."
+            )
+        if name not in MEMBERS:
+            known = ", ".join(MEMBERS)
+            raise ForbiddenContentError(f"{where}: member {name!r} is none of a model's, which are {known}.")
+        if member.flag_bits & ENCRYPTED:
+            raise ForbiddenContentError(f"{where}: member {name!r} is encrypted.")
+        if member.external_attr >> 16 & FILE_KIND == LINK:
+            raise ForbiddenContentError(f"{where}: member {name!r} is a link.")
+        if member.compress_type not in METHODS:
+            raise ForbiddenContentError(
+                f"{where}: member {name!r} is compressed by method {member.compress_type}; those read are 0 (stored) "
+                "and 8 (deflated)."
+            )
+    if len(members) > limits.parts:
+        raise FileLimitError(f"{where}: more than {limits.parts} members.")
+    for name in MEMBERS:
+        if name not in names:
+            raise UnreadableFileError(f"{where}: there is no {name!r} in the archive.")
+
+
+class _Kept:
+    """Bytes written, kept as one."""
+
+    def __init__(self) -> None:
+        self.parts: list[bytes] = []
+
+    def write(self, part: bytes) -> None:
+        self.parts.append(part)
+
+
+def _text(archive: zipfile.ZipFile, name: str, where: str, limits: Limits) -> Any:
+    kept = _Kept()
+    _stream(archive, name, kept, f"{where}: {name}", limits.json, limits)
+    return json_text.parse(b"".join(kept.parts), f"{where}: {name}", limits)
+
+
+def _stream(
+    archive: zipfile.ZipFile, name: str, target: IO[bytes] | _Kept, where: str, most: int, limits: Limits
+) -> None:
+    """Unpack a member piece by piece, counting what really comes."""
+    packed, size = archive.getinfo(name).compress_size, 0
+    try:
+        with archive.open(name) as source:
+            while piece := source.read(MIB):
+                size += len(piece)
+                if size > most:
+                    raise FileLimitError(f"{where} unpacks to more than {most} bytes.")
+                if size > limits.ratio_from and size > limits.ratio * packed:
+                    raise FileLimitError(f"{where} unpacks to more than {limits.ratio} times its {packed} bytes.")
+                target.write(piece)
+    except FileLimitError:
+        raise
+    except DAMAGE as error:
+        raise UnreadableFileError(f"{where} cannot be unpacked ({error}).") from error
+
+
+def write(
+    path: str | os.PathLike[str], config: Any, metadata: Any, write_weights: Callable[[h5py.Group], None]
+) -> None:
+    """Write an archive as Keras 3 does: two values as JSON, and an HDF5 file that `write_weights` fills.
+
+    It takes the place of `path` when all is written. Equal models give equal bytes.
+    """
+    with replacing(path) as part, tempfile.TemporaryDirectory(prefix="torchkeras-") as folder:
+        weights = Path(folder) / WEIGHTS
+        with h5py.File(weights, "w") as file:
+            write_weights(file)
+        with zipfile.ZipFile(part, "w") as archive:
+            for name, content in ((METADATA, metadata), (CONFIG, config)):
+                archive.writestr(_member(name), json.dumps(content))
+            with weights.open("rb") as source, archive.open(_member(WEIGHTS), "w", force_zip64=True) as target:
+                while piece := source.read(MIB):
+                    target.write(piece)
+
+
+def _member(name: str) -> zipfile.ZipInfo:
+    member = zipfile.ZipInfo(name, FIRST_DAY)
+    member.external_attr = 0o600 << 16
+    return member

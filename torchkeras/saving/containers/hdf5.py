@@ -1,0 +1,256 @@
+"""HDF5 groundwork: files, groups, datasets and attributes, each checked before it is read.
+
+`hdf5_rules` has the checks. All errors about what stands in a file are of the family in `errors`.
+"""
+
+# pyright: reportAttributeAccessIssue=false
+# h5py's compiled modules have no types.
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from math import prod
+from pathlib import Path
+from typing import Any
+
+import h5py
+import numpy as np
+from h5py import h5a, h5s, h5t
+
+from torchkeras.atomic_file import replacing
+from torchkeras.errors import FileLimitError, ForbiddenContentError, UnreadableFileError
+from torchkeras.saving.containers import hdf5_rules as rules
+from torchkeras.saving.containers.limits import LIMITS, Limits
+from torchkeras.saving.containers.places import filename, shown
+
+ATTRIBUTE_LIMIT = 64512  # bytes; HDF5 keeps an attribute in an object header of 64 kB
+
+
+@contextmanager
+def writing(path: str | os.PathLike[str]) -> Iterator[h5py.File]:
+    """A new HDF5 file that takes the place of `path` when the block ends well, as `atomic.replacing` does."""
+    with replacing(path) as part, h5py.File(part, "w") as file:
+        yield file
+
+
+@contextmanager
+def reading(path: str | os.PathLike[str]) -> Iterator[h5py.File]:
+    """An HDF5 file to read, its links and storage checked.
+
+    Raises FileNotFoundError when there is none, UnreadableFileError when it is no HDF5 file, ForbiddenContentError,
+    FileLimitError.
+    """
+    require_file(path)
+    try:
+        file = h5py.File(path, "r")
+    except rules.DAMAGE as error:
+        raise UnreadableFileError(f"{shown(path)}: not a readable HDF5 file ({error}).") from error
+    with file:
+        rules.check_end(path)
+        rules.check_file(file)
+        yield file
+
+
+def require_file(path: str | os.PathLike[str]) -> None:
+    """Raise FileNotFoundError when there is no such file, UnreadableFileError when it is a folder, a pipe or such."""
+    if not Path(path).exists():
+        raise FileNotFoundError(f"{shown(path)}: there is no such file.")
+    if not Path(path).is_file():
+        raise UnreadableFileError(f"{shown(path)}: not a regular file.")
+
+
+# --- groups and datasets ---------------------------------------------------------------------------------------------
+
+
+def group_in(group: h5py.Group, name: str) -> h5py.Group:
+    """The group of that name inside `group`.
+
+    Raises UnreadableFileError when there is none, ForbiddenContentError for a link on the way.
+    """
+    found = rules.member(group, name)
+    if not isinstance(found, h5py.Group):
+        raise UnreadableFileError(f"{filename(group)}: {group.name} has no group {name!r}.")
+    return found
+
+
+def dataset_in(group: h5py.Group, name: str) -> h5py.Dataset:
+    """The dataset of that name inside `group`, its type checked.
+
+    Raises UnreadableFileError when there is none, ForbiddenContentError for a link or an element type that is no number
+    and no text of a fixed length.
+    """
+    found = rules.member(group, name)
+    if not isinstance(found, h5py.Dataset):
+        raise UnreadableFileError(f"{filename(group)}: {group.name} has no dataset {name!r}.")
+    rules.check_type(found)
+    return found
+
+
+def members(group: h5py.Group) -> dict[str, Any]:
+    """The groups and datasets inside `group` by their names, in the file's order."""
+    found: dict[str, Any] = {}
+    with rules.readable(rules.place_of(group)):
+        for encoded in list(group.id):
+            name = encoded.decode("utf-8")
+            found[name] = rules.member(group, name)
+            if isinstance(found[name], h5py.Dataset):
+                rules.check_type(found[name])
+    return found
+
+
+def groups(group: h5py.Group) -> list[str]:
+    """The names of the groups in a group."""
+    return [name for name, found in members(group).items() if isinstance(found, h5py.Group)]
+
+
+def datasets(group: h5py.Group) -> list[str]:
+    """The names of the datasets in a group."""
+    return [name for name, found in members(group).items() if isinstance(found, h5py.Dataset)]
+
+
+def values(dataset: h5py.Dataset, into: np.ndarray | None = None) -> np.ndarray:
+    """The numbers of a dataset, read into an array of its shape when one is given; bfloat16 comes as float32.
+
+    Raises UnreadableFileError when not all of them are stored, ForbiddenContentError when they are no numbers.
+    """
+    rules.check_type(dataset)
+    where = rules.place_of(dataset)
+    with rules.readable(where):
+        bfloat16 = rules.is_bfloat16(dataset)
+        if not bfloat16 and dataset.id.get_type().get_class() == h5t.STRING:
+            raise ForbiddenContentError(f"{where} holds texts, not numbers.")
+        rules.check_bytes(dataset)
+        if bfloat16:
+            bits = np.asarray(dataset[()]).view(np.uint16).astype(np.uint32)
+            found = (bits << 16).view(np.float32).reshape(dataset.shape)
+        elif into is not None:
+            dataset.read_direct(into)
+            return into
+        else:
+            return np.asarray(dataset[()])
+    if into is None:
+        return found
+    into[...] = found
+    return into
+
+
+def ready(dataset: h5py.Dataset) -> h5py.Dataset | np.ndarray:
+    """A dataset whose reading cannot fail any more: itself when it lies in the file as it is, else its values.
+
+    To be asked of all arrays before the first one is used, so that a damaged file changes nothing. Raises as `values`.
+    """
+    rules.check_type(dataset)
+    with rules.readable(rules.place_of(dataset)):
+        rules.check_bytes(dataset)
+        whole = dataset.chunks is None
+    return dataset if whole else values(dataset)
+
+
+# --- attributes ------------------------------------------------------------------------------------------------------
+
+
+def text(value: Any) -> str:
+    """A text attribute, which old files hold as bytes. Raises UnreadableFileError when it is not UTF-8."""
+    try:
+        found = value.decode("utf-8") if isinstance(value, bytes) else str(value)
+        found.encode("utf-8")
+    except UnicodeError as error:
+        raise UnreadableFileError(f"A text that is not UTF-8 ({error}).") from error
+    return found
+
+
+def attribute(place: h5py.Group | h5py.Dataset, name: str, default: Any = None) -> Any:
+    """An attribute as a plain value: a text, a number, a bool or a list of them; `default` when there is none.
+
+    Raises ForbiddenContentError for values of another type, FileLimitError for too many of them, UnreadableFileError
+    for texts that are not UTF-8.
+    """
+    where = f"{filename(place)}: attribute {name!r}" + ("" if place.name == "/" else f" of {place.name}")
+    with rules.readable(where):
+        if not h5a.exists(place.id, name.encode("utf-8")):
+            return default
+        found = h5a.open(place.id, name.encode("utf-8"))
+        if found.get_space().get_simple_extent_type() == h5s.NULL:
+            return []
+        _check_attribute(found, where, place.file)
+        value = place.attrs[name]
+        try:
+            return _plain(value)
+        except UnicodeError as error:
+            raise UnreadableFileError(f"{where} is not UTF-8 ({error}).") from error
+
+
+def attributes(place: h5py.Group | h5py.Dataset) -> dict[str, Any]:
+    """All attributes by their names."""
+    with rules.readable(rules.place_of(place)):
+        if h5a.get_num_attrs(place.id) > LIMITS.parts:
+            raise FileLimitError(f"{rules.place_of(place)} has more than {LIMITS.parts} attributes.")
+        names = [text(name) for name in place.attrs]
+    return {name: attribute(place, name) for name in names}
+
+
+def _check_attribute(found: h5a.AttrID, where: str, file: h5py.File, limits: Limits = LIMITS) -> None:
+    kind, count = found.get_type(), prod(found.shape or ())
+    if isinstance(kind, h5t.TypeStringID) and kind.is_variable_str():
+        # HDF5 does not tell the sizes, and each text of a list may be as long as the file.
+        size = os.stat(file.filename).st_size
+        if count > 1 and count * size > limits.texts:
+            raise FileLimitError(f"{where} is a list of {count} texts of undeclared sizes in a file of {size} bytes.")
+        return
+    if kind.get_class() not in (h5t.STRING, *rules.NUMBERS):
+        what = rules.TYPES.get(kind.get_class(), "values of an unknown type")
+        raise ForbiddenContentError(f"{where} holds {what}; texts and numbers are read.")
+    if count * kind.get_size() > limits.attribute:
+        raise FileLimitError(f"{where} has {count * kind.get_size()} bytes; at most {limits.attribute} are read.")
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, np.ndarray):
+        return [_plain(item) for item in value.tolist()]
+    if isinstance(value, list):
+        return [_plain(item) for item in value]
+    if isinstance(value, bytes):
+        value = value.decode("utf-8")
+    if isinstance(value, str):
+        value.encode("utf-8")  # h5py marks bytes that are not UTF-8 by half surrogate pairs
+        if "\0" in value:
+            raise ValueError("a text with a zero byte in it")
+        return str(value)
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def read_names(group: h5py.Group, attribute_name: str) -> list[str]:
+    """A list of names; one over the limit is split into `attribute_name0`, `attribute_name1`, and so on."""
+    whole = attribute(group, attribute_name)
+    if whole is not None:
+        return _names(group, attribute_name, whole)
+    names: list[str] = []
+    for part in (f"{attribute_name}{index}" for index in range(LIMITS.parts + 1)):
+        found = attribute(group, part)
+        if found is None:
+            return names
+        names += _names(group, part, found)
+    raise FileLimitError(f"{rules.place_of(group)}: {attribute_name!r} is split into more than {LIMITS.parts} parts.")
+
+
+def _names(group: h5py.Group, attribute_name: str, found: Any) -> list[str]:
+    if not isinstance(found, list) or not all(isinstance(name, str) for name in found):
+        raise UnreadableFileError(f"{rules.place_of(group)}: attribute {attribute_name!r} is no list of names.")
+    return found
+
+
+def write_names(group: h5py.Group, attribute: str, names: list[str]) -> None:
+    """The inverse of `read_names`. Raises ValueError for a single name over the limit."""
+    encoded = np.array([name.encode("utf-8") for name in names])
+    parts = 1
+    while any(part.nbytes > ATTRIBUTE_LIMIT for part in np.array_split(encoded, parts)):
+        parts += 1
+        if parts > len(names):
+            raise ValueError(f"A name longer than {ATTRIBUTE_LIMIT} bytes cannot be written to HDF5.")
+    if parts == 1:
+        group.attrs[attribute] = encoded
+    else:
+        for index, part in enumerate(np.array_split(encoded, parts)):
+            group.attrs[f"{attribute}{index}"] = part

@@ -1,0 +1,343 @@
+"""What of HDF5 a model file may hold, looked at before it is read: hard links, plain arrays, known filters.
+
+Keras writes nothing else. Links can lead to other files, external storage and virtual datasets read them, and a filter
+is a library that HDF5 looks for on the machine.
+"""
+
+# pyright: reportAttributeAccessIssue=false
+# h5py's compiled modules have no types.
+
+from __future__ import annotations
+
+import os
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import pairwise
+from math import prod
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import h5py
+import numpy as np
+from h5py import h5a, h5d, h5g, h5l, h5o, h5s, h5t, h5z
+
+from torchkeras.errors import FileLimitError, ForbiddenContentError, ModelFileError, UnreadableFileError
+from torchkeras.saving.containers.limits import LIMITS, Limits
+from torchkeras.saving.containers.places import filename, shown
+
+LINKS = {h5l.TYPE_SOFT: "a soft link", h5l.TYPE_EXTERNAL: "a link to another file"}
+FILTERS = {h5z.FILTER_DEFLATE: "gzip", h5z.FILTER_SHUFFLE: "shuffle", h5z.FILTER_FLETCHER32: "fletcher32", 32000: "lzf"}
+NUMBERS = (h5t.INTEGER, h5t.FLOAT, h5t.ENUM)  # h5py keeps bool as an enumeration
+# HDF5 can have numbers of any layout of bits. What is read is what NumPy has: a damaged layout is none of these.
+KINDS = ("f2", "f4", "f8", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8")
+NUMPY = [h5t.py_create(np.dtype(f"{order}{kind}")) for order in "<>" for kind in KINDS]
+NUMPY.append(h5t.py_create(np.dtype(bool), logical=True))
+TYPES = {
+    h5t.BITFIELD: "bit fields",
+    h5t.COMPOUND: "compounds",
+    h5t.OPAQUE: "opaque bytes",
+    h5t.REFERENCE: "references",
+    h5t.VLEN: "lists of any length",
+    h5t.ARRAY: "arrays",
+}
+DAMAGE = (OSError, RuntimeError, LookupError, ValueError, TypeError, OverflowError)  # what h5py raises on damaged files
+NO_MEMORY = "memory allocation failed"  # in what HDF5 says
+FIRST_BLOCK = 48  # bytes of the shortest kind
+SMALL_BLOCK = 2048  # bytes that HDF5 takes at once for small arrays, of which the rest stays 0
+SIGNATURE = b"\x89HDF\r\n\x1a\n"
+BFLOAT16 = "bfloat16"  # which HDF5 does not have: Keras 3 keeps it as opaque bytes, and says so in an attribute
+
+
+@contextmanager
+def readable(where: str) -> Iterator[None]:
+    """The one place where what h5py raises on a damaged file becomes UnreadableFileError."""
+    try:
+        yield
+    except ModelFileError:
+        raise
+    except MemoryError as error:
+        raise FileLimitError(f"{where}: more memory is asked for than there is.") from error
+    except DAMAGE as error:
+        if NO_MEMORY in str(error):
+            raise FileLimitError(f"{where}: more memory is asked for than there is.") from error
+        raise UnreadableFileError(f"{where} cannot be read ({error}).") from error
+
+
+def place_of(group: Any, name: str = "") -> str:
+    """`file: /path`, for errors."""
+    path = f"{(group.name or '').rstrip('/')}/{name}" if name else group.name
+    return f"{filename(group)}: {_short(path)}"
+
+
+def _short(text: Any, most: int = 200) -> str:
+    found = str(text)
+    return found if len(found) <= most else f"{found[:most]}..."
+
+
+def member(group: h5py.Group, name: str, limits: Limits = LIMITS) -> h5py.Group | h5py.Dataset | None:
+    """What stands under a path inside a group, every part of the path checked; None when there is nothing.
+
+    Raises ForbiddenContentError for links and for paths that lead out of the group.
+    """
+    where = place_of(group, name)
+    parts = [part for part in name.split("/") if part]
+    if not parts or name.startswith("/") or "." in parts:
+        raise ForbiddenContentError(f"{filename(group)}: the name {_short(name)!r} leads out of {group.name}.")
+    found: Any = group
+    with readable(where):
+        for part in parts:
+            found = _step(found, part.encode("utf-8"), where, limits) if isinstance(found, h5py.Group) else None
+            if found is None:
+                return None
+    return found
+
+
+def _step(group: h5py.Group, name: bytes, where: str, limits: Limits) -> h5py.Group | h5py.Dataset | None:
+    if len(name) > limits.name:
+        raise FileLimitError(f"{where}: the name has {len(name)} bytes; at most {limits.name} are read.")
+    links = group.id.links
+    if not links.exists(name):
+        return None
+    kind = links.get_info(name).type
+    if kind != h5l.TYPE_HARD:
+        what = LINKS.get(kind, f"a link of kind {kind}")
+        raise ForbiddenContentError(f"{where} is {what}; a model file holds what it names itself.")
+    found = h5o.open(group.id, name)
+    if isinstance(found, h5g.GroupID):
+        return h5py.Group(found)
+    if not isinstance(found, h5d.DatasetID):
+        raise ForbiddenContentError(f"{where} is neither a group nor a dataset ({type(found).__name__}).")
+    _check_storage(found, where)
+    return h5py.Dataset(found)
+
+
+def _check_storage(dataset: h5d.DatasetID, where: str) -> None:
+    """Refuse what would make HDF5 open other files or load libraries."""
+    plist = dataset.get_create_plist()
+    if plist.get_layout() == h5d.VIRTUAL:
+        raise ForbiddenContentError(f"{where} is a virtual dataset, which reads other datasets or files.")
+    if plist.get_layout() not in (h5d.COMPACT, h5d.CONTIGUOUS, h5d.CHUNKED):
+        raise ForbiddenContentError(f"{where} has a layout of an unknown kind ({plist.get_layout()}).")
+    if plist.get_external_count():
+        raise ForbiddenContentError(f"{where} keeps its bytes in another file.")
+    codes = [plist.get_filter(index)[0] for index in range(plist.get_nfilters())]
+    for code in codes:
+        if code not in FILTERS:
+            known = ", ".join(FILTERS.values())
+            raise ForbiddenContentError(f"{where} went through filter {code}; those read are {known}.")
+    if len(set(codes)) < len(codes):
+        raise ForbiddenContentError(f"{where} went through one filter several times.")
+
+
+def check_end(path: str | os.PathLike[str]) -> None:
+    """Hold a file's length to what its first block tells: bytes put in or taken out would move the numbers."""
+    with Path(path).open("rb") as file:
+        start, length = file.read(64), file.seek(0, os.SEEK_END)
+    at = {0: 24, 1: 28, 2: 12, 3: 12}.get(start[8] if len(start) == 64 else -1)
+    if start[:8] != SIGNATURE or at is None:
+        return  # something stands before it; whether it can be read HDF5 says
+    base, told = (int.from_bytes(start[place : place + 8], "little") for place in (at, at + 16))
+    if base == 0 and told != length:
+        raise UnreadableFileError(f"{shown(path)}: the file has {length} bytes; its beginning tells {told}.")
+
+
+def check_file(file: h5py.Group, limits: Limits = LIMITS) -> None:
+    """Walk the groups of a file: every link, every dataset's storage, names, depth and number.
+
+    Raises ForbiddenContentError, FileLimitError, UnreadableFileError.
+    """
+    count, total, seen = 0, 0, {h5o.get_info(file.id).addr}
+    taken = [Extent(0, FIRST_BLOCK, "the file's first block", False)]
+    pending = [(file, 0)]
+    while pending:
+        group, depth = pending.pop()
+        with readable(place_of(group)):
+            count += group.id.get_num_objs()
+            if count > limits.members:
+                raise FileLimitError(f"{filename(file)}: more than {limits.members} groups and datasets.")
+            names = list(group.id)
+        for encoded in names:
+            with readable(place_of(group)):
+                found = member(group, encoded.decode("utf-8"), limits)
+                if found is None:
+                    raise UnreadableFileError(f"{place_of(group)} lists {encoded!r}, and does not have it.")
+                address = h5o.get_info(found.id).addr
+                taken += _extents(found)
+            if address in seen:
+                raise ForbiddenContentError(f"{place_of(found)} is linked several times.")
+            seen.add(address)
+            if isinstance(found, h5py.Group):
+                if depth == limits.depth:
+                    raise FileLimitError(f"{place_of(found)}: groups are nested deeper than {limits.depth}.")
+                pending.append((found, depth + 1))
+            else:
+                total += stored_size(found, limits)
+            if total > limits.total:
+                raise FileLimitError(f"{filename(file)}: the arrays have more than {limits.total} bytes.")
+    _check_apart(file, taken)
+
+
+class Extent(NamedTuple):
+    """Where bytes begin and end, what they are of, and whether they are an array's and not its header's."""
+
+    begin: int
+    end: int
+    name: str
+    is_array: bool
+
+
+def _extents(found: Any) -> list[Extent]:
+    """Where the header of a group or dataset lies, as far as it is told, and the bytes of a dataset."""
+    told, name = h5o.get_info(found.id), str(found.name)
+    header = told.hdr.space.total if told.hdr.nchunks == 1 else 1
+    taken = [Extent(told.addr, told.addr + header, name, False)]
+    if not isinstance(found, h5py.Dataset):
+        return taken
+    if found.id.get_create_plist().get_layout() == h5d.CHUNKED:
+        pieces = [found.id.get_chunk_info(index) for index in range(found.id.get_num_chunks())]
+        places = [(piece.byte_offset, piece.size) for piece in pieces if piece.byte_offset is not None]
+    else:
+        offset = found.id.get_offset()
+        places = [] if offset is None else [(offset, found.id.get_storage_size())]
+    return taken + [Extent(offset, offset + size, name, True) for offset, size in places if size]
+
+
+def _check_apart(file: h5py.Group, taken: list[Extent]) -> None:
+    """Refuse what a damaged address makes of a file, which has no checksums: other numbers, and no sign of it.
+
+    An array lies on another or on a header. Or it stands alone, and between others there is a gap of just its size,
+    since HDF5 puts one behind the other. Or all of it is 0, as is what lies before it up to the array before, but for
+    just its size behind that one, where its own numbers seem to stand.
+    """
+    taken.sort()
+    for before, after in pairwise(taken):
+        if after.begin < before.end:
+            raise UnreadableFileError(f"{filename(file)}: {before.name} and {after.name} lie on each other.")
+        if before.is_array and after.is_array and _stands_behind_its_numbers(file, before, after):
+            raise UnreadableFileError(
+                f"{filename(file)}: {after.name} is all 0, and {after.begin - before.end} bytes before it lie "
+                "numbers of its size that belong to nothing."
+            )
+    gaps = {b.begin - a.end for a, b in pairwise(taken) if a.is_array and b.is_array and b.begin > a.end}
+    for before, found, after in zip(taken, taken[1:], [*taken[2:], None], strict=False):
+        alone = before.end < found.begin and (after is None or found.end < after.begin)
+        if found.is_array and alone and found.end - found.begin in gaps:
+            raise UnreadableFileError(f"{filename(file)}: {found.name} stands away from the gap that it would fill.")
+
+
+def _stands_behind_its_numbers(file: h5py.Group, before: Extent, found: Extent) -> bool:
+    size, gap = found.end - found.begin, found.begin - before.end
+    if not 2 * size <= gap < SMALL_BLOCK:
+        return False
+    with open(file.file.filename, "rb") as raw:
+        raw.seek(file.file.userblock_size + before.end)
+        content = raw.read(gap + size)
+    return any(content[:size]) and not any(content[size:])
+
+
+def stored_size(dataset: h5py.Dataset, limits: Limits = LIMITS) -> int:
+    """The bytes that a dataset's shape and type ask for. Raises FileLimitError for too many."""
+    with readable(place_of(dataset)):
+        space = dataset.id.get_space()
+        size = 0 if space.get_simple_extent_type() == h5s.NULL else prod(space.get_simple_extent_dims())
+        size *= dataset.id.get_type().get_size()
+    if size > limits.array:
+        raise FileLimitError(f"{place_of(dataset)} has {size} bytes; at most {limits.array} are read.")
+    return size
+
+
+def check_type(dataset: h5py.Dataset, limits: Limits = LIMITS) -> None:
+    """Refuse element types that are no plain values. Texts of a fixed length pass here: they are harmless."""
+    where = place_of(dataset)
+    with readable(where):
+        if dataset.id.get_space().get_simple_extent_type() == h5s.NULL:
+            raise UnreadableFileError(f"{where} holds no array at all.")
+        kind = dataset.id.get_type()
+        found = kind.get_class()
+        if any(kind.equal(known) for known in NUMPY):
+            return
+        if found == h5t.STRING and not kind.is_variable_str():
+            return
+        if is_bfloat16(dataset):
+            return
+    if found in NUMBERS:
+        raise UnreadableFileError(f"{where} holds numbers in a layout of bits that is none of NumPy's.")
+    what = "texts of any length" if found == h5t.STRING else TYPES.get(found, "values of an unknown type")
+    raise ForbiddenContentError(f"{where} holds {what}, not numbers.")
+
+
+def is_bfloat16(dataset: h5py.Dataset) -> bool:
+    """Whether a dataset is one of bfloat16, as Keras 3 writes it."""
+    kind = dataset.id.get_type()
+    if kind.get_class() != h5t.OPAQUE or kind.get_size() != 2 or not h5a.exists(dataset.id, b"dtype"):
+        return False
+    told = h5a.open(dataset.id, b"dtype").get_type()
+    return isinstance(told, h5t.TypeStringID) and dataset.attrs["dtype"] in (BFLOAT16, BFLOAT16.encode())
+
+
+def check_bytes(dataset: h5py.Dataset, limits: Limits = LIMITS) -> None:
+    """Hold a declared shape to the bytes stored: all there, and no fill value in the place of data."""
+    where, size = place_of(dataset), stored_size(dataset, limits)
+    with readable(where):
+        file_size = os.stat(dataset.file.filename).st_size
+        if size == 0:
+            return
+        if dataset.id.get_create_plist().get_layout() == h5d.CHUNKED:
+            _check_chunks(dataset, size, file_size, limits)
+            return
+        stored, offset = dataset.id.get_storage_size(), dataset.id.get_offset()
+    if stored != size:
+        raise UnreadableFileError(f"{where} has shape {dataset.shape}, {size} bytes; {stored} are stored.")
+    if offset is not None and offset + size > file_size:
+        raise UnreadableFileError(f"{where} goes {offset + size - file_size} bytes beyond the end of the file.")
+
+
+def _check_chunks(dataset: h5py.Dataset, size: int, file_size: int, limits: Limits) -> None:
+    where, plist, shape = place_of(dataset), dataset.id.get_create_plist(), dataset.shape
+    chunk = plist.get_chunk()
+    chunk_size = prod(chunk) * dataset.id.get_type().get_size()
+    expected = prod(-(-length // step) for length, step in zip(shape, chunk, strict=True))
+    if chunk_size > max(limits.ratio_from, size) or expected > limits.members:
+        raise FileLimitError(f"{where} is cut into {expected} pieces of {chunk_size} bytes.")
+    found = dataset.id.get_num_chunks()
+    if found != expected:
+        raise UnreadableFileError(f"{where} has shape {shape}, in {expected} pieces; {found} are stored.")
+    pieces = [dataset.id.get_chunk_info(index) for index in range(found)]
+    inside = {
+        piece.chunk_offset
+        for piece in pieces
+        if all(
+            0 <= at < length and at % step == 0
+            for at, length, step in zip(piece.chunk_offset, shape, chunk, strict=True)
+        )
+    }
+    if len(inside) < expected:
+        raise UnreadableFileError(f"{where} has pieces that lie outside of its shape, or on each other.")
+    if any(piece.byte_offset is None or piece.byte_offset + piece.size > file_size for piece in pieces):
+        raise UnreadableFileError(f"{where} has pieces beyond the end of the file.")
+    stored = sum(piece.size for piece in pieces)
+    if size > limits.ratio_from and size > limits.ratio * stored:
+        raise FileLimitError(f"{where}: {stored} bytes would become {size}, more than {limits.ratio} times as many.")
+    filters = [plist.get_filter(index)[0] for index in range(plist.get_nfilters())]
+    for piece in pieces:
+        _check_piece(dataset, piece, filters, chunk_size, where)
+
+
+def _check_piece(dataset: h5py.Dataset, piece: Any, filters: list[int], size: int, where: str) -> None:
+    """Hold a piece to its size. HDF5 lets zlib write as much as it likes, so that is tried here first, bounded."""
+    used = [code for index, code in enumerate(filters) if not piece.filter_mask >> index & 1]
+    if not used or used == [h5z.FILTER_SHUFFLE]:
+        if piece.size != size:
+            raise UnreadableFileError(f"{where} has a piece of {piece.size} bytes, which needs {size}.")
+        return
+    if h5z.FILTER_DEFLATE not in used:
+        return
+    _, raw = dataset.id.read_direct_chunk(piece.chunk_offset)
+    end = len(raw) - 4 * (used[-1] == h5z.FILTER_FLETCHER32)  # whose checksum stands behind
+    try:
+        unpacked = zlib.decompressobj().decompress(raw[:end], size + 8)
+    except zlib.error as error:
+        raise UnreadableFileError(f"{where} cannot be unpacked ({error}).") from error
+    if not size <= len(unpacked) <= size + 4:
+        raise UnreadableFileError(f"{where} has a piece that does not unpack to {size} bytes.")

@@ -1,0 +1,190 @@
+"""Files read in a process of their own: a damaged file can crash or hang HDF5, or ask for all memory there is.
+
+`cleaned` has a child process read a file under limits of time and memory, and write what passed all checks to a new
+file with its own writer. The caller reads that copy. Children are forked by one keeper process, which has read no file.
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import json
+import os
+import select
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from torchkeras import errors
+from torchkeras.errors import FileLimitError, UnreadableFileError
+from torchkeras.saving.containers.hdf5 import require_file
+from torchkeras.saving.containers.limits import GIB, MIB
+from torchkeras.saving.containers.places import shown, shown_as
+
+SECONDS = 30.0  # for any file, and one more for each 16 MiB
+GRACE = 30.0  # seconds after which a keeper that is silent is given up
+
+# The errors that a child may ask for.
+KINDS = {cls.__name__: cls for cls in (errors.ModelFileError, *errors.ModelFileError.__subclasses__())}
+
+# The keeper takes the modules it needs alone: the package's own `__init__` imports torch, for seconds.
+BOOT = """
+import sys, types
+sys.path[:] = {path!r}
+package = types.ModuleType("torchkeras")
+package.__path__ = [{folder!r}]
+sys.modules["torchkeras"] = package
+from torchkeras.saving.containers.keeper import serve
+serve()
+"""
+
+
+@contextmanager
+def cleaned(path: str | os.PathLike[str], seconds: float | None = None, memory: int = GIB) -> Iterator[Path]:
+    """The path of a clean copy of a model file, which exists inside the `with` block. Errors about it name `path`.
+
+    `seconds`: the time that reading may take (by default 30, and one for each 16 MiB of the file); `memory`: bytes that
+    it may take.
+
+    Raises FileNotFoundError; the errors of reading the file; UnreadableFileError when the reading process dies of it;
+    FileLimitError when it takes too long or too much; NotImplementedError on Windows, which cannot fork and limit a
+    process.
+    """
+    if not hasattr(os, "fork"):
+        raise NotImplementedError("Isolated reading needs processes that fork, with limits; Windows has none.")
+    require_file(path)
+    if seconds is None:
+        seconds = SECONDS + Path(path).stat().st_size / (16 * MIB)
+    with tempfile.TemporaryDirectory(prefix="torchkeras-") as folder:
+        copy = Path(folder) / Path(path).name
+        task = {
+            "source": os.path.abspath(path),
+            "target": str(copy),
+            "folder": folder,
+            "shown": shown(path),
+            "seconds": seconds,
+            "memory": memory,
+        }
+        _judge(_ask(task), task)
+        with shown_as(copy, path):
+            yield copy
+
+
+def _ask(task: Mapping[str, Any]) -> Mapping[str, Any]:
+    for _ in range(2):  # a keeper may have been killed since the last file, and not by this one
+        answer = _keeper().ask(task)
+        if answer is not None:
+            return answer
+    raise UnreadableFileError(f"{task['shown']}: the process that keeps the readers does not answer.")
+
+
+def _judge(answer: Mapping[str, Any], task: Mapping[str, Any]) -> None:
+    """Raise what the answer says. Only names of this family of errors are taken from it."""
+    name = task["shown"]
+    if answer["passed"] == "time":
+        raise FileLimitError(f"{name}: reading it takes longer than {task['seconds']:g} seconds.")
+    if answer["passed"] == "memory":
+        raise FileLimitError(f"{name}: reading it takes more than {task['memory']} bytes of memory.")
+    if answer["signal"]:
+        number = answer["signal"]
+        known = signal.Signals(number).name if number in set(signal.Signals) else "unknown"
+        raise UnreadableFileError(f"{name}: the process that read it was killed by signal {number} ({known}).")
+    if answer["status"]:
+        raise UnreadableFileError(f"{name}: the process that read it ended with status {answer['status']}.")
+    try:
+        report = json.loads(answer["report"])
+        kind, told = (report["kind"], str(report["text"])) if report else ("", "")
+    except (ValueError, LookupError, TypeError) as error:
+        raise UnreadableFileError(f"{name}: the process that read it told nothing that can be understood.") from error
+    if report:
+        raise KINDS.get(kind, UnreadableFileError)(told)
+
+
+class _Keeper:
+    """The keeper process, one a process that asks."""
+
+    def __init__(self) -> None:
+        folder, path = str(Path(__file__).resolve().parents[2]), [entry for entry in sys.path if entry]
+        self.owner = os.getpid()
+        self.lock = threading.RLock()
+        self.process = subprocess.Popen(
+            [sys.executable, "-I", "-c", BOOT.format(path=path, folder=folder)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            env={**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"},
+        )
+
+    def alive(self) -> bool:
+        return self.owner == os.getpid() and self.process.poll() is None
+
+    def ask(self, task: Mapping[str, Any]) -> Mapping[str, Any] | None:
+        """What became of a task; None when the keeper itself is dead or silent."""
+        with self.lock:
+            line = self._exchange(json.dumps(task).encode("utf-8") + b"\n", task["seconds"] + GRACE)
+            if not line.endswith(b"\n"):
+                self.end()
+                return None
+        return json.loads(line)
+
+    def _exchange(self, request: bytes, seconds: float) -> bytes:
+        stdin, stdout = self.process.stdin, self.process.stdout
+        assert stdin is not None
+        assert stdout is not None
+        line, deadline = b"", time.monotonic() + seconds
+        with contextlib.suppress(BrokenPipeError):
+            stdin.write(request)
+            stdin.flush()
+            while not line.endswith(b"\n"):
+                left = deadline - time.monotonic()
+                if left <= 0 or not select.select([stdout], [], [], left)[0]:
+                    break
+                part = os.read(stdout.fileno(), 1 << 16)
+                if not part:
+                    break
+                line += part
+        return line
+
+    def end(self) -> None:
+        """Kill the process, where it is this one's child, and close the pipes to it.
+
+        A thread that waits for an answer meets their end, and closes them itself.
+        """
+        mine = self.owner == os.getpid()
+        if mine:
+            self.process.kill()
+        if not self.lock.acquire(blocking=False):
+            return
+        try:
+            if mine:
+                self.process.wait()
+            for pipe in (self.process.stdin, self.process.stdout):
+                assert pipe is not None
+                with contextlib.suppress(BrokenPipeError):
+                    pipe.close()
+        finally:
+            self.lock.release()
+
+
+_kept: list[_Keeper] = []
+_lock = threading.Lock()
+
+
+def _keeper() -> _Keeper:
+    with _lock:
+        if not _kept or not _kept[0].alive():
+            _end()
+            _kept[:] = [_Keeper()]
+        return _kept[0]
+
+
+@atexit.register
+def _end() -> None:
+    for keeper in _kept:
+        keeper.end()

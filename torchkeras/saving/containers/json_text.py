@@ -1,0 +1,73 @@
+"""JSON from a file, within limits.
+
+Taken as Keras writes it: with `NaN`, `Infinity` and `-Infinity`, which layers such as `ReLU(max_value=inf)` put there.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from typing import Any
+
+from torchkeras.errors import FileLimitError, UnreadableFileError
+from torchkeras.saving.containers.limits import LIMITS, Limits
+
+_TOKEN = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"?|[\[\]{}]', re.DOTALL)
+_HALF_A_PAIR = re.compile(r"\\u[dD][89a-fA-F]")
+
+
+def parse(text: str | bytes, where: str, limits: Limits = LIMITS) -> Any:
+    """The value that a JSON text stands for. `where` says in errors what text it is: "m.h5: attribute 'config'".
+
+    Raises UnreadableFileError for what is no JSON, FileLimitError for a text too long or too deep.
+    """
+    if len(text) > limits.json:
+        raise FileLimitError(f"{where} has {len(text)} bytes; at most {limits.json} are read.")
+    if isinstance(text, bytes):
+        try:
+            text = text.decode("utf-8")
+        except UnicodeDecodeError as error:
+            raise UnreadableFileError(f"{where} is not UTF-8 ({error}).") from error
+    _check_depth(text, where, limits)
+
+    def integer(digits: str) -> int:
+        return int(short(digits))
+
+    def short(digits: str) -> str:
+        if len(digits) > limits.digits:
+            raise FileLimitError(f"{where} holds a number of {len(digits)} digits; at most {limits.digits} are read.")
+        return digits
+
+    def real(digits: str) -> float:
+        value = float(short(digits))
+        if math.isinf(value):
+            raise UnreadableFileError(f"{where} holds {digits}, which is over the largest number.")
+        return value
+
+    def mapping(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        found: dict[str, Any] = {}
+        for key, value in pairs:
+            if key in found:
+                raise UnreadableFileError(f"{where} has the key {key[:100]!r} twice in one object.")
+            found[key] = value
+        return found
+
+    try:
+        value = json.loads(text, parse_int=integer, parse_float=real, object_pairs_hook=mapping)
+        if _HALF_A_PAIR.search(text):
+            json.dumps(value, ensure_ascii=False).encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise UnreadableFileError(f"{where} holds half a surrogate pair, which is no character.") from error
+    except json.JSONDecodeError as error:
+        raise UnreadableFileError(f"{where} is not JSON ({error}).") from error
+    return value
+
+
+def _check_depth(text: str, where: str, limits: Limits) -> None:
+    depth = 0
+    for token in _TOKEN.finditer(text):
+        first = text[token.start()]
+        depth += (first in "[{") - (first in "]}")
+        if depth > limits.json_depth:
+            raise FileLimitError(f"{where} is nested deeper than {limits.json_depth} levels.")

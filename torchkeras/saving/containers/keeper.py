@@ -1,0 +1,134 @@
+"""The process that reads files which may harm: it forks a child for each, with limits, and tells what became of it.
+
+It runs without torch, and never looks into a file itself. Requests and answers are lines of JSON.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import select
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Mapping
+from typing import Any, NoReturn
+
+from torchkeras.errors import FileLimitError, ModelFileError
+from torchkeras.saving.containers.clean_copy import write_clean
+from torchkeras.saving.containers.limits import LIMITS
+from torchkeras.saving.containers.places import shown_as
+
+with contextlib.suppress(ImportError):  # Windows has none; `isolated` says so
+    import resource
+
+LONGEST_REPORT = 1 << 16
+OPEN_FILES = 64
+STEP = 0.05  # seconds between looks at a child
+
+
+def serve() -> None:
+    """Answer requests until there are no more."""
+    for line in sys.stdin:
+        sys.stdout.write(json.dumps(supervise(json.loads(line))) + "\n")
+        sys.stdout.flush()
+
+
+def supervise(task: Mapping[str, Any]) -> dict[str, Any]:
+    """Do a task in a child; tells its `report`, the `signal` or `status` that ended it, and which limit it `passed`."""
+    reading_end, writing_end = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        os.close(reading_end)
+        _work(task, writing_end)
+    os.close(writing_end)
+    report, passed, status = b"", None, None
+    deadline = time.monotonic() + task["seconds"]
+    ended = False
+    while status is None:
+        left = deadline - time.monotonic()
+        if left <= 0:
+            passed = "time"
+        elif _resident(pid) > task["memory"]:
+            passed = "memory"
+        if passed:
+            os.kill(pid, signal.SIGKILL)
+            _, status = os.waitpid(pid, 0)
+            break
+        if not ended and select.select([reading_end], [], [], min(left, STEP))[0]:
+            part = os.read(reading_end, LONGEST_REPORT)
+            ended = not part or len(report) > LONGEST_REPORT
+            report += part
+        if ended:
+            found, told = os.waitpid(pid, os.WNOHANG)
+            status = told if found else None
+            time.sleep(0 if found else 0.001)
+    os.close(reading_end)
+    killed_by = os.WTERMSIG(status) if os.WIFSIGNALED(status) else None
+    if killed_by == signal.SIGXCPU:
+        passed = "time"
+    return {
+        "report": report.decode("utf-8", "replace"),
+        "signal": killed_by,
+        "status": None if killed_by else os.WEXITSTATUS(status),
+        "passed": passed,
+    }
+
+
+def _work(task: Mapping[str, Any], writing_end: int) -> NoReturn:
+    """The child: it ends here whatever happens."""
+    status = 70
+    try:
+        nowhere = os.open(os.devnull, os.O_RDWR)
+        for descriptor in (0, 1, 2):
+            os.dup2(nowhere, descriptor)
+        tempfile.tempdir = task["folder"]
+        _limit(task)
+        os.write(writing_end, json.dumps(_attempt(task)).encode("utf-8")[:LONGEST_REPORT])
+        status = 0
+    finally:
+        os._exit(status)
+
+
+def _attempt(task: Mapping[str, Any]) -> dict[str, str]:
+    try:
+        with shown_as(task["source"], task["shown"]):
+            write_clean(task["source"], task["target"])
+    except ModelFileError as error:
+        return {"kind": type(error).__name__, "text": str(error)}
+    except MemoryError:
+        text = f"{task['shown']}: reading it takes more than {task['memory']} bytes of memory."
+        return {"kind": FileLimitError.__name__, "text": text}
+    except (OSError, RuntimeError) as error:
+        text = f"{task['shown']}: a clean copy of it cannot be written ({error})."
+        return {"kind": FileLimitError.__name__, "text": text}
+    return {}
+
+
+def _limit(task: Mapping[str, Any]) -> None:
+    seconds = int(task["seconds"]) + 1
+    _lower(resource.RLIMIT_CORE, 0)
+    _lower(resource.RLIMIT_CPU, seconds)
+    _lower(resource.RLIMIT_NOFILE, OPEN_FILES)
+    _lower(resource.RLIMIT_FSIZE, 2 * LIMITS.total)
+    if sys.platform == "linux":
+        with open("/proc/self/statm") as file:
+            taken = int(file.read().split()[0]) * resource.getpagesize()
+        _lower(resource.RLIMIT_AS, taken + task["memory"])
+
+
+def _lower(kind: int, value: int) -> None:
+    _, most = resource.getrlimit(kind)
+    value = value if most == resource.RLIM_INFINITY else min(value, most)
+    resource.setrlimit(kind, (value, value))
+
+
+def _resident(pid: int) -> int:
+    """The memory of a child, where no limit holds it (macOS); 0 where one does."""
+    if sys.platform == "linux":
+        return 0
+    told = subprocess.run(["ps", "-o", "rss=", "-p", str(pid)], capture_output=True, text=True, check=False).stdout
+    return int(told or 0) * 1024

@@ -1,0 +1,182 @@
+"""YAML of an architecture, as `to_yaml` of Keras 1 and 2 wrote it, within limits. Needs the package PyYAML.
+
+Keras wrote Python tuples with a tag, and Keras 1 some NumPy integers as calls that make them; these two are read as
+plain lists and numbers, and nothing is called. Any other tag of Python's is refused.
+"""
+
+from __future__ import annotations
+
+import importlib
+import struct
+from collections.abc import Callable, Mapping
+from functools import cache
+from typing import Any
+
+from torchkeras.errors import FileLimitError, ForbiddenContentError, UnreadableFileError
+from torchkeras.saving.containers.limits import LIMITS, Limits
+
+PYTHON = "tag:yaml.org,2002:python/"
+# Tags of Python's for what YAML has itself, and what each is read as.
+PLAIN: Mapping[str, str] = {
+    **{PYTHON + name: "seq" for name in ("tuple", "list")},
+    **{PYTHON + name: "str" for name in ("unicode", "str")},
+    **{PYTHON + name: "int" for name in ("int", "long")},
+    **{PYTHON + name: name for name in ("bool", "float")},
+    PYTHON + "none": "null",
+    PYTHON + "dict": "map",
+}
+NUMPY_SCALAR = PYTHON + "object/apply:numpy.core.multiarray.scalar"
+NUMPY_DTYPE = PYTHON + "object/apply:numpy.dtype"
+NUMBERS = {"i1": "b", "i2": "h", "i4": "i", "i8": "q", "u1": "B", "u2": "H", "u4": "I", "u8": "Q", "f4": "f", "f8": "d"}
+SIMPLE = frozenset(f"tag:yaml.org,2002:{name}" for name in ("null", "bool", "int", "float", "str", "seq", "map"))
+BYTES = 8 << 20  # of a text; PyYAML reads some 0.5 MB a second
+VALUES = 1_000_000  # that a text may stand for, with everything it repeats by aliases
+
+
+def dump(config: Any) -> str:
+    """The YAML of plain data: tuples become lists, NumPy numbers plain ones. Raises ImportError without PyYAML."""
+    return _yaml().dump(_plain(config), Dumper=_dumper(), default_flow_style=False)
+
+
+def parse(text: str | bytes, where: str = "the architecture", limits: Limits = LIMITS) -> Any:
+    """The plain data that a YAML text stands for. `where` says in errors what text it is.
+
+    Raises ImportError without PyYAML, UnreadableFileError for what is no YAML, ForbiddenContentError for a tag that
+    would call or import something, FileLimitError for a text too long, too deep or that repeats itself too often.
+    """
+    yaml = _yaml()
+    if len(text) > BYTES:
+        raise FileLimitError(f"{where} has {len(text)} bytes; at most {BYTES} are read.")
+    try:
+        _check_depth(yaml.parse(text, Loader=yaml.SafeLoader), where, limits)
+        node = yaml.compose(text, Loader=yaml.SafeLoader)
+        if node is None:
+            return None
+        _check_aliases(node, where, limits)
+        return _Reader(yaml, where, limits).value(node)
+    except yaml.YAMLError as error:
+        raise UnreadableFileError(f"{where} is not YAML ({' '.join(str(error).split())[:200]}).") from error
+    except UnicodeError as error:
+        raise UnreadableFileError(f"{where} is not UTF-8 ({error}).") from error
+
+
+def _check_depth(events: Any, where: str, limits: Limits) -> None:
+    depth = 0
+    for event in events:
+        kind = type(event).__name__
+        depth += kind.endswith(("SequenceStartEvent", "MappingStartEvent"))
+        depth -= kind.endswith(("SequenceEndEvent", "MappingEndEvent"))
+        if depth > limits.json_depth:
+            raise FileLimitError(f"{where} is nested deeper than {limits.json_depth} levels.")
+
+
+def _check_aliases(node: Any, where: str, limits: Limits) -> None:
+    """Refuse what would be too much, too deep or endless, once aliases are followed."""
+    known: dict[int, tuple[int, int] | None] = {}
+
+    def measure(node: Any) -> tuple[int, int]:
+        """The values that a node stands for, and its depth; each node is looked into once."""
+        if isinstance(node.value, str):
+            return 1, 0
+        if id(node) not in known:
+            known[id(node)] = None
+            inner = node.value if node.id == "sequence" else [part for pair in node.value for part in pair]
+            found = [measure(item) for item in inner]
+            known[id(node)] = (1 + sum(size for size, _ in found), 1 + max((depth for _, depth in found), default=0))
+        measured = known[id(node)]
+        if measured is None:
+            raise ForbiddenContentError(f"{where} holds a list or mapping that contains itself.")
+        return measured
+
+    size, depth = measure(node)
+    if size > VALUES:
+        raise FileLimitError(f"{where} stands for more than {VALUES} values.")
+    if depth > limits.json_depth:
+        raise FileLimitError(f"{where} is nested deeper than {limits.json_depth} levels.")
+
+
+class _Reader:
+    """Makes plain data of YAML's nodes."""
+
+    def __init__(self, yaml: Any, where: str, limits: Limits):
+        self.where, self.limits = where, limits
+        self.scalars = yaml.SafeLoader("")
+
+    def value(self, node: Any) -> Any:
+        """The data of a node. Raises ForbiddenContentError, UnreadableFileError, FileLimitError."""
+        if node.tag == NUMPY_SCALAR:
+            return self._number(node)
+        kind = PLAIN.get(node.tag, node.tag.removeprefix("tag:yaml.org,2002:"))
+        shape, read = READ.get(kind, (None, None))
+        if f"tag:yaml.org,2002:{kind}" not in SIMPLE or read is None:
+            raise ForbiddenContentError(f"{self.where} holds the tag {node.tag[:200]!r}, which is not read.")
+        if node.id != shape:
+            raise UnreadableFileError(f"{self.where} has the tag {node.tag[:200]!r} at a {node.id}.")
+        return read(self, node)
+
+    def sequence(self, node: Any) -> list[Any]:
+        return [self.value(item) for item in node.value]
+
+    def mapping(self, node: Any) -> dict[Any, Any]:
+        found: dict[Any, Any] = {}
+        for key_node, value_node in node.value:
+            key = self.value(key_node)
+            if not isinstance(key, (str, int, float, bool, type(None))):
+                raise UnreadableFileError(f"{self.where} has a key that is no string: {key!r:.100}.")
+            if key in found:
+                raise UnreadableFileError(f"{self.where} has the key {key!r:.100} twice in one mapping.")
+            found[key] = self.value(value_node)
+        return found
+
+    def scalar(self, node: Any) -> Any:
+        if len(node.value) > self.limits.digits and not node.tag.endswith((":str", "/str", "/unicode")):
+            raise FileLimitError(f"{self.where} holds a number of {len(node.value)} characters.")
+        kind = PLAIN.get(node.tag, node.tag.rpartition(":")[2])
+        try:
+            return getattr(self.scalars, f"construct_yaml_{kind}")(node)
+        except (ValueError, KeyError) as error:
+            raise UnreadableFileError(f"{self.where} holds {node.value[:100]!r}, which is no {kind}.") from error
+
+    def _number(self, node: Any) -> Any:
+        """A NumPy number: its type, such as i8, and its bytes."""
+        try:
+            dtype, data = node.value
+            parts = {key.value: item.value for key, item in dtype.value}
+            code, order = parts["args"][0], parts["state"][1].value
+            raw = self.scalars.construct_yaml_binary(data)
+            if dtype.tag != NUMPY_DTYPE or order not in "<>|=":
+                raise ValueError(dtype.tag)
+            return struct.unpack((">" if order == ">" else "<") + NUMBERS[code.value], raw)[0]
+        except (ValueError, TypeError, LookupError, AttributeError, struct.error) as error:
+            raise ForbiddenContentError(f"{self.where} holds the tag {node.tag!r} around what is no number.") from error
+
+
+READ: Mapping[str, tuple[str, Callable[[_Reader, Any], Any]]] = {
+    "seq": ("sequence", _Reader.sequence),
+    "map": ("mapping", _Reader.mapping),
+    **dict.fromkeys(("null", "bool", "int", "float", "str"), ("scalar", _Reader.scalar)),
+}
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {key: _plain(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(item) for item in value]
+    return value.item() if hasattr(value, "item") and not getattr(value, "shape", ()) else value
+
+
+@cache
+def _dumper() -> Any:
+    """A safe dumper without aliases, which would stand where one object is in two places."""
+    base = _yaml().SafeDumper
+    return type("Dumper", (base,), {"ignore_aliases": lambda self, data: True})
+
+
+def _yaml() -> Any:
+    try:
+        return importlib.import_module("yaml")
+    except ImportError as error:
+        raise ImportError(
+            "YAML: the package PyYAML is missing. Install it with `pip install torchkeras[yaml]`."
+        ) from error

@@ -1,0 +1,236 @@
+"""Between channels first and channels last: a model's weights for the same model of the other data format.
+
+A kernel is the same in both. What differs is what depends on where the channels lie: the rows of a Dense behind a
+Flatten, weights with an axis for each axis of an image, and the options that name an axis. `reordering` follows it
+through the model; what cannot be the same function in the other data format is refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from contextlib import nullcontext
+from dataclasses import dataclass
+from typing import Any
+
+from torchkeras import config as settings
+from torchkeras.engine.graph.network import Network
+from torchkeras.engine.layer.layer import Layer
+from torchkeras.engine.layer.symbolic import Node, as_list
+from torchkeras.engine.layer.weight import on_meta
+from torchkeras.layers.activation import Parametric, Softmax
+from torchkeras.layers.conv_recurrent import ConvRNN2D
+from torchkeras.layers.core import Flatten, Permute, Reshape
+from torchkeras.layers.merging import Concatenate
+from torchkeras.layers.noise import Shaped
+from torchkeras.layers.normalization import AlongAxes, Channelwise, UnitNormalization
+from torchkeras.layers.transposed import Targeted
+from torchkeras.layers.wrappers import SpectralNormalization, TimeDistributed
+from torchkeras.saving.data_format.orders import find_orders, is_ours, over_images
+from torchkeras.saving.data_format.relation import Order, Reordering, arranged, lowered, unmoved
+from torchkeras.saving.data_format.tracker import Key, Tracker, pairs_of
+
+Config = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Transferred:
+    """A weight that was set: its layer, its name and shape in the target, and what was done to the source's array."""
+
+    layer: str
+    weight: str
+    shape: tuple[int, ...]
+    conversion: str
+
+
+def transfer_weights(source: Network, target: Network) -> list[Transferred]:
+    """Give `target` the weights of `source`, the same model in the other data format, so that both compute the same.
+
+    Inputs and outputs that are images lie in either model as its data format has them. Raises ValueError, before
+    anything is set, where the models are not of one architecture or cannot be one function.
+    """
+    reorderings = Tracker(source, target).reorderings
+    found = []
+    for layer, other in dict(pairs_of(source, target)).items():
+        for variable, taking in zip(layer._own_variables(), other._own_variables(), strict=True):
+            reordering = reorderings.get((id(other), taking.paths), Reordering())
+            array = reordering(variable.value.detach())
+            if tuple(array.shape) != taking.shape:
+                raise ValueError(
+                    f"{type(other).__name__} {other.name!r}: weight {taking.name!r} has shape {taking.shape}; that of "
+                    f"the other data format gives {tuple(array.shape)}."
+                )
+            found.append((taking, array, reordering))
+    for taking, array, _ in found:
+        taking.assign(array)
+    return [Transferred(v.layer.name, v.name, v.shape, str(reordering)) for v, _, reordering in found]
+
+
+def convert_data_format(model: Any, data_format: str, custom_objects: Mapping[str, Any] | None = None) -> Any:
+    """A new model with the weights of `model` whose layers over images and volumes have this data format.
+
+    Inputs and outputs that are images lie as `data_format` says. Layers over sequences become channels last, and never
+    channels first: Keras's data format is not about them. Options that name an axis follow; a `Flatten` of images
+    takes `data_format`, so that what it gives has one order. The new model is not compiled.
+
+    Raises ValueError for a layer that would be another function, which nothing but a new layer could make right.
+    """
+    made = counterpart(model, data_format, custom_objects, allocated=True)
+    transfer_weights(model, made)
+    for layer, other in pairs_of(model, made):
+        if isinstance(layer, Network):  # whose config does not tell
+            other.trainable = layer.trainable
+    return made.train(model.training)
+
+
+def reorderings(
+    target: Any, original_data_format: str, keras1: bool = False, custom_objects: Mapping[str, Any] | None = None
+) -> dict[Key, Reordering]:
+    """What makes arrays of the same model in `original_data_format` those of `target`, for each of its weights.
+
+    A weight's key is `(id(variable.layer), variable.paths)`; the function takes and gives a tensor in Keras's layout.
+    `keras1`: the arrays are of Keras 1, whose Flatten kept the axes in their order whatever the data format.
+    Raises ValueError where the models cannot be one function.
+    """
+    source = counterpart(target, original_data_format, custom_objects)
+    if keras1:
+        for layer in source.modules():
+            if isinstance(layer, Flatten):
+                layer._follow_keras1()
+    return Tracker(source, target).reorderings
+
+
+def counterpart(
+    model: Any, data_format: str, custom_objects: Mapping[str, Any] | None = None, allocated: bool = False
+) -> Any:
+    """The same architecture with this data format; its weights are on `meta` unless `allocated`. Raises ValueError."""
+    if data_format not in settings.DATA_FORMATS:
+        raise ValueError(f"data_format must be one of {settings.DATA_FORMATS}; found {data_format!r}.")
+    config = _Rewriting(model, data_format).network(model)
+    try:
+        with nullcontext() if allocated else on_meta():
+            made = type(model).from_config(config, custom_objects)
+    except ValueError as error:
+        raise ValueError(f"{model.name!r} cannot be made {data_format}: {error}") from error
+    for layer in made.modules():
+        images = over_images(layer) if isinstance(layer, Layer) else None
+        if images is not None and images.data_format != _becomes(images, data_format):
+            raise ValueError(
+                f"{type(layer).__name__} {layer.name!r}: its data_format cannot be changed where it stands; "
+                f"it must be {data_format!r}, found {images.data_format!r}."
+            )
+    return made
+
+
+def _becomes(images: Any, data_format: str) -> str:
+    return data_format if images.rank > 1 or data_format == "channels_last" else images.data_format
+
+
+# --- configs ---------------------------------------------------------------------------------------------------------
+
+
+def _axis(axis: int, order: Order) -> int:
+    """Where one of the source's axes lies; the last one is -1, as Keras has it by default."""
+    found = order.index(axis % len(order))
+    return -1 if found == len(order) - 1 else found
+
+
+def _with_axes(config: Config, before: Order, after: Order, data_format: str) -> Config:
+    axes = as_list(config["axis"])
+    found = [_axis(axis, before) for axis in axes]
+    if len(found) > 1:
+        found = sorted(axis % len(before) for axis in found)
+    return {**config, "axis": found if isinstance(config["axis"], (list, tuple)) else found[0]}
+
+
+def _with_shared_axes(config: Config, before: Order, after: Order, data_format: str) -> Config:
+    shared = config["shared_axes"]
+    return {**config, "shared_axes": shared and sorted(before.index(axis) for axis in shared)}
+
+
+def _with_noise_shape(config: Config, before: Order, after: Order, data_format: str) -> Config:
+    shape = config["noise_shape"]
+    return {**config, "noise_shape": shape and arranged(shape, before)}
+
+
+def _with_data_format(config: Config, before: Order, after: Order, data_format: str) -> Config:
+    return {**config, "data_format": data_format}
+
+
+def _with_dims(config: Config, before: Order, after: Order, data_format: str) -> Config:
+    source = (0, *config["dims"])
+    return {**config, "dims": [before.index(source[axis]) for axis in after[1:]]}
+
+
+def _with_whole_shape(config: Config, before: Order, after: Order, data_format: str) -> Config:
+    shape = config.get("target_shape")  # written only where it is used
+    return {**config, "target_shape": arranged(shape, after)} if shape else config
+
+
+def _with_target_shape(config: Config, before: Order, after: Order, data_format: str) -> Config:
+    return {**config, "target_shape": arranged((None, *config["target_shape"]), after)[1:]}
+
+
+# How the options of a layer follow the axes of its (first) input and output.
+FOLLOWING: Mapping[type, Callable[[Config, Order, Order, str], Config]] = {
+    **dict.fromkeys((AlongAxes, Channelwise, Concatenate, Softmax, UnitNormalization), _with_axes),
+    Flatten: _with_data_format,
+    Parametric: _with_shared_axes,
+    Permute: _with_dims,
+    Reshape: _with_target_shape,
+    Shaped: _with_noise_shape,
+    Targeted: _with_whole_shape,
+}
+INSIDE: Mapping[type, str] = {ConvRNN2D: "cell", SpectralNormalization: "layer", TimeDistributed: "layer"}
+
+
+class _Rewriting:
+    """Makes the configs of a model those of another data format."""
+
+    def __init__(self, model: Network, data_format: str):
+        self.data_format = data_format
+        self.orders = find_orders(model, lambda images: _becomes(images, data_format))
+
+    def network(self, network: Network) -> Config:
+        """The config of a model, or of a model inside."""
+        graph = network._graphed
+        layers = {layer.name: layer for layer in graph.layers}
+        config = network.get_config()
+        entries = []
+        for entry in config["layers"]:
+            layer = layers[entry["config"]["name"]]
+            calls = [self._orders_of(node) for node in graph.nodes_of(layer)]
+            entries.append({**entry, "config": self.layer(layer, calls)})
+        return {**config, "layers": entries}
+
+    def _orders_of(self, node: Node) -> tuple[Order, Order]:
+        before, after = ((node.input_tensors or node.output_tensors)[0], node.output_tensors[0])
+        return self.orders[before], self.orders[after]
+
+    def layer(self, layer: Layer, calls: list[tuple[Order, Order]]) -> Config:
+        """The config of a layer that is called on tensors, and gives tensors, that lie so."""
+        if isinstance(layer, Network):
+            return self.network(layer)
+        config = layer.get_config()
+        if len(config.get("batch_input_shape") or ()) == len(calls[0][0]):
+            config["batch_input_shape"] = arranged(config["batch_input_shape"], calls[0][0])
+        bases = type(layer).__mro__ if is_ours(layer) else ()
+        if over_images(layer) is layer and "data_format" in config:
+            config["data_format"] = _becomes(layer, self.data_format)
+        for option in (INSIDE[cls] for cls in bases if cls in INSIDE):
+            times = int(isinstance(layer, TimeDistributed))
+            inner = [tuple(lowered(order, times) or order for order in call) for call in calls]
+            config[option] = {**config[option], "config": self.layer(getattr(layer, option), inner)}  # type: ignore
+        for follow in (FOLLOWING[cls] for cls in bases if cls in FOLLOWING):
+            configs = [follow(config, *call, self.data_format) for call in calls if any(map(_moves, call))]
+            unmoved_calls = len(calls) - len(configs)
+            config = configs[0] if configs else config
+            if any(other != config for other in configs[1:]) or (configs and unmoved_calls):
+                raise ValueError(
+                    f"{type(layer).__name__} {layer.name!r}: its calls would need different options in the other data "
+                    "format."
+                )
+        return config
+
+
+def _moves(order: Order) -> bool:
+    return order != unmoved(len(order))

@@ -1,0 +1,335 @@
+"""How the output of a layer lies in the other data format when its input lies so, and what becomes of its weights.
+
+A rule a family of layers, in `RULES`; a layer that has none, and any that a relation does not suit, takes what is the
+same in both models and nothing else.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, NoReturn, Protocol
+
+import numpy as np
+import torch
+
+from torchkeras.activations import is_pointwise, log_softmax, softmax
+from torchkeras.engine.graph.network import Network
+from torchkeras.engine.graph.operators import Operation
+from torchkeras.engine.layer.layer import Layer
+from torchkeras.engine.layer.symbolic import KerasTensor, Shape, as_list
+from torchkeras.layers.activation import Parametric, Pointwise, Softmax
+from torchkeras.layers.bidirectional import Bidirectional
+from torchkeras.layers.conv import Conv
+from torchkeras.layers.conv_recurrent import ConvLSTMStep, ConvRNN2D
+from torchkeras.layers.core import (
+    Activation,
+    ActivityRegularization,
+    Dense,
+    Flatten,
+    Masking,
+    Permute,
+    RepeatVector,
+    Reshape,
+)
+from torchkeras.layers.keras1 import MaxoutDense
+from torchkeras.layers.local import LocallyConnected2D
+from torchkeras.layers.merging import Concatenate, Elementwise
+from torchkeras.layers.normalization import AlongAxes, Channelwise, GroupNormalization, UnitNormalization
+from torchkeras.layers.pooling import AdaptivePooling, GlobalPooling, Pooling
+from torchkeras.layers.recurrence import TorchRecurrent
+from torchkeras.layers.resize import Cropping, UpSampling, ZeroPadding
+from torchkeras.layers.spatial import Spatial
+from torchkeras.layers.wrappers import SpectralNormalization, TimeDistributed
+from torchkeras.saving.data_format.orders import by_value, image_order, over_images
+from torchkeras.saving.data_format.relation import (
+    Order,
+    Places,
+    Relation,
+    Take,
+    Turn,
+    along,
+    blocks,
+    find,
+    lifted,
+    lowered,
+    orders_of,
+    unmoved,
+)
+
+# Where the features that come in lie in a layer's kernel.
+ROWS: Mapping[type, int] = {Dense: 0, MaxoutDense: 1, Conv: -2, TorchRecurrent: 0}
+# Layers that treat every channel alike.
+EACH_CHANNEL = (Pooling, AdaptivePooling, GlobalPooling, Cropping, UpSampling, ZeroPadding)
+PROBES = ((12, 60), (36, 180))  # what stands for a first and a second unknown size, in two trials
+
+
+class Followed(Protocol):
+    """What a rule asks of the walk along the graph."""
+
+    chosen: dict[Layer, Places]  # the order in which a Dense makes its features, where another call asks for one
+
+    def follow(self, call: Call) -> list[Relation]:
+        """The relations of the outputs of a call, such as that of a layer inside."""
+        ...
+
+    def through(self, source: Network, target: Network, given: list[Relation]) -> list[Relation]:
+        """The relations of the outputs of a network inside."""
+        ...
+
+    def choose(self, call: Call, places: Places) -> None:
+        """Have a Dense make the features that a call takes in this order. Raises ValueError when none can."""
+        ...
+
+
+@dataclass
+class Call:
+    """A call of a layer in both models. Shapes are the source's; `wanted` are the orders its outputs should have."""
+
+    source: Any
+    target: Any
+    given: list[Relation]
+    shapes: list[Shape]
+    output_shapes: list[Shape]
+    wanted: list[Order | None]
+    tensor: KerasTensor | None  # the first input, where it is one of the graph
+    tracker: Followed
+    steps: dict[str, list[Take | Turn]] = field(default_factory=dict)
+
+    def reorder(self, name: str, *steps: Take | Turn) -> None:
+        """Note what is done to a weight."""
+        self.steps.setdefault(name, []).extend(steps)
+
+    def need(self, *orders: Order, places: bool = False) -> None:
+        """Raise ValueError for an input in another order, or, unless allowed, with other places."""
+        for given, order, shape in zip(self.given, orders, self.shapes, strict=True):
+            needed = Relation(order, given.places if places else None)
+            if not given.agrees(needed, shape):
+                self.refuse(f"in the other data format its input {shape} has {given}; it must have {needed}.")
+
+    def need_same(self, places: bool = False) -> None:
+        """Raise ValueError for an input whose axes are moved, or, unless allowed, whose last one is reordered."""
+        self.need(*(unmoved(len(shape)) for shape in self.shapes), places=places)
+
+    def same(self) -> list[Relation]:
+        """The outputs, when they are those of the source."""
+        return [Relation(unmoved(len(shape))) for shape in self.output_shapes]
+
+    def refuse(self, problem: str) -> NoReturn:
+        raise ValueError(f"{type(self.source).__name__} {self.source.name!r}: {problem}")
+
+
+# --- the rules -------------------------------------------------------------------------------------------------------
+
+
+def unknown(call: Call) -> list[Relation]:
+    call.need_same()
+    return call.same()
+
+
+def _images(call: Call) -> list[Relation]:
+    source, target = over_images(call.source), over_images(call.target)
+    becomes = target.data_format
+    orders = [[image_order(source, len(shape), becomes) for shape in s] for s in (call.shapes, call.output_shapes)]
+    call.need(*orders[0], places=becomes == source.data_format and isinstance(source, (Conv, *EACH_CHANNEL)))
+    if becomes != source.data_format:
+        for option in ("activation", "recurrent_activation"):
+            function = getattr(source, option, None)
+            if function is not None and not is_pointwise(function):
+                call.refuse(f"its {option} works along the last axis, which is another one in the other data format.")
+        if isinstance(source, LocallyConnected2D):
+            _reorder_places(call, source, becomes)
+    places = call.given[0].places
+    if places is not None and isinstance(source, Conv):
+        _rows(call, places)
+        places = None
+    return [Relation(order, places) for order in orders[1]]
+
+
+def _reorder_places(call: Call, layer: LocallyConnected2D, becomes: str) -> None:
+    """The windows of the kernel have the channels where the input has them; so are the numbers of the bias read."""
+    to_last = becomes == "channels_last"
+    order = (1, 2, 0) if to_last else (2, 0, 1)
+
+    def view(channels: int, sizes: Any) -> tuple[int, ...]:
+        return (channels, *sizes) if to_last else (*sizes, channels)
+
+    window = view(call.shapes[0][layer._axis_of_channels] or 0, layer.kernel_size)
+    ids = np.arange(np.prod(window)).reshape(window).transpose(order)
+    call.reorder("kernel", Take(1, tuple(ids.ravel().tolist())))
+    call.reorder("bias", Turn(view(layer.filters, layer._lengths), order, (*layer._lengths, layer.filters)))
+
+
+def _projection(call: Call) -> list[Relation]:
+    """Features of the last axis go through a kernel, so their order is that of its rows."""
+    first, *others = call.given
+    call.need_same(places=all(given.places is None for given in others))
+    if first.places is not None:
+        _rows(call, first.places)
+    chosen = call.tracker.chosen.get(call.source)
+    if chosen is None:
+        return call.same()
+    call.reorder("kernel", Take(-1, chosen))
+    call.reorder("bias", Take(-1, chosen))
+    return [Relation(order.order, chosen) for order in call.same()]
+
+
+def _rows(call: Call, places: Places) -> None:
+    axis = next(ROWS[cls] for cls in type(call.source).__mro__ if cls in ROWS)
+    call.reorder("kernel", Take(axis, places))
+
+
+def _alike(call: Call) -> list[Relation]:
+    """Value by value: what goes in comes out, when all inputs lie alike."""
+    ndims = [len(shape) for shape in (*call.shapes, *call.output_shapes)]
+    softmaxes = isinstance(call.source, Activation) and call.source.activation in (softmax, log_softmax)
+    if not (by_value(call.source) and len(set(ndims)) == 1):
+        call.need_same(places=softmaxes)
+        return call.given[:1] if softmaxes else call.same()
+    return [_common(call, call.given)]
+
+
+def _common(call: Call, relations: list[Relation]) -> Relation:
+    """How all inputs lie; told by the first that has no axis of size 1, which may lie anywhere."""
+    found = relations[next((k for k, shape in enumerate(call.shapes) if 1 not in shape[1:]), 0)]
+    for relation, shape in zip(relations, call.shapes, strict=True):
+        if not relation.agrees(found, shape):
+            call.refuse(f"its inputs must lie alike in the other data format; found {found} and {relation}.")
+    return found
+
+
+def _features(call: Call) -> list[Relation]:
+    """The last axis goes through as it is, the others may not move."""
+    call.need_same(places=True)
+    return [Relation(unmoved(len(call.output_shapes[0])), call.given[0].places)]
+
+
+def _along_axes(call: Call) -> list[Relation]:
+    """Along the axes that an option names: they must be the same ones, and weights over them go with them."""
+    (given,), ndim = call.given, len(call.shapes[0])
+    source, target = (sorted(axis % ndim for axis in as_list(layer.axis)) for layer in (call.source, call.target))
+    _check_axes(call, given, source, target)
+    last = ndim - 1
+    if given.places is not None and last in target and isinstance(call.source, GroupNormalization):
+        call.refuse("its groups are of neighbours, which have another order in the other data format.")
+    for variable in call.source._own_variables():
+        call.reorder(variable.name, *along(variable.shape, tuple(source.index(given.order[axis]) for axis in target)))
+        if given.places is not None and last in target:
+            call.reorder(variable.name, Take(-1, given.places))
+    return [given]
+
+
+def _check_axes(call: Call, given: Relation, source: list[int], target: list[int]) -> None:
+    if sorted(given.order[axis] for axis in target) != source:
+        call.refuse(f"in the other data format its axis must be that of {source}, with {given}; found {target}.")
+
+
+def _parametric(call: Call) -> list[Relation]:
+    """Weights of the shape of a sample lie as the sample does."""
+    (given,) = call.given
+    shared = [layer.shared_axes or () for layer in (call.source, call.target)]
+    _check_axes(call, given, sorted(shared[0]), sorted(shared[1]))
+    for variable in call.source._own_variables():
+        call.reorder(variable.name, *along(variable.shape, tuple(axis - 1 for axis in given.order[1:])))
+        if given.places is not None and variable.shape[-1] > 1:
+            call.reorder(variable.name, Take(-1, given.places))
+    return [given]
+
+
+def _concatenate(call: Call) -> list[Relation]:
+    """One after the other along the same axis; features reordered in each part are so in the whole."""
+    ndim = len(call.shapes[0])
+    source, target = (layer.axis % ndim for layer in (call.source, call.target))
+    if target == ndim - 1:
+        parts = [(given.places, shape[source]) for given, shape in zip(call.given, call.shapes, strict=True)]
+        found = Relation(_common(call, [Relation(given.order) for given in call.given]).order, blocks(parts))
+    else:
+        found = _common(call, call.given)
+    _check_axes(call, found, [source], [target])
+    return [found]
+
+
+def _rearranged(call: Call) -> list[Relation]:
+    """Values put elsewhere: by running both layers on numbered values, with two sizes for what is unknown."""
+    (given,), shape = call.given, call.shapes[0]
+    wanted = [order for order in call.wanted if order is not None]
+    found = []
+    for probes in PROBES[: 1 + (None in shape[1:])]:
+        sizes = itertools.cycle(probes)
+        known = (1, *(next(sizes) if size is None else size for size in shape[1:]))
+        ids = np.arange(np.prod(known)).reshape(known)
+        source, target = _run(call.source, ids), _run(call.target, given.applied(ids))
+        found.append(find(source, target, [*wanted, *orders_of(source.ndim)]))
+    if found[0] is not None and found[0] == found[-1] and (len(found) == 1 or found[0].places is None):
+        return [found[0]]
+    if not wanted or len(shape) > 2 or call.tensor is None:
+        call.refuse(
+            f"it would mix other values in the other data format: its input {shape} has {given}. "
+            "Values keep together where the channels stay an axis of their own."
+        )
+    # The features that come in can be made in the order that the result wants.
+    call.tracker.choose(call, tuple(source.transpose(wanted[0]).ravel().tolist()))
+    return [Relation(wanted[0])]
+
+
+def _run(layer: Layer, ids: np.ndarray) -> np.ndarray:
+    return layer.forward(torch.from_numpy(np.ascontiguousarray(ids))).numpy()
+
+
+def _over_time(call: Call) -> list[Relation]:
+    """TimeDistributed: the inner layer's rule for what lies behind the axis of time, which may not move."""
+    orders = [lowered(given.order) for given in call.given]
+    if None in orders:
+        call.refuse(f"its axis of time must stay where it is; its input {call.shapes[0]} has {call.given[0]}.")
+    inner = Call(
+        call.source.layer,
+        call.target.layer,
+        [Relation(order, given.places) for order, given in zip(orders, call.given, strict=True) if order is not None],
+        [(shape[0], *shape[2:]) for shape in call.shapes],
+        [(shape[0], *shape[2:]) for shape in call.output_shapes],
+        [None if order is None else lowered(order) for order in call.wanted],
+        None,
+        call.tracker,
+    )
+    return [Relation(lifted(found.order), found.places) for found in call.tracker.follow(inner)]
+
+
+def _spectral(call: Call) -> list[Relation]:
+    """SpectralNormalization: the inner layer's rule, as long as the kernel stays the matrix that it is."""
+    inner = replace(call, source=call.source.layer, target=call.target.layer, steps={})
+    found = call.tracker.follow(inner)
+    if any(inner.steps.values()):
+        call.refuse("the kernel inside would have to be reordered, which its singular vectors do not follow.")
+    return found
+
+
+def _both_directions(call: Call) -> list[Relation]:
+    """Bidirectional: both layers take the same features; one that is not over vectors must get what it had."""
+    if not isinstance(call.source.forward_layer, TorchRecurrent):
+        return unknown(call)
+    for source, target in zip(call.source.inner_layers, call.target.inner_layers, strict=True):
+        call.tracker.follow(replace(call, source=source, target=target, steps={}))
+    return call.same()
+
+
+def _network(call: Call) -> list[Relation]:
+    return call.tracker.through(call.source, call.target, call.given)
+
+
+Rule = Callable[[Call], "list[Relation]"]
+
+RULES: Mapping[type, Rule] = {
+    **dict.fromkeys((Spatial, ConvLSTMStep, ConvRNN2D), _images),
+    **dict.fromkeys((Dense, MaxoutDense, TorchRecurrent), _projection),
+    **dict.fromkeys((Activation, ActivityRegularization, Elementwise, Operation, Pointwise), _alike),
+    **dict.fromkeys((Masking, RepeatVector), _features),
+    **dict.fromkeys((AlongAxes, Channelwise, Softmax, UnitNormalization), _along_axes),
+    **dict.fromkeys((Flatten, Permute, Reshape), _rearranged),
+    Bidirectional: _both_directions,
+    Concatenate: _concatenate,
+    Network: _network,
+    Parametric: _parametric,
+    SpectralNormalization: _spectral,
+    TimeDistributed: _over_time,
+}

@@ -1,0 +1,145 @@
+"""What makes the weights of a model those of the same model in the other data format.
+
+Followed along the calls of both models: how each tensor of the target lies, told by the source's, and so which rows or
+axes of the weights that meet it have to be reordered.
+"""
+
+from __future__ import annotations
+
+import itertools
+from typing import NoReturn
+
+from torchkeras.activations import is_pointwise
+from torchkeras.engine.graph.network import Network
+from torchkeras.engine.layer.layer import Layer
+from torchkeras.engine.layer.symbolic import Node, node_of
+from torchkeras.layers.core import Dense
+from torchkeras.saving.data_format.orders import find_orders, is_alike, is_ours, over_images
+from torchkeras.saving.data_format.relation import Places, Relation, Reordering, arranged, lowered
+from torchkeras.saving.data_format.relation_rules import RULES, Call, unknown
+
+Key = tuple[int, tuple[str, ...]]  # of a weight: its layer's id, and its paths
+
+
+class Tracker:
+    """Follows both models. `reorderings` then tells of each weight of the target what makes it of the source's.
+
+    Raises ValueError where the models are not of one architecture, and where no reordering makes them the same
+    function.
+    """
+
+    def __init__(self, source: Network, target: Network):
+        pairs = dict(pairs_of(source, target))
+        formats = {
+            over_images(layer): over_images(other).data_format for layer, other in pairs.items() if over_images(layer)
+        }
+        self.orders = find_orders(source, formats.__getitem__)
+        self.chosen: dict[Layer, Places] = {}  # the order in which a Dense makes its features, where another asks
+        self.pending = True
+        while self.pending:
+            self.pending = False
+            self.reorderings: dict[Key, Reordering] = {}
+            self.inputs = [Relation(self.orders[tensor]) for tensor in source.inputs]
+            self.outputs = self.through(source, target, self.inputs)
+
+    def through(self, source: Network, target: Network, given: list[Relation]) -> list[Relation]:
+        """The relations of a network's outputs for those of its inputs."""
+        relations = dict(zip(source.inputs, given, strict=True))
+        for node, other in zip(source._graphed.nodes, target._graphed.nodes, strict=True):
+            if node.input_tensors:
+                found = self.follow(self._call(node, other, [relations[tensor] for tensor in node.input_tensors]))
+                relations.update(zip(node.output_tensors, found, strict=True))
+            for tensor, made in zip(node.output_tensors, other.output_tensors, strict=True):
+                shape = arranged(tensor.shape, relations[tensor].order)
+                if any(None not in pair and pair[0] != pair[1] for pair in zip(shape, made.shape, strict=True)):
+                    layer = node.layer
+                    raise ValueError(
+                        f"{type(layer).__name__} {layer.name!r}: its output {tensor.shape} must have the shape {shape} "
+                        f"in the other data format; the target's has {made.shape}."
+                    )
+        return [relations[tensor] for tensor in source.outputs]
+
+    def _call(self, node: Node, other: Node, given: list[Relation]) -> Call:
+        for tensor, relation in zip(node.input_tensors, given, strict=True):
+            if tensor._keras_mask is not None and lowered(relation.order) is None:
+                raise ValueError(
+                    f"{type(node.layer).__name__} {node.layer.name!r}: its input has a mask, whose axis of time must "
+                    f"stay where it is in the other data format; found {relation}."
+                )
+        wanted = [self.orders.get(tensor) for tensor in node.output_tensors]
+        shapes = node.input_shapes, node.output_shapes
+        return Call(node.layer, other.layer, given, *shapes, wanted, node.input_tensors[0], self)
+
+    def follow(self, call: Call) -> list[Relation]:
+        """The relations of a call's outputs; notes what it does to the weights. Raises ValueError."""
+        bases = type(call.source).__mro__ if is_ours(call.source) else ()
+        rule = next((RULES[cls] for cls in bases if cls in RULES), unknown)
+        found = rule(call)
+        for variable in call.target.weights if rule is unknown else call.target._own_variables():
+            reordering = Reordering(tuple(call.steps.get(variable.name, ())))
+            if self.reorderings.setdefault((id(variable.layer), variable.paths), reordering) != reordering:
+                call.refuse(f"it is called twice, and its weight {variable.name!r} would need two orders.")
+        return found
+
+    def choose(self, call: Call, places: Places) -> None:
+        """Have a Dense make the features that a call takes in this order. Raises ValueError when none can."""
+        tensor = call.tensor
+        while tensor is not None:
+            node = node_of(tensor)
+            layer = node.layer
+            if type(layer) is Dense and is_pointwise(layer.activation) and len(tensor.shape) == 2:
+                if self.chosen.setdefault(layer, places) != places:
+                    break
+                self.pending = True
+                return
+            passes = is_alike(layer, [2]) and len(node.input_tensors) == 1
+            tensor = node.input_tensors[0] if passes else None
+        call.refuse(
+            f"its input {call.shapes[0]} must have its features in another order in the other data format, and no "
+            "Dense before it can make them so."
+        )
+
+
+def pairs_of(source: Layer, target: Layer) -> list[tuple[Layer, Layer]]:
+    """Each layer of a model, and the layers inside it, with that of the other. Raises ValueError where they differ."""
+    networks = isinstance(source, Network), isinstance(target, Network)
+    if networks == (True, True):
+        inner = _pairs_of_nodes(source, target)  # type: ignore[arg-type]
+    else:
+        sides = [layer._sublayers() for layer in (source, target)]
+        if type(source) is not type(target) or len(sides[0]) != len(sides[1]):
+            _refuse_pair(source, target)
+        inner = list(zip(*sides, strict=True))
+    names = [[variable.name for variable in layer._own_variables()] for layer in (source, target)]
+    if names[0] != names[1]:
+        _refuse_pair(source, target)
+    return [(source, target), *(pair for two in inner for pair in pairs_of(*two))]  # type: ignore[arg-type]
+
+
+def _pairs_of_nodes(source: Network, target: Network) -> list[tuple[Layer, Layer]]:
+    graphs = source._graphed, target._graphed
+    places = [{t: (k, i) for k, n in enumerate(g.nodes) for i, t in enumerate(n.output_tensors)} for g in graphs]
+    if len(graphs[0].nodes) != len(graphs[1].nodes):
+        raise ValueError(
+            f"{source.name!r} and {target.name!r} must have the same layers; found {len(graphs[0].nodes)} calls in the "
+            f"one and {len(graphs[1].nodes)} in the other."
+        )
+    pairs = [(node.layer, other.layer) for node, other in zip(*(graph.nodes for graph in graphs), strict=True)]
+    for node, other in zip(*(graph.nodes for graph in graphs), strict=True):
+        ends = [[at[tensor] for tensor in n.input_tensors] for at, n in zip(places, (node, other), strict=True)]
+        if ends[0] != ends[1] or len(node.output_tensors) != len(other.output_tensors):
+            _refuse_pair(node.layer, other.layer)
+    for (layer, other), (again, other_again) in itertools.combinations(dict.fromkeys(pairs), 2):
+        if layer is again or other is other_again:
+            _refuse_pair(layer, other)
+    sides = [[at[tensor] for tensor in (*g.inputs, *g.outputs)] for at, g in zip(places, graphs, strict=True)]
+    if sides[0] != sides[1]:
+        _refuse_pair(source, target)
+    return list(dict.fromkeys(pairs))
+
+
+def _refuse_pair(source: Layer, target: Layer) -> NoReturn:
+    raise ValueError(
+        f"Both models must be of one architecture but for the data format; {type(source).__name__} {source.name!r} of "
+        f"the one stands where the other has {type(target).__name__} {target.name!r}."
+    )

@@ -1,0 +1,88 @@
+"""How a file says that its model was compiled, in the forms of every version."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from torchkeras import registry
+from torchkeras.engine.step.targets import mapped
+from torchkeras.errors import ArchitectureError
+from torchkeras.saving.containers.limits import LIMITS, Limits
+from torchkeras.saving.dialects.dialect import KERAS3, TF_KERAS
+from torchkeras.saving.dialects.later_training import Later, plain
+from torchkeras.saving.model_file import OWN
+from torchkeras.saving.optimizer.options import from_keras3
+
+LATER_COMPILE = (
+    "run_eagerly",
+    "steps_per_execution",
+    "jit_compile",
+    "auto_scale_loss",
+)  # how, and not what, is computed
+# What may stand under `OWN`, and goes before the rest.
+OWN_OPTIONS = ("loss", "metrics", "weighted_metrics", "on_nonfinite")
+LARGEST = 2**31  # an option that is a whole number
+
+
+def modern_training(
+    training: Any, file: str, dialect: str, model: Any, custom_objects: Mapping[str, Any]
+) -> dict[str, Any]:
+    """What a file says about compiling, as `engine.step.targets.compile_arguments` takes it. `dialect`: who wrote it.
+
+    Names of losses and metrics stay names in files of Keras 1 and 2, under the weighted mean of 2.2.4. In files of
+    tf_keras and Keras 3 they become the classes that compute what the names mean there. Raises ArchitectureError for
+    what cannot be done as it was there.
+    """
+    if not isinstance(training, Mapping) or not isinstance(training.get("optimizer_config"), Mapping):
+        raise ArchitectureError(f"{file}: its training configuration names no optimizer; load it with compile=False.")
+    later = dialect in (TF_KERAS, KERAS3)
+    try:
+        own = _own(training)
+        given = {**training, **own}
+        found = {
+            "optimizer_config": from_keras3(training["optimizer_config"], later),
+            "loss": given.get("loss"),
+            "metrics": given.get("metrics"),
+            "weighted_metrics": given.get("weighted_metrics"),
+            "loss_weights": training.get("loss_weights"),
+            "sample_weight_mode": training.get("sample_weight_mode"),
+            "on_nonfinite": given.get("on_nonfinite"),
+        }
+        unknown = set(training) - set(found) - {*LATER_COMPILE, OWN} | set(own) - set(OWN_OPTIONS)
+        if unknown:
+            raise ValueError(f"the option {min(unknown)!r} of compile is not known")
+        if later and not own:
+            found |= Later(dialect, model, custom_objects).training(found)
+        for option in ("loss", "metrics", "weighted_metrics"):
+            found[option] = mapped(found[option], plain)
+            mapped(found[option], check_size)
+    except ValueError as error:
+        raise ArchitectureError(f"{file}: {error}; load it with compile=False and compile it yourself.") from error
+    return found
+
+
+def _own(training: Mapping[str, Any]) -> Mapping[str, Any]:
+    own = training.get(OWN, {})
+    if not isinstance(own, Mapping):
+        raise ValueError(f"{OWN!r} in its training configuration must be a dictionary; found {own!r:.200}")
+    return own
+
+
+def check_size(item: Any, limits: Limits = LIMITS) -> None:
+    """Raise ValueError for a loss or metric of this package with a number that is out of all proportion."""
+    if not isinstance(item, Mapping) or not isinstance(item.get("config"), Mapping):
+        return
+    name, options = item.get("class_name"), item["config"]
+    if not any(isinstance(name, str) and name in family for family in (registry.losses, registry.metrics)):
+        return
+    for option, value in options.items():
+        if isinstance(value, int) and abs(value) > LARGEST:
+            raise ValueError(f"{name} has {option}={value!r}, which is over {LARGEST}")
+    size = 1
+    for option, power in (("num_thresholds", 1), ("num_labels", 1), ("num_classes", 2)):
+        value = options.get(option)
+        if isinstance(value, int) and not isinstance(value, bool):
+            size *= max(value, 1) ** power
+            if size > (limits.counts if power == 2 else limits.thresholds):
+                raise ValueError(f"{name} has {option}={value!r}, and would count {size} numbers")

@@ -1,0 +1,229 @@
+"""A graph to and from plain data: the configs that Keras 2 writes, and JSON of them.
+
+A model's config lists its layers, each with the calls that belong to the model. A call is a list of its inputs:
+`[layer name, which call of it, which output, arguments]`. Calls of a model inside count from 1, since Keras gives a
+model a node of its own.
+"""
+
+from __future__ import annotations
+
+import heapq
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import torch
+
+from torchkeras import bytecode, registry
+from torchkeras.engine.graph.network import Network
+from torchkeras.engine.graph.operators import Operation
+from torchkeras.engine.graph.trace import Graph
+from torchkeras.engine.layer.layer import Layer
+from torchkeras.engine.layer.nested import POSITIONAL, Slot, bound, decoded, encoded, leaves, put_together, taken_apart
+from torchkeras.engine.layer.symbolic import KerasTensor, Node, as_list, node_of, unpacked
+from torchkeras.errors import ArchitectureError
+from torchkeras.layers.torch_module import TorchModule
+from torchkeras.saving.config_checks import building, check, check_entry, check_functional, check_model, places, short
+from torchkeras.saving.containers import json_text
+
+KERAS_VERSION = "2.2.4"  # whose layout we write
+
+Call = tuple[str, int, list[Any]]  # a layer's name, which call of it, its inputs
+
+
+def layer_config(layer: Layer) -> dict[str, Any]:
+    """`{"class_name", "config"}` of a layer or model."""
+    return {"class_name": layer._class_name, "config": layer.get_config()}
+
+
+def graph_config(name: str, graph: Graph, forms: tuple[Any, Any] = (None, None)) -> dict[str, Any]:
+    """The config of a functional model; `forms`: of inputs and outputs that are no tensor and no plain list.
+
+    Raises ValueError for a parameter that a function has from elsewhere.
+    """
+    _check_parameters(graph)
+    places = {
+        node: (layer.name, index + isinstance(layer, Network))
+        for layer in graph.layers
+        for index, node in enumerate(graph.nodes_of(layer))
+    }
+
+    def place(tensor: KerasTensor) -> list[Any]:
+        return [*places[node_of(tensor)], tensor._keras_history.tensor_index]
+
+    def call(node: Node) -> list[Any]:
+        return [[*place(tensor), encoded(node.arguments)] for tensor in node.input_tensors]
+
+    layers = [
+        {
+            "name": layer.name,
+            **layer_config(layer),
+            "inbound_nodes": [call(node) for node in graph.nodes_of(layer) if node.input_tensors],
+        }
+        for layer in graph.layers
+    ]
+    return {
+        "name": name,
+        "layers": layers,
+        "input_layers": [place(tensor) for tensor in graph.inputs],
+        "output_layers": [place(tensor) for tensor in graph.outputs],
+        **({} if forms == (None, None) else {"structure": [None if f is None else encoded(f) for f in forms]}),
+    }
+
+
+def in_structure(config: Mapping[str, Any], inputs: list[KerasTensor], outputs: list[KerasTensor]) -> tuple[Any, Any]:
+    """The inputs and outputs of a config in the form that it says. ArchitectureError where it does not fit."""
+    forms = config.get("structure") or (None, None)
+    if not isinstance(forms, (list, tuple)) or len(forms) != 2:
+        raise ArchitectureError(f"A model's 'structure' is two forms, of inputs and outputs; found {short(forms)}.")
+    result = []
+    for form, tensors in zip(forms, (inputs, outputs), strict=True):
+        found = None if form is None else decoded(form)
+        slots = [] if found is None else taken_apart(found, Slot)[1]
+        if found is not None and sorted(str(slot.index) for slot in slots) != sorted(map(str, range(len(tensors)))):
+            raise ArchitectureError(f"A 'structure' names each of the {len(tensors)} tensors; found {short(form)}.")
+        result.append(tensors if found is None else put_together(found, tensors))
+    return result[0], result[1]
+
+
+def _check_parameters(graph: Graph) -> None:
+    """Refuse a parameter of a function that another layer has too: no config could say that they are one."""
+    owners: dict[torch.nn.Parameter, Layer] = {}
+    given = (Operation, TorchModule)  # which hold what a user made
+    for layer in sorted(graph.layers, key=lambda layer: isinstance(layer, given)):
+        for parameter in layer.parameters():
+            other = owners.setdefault(parameter, layer)
+            if other is not layer and isinstance(layer, given):
+                named = " and ".join(f"{type(each).__name__} {each.name!r}" for each in (other, layer))
+                raise ValueError(
+                    f"{named} have one parameter together, which a config would make two of. Put what they compute "
+                    "into one Layer of your own."
+                )
+
+
+def connect(
+    config: Mapping[str, Any],
+    custom_objects: Mapping[str, Any] | None = None,
+    given: Mapping[str, KerasTensor] | None = None,
+) -> tuple[list[KerasTensor], list[KerasTensor]]:
+    """Make the layers of a functional model's config and call them; returns its inputs and outputs.
+
+    `given`: tensors to use in place of inputs, by the name of the input layer. Raises ArchitectureError for a config of
+    another form or a call whose inputs are nowhere made, and as layers do for an unknown class or option.
+    """
+    check_functional(config)
+    layers: dict[str, Layer] = {}
+    made: dict[tuple[str, int], list[KerasTensor]] = {}
+    calls: list[Call] = []
+    for entry in config["layers"]:
+        name = entry["name"]
+        if given and name in given:
+            made[name, 0] = [given[name]]
+            continue
+        layers[name] = layer = make_layer(entry, custom_objects)
+        first = int(isinstance(layer, Network))
+        if not entry["inbound_nodes"]:
+            made[name, 0] = _output_of(layer)
+        calls += [(name, first + index, call) for index, call in enumerate(entry["inbound_nodes"])]
+    _make_calls(layers, made, calls)
+
+    def tensor(place: Any) -> KerasTensor:
+        name, index, output = place
+        if (name, index) not in made or not 0 <= output < len(made[name, index]):
+            raise ArchitectureError(
+                f"The config names output {output} of call {index} of layer {name!r}, which is nowhere made."
+            )
+        return made[name, index][output]
+
+    return [tensor(p) for p in places(config["input_layers"])], [tensor(p) for p in places(config["output_layers"])]
+
+
+def make_layer(entry: Mapping[str, Any], custom_objects: Mapping[str, Any] | None = None) -> Layer:
+    """The layer that `{"class_name", "config"}` tells. Raises ArchitectureError when the class is no layer's."""
+    layer = registry.layers.from_config(entry, custom_objects)
+    if not isinstance(layer, Layer):
+        raise ArchitectureError(f"{entry['class_name']!r} is no class of a layer; it made {short(layer)}.")
+    return layer
+
+
+def _output_of(layer: Layer) -> list[KerasTensor]:
+    """What a layer without calls gives: an input, or a model inside as it is."""
+    if not layer._inbound_nodes:
+        raise ArchitectureError(f"Layer {layer.name!r} ({type(layer).__name__}) is called on nothing, and is no input.")
+    return as_list(layer.get_output_at(0))
+
+
+def _make_calls(layers: Mapping[str, Layer], made: dict[tuple[str, int], list[KerasTensor]], calls: list[Call]) -> None:
+    """Call the layers, each as soon as its inputs are there, a layer's own calls in their order.
+
+    The list is gone through again and again, as Keras does, but only what has become ready is looked at.
+    """
+    missing: list[set[tuple[str, int]]] = []
+    takers: dict[tuple[str, int], list[int]] = {}
+    listed = {(name, index) for name, index, _ in calls}
+    for position, (name, index, call) in enumerate(calls):
+        needs = {(source, k) for source, k, *_ in call} | ({(name, index - 1)} & listed)
+        missing.append(needs - made.keys())
+        for need in missing[-1]:
+            takers.setdefault(need, []).append(position)
+    ready = [(0, position) for position, needs in enumerate(missing) if not needs]
+    while ready:
+        passed, position = heapq.heappop(ready)
+        name, index, call = calls[position]
+        made[name, index] = _call(layers[name], name, index, call, made)
+        for taker in takers.get((name, index), ()):
+            missing[taker].discard((name, index))
+            if not missing[taker]:
+                heapq.heappush(ready, (passed + (taker < position), taker))
+    for name, index, call in calls:
+        if (name, index) not in made:
+            raise ArchitectureError(
+                f"Call {index} of layer {name!r} takes {short(call)}, which the config nowhere makes."
+            )
+
+
+def _call(
+    layer: Layer, name: str, index: int, call: list[Any], made: Mapping[tuple[str, int], list[KerasTensor]]
+) -> list[KerasTensor]:
+    for source, k, output, *_ in call:
+        if output >= len(made[source, k]):
+            raise ArchitectureError(
+                f"Call {index} of layer {name!r} takes output {output} of {source!r}, which has {len(made[source, k])}."
+            )
+    tensors = [made[source, k][output] for source, k, output, *_ in call]
+    arguments = {key: value for item in call for key, value in (item[3] if len(item) > 3 else {}).items()}
+    if POSITIONAL not in arguments:
+        return leaves(layer(unpacked(tensors), **arguments))
+    found = decoded(arguments)
+    if not all(slot.index in range(len(tensors)) for slot in taken_apart(found, Slot)[1]):
+        raise ArchitectureError(
+            f"Call {index} of layer {name!r} has {len(tensors)} tensors; it names {short(arguments)}."
+        )
+    args, named = bound(tensors, found)
+    return leaves(layer(*args, **named))
+
+
+def to_json(model: Layer, **options: Any) -> str:
+    """The architecture as JSON, in Keras 2.2.4's form; `options` go to `json.dumps`."""
+    return json.dumps({**layer_config(model), "keras_version": KERAS_VERSION, "backend": "tensorflow"}, **options)
+
+
+def model_from_config(config: Mapping[str, Any], custom_objects: Mapping[str, Any] | None = None) -> Any:
+    """A new model from `{"class_name", "config"}`.
+
+    Raises ArchitectureError for anything else, or what cannot be built; ForbiddenContentError for a function that is
+    kept as bytecode, unless `custom_objects` has one in its place; FileLimitError.
+    """
+    check_model(config)
+    check(config)
+    bytecode.refuse(config, {**registry.get_custom_objects(), **(custom_objects or {})})
+    check_entry(config)
+    with building():
+        return make_layer(config, custom_objects)
+
+
+def model_from_json(json_string: str, custom_objects: Mapping[str, Any] | None = None) -> Any:
+    """A new model, with fresh weights, from what `to_json` gave. Raises UnreadableFileError for text that is no such
+    JSON, and the errors of `model_from_config`.
+    """
+    return model_from_config(json_text.parse(json_string, "The architecture"), custom_objects)

@@ -1,0 +1,304 @@
+"""Weights and whole models from files: one way through all formats, in which nothing changes before all has fitted."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+from torchkeras import bytecode, registry
+from torchkeras.config import DATA_FORMATS
+from torchkeras.engine.graph.network import Network
+from torchkeras.engine.layer.layer import Layer
+from torchkeras.engine.layer.nested import decoded
+from torchkeras.engine.layer.symbolic import dtype_of
+from torchkeras.engine.layer.weight import allocate, on_meta
+from torchkeras.errors import ArchitectureError, ModelFileError, UnknownFormatError, WeightMismatchError
+from torchkeras.layers.core import Flatten
+from torchkeras.legacy.weights import Step
+from torchkeras.saving.config_checks import building
+from torchkeras.saving.containers import first_bytes
+from torchkeras.saving.containers.isolated import cleaned
+from torchkeras.saving.containers.places import shown
+from torchkeras.saving.data_format.convert import reorderings
+from torchkeras.saving.data_format.tracker import Tracker
+from torchkeras.saving.dialects import modern
+from torchkeras.saving.dialects.calls import read_form
+from torchkeras.saving.dialects.compile_config import modern_training
+from torchkeras.saving.graph_config import in_structure, model_from_config
+from torchkeras.saving.model_file import GROUPS, NUMBERS, PATHS, Source, described, opened
+from torchkeras.saving.optimizer.state import restore, restore_scale
+from torchkeras.saving.weights import layer_groups, numbered_layers, orderings, paths, safetensors, state
+from torchkeras.saving.weights.matching import Match, Report, match_one
+from torchkeras.saving.weights.origin import BACKENDS, Origin
+
+PathLike = str | os.PathLike[str]
+
+# What reads files of tensors by torch's own names, and what errors call these.
+TENSORS: Mapping[str, tuple[Any, str]] = {
+    first_bytes.SAFETENSORS: (safetensors, ".safetensors"),
+    first_bytes.STATE: (state, ".pt"),
+}
+
+
+@dataclass(frozen=True)
+class Taking:
+    """How weights are taken from a file: the options of `load_weights`."""
+
+    by_name: bool = False
+    skip_mismatch: bool = False
+    reshape: bool = False
+    original_backend: str | None = None
+    original_data_format: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.skip_mismatch and not self.by_name:
+            raise ValueError("load_weights: skip_mismatch goes with by_name=True.")
+        for option, value, known in (
+            ("original_backend", self.original_backend, BACKENDS),
+            ("original_data_format", self.original_data_format, DATA_FORMATS),
+        ):
+            if value is not None and value not in known:
+                raise ValueError(f"{option} must be one of {', '.join(map(repr, known))}, or None; found {value!r}.")
+
+    def only(self, layout: str, *but: str) -> None:
+        """Raise ValueError when an option is set that means nothing for a layout; `but` are those that do."""
+        for option in ("by_name", "skip_mismatch", "reshape", "original_backend", "original_data_format"):
+            if getattr(self, option) and option not in but:
+                raise ValueError(f"load_weights: {option} means nothing for a file of {layout}.")
+
+
+def load_weights(model: Network, path: PathLike, taking: Taking, isolated: bool = False) -> Report:
+    """Set a model's weights from a file of weights or of a whole model: all that match or, after an error, none."""
+    layout = _layout_of_tensors("load_weights", path, taking, isolated)
+    if layout is not None:
+        layout.read(path, model)
+        return Report.of_state(shown(path), model)
+    with _readable(path, isolated) as file, opened(file) as source:
+        return _take(source, model, taking, source.config)[2]
+
+
+def load_model(
+    path: PathLike, custom_objects: Mapping[str, Any] | None, compiled: bool, taking: Taking, isolated: bool = False
+) -> tuple[Any, Report]:
+    """A model with its weights and, if `compiled` and the file has it, its optimizer, losses and metrics."""
+    layout = _layout_of_tensors("load_model", path, taking, isolated)
+    if layout is not None:
+        return _of_tensors(path, layout, custom_objects, compiled)
+    with _readable(path, isolated) as file, opened(file) as source:
+        if source.config is None:
+            raise UnknownFormatError(
+                f"{source.name}: there is no 'model_config' in it. A file of weights alone is read by "
+                "`model.load_weights` of a model built by code."
+            )
+        config = _modern(source, taking, custom_objects)
+        model = _built(source, config, custom_objects)
+        # What the caller says has gone into the architecture; the weights are that one's.
+        own = replace(taking, original_data_format=None)
+        matches, origin, report = _take(source, model, own, None, memory=partial(give_memory, model))
+        if source.in_form:
+            _take_forms(source, model)
+        if compiled and source.training is not None:
+            _compile(source, model, custom_objects)
+            state_arrays = source.optimizer()
+            if state_arrays:
+                restore(model.optimizer, state_arrays, matches, model.trainable_weights, origin, source.name)
+                restore_scale(model, state_arrays, source.name)
+    model.eval()
+    return model, report
+
+
+def is_whole(path: PathLike) -> bool:
+    """Whether a file holds a model's architecture beside its weights. Raises the errors of reading the file."""
+    kind = first_bytes.of_tensors(path)
+    if kind is not None:
+        with TENSORS[kind][0].opened(path) as stored:
+            return stored.about is not None
+    with opened(path) as source:
+        return source.config is not None
+
+
+def _take_forms(source: Source, model: Network) -> None:
+    """Have a model take inputs and give outputs in the form that the config of its file shows."""
+    config = source.config["config"]
+    forms = [config.get(key) and read_form(config[key]) for key in ("input_layers", "output_layers")]
+    _, _ = in_structure({"structure": forms}, model.inputs, model.outputs)
+    model.__dict__.update(_input_form=decoded(forms[0]), _output_form=decoded(forms[1]))
+
+
+def _of_tensors(path: PathLike, layout: Any, custom_objects: Any, compiled: bool) -> tuple[Any, Report]:
+    """A model from tensors by the names of its `state_dict`, and the text that says what it is."""
+    with layout.opened(path) as stored:
+        if stored.about is None:
+            raise UnknownFormatError(
+                f"{path}: it holds weights alone, and no architecture. Build the model as it was, and take them by "
+                "`model.load_weights`."
+            )
+        source = described(stored.about, shown(path))
+        model = _built(source, _modern(source, Taking(), custom_objects), custom_objects)
+        give_memory(model)
+        state.fill(model, stored.tensors, stored.value_of, path)
+    if compiled and source.training is not None:
+        _compile(source, model, custom_objects)
+    model.eval()
+    return model, Report.of_state(shown(path), model)
+
+
+def _layout_of_tensors(method: str, path: PathLike, taking: Taking, isolated: bool) -> Any:
+    """What reads a file that holds tensors by torch's own names; None for a file of Keras."""
+    kind = first_bytes.of_tensors(path)
+    if kind is None:
+        return None
+    layout, called = TENSORS[kind]
+    taking.only(called)
+    if isolated:
+        raise ValueError(f"{method}: isolated means nothing for a file of {called}, which is read in place.")
+    return layout
+
+
+@contextmanager
+def _readable(path: PathLike, isolated: bool) -> Iterator[PathLike]:
+    if isolated:
+        with cleaned(path) as copy:
+            yield copy
+    else:
+        yield path
+
+
+def _modern(source: Source, taking: Taking, custom_objects: Mapping[str, Any] | None) -> Any:
+    try:
+        return modern.of_source(source, taking.original_backend, taking.original_data_format, custom_objects)
+    except ModelFileError as error:
+        raise type(error)(f"{source.name}: {error}") from error
+
+
+def _built(source: Source, config: Any, custom_objects: Mapping[str, Any] | None) -> Any:
+    """The model of a config, on `meta`."""
+    try:
+        with on_meta():
+            model = model_from_config(config, custom_objects)
+    except ModelFileError as error:
+        raise type(error)(f"{source.name}: {error}") from error
+    if not isinstance(model, Network):
+        raise ArchitectureError(f"{source.name}: its architecture is a {type(model).__name__}, and no model.")
+    return model
+
+
+def _compile(source: Source, model: Any, custom_objects: Mapping[str, Any] | None) -> None:
+    known = {**registry.get_custom_objects(), **(custom_objects or {})}
+    bytecode.refuse(source.training, known)
+    training = modern_training(source.training, source.name, modern.dialect_of(source), model, known)
+    try:
+        with building("The training configuration"):
+            model._compile_as(training, custom_objects)
+    except ArchitectureError as error:
+        raise ArchitectureError(f"{source.name}: {error} Load it with compile=False to go without.") from error
+
+
+def give_memory(model: Layer) -> None:
+    """Allocate what was built on `meta`, innermost layers first, without drawing initial values."""
+    for module in reversed(list(model.modules())):
+        if isinstance(module, Layer):
+            allocate(module, module._own_variables(), dtype_of(module.dtype))
+
+
+# --- weights ---------------------------------------------------------------------------------------------------------
+
+Matched = tuple[list[Match], Origin]
+
+
+def _take(
+    source: Source, model: Network, taking: Taking, config: Any, memory: Callable[[], None] = lambda: None
+) -> tuple[list[Match], Origin, Report]:
+    """Match all weights, then `memory()`, then take their values. `config`: what tells the file's data format."""
+    matches, origin = _MATCHED[source.layout](source, model, taking, config)
+    memory()
+    layer_groups.follow_origin(source.name, model, matches, origin, taking.by_name)
+    for found in matches:
+        found.take()
+    left = layer_groups.untaken(source.weights, matches) if taking.by_name else ()
+    return matches, origin, Report.of(source.name, matches, model, left)
+
+
+def _by_groups(source: Source, model: Network, taking: Taking, config: Any) -> Matched:
+    def attempt(made: Origin) -> list[Match]:
+        if taking.by_name:
+            return layer_groups.match_by_name(source.weights, model, made, taking.skip_mismatch, taking.reshape)
+        return layer_groups.match_in_order(source.weights, model, made, taking.reshape)
+
+    origin = Origin.of(source.weights, taking.original_backend)
+    return _settled(source, model, taking, config, origin, attempt)
+
+
+def _by_paths(source: Source, model: Network, taking: Taking, config: Any) -> Matched:
+    taking.only("Keras 3's paths", "original_data_format")
+
+    def attempt(made: Origin) -> list[Match]:
+        return [match_one(variable, array, made) for variable, array in paths.pairs(source.weights, model)]
+
+    return _settled(source, model, taking, config, Origin(3, False), attempt)
+
+
+def _by_numbers(source: Source, model: Network, taking: Taking, config: Any) -> Matched:
+    taking.only("Keras 0's numbered layers", "original_backend", "original_data_format")
+    backend = taking.original_backend
+
+    def attempt(made: Origin) -> list[Match]:
+        return numbered_layers.match(source.weights, model, made, backend is not None)
+
+    return _settled(source, model, taking, config, Origin(1, backend == "theano"), attempt)
+
+
+_MATCHED: Mapping[str, Callable[..., Matched]] = {GROUPS: _by_groups, PATHS: _by_paths, NUMBERS: _by_numbers}
+
+
+def _settled(
+    source: Source,
+    model: Network,
+    taking: Taking,
+    config: Any,
+    origin: Origin,
+    attempt: Callable[[Origin], list[Match]],
+) -> Matched:
+    """The matches that `attempt` makes, once it is settled where the file's convolutions have their channels."""
+    own, said, told = orderings.of_model(model), taking.original_data_format, orderings.of_config(config)
+    if origin.generation == 1 and source.config is None and said is None:
+        told = orderings.by_kernels(source.name, lambda tried: attempt(replace(origin, data_format=tried)))
+    data_format = orderings.agreed(source.name, said, told, own)
+    moved: Mapping[Any, Step] = {}
+    if data_format is not None and own is not None and data_format != own:
+        moved = _moved(source, model, data_format, origin)
+    settled = replace(origin, data_format=data_format, moved=moved)
+    return attempt(settled), settled
+
+
+def _moved(source: Source, model: Network, data_format: str, origin: Origin) -> dict[Any, Step]:
+    """What brings weights over that the same architecture had in the other data format.
+
+    Raises WeightMismatchError where nothing does, and where weights alone leave open what a Flatten did: since Keras
+    2.2 one may have turned channels to the end.
+    """
+    try:
+        if source.config is not None:
+            there = _built(source, _modern(source, Taking(), None), None)
+            found = Tracker(there, model).reorderings
+        else:
+            if origin.generation > 1 and any(map(_flattens_images, model.modules())):
+                raise ValueError(
+                    "Whether its Flatten turned the channels to the end is not in a file of weights alone: make the "
+                    "model as it was, load them, and use transfer_weights."
+                )
+            found = reorderings(model, data_format, origin.generation == 1)
+    except ModelFileError:
+        raise
+    except ValueError as error:
+        raise WeightMismatchError(f"{source.name}: its weights cannot be brought over. {error}") from error
+    return {key: Step(str(reordering), reordering) for key, reordering in found.items() if reordering.steps}
+
+
+def _flattens_images(layer: Any) -> bool:
+    tensors = [tensor for node in getattr(layer, "_inbound_nodes", ()) for tensor in node.input_tensors]
+    return isinstance(layer, Flatten) and any(tensor.ndim > 3 for tensor in tensors)

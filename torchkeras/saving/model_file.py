@@ -1,0 +1,165 @@
+"""A model file of any format, open: what stands where in it, under one set of names."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import h5py
+
+from torchkeras.errors import UnknownFormatError, UnreadableFileError
+from torchkeras.saving.containers import archive, hdf5, json_text
+from torchkeras.saving.containers.hdf5 import attribute, dataset_in, group_in, members, reading
+from torchkeras.saving.containers.places import filename, shown
+from torchkeras.saving.optimizer.keras3_order import SCALE
+from torchkeras.saving.optimizer.state import BESIDE
+from torchkeras.saving.weights.layer_groups import read_arrays
+from torchkeras.saving.weights.matching import Named
+from torchkeras.saving.weights.numbered_layers import has_old_layout
+from torchkeras.saving.weights.paths import numbered
+
+# Where our files say what Keras has no words for about compiling: in metadata or the training configuration.
+OWN = "torchkeras"
+# Where our `.keras` files say that the model takes inputs and gives outputs in the form that its config shows. Of other
+# files they are flat lists.
+STRUCTURE = "torchkeras_structure"
+# How the weights are laid out; NAMES is that of a `state_dict`, which stands in no HDF5.
+GROUPS, PATHS, NUMBERS, NAMES = "layer groups", "paths", "numbered layers", "names"
+
+
+@dataclass(frozen=True)
+class Source:
+    """An open model file.
+
+    `name`: for errors. `layout` of the weights in the group `weights`: GROUPS (Keras 1, 2, 3), PATHS (`.weights.h5`) or
+    NUMBERS (Keras 0); NAMES has no group. `config`, `training`: the architecture and how the model was compiled, None
+    when not there. `version` and `backend` of the Keras that wrote it, "" where the file does not say. `in_form`:
+    whether inputs and outputs have the form that the config shows.
+    """
+
+    name: str
+    weights: Any  # an h5py.Group; None for NAMES
+    layout: str
+    config: Any = None
+    training: Any = None
+    version: str = ""
+    backend: str = ""
+    in_form: bool = False
+
+    def optimizer(self) -> list[Named]:
+        """The state of the optimizer, with names; empty when the file has none."""
+        if self.layout == PATHS:
+            return _numbered_state(self.weights, self.version)
+        return _optimizer(self.weights.file)
+
+
+@contextmanager
+def opened(path: str | os.PathLike[str]) -> Iterator[Source]:
+    """A model file to read. Raises FileNotFoundError, and ModelFileError for one of no known format."""
+    hdf5.require_file(path)
+    with Path(path).open("rb") as file:
+        is_archive = file.read(len(archive.BEGINNING)) == archive.BEGINNING
+    if is_archive:
+        with archive.opened(path) as found, found.weights() as weights:
+            yield _archived(found, weights, shown(path))
+    else:
+        with reading(path) as file:
+            yield _hdf5(file)
+
+
+def described(about: str, name: str) -> Source:
+    """What a text beside a model's tensors says of it. Raises UnreadableFileError for a text of another form."""
+    found = json_text.parse(about, f"{name}: its architecture")
+    if not isinstance(found, Mapping) or not isinstance(found.get("model_config"), Mapping):
+        raise UnreadableFileError(f"{name}: its architecture must be a JSON object with 'model_config'.")
+    version = str(found.get("keras_version", ""))
+    return Source(name, None, NAMES, found["model_config"], found.get("training_config"), version)
+
+
+def _archived(found: archive.Archive, weights: h5py.File, name: str) -> Source:
+    training = found.config.get("compile_config") if isinstance(found.config, Mapping) else None
+    version = found.metadata.get("keras_version", "") if isinstance(found.metadata, Mapping) else ""
+    own = found.metadata.get(OWN) if isinstance(found.metadata, Mapping) else None
+    training = _with_optimizer(training)
+    if training is not None and own is not None:
+        training = {**training, OWN: own}
+    in_form = isinstance(found.metadata, Mapping) and found.metadata.get(STRUCTURE) is True
+    return Source(name, weights, PATHS, found.config, training, str(version), "", in_form)
+
+
+def _with_optimizer(training: Any) -> Any:
+    """How a model was compiled, with the optimizer where HDF5 files have it; None for one that has none."""
+    if not isinstance(training, Mapping) or training.get("optimizer") is None:
+        return None
+    optimizer = training["optimizer"]
+    named = {"class_name": optimizer, "config": {}} if isinstance(optimizer, str) else optimizer
+    return {**{key: value for key, value in training.items() if key != "optimizer"}, "optimizer_config": named}
+
+
+def _hdf5(file: h5py.File) -> Source:
+    name, version = filename(file), str(attribute(file, "keras_version", ""))
+    inside = members(file)
+    if "model_weights" in inside and attribute(file, "layer_names") is None:
+        group = group_in(file, "model_weights")
+        layout = NUMBERS if has_old_layout(group) else GROUPS
+        told = version or str(attribute(group, "keras_version", ""))
+        return Source(
+            name,
+            group,
+            layout,
+            read_config(file, "model_config"),
+            read_config(file, "training_config"),
+            told,
+            str(attribute(file, "backend", attribute(group, "backend", ""))),
+        )
+    if has_old_layout(file):
+        return Source(name, file, NUMBERS, version=version)
+    if any(attribute(file, key) is not None for key in ("layer_names", "layer_names0")):
+        return Source(name, file, GROUPS, version=version, backend=str(attribute(file, "backend", "")))
+    if {"layers", "_layer_checkpoint_dependencies", "vars"} & set(inside):
+        return Source(name, file, PATHS, version=version)
+    raise UnknownFormatError(
+        f"{name}: an HDF5 file without weights of Keras: no 'layer_names', 'model_weights', 'nb_layers' or 'layers'."
+    )
+
+
+def _optimizer(file: h5py.File) -> list[Named]:
+    """An optimizer's state in Keras 2's layout; empty when the file has none."""
+    return read_arrays(group_in(file, "optimizer_weights")) if "optimizer_weights" in file else []
+
+
+def read_config(file: h5py.File, name: str) -> Any:
+    """A JSON attribute; None when there is none. Raises UnreadableFileError when it is not JSON."""
+    found, where = hdf5.attribute(file, name), f"{filename(file)}: attribute {name!r}"
+    if found is None:
+        return None
+    if not isinstance(found, str):
+        raise UnreadableFileError(f"{where} is no text.")
+    return json_text.parse(found, where)
+
+
+def _numbered_state(file: h5py.Group, version: str) -> list[Named]:
+    """The state in `optimizer/vars`: the step, in Keras 3 the learning rate, then the slots weight by weight.
+
+    Under mixed_float16 the same is in `optimizer/inner_optimizer/vars`, and Keras 3 has the loss scale in the former.
+    """
+    inside = members(file).get("optimizer")
+    if not isinstance(inside, h5py.Group) or "vars" not in members(inside):
+        return []
+    scale: list[Named] = []
+    if "inner_optimizer" in members(inside):
+        if version.startswith("3."):
+            around = group_in(inside, "vars")
+            scale = [Named(f"{BESIDE}{name}", dataset_in(around, str(2 + k))) for k, name in enumerate(SCALE)]
+        inside = group_in(inside, "inner_optimizer")
+    group = group_in(inside, "vars")
+    names = numbered(list(members(group)))
+    found = [dataset_in(group, name) for name in names]
+    # A rate that follows a schedule is not there.
+    has_rate = version.startswith("3.") and len(found) > 1 and found[1].shape == ()
+    first = ["iteration", "learning_rate"] if has_rate else ["iteration"]
+    return scale + [Named(label, data) for label, data in zip([*first, *names[len(first) :]], found, strict=False)]

@@ -1,0 +1,187 @@
+"""An optimizer's options in the words of tf.keras and Keras 3, and in ours."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from torchkeras.engine.step import loss_scale
+from torchkeras.optimizers import schedules
+from torchkeras.optimizers.base import Optimizer
+
+Options = dict[str, Any]
+
+# How something is computed, and not what; a name; the option of a wrapper.
+SAYS_NOTHING = ("name", "jit_compile", "is_legacy_optimizer")
+# Options that change nothing with these values.
+OFF: Mapping[str, tuple[Any, ...]] = {
+    "weight_decay": (None, 0, False),
+    "clipnorm": (None,),
+    "global_clipnorm": (None,),
+    "clipvalue": (None,),
+    "gradient_accumulation_steps": (None, 0, 1),
+    "loss_scale_factor": (None,),
+    "centered": (False,),
+}
+OF_AVERAGES = ("ema_momentum", "ema_overwrite_frequency")
+# What wraps an optimizer under mixed_float16, and its options: those of `engine.step.loss_scale`.
+LOSS_SCALING = ("LossScaleOptimizer", "LossScaleOptimizerV3")
+LOSS_SCALE: Options = {
+    "dynamic": True,
+    "initial_scale": loss_scale.INITIAL,
+    "dynamic_growth_steps": loss_scale.GROWTH_STEPS,
+}
+CLIPPING = {"clipnorm": "global_clipnorm", "each_clipnorm": "clipnorm", "clipvalue": "clipvalue"}  # ours to Keras 3's
+TF_KERAS_NADAM = (
+    "Nadam of tf_keras takes a step of its momentum's schedule for every weight, and does not save it; here, as in "
+    "Keras 2 and 3, it takes one for all: training goes on a little differently."
+)
+WITH_DECAY = ("SGD", "RMSprop", "Adagrad", "Adadelta", "Adam", "AdamW", "Adamax")
+
+
+# --- theirs to ours --------------------------------------------------------------------------------------------------
+
+
+def from_keras3(config: Mapping[str, Any], later: bool) -> Options:
+    """An optimizer's config in our words. `later`: tf.keras or Keras 3 wrote it. Raises ValueError for other things.
+
+    The optimizers of tf.keras up to 2.10 have `decay` among their options; they compute as Keras 2 does, but for
+    RMSprop with a momentum.
+    """
+    name, options = _unscaled(str(config.get("class_name")).rpartition(">")[2], config.get("config"))
+    if not isinstance(options, Mapping):
+        raise ValueError(f"the optimizer {name} has no options")
+    kept = {key: value for key, value in options.items() if key not in SAYS_NOTHING}
+    kept = {
+        key: value for key, value in kept.items() if not any(value is off or value == off for off in OFF.get(key, ()))
+    }
+    if name == "AdamW" and later and "weight_decay" not in kept:
+        kept["weight_decay"] = 0.0
+    if kept.pop("loss_scale_factor", None) is not None:
+        raise ValueError(f"the optimizer {name} has loss_scale_factor, which torchkeras does not have")
+    if not kept.get("use_ema"):
+        kept = {key: value for key, value in kept.items() if key not in ("use_ema", *OF_AVERAGES)}
+    if later:
+        each, together = kept.pop("clipnorm", None), kept.pop("global_clipnorm", None)
+        kept |= {key: value for key, value in (("each_clipnorm", each), ("clipnorm", together)) if value is not None}
+        _FROM.get(name, _nothing)(kept, "decay" in options)
+        if name == "Nadam" and "is_legacy_optimizer" in options:
+            warnings.warn(TF_KERAS_NADAM, stacklevel=2)
+    for key in ("learning_rate", "lr"):
+        if isinstance(kept.get(key), Mapping):
+            kept |= _schedule(name, kept, kept.pop(key))
+    return {"class_name": name, "config": kept}
+
+
+def _unscaled(name: str, options: Any) -> tuple[str, Any]:
+    """Class and options of the optimizer inside one that scales the loss as ours does for float16."""
+    if name not in LOSS_SCALING or not isinstance(options, Mapping):
+        return name, options
+    for option, value in LOSS_SCALE.items():
+        if options.get(option, value) != value:
+            raise ValueError(f"the {option} of {name} is {options[option]!r}, which must be {value!r} in torchkeras")
+    inner = options.get("inner_optimizer")
+    if not isinstance(inner, Mapping):
+        raise ValueError(f"the optimizer {name} has no inner_optimizer")
+    return str(inner.get("class_name")).rpartition(">")[2], inner.get("config")
+
+
+def _nothing(options: Options, old: bool) -> None:
+    pass
+
+
+def _rmsprop(options: Options, old: bool) -> None:
+    # TensorFlow's kernel for momentum has epsilon under the root; without, tf.keras up to 2.10 has it outside.
+    options["epsilon_inside_root"] = not old or bool(options.get("momentum"))
+
+
+def _adagrad(options: Options, old: bool) -> None:
+    options["epsilon_inside_root"] = not old
+
+
+def _nadam(options: Options, old: bool) -> None:
+    options["schedule_decay"] = options.pop("decay", 0.004) if old else 1.0
+
+
+def _ftrl(options: Options, old: bool) -> None:
+    if options.pop("decay", 0):
+        raise ValueError("the optimizer Ftrl has decay, which torchkeras's does not have")
+
+
+_FROM: Mapping[str, Callable[[Options, bool], None]] = {
+    "RMSprop": _rmsprop,
+    "Adagrad": _adagrad,
+    "Nadam": _nadam,
+    "Ftrl": _ftrl,
+}
+
+
+def _schedule(name: str, options: Options, schedule: Mapping[str, Any]) -> Options:
+    """A schedule as an option of ours: Keras 2's `decay` where it is that one."""
+    kind, told = str(schedule.get("class_name")).rpartition(">")[2], schedule.get("config")
+    if not isinstance(told, Mapping):
+        raise ValueError(f"the learning rate of {name} is the schedule {kind}, which has no options")
+    rate, rise, steps = (told.get(key) for key in ("initial_learning_rate", "decay_rate", "decay_steps"))
+    every = options.get("gradient_accumulation_steps") or 1
+    as_decay = steps == every and bool(told.get("staircase")) == (every > 1) and not options.get("decay")
+    if kind == "InverseTimeDecay" and name in WITH_DECAY and as_decay:
+        return {"learning_rate": rate, "decay": rise}
+    return {"learning_rate": {"class_name": kind, "config": dict(told)}}
+
+
+# --- ours to theirs --------------------------------------------------------------------------------------------------
+
+
+def to_keras3(optimizer: Any) -> tuple[str, Options]:
+    """Class and options in Keras 3.15's words. Raises ValueError for what Keras 3 does not have."""
+    kind, config = type(optimizer).__name__, optimizer.get_config()
+    _refuse_without_form(kind, optimizer, config)
+    for name in ("epsilon_inside_root", "schedule_decay", "no_weight_decay", "lr_multipliers"):
+        config.pop(name, None)
+    rate, decay = config.pop("lr"), config.pop("decay", 0.0)
+    every = config.get("gradient_accumulation_steps")
+    if every == 1:
+        every = config.pop("gradient_accumulation_steps") and None
+    if isinstance(rate, Mapping):
+        rate = _object("keras.optimizers.schedules", rate["class_name"], rate["config"])
+    elif decay:
+        # Keras 3's schedules count batches; Keras 2's decay counts steps.
+        steps = {"decay_steps": every or 1, "decay_rate": decay, "staircase": every is not None}
+        rate = _object("keras.optimizers.schedules", "InverseTimeDecay", {"initial_learning_rate": rate, **steps})
+    if kind == "Adagrad":
+        config.setdefault("initial_accumulator_value", 0.0)  # Keras 3's default is another
+    clipping = {theirs: config.pop(ours) for ours, theirs in CLIPPING.items() if config.get(ours) is not None}
+    return kind, {"learning_rate": rate, **config, **clipping}
+
+
+def _refuse_without_form(kind: str, optimizer: Any, config: Mapping[str, Any]) -> None:
+    if not isinstance(optimizer, Optimizer) or not type(optimizer).__module__.startswith("torchkeras.optimizers."):
+        raise ValueError(f"The optimizer {kind} has no form in Keras 3.")
+    if not config.get("epsilon_inside_root", kind not in ("RMSprop", "Adagrad")):
+        raise ValueError(
+            f"The optimizer {kind} has no form in Keras 3, which adds epsilon under the root: save with "
+            "include_optimizer=False."
+        )
+    if config.get("schedule_decay", 1.0) != 1.0:
+        raise ValueError(f"{kind}: schedule_decay {config['schedule_decay']!r} has no form in Keras 3, where it is 1.")
+    if config.get("lr_multipliers"):
+        raise ValueError(f"{kind}: lr_multipliers has no form in Keras 3.")
+    if config.get("no_weight_decay") and (config.get("weight_decay") or config.get("adam_weight_decay")):
+        raise ValueError(f"{kind}: no_weight_decay has no form in Keras 3, whose files leave it out.")
+    clipped = [name for name in CLIPPING if config.get(name) is not None]
+    if len(clipped) > 1:
+        raise ValueError(
+            f"{kind}: {clipped[0]} {config[clipped[0]]!r} beside {clipped[1]} has no form in Keras 3, which takes one "
+            "of them."
+        )
+    rate = config["lr"]
+    if isinstance(rate, Mapping):
+        if rate["class_name"] not in schedules.family:
+            raise ValueError(f"{kind}: the schedule {rate['class_name']} has no form in Keras 3.")
+        if config.get("decay"):
+            raise ValueError(f"{kind}: decay beside a schedule has no form in Keras 3.")
+
+
+def _object(module: str, class_name: str, config: Options) -> Options:
+    return {"module": module, "class_name": class_name, "config": config, "registered_name": None}

@@ -1,0 +1,200 @@
+"""The state of an optimizer in files, in the forms of every version.
+
+Keras 1 keeps the state in the order of the weights' names, Keras 2 in that of the weights; both slot by slot (all first
+moments, then all second ones). Keras 3 and tf_keras keep it in an order of their own (`layouts/optimizer_paths`). The
+arrays lie as the weights of the same file do, so they go through the same conversions.
+
+What Keras 2 has no place for (averages, accumulated gradients) stands, in our own files of its form, at the end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import torch
+
+from torchkeras.arrays import to_numpy
+from torchkeras.engine.layer.weight import Variable
+from torchkeras.errors import WeightMismatchError
+from torchkeras.optimizers.base import Optimizer
+from torchkeras.optimizers.state import Slot
+from torchkeras.saving.optimizer.keras3_order import ACCUMULATED, AVERAGE, Place, orders
+from torchkeras.saving.weights.matching import Match, Named
+from torchkeras.saving.weights.origin import Origin
+
+STEP, RATE = ("iteration", "iter", "iterations"), "learning_rate"
+BESIDE = "torchkeras/"
+Values = dict[Place, np.ndarray]
+
+
+def restore(
+    optimizer: Optimizer,
+    arrays: Sequence[Named],
+    matches: Sequence[Match],
+    variables: Sequence[Variable],
+    origin: Origin,
+    file: str,
+) -> None:
+    """Give an optimizer the state of a file. `variables`: those that train, in the optimizer's order.
+
+    Raises WeightMismatchError when the arrays are not those of the weights.
+    """
+    taken = {(id(match.variable.layer), match.variable.name): match for match in matches}
+    found = [taken[id(variable.layer), variable.name] for variable in variables]
+    own = [named for named in arrays if named.name.startswith(BESIDE)]
+    rest = [named for named in arrays if not named.name.startswith(BESIDE) and _last(named) != RATE]
+    has_step = bool(rest) and (optimizer.counts_steps or _last(rest[0]) in STEP)
+    state = rest[int(has_step) :]
+    if origin.generation == 1:
+        sources = sorted((source for match in found for source in match.sources), key=lambda source: source.name)
+    else:
+        sources = [source for match in found for source in match.sources]
+    values = _placed(optimizer, rest, state, len(sources))
+    if values is None:
+        raise WeightMismatchError(
+            f"{file}: its optimizer has {len(arrays)} arrays of state; {type(optimizer).__name__} of "
+            f"{len(sources)} weights takes {int(optimizer.counts_steps)} and {len(optimizer.moment_names)} for each."
+        )
+    try:
+        paths = [source.path for source in sources]
+        _set_moments(optimizer, values, found, paths)
+        if has_step:
+            step = int(rest[0].values())
+            # Keras 3 counts batches.
+            every = (optimizer.gradient_accumulation_steps or 1) if _is_modern(rest) else 1
+            optimizer.iterations = step // every
+            _set_beside(optimizer, step % every, values, found, paths)
+        _set_own(optimizer, {named.name.removeprefix(BESIDE): named.values() for named in own})
+    except (ValueError, RuntimeError) as error:
+        raise WeightMismatchError(f"{file}: the state of its optimizer does not fit: {error}") from error
+
+
+def _last(named: Named) -> str:
+    last = named.name.removesuffix(":0").rpartition("/")[2]
+    return RATE if last.endswith(RATE) else last
+
+
+def _is_modern(arrays: Sequence[Named]) -> bool:
+    return bool(arrays) and _last(arrays[0]) == "iteration"
+
+
+def _placed(optimizer: Any, arrays: Sequence[Named], state: Sequence[Named], count: int) -> Values | None:
+    """The arrays by what they are; {} for an optimizer that kept none, None when their number does not fit."""
+    if not state:
+        return {}
+    if _is_modern(arrays):
+        for order in orders(optimizer, count):
+            if len(order) == len(state):
+                return {place: named.values() for place, named in zip(order, state, strict=True)}
+        return None
+    if _last(state[0]) == "momentum_cache":  # which tf.keras up to 2.10 kept for Nadam: the steps tell it
+        state = state[1:]
+    names = optimizer.moment_names
+    # Ftrl, which Keras 2 does not have, is that of tf.keras; our own files say so by their names.
+    if type(optimizer).__name__ == "Ftrl" and _last(arrays[0]) == "iter":
+        order = [Place(name, k) for k in range(count) for name in names]
+    elif type(optimizer).__name__ in ("Muon", "Adafactor"):
+        order = [Place(slot.moment, slot.array) for slot in optimizer.slots()]
+    else:
+        order = [Place(name, k) for name in names for k in range(count)]
+    rest = state[len(order) :]  # Keras 2.2.4 writes a zero for each weight where amsgrad would have its maximum
+    if len(state) < len(order) or any(named.shape != (1,) for named in rest):
+        return None
+    return {place: named.values() for place, named in zip(order, state, strict=False)}
+
+
+def _made(what: str, array: int, values: Values, found: Sequence[Match], paths: Sequence[str]) -> np.ndarray:
+    """An array of the state as Keras 2 has it, of those that the file has for the parts of the weight."""
+    match = found[array]
+    parts = [values[Place(what, paths.index(source.path))] for source in match.sources]
+    return match.recipe.make([torch.from_numpy(np.asarray(part)) for part in parts]).numpy()
+
+
+def _set_moments(optimizer: Any, values: Values, found: Sequence[Match], paths: Sequence[str]) -> None:
+    moments = {place.what for place in values} & set(optimizer.moment_names)
+    if not moments:
+        return
+    template = optimizer.get_weights()
+    first = int(optimizer.counts_steps)
+    state = [*template[:first], *(_of_slot(slot, values, found, paths) for slot in optimizer.slots())]
+    optimizer.set_weights([*state, *template[len(state) :]])
+
+
+def _of_slot(slot: Slot, values: Values, found: Sequence[Match], paths: Sequence[str]) -> np.ndarray:
+    if slot.whole:
+        return _made(slot.moment, slot.array, values, found, paths)
+    match = found[slot.array]
+    if match.recipe.deeds:
+        raise ValueError(f"the {slot.moment} of {match.variable.full_name} go with a weight that is converted.")
+    return values[Place(slot.moment, paths.index(match.sources[0].path))]
+
+
+def _set_beside(optimizer: Any, batches: int, values: Values, found: Sequence[Match], paths: Sequence[str]) -> None:
+    """Averages and accumulated gradients, where the file has them as Keras 3 does: the sum over `batches`."""
+
+    def all_of(what: str) -> list[np.ndarray]:
+        return [_made(what, k, values, found, paths) for k in range(len(found))]
+
+    kinds = {place.what for place in values}
+    if AVERAGE in kinds:
+        optimizer.set_averages(all_of(AVERAGE))
+    if ACCUMULATED in kinds and batches:
+        optimizer.set_accumulated([array / batches for array in all_of(ACCUMULATED)], batches, None)
+
+
+# --- the loss scale --------------------------------------------------------------------------------------------------
+
+
+def scale_arrays(model: Any) -> list[tuple[str, np.ndarray]]:
+    """The loss scale of a compiled model and how long it has been that; nothing where there is none."""
+    scaling = model._ready().scaling
+    found = {} if scaling is None else scaling.state_dict()
+    return [(f"{BESIDE}{name}", to_numpy(value)) for name, value in found.items()]
+
+
+def restore_scale(model: Any, arrays: Sequence[Named], file: str) -> None:
+    """Give a compiled model the loss scale of a file, if both have one. Raises WeightMismatchError for no scale."""
+    scaling, found = model._ready().scaling, {named.name.removeprefix(BESIDE): named for named in arrays}
+    if scaling is None or not scaling.state_dict().keys() <= found.keys():
+        return
+    values = {name: found[name].values() for name in scaling.state_dict()}
+    for name, value in values.items():
+        if value.shape or value.dtype.kind not in "iuf" or not 0 <= value < np.inf or (name == "scale" and not value):
+            raise WeightMismatchError(f"{file}: the {name} of its loss scale is {value!r:.200}.")
+    scaling.load_state_dict({name: torch.as_tensor(value) for name, value in values.items()})
+
+
+# --- our own files of Keras 2's form ---------------------------------------------------------------------------------
+
+
+def state_arrays(optimizer: Any) -> list[tuple[str, np.ndarray]]:
+    """The state as Keras 2 orders it, and behind it what only we have; names and arrays."""
+    arrays = [(f"training/weight_{index}:0", array) for index, array in enumerate(optimizer.get_weights())]
+    averages, accumulated = optimizer.get_averages(), optimizer.get_accumulated()
+    beside: dict[str, Any] = {f"average_{k}": array for k, array in enumerate(averages)}
+    if optimizer.accumulated_batches:
+        beside |= {f"accumulated_{k}": array for k, array in enumerate(accumulated)}
+        beside |= {"batches": optimizer.accumulated_batches, "samples": optimizer.accumulated_samples or 0.0}
+    newer = set(optimizer.get_config()) & {field for field, its in _fields(optimizer) if its.metadata.get("newer")}
+    if not optimizer.counts_steps and (newer or not isinstance(optimizer.lr, float)) and arrays:
+        beside["iterations"] = optimizer.iterations
+    return arrays + [(f"{BESIDE}{name}", np.asarray(value)) for name, value in beside.items()]
+
+
+def _fields(optimizer: Any) -> list[tuple[str, Any]]:
+    return list(optimizer.__dataclass_fields__.items())
+
+
+def _set_own(optimizer: Any, beside: Mapping[str, np.ndarray]) -> None:
+    def all_of(what: str) -> list[np.ndarray]:
+        return [beside[f"{what}_{k}"] for k in range(sum(name.startswith(f"{what}_") for name in beside))]
+
+    if "iterations" in beside:
+        optimizer.iterations = int(beside["iterations"])
+    if "average_0" in beside:
+        optimizer.set_averages(all_of("average"))
+    if "batches" in beside:
+        samples = float(beside["samples"]) or None
+        optimizer.set_accumulated(all_of("accumulated"), int(beside["batches"]), samples)

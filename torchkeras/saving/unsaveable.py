@@ -1,0 +1,57 @@
+"""What of a compiled model no file has a form for."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from torchkeras import registry
+from torchkeras.engine.step.output_loss import name_of
+from torchkeras.engine.step.targets import mapped
+from torchkeras.optimizers import TorchOptimizer
+
+OPTIONS = {"loss": registry.losses, "metrics": registry.metrics, "weighted_metrics": registry.metrics}
+
+
+def unwritten(model: Any) -> str | None:
+    """Why a file cannot say how a model was compiled; None when it can."""
+    if isinstance(model.optimizer, TorchOptimizer):
+        return "an optimizer of torch.optim has no form in a file of Keras"
+    for option, family in OPTIONS.items():
+        for item in _items(getattr(model, option)):
+            reason = _reason(item, family)
+            if reason is not None:
+                return f"the {family.kind.split()[0]} {name_of(item)} {reason}"
+    return None
+
+
+def left_out(model: Any) -> list[str]:
+    """The options of `compile` that no file has; what `add_loss` gave, `get_config` warns of."""
+    return [] if model.target_tensors is None else ["target_tensors"]
+
+
+def _items(value: Any) -> Iterator[Any]:
+    found: list[Any] = []
+    mapped(value, found.append)
+    return (item for item in found if item is not None and not isinstance(item, (str, Mapping)))
+
+
+def _reason(item: Any, family: registry.Family[Any]) -> str | None:
+    """Why a loss or metric cannot be found again by what a file says of it."""
+    kind: Any = item if inspect.isclass(item) else type(item)
+    if hasattr(kind, "get_config"):
+        try:
+            made: Any = kind() if item is kind else item
+            made.get_config()
+        except (NotImplementedError, ValueError) as error:
+            return f"has no config ({error})"
+        return _taken(kind.__name__, kind, family)
+    if inspect.isclass(item) or not hasattr(item, "__name__"):
+        return "has neither a config nor a name to be written"
+    return _taken(item.__name__, item, family)
+
+
+def _taken(name: str, value: Any, family: registry.Family[Any]) -> str | None:
+    known = name in family and family.find(name) is not value
+    return "has the name of another one, which would be taken for it" if known else None

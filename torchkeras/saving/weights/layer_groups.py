@@ -1,0 +1,196 @@
+"""The HDF5 layout of weights that Keras 1, 2 and 3 share: a group a layer, its weights in Keras's order of axes.
+
+`layer_names` lists the layers, and each group's `weight_names` its weights: those that train first, then the others,
+also across the layers of a model inside.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import h5py
+import numpy as np
+
+from torchkeras.engine.graph.network import Network
+from torchkeras.engine.layer.layer import Layer
+from torchkeras.engine.layer.weight import Variable
+from torchkeras.errors import ModelFileError, WeightMismatchError
+from torchkeras.saving.containers.hdf5 import dataset_in, group_in, members, read_names, write_names
+from torchkeras.saving.containers.places import filename
+from torchkeras.saving.graph_config import KERAS_VERSION
+from torchkeras.saving.weights.matching import Match, Named, match
+from torchkeras.saving.weights.origin import Origin
+
+# Keras 3 and tf.keras list a model's own weights, of which functional models have none, in a group beside the layers'.
+BESIDE_LAYERS = "top_level_model_weights"
+
+
+def write_origin(group: h5py.Group) -> None:
+    """Say who wrote the group."""
+    # As bytes: Keras 2 decodes what it reads.
+    group.attrs["backend"] = b"tensorflow"
+    group.attrs["keras_version"] = KERAS_VERSION.encode("utf-8")
+
+
+def write_weights(group: h5py.Group, model: Network) -> None:
+    """Write the weights of a model's layers, and beside them those of no layer, where it has some."""
+    layers = model.layers
+    if beside := _beside_layers(model):
+        write_arrays(group.require_group(BESIDE_LAYERS), [(v.full_name, v.numpy()) for v in beside])
+    write_names(group, "layer_names", [layer.name for layer in layers])
+    write_origin(group)
+    for layer in layers:
+        write_arrays(group.require_group(layer.name), [(v.full_name, v.numpy()) for v in layer.weights])
+
+
+def _beside_layers(model: Network) -> list[Variable]:
+    """The weights of a model that are of none of its layers: its own, and those of what it keeps beside a graph."""
+    of_layers = {variable.identity for layer in model.layers for variable in layer.weights}
+    return [variable for variable in model.weights if variable.identity not in of_layers]
+
+
+def write_arrays(group: h5py.Group, arrays: list[tuple[str, np.ndarray]]) -> None:
+    """Write arrays and, in `weight_names`, their order."""
+    names = _distinct([name for name, _ in arrays])
+    write_names(group, "weight_names", names)
+    for name, (_, array) in zip(names, arrays, strict=True):
+        group.create_dataset(name, data=array)
+
+
+def _distinct(names: list[str]) -> list[str]:
+    """The names, made distinct as TensorFlow does: two models inside may each have a `dense_1`."""
+    taken: set[str] = set()
+    result = []
+    for name in names:
+        scope, _, last = name.rpartition("/")
+        unique, count = name, 0
+        while unique in taken:
+            count += 1
+            unique = f"{scope}_{count}/{last}"
+        taken.add(unique)
+        result.append(unique)
+    return result
+
+
+def read_arrays(group: h5py.Group) -> list[Named]:
+    """The arrays of a group in the order of its `weight_names`. Raises ModelFileError for one that is not there."""
+    names = read_names(group, "weight_names")
+    _refuse_twice(group, "weight_names", names)
+    return [Named(name, dataset_in(group, name)) for name in names]
+
+
+def stored_layers(group: h5py.Group) -> dict[str, list[Named]]:
+    """The arrays of each layer, by its name, in the file's order.
+
+    Raises ModelFileError for a name that stands there twice or has no group, and for an array that no list names.
+    """
+    file, names = filename(group), read_names(group, "layer_names")
+    _refuse_twice(group, "layer_names", names)
+    beside = [BESIDE_LAYERS] if BESIDE_LAYERS in group and BESIDE_LAYERS not in names else []
+    found = {name: read_arrays(group_in(group, name)) for name in (*names, *beside)}
+    listed = {source.path for arrays in found.values() for source in arrays}
+    unlisted = [path for path in paths(group) if path not in listed]
+    if unlisted:
+        raise WeightMismatchError(f"{file}: the array {unlisted[0]} stands in no list of 'weight_names'.")
+    return found
+
+
+def _refuse_twice(group: h5py.Group, attribute: str, names: list[str]) -> None:
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise WeightMismatchError(f"{filename(group)}: {attribute!r} of {group.name} has {twice!r} twice.")
+
+
+def paths(group: h5py.Group) -> list[str]:
+    """The paths of all arrays inside a group."""
+    found: list[str] = []
+    pending = [group]
+    while pending:
+        for item in members(pending.pop()).values():
+            if isinstance(item, h5py.Group):
+                pending.append(item)
+            else:
+                found.append(str(item.name))
+    return found
+
+
+def match_in_order(group: h5py.Group, model: Network, origin: Origin, reshape: bool = False) -> list[Match]:
+    """Every weight of the model with its arrays, layers taken in order. Raises WeightMismatchError."""
+    stored = {name: arrays for name, arrays in stored_layers(group).items() if arrays}
+    beside = stored.pop(BESIDE_LAYERS, [])
+    layers = model.layers if origin.generation > 1 else model._layers_of_keras1
+    weighted = [layer for layer in layers if layer.weights]
+    file = filename(group)
+    if len(stored) != len(weighted):
+        raise WeightMismatchError(
+            f"{file}: the file has {len(stored)} layers with weights ({', '.join(stored)}); "
+            f"the model has {len(weighted)} ({', '.join(layer.name for layer in weighted)})."
+        )
+    where = f"{file}: {BESIDE_LAYERS}, the weights of {type(model).__name__} {model.name!r} beside its layers"
+    pairs = zip(weighted, stored.values(), strict=True)
+    matched = [found for layer, arrays in pairs for found in _match(layer, arrays, origin, file, reshape)]
+    return [*matched, *match(_beside_layers(model), beside, origin, where, reshape)]
+
+
+def match_by_name(
+    group: h5py.Group, model: Network, origin: Origin, skip_mismatch: bool = False, reshape: bool = False
+) -> list[Match]:
+    """The weights of the layers whose names the file has; with `skip_mismatch` not those whose weights differ.
+
+    Raises WeightMismatchError, also when no layer of the file has the name of one of the model.
+    """
+    stored, file = stored_layers(group), filename(group)
+    found: list[Match] = []
+    named = [layer for layer in model.layers if layer.weights and layer.name in stored]
+    if not named:
+        raise WeightMismatchError(
+            f"{file}: by_name finds no layer: the file has {', '.join(stored) or 'none'}; the model has "
+            f"{', '.join(layer.name for layer in model.layers if layer.weights) or 'none'} with weights."
+        )
+    for layer in named:
+        try:
+            found += _match(layer, stored[layer.name], origin, file, reshape)
+        except WeightMismatchError:
+            if not skip_mismatch:
+                raise
+    return found
+
+
+def _match(layer: Layer, arrays: list[Named], origin: Origin, file: str, reshape: bool) -> list[Match]:
+    variables = layer._weights_of_keras1 if origin.generation == 1 else layer.weights
+    return match(variables, arrays, origin, f"{file}: layer {layer.name!r} ({type(layer).__name__})", reshape)
+
+
+def untaken(group: h5py.Group, matches: Iterable[Match]) -> list[str]:
+    """The paths of the arrays that no weight took."""
+    taken = {source.path for found in matches for source in found.sources}
+    return [source.path for arrays in stored_layers(group).values() for source in arrays if source.path not in taken]
+
+
+def follow_origin(file: str, model: Network, matches: list[Match], origin: Origin, by_name: bool) -> None:
+    """Let layers compute as the Keras and the backend did that made their weights, where that was otherwise.
+
+    Raises ModelFileError when layers are paired by name and some would have to change that keep their weights.
+    """
+    layers = [found for found in model.modules() if isinstance(found, Layer)]
+    if origin.generation == 1 and not origin.moved:  # what is brought over is made for the model as it is
+        for found in layers:
+            _follow_keras1(found, file, by_name)
+    if origin.theano:
+        taking = {found.variable.layer for found in matches}
+        for found in layers:
+            if found in taking or not found.weights:
+                found._follow_theano()
+
+
+def _follow_keras1(layer: Any, file: str, by_name: bool) -> None:
+    follow = getattr(layer, "_follow_keras1", None)
+    if follow is None or getattr(layer, "data_format", None) != "channels_first":
+        return
+    if by_name:
+        raise ModelFileError(
+            f"{file}: written by Keras 1, whose Flatten kept channels first; {layer.name!r} puts them last, as Keras 2 "
+            "does. Make it Flatten(data_format='channels_last') to load by name."
+        )
+    follow()

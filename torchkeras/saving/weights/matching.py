@@ -1,0 +1,290 @@
+"""Weights of a model and arrays of a file, paired one to one: checked by shape before a value is read, then taken.
+
+matches = match(variables, arrays, origin, where)
+for found in matches:
+    found.take()
+print(Report(...))
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from itertools import cycle, groupby
+from typing import Any
+
+import h5py
+import numpy as np
+import torch
+
+from torchkeras.engine.layer.symbolic import dtype_name
+from torchkeras.engine.layer.weight import Variable
+from torchkeras.errors import WeightMismatchError
+from torchkeras.legacy.weights import Recipe, Step, Stored, channels_first, recipes, recipes_of_keras1, stored_count
+from torchkeras.saving.containers import hdf5, hdf5_rules
+from torchkeras.saving.containers.hdf5_rules import BFLOAT16
+from torchkeras.saving.weights.origin import Origin
+
+COPYING = 3  # slabs of an array that are on their way at once
+SLAB = 1 << 22  # bytes of one
+APART = 64  # bytes between a slab's rows: a line of a cache
+
+
+@dataclass(frozen=True)
+class Named:
+    """An array in a file: its name there, the dataset (or an array) itself, and its full path, unless the dataset's."""
+
+    name: str
+    data: Any
+    place: str = ""
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Its shape, as the file declares it."""
+        return tuple(self.data.shape)
+
+    def values(self) -> np.ndarray:
+        """The values. Raises ModelFileError when not all of them are stored."""
+        return hdf5.values(self.data) if isinstance(self.data, h5py.Dataset) else np.asarray(self.data)
+
+    @property
+    def dtype(self) -> str:
+        """The name of its element type."""
+        of_file = isinstance(self.data, h5py.Dataset)
+        return BFLOAT16 if of_file and hdf5_rules.is_bfloat16(self.data) else str(self.data.dtype)
+
+    @property
+    def path(self) -> str:
+        """Its full path in the file."""
+        return self.place or getattr(self.data, "name", None) or self.name
+
+    def ready(self) -> Named:
+        """The same, of which reading cannot fail any more. Raises ModelFileError."""
+        if not isinstance(self.data, h5py.Dataset):
+            return self
+        return Named(self.name, hdf5.ready(self.data), self.path)
+
+
+@dataclass(frozen=True)
+class Match:
+    """A weight with the arrays that make it."""
+
+    variable: Variable
+    sources: tuple[Named, ...]
+    recipe: Recipe
+
+    @property
+    def conversions(self) -> tuple[str, ...]:
+        """What is done to the arrays, in words."""
+        wanted = dtype_name(self.variable.dtype)
+        kinds = sorted({source.dtype for source in self.sources} - {wanted})
+        cast = [f"cast from {kind} to {wanted}" for kind in kinds]
+        return (*self.recipe.deeds, *cast)
+
+    def ready(self) -> Match:
+        """The same with arrays of which reading cannot fail, to be asked for before any weight is changed."""
+        return Match(self.variable, tuple(source.ready() for source in self.sources), self.recipe)
+
+    def shape(self) -> tuple[int, ...]:
+        """The shape that the recipe makes of the declared ones. Nothing is read."""
+        return tuple(self.recipe.make([torch.empty(source.shape, device="meta") for source in self.sources]).shape)
+
+    def take(self) -> None:
+        """Read the values and give them to the weight."""
+        view, data = self.variable.view, self.sources[0].data
+        if view is None or self.recipe.deeds or not isinstance(data, h5py.Dataset) or self.sources[0].dtype == BFLOAT16:
+            self.variable.assign(self.recipe.make([_tensor(source.values()) for source in self.sources]))
+            return
+        if view.device.type == "cpu" and view.dtype != torch.bfloat16:
+            _fill(view.numpy(), data)
+            return
+        for rows, values in _slabs(data):
+            view[rows].copy_(_tensor(values))
+
+
+def _fill(view: np.ndarray, dataset: h5py.Dataset) -> None:
+    """Copy a dataset into an array, slab by slab: while one is transposed the next is read.
+
+    Torch's own threads, called for each slab, wait for each other on a busy machine, 3 to 7 times as long.
+    """
+    with ThreadPoolExecutor(COPYING) as pool:
+        running: deque[Future[None]] = deque()
+        for rows, values in _slabs(dataset, COPYING + 1):
+            running.append(pool.submit(np.copyto, view[rows], values, casting="unsafe"))
+            if len(running) == COPYING:
+                running.popleft().result()  # its slab is the next to be read into
+        for copying in running:
+            copying.result()
+
+
+def _tensor(values: Any) -> torch.Tensor:
+    # Torch knows the machine's order of bytes only.
+    array = np.asarray(values)
+    return torch.from_numpy(array.astype(array.dtype.newbyteorder("="), copy=False))
+
+
+def _slabs(dataset: h5py.Dataset, held: int = 1) -> Iterator[tuple[Any, np.ndarray]]:
+    """A dataset's values, some rows at a time: the whole would be there twice. `held`: how many are kept as they are.
+
+    Rows are kept some bytes apart: at a power of two, a cache would have room for few of a column's numbers, and
+    transposing take twice as long.
+    """
+    if dataset.ndim < 2 or dataset.nbytes <= SLAB:
+        yield ..., hdf5.values(dataset)
+        return
+    step = max(1, SLAB * len(dataset) // dataset.nbytes)
+    shape = (step, *dataset.shape[1:-1], dataset.shape[-1] + APART // dataset.dtype.itemsize)
+    slabs = cycle([np.empty(shape, dataset.dtype) for _ in range(held)])
+    for first in range(0, len(dataset), step):
+        rows = slice(first, min(first + step, len(dataset)))
+        slab, part = next(slabs), (slice(rows.stop - first), ..., slice(dataset.shape[-1]))
+        with hdf5_rules.readable(hdf5_rules.place_of(dataset)):
+            dataset.read_direct(slab, rows, part)
+        yield rows, slab[part]
+
+
+def match(
+    variables: Sequence[Variable], arrays: Sequence[Named], origin: Origin, where: str, reshape: bool = False
+) -> list[Match]:
+    """Each weight of a layer with its arrays: by their names when those are the same, else in their order.
+
+    With `reshape`, an array of as many values takes the shape of the weight. Raises WeightMismatchError.
+    """
+    for source in arrays:
+        if source.dtype != BFLOAT16 and source.data.dtype.kind not in "fiub":
+            raise WeightMismatchError(f"{where}: {source.name} in the file holds {source.dtype}, not numbers.")
+    matches: list[Match] = []
+    left = list(arrays)
+    for group in _by_owner(variables):
+        count = _count(group, left, origin)
+        try:
+            matches += _match_owner(group, left[:count], origin)
+        except ValueError as error:
+            raise WeightMismatchError(f"{where}: {error}") from error
+        left = left[count:]
+    if left or any(len(found.sources) != len(found.recipe.sources) for found in matches):
+        raise WeightMismatchError(
+            f"{where} has {len(variables)} weights ({', '.join(v.full_name for v in variables)}); "
+            f"the file has {len(arrays)} ({', '.join(source.name for source in arrays)})."
+        )
+    return [_fitted(found, where, reshape).ready() for found in _by_names(matches)]
+
+
+def match_one(variable: Variable, data: h5py.Dataset, origin: Origin) -> Match:
+    """A weight with the one array that was found for it, which has its shape."""
+    return Match(variable, (Named(variable.name, data),), Recipe((0,), after=origin.steps(variable))).ready()
+
+
+def _count(group: list[Variable], left: list[Named], origin: Origin) -> int:
+    if origin.generation > 1 or not left:
+        return len(group)
+    return stored_count(group[0].layer, len(group), left[0].name)
+
+
+def _match_owner(group: list[Variable], taken: list[Named], origin: Origin) -> list[Match]:
+    layer = group[0].layer
+    first = channels_first(layer) if origin.data_format is None else origin.data_format == "channels_first"
+    stored = Stored(tuple(source.name for source in taken), tuple(source.shape for source in taken), first)
+    made = (recipes if origin.generation > 1 else recipes_of_keras1)(layer, group, stored)
+    return [
+        Match(
+            variable, tuple(taken[k] for k in recipe.sources if k < len(taken)), _after(recipe, origin.steps(variable))
+        )
+        for variable, recipe in zip(group, made, strict=True)
+    ]
+
+
+def _after(recipe: Recipe, steps: tuple[Step, ...]) -> Recipe:
+    return Recipe(recipe.sources, recipe.steps, recipe.joined, (*recipe.after, *steps))
+
+
+def _by_names(matches: list[Match]) -> list[Match]:
+    """The same, paired by name where the file's names are those of the weights, in whatever order they stand there."""
+    named = {found.sources[0].name: found for found in matches if len(found.sources) == 1}
+    expected = [found.variable.full_name for found in matches]
+    if len(named) < len(matches) or named.keys() != set(expected):
+        return matches
+    return [
+        Match(found.variable, named[name].sources, found.recipe) for found, name in zip(matches, expected, strict=True)
+    ]
+
+
+def _fitted(found: Match, where: str, reshape: bool) -> Match:
+    shape, wanted = found.shape(), found.variable.shape
+    if shape == wanted:
+        return found
+    if reshape and torch.Size(shape).numel() == torch.Size(wanted).numel():
+        step = Step(f"reshaped from {shape}", lambda array: array.reshape(wanted))
+        return Match(found.variable, found.sources, _after(found.recipe, (step,)))
+    names = ", ".join(source.name for source in found.sources)
+    declared = ", ".join(str(source.shape) for source in found.sources)
+    raise WeightMismatchError(
+        f"{where}: weight {found.variable.full_name!r} has shape {wanted}; {names} in the file has shape {declared}."
+    )
+
+
+def _by_owner(variables: Sequence[Variable]) -> list[list[Variable]]:
+    """The weights in groups that follow each other, of one layer and one kind (training or not) each."""
+    return [list(group) for _, group in groupby(variables, key=lambda v: (id(v.layer), v.trainable))]
+
+
+# --- the report ------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """One weight that was loaded: where it went, where it came from, and what was done on the way."""
+
+    layer: str
+    weight: str
+    shape: tuple[int, ...]
+    sources: tuple[str, ...]
+    conversions: tuple[str, ...]
+
+    def __str__(self) -> str:
+        done = f"  [{'; '.join(self.conversions)}]" if self.conversions else ""
+        return f"{self.weight} {self.shape} <- {', '.join(self.sources)}{done}"
+
+
+@dataclass(frozen=True)
+class Report:
+    """What loading did: a row for each weight, and what was left alone on either side because that was asked for."""
+
+    file: str
+    rows: tuple[Loaded, ...]
+    left_in_model: tuple[str, ...] = ()
+    left_in_file: tuple[str, ...] = ()
+
+    @classmethod
+    def of_state(cls, file: str, model: Any) -> Report:
+        """The report of a file that has the model's own tensors under their own names."""
+        names = {id(tensor): name for name, tensor in model.state_dict(keep_vars=True).items()}
+        rows = [
+            Loaded(v.layer.name, v.full_name, v.shape, tuple(names[id(tensor)] for tensor in v.tensors), ())
+            for v in model.weights
+        ]
+        return cls(file, tuple(rows))
+
+    @classmethod
+    def of(cls, file: str, matches: Sequence[Match], model: Any, left_in_file: Sequence[str] = ()) -> Report:
+        """The report of weights that were taken."""
+        taken = {(id(found.variable.layer), found.variable.name) for found in matches}
+        rows = [
+            Loaded(
+                found.variable.layer.name,
+                found.variable.full_name,
+                found.variable.shape,
+                tuple(source.path for source in found.sources),
+                found.conversions,
+            )
+            for found in matches
+        ]
+        left = [v.full_name for v in model.weights if (id(v.layer), v.name) not in taken]
+        return cls(file, tuple(rows), tuple(left), tuple(left_in_file))
+
+    def __str__(self) -> str:
+        lines = [f"{self.file}: {len(self.rows)} weights", *map(str, self.rows)]
+        lines += [f"{name} left as it was" for name in self.left_in_model]
+        return "\n".join(lines + [f"{path} in the file not taken" for path in self.left_in_file])

@@ -1,0 +1,93 @@
+"""Where the convolutions of a file and of a model have their channels: first or last, as far as it can be told."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from torchkeras import config
+from torchkeras.engine.layer.layer import Layer
+from torchkeras.errors import ModelFileError, WeightMismatchError
+from torchkeras.saving.weights.matching import Match
+
+KEYS = ("data_format", "dim_ordering")
+# What turns nothing but its own input has the option for another reason.
+APART = ("Flatten",)
+
+
+def of_model(model: Layer) -> str | None:
+    """The data format of a model's layers, when they agree."""
+    found = {
+        layer.data_format
+        for layer in model.modules()
+        if hasattr(layer, "data_format") and _counts(type(layer).__name__)
+    }
+    return _only(found)
+
+
+def of_config(architecture: Any) -> str | None:
+    """The data format of the layers in a config of any version, when they agree."""
+    return _only({config.DIM_ORDERINGS.get(value, value) for value in _values(architecture)})
+
+
+def _values(value: Any) -> Iterator[str]:
+    if isinstance(value, Mapping):
+        if isinstance(value.get("config"), (Mapping, list)) and not _counts(str(value.get("class_name"))):
+            return
+        for key, item in value.items():
+            if key in KEYS and isinstance(item, str):
+                yield item
+            else:
+                yield from _values(item)
+    elif isinstance(value, list):
+        for item in value:
+            yield from _values(item)
+
+
+def _counts(class_name: str) -> bool:
+    return class_name not in APART
+
+
+def _only(found: set[Any]) -> str | None:
+    return found.pop() if len(found) == 1 and found <= set(config.DATA_FORMATS) else None
+
+
+def by_kernels(file: str, attempt: Callable[[str], list[Match]]) -> str | None:
+    """The data format that the shapes of Keras 1's kernels tell; None when no kernel depends on it.
+
+    `attempt` matches the weights as those of a data format. Raises ModelFileError when both fit, which only the caller
+    can decide.
+    """
+    fitting: dict[str, list[Match]] = {}
+    for data_format in config.DATA_FORMATS:
+        try:
+            fitting[data_format] = attempt(data_format)
+        except WeightMismatchError:
+            continue
+    if len(fitting) < 2:
+        return next(iter(fitting), None)
+    first, last = fitting.values()
+    differing = [a for a, b in zip(first, last, strict=True) if a.recipe.deeds != b.recipe.deeds]
+    if differing:
+        names = ", ".join(dict.fromkeys(found.variable.full_name for found in differing))
+        raise ModelFileError(
+            f"{file}: weights of Keras 1, whose kernels fit both with channels first and with channels last ({names}). "
+            "Say which: original_data_format='channels_first' (image_dim_ordering 'th') or 'channels_last' ('tf')."
+        )
+    return None
+
+
+def agreed(file: str, said: str | None, told: str | None, model: str | None) -> str | None:
+    """The data format of the file: what the caller says, or the file tells.
+
+    Raises ValueError when the two contradict, ModelFileError when the model has the other one and the caller has not
+    said that its weights are to be brought over.
+    """
+    if said and told and said != told:
+        raise ValueError(f"{file}: its convolutions are {told}, and original_data_format says {said!r}.")
+    if told and model and told != model and not said:
+        raise ModelFileError(
+            f"{file}: its convolutions are {told}, those of the model {model}. To bring the weights over, say "
+            f"original_data_format={told!r}."
+        )
+    return said or told

@@ -1,0 +1,102 @@
+"""What wrote a file's weights: the generation of Keras, its backend, and where its convolutions had the channels.
+
+Theano computed true convolutions: its kernels lie the other way round along the spatial axes. Files of Keras 1 say
+neither backend nor channels; what their names and shapes tell is used, what they leave open the caller has to say.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import h5py
+import torch
+
+from torchkeras.engine.layer.weight import Variable
+from torchkeras.errors import UnknownFormatError
+from torchkeras.legacy.weights import Step
+from torchkeras.saving.containers.hdf5 import attribute, read_names
+from torchkeras.saving.containers.hdf5_rules import member
+from torchkeras.saving.containers.places import filename
+
+# Layers whose kernels Theano turned round; depthwise and separable ones it did not.
+TURNED = frozenset(("Conv1D", "Conv2D", "Conv3D", "Conv2DTranspose", "Conv3DTranspose", "ConvLSTM2D", "ConvLSTM2DCell"))
+BACKENDS = ("tensorflow", "theano", "cntk", "torch", "jax", "numpy", "openvino")
+
+
+def _turn(kernel: torch.Tensor) -> torch.Tensor:
+    return kernel.flip(tuple(range(kernel.ndim - 2)))
+
+
+FLIPPED = Step("flipped along the spatial axes", _turn)
+
+
+@dataclass(frozen=True)
+class Origin:
+    """The generation of Keras (1, 2 or 3) that wrote a file, whether it ran on Theano, and its data format if known.
+
+    `moved`: where that is not the model's, what brings each weight over, by its layer's id and its paths.
+    """
+
+    generation: int
+    theano: bool
+    data_format: str | None = None
+    moved: Mapping[Any, Step] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, group: h5py.Group, backend: str | None = None) -> Origin:
+        """The origin of a group of weights, with what the caller says where the file does not.
+
+        Raises UnknownFormatError for a file of no known Keras, and ValueError when the caller's word is against the
+        file's.
+        """
+        file = filename(group)
+        if all(attribute(group, name) is None for name in ("layer_names", "layer_names0")):
+            raise UnknownFormatError(f"{file}: {group.name} has no 'layer_names': it holds no weights of Keras.")
+        version = str(attribute(group, "keras_version", attribute(group.file, "keras_version", "")))
+        if not version and _named_by_keras1(group):
+            version = "1."  # whose files of weights alone have none
+        if version[:2] not in ("1.", "2.", "3."):
+            raise UnknownFormatError(
+                f"{file}: written by Keras {version or 'of an unknown version'}; files of Keras 1, 2 and 3 are read."
+            )
+        told = attribute(group, "backend", attribute(group.file, "backend", "tensorflow"))
+        found = backend_by_names(group) if version.startswith("1.") else str(told)
+        if backend is not None and found is not None and (backend == "theano") != (found == "theano"):
+            raise ValueError(f"{file}: written on {found}, and original_backend says {backend!r}.")
+        if found is not None and found not in BACKENDS:
+            raise UnknownFormatError(f"{file}: written on the backend {found!r}, which is not known.")
+        return cls(int(version[0]), (found or backend) == "theano")
+
+    def steps(self, variable: Variable) -> tuple[Step, ...]:
+        """What the values of a weight have to go through: turned round, where Theano had them so, and brought over."""
+        turned = variable.name in ("kernel", "recurrent_kernel") and any(
+            cls.__name__ in TURNED for cls in type(variable.layer).__mro__
+        )
+        flipped = (FLIPPED,) if self.theano and turned and len(variable.shape) > 2 else ()
+        moved = self.moved.get((id(variable.layer), variable.paths))
+        return flipped if moved is None else (*flipped, moved)
+
+
+def backend_by_names(group: h5py.Group) -> str | None:
+    """The backend of Keras 1: TensorFlow's names of variables end with ":0", Theano's do not; None without weights."""
+    names = _all_names(group)
+    if not names:
+        return None
+    return "tensorflow" if any(name.endswith(":0") for name in names) else "theano"
+
+
+def _named_by_keras1(group: h5py.Group) -> bool:
+    """Whether the weights have names such as `dense_1_W`: from Keras 2 on they are in scopes, `dense_1/kernel`."""
+    names = _all_names(group)
+    return bool(names) and not any("/" in name for name in names)
+
+
+def _all_names(group: h5py.Group) -> list[str]:
+    return [name for layer in read_names(group, "layer_names") for name in _names(group, layer)]
+
+
+def _names(group: h5py.Group, layer: str) -> list[str]:
+    found = member(group, layer)
+    return read_names(found, "weight_names") if isinstance(found, h5py.Group) else []

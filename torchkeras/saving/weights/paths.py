@@ -1,0 +1,294 @@
+"""The layout of Keras 3's `.weights.h5`: a group a layer, its weights numbered in `vars`, groups nested as layers are.
+
+A layer of a model lies at `layers/<class in snake case>`, counted from the second of a class on; a layer that another
+one holds at the name of the attribute: `forward_layer/cell`. tf_keras and Keras 2.12 to 2.15 have the same, counted
+otherwise where layers are shared. Which group is which layer's is told by the layers' names, where the file has them
+and they are the model's, else by this structure; every weight and every array has to find its match.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import h5py
+import numpy as np
+from torch import nn
+
+from torchkeras.engine.graph.network import Network
+from torchkeras.engine.graph.operators import Operation
+from torchkeras.engine.layer.weight import Variable
+from torchkeras.engine.layer.weight_lists import WeightOwner
+from torchkeras.errors import WeightMismatchError
+from torchkeras.saving.containers.hdf5 import attribute as attribute_of, dataset_in, datasets, group_in, groups, values
+from torchkeras.saving.containers.hdf5_rules import is_bfloat16
+from torchkeras.saving.containers.places import filename
+
+# Keras 3's names of classes that are called otherwise here.
+CLASSES: Mapping[str, str] = {
+    "GroupQueryAttention": "GroupedQueryAttention",
+    "Model": "Functional",
+    "TimeDistributedDense": "Dense",
+}
+
+# Layers of which Keras has the weights in a cell inside.
+WITH_CELL = frozenset(("SimpleRNN", "GRU", "LSTM", "ConvLSTM"))
+
+# The attributes that Keras has in place of ours, today's first.
+_DENSE = {name: (f"{name}_dense", f"_{name}_dense") for name in ("query", "key", "value")}
+ATTRIBUTES: Mapping[str, Mapping[str, tuple[str, ...]]] = {
+    "MultiHeadAttention": {**_DENSE, "attention_output": ("output_dense", "_output_dense")},
+    "GroupQueryAttention": {
+        **{name: names[::-1] for name, names in _DENSE.items()},
+        "attention_output": ("_output_dense", "output_dense"),
+    },
+    "StackedRNNCells": {"_layers": ("cells",)},
+}
+
+# How many places a layer takes when the names of its class are counted, by the attribute that holds a model's layers:
+# `(layer, whether it has come before) -> number`. Keras 3 and 2.12 count each layer, 2.14 and tf_keras each once.
+Count = Callable[[WeightOwner, bool], int]
+COUNTS: Mapping[str, tuple[Count, ...]] = {
+    "layers": (lambda layer, seen: 1, lambda layer, seen: int(not seen)),
+    "_layer_checkpoint_dependencies": (lambda layer, seen: 2 if layer.weights else 1,),
+}
+
+# What stands beside the weights: training's, and the states of random numbers.
+BESIDE = ("optimizer", "metrics")
+GENERATORS = ("seed_generator", "random_generator", "_random_generator")
+
+
+def pairs(group: h5py.Group, model: Network) -> list[tuple[Variable, h5py.Dataset]]:
+    """Every weight of a built model with its array in the file, of the same shape; nothing is read or set.
+
+    Raises WeightMismatchError for a weight without array, an array that no weight takes, and another shape;
+    ModelFileError for a file of another layout.
+    """
+    pairing = _Pairing()
+    pairing.take(model, group)
+    lacking = [variable for variable in model.weights if _key(variable) not in pairing.found]
+    if lacking:
+        names = ", ".join(variable.full_name for variable in lacking)
+        raise WeightMismatchError(f"{filename(group)}: no path of Keras 3 leads to the weights {names}.")
+    for dataset in _datasets(group, BESIDE):
+        if dataset.name not in pairing.taken:
+            raise WeightMismatchError(
+                f"{filename(group)}: {dataset.name} of shape {tuple(dataset.shape)} is of no weight of the model."
+            )
+    return list(pairing.found.values())
+
+
+def write(group: h5py.Group, model: Network) -> None:
+    """Write the weights of a built model as Keras 3.15 does."""
+    _write(group, model, set())
+
+
+class _Pairing:
+    """What a walk through a model and a file has found."""
+
+    def __init__(self) -> None:
+        self.found: dict[Any, tuple[Variable, h5py.Dataset]] = {}
+        self.taken: set[str] = set()
+        self.seen: set[WeightOwner] = set()
+
+    def take(self, layer: WeightOwner, group: h5py.Group) -> None:
+        """Pair the weights of a layer, and of the layers inside, with those in its group."""
+        if layer in self.seen:
+            return
+        self.seen.add(layer)
+        self._take_own(layer, group)
+        for attributes, inside in _children(layer):
+            if isinstance(inside, list):
+                self._take_several(layer, inside, group, attributes)
+            elif inside.weights and inside not in self.seen:
+                self.take(inside, group_in(group, _present(group, attributes)))
+            else:
+                self.seen.add(inside)
+
+    def _take_own(self, layer: WeightOwner, group: h5py.Group) -> None:
+        variables = _own(layer)
+        if not variables:
+            return
+        vars_group = group_in(group_in(group, "cell") if _has_cell(layer) else group, "vars")
+        where = f"{filename(group)}: layer {layer.name!r} ({type(layer).__name__})"
+        arrays = [dataset_in(vars_group, name) for name in numbered(datasets(vars_group))]
+        if len(arrays) == len(variables) - 1 and variables[0].layer is not layer:
+            variables = variables[1:]  # without what stands a second time
+        if len(arrays) != len(variables):
+            raise WeightMismatchError(
+                f"{where} has {len(variables)} weights ({', '.join(v.full_name for v in variables)}); "
+                f"{vars_group.name} in the file has {len(arrays)}."
+            )
+        for variable, array in zip(variables, arrays, strict=True):
+            self._match(where, variable, array)
+
+    def _match(self, where: str, variable: Variable, array: h5py.Dataset) -> None:
+        if array.dtype.kind not in "fiub" and not is_bfloat16(array):
+            raise WeightMismatchError(f"{where}: {array.name} in the file holds {array.dtype}, not numbers.")
+        if tuple(array.shape) != variable.shape:
+            raise WeightMismatchError(
+                f"{where}: weight {variable.full_name!r} has shape {variable.shape}; "
+                f"{array.name} in the file has shape {tuple(array.shape)}."
+            )
+        _, first = self.found.setdefault(_key(variable), (variable, array))
+        self.taken.add(str(array.name))
+        if first.name != array.name and not np.array_equal(values(first), values(array)):
+            raise WeightMismatchError(
+                f"{where}: {first.name} and {array.name} in the file are one weight, "
+                f"{variable.full_name!r}, and have different values."
+            )
+
+    def _take_several(
+        self, owner: WeightOwner, layers: list[WeightOwner], group: h5py.Group, attributes: tuple[str, ...]
+    ) -> None:
+        attribute = _present(group, attributes)
+        if not any(layer.weights and layer not in self.seen for layer in layers):
+            self.seen.update(layers)
+            return
+        inside = group_in(group, attribute)
+        stored = {name for name in groups(inside) if next(_datasets(group_in(inside, name)), None) is not None}
+        before = set(self.seen)
+        paths = [_by_class(layers, before, count) for count in COUNTS.get(attribute, COUNTS["layers"])]
+        fitting = [_by_name(layers, before, inside, stored), *paths]
+        weighted = [{layer: name for layer, name in path.items() if layer.weights} for path in fitting]
+        chosen = next((path for path in weighted if set(path.values()) == stored), None)
+        if chosen is None:
+            raise WeightMismatchError(
+                f"{filename(group)}: {inside.name} has {len(stored)} layers with weights "
+                f"({', '.join(sorted(stored))}); {type(owner).__name__} {owner.name!r} of the model has "
+                f"{len(weighted[1])} ({', '.join(weighted[1].values())})."
+            )
+        for layer in layers:
+            if layer in chosen:
+                self.take(layer, group_in(inside, chosen[layer]))
+            self.seen.add(layer)
+
+
+# --- structure -------------------------------------------------------------------------------------------------------
+
+
+def snake_case(class_name: str) -> str:
+    """A class's name in a path: `conv_lstm2d` for `ConvLSTM2D`."""
+    name = CLASSES.get(class_name, class_name)
+    return re.sub(r"([a-z])([A-Z])", r"\1_\2", re.sub(r"(.)([A-Z][a-z]+)", r"\1_\2", name)).lower()
+
+
+def _has_cell(layer: WeightOwner) -> bool:
+    return any(cls.__name__ in WITH_CELL for cls in type(layer).__mro__)
+
+
+def _own(layer: WeightOwner) -> list[Variable]:
+    """A layer's own weights in the order of Keras 3: those that are made to train, then the others.
+
+    Before them the kernel that SpectralNormalization tracks, which the layer inside has as well.
+    """
+    own = sorted(layer._own_variables(), key=lambda variable: not variable.trainable)
+    tracked = getattr(layer, "_kernel", None)
+    is_spectral = any(cls.__name__ == "SpectralNormalization" for cls in type(layer).__mro__)
+    return [tracked(), *own] if is_spectral and tracked is not None else own
+
+
+def _children(layer: WeightOwner) -> Iterator[tuple[tuple[str, ...], Any]]:
+    """The layers that a layer holds, or lists of them, with the names that the attribute may have in a file."""
+    graphed: set[Any] = set()
+    if isinstance(layer, Network) and layer._graph is not None:
+        graphed = set(layer.layers)
+        yield tuple(COUNTS), [found for found in layer.layers if not isinstance(found, Operation)]
+    names = {
+        key: value for cls in reversed(type(layer).__mro__) for key, value in ATTRIBUTES.get(cls.__name__, {}).items()
+    }
+    for attribute, module in layer._modules.items():
+        found = names.get(attribute, (attribute,))
+        if isinstance(module, WeightOwner) and module not in graphed:
+            yield found, module
+        elif module is not None and (inside := layers_inside(module)):
+            yield found, inside
+
+
+def layers_inside(module: nn.Module) -> list[WeightOwner]:
+    """The layers inside a torch module, such as a list of them, but for those inside other layers."""
+    found: list[WeightOwner] = []
+    for inside in module._modules.values():
+        if isinstance(inside, WeightOwner):
+            found.append(inside)
+        elif inside is not None:
+            found += layers_inside(inside)
+    return [] if isinstance(module, WeightOwner) else found
+
+
+def _by_class(layers: list[WeightOwner], seen: set[WeightOwner], count: Count) -> dict[WeightOwner, str]:
+    """The name of each layer's group, but for those seen before."""
+    used: dict[str, int] = {}
+    names: dict[WeightOwner, str] = {}
+    for layer in layers:
+        name = snake_case(type(layer).__name__)
+        before = used.get(name, 0)
+        if layer not in seen and layer not in names:
+            names[layer] = f"{name}_{before}" if before else name
+        used[name] = before + count(layer, layer in seen)
+    return names
+
+
+def _by_name(
+    layers: list[WeightOwner], seen: set[WeightOwner], group: h5py.Group, stored: set[str]
+) -> dict[WeightOwner, str]:
+    """The same by the names of layers that a file has; empty unless they are the model's."""
+    told: dict[str, str] = {}
+    for name in stored:
+        inside = group_in(group, name)
+        told[str(attribute_of(group_in(inside, "vars"), "name", "")) if "vars" in groups(inside) else ""] = name
+    wanted = {layer.name: layer for layer in layers if layer.weights and layer not in seen}
+    if len(told) != len(stored) or set(told) != set(wanted):
+        return {}
+    return {layer: told[name] for name, layer in wanted.items()}
+
+
+def _present(group: h5py.Group, attributes: tuple[str, ...]) -> str:
+    inside = groups(group)
+    return next((name for name in attributes if name in inside), attributes[0])
+
+
+def _key(variable: Variable) -> Any:
+    return id(variable.layer), variable.paths
+
+
+def numbered(names: list[str]) -> list[str]:
+    """Names that are numbers, in their order; others come last, and are never right."""
+    return sorted(names, key=lambda name: (not name.isdecimal(), int(name) if name.isdecimal() else 0, name))
+
+
+def _datasets(group: h5py.Group, but: tuple[str, ...] = ()) -> Iterator[h5py.Dataset]:
+    """All arrays of a group and the groups inside, without the states of random numbers and groups called `but`."""
+    for name in datasets(group):
+        yield dataset_in(group, name)
+    for name in groups(group):
+        if name not in GENERATORS and name not in but:
+            yield from _datasets(group_in(group, name))
+
+
+# --- writing ---------------------------------------------------------------------------------------------------------
+
+
+def _write(group: h5py.Group, layer: WeightOwner, seen: set[WeightOwner]) -> None:
+    seen.add(layer)
+    _write_own(group, layer.name, [] if _has_cell(layer) else _own(layer))
+    if _has_cell(layer):
+        kind = "ConvLSTM" if getattr(layer, "rank", 0) else type(layer).__name__
+        _write_own(group.create_group("cell"), snake_case(f"{kind}Cell"), _own(layer))
+    for attributes, inside in _children(layer):
+        if not isinstance(inside, list):
+            if inside.weights and inside not in seen:
+                _write(group.create_group(attributes[0]), inside, seen)
+            continue
+        container = group.create_group(attributes[0])
+        for found, name in _by_class(inside, seen, COUNTS["layers"][0]).items():
+            if found not in seen:
+                _write(container.create_group(name), found, seen)
+
+
+def _write_own(group: h5py.Group, name: str, variables: list[Variable]) -> None:
+    vars_group = group.create_group("vars")
+    vars_group.attrs["name"] = name
+    for index, variable in enumerate(variables):
+        vars_group.create_dataset(str(index), data=variable.numpy())

@@ -1,0 +1,88 @@
+"""Weights as `.safetensors`: the tensors of a model under the names of its `state_dict`, with nothing to execute.
+
+A tensor of several names is written once, under the first. Needs the package safetensors.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import nn
+
+from torchkeras.atomic_file import replacing
+from torchkeras.errors import FileLimitError, UnreadableFileError
+from torchkeras.saving.containers.limits import LIMITS
+from torchkeras.saving.weights.state import ABOUT, Stored, fill, tensors_of
+
+FORMAT = {"format": "pt", "written_by": "torchkeras", "version": "1"}  # "pt": the axes are in torch's order
+DTYPES: Mapping[str, torch.dtype] = {
+    "BOOL": torch.bool,
+    "U8": torch.uint8,
+    **{f"I{bits}": getattr(torch, f"int{bits}") for bits in (8, 16, 32, 64)},
+    **{f"F{bits}": getattr(torch, f"float{bits}") for bits in (16, 32, 64)},
+    "BF16": torch.bfloat16,
+}
+
+
+def write(path: str | os.PathLike[str], model: nn.Module, about: str | None = None) -> None:
+    """Write the tensors of a model's `state_dict`; the file appears whole or not at all.
+
+    `about`: a text for the file's `__metadata__`. Raises ImportError without the package safetensors.
+    """
+    package = _package("safetensors.torch")
+    tensors = {names[0]: tensor.detach().cpu().contiguous() for names, tensor in tensors_of(model).items()}
+    with replacing(path) as part:
+        package.save_file(tensors, part, metadata=FORMAT if about is None else {**FORMAT, ABOUT: about})
+
+
+def read(path: str | os.PathLike[str], model: nn.Module) -> None:
+    """Set a model's tensors from a file, all of them or, after an error, none.
+
+    Raises the errors of `opened`, and WeightMismatchError.
+    """
+    with opened(path) as stored:
+        fill(model, stored.tensors, stored.value_of, path)
+
+
+@contextmanager
+def opened(path: str | os.PathLike[str]) -> Iterator[Stored]:
+    """A file of tensors.
+
+    Raises ImportError without the package safetensors, FileNotFoundError, UnreadableFileError, FileLimitError.
+    """
+    package = _package("safetensors")
+    if not Path(path).is_file():
+        raise FileNotFoundError(f"{path}: there is no such file.")
+    try:
+        with package.safe_open(path, framework="pt", device="cpu") as file:
+            names = list(file.keys())
+            if len(names) > LIMITS.members:
+                raise FileLimitError(f"{path}: it holds {len(names)} tensors; at most {LIMITS.members} are read.")
+            described = {name: _description(file.get_slice(name), name, path) for name in names}
+            yield Stored(described, file.get_tensor, (file.metadata() or {}).get(ABOUT))
+    except package.SafetensorError as error:
+        kind = FileLimitError if "toolarge" in str(error).replace(" ", "").lower() else UnreadableFileError
+        raise kind(f"{path}: not a readable safetensors file ({error}).") from error
+
+
+def _description(stored: Any, name: str, path: Any) -> tuple[torch.dtype, tuple[int, ...]]:
+    kind = stored.get_dtype()
+    if kind not in DTYPES:
+        raise UnreadableFileError(f"{path}: {name[:100]!r} holds {kind}; read are {', '.join(DTYPES)}.")
+    return DTYPES[kind], tuple(stored.get_shape())
+
+
+def _package(name: str) -> Any:
+    try:
+        return importlib.import_module(name)
+    except ImportError as error:
+        raise ImportError(
+            "A .safetensors file: the package safetensors is missing. Install it with "
+            "`pip install torchkeras[safetensors]`."
+        ) from error

@@ -1,0 +1,171 @@
+"""A model's `state_dict` in files: what its names stand for, and filling a model from named tensors, all or none.
+
+A tensor that has several names, such as that of a layer in two models, is one tensor here; a file may have it under any
+of its names, and under several when the values agree.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import struct
+import warnings
+import zipfile
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from torchkeras.atomic_file import replacing
+from torchkeras.engine.graph.network import Network
+from torchkeras.engine.graph.state_dict_keys import renamed
+from torchkeras.errors import ForbiddenContentError, UnreadableFileError, WeightMismatchError
+
+Description = tuple[torch.dtype, tuple[int, ...]]  # of a tensor in a file
+ABOUT = "torchkeras"  # where a file of tensors has the text that makes a whole model of it
+
+# What torch's reader raises for a damaged file.
+DAMAGED = (RuntimeError, EOFError, LookupError, TypeError, AttributeError, ValueError, OverflowError, MemoryError)
+DAMAGED = (*DAMAGED, AssertionError, OSError, struct.error, zipfile.BadZipFile, NotImplementedError)
+
+
+@dataclass(frozen=True)
+class Stored:
+    """An open file of named tensors: what they are, their values, and the text under `ABOUT`, None without one."""
+
+    tensors: Mapping[str, Description]
+    value_of: Callable[[str], Tensor]
+    about: str | None
+
+
+def tensors_of(model: nn.Module) -> dict[tuple[str, ...], Tensor]:
+    """The tensors of a model in the order of its `state_dict`, each by all the names it has there."""
+    found: dict[Any, tuple[list[str], Tensor]] = {}
+    for name, tensor in model.state_dict(keep_vars=True).items():
+        found.setdefault(id(tensor), ([], tensor))[0].append(name)
+    return {tuple(names): tensor for names, tensor in found.values()}
+
+
+def fill(
+    model: nn.Module,
+    stored: Mapping[str, Description],
+    value_of: Callable[[str], Tensor],
+    where: str | os.PathLike[str],
+) -> None:
+    """Set a model's tensors to those stored under its names, after all names and shapes were found to be right.
+
+    Floating-point numbers of another size are converted. Raises WeightMismatchError.
+    """
+    expected, told = tensors_of(model), {new: old for old, new in _renamed(model, stored).items()}
+    stored = {new: stored[old] for new, old in told.items()}
+    _check_names(expected, stored, where)
+    for names, tensor in expected.items():
+        for name in stored.keys() & set(names):
+            _check(name, tensor, *stored[name], where)
+        given = [name for name in names if name in stored]
+        for name in given[1:]:
+            if not torch.equal(value_of(told[given[0]]), value_of(told[name])):
+                raise WeightMismatchError(
+                    f"{where}: {given[0]!r} and {name!r} are one tensor in the model; in the file they differ."
+                )
+    with torch.no_grad():
+        for names, tensor in expected.items():
+            tensor.copy_(value_of(told[next(name for name in names if name in stored)]))
+
+
+def _renamed(model: nn.Module, names: Iterable[str]) -> dict[str, str]:
+    return renamed(model, names) if isinstance(model, Network) else {name: name for name in names}
+
+
+def _check_names(expected: Iterable[tuple[str, ...]], stored: Iterable[str], where: Any) -> None:
+    names = set(stored)
+    missing = [group[0] for group in expected if not names & set(group)]
+    unknown = sorted(names - {name for group in expected for name in group})
+    if missing or unknown:
+        raise WeightMismatchError(
+            f"{where}: the tensors must be those of the model's state_dict; missing {_listed(missing)}, not in the "
+            f"model {_listed(unknown)}."
+        )
+
+
+def _listed(names: list[str]) -> str:
+    more = f" and {len(names) - 10} more" if len(names) > 10 else ""
+    return (", ".join(repr(name[:100]) for name in names[:10]) + more) or "none"
+
+
+def _check(name: str, tensor: Tensor, dtype: torch.dtype, shape: tuple[int, ...], where: Any) -> None:
+    if shape != tuple(tensor.shape):
+        raise WeightMismatchError(
+            f"{where}: {name!r} has shape {tuple(tensor.shape)} in the model; in the file it has shape {shape}."
+        )
+    if dtype != tensor.dtype and not (dtype.is_floating_point and tensor.is_floating_point()):
+        raise WeightMismatchError(f"{where}: {name!r} is {tensor.dtype} in the model; in the file it is {dtype}.")
+
+
+# --- .pt -------------------------------------------------------------------------------------------------------------
+
+
+def write(path: str | os.PathLike[str], model: nn.Module, about: str | None = None) -> None:
+    """`torch.save(model.state_dict(), path)`, which appears whole or not at all.
+
+    `about`, a text, goes into the `_metadata` that torch keeps in a `state_dict`, where loading does not look.
+    """
+    tensors: Any = model.state_dict()
+    if about is not None:
+        metadata = OrderedDict(getattr(tensors, "_metadata", {}))
+        metadata[""] = {**metadata.get("", {}), ABOUT: about}
+        tensors._metadata = metadata
+    with replacing(path) as part:
+        torch.save(tensors, part)
+
+
+def read(path: str | os.PathLike[str], model: nn.Module) -> None:
+    """Set a model's tensors from a `state_dict` that `torch.save` wrote, all of them or, after an error, none.
+
+    Raises the errors of `opened`, and WeightMismatchError.
+    """
+    with opened(path) as stored:
+        fill(model, stored.tensors, stored.value_of, path)
+
+
+@contextmanager
+def opened(path: str | os.PathLike[str]) -> Iterator[Stored]:
+    """A `state_dict` that `torch.save` wrote. Only tensors and plain values are made of it, whatever it says.
+
+    Raises FileNotFoundError, UnreadableFileError, ForbiddenContentError for other objects.
+    """
+    if not Path(path).is_file():
+        raise FileNotFoundError(f"{path}: there is no such file.")
+    with open(path, "rb") as file, warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # what torch says of other pickle protocols; the result is looked at
+        stored = _loaded(file, path)
+    if not isinstance(stored, Mapping) or not all(_is_entry(*item) for item in stored.items()):
+        raise UnreadableFileError(f"{path}: it must hold a state_dict, tensors by their names.")
+    described = {name: (tensor.dtype, tuple(tensor.shape)) for name, tensor in stored.items()}
+    yield Stored(described, stored.__getitem__, _about(stored))
+
+
+def _about(stored: Any) -> str | None:
+    metadata = getattr(stored, "_metadata", None)
+    own = metadata.get("") if isinstance(metadata, Mapping) else None
+    found = own.get(ABOUT) if isinstance(own, Mapping) else None
+    return found if isinstance(found, str) else None
+
+
+def _loaded(file: Any, path: Any) -> Any:
+    try:
+        return torch.load(file, map_location="cpu", weights_only=True)
+    except pickle.UnpicklingError as error:
+        raise ForbiddenContentError(f"{path}: it holds more than tensors, or no pickled tensors at all.") from error
+    except DAMAGED as error:
+        raise UnreadableFileError(f"{path}: not a file that torch.save wrote ({type(error).__name__}).") from error
+
+
+def _is_entry(name: Any, value: Any) -> bool:
+    is_tensor = isinstance(name, str) and type(value) in (Tensor, nn.Parameter)
+    return is_tensor and value.layout == torch.strided and not value.is_meta

@@ -1,0 +1,31 @@
+"""Whole models and optimizers in Keras 2's HDF5 layout: attributes of JSON beside the weights.
+
+`model_config` is the architecture, `training_config` how the model was compiled; `optimizer_weights` is the state.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import h5py
+import numpy as np
+
+from torchkeras.engine.graph.network import Network
+from torchkeras.saving.weights.layer_groups import write_arrays, write_origin, write_weights
+
+
+def write_model(file: h5py.File, model: Network, config: Mapping[str, Any], training: Mapping[str, Any] | None) -> None:
+    """Write architecture and weights; with `training` also how the model was compiled."""
+    write_origin(file)
+    file.attrs["model_config"] = json.dumps(config).encode("utf-8")
+    write_weights(file.create_group("model_weights"), model)
+    if training is not None:
+        file.attrs["training_config"] = json.dumps(training).encode("utf-8")
+
+
+def write_optimizer(file: h5py.File, arrays: list[tuple[str, np.ndarray]]) -> None:
+    """Write an optimizer's state, in Keras's order, by these names."""
+    if arrays:
+        write_arrays(file.create_group("optimizer_weights"), arrays)

@@ -1,0 +1,87 @@
+"""What Keras 3.15 computes otherwise though it has the layers: masks that meet, models called twice, modes of calls."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from torchkeras.engine.graph.network import Network
+from torchkeras.engine.graph.operators import Operation
+from torchkeras.engine.graph.trace import Graph
+from torchkeras.engine.layer.layer import Layer
+from torchkeras.engine.layer.symbolic import KerasTensor, Node, node_of
+from torchkeras.layers.activation import Softmax
+from torchkeras.layers.bidirectional import Bidirectional
+from torchkeras.layers.core import Lambda, Masking
+from torchkeras.layers.embedding import Embedding
+from torchkeras.layers.merging import Concatenate, Elementwise
+from torchkeras.layers.recurrence import Recurrent
+
+
+def check_outputs(graph: Graph) -> None:
+    """Refuse a model that is called several times and gives an output: Keras would take that of another call."""
+    for tensor in graph.outputs:
+        layer = node_of(tensor).layer
+        calls = len(graph.nodes_of(layer))
+        if isinstance(layer, Network) and layer._class_name != "Sequential" and calls > 1:
+            raise ValueError(
+                f"{type(layer).__name__} {layer.name!r} is called {calls} times and gives an output of the model, "
+                "which has no form in Keras 3. Put a layer behind it, such as Activation('linear')."
+            )
+
+
+def check_modes(graph: Graph) -> None:
+    """Refuse a call that says by itself whether it is in training: in a run, Keras 3 tells it the mode of the run."""
+    for node in graph.nodes:
+        training = node.arguments.get("training")
+        if training is not None:
+            raise ValueError(
+                f"{type(node.layer).__name__} {node.layer.name!r} is called with training={training}, which has no "
+                "form in Keras 3: there fit and predict say otherwise. Save as .h5, which keeps it."
+            )
+
+
+def check_masks(graph: Graph) -> None:
+    """Refuse calls on masked inputs that Keras 3 computes otherwise: an error names the layer and the reason."""
+    sources: dict[KerasTensor, Any] = {}
+    for node in graph.nodes:
+        found = [sources.get(tensor) for tensor in node.input_tensors]
+        if any(source is not None for source in found):
+            for layer in node.layer.modules():
+                problem = _problem(layer, node, found) if isinstance(layer, Layer) else None
+                if problem is not None:
+                    raise ValueError(
+                        f"{type(layer).__name__} {layer.name!r}: a mask arrives, and Keras 3 {problem}; "
+                        "that has no form there."
+                    )
+        for tensor in node.output_tensors:
+            if tensor._keras_mask is not None:
+                sources[tensor] = _source(node, found)
+
+
+def _source(node: Node, found: list[Any]) -> Any:
+    """Where a mask comes from: the call that made it, or what made the one mask that passes through this call."""
+    makes = isinstance(node.layer, (Masking, Embedding, Lambda, Network))
+    return node if makes or len(set(found)) != 1 or found[0] is None else found[0]
+
+
+def _problem(layer: Layer, node: Node, found: list[Any]) -> str | None:
+    """What Keras 3 does otherwise when a layer, that of the call or one inside it, has masked inputs."""
+    of_call = layer is node.layer
+    if isinstance(layer, Bidirectional) and layer.return_sequences:
+        return "gives zeros at masked steps"
+    if isinstance(layer, Recurrent) and of_call and len(found) > 1:
+        return "does not use it beside initial states"
+    if isinstance(layer, Bidirectional) and of_call and len(found) > 1:
+        return "does not use it beside initial states"
+    if isinstance(layer, Softmax):
+        return "applies it"
+    if isinstance(layer, Operation) and layer._pointwise:
+        return "does not pass it on"
+    if isinstance(layer, (Elementwise, Concatenate)) and not (of_call and _joins_alike(layer, node, found)):
+        return "joins masks in another way"
+    return None
+
+
+def _joins_alike(layer: Layer, node: Node, found: list[Any]) -> bool:
+    along_time = isinstance(layer, Concatenate) and layer.axis % node.input_tensors[0].ndim == 1
+    return along_time or len(set(found)) == 1

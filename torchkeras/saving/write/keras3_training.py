@@ -1,0 +1,142 @@
+"""How a model was compiled, as Keras 3.15 writes it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from torchkeras import metrics, registry
+from torchkeras.engine.step.output_loss import objective
+from torchkeras.engine.step.output_metric import measure
+from torchkeras.engine.step.targets import for_outputs, metrics_for_outputs
+from torchkeras.saving.optimizer.options import to_keras3
+
+Plain = dict[str, Any]
+
+# Names of losses and metrics in Keras 3, where they are others; None where it has none that gives the same numbers.
+LOSSES: Mapping[str, str | None] = {
+    **dict.fromkeys(("kullback_leibler_divergence", "kld", "KLD"), "kl_divergence"),
+    **dict.fromkeys(("cosine_proximity", "cosine"), "cosine_similarity"),
+    "logcosh": "log_cosh",
+    "MSE": "mse",
+    "MAE": "mae",
+    "MAPE": "mape",
+    "MSLE": "msle",
+}
+METRICS: Mapping[str, str | None] = {
+    **LOSSES,
+    **dict.fromkeys(("cosine_proximity", "cosine"), None),
+    **dict.fromkeys(("logcosh", "log_cosh"), "LogCoshError"),
+}
+# Functions that Keras 3 has, but does not know by name as a loss, or as a metric.
+UNNAMED_LOSSES = ("categorical_generalized_cross_entropy",)
+UNNAMED_METRICS = (
+    *("huber", "dice", "tversky", "ctc", "circle", "binary_focal_crossentropy", "categorical_focal_crossentropy"),
+    *UNNAMED_LOSSES,
+)
+# What "accuracy" and "crossentropy" are, by the function that the loss chose.
+CHOSEN: Mapping[Any, str] = {
+    metrics.binary_accuracy: "BinaryAccuracy",
+    metrics.binary_crossentropy: "BinaryCrossentropy",
+    metrics.categorical_crossentropy: "CategoricalCrossentropy",
+    metrics.sparse_categorical_crossentropy: "SparseCategoricalCrossentropy",
+}
+
+
+def compile_config(training: Mapping[str, Any], model: Any) -> Plain:
+    """How a model was compiled. Raises ValueError for an option that Keras 3 does not have or computes otherwise."""
+    if training["sample_weight_mode"] is not None:
+        raise ValueError(f"compile: sample_weight_mode {training['sample_weight_mode']!r} has no form in Keras 3.")
+    return {
+        "optimizer": _optimizer(model.optimizer),
+        "loss": _mapped(training["loss"], _loss),
+        "loss_weights": training["loss_weights"],
+        "metrics": _metrics(training["metrics"], training["loss"], model),
+        "weighted_metrics": _metrics(training["weighted_metrics"], training["loss"], model),
+        "run_eagerly": False,
+        "steps_per_execution": 1,
+        "jit_compile": False,
+    }
+
+
+def _optimizer(optimizer: Any) -> Plain:
+    kind, options = to_keras3(optimizer)
+    return _object("keras.optimizers", kind, options)
+
+
+def _mapped(value: Any, convert: Callable[[Any], Any]) -> Any:
+    if isinstance(value, Mapping) and "class_name" not in value:
+        return {name: convert(item) for name, item in value.items()}
+    return [convert(item) for item in value] if isinstance(value, (list, tuple)) else convert(value)
+
+
+def _loss(item: Any) -> Any:
+    if isinstance(item, Mapping):
+        return _class("loss", item, "keras.losses", registry.losses)
+    return _named(item, "loss", LOSSES, UNNAMED_LOSSES, registry.losses)
+
+
+def _metrics(given: Any, loss: Any, model: Any) -> Any:
+    """Lists of metrics: one, or for several outputs one each, since a flat list means another thing in Keras 3."""
+    if not given:
+        return None
+    names = model.output_names
+    each = metrics_for_outputs("metrics", given, names)
+    losses = for_outputs("loss", loss, names, share=True)
+    found = [
+        [_metric(item, losses[k], output) for item in items]
+        for k, (items, output) in enumerate(zip(each, model.outputs, strict=True))
+    ]
+    return found[0] if len(found) == 1 else found
+
+
+def _metric(item: Any, loss: Any, output: Any) -> Any:
+    if isinstance(item, Mapping):
+        return _class("metric", item, "keras.metrics", registry.metrics)
+    if item in ("accuracy", "acc", "crossentropy", "ce"):
+        return _chosen(item, loss, output)
+    return _named(item, "metric", METRICS, UNNAMED_METRICS, registry.metrics)
+
+
+def _chosen(name: str, loss: Any, output: Any) -> Any:
+    """Accuracy or crossentropy, which Keras 3 chooses by shapes and not by the loss; it has no such crossentropy."""
+    by_shape = name in ("accuracy", "acc")
+    if loss is None or (by_shape and output.shape[-1] == 1):
+        return name
+    chosen = CHOSEN.get(measure(name, objective(loss), output)[1])
+    return name if chosen is None else _object("keras.metrics", chosen, {"name": name, "dtype": "float32"})
+
+
+def _named(
+    name: Any, kind: str, names: Mapping[str, str | None], unnamed: tuple[str, ...], family: registry.Family[Any]
+) -> Any:
+    """A loss or metric by Keras 3's name, or as a function."""
+    if name is None:
+        return None
+    if name in names and names[name] is None:
+        raise ValueError(f"compile: the {kind} {name!r} has no form in Keras 3.")
+    return function_entry(name) if name in unnamed or name not in family else names.get(name, name)
+
+
+def _class(kind: str, item: Mapping[str, Any], module: str, family: registry.Family[Any]) -> Plain:
+    """A loss or metric with its options."""
+    name, options = item["class_name"], dict(item["config"])
+    if name not in family:
+        return {"module": None, "class_name": name, "config": options, "registered_name": name}
+    if name == "LossFunctionWrapper":
+        wrapped, reduction = options.pop("fn"), options.pop("reduction")
+        if set(options) - {"name"} or reduction not in ("sum_over_batch_size", "mean"):
+            raise ValueError(f"compile: the {kind} {wrapped!r} with options has no form in Keras 3.")
+        return function_entry(wrapped)
+    if "fn" in options:
+        options["fn"] = function_entry(options["fn"])
+    return _object(module, name, options)
+
+
+def function_entry(name: str) -> Plain:
+    """A function, which Keras finds among its own and `custom_objects`."""
+    return {"module": "builtins", "class_name": "function", "config": name, "registered_name": "function"}
+
+
+def _object(module: str, class_name: str, config: Plain) -> Plain:
+    return {"module": module, "class_name": class_name, "config": config, "registered_name": None}
