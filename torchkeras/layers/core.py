@@ -37,7 +37,17 @@ from torchkeras.regularizers import L1L2
 
 
 class KernelLayer(Layer, abstract=True):
-    """What layers with a kernel and a bias share: their initializers, regularizers and constraints."""
+    """What layers with a kernel and a bias share.
+
+    Options:
+        kernel_initializer (name or Initializer, default "glorot_uniform"): the first values of the kernel.
+        bias_initializer (name or Initializer, default "zeros"): the first values of the bias.
+        kernel_regularizer (name, Regularizer or None, default None): a penalty on the kernel, added to the loss.
+        bias_regularizer (name, Regularizer or None, default None): a penalty on the bias.
+        activity_regularizer (name, Regularizer or None, default None): a penalty on the output.
+        kernel_constraint (name, Constraint or None, default None): what each update of the kernel is followed by.
+        bias_constraint (name, Constraint or None, default None): what each update of the bias is followed by.
+    """
 
     kernel_initializer: Initializer = "glorot_uniform"
     bias_initializer: Initializer = "zeros"
@@ -51,7 +61,19 @@ class KernelLayer(Layer, abstract=True):
 class Dense(KernelLayer):
     """`activation(x @ kernel + bias)` over the last axis.
 
-    Shape: (batch, ..., features) -> (batch, ..., units).
+    Options:
+        units (positive integer): the size of the last axis of the output.
+        activation (name, function or None, default None): applied to the sum; None applies nothing.
+        use_bias (bool, default True): whether a bias is added.
+
+    Shapes:
+        (batch, ..., features) -> (batch, ..., units)
+
+    Example:
+        >>> Dense(4, activation="relu")(torch.zeros(2, 3)).shape
+        torch.Size([2, 4])
+
+    Source: https://keras.io/api/layers/core_layers/dense/
     """
 
     units: Positive

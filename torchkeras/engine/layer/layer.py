@@ -16,7 +16,7 @@ from typing import Any, ClassVar
 import torch
 from torch import nn
 
-from torchkeras import config, registry
+from torchkeras import config, docstrings, registry
 from torchkeras.dtype_policy import DTypePolicy, policy_of
 from torchkeras.engine.layer import options, output_shapes
 from torchkeras.engine.layer.call import Calling, further_shapes, in_keras_order
@@ -62,6 +62,7 @@ class Layer(Calling):
         cls.__doc__ = cls.__doc__ or cls.__mro__[1].__doc__  # what a variant of a rank does, its base says
         own_init = "__init__" in cls.__dict__ and not cls.__dict__.get("_declares_options", False)
         cls._options = {} if own_init else options.collect(cls, Layer)
+        cls.__doc__ = docstrings.complete(cls, cls._options)
         cls._weights = {
             name: value
             for base in reversed(cls.__mro__)

@@ -1,0 +1,85 @@
+"""Docstrings of what is public: every option explained, with its default, and an example that runs."""
+
+import ast
+import doctest
+import inspect
+import re
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from torchkeras import docstrings, layers, models
+
+# The families whose docstrings are held, with the names that their examples may use beside `np` and `torch`.
+FAMILIES = {"layers": layers}
+VARIADIC = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+ENTRY = re.compile(r"(?P<names>[\w, ]+) \((?P<kind>.*?)(?:,? default (?P<default>.*?))?\): ", re.DOTALL)
+
+
+def public(family: Any) -> dict[str, Any]:
+    """The classes and functions of a family, each under the first of its names."""
+    found: dict[int, tuple[str, Any]] = {}
+    for name, value in vars(family).items():
+        if not name.startswith("_") and (inspect.isclass(value) or inspect.isfunction(value)):
+            if value.__module__.startswith(family.__name__):
+                found.setdefault(id(value), (name, value))
+    return dict(found.values())
+
+
+CASES = [
+    pytest.param(family, value, id=f"{title}.{name}")
+    for title, family in FAMILIES.items()
+    for name, value in public(family).items()
+]
+
+
+def plain(text: str) -> Any:
+    """A default as a docstring writes it: a literal's value, or the words."""
+    try:
+        return ast.literal_eval(text)
+    except (ValueError, SyntaxError):
+        return text
+
+
+def said_default(value: Any) -> Any:
+    """A default as a docstring may write it: plain data as it is, another object by its name or its words."""
+    is_plain = value is None or isinstance(value, (bool, int, float, str, tuple, list))
+    return value if is_plain else getattr(value, "__name__", repr(value))
+
+
+@pytest.mark.parametrize(("family", "value"), CASES)
+def test_every_option_is_explained(family, value):
+    parameters = [each for each in inspect.signature(value).parameters.values() if each.kind not in VARIADIC]
+    entries = docstrings.entries(value.__doc__ or "")
+    assert [each.name for each in parameters if each.name not in entries] == []
+    for each in parameters:
+        entry = ENTRY.match(" ".join(entries[each.name].split()))
+        assert entry, f"{each.name}: not of the form `name (type, default value): meaning`"
+        if each.default is inspect.Parameter.empty:
+            assert entry["default"] is None, f"{each.name} has no default"
+        else:
+            assert entry["default"] is not None, f"{each.name} has a default"
+            assert plain(entry["default"]) == said_default(each.default), each.name
+    known = {each.name for each in parameters}
+    assert [name for name in entries if name not in known and name not in str(inspect.signature(value))] == []
+
+
+@pytest.mark.parametrize(("family", "value"), CASES)
+def test_the_example_runs(family, value):
+    names = {**vars(layers), **vars(models), **vars(family), "np": np, "torch": torch}
+    text = inspect.getdoc(value) or ""
+    found = doctest.DocTestParser().get_doctest(text, names, value.__name__, None, None)
+    assert found.examples, "no example"
+    said: list[str] = []
+    failed = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS).run(
+        found, out=said.append
+    )
+    assert failed.failed == 0, "".join(said)
+
+
+def test_entries_of_bases_are_added_in_the_order_of_the_options():
+    text = inspect.getdoc(layers.Dense) or ""
+    assert list(docstrings.entries(text)) == list(inspect.signature(layers.Dense).parameters)[:-1]
+    assert text.index("    bias_constraint (") < text.index("\n\nShapes:\n    (batch")
