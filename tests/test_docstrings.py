@@ -22,9 +22,9 @@ def public(family: Any) -> dict[str, Any]:
     """The classes and functions of a family, each under the first of its names."""
     found: dict[int, tuple[str, Any]] = {}
     for name, value in vars(family).items():
-        if not name.startswith("_") and (inspect.isclass(value) or inspect.isfunction(value)):
-            if value.__module__.startswith(family.__name__):
-                found.setdefault(id(value), (name, value))
+        is_one = inspect.isclass(value) or inspect.isfunction(value)
+        if is_one and not name.startswith("_") and value.__module__.startswith(family.__name__):
+            found.setdefault(id(value), (name, value))
     return dict(found.values())
 
 

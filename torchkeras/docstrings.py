@@ -10,7 +10,7 @@ A docstring explains options in a section of its own, an entry an option, or sev
 
 import re
 from collections.abc import Iterable, Mapping
-from functools import lru_cache
+from functools import cache
 
 SECTIONS = ("Options", "Arguments")
 _SECTION = re.compile(rf"^( *)(?:{'|'.join(SECTIONS)}):\n((?:\1    .*(?:\n|\Z))+)", re.MULTILINE)
@@ -18,7 +18,7 @@ _ENTRY = re.compile(r"^( *)(\w+(?:, \w+)*) \(.*(?:\n\1 .*)*", re.MULTILINE)
 _NEXT = re.compile(r"^( *)(?:Shapes|Errors|Example|Source):", re.MULTILINE)
 
 
-@lru_cache(maxsize=None)
+@cache
 def entries(text: str) -> Mapping[str, str]:
     """What a docstring says of each option: the option's name, and the lines of its entry without their indent."""
     section = _SECTION.search(text)
