@@ -313,7 +313,7 @@ class Heads(Attending, KernelLayer, abstract=True):
         return inputs.movedim(self._axes, self._last).flatten(self._last[0], -2)
 
     class _Facts(Facts):
-        def direct(self) -> Callable[..., Any]:
+        def hook_free(self) -> Callable[..., Any]:
             return self.layer._at_once() or self.layer.forward
 
     def _at_once(self) -> Callable[..., Any] | None:

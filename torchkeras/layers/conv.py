@@ -142,7 +142,7 @@ class Conv(Convolving, Activated, Grouped, abstract=True):
                 layer._check_window("kernel_size", layer._spans, input_shape)
             return layer._windowed(input_shape, layer.filters, layer.kernel_size, layer.strides, layer.dilation_rate)
 
-        def direct(self) -> Callable[..., torch.Tensor]:
+        def hook_free(self) -> Callable[..., torch.Tensor]:
             layer, inside = self.layer, self.layer._modules
 
             def run(inputs: torch.Tensor) -> torch.Tensor:

@@ -98,7 +98,7 @@ class Dense(KernelLayer):
         def shape_from(self, input_shape: Shape) -> Shape:
             return (*input_shape[:-1], self.layer.units)
 
-        def direct(self) -> Callable[..., torch.Tensor]:
+        def hook_free(self) -> Callable[..., torch.Tensor]:
             layer = self.layer
             inside, linear, weights = layer._modules, layer.linear, layer.linear._parameters
             if type(linear) is not nn.Linear:

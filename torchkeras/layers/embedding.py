@@ -105,7 +105,7 @@ class Embedding(Layer):
         return vectors * F.embedding(inputs, kept)
 
     class _Facts(Facts):
-        def direct(self) -> Callable[..., torch.Tensor]:
+        def hook_free(self) -> Callable[..., torch.Tensor]:
             layer, inside = self.layer, self.layer._modules
             indices = (torch.int32, torch.int64)
 

@@ -177,7 +177,7 @@ class BatchNormalization(Channelwise):
         def native_layout(self) -> Layout:  # type: ignore[override]
             return Layout.KERAS if self.layer.mode == 1 else super().native_layout
 
-        def direct(self) -> Callable[..., Tensor]:
+        def hook_free(self) -> Callable[..., Tensor]:
             return self.layer._normalize if self.layer._norms_as(nn.BatchNorm2d) else self.layer.forward
 
         @property
@@ -270,7 +270,7 @@ class AlongAxes(Layer, abstract=True):
     class _Facts(Facts):
         keeps_shape = True
 
-        def direct(self) -> Callable[..., Tensor]:
+        def hook_free(self) -> Callable[..., Tensor]:
             layer, inside = self.layer, self.layer._modules
             only_last = list(layer.axis) == [-1]
             return lambda inputs: inside["norm"].forward(inputs) if only_last else layer.forward(inputs)

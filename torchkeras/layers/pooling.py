@@ -88,7 +88,7 @@ class Pooling(Spatial, abstract=True):
                 layer._check_window("pool_size", layer.pool_size, input_shape)
             return layer._windowed(input_shape, input_shape[layer._axis_of_channels], layer.pool_size, layer.strides)
 
-        def direct(self) -> Callable[..., torch.Tensor]:
+        def hook_free(self) -> Callable[..., torch.Tensor]:
             layer, inside = self.layer, self.layer._modules
             return lambda inputs: layer.forward(inputs) if layer._pads else inside["pool"].forward(inputs)
 
