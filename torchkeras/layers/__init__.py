@@ -18,8 +18,6 @@ from torchkeras.layers.activation import (
 from torchkeras.layers.attention import (
     AdditiveAttention as AdditiveAttention,
     Attention as Attention,
-    GroupQueryAttention as GroupQueryAttention,
-    MultiHeadAttention as MultiHeadAttention,
 )
 from torchkeras.layers.augmentation import (
     RandomContrast as RandomContrast,
@@ -77,6 +75,11 @@ from torchkeras.layers.keras1 import (
     TimeDistributedDense as TimeDistributedDense,
     merge as merge,
 )
+from torchkeras.layers.layer_normalization import (
+    LayerNormalization as LayerNormalization,
+    RMSNormalization as RMSNormalization,
+    UnitNormalization as UnitNormalization,
+)
 from torchkeras.layers.local import (
     LocallyConnected1D as LocallyConnected1D,
     LocallyConnected2D as LocallyConnected2D,
@@ -103,6 +106,10 @@ from torchkeras.layers.merging import (
     multiply as multiply,
     subtract as subtract,
 )
+from torchkeras.layers.multi_head_attention import (
+    GroupQueryAttention as GroupQueryAttention,
+    MultiHeadAttention as MultiHeadAttention,
+)
 from torchkeras.layers.noise import (
     AlphaDropout as AlphaDropout,
     Dropout as Dropout,
@@ -115,9 +122,6 @@ from torchkeras.layers.noise import (
 from torchkeras.layers.normalization import (
     BatchNormalization as BatchNormalization,
     GroupNormalization as GroupNormalization,
-    LayerNormalization as LayerNormalization,
-    RMSNormalization as RMSNormalization,
-    UnitNormalization as UnitNormalization,
 )
 from torchkeras.layers.pooling import (
     AdaptiveAveragePooling1D as AdaptiveAveragePooling1D,

@@ -11,8 +11,9 @@ from torchkeras import registry
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.layer.options import NEWER, Called, OptionalPositive, one_of, optional
 from torchkeras.engine.layer.symbolic import as_list, unpacked
-from torchkeras.layers.recurrence import Recurrent, TorchRecurrent, shapes_of
+from torchkeras.layers.recurrence import Recurrent, shapes_of
 from torchkeras.layers.torch_module import TorchModule
+from torchkeras.layers.torch_recurrence import TorchRecurrent
 from torchkeras.layers.wrappers import INNER_LAYER, InnerLayer, Wrapper
 
 MERGES: dict[str, Callable[[Tensor, Tensor], Tensor]] = {

@@ -19,10 +19,10 @@ from torchkeras.layers.recurrence import (
     Recurrent,
     States,
     Stepped,
-    TorchRecurrent,
     Walk,
     shapes_of,
 )
+from torchkeras.layers.torch_recurrence import TorchRecurrent
 
 
 class RNN(Recurrent, MaskedOutput):
