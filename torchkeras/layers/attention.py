@@ -1,8 +1,8 @@
-"""Attention: with one score for each pair of positions, or by several heads.
+"""Attention and AdditiveAttention, and `Attending`, which they share with attention by several heads.
 
-All layers take `[query, value]` or `[query, value, key]`; without a key the value is the key too. Masks that are given
-as tensors join the list behind the three, and `masks`, an argument of the call, names them: so that a graph has them
-like other inputs.
+All layers take `[query, value]` or `[query, value, key]`. Without a key, the value is the key too. Masks that are
+passed as tensors become inputs of the graph like others: they follow the three in the list of inputs, and the argument
+`masks` of the call names them.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -24,11 +24,15 @@ from torchkeras.layers.noise import Dropout
 from torchkeras.layers.random import Seeded
 
 MASKS = ("query_mask", "value_mask", "key_mask", "attention_mask")
-Known = Mapping[str, Tensor]  # the masks of a call by their names, True where there is something to attend to
+Known = Mapping[str, Tensor]  # the masks of a call by their names, True at positions that count
 
 
 class Attending(Seeded, abstract=True):
-    """What the layers share: how inputs and masks come in, `softmax(scores) @ value`, and which mask goes on."""
+    """What the layers share: how inputs and masks come in, `softmax(scores) @ value`, and the mask of the output.
+
+    Options:
+        dropout (float from 0 to below 1, default 0.0): the share of the softmax's values that are dropped in training.
+    """
 
     dropout: Fraction = 0.0
 
@@ -36,8 +40,8 @@ class Attending(Seeded, abstract=True):
     score_mode: ClassVar[str] = "dot"
     _by_heads: ClassVar[bool] = False
     drop: Dropout
-    _factor: float = 1.0  # of the scores
-    _axes: tuple[int, ...] = (-2,)  # those that attention runs along
+    _factor: float = 1.0  # what scores are multiplied by
+    _axes: tuple[int, ...] = (-2,)  # the axes that attention runs along
 
     def __call__(self, query: Any, value: Any = None, key: Any = None, **arguments: Any) -> Any:
         sources = [tensor for tensor in (*as_list(query), value, key) if tensor is not None]
@@ -50,7 +54,7 @@ class Attending(Seeded, abstract=True):
         return super().__call__(sources, **arguments)
 
     def _source_shapes(self, input_shape: Any) -> list[Shape]:
-        """Those of the query, the value and the key."""
+        """The shapes of the query, the value and the key."""
         if not isinstance(input_shape, list) or len(input_shape) < 2:
             raise ValueError(f"inputs must be [query, value] or [query, value, key]; found shape {input_shape}.")
         return [*input_shape, input_shape[1]][:3]
@@ -77,7 +81,7 @@ class Attending(Seeded, abstract=True):
         use_causal_mask: bool = False,
         masks: str = "",
     ) -> Any:
-        """`forward`, with what makes the parts of query, key and value."""
+        """`forward`, where `parts_of` makes the parts of query, key and value."""
         query, value, *rest = inputs
         key, *given = rest or [value]
         named = (*zip(MASKS[:3], as_list(mask), strict=False), *zip(masks.split(), given, strict=True))
@@ -87,11 +91,12 @@ class Attending(Seeded, abstract=True):
 
         hiding = self._hiding(known, use_causal_mask)
         q, k, v = parts_of(query, key, value)
-        causal_only = by_kernel and use_causal_mask and not hiding  # the kernel makes such a mask by itself
+        causal_only = by_kernel and use_causal_mask and not hiding  # then the kernel makes the mask itself
         if use_causal_mask and not causal_only:
             hiding.append(torch.ones(q.shape[-2], k.shape[-2], dtype=torch.bool, device=q.device).tril())
         visible = reduce(torch.logical_and, hiding) if hiding else None
-        # As in Keras: where a query sees nothing, heads give zeros in these cases, and else the mean of all values.
+        # What a query that sees nothing gets, as in Keras: zeros in these cases of several heads, else the mean of all
+        # values.
         zeros = self._by_heads and (return_attention_scores or self.dropout > 0 or query.dim() > 3)
         lowest = torch.finfo(q.dtype).min / 2
         if by_kernel:
@@ -115,7 +120,7 @@ class Attending(Seeded, abstract=True):
         return [known["value_mask"].unsqueeze(-2)] if "value_mask" in known else []
 
     def _parts(self, query: Tensor, key: Tensor, value: Tensor) -> Sequence[Tensor]:
-        """What to attend with: (..., queries, features), (..., keys, features), (..., keys, values)."""
+        """What attention computes with: (..., queries, features), (..., keys, features), (..., keys, values)."""
         return query, key, value
 
     def _scores(self, query: Tensor, key: Tensor) -> Tensor:
@@ -132,14 +137,27 @@ class Attending(Seeded, abstract=True):
 class Attention(Attending):
     """`softmax(query @ key.T) @ value`.
 
-    `use_scale`: the scores are multiplied by a weight, `scale`. `score_mode="concat"`: they are
-    `concat_score_weight * sum(tanh(scale * (query + key)))`. In training, `dropout` drops a share of the softmax.
-    The call takes `mask=[query_mask, value_mask]`: what the value's hides is not attended to, what the query's hides is
-    zero in the output. `use_causal_mask`: no position attends to a later one. `return_attention_scores`: the softmax
-    is a second output.
+    A call takes `[query, value]` or `[query, value, key]`; without a key the value is the key too. Its arguments are:
+    `mask=[query_mask, value_mask]`, True at positions that count (the value's hides positions from attention, the
+    query's sets outputs to zero); `use_causal_mask=True`, with which no position attends to a later one; and
+    `return_attention_scores=True`, with which the softmax is a second output.
 
-    Shape: [(batch, queries, features), (batch, keys, values), (batch, keys, features)] -> (batch, queries, values), and
-    (batch, queries, keys) for the scores. Source: https://arxiv.org/abs/1508.04025
+    Options:
+        use_scale (bool, default False): whether the scores are multiplied by a weight, `scale`.
+        score_mode ("dot" or "concat", default "dot"): "concat" makes the scores
+            `concat_score_weight * sum(tanh(scale * (query + key)))`.
+
+    Shapes:
+        [(batch, queries, features), (batch, keys, values), (batch, keys, features)] -> (batch, queries, values)
+        the scores: (batch, queries, keys)
+
+    Example:
+        >>> query, value = torch.zeros(2, 3, 4), torch.zeros(2, 5, 4)
+        >>> output, scores = Attention()([query, value], return_attention_scores=True)
+        >>> output.shape, scores.shape
+        (torch.Size([2, 3, 4]), torch.Size([2, 3, 5]))
+
+    Source: https://arxiv.org/abs/1508.04025
     """
 
     use_scale: bool = False
@@ -180,12 +198,22 @@ class Attention(Attending):
 
 
 class AdditiveAttention(Attention):
-    """`softmax(sum(scale * tanh(query + key))) @ value`, the sum over the features, each with a `scale` of its own.
+    """`softmax(sum(scale * tanh(query + key))) @ value`, with the sum over the features.
 
-    Without `use_scale` the scale is 1. Masks, `dropout` and the call are as for Attention.
+    The call and its arguments are those of `Attention`.
 
-    Shape: [(batch, queries, features), (batch, keys, values), (batch, keys, features)] -> (batch, queries, values), and
-    (batch, queries, keys) for the scores. Source: https://arxiv.org/abs/1409.0473
+    Options:
+        use_scale (bool, default True): whether there is a weight `scale`, a number for each feature; else it is 1.
+
+    Shapes:
+        [(batch, queries, features), (batch, keys, values), (batch, keys, features)] -> (batch, queries, values)
+        the scores: (batch, queries, keys)
+
+    Example:
+        >>> AdditiveAttention()([torch.zeros(2, 3, 4), torch.zeros(2, 5, 4)]).shape
+        torch.Size([2, 3, 4])
+
+    Source: https://arxiv.org/abs/1409.0473
     """
 
     use_scale: bool = True
@@ -200,6 +228,6 @@ class AdditiveAttention(Attention):
     def _make_modules(self, input_shape: Any) -> None:
         super()._make_modules(input_shape)
         query = input_shape[0]
-        self._expected_ndim = len(query)  # with it, only the query is asked for its features
+        self._expected_ndim = len(query)  # then only the query's features are asked for
         self.scale_of_sum = None
         self.scale_of_tanh = nn.Parameter(torch.empty(self._known_size(query, -1))) if self.use_scale else None

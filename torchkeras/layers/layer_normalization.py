@@ -25,7 +25,11 @@ Axes = Annotated[
 
 
 class AlongAxes(Layer, abstract=True):
-    """A layer whose `norm`, which torch has for the last axes, normalizes along one axis or several."""
+    """A layer that normalizes along one axis or several by its module `norm`, which takes the last axes.
+
+    Options:
+        axis (integer or list of them, default -1): what to normalize along.
+    """
 
     axis: Axes = -1
 
@@ -40,7 +44,7 @@ class AlongAxes(Layer, abstract=True):
             return lambda inputs: inside["norm"].forward(inputs) if only_last else layer.forward(inputs)
 
     def _sizes(self, input_shape: Shape) -> list[int]:
-        """The sizes of the axes, in the order in which they lie."""
+        """The sizes of the axes, in the input's order."""
         check_axes(self.axis, input_shape)
         if len({axis < 0 for axis in self.axis}) > 1:  # where Keras's weights have their axes in an order of their own
             raise ValueError(f"axis {self.axis} must count all axes from the same end.")
@@ -54,17 +58,34 @@ class AlongAxes(Layer, abstract=True):
 
 
 class ByRoot(Layer, abstract=True):
-    """An option of LayerNormalization, its last one, that Keras 3 gave up as wrong."""
+    """An option of LayerNormalization, its last one, that Keras 3 has given up.
+
+    Options:
+        rms_scaling (bool, default False): must be False: `RMSNormalization` is what it stood for.
+    """
 
     rms_scaling: Annotated[Any, rule("must be False: take RMSNormalization", lambda v: not v), NEWER] = False
 
 
 class LayerNormalization(AlongAxes, Normalizing, ByRoot):
-    """`gamma * (x - mean) / sqrt(variance + epsilon) + beta` along `axis`, one or several, of each sample by itself.
+    """`gamma * (x - mean) / sqrt(variance + epsilon) + beta`, by the mean and variance along `axis`.
 
-    `gamma` and `beta` have the shape of these axes. `rms_scaling` must be False: RMSNormalization is such a layer.
+    `gamma` and `beta` have the sizes of these axes. Each sample is normalized by itself.
 
-    Shape: any -> the same. Source: https://arxiv.org/abs/1607.06450
+    Options:
+        epsilon (float of at least 0, default 0.001): added to the variance.
+
+    Shapes:
+        any -> the same
+
+    Errors:
+        ValueError: `axis` is no axis of the input, or counts some axes from its begin and some from its end.
+
+    Example:
+        >>> LayerNormalization(epsilon=0)(torch.tensor([[1.0, 3.0]])).tolist()
+        [[-1.0, 1.0]]
+
+    Source: https://arxiv.org/abs/1607.06450
     """
 
     axis: Axes = -1
@@ -75,16 +96,29 @@ class LayerNormalization(AlongAxes, Normalizing, ByRoot):
 
 
 class RMSNorm(nn.RMSNorm):
-    """torch's, with the weight in the type of the input: for two types torch has no kernel of one step, and warns."""
+    """torch's module, with the weight cast to the input's type: torch has no fused kernel for two types, and warns."""
 
     def forward(self, x: Tensor) -> Tensor:
         return F.rms_norm(x, self.normalized_shape, self.weight.to(x.dtype), self.eps)  # type: ignore[arg-type]
 
 
 class RMSNormalization(AlongAxes):
-    """`scale * x / sqrt(mean(x ** 2) + epsilon)` along `axis`, one or several, of each sample by itself.
+    """`scale * x / sqrt(mean(x ** 2) + epsilon)`, by the mean along `axis`, with a weight `scale`.
 
-    Shape: any -> the same. Source: https://arxiv.org/abs/1910.07467
+    Options:
+        epsilon (float of at least 0, default 1e-06): added to the mean.
+
+    Shapes:
+        any -> the same
+
+    Errors:
+        ValueError: `axis` is no axis of the input, or counts some axes from its begin and some from its end.
+
+    Example:
+        >>> RMSNormalization(epsilon=0)(torch.tensor([[3.0, -3.0]])).tolist()
+        [[1.0, -1.0]]
+
+    Source: https://arxiv.org/abs/1910.07467
     """
 
     axis: Axes = -1
@@ -98,9 +132,22 @@ class RMSNormalization(AlongAxes):
 
 
 class UnitNormalization(Layer):
-    """`x / sqrt(sum(x ** 2))` along `axis`, one or several: each sample's length there is 1 (zeros stay).
+    """`x / sqrt(sum(x ** 2))`, by the sum along `axis`; zeros stay zeros.
 
-    Shape: any -> the same.
+    Options:
+        axis (integer or list of them, default -1): what to sum along.
+
+    Shapes:
+        any -> the same
+
+    Errors:
+        ValueError: `axis` is no axis of the input.
+
+    Example:
+        >>> UnitNormalization()(torch.tensor([[3.0, 4.0]]))
+        tensor([[0.6000, 0.8000]])
+
+    Source: https://keras.io/api/layers/normalization_layers/unit_normalization/
     """
 
     axis: Axes = -1

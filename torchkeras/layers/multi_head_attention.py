@@ -19,7 +19,7 @@ from torchkeras.layers.core import KernelLayer
 from torchkeras.layers.einsum import EinsumDense
 from torchkeras.layers.noise import Dropout
 
-MOST_JOINED = 2**16  # weights of projections that are computed as one
+MOST_JOINED = 2**16  # up to so many weights, projections are computed as one
 
 MustBeNone = Annotated[Any, rule("must be None", lambda v: v is None)]
 OutputSizes = Annotated[
@@ -33,7 +33,15 @@ AttentionAxes = Annotated[
 
 
 class Heads(Attending, KernelLayer, abstract=True):
-    """Attention by several heads, each of which sees the inputs through projections of its own."""
+    """Attention by several heads, each of which sees the inputs through projections of its own.
+
+    Options:
+        use_bias (bool, default True): whether the projections add a bias.
+        sliding_window (None, default None): Keras 3's; must be None.
+        flash_attention (None, default None): Keras 3's; must be None, torch chooses its kernel itself.
+        use_gate (bool, default False): Keras 3's; must be False.
+        activity_regularizer (None, default None): must be None.
+    """
 
     dropout: Fraction = 0.0
     use_bias: bool = True
@@ -46,7 +54,7 @@ class Heads(Attending, KernelLayer, abstract=True):
     attention_axes: ClassVar[Any] = None
 
     def _sizes(self) -> tuple[int, int, int, int]:
-        """Heads of the query, heads of key and value, features of a key and of a value."""
+        """The numbers of heads of the query, of heads of key and value, of features of a key and of a value."""
         raise NotImplementedError
 
     def build(self, input_shape: Any) -> None:
@@ -73,7 +81,7 @@ class Heads(Attending, KernelLayer, abstract=True):
         self.built = True
 
     def _projection(self, name: str, input_shape: Shape, sizes: Sequence[Any], summed: int = 1) -> EinsumDense:
-        """A dense layer from the last axes, `summed` of them, to new ones of these sizes."""
+        """A dense layer from the last axes, `summed` of them, to new axes of these sizes."""
         taken, given = "xy"[:summed], ascii_lowercase[: len(sizes)]
         dense = EinsumDense(
             f"...{taken},{taken}{given}->...{given}",
@@ -95,11 +103,11 @@ class Heads(Attending, KernelLayer, abstract=True):
             )
         found = [known[name].unsqueeze(-1 if name == "query_mask" else -2) for name in MASKS[:3] if name in known]
         found += [known[name].flatten(-count).flatten(-count - 1, -2) for name in MASKS[3:] if name in known]
-        lacking = [[None] * (self._last[0] + 3 - mask.dim()) for mask in found]  # axes behind the batch
+        lacking = [[None] * (self._last[0] + 3 - mask.dim()) for mask in found]  # axes after the batch
         return [mask[(..., *axes, slice(None), slice(None))] for mask, axes in zip(found, lacking, strict=True)]
 
     def _parts(self, query: Tensor, key: Tensor, value: Tensor) -> Sequence[Tensor]:
-        """(batch, ..., heads, positions, features) of each, a position being one along all axes of attention."""
+        """(batch, ..., heads, positions, features) of each, with all axes of attention in one axis of positions."""
         parts = []
         for dense, inputs, groups in (
             (self.query, query, 1),
@@ -111,7 +119,7 @@ class Heads(Attending, KernelLayer, abstract=True):
         return parts
 
     def _positions(self, inputs: Tensor) -> Tensor:
-        """The axes of attention as one, before the features."""
+        """The inputs with the axes of attention as one, before the features."""
         if inputs.dim() == 3:
             return inputs
         return inputs.movedim(self._axes, self._last).flatten(self._last[0], -2)
@@ -121,7 +129,7 @@ class Heads(Attending, KernelLayer, abstract=True):
             return self.layer._at_once() or self.layer.forward
 
     def _at_once(self) -> Callable[..., Any] | None:
-        """By one product for query, key and value where these are the same, and their kernels small to be joined."""
+        """A call with one product for query, key and value where these are the same; None where kernels cannot join."""
         inside = [dense._modules for dense in (self.query, self.key, self.value)]
         products: Any = [modules["product"] for modules in inside]
         plain = [product for product in products if type(product) is nn.Linear and not is_wrapper(product.weight)]
@@ -151,17 +159,37 @@ class Heads(Attending, KernelLayer, abstract=True):
 class MultiHeadAttention(Heads):
     """`concat(head_1, ..., head_n) @ attention_output`, where a head is `softmax(q @ k.T / sqrt(key_dim)) @ v`.
 
-    q, k and v are the query, the key and the value by projections of the head to `key_dim`, `key_dim` and `value_dim`
-    features. The call is `layer(query, value, key, query_mask=, value_mask=, key_mask=, attention_mask=)`; a mask is
-    True where there is something to attend to, `attention_mask` for each query and key. `use_causal_mask`: no position
-    attends to a later one. `return_attention_scores`: the softmax is a second output. `attention_axes`: the axes to
-    attend along, by default all between the first and the last; the others are like the batch. `output_shape`: the last
-    axes of the output, by default the query's last. In training, `dropout` drops a share of the softmax.
-    Keras 3's `sliding_window`, `flash_attention` and `use_gate` are taken as they are by default only, and so is
-    `activity_regularizer`: torch chooses its kernel by itself.
+    q, k and v are the head's own projections of the query, the key and the value.
 
-    Shape: [(batch, queries, features), (batch, keys, any), (batch, keys, any)] -> (batch, queries, features), and
-    (batch, heads, queries, keys) for the scores. Source: https://arxiv.org/abs/1706.03762
+    A call is `layer(query, value, key)`; without a key the value is the key too. Its masks are `query_mask`,
+    `value_mask`, `key_mask`, each True at positions that count, and `attention_mask`, True where a query may attend to
+    a key. With `use_causal_mask=True` no position attends to a later one. With `return_attention_scores=True` the
+    softmax is a second output.
+
+    Options:
+        num_heads (positive integer): the number of heads.
+        key_dim (positive integer): the features of q and k, for each head.
+        value_dim (positive integer or None, default None): the features of v, for each head; None takes `key_dim`.
+        output_shape (positive integer, list of them or None, default None): the last axes of the output; None takes
+            the query's last axis.
+        attention_axes (integer, list of them or None, default None): the axes to attend along; None takes all between
+            the first and the last. The others are treated as the batch is.
+
+    Shapes:
+        [(batch, queries, features), (batch, keys, any), (batch, keys, any)] -> (batch, queries, features)
+        the scores: (batch, num_heads, queries, keys)
+
+    Errors:
+        ValueError: key and value that differ in more than their last axes; `attention_axes` with the first or the last
+            axis; along several axes another mask than `attention_mask`.
+
+    Example:
+        >>> query, value = torch.zeros(2, 3, 4), torch.zeros(2, 5, 4)
+        >>> output, scores = MultiHeadAttention(2, key_dim=8)(query, value, return_attention_scores=True)
+        >>> output.shape, scores.shape
+        (torch.Size([2, 3, 4]), torch.Size([2, 2, 3, 5]))
+
+    Source: https://arxiv.org/abs/1706.03762
     """
 
     num_heads: Positive
@@ -179,13 +207,26 @@ class MultiHeadAttention(Heads):
 
 
 class GroupQueryAttention(Heads):
-    """MultiHeadAttention whose heads share keys and values: `num_query_heads / num_key_value_heads` heads each.
+    """`MultiHeadAttention` whose heads share keys and values: `num_query_heads / num_key_value_heads` heads each.
 
-    `head_dim`: the features of a head's query, key and value. The other options and the call are as for
-    MultiHeadAttention.
+    The call and its arguments are those of `MultiHeadAttention`.
 
-    Shape: [(batch, queries, features), (batch, keys, any), (batch, keys, any)] -> (batch, queries, features), and
-    (batch, num_query_heads, queries, keys) for the scores. Source: https://arxiv.org/abs/2305.13245
+    Options:
+        head_dim (positive integer): the features of query, key and value, for each head.
+        num_query_heads (positive integer): the number of heads of the query.
+        num_key_value_heads (positive integer): the number of heads of key and value; `num_query_heads` must be a
+            multiple of it.
+
+    Shapes:
+        [(batch, queries, features), (batch, keys, any), (batch, keys, any)] -> (batch, queries, features)
+        the scores: (batch, num_query_heads, queries, keys)
+
+    Example:
+        >>> query, value = torch.zeros(2, 3, 6), torch.zeros(2, 5, 6)
+        >>> GroupQueryAttention(8, num_query_heads=4, num_key_value_heads=2)(query, value).shape
+        torch.Size([2, 3, 6])
+
+    Source: https://arxiv.org/abs/2305.13245
     """
 
     head_dim: Positive

@@ -1,4 +1,4 @@
-"""The walk along time: `Recurrent`, what all recurrent layers share."""
+"""`Recurrent`: a layer that walks along time, one step after another."""
 
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -18,36 +18,62 @@ from torchkeras.layers.scan import Mask
 
 States = tuple[Tensor, ...]
 Constants = Sequence[Tensor]
-# (inputs, states) -> (output, states), at one step; the inputs are what `project` made of them
+# One step: (inputs, states) -> (output, states). The inputs are what `project` made of them.
 Stepped = tuple[Tensor, States]
 StepFunction = Callable[[Any, States], Stepped]
-# `project`, the input's part of one step, (batch, ...) -> (batch, ...), or of all at once, time first; and the step
+# `project` and the step. `project` computes the input's part of one step, (batch, ...) -> (batch, ...), or of all steps
+# at once, time first.
 Walk = tuple[Callable[[Tensor], Tensor], StepFunction]
 
-WRITTEN_OUT = 16  # steps that an exported program has one after another, where any runtime knows the operations
+WRITTEN_OUT = 16  # up to so many steps stand one after another in an exported program: any runtime knows the operations
 
 
 class MaskedOutput(Layer, abstract=True):
-    """`zero_output_for_mask`: see `Recurrent`. A base of its own, to be put behind the others."""
+    """What a layer gives at masked steps. A base of its own, so that its option comes last.
+
+    Options:
+        zero_output_for_mask (None, False or True, default None): the output at masked steps. True gives zeros, False
+            the output of the step before (zeros before the first valid step), None what `Recurrent` says of masks.
+    """
 
     zero_output_for_mask: Annotated[Any, one_of(None, False, True), NEWER] = None
 
 
 class Recurrent(Layer, abstract=True):
-    """A layer that walks along time, a step giving an output and the next states.
+    """`output[t], states = step(x[t], states)` along time: the base of all recurrent layers.
 
-    Shape: (batch, time, ...) -> (batch, ...), or (batch, time, ...) with `return_sequences`; with `return_state` a
-    list: the output and the final states. The initial states (zero otherwise) follow the input in a list, or come as
-    `initial_state`; what the step sees beside input and states follows those, or comes as `constants`.
+    The states begin at zero. A call takes other ones as `initial_state`, or in a list after the input. `constants` are
+    seen by every step; they come as an argument of the call, or in that list after the states.
 
-    At a masked step the states stay, and the output is the first of them (with `unroll` that of the step before, zero
-    before the first valid step, as in Keras; so it is also where output and first state differ in shape, which Keras
-    refuses). With `zero_output_for_mask`, as Keras 3 has it, the output there is zero (True) or that of the step
-    before, zero before the first valid one (False). `go_backwards` walks from the last step to the first and leaves the
-    outputs in that order. `stateful` begins each batch with the final states of the batch before; `unroll` needs a
-    known number of steps.
+    At a masked step the states stay as they are, and the output is the first of them. With `unroll`, and where the
+    output's shape is not that of the first state, it is the output of the step before, as in Keras, and zero before the
+    first valid step. The option `zero_output_for_mask` of most layers chooses for itself, as in Keras 3.
 
-    A subclass gives `state_shapes` and `begin`; or, where a sequence has a faster way than step by step, `walk`.
+    A subclass gives `state_shapes` and `begin`, or overrides `walk` where a sequence has a faster way.
+
+    Options:
+        return_sequences (bool, default False): whether the output has every time step, not the last one alone.
+        return_state (bool, default False): whether the final states follow the output, all in a list.
+        go_backwards (bool, default False): whether the walk goes from the last step to the first; the outputs stay in
+            the order of the walk.
+        stateful (bool, default False): whether a batch begins with the final states of the batch before. The size of
+            the batch must be known; `reset_states` begins again.
+        unroll (bool, default False): Keras's loop written out: the number of steps must be known and above 1. It
+            changes the output at masked steps, see above.
+
+    Shapes:
+        (batch, time, ...) -> (batch, ...)
+        (batch, time, ...) -> (batch, time, ...) with `return_sequences`
+        with `return_state` a list: the output, and each state
+
+    Errors:
+        ValueError: initial states of another number or shape; constants that the step does not take; `stateful`
+            without a known batch size, or called with another one; `unroll` without a known number of steps.
+
+    Example:
+        >>> sequences, state = torch.zeros(2, 3, 4), torch.ones(2, 5)
+        >>> GRU(5, return_sequences=True)(sequences, initial_state=state).shape
+        torch.Size([2, 3, 5])
     """
 
     return_sequences: bool = False
@@ -75,7 +101,7 @@ class Recurrent(Layer, abstract=True):
         return self.state_shapes(input_shape)[0]
 
     def begin(self, input_shape: Shape, states: States, constants: Constants, training: bool) -> Walk:
-        """The functions of one walk, dropout drawn; `input_shape` is that of one step, (batch, ...)."""
+        """The functions of one walk, with its dropout drawn; `input_shape` is that of one step, (batch, ...)."""
         raise NotImplementedError
 
     # --- making ------------------------------------------------------------------------------------------------------
@@ -107,7 +133,7 @@ class Recurrent(Layer, abstract=True):
         return [output_mask, *[None] * self.state_count] if self.return_state else output_mask
 
     def first_mask(self, mask: Any) -> Any:
-        """The mask of the sequence, when those of initial states and constants may follow."""
+        """The mask of the sequence, out of a list that may have those of initial states and constants too."""
         return (as_list(mask) or [None])[0]
 
     # --- calls and states --------------------------------------------------------------------------------------------
@@ -140,13 +166,18 @@ class Recurrent(Layer, abstract=True):
 
     @property
     def states(self) -> list[Any]:
-        """What a stateful layer carries to the next batch; None for each state otherwise."""
+        """The states that a stateful layer carries to the next batch; for other layers None for each."""
         return [getattr(self, f"state_{index}", None) for index in range(self.state_count)]
 
     def reset_states(self, states: Any = None) -> None:
-        """Set the states carried from batch to batch to zero, or to the arrays given, one for each state.
+        """Set the states that are carried from batch to batch.
 
-        Raises AttributeError unless `stateful`, ValueError before the first call and for another number or shape.
+        Arguments:
+            states (array or tensor, list of them or None, default None): a value for each state; None sets zeros.
+
+        Errors:
+            AttributeError: the layer is not `stateful`.
+            ValueError: the layer was not called yet, or the values have another number or other shapes.
         """
         if not self.stateful:
             raise AttributeError("Layer must be stateful.")
@@ -170,7 +201,7 @@ class Recurrent(Layer, abstract=True):
             carried.copy_(state)
 
     def get_initial_state(self, inputs: Tensor) -> list[Tensor]:
-        """The states that a sequence begins with when none are given or carried: zeros."""
+        """Zeros for each state: what a sequence begins with when no states are passed or carried."""
         return [inputs.new_zeros(inputs.shape[0], *shape) for shape in self.state_shapes(tuple(inputs.shape))]  # type: ignore[misc]
 
     def _first_states(self, sequence: Tensor) -> list[Tensor]:
@@ -188,7 +219,7 @@ class Recurrent(Layer, abstract=True):
     # --- computing ---------------------------------------------------------------------------------------------------
 
     def path(self, masked: bool = False, training: bool | None = None) -> str:
-        """How a call computes: always "loop" here, a loop over the steps."""
+        """How a call computes: here always "loop", a loop over the steps."""
         return "loop"
 
     def forward(self, inputs: Any, mask: Any = None, training: bool | None = None) -> Any:
@@ -204,7 +235,7 @@ class Recurrent(Layer, abstract=True):
         return [output, *states] if self.return_state else output
 
     def walk(self, sequence: Tensor, mask: Mask, states: States, constants: Constants, training: bool) -> Stepped:
-        """The output (all steps' with `return_sequences`, else the last) and the final states, in the order walked."""
+        """The output, as `return_sequences` has it, and the final states; outputs are in the order of the walk."""
         project, step = self.begin((sequence.shape[0], *sequence.shape[2:]), states, constants, training)
         projected = project(sequence.transpose(0, 1))
         if exporting() and not self.unroll and not _is_short(projected.shape[0]):
@@ -222,7 +253,7 @@ class Recurrent(Layer, abstract=True):
         return torch.stack(each, 1) if self.return_sequences else each[-1], states
 
     def _kept_output(self, output: Tensor, states: States, before: Tensor | None) -> Tensor:
-        """What stands for the output at a masked step; `before`: that of the step before, None at the first."""
+        """The output at a masked step. `before` is the output of the step before, None at the first step."""
         if self.zero_output_for_mask:
             return torch.zeros_like(output)
         if self.unroll or self.zero_output_for_mask is False or output.shape != states[0].shape:
@@ -231,11 +262,11 @@ class Recurrent(Layer, abstract=True):
 
 
 def shapes_of(input_shape: Any) -> list[Shape]:
-    """A list of shapes from one or several: that of the sequence, then those of initial states and constants."""
+    """One shape or several as a list: the sequence's, then those of initial states and constants."""
     several = isinstance(input_shape[0], (list, tuple))
     return [tuple(shape) for shape in (input_shape if several else [input_shape])]
 
 
 def _is_short(steps: Any) -> bool:
-    """Whether an exported program may have all its steps written out: few, of a known number."""
+    """Whether an exported program may have all its steps written out: their number is known and small."""
     return isinstance(steps, int) and steps <= WRITTEN_OUT

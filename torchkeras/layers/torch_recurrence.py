@@ -1,7 +1,7 @@
-"""`TorchRecurrent`: recurrent layers that torch's own modules can run, and the kernel of these under a mask.
+"""`TorchRecurrent`: recurrent layers that torch's own modules can run.
 
-Torch's modules are no code for torch.compile: a layer that holds one is an island that a compiled model calls in eager
-mode (so `fullgraph=True` is refused there, by dynamo itself). The loop of any other layer compiles whole, unrolled.
+torch.compile cannot trace these modules. A layer that holds one is an island: a compiled model calls it in eager mode,
+and dynamo refuses `fullgraph=True`. The loop of any other layer compiles whole, unrolled.
 """
 
 from typing import Any, ClassVar
@@ -19,28 +19,28 @@ from torchkeras.layers.scan import Mask
 
 MODULES: dict[str, Any] = {"rnn": nn.RNN, "gru": nn.GRU, "lstm": nn.LSTM}
 
-# torch.compiler.disable, but for importing the compiler now: that takes five times as long as importing this.
+# As torch.compiler.disable, which would import the compiler now and take five times as long as importing this.
 _forward_in_eager_mode: Any = torch._disable_dynamo(Recurrent.forward)  # type: ignore[attr-defined]
 
 
 class TorchRecurrent(Recurrent, abstract=True):
-    """A recurrent layer that holds torch's own module where that computes its function: see `path`."""
+    """A recurrent layer that holds torch's own module, where that module computes the same function: see `path`."""
 
     units: Any
     use_bias: Any = True
     dropout = recurrent_dropout = 0.0
     drop_sets = 1  # how many sets of factors dropout draws
     submodule: ClassVar[str]  # where the weights are, by the names that torch's module gives them
-    scan_gate: Any = None  # the gates' activation as `torchkeras.layers.scan` names it, where that has this function
+    scan_gate: Any = None  # the gates' activation as `torchkeras.layers.scan` names it; None where the scan cannot run
     scan: Any = None  # (projected, states, valid) -> the outputs of all steps, time first, and the final states
-    scans_faster = False  # forward and back, than torch's kernel where that is not cuDNN's
-    _fused = False  # torch's own module computes this layer's function
+    scans_faster = False  # forward and back together, the scan is faster than torch's kernel, unless that is cuDNN's
+    _fused = False  # whether torch's own module computes this layer's function
 
     def state_shapes(self, input_shape: Shape) -> list[Shape]:
         return [(self.units,)] * self.state_count
 
     def torch_options(self) -> dict[str, Any] | None:
-        """What torch's module takes beside sizes and bias; None when it computes another function."""
+        """What torch's module takes beside sizes and bias; None where it computes another function."""
         return {}
 
     def _make_modules(self, input_shape: Any) -> None:
@@ -52,13 +52,21 @@ class TorchRecurrent(Recurrent, abstract=True):
             self.add_module(self.submodule, module)
 
     def path(self, masked: bool = False, training: bool | None = None) -> str:
-        """How a call computes: "torch" by torch's kernel, "scan" or "loop" step by step, with gradients by hand or not.
+        """How a call computes: "torch", by torch's kernel; "scan", with gradients by hand; or "loop", under autograd.
 
-        Torch's kernel is for its own function, without dropout inside of it (in training, `recurrent_dropout`, and
-        `dropout` drawn for each gate), for one final state under a mask, and not for torch.export, which is to see the
-        steps. The scan is for a `scan_gate` and without `recurrent_dropout`; not with `unroll`, which asks for plain
-        steps, nor inside torch.compile or torch.func. Where both can, it is torch's kernel; with `scans_faster` the
-        scan on the CPU, where gradients are recorded and no hook is on torch's module.
+        Torch's kernel is taken where it computes the layer's function, but not in these cases: dropout in training that
+        it does not have (`recurrent_dropout`, or `dropout` drawn for each gate); a mask where more than one final state
+        is wanted; torch.export, which needs to see the steps.
+
+        The scan needs a `scan_gate`. It does not run with `recurrent_dropout` in training, with `unroll`, which asks
+        for plain steps, or inside torch.compile and torch.func.
+
+        Where both can run, torch's kernel does. With `scans_faster` the scan does instead on the CPU, if gradients are
+        recorded and torch's module has no hooks.
+
+        Arguments:
+            masked (bool, default False): whether the call has a mask.
+            training (bool or None, default None): the mode of the call; None is that of the layer.
         """
         training = self.training if training is None else training
         drops = training and (self.recurrent_dropout or (self.dropout and self.drop_sets > 1))
@@ -69,12 +77,12 @@ class TorchRecurrent(Recurrent, abstract=True):
         return "scan" if self._scans(training) else "loop"
 
     def _scans(self, training: bool) -> bool:
-        """Whether the scan can compute this."""
+        """Whether the scan can run."""
         plain = self.unroll or (training and self.recurrent_dropout) or traced()
         return not plain and self.scan_gate is not None
 
     def _rather_scans(self) -> bool:
-        """Whether nothing but its function is wanted of torch's module, and that with gradients, not from cuDNN."""
+        """Whether the scan is the better choice: gradients are recorded, not by cuDNN, and no hook is to be called."""
         if not torch.is_grad_enabled() or not self._is_plain:
             return False
         module = getattr(self, self.submodule)
@@ -82,7 +90,7 @@ class TorchRecurrent(Recurrent, abstract=True):
 
     @property
     def _is_plain(self) -> bool:
-        """Whether torch's module is as it was made: no other kind, as by a parametrization, and without hooks."""
+        """Whether torch's module is as it was made: without hooks, and not parametrized, which changes its class."""
         module = getattr(self, self.submodule)
         return type(module) is MODULES[self.submodule] and not has_hooks(module)
 
@@ -109,11 +117,11 @@ class TorchRecurrent(Recurrent, abstract=True):
         return outputs if self.return_sequences else states[0], states
 
     def _kernel(self, sequence: Tensor, begin: States) -> tuple[Tensor, Any]:
-        """Torch's module: the outputs, and the final states as it has them."""
+        """What torch's module gives: the outputs, and the final states in its own form."""
         module = getattr(self, self.submodule)
         states = unpacked([state.unsqueeze(0) for state in begin])
         training = module.training
-        # cuDNN gives gradients in training mode only; there is no dropout inside that the mode could turn on.
+        # cuDNN gives gradients in training mode only. The module has no dropout that this mode would turn on.
         module.training = training or torch.is_grad_enabled()
         try:
             return module(sequence, states)
@@ -121,11 +129,11 @@ class TorchRecurrent(Recurrent, abstract=True):
             module.training = training
 
     def _masked_kernel(self, sequence: Tensor, mask: Tensor, begin: States) -> Stepped:
-        """The valid steps, moved to the front, in one kernel; only the first of the final states is right.
+        """One kernel over the valid steps, moved to the front; only the first of the final states is right.
 
-        The output at step t is that of valid step number `count[t]`; number 0 is the initial state.
+        The output at step t is that of valid step number `count[t]`. Number 0 is the initial state.
         """
-        in_front = _padded_behind(mask)  # and then no output comes before the first valid step
+        in_front = _padded_behind(mask)  # then the first step is valid, so no output is an initial state
         if not in_front:
             sequence = _valid_in_front(sequence, mask)
         known, _ = self._kernel(sequence, begin)
@@ -140,7 +148,7 @@ class TorchRecurrent(Recurrent, abstract=True):
         return self._at_masked(outputs if self.return_sequences else outputs[:, -1], mask), states
 
     def _at_masked(self, outputs: Tensor, mask: Mask) -> Tensor:
-        """Outputs that are the first state at masked steps, made what `zero_output_for_mask` says."""
+        """Outputs as `zero_output_for_mask` wants them, from those that are the first state at masked steps."""
         if mask is None or self.zero_output_for_mask is None:
             return outputs
         kept = mask if self.zero_output_for_mask else mask.cumsum(1) > 0
@@ -148,7 +156,7 @@ class TorchRecurrent(Recurrent, abstract=True):
 
 
 def _padded_behind(mask: Tensor) -> bool:
-    """Whether the valid steps of each sample come first, and there are some; False where to look would mean to wait."""
+    """Whether each sample begins with its valid steps, at least one; False where looking would wait for a device."""
     if not (type(mask) is Tensor and mask.is_cpu and not traced()):
         return False
     valid = mask.numpy()
@@ -156,8 +164,8 @@ def _padded_behind(mask: Tensor) -> bool:
 
 
 def _valid_in_front(sequence: Tensor, mask: Tensor) -> Tensor:
-    """The steps of each sample of a sequence, those that are valid first, in their order, then the others."""
-    if traced():  # by arithmetic: exporters have no stable sort
+    """The sequences with the valid steps of each sample first, in their order, and then the others."""
+    if traced():  # exporters have no stable sort
         count = mask.cumsum(1)
         place = torch.where(mask, count, count[:, -1:] + (~mask).cumsum(1)) - 1
         return torch.zeros_like(sequence).scatter(1, place.unsqueeze(-1).expand_as(sequence), sequence)
@@ -168,7 +176,7 @@ def _valid_in_front(sequence: Tensor, mask: Tensor) -> Tensor:
 
 
 class _Permuted(Function):
-    """The rows of a matrix in another order. Torch's own gradient would be a sum, though each row is there once."""
+    """The rows of a matrix in another order. Each row is there once, so the gradient needs no sum, as torch's would."""
 
     @staticmethod
     def forward(ctx: Any, rows: Tensor, order: Tensor) -> Tensor:
