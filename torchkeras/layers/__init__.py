@@ -67,6 +67,11 @@ from torchkeras.layers.einsum import (
 from torchkeras.layers.embedding import (
     Embedding as Embedding,
 )
+from torchkeras.layers.image_preprocessing import (
+    CenterCrop as CenterCrop,
+    Rescaling as Rescaling,
+    Resizing as Resizing,
+)
 from torchkeras.layers.keras1 import (
     Cosine as Cosine,
     Highway as Highway,
@@ -157,11 +162,8 @@ from torchkeras.layers.pooling import (
 )
 from torchkeras.layers.preprocessing import (
     CategoryEncoding as CategoryEncoding,
-    CenterCrop as CenterCrop,
     Discretization as Discretization,
     Normalization as Normalization,
-    Rescaling as Rescaling,
-    Resizing as Resizing,
 )
 from torchkeras.layers.recurrence import (
     Recurrent as Recurrent,

@@ -11,7 +11,7 @@ import torch
 import torch.nn.functional as F
 
 from torchkeras.engine.layer.options import OptionalInt, Positive, Rule, is_number, one_of, optional, rule
-from torchkeras.layers.preprocessing import fitted, floating
+from torchkeras.layers.image_preprocessing import fitted, floating
 from torchkeras.layers.random import Seeded
 from torchkeras.layers.spatial import Spatial
 
@@ -225,9 +225,9 @@ class RandomContrast(RandomImage):
 class RandomCrop(RandomImage):
     """In training, a window at one random place of all images of a batch; else their middle, resized to the window.
 
-    Outside training the middle is the largest part of the window's aspect ratio. Images that are not larger than the
-    window along both axes are treated so in training too. (Keras 3.15 documents this, but cuts smaller images elsewhere
-    in training, and not at all outside of it.)
+    The middle is the largest part that has the window's aspect ratio. It is taken in training too where the images are
+    no longer than the window along one axis. (Keras 3.15 documents this, but cuts smaller images elsewhere in training,
+    and not at all outside of it.)
 
     Options:
         height (positive integer): the height of the window.

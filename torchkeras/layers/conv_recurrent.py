@@ -68,9 +68,9 @@ class ConvLSTMStep(Initializers, UnitForgetBias, Penalties, Drops, RecurrentPadd
             `config.image_data_format()`.
         dilation_rate (integer or a list of one for each axis, default 1): the distance between the values that the
             input's kernel is applied to.
-        activation (name, function or None, default "tanh"): of the candidate and of the new cell state.
-        recurrent_activation (name, function or None, default "hard_sigmoid"): of the gates. Keras's `hard_sigmoid` is
-            `clip(0.2 * x + 0.5, 0, 1)`.
+        activation (name, function or None, default "tanh"): applied to the candidate and to the cell state.
+        recurrent_activation (name, function or None, default "hard_sigmoid"): applied to the gates. Keras's
+            `hard_sigmoid` is `clip(0.2 * x + 0.5, 0, 1)`.
         use_bias (bool, default True): whether a bias is added.
     """
 
@@ -186,10 +186,10 @@ class ConvRecurrent(Recurrent, abstract=True):
 class ConvLSTM(ConvLSTMStep, ConvRecurrent, Drops, Recurrent, RecurrentPadding, MaskedOutput, abstract=True):
     """`c' = f * c + i * g; h' = o * activation(c')` over images, whose gates are convolutions.
 
-    The gates i, f and o are `recurrent_activation`, the candidate g is `activation` of their parts of
-    `convolution(x, kernel) + bias + convolution(h, recurrent_kernel)`, in the order i, f, g, o. The second convolution
-    has no strides and no dilation. Dropout is drawn for each gate, the same at all steps. `Recurrent` says how states
-    and masks go in and out.
+    `convolution(x, kernel) + bias + convolution(h, recurrent_kernel)` has the parts i, f, g and o, in this order. The
+    gates i, f and o go through `recurrent_activation`, the candidate g through `activation`. The second convolution has
+    no strides and no dilation. Dropout is drawn for each gate, and is the same at all steps. `Recurrent` explains
+    states and masks.
 
     Shapes:
         (batch, time, *sizes, channels) -> (batch, *new sizes, filters)

@@ -52,14 +52,14 @@ class Recurrent(Layer, abstract=True):
     A subclass gives `state_shapes` and `begin`, or overrides `walk` where a sequence has a faster way.
 
     Options:
-        return_sequences (bool, default False): whether the output has every time step, not the last one alone.
+        return_sequences (bool, default False): whether the output has every time step, not only the last.
         return_state (bool, default False): whether the final states follow the output, all in a list.
         go_backwards (bool, default False): whether the walk goes from the last step to the first; the outputs stay in
             the order of the walk.
         stateful (bool, default False): whether a batch begins with the final states of the batch before. The size of
-            the batch must be known; `reset_states` begins again.
-        unroll (bool, default False): Keras's loop written out: the number of steps must be known and above 1. It
-            changes the output at masked steps, see above.
+            the batch must be known; `reset_states` sets the states to zero.
+        unroll (bool, default False): Keras's loop written out: the number of steps must be known and above 1. At
+            masked steps it changes the output: see `Recurrent`.
 
     Shapes:
         (batch, time, ...) -> (batch, ...)

@@ -33,7 +33,7 @@ class RNN(Recurrent, MaskedOutput):
     `output_size` where its output is not of the first state's size. A cell that is a layer is built for one step's
     input.
 
-    `Recurrent` says how states, constants and masks go in and out.
+    `Recurrent` explains initial states, constants and masks.
 
     Options:
         cell (cell or list of cells): what each step computes; a list becomes `StackedRNNCells`.
@@ -101,8 +101,8 @@ class RNN(Recurrent, MaskedOutput):
 class SimpleRNN(steps.SimpleRNNStep, TorchRecurrent, Recurrent, steps.OldImplementation, MaskedOutput):
     """`h' = activation(x @ kernel + h @ recurrent_kernel + bias)`; the output is h'.
 
-    With `activation` "tanh" (the default) or "relu" the layer holds an `nn.RNN` and runs its kernel. `Recurrent` says
-    how states and masks go in and out.
+    With `activation` "tanh" (the default) or "relu" the layer holds an `nn.RNN` and runs its kernel. `Recurrent`
+    explains states and masks.
 
     Shapes:
         (batch, time, features) -> (batch, units)
@@ -123,13 +123,14 @@ class SimpleRNN(steps.SimpleRNNStep, TorchRecurrent, Recurrent, steps.OldImpleme
 class GRU(steps.GRUStep, TorchRecurrent, Recurrent, steps.ResetAfter, MaskedOutput):
     """`h' = z * h + (1 - z) * activation(x_n + (r * h) @ recurrent_kernel_n)`; the output is h'.
 
-    `x_z, x_r, x_n = x @ kernel + bias`; the gates are `z = recurrent_activation(x_z + h @ recurrent_kernel_z)`, and r
-    alike. With `reset_after` the candidate is `activation(x_n + r * (h @ recurrent_kernel_n + recurrent_bias_n))`; the
-    second row of the bias is then added to the product with h.
+    `x @ kernel + bias` has the parts x_z, x_r and x_n, in this order. The gates are
+    `z = recurrent_activation(x_z + h @ recurrent_kernel_z)`, and r by the same formula. With `reset_after` the candidate
+    is `activation(x_n + r * (h @ recurrent_kernel_n + recurrent_bias_n))`: the bias then has a second row, which is
+    added to the product with h.
 
     With `reset_after=True`, `recurrent_activation="sigmoid"` and `activation="tanh"` the layer holds an `nn.GRU`. It
-    runs that kernel on a CUDA device, and on the CPU where no gradients are recorded. `Recurrent` says how states and
-    masks go in and out.
+    runs that kernel on a CUDA device, and on the CPU where no gradients are recorded. `Recurrent` explains states and
+    masks.
 
     Shapes:
         (batch, time, features) -> (batch, units)
@@ -151,11 +152,11 @@ class GRU(steps.GRUStep, TorchRecurrent, Recurrent, steps.ResetAfter, MaskedOutp
 class LSTM(steps.LSTMStep, TorchRecurrent, Recurrent, MaskedOutput):
     """`c' = f * c + i * g; h' = o * activation(c')`; the output is h', the states are h and c.
 
-    The gates i, f and o are `recurrent_activation`, the candidate g is `activation` of their parts of
-    `x @ kernel + h @ recurrent_kernel + bias`, in the order i, f, g, o.
+    `x @ kernel + h @ recurrent_kernel + bias` has the parts i, f, g and o, in this order. The gates i, f and o go
+    through `recurrent_activation`, the candidate g through `activation`.
 
     With `recurrent_activation="sigmoid"` and `activation="tanh"` the layer holds an `nn.LSTM` and runs its kernel. The
-    default gate is Keras 2's `hard_sigmoid`. `Recurrent` says how states and masks go in and out.
+    default is not "sigmoid" but Keras 2's `hard_sigmoid`. `Recurrent` explains states and masks.
 
     Shapes:
         (batch, time, features) -> (batch, units)

@@ -263,9 +263,9 @@ class GatedStep(Step, abstract=True):
     """What the steps of LSTM and GRU share.
 
     Options:
-        activation (name, function or None, default "tanh"): of the candidate, and in LSTM of the new cell state.
-        recurrent_activation (name, function or None, default "hard_sigmoid"): of the gates. Keras's `hard_sigmoid` is
-            `clip(0.2 * x + 0.5, 0, 1)`.
+        activation (name, function or None, default "tanh"): applied to the candidate, and in LSTM to the cell state.
+        recurrent_activation (name, function or None, default "hard_sigmoid"): applied to the gates. Keras's
+            `hard_sigmoid` is `clip(0.2 * x + 0.5, 0, 1)`.
     """
 
     units: Positive
