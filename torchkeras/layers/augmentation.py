@@ -60,7 +60,7 @@ class RandomImage(Seeded, Spatial, abstract=True):
 
 
 class RandomFlip(RandomImage):
-    """In training, each image mirrored with a probability of 1/2; else the images.
+    """Images that are mirrored in training, each with a probability of 1/2.
 
     Options:
         mode ("horizontal", "vertical" or "horizontal_and_vertical", default "horizontal_and_vertical"): "horizontal"
@@ -119,7 +119,7 @@ class RandomAffine(RandomImage, abstract=True):
 
 
 class RandomRotation(RandomAffine):
-    """In training, each image turned counter-clockwise about its centre, by a random angle; else the images.
+    """Images that are turned in training, each by a random angle, counter-clockwise about its centre.
 
     Options:
         factor (float from -1 to 1, or two): the range of the angle, in whole turns; one number is (-factor, factor).
@@ -142,7 +142,7 @@ class RandomRotation(RandomAffine):
 
 
 class RandomTranslation(RandomAffine):
-    """In training, each image moved by random shares of its height and width; else the images.
+    """Images that are moved in training, each by random shares of its height and width.
 
     Options:
         height_factor (float from -1 to 1, or two): the range of the share of the height, down where above 0; one number
@@ -168,7 +168,7 @@ class RandomTranslation(RandomAffine):
 
 
 class RandomZoom(RandomAffine):
-    """In training, each image shrunk or enlarged about its centre by random factors; else the images.
+    """Images that are shrunk or enlarged in training, each by random factors, about its centre.
 
     Options:
         height_factor (float above -1 up to 1, or two): the range of the share by which more of the height is seen:

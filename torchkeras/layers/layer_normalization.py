@@ -46,7 +46,7 @@ class AlongAxes(Layer, abstract=True):
     def _sizes(self, input_shape: Shape) -> list[int]:
         """The sizes of the axes, in the input's order."""
         check_axes(self.axis, input_shape)
-        if len({axis < 0 for axis in self.axis}) > 1:  # where Keras's weights have their axes in an order of their own
+        if len({axis < 0 for axis in self.axis}) > 1:  # then Keras's weights have another order of axes
             raise ValueError(f"axis {self.axis} must count all axes from the same end.")
         return [self._known_size(input_shape, axis) for axis in sorted(self.axis)]
 

@@ -19,7 +19,7 @@ from torchkeras.layers.core import KernelLayer
 from torchkeras.layers.einsum import EinsumDense
 from torchkeras.layers.noise import Dropout
 
-MOST_JOINED = 2**16  # up to so many weights, projections are computed as one
+MOST_JOINED = 2**16  # projections of up to so many weights are computed as one
 
 MustBeNone = Annotated[Any, rule("must be None", lambda v: v is None)]
 OutputSizes = Annotated[

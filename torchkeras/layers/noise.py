@@ -224,7 +224,7 @@ class SpatialDropout(Spatial, Noise, abstract=True):
 
     @classmethod
     def from_config(cls, config: Any) -> Layer:
-        """A new layer with the options of a config, apart from the `noise_shape` of None that Keras 2 writes."""
+        """A new layer with the options of a config, without the `noise_shape` of None that Keras 2 writes."""
         return cls(**{key: value for key, value in config.items() if (key, value) != ("noise_shape", None)})
 
 

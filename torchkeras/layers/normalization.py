@@ -215,7 +215,7 @@ class BatchNormalization(Channelwise):
             or self.mode
             or norm.running_mean is None
             or not norm.eps
-        ):  # 0: a scale may be infinite
+        ):  # without an epsilon, a scale may be infinite
             return None
         wide = torch.promote_types(norm.running_var.dtype, torch.float32)
         scale = torch.rsqrt(norm.running_var.to(wide) + norm.eps)

@@ -123,9 +123,9 @@ class SimpleRNN(steps.SimpleRNNStep, TorchRecurrent, Recurrent, steps.OldImpleme
 class GRU(steps.GRUStep, TorchRecurrent, Recurrent, steps.ResetAfter, MaskedOutput):
     """`h' = z * h + (1 - z) * activation(x_n + (r * h) @ recurrent_kernel_n)`; the output is h'.
 
-    `x @ kernel + bias` has the parts x_z, x_r and x_n, in this order. The gates are
-    `z = recurrent_activation(x_z + h @ recurrent_kernel_z)`, and r by the same formula. With `reset_after` the candidate
-    is `activation(x_n + r * (h @ recurrent_kernel_n + recurrent_bias_n))`: the bias then has a second row, which is
+    `x @ kernel + bias` has the parts x_z, x_r and x_n, in this order. A gate is
+    `z = recurrent_activation(x_z + h @ recurrent_kernel_z)`; r has the same formula. With `reset_after` the candidate
+    is `activation(x_n + r * (h @ recurrent_kernel_n + recurrent_bias_n))`. The bias then has a second row, which is
     added to the product with h.
 
     With `reset_after=True`, `recurrent_activation="sigmoid"` and `activation="tanh"` the layer holds an `nn.GRU`. It
@@ -208,7 +208,9 @@ class TorchKernel(TorchRecurrent, abstract=True):
     def begin(self, input_shape: Shape, states: States, constants: Constants, training: bool) -> Walk:
         """One step by torch's cell, for exporters."""
         compute, module = CELLS[self.submodule], getattr(self, self.submodule)
-        weights = [getattr(module, name) for name in module._flat_weights_names]  # here an exporter replaces them
+        weights = [
+            getattr(module, name) for name in module._flat_weights_names
+        ]  # by name: an exporter may replace them
 
         def step(inputs: Tensor, states: States) -> Stepped:
             found = tuple(as_list(compute(inputs, unpacked(list(states)), *weights)))

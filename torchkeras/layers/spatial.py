@@ -14,7 +14,7 @@ from torchkeras.engine.layer.options import DataFormat, Rule
 from torchkeras.engine.layer.symbolic import Shape
 from torchkeras.engine.layer.tracing import exporting
 
-# How many zeros each padding puts before and after an axis, where the window reaches so far beyond its first value.
+# The zeros that each padding puts before and after an axis, by how far the window reaches beyond its first value.
 FIXED_PADDINGS: dict[str, Callable[[int], tuple[int, int]]] = {
     "valid": lambda reach: (0, 0),
     "same": lambda reach: (reach // 2, reach - reach // 2),

@@ -116,7 +116,7 @@ class TimeDistributed(Wrapper):
     _gives_mask: Mapping[bool, bool] = {}  # whether the inner layer gives a mask, without and with one
 
     def inner_shape(self, input_shape: Any) -> Shape:
-        # The batch of the inner layer is longer than the input's, by a factor of the number of steps.
+        # The inner layer's batch has a sample for every step of every sample.
         return (None, *input_shape[2:])
 
     def _infer_outputs(self, inputs: Any, masks: list[Any], arguments: Mapping[str, Any]) -> tuple[Any, list[Any]]:
@@ -157,7 +157,7 @@ KERNELS = ("kernel", "embeddings")
 
 
 class SpectralNormalization(Wrapper):
-    """`layer`, after its kernel W was divided by its largest singular value: so begins every call in training.
+    """`layer`, whose kernel W each call in training first divides by its largest singular value.
 
     W is the kernel or the embeddings, as a matrix of all axes but the last by the last. Its singular value is estimated
     by steps of `v = unit(u @ W.T); u = unit(v @ W)`; the weight `vector_u` keeps u from call to call. No gradient flows
