@@ -18,8 +18,6 @@ from torchkeras.layers.activation import (
 from torchkeras.layers.attention import (
     AdditiveAttention as AdditiveAttention,
     Attention as Attention,
-    GroupQueryAttention as GroupQueryAttention,
-    MultiHeadAttention as MultiHeadAttention,
 )
 from torchkeras.layers.augmentation import (
     RandomContrast as RandomContrast,
@@ -69,6 +67,11 @@ from torchkeras.layers.einsum import (
 from torchkeras.layers.embedding import (
     Embedding as Embedding,
 )
+from torchkeras.layers.image_preprocessing import (
+    CenterCrop as CenterCrop,
+    Rescaling as Rescaling,
+    Resizing as Resizing,
+)
 from torchkeras.layers.keras1 import (
     Cosine as Cosine,
     Highway as Highway,
@@ -76,6 +79,11 @@ from torchkeras.layers.keras1 import (
     Merge as Merge,
     TimeDistributedDense as TimeDistributedDense,
     merge as merge,
+)
+from torchkeras.layers.layer_normalization import (
+    LayerNormalization as LayerNormalization,
+    RMSNormalization as RMSNormalization,
+    UnitNormalization as UnitNormalization,
 )
 from torchkeras.layers.local import (
     LocallyConnected1D as LocallyConnected1D,
@@ -103,6 +111,10 @@ from torchkeras.layers.merging import (
     multiply as multiply,
     subtract as subtract,
 )
+from torchkeras.layers.multi_head_attention import (
+    GroupQueryAttention as GroupQueryAttention,
+    MultiHeadAttention as MultiHeadAttention,
+)
 from torchkeras.layers.noise import (
     AlphaDropout as AlphaDropout,
     Dropout as Dropout,
@@ -115,9 +127,6 @@ from torchkeras.layers.noise import (
 from torchkeras.layers.normalization import (
     BatchNormalization as BatchNormalization,
     GroupNormalization as GroupNormalization,
-    LayerNormalization as LayerNormalization,
-    RMSNormalization as RMSNormalization,
-    UnitNormalization as UnitNormalization,
 )
 from torchkeras.layers.pooling import (
     AdaptiveAveragePooling1D as AdaptiveAveragePooling1D,
@@ -153,11 +162,8 @@ from torchkeras.layers.pooling import (
 )
 from torchkeras.layers.preprocessing import (
     CategoryEncoding as CategoryEncoding,
-    CenterCrop as CenterCrop,
     Discretization as Discretization,
     Normalization as Normalization,
-    Rescaling as Rescaling,
-    Resizing as Resizing,
 )
 from torchkeras.layers.recurrence import (
     Recurrent as Recurrent,

@@ -34,13 +34,14 @@ from torchkeras.layers.core import (
     Reshape,
 )
 from torchkeras.layers.keras1 import MaxoutDense
+from torchkeras.layers.layer_normalization import AlongAxes, UnitNormalization
 from torchkeras.layers.local import LocallyConnected2D
 from torchkeras.layers.merging import Concatenate, Elementwise
-from torchkeras.layers.normalization import AlongAxes, Channelwise, GroupNormalization, UnitNormalization
+from torchkeras.layers.normalization import Channelwise, GroupNormalization
 from torchkeras.layers.pooling import AdaptivePooling, GlobalPooling, Pooling
-from torchkeras.layers.recurrence import TorchRecurrent
 from torchkeras.layers.resize import Cropping, UpSampling, ZeroPadding
 from torchkeras.layers.spatial import Spatial
+from torchkeras.layers.torch_recurrence import TorchRecurrent
 from torchkeras.layers.wrappers import SpectralNormalization, TimeDistributed
 from torchkeras.saving.data_format.orders import by_value, image_order, over_images
 from torchkeras.saving.data_format.relation import (
