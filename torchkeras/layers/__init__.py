@@ -55,19 +55,17 @@ from torchkeras.layers.core import (
     Activation as Activation,
     ActivityRegularization as ActivityRegularization,
     Dense as Dense,
-    Flatten as Flatten,
     Identity as Identity,
-    Lambda as Lambda,
     Masking as Masking,
-    Permute as Permute,
-    RepeatVector as RepeatVector,
-    Reshape as Reshape,
 )
 from torchkeras.layers.einsum import (
     EinsumDense as EinsumDense,
 )
 from torchkeras.layers.embedding import (
     Embedding as Embedding,
+)
+from torchkeras.layers.functions import (
+    Lambda as Lambda,
 )
 from torchkeras.layers.keras1 import (
     Cosine as Cosine,
@@ -186,6 +184,12 @@ from torchkeras.layers.separable import (
     DepthwiseConv2D as DepthwiseConv2D,
     SeparableConv1D as SeparableConv1D,
     SeparableConv2D as SeparableConv2D,
+)
+from torchkeras.layers.shaping import (
+    Flatten as Flatten,
+    Permute as Permute,
+    RepeatVector as RepeatVector,
+    Reshape as Reshape,
 )
 from torchkeras.layers.torch_module import (
     TorchModule as TorchModule,

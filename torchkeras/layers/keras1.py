@@ -13,7 +13,8 @@ from torchkeras.engine.layer.options import Activation, Positive
 from torchkeras.engine.layer.symbolic import KerasTensor, as_list
 from torchkeras.engine.layer.weight import weight
 from torchkeras.initializers import Ones
-from torchkeras.layers.core import Dense, KernelLayer, Lambda, with_functions
+from torchkeras.layers.core import Dense, KernelLayer
+from torchkeras.layers.functions import Lambda, with_functions
 from torchkeras.layers.merging import Add, Average, Concatenate, Dot, Maximum, Multiply, batch_dot
 
 

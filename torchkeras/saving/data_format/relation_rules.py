@@ -23,16 +23,7 @@ from torchkeras.layers.activation import Parametric, Pointwise, Softmax
 from torchkeras.layers.bidirectional import Bidirectional
 from torchkeras.layers.conv import Conv
 from torchkeras.layers.conv_recurrent import ConvLSTMStep, ConvRNN2D
-from torchkeras.layers.core import (
-    Activation,
-    ActivityRegularization,
-    Dense,
-    Flatten,
-    Masking,
-    Permute,
-    RepeatVector,
-    Reshape,
-)
+from torchkeras.layers.core import Activation, ActivityRegularization, Dense, Masking
 from torchkeras.layers.keras1 import MaxoutDense
 from torchkeras.layers.local import LocallyConnected2D
 from torchkeras.layers.merging import Concatenate, Elementwise
@@ -40,6 +31,7 @@ from torchkeras.layers.normalization import AlongAxes, Channelwise, GroupNormali
 from torchkeras.layers.pooling import AdaptivePooling, GlobalPooling, Pooling
 from torchkeras.layers.recurrence import TorchRecurrent
 from torchkeras.layers.resize import Cropping, UpSampling, ZeroPadding
+from torchkeras.layers.shaping import Flatten, Permute, RepeatVector, Reshape
 from torchkeras.layers.spatial import Spatial
 from torchkeras.layers.wrappers import SpectralNormalization, TimeDistributed
 from torchkeras.saving.data_format.orders import by_value, image_order, over_images
