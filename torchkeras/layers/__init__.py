@@ -15,6 +15,14 @@ from torchkeras.layers.activation import (
     SReLU as SReLU,
     ThresholdedReLU as ThresholdedReLU,
 )
+from torchkeras.layers.adaptive_pooling import (
+    AdaptiveAveragePooling1D as AdaptiveAveragePooling1D,
+    AdaptiveAveragePooling2D as AdaptiveAveragePooling2D,
+    AdaptiveAveragePooling3D as AdaptiveAveragePooling3D,
+    AdaptiveMaxPooling1D as AdaptiveMaxPooling1D,
+    AdaptiveMaxPooling2D as AdaptiveMaxPooling2D,
+    AdaptiveMaxPooling3D as AdaptiveMaxPooling3D,
+)
 from torchkeras.layers.attention import (
     AdditiveAttention as AdditiveAttention,
     Attention as Attention,
@@ -67,6 +75,20 @@ from torchkeras.layers.embedding import (
 from torchkeras.layers.functions import (
     Lambda as Lambda,
 )
+from torchkeras.layers.global_pooling import (
+    GlobalAveragePooling1D as GlobalAveragePooling1D,
+    GlobalAveragePooling2D as GlobalAveragePooling2D,
+    GlobalAveragePooling3D as GlobalAveragePooling3D,
+    GlobalAvgPool1D as GlobalAvgPool1D,
+    GlobalAvgPool2D as GlobalAvgPool2D,
+    GlobalAvgPool3D as GlobalAvgPool3D,
+    GlobalMaxPool1D as GlobalMaxPool1D,
+    GlobalMaxPool2D as GlobalMaxPool2D,
+    GlobalMaxPool3D as GlobalMaxPool3D,
+    GlobalMaxPooling1D as GlobalMaxPooling1D,
+    GlobalMaxPooling2D as GlobalMaxPooling2D,
+    GlobalMaxPooling3D as GlobalMaxPooling3D,
+)
 from torchkeras.layers.keras1 import (
     Cosine as Cosine,
     Highway as Highway,
@@ -118,30 +140,12 @@ from torchkeras.layers.normalization import (
     UnitNormalization as UnitNormalization,
 )
 from torchkeras.layers.pooling import (
-    AdaptiveAveragePooling1D as AdaptiveAveragePooling1D,
-    AdaptiveAveragePooling2D as AdaptiveAveragePooling2D,
-    AdaptiveAveragePooling3D as AdaptiveAveragePooling3D,
-    AdaptiveMaxPooling1D as AdaptiveMaxPooling1D,
-    AdaptiveMaxPooling2D as AdaptiveMaxPooling2D,
-    AdaptiveMaxPooling3D as AdaptiveMaxPooling3D,
     AveragePooling1D as AveragePooling1D,
     AveragePooling2D as AveragePooling2D,
     AveragePooling3D as AveragePooling3D,
     AvgPool1D as AvgPool1D,
     AvgPool2D as AvgPool2D,
     AvgPool3D as AvgPool3D,
-    GlobalAveragePooling1D as GlobalAveragePooling1D,
-    GlobalAveragePooling2D as GlobalAveragePooling2D,
-    GlobalAveragePooling3D as GlobalAveragePooling3D,
-    GlobalAvgPool1D as GlobalAvgPool1D,
-    GlobalAvgPool2D as GlobalAvgPool2D,
-    GlobalAvgPool3D as GlobalAvgPool3D,
-    GlobalMaxPool1D as GlobalMaxPool1D,
-    GlobalMaxPool2D as GlobalMaxPool2D,
-    GlobalMaxPool3D as GlobalMaxPool3D,
-    GlobalMaxPooling1D as GlobalMaxPooling1D,
-    GlobalMaxPooling2D as GlobalMaxPooling2D,
-    GlobalMaxPooling3D as GlobalMaxPooling3D,
     MaxPool1D as MaxPool1D,
     MaxPool2D as MaxPool2D,
     MaxPool3D as MaxPool3D,

@@ -1,4 +1,4 @@
-"""Core layers: Dense, Activation, shapes (Flatten, Reshape, Permute, RepeatVector), Masking, Lambda."""
+"""Core layers: Dense, Activation, ActivityRegularization, Identity, Masking."""
 
 from collections.abc import Callable
 from typing import Any
@@ -24,16 +24,16 @@ from torchkeras.regularizers import L1L2
 
 
 class KernelLayer(Layer, abstract=True):
-    """What layers with a kernel and a bias share.
+    """The options that layers with a kernel and a bias share.
 
     Options:
         kernel_initializer (name or Initializer, default "glorot_uniform"): the first values of the kernel.
         bias_initializer (name or Initializer, default "zeros"): the first values of the bias.
         kernel_regularizer (name, Regularizer or None, default None): a penalty on the kernel, added to the loss.
-        bias_regularizer (name, Regularizer or None, default None): a penalty on the bias.
-        activity_regularizer (name, Regularizer or None, default None): a penalty on the output.
-        kernel_constraint (name, Constraint or None, default None): what each update of the kernel is followed by.
-        bias_constraint (name, Constraint or None, default None): what each update of the bias is followed by.
+        bias_regularizer (name, Regularizer or None, default None): a penalty on the bias, added to the loss.
+        activity_regularizer (name, Regularizer or None, default None): a penalty on the output, added to the loss.
+        kernel_constraint (name, Constraint or None, default None): applied to the kernel after each update.
+        bias_constraint (name, Constraint or None, default None): applied to the bias after each update.
     """
 
     kernel_initializer: Initializer = "glorot_uniform"
@@ -92,7 +92,7 @@ class Dense(KernelLayer):
                 return layer.forward
 
             def run(inputs: torch.Tensor) -> torch.Tensor:
-                if inside["linear"] is not linear:  # which another module has taken the place of
+                if inside["linear"] is not linear:  # another module has taken its place
                     return layer.forward(inputs)
                 return layer.activation(F.linear(inputs, weights["weight"], weights["bias"]))
 
@@ -109,7 +109,15 @@ class Dense(KernelLayer):
 class Activation(Layer):
     """`activation(x)`.
 
-    Shape: any -> the same.
+    Options:
+        activation (name or function): the function, such as "relu"; a layer or module without weights will do.
+
+    Shapes:
+        any -> the same
+
+    Example:
+        >>> Activation("relu")(torch.tensor([[-1.0, 2.0]]))
+        tensor([[0., 2.]])
     """
 
     activation: ActivationOption
@@ -143,9 +151,20 @@ class Activation(Layer):
 
 
 class ActivityRegularization(Layer):
-    """`x`; its calls add `l1 * sum(abs(x)) + l2 * sum(x ** 2)` to the loss.
+    """`x`; each call adds `l1 * sum(abs(x)) + l2 * sum(x ** 2)` to the loss.
 
-    Shape: any -> the same.
+    The sum is over the whole batch and is not divided by its size.
+
+    Options:
+        l1 (float, default 0.0): the factor of the absolute values.
+        l2 (float, default 0.0): the factor of the squares.
+
+    Shapes:
+        any -> the same
+
+    Example:
+        >>> ActivityRegularization(l1=0.1)(torch.ones(2, 3)).shape
+        torch.Size([2, 3])
     """
 
     l1: float = 0.0
@@ -166,9 +185,14 @@ class ActivityRegularization(Layer):
 
 
 class Identity(Layer):
-    """`x`, also of several tensors, nested or not.
+    """`x`, which may be one tensor or several, nested in any way.
 
-    Shape: any -> the same.
+    Shapes:
+        any -> the same
+
+    Example:
+        >>> Identity()(torch.tensor([[1.0, 2.0]]))
+        tensor([[1., 2.]])
     """
 
     supports_masking = True
@@ -181,9 +205,19 @@ class Identity(Layer):
 
 
 class Masking(Layer):
-    """`x`, with zeros at the time steps where all features are `mask_value`; they are masked from here on.
+    """`x`, with the time steps masked where all features are `mask_value`.
 
-    Shape: (batch, time, ..., features) -> the same; the mask has (batch, time, ...).
+    Masked steps are set to zero. Layers after this one get the mask, which has the shape (batch, time, ...).
+
+    Options:
+        mask_value (float, default 0.0): the value that all features of a masked step have.
+
+    Shapes:
+        (batch, time, ..., features) -> the same
+
+    Example:
+        >>> Masking().compute_mask(torch.tensor([[[1.0, 2.0], [0.0, 0.0]]]))
+        tensor([[ True, False]])
     """
 
     mask_value: float = 0.0

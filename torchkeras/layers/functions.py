@@ -43,16 +43,29 @@ def _read_callable(value: Any) -> Any:
 
 
 class Lambda(Layer):
-    """`function(x, **arguments)`, in Keras's order of axes; a `function` with a parameter `mask` is given the mask.
+    """`function(x, **arguments)`, with the axes in Keras's order.
 
-    A module of torch given as `function` is a part of the layer, as in `TorchModule`.
+    A config holds functions by name only. Loading takes them from `custom_objects`; no code is ever read from a file.
+    A lambda goes by the name of its layer, a lambda for `output_shape` by "layer.output_shape".
 
-    `output_shape`: a tuple without the batch axis, or a function of the input shape; found by trying when not given.
-    `mask`: the mask of the output, or a function `(inputs, mask) -> mask`. A config has the functions by name only (a
-    lambda goes by the name of its layer; one for `output_shape` by "layer.output_shape"): loading needs them in
-    `custom_objects`, and no code is ever read from a file.
+    Options:
+        function (function or module): gets one tensor, or a list of them; a parameter named `mask` gets the mask. An
+            `nn.Module` becomes part of the layer, as in `TorchModule`.
+        output_shape (tuple, function or None, default None): the shape without the batch axis, or a function of the
+            complete input shape (a list of shapes for several inputs) that returns the complete output shape or a list
+            of them; None finds the shape by running `function`.
+        mask (tensor, function or None, default None): the mask of the output, or a function `(inputs, mask) -> mask`.
+        arguments (dictionary or None, default None): further arguments of `function`, by name.
 
-    Shape: any -> as the function gives it.
+    Shapes:
+        any -> the shape of the function's result
+
+    Errors:
+        ValueError: when `function` is a method of an `nn.Module`, whose weights the layer would not train.
+
+    Example:
+        >>> Lambda(lambda x: x[:, -1])(torch.tensor([[1.0, 2.0]]))
+        tensor([2.])
     """
 
     function: Annotated[Any, Rule(_read_callable)]
@@ -66,7 +79,7 @@ class Lambda(Layer):
         keeps_types = True
 
     def _make_modules(self, input_shape: Any) -> None:
-        with suppress(ValueError):  # a function written in C tells no signature
+        with suppress(ValueError):  # a function written in C has no signature
             self._takes_mask = "mask" in inspect.signature(self.function).parameters
 
     def forward(self, inputs: Any, mask: Any = None) -> Any:
@@ -74,11 +87,11 @@ class Lambda(Layer):
         return self.function(inputs, **{**(self.arguments or {}), **given})
 
     def compute_mask(self, inputs: Any, mask: Any = None) -> Any:
-        """The option `mask`, called when it is a function."""
+        """The option `mask`, or its result when it is a function."""
         return self.mask(inputs, mask) if callable(self.mask) else self.mask
 
     def _infer_outputs(self, inputs: Any, masks: list[Any], arguments: Mapping[str, Any]) -> tuple[Any, list[Any]]:
-        """Outputs as the function gives them, with the shapes that `output_shape` tells."""
+        """The outputs of the function, with the shapes that `output_shape` says."""
         outputs, output_masks = super()._infer_outputs(inputs, masks, arguments)
         told, shapes = self.told_shape, [tensor.shape for tensor in as_list(inputs)]
         if told is None:
@@ -97,7 +110,7 @@ class Lambda(Layer):
         return self
 
     def get_config(self) -> dict[str, Any]:
-        """The options, functions by their names."""
+        """The options; functions by name."""
         config = {**super().get_config(), "arguments": self.arguments or {}}
         config["output_shape_type"] = "function" if callable(self.told_shape) else "raw"
         named = {key: self._name_of(key, config[key]) for key in FUNCTIONS if callable(config[key])}
@@ -111,7 +124,7 @@ class Lambda(Layer):
     def from_config(cls, config: Mapping[str, Any], custom_objects: Mapping[str, Any] | None = None) -> Layer:
         """A new layer; its functions come from `custom_objects`.
 
-        Raises ValueError when one is not found there, ForbiddenContentError when the config has it as bytecode.
+        Raises ValueError when a function is not found there, ForbiddenContentError when the config has it as bytecode.
         """
         arguments = config.get("arguments") or {}
         if not isinstance(arguments, Mapping):
@@ -123,9 +136,9 @@ class Lambda(Layer):
 def with_functions(
     kind: str, config: Mapping[str, Any], custom_objects: Mapping[str, Any] | None = None
 ) -> dict[str, Any]:
-    """The options of a Lambda or Merge, with the functions that the user gives for those that were functions.
+    """The options of a Lambda or Merge, with the user's functions in place of those that the config names.
 
-    Raises ArchitectureError when one is not given, ForbiddenContentError when the config has it as bytecode.
+    Raises ArchitectureError when one is missing, ForbiddenContentError when the config has it as bytecode.
     """
     options = dict(config)
     for option in bytecode.SINKS[kind]:
@@ -141,13 +154,13 @@ def with_functions(
 def _own_function(
     kind: str, option: str, how: str, config: Mapping[str, Any], custom_objects: Mapping[str, Any] | None
 ) -> Any:
-    """The function that the user gives for an option: under its own name when that is known, or the layer's."""
+    """The user's function for an option: under its own name if the config has that, or under the layer's."""
     layer_name = config.get("name")
     own = bytecode.place(option, layer_name)
     name = bytecode.name_of(config[option]) if how == "name" else own
     known = {**registry.get_custom_objects(), **(custom_objects or {})}
     for key in (name, own):
-        if key in known:  # a module may be given for several layers and models
+        if key in known:  # one module may be passed for several layers and models
             return copy.deepcopy(known[key]) if isinstance(known[key], nn.Module) else known[key]
     if how == "bytecode":
         raise bytecode.refusal(kind, option, layer_name)
@@ -158,6 +171,6 @@ def _own_function(
 
 
 def _argument(value: Any) -> Any:
-    """An argument as it was before JSON."""
+    """An argument as it was before it became JSON."""
     is_array = isinstance(value, Mapping) and value.get("type") == "ndarray"
     return np.array(value["value"]) if is_array else value

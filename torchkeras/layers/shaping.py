@@ -13,9 +13,22 @@ from torchkeras.engine.layer.symbolic import Shape
 
 
 class Flatten(Layer):
-    """All axes but the batch axis in one; with data_format='channels_first' the channels are moved to the end first.
+    """All axes except the batch axis made one.
 
-    Shape: (batch, ...) -> (batch, product of the others). Raises ValueError when one of them is not known.
+    Options:
+        data_format (string or None, default None): with "channels_first" the channels are moved to the last axis first,
+            so that the order of the values does not depend on the data format; None means
+            `config.image_data_format()`.
+
+    Shapes:
+        (batch, ...) -> (batch, product of the other sizes)
+
+    Errors:
+        ValueError: at the first call, when a size other than the batch size is unknown.
+
+    Example:
+        >>> Flatten()(torch.zeros(2, 3, 4)).shape
+        torch.Size([2, 12])
     """
 
     data_format: DataFormat = None
@@ -31,7 +44,7 @@ class Flatten(Layer):
             )
 
     def _follow_keras1(self) -> None:
-        """Keep the axes in their order whatever the data format, as Keras 1 did: for weights that it made."""
+        """Keep the order of the axes for either data format, as Keras 1 did: for weights that Keras 1 made."""
         self.data_format = "channels_last"
 
     def forward(self, inputs: torch.Tensor) -> torch.Tensor:
@@ -45,9 +58,21 @@ def _is_target_shape(shape: tuple[int, ...]) -> bool:
 
 
 class Reshape(Layer):
-    """The same values under `target_shape`, the batch axis apart; one -1 stands for the size that is left.
+    """The values of each sample in the shape `target_shape`.
 
-    Shape: (batch, ...) -> (batch, *target_shape). Raises ValueError when the sizes do not fit.
+    Options:
+        target_shape (tuple of integers): the shape without the batch axis; one size may be -1, which stands for
+            whatever size is left.
+
+    Shapes:
+        (batch, ...) -> (batch, *target_shape)
+
+    Errors:
+        ValueError: when `target_shape` has another number of values than a sample.
+
+    Example:
+        >>> Reshape((2, -1))(torch.zeros(1, 12)).shape
+        torch.Size([1, 2, 6])
     """
 
     target_shape: Annotated[Any, integers("must hold positive integers and at most one -1", _is_target_shape)]
@@ -56,7 +81,7 @@ class Reshape(Layer):
         self.compute_output_shape(input_shape)
 
     def compute_output_shape(self, input_shape: Any) -> Shape:
-        """`target_shape` behind the batch axis, with -1 worked out (None when the input is not fully known)."""
+        """`target_shape` after the batch axis, with -1 worked out (None when the input is not fully known)."""
         batch, *sizes = input_shape
         told, left = prod(size for size in self.target_shape if size != -1), None
         if None not in sizes:
@@ -77,9 +102,18 @@ def _is_permutation(dims: tuple[int, ...]) -> bool:
 
 
 class Permute(Layer):
-    """The axes in another order: `dims` says for each axis which one comes there, the batch axis (0) apart.
+    """The axes in another order; the batch axis stays first.
 
-    Shape: (batch, s1, s2, ...) -> (batch, s[dims[0]], s[dims[1]], ...).
+    Options:
+        dims (tuple of integers): for each axis of the output, the axis of the input that comes there; each of 1, 2, ...
+            once.
+
+    Shapes:
+        (batch, s1, s2, ...) -> (batch, s[dims[0]], s[dims[1]], ...)
+
+    Example:
+        >>> Permute((2, 1))(torch.zeros(1, 3, 4)).shape
+        torch.Size([1, 4, 3])
     """
 
     dims: Annotated[Any, integers("must hold each of 1, 2, ... once", _is_permutation)]
@@ -94,9 +128,17 @@ class Permute(Layer):
 
 
 class RepeatVector(Layer):
-    """The input `n` times, along a new axis of time.
+    """The input repeated `n` times along a new time axis.
 
-    Shape: (batch, features) -> (batch, n, features).
+    Options:
+        n (positive integer): the number of time steps.
+
+    Shapes:
+        (batch, features) -> (batch, n, features)
+
+    Example:
+        >>> RepeatVector(2)(torch.tensor([[1.0, 2.0]])).tolist()
+        [[[1.0, 2.0], [1.0, 2.0]]]
     """
 
     n: Positive
