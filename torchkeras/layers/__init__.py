@@ -220,10 +220,30 @@ ConvRecurrent2D = ConvLSTM
 
 
 def serialize(layer: Layer) -> dict[str, object]:
-    """`{"class_name": ..., "config": ...}` of a layer."""
+    """`{"class_name": ..., "config": ...}` of a layer.
+
+    Arguments:
+        layer (Layer): the layer; its weights are left out.
+
+    Example:
+        >>> serialize(RepeatVector(3, name="again"))["config"]
+        {'name': 'again', 'trainable': True, 'n': 3}
+    """
     return registry.layers.serialize(layer)
 
 
 def deserialize(config: dict[str, object], custom_objects: dict[str, object] | None = None) -> Layer:
-    """The layer of such a config. Raises ValueError for an unknown class, and as the class does for bad options."""
+    """The layer that `serialize` wrote, with new weights.
+
+    Arguments:
+        config (dictionary): `{"class_name": ..., "config": ...}`.
+        custom_objects (dictionary or None, default None): classes and functions of your own, by name.
+
+    Errors:
+        ValueError: for an unknown class and for a bad option.
+
+    Example:
+        >>> deserialize({"class_name": "Dense", "config": {"units": 4}}).units
+        4
+    """
     return registry.layers.from_config(config, custom_objects)

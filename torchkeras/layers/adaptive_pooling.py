@@ -14,7 +14,8 @@ class AdaptivePooling(Spatial, abstract=True):
     """A number for each of `output_size` equal parts of the spatial axes, channel by channel.
 
     Options:
-        output_size (positive integer or tuple of them): the number of parts along all spatial axes, or along each.
+        output_size (positive integer or tuple of them): the number of parts along all spatial axes, or along each;
+            where it does not divide a size, neighbouring parts share a value.
     """
 
     output_size: Sizes

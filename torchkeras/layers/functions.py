@@ -93,17 +93,17 @@ class Lambda(Layer):
     def _infer_outputs(self, inputs: Any, masks: list[Any], arguments: Mapping[str, Any]) -> tuple[Any, list[Any]]:
         """The outputs of the function, with the shapes that `output_shape` says."""
         outputs, output_masks = super()._infer_outputs(inputs, masks, arguments)
-        told, shapes = self.told_shape, [tensor.shape for tensor in as_list(inputs)]
-        if told is None:
+        found, shapes = self.told_shape, [tensor.shape for tensor in as_list(inputs)]
+        if found is None:
             return outputs, output_masks
-        if not callable(told):
-            told = (shapes[0][0], *told)
-        elif not isinstance(told := told(shapes if isinstance(inputs, (list, tuple)) else shapes[0]), (tuple, list)):
+        if not callable(found):
+            found = (shapes[0][0], *found)
+        elif not isinstance(found := found(shapes if isinstance(inputs, (list, tuple)) else shapes[0]), (tuple, list)):
             text = "the output_shape function must return a tuple or a list of tuples"
-            raise ValueError(f"Lambda {self.name!r}: {text}; found {told!r}.")
+            raise ValueError(f"Lambda {self.name!r}: {text}; found {found!r}.")
         if isinstance(outputs, KerasTensor):
-            return KerasTensor(told, outputs.dtype), output_masks
-        return [KerasTensor(shape, tensor.dtype) for shape, tensor in zip(told, outputs, strict=True)], output_masks
+            return KerasTensor(found, outputs.dtype), output_masks
+        return [KerasTensor(shape, tensor.dtype) for shape, tensor in zip(found, outputs, strict=True)], output_masks
 
     def _scratch(self, input_shape: Any) -> Layer:
         self._make_modules(input_shape)

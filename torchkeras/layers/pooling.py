@@ -27,8 +27,9 @@ class Pooling(Spatial, abstract=True):
             each; with padding "valid" it is at most the size of the input.
         strides (positive integer, tuple of them or None, default None): the distance between the starts of two windows;
             None takes `pool_size`.
-        padding (string, default "valid"): "valid" takes whole windows only. "same" also takes windows that reach over
-            an end, where only the values inside count. "theano" takes as many windows as "same", placed as by Theano.
+        padding (string, default "valid"): "valid" takes whole windows only, `(size - pool_size) // strides + 1` along
+            an axis. "same" also takes windows that reach over an end, `ceil(size / strides)` along an axis; values
+            outside do not count. "theano" takes as many windows as "same", placed as Theano placed them.
     """
 
     _declares_options = True

@@ -83,9 +83,9 @@ class Reshape(Layer):
     def compute_output_shape(self, input_shape: Any) -> Shape:
         """`target_shape` after the batch axis, with -1 worked out (None when the input is not fully known)."""
         batch, *sizes = input_shape
-        told, left = prod(size for size in self.target_shape if size != -1), None
+        known, left = prod(size for size in self.target_shape if size != -1), None
         if None not in sizes:
-            left, rest = divmod(prod(sizes), told)
+            left, rest = divmod(prod(sizes), known)
             if rest or (left != 1 and -1 not in self.target_shape):
                 raise ValueError(
                     f"target_shape {self.target_shape} does not fit the input {tuple(input_shape)}: "
