@@ -228,5 +228,5 @@ class Masking(Layer):
         return inputs * (inputs != self.mask_value).any(-1, keepdim=True)
 
     def compute_mask(self, inputs: Any, mask: Any = None) -> Any:
-        """True at the time steps that count."""
+        """True at the time steps where a feature differs from `mask_value`."""
         return (inputs != self.mask_value).any(-1)

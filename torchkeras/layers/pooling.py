@@ -14,7 +14,7 @@ from torchkeras.layers.spatial import PoolPadding, Spatial, same_padding, torch_
 
 
 def theano_padding(size: int, window: int, stride: int) -> tuple[int, int]:
-    """What Theano's 'same' puts before and after an axis: a window less one value, or less two if its size is odd."""
+    """(before, after) of an axis for Theano's 'same': before it a window less 1 value, or less 2 if its size is odd."""
     before = window - 2 if window % 2 and window > 1 else window - 1
     return before, (size - 1) // stride * stride + window - before - size
 

@@ -13,7 +13,7 @@ from torchkeras.engine.layer.symbolic import Shape
 
 
 class Flatten(Layer):
-    """All axes except the batch axis made one.
+    """The values of each sample along one axis.
 
     Options:
         data_format (string or None, default None): with "channels_first" the channels are moved to the last axis first,

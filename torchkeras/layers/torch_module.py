@@ -118,8 +118,8 @@ def _own_module(config: Mapping[str, Any], custom_objects: Mapping[str, Any] | N
     made = found() if callable(found) and not isinstance(found, type) else None
     if not isinstance(made, nn.Module):
         raise ArchitectureError(
-            f"TorchModule {name!r}: its module, a {kind}, stands in no file. Pass one of the same form, or a function "
-            f"that makes one: custom_objects={{{name!r}: module}}."
+            f"TorchModule {name!r}: its module, a {kind}, is not stored in the file. Pass one of the same form, or a "
+            f"function that makes one: custom_objects={{{name!r}: module}}."
         )
     return made
 
