@@ -23,9 +23,10 @@ HEAD = """# Layers
 
 Made from the docstrings by `scripts/document_layers.py`; a test holds it to them. A section is a file of
 `torchkeras/layers`. Shapes are Keras's: the batch axis first, the channels last unless `data_format` says otherwise.
-Every layer also takes the options of `Layer`: `name`, `trainable`, `dtype`, `input_shape` and more. "Inside" names the
-modules of `torch.nn` that a layer holds, "other names" are aliases and Keras 1's classes; Keras 1's argument names work
-for every layer that had them (`torchkeras/legacy/arguments.py`).
+Every layer also takes the options of `Layer`: `name`, `trainable`, `dtype`, `input_shape` and more. The examples use
+names of `torchkeras.layers` and `torchkeras.models`, `torch`, and `np` for NumPy. "Inside" names the modules of
+`torch.nn` that a layer holds, "other names" are aliases and Keras 1's classes; Keras 1's argument names work for every
+layer that had them (`torchkeras/legacy/arguments.py`).
 """
 SECTION = re.compile(r"^(Options|Shapes|Errors|Example):\n((?:(?: {4}.*)?(?:\n|\Z))+)", re.MULTILINE)
 
@@ -56,7 +57,7 @@ def parts(text: str) -> dict[str, str]:
     source = re.search(r"Source: (\S+)", text)
     found["Source"] = source[1].rstrip(".") if source else ""
     if "Shapes" in found:
-        found["Head"] = re.split(r"^(?:Options|Shapes|Errors|Example|Source):", text, maxsplit=1, flags=re.MULTILINE)[0]
+        found["Head"] = re.split(r"^(?:Options|Shapes|Errors|Example|Source):", text, maxsplit=1, flags=re.M)[0]
     else:  # a docstring of the old form, which has its shapes in a sentence
         line = " ".join(text.split())
         old = re.search(r"Shape: (.*?)(?:\. |\.$|$)", line)
