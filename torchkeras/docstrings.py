@@ -9,7 +9,7 @@ A docstring explains options in a section of its own, an entry an option, or sev
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Mapping
 from functools import cache
 
 SECTIONS = ("Options", "Arguments")
@@ -30,28 +30,31 @@ def entries(text: str) -> Mapping[str, str]:
     return found
 
 
-def complete(cls: type, names: Iterable[str]) -> str | None:
-    """The docstring of a class with the entries of its bases for those of the options `names` that it leaves out."""
+def complete(cls: type, names: Collection[str]) -> str | None:
+    """The docstring of a class with the entries of its bases for those of the options `names` that it leaves out.
+
+    The entries stand in the order of `names`.
+    """
     text = cls.__dict__.get("__doc__")
     if text is None:
         return None
-    known, added = dict(entries(text)), []
+    own = entries(text)
     bases = [entries(base.__doc__) for base in cls.__mro__[1:] if base.__doc__ and "\n" in base.__doc__]
+    known = {**own}
     for name in names:
-        inherited = None if name in known else next((base[name] for base in bases if name in base), None)
+        inherited = next((base[name] for base in bases if name in base), None)
         if inherited is not None:
-            added.append(inherited)
-            known[name] = inherited
-    added = list(dict.fromkeys(added))
-    if not added:
+            known.setdefault(name, inherited)
+    if len(known) == len(own):
         return text
+    ordered = list(dict.fromkeys(known[name] for name in (*names, *own) if name in known))
     section, following = _SECTION.search(text), _NEXT.search(text)
     if section:
-        return text[: section.end()] + _indented(added, section[1] + "    ") + text[section.end() :]
+        return text[: section.start(2)] + _indented(ordered, section[1] + "    ") + text[section.end() :]
     indent = following[1] if following else ""
     place = following.start() if following else len(text.rstrip()) + 1
     head = text[:place].rstrip(" ") if following else f"{text.rstrip()}\n\n"
-    return f"{head}{indent}Options:\n{_indented(added, indent + '    ')}\n{text[place:]}"
+    return f"{head}{indent}Options:\n{_indented(ordered, indent + '    ')}\n{text[place:]}"
 
 
 def _indented(blocks: list[str], indent: str) -> str:

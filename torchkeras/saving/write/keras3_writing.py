@@ -19,7 +19,7 @@ from torchkeras.engine.layer.nested import POSITIONAL, bound, put_together
 from torchkeras.engine.layer.symbolic import KerasTensor, Node, dtype_name, node_of
 from torchkeras.layers.attention import MASKS, Attending, Attention
 from torchkeras.layers.bidirectional import Bidirectional
-from torchkeras.layers.core import Lambda
+from torchkeras.layers.functions import Lambda
 from torchkeras.layers.recurrence import Recurrent
 from torchkeras.saving.write.keras3_checks import check_masks, check_modes, check_outputs
 from torchkeras.saving.write.keras3_training import compile_config, function_entry
