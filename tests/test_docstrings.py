@@ -10,10 +10,32 @@ import numpy as np
 import pytest
 import torch
 
-from torchkeras import docstrings, layers, models
+from torchkeras import (
+    activations,
+    constraints,
+    docstrings,
+    initializers,
+    layers,
+    losses,
+    metrics,
+    models,
+    optimizers,
+    regularizers,
+)
+from torchkeras.optimizers import schedules
 
 # The families whose docstrings are held, with the names that their examples may use beside `np` and `torch`.
-FAMILIES = {"layers": layers}
+FAMILIES = {
+    "layers": layers,
+    "losses": losses,
+    "metrics": metrics,
+    "optimizers": optimizers,
+    "schedules": schedules,
+    "activations": activations,
+    "initializers": initializers,
+    "regularizers": regularizers,
+    "constraints": constraints,
+}
 VARIADIC = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 ENTRY = re.compile(r"(?P<names>[\w, ]+) \((?P<kind>.*?)(?:,? default (?P<default>.*?))?\): ", re.DOTALL)
 

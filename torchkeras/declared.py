@@ -14,6 +14,7 @@ from typing import Any, ClassVar, TypeVar
 import numpy as np
 import torch
 
+from torchkeras import docstrings
 from torchkeras.registry import Family
 
 Rule = Callable[[Any], Any]
@@ -134,6 +135,13 @@ class Declared:
     """The base: `keep` sets options by their rules; `get_config` reads those that the constructor takes."""
 
     rules: ClassVar[Mapping[str, Rule]] = {}  # where an option of a class has a rule of its own
+
+    def __init_subclass__(cls, **arguments: Any) -> None:
+        super().__init_subclass__(**arguments)
+        parameters = inspect.signature(cls).parameters.values()
+        defaults = {each.name: each.default for each in parameters}
+        function = cls.__dict__.get("function")  # which explains the options that are its arguments
+        cls.__doc__ = docstrings.complete(cls, defaults, defaults, [getattr(function, "__doc__", None)])
 
     def keep(self, **options: Any) -> None:
         """Keep each option as an attribute. Raises ValueError, with class and option, for a bad value."""

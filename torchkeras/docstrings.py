@@ -11,10 +11,13 @@ A docstring explains options in a section of its own, an entry an option, or sev
 import re
 from collections.abc import Iterable, Mapping
 from functools import cache
+from inspect import Parameter
+from typing import Any
 
 SECTIONS = ("Options", "Arguments")
 _SECTION = re.compile(rf"^( *)(?:{'|'.join(SECTIONS)}):\n((?:\1    .*(?:\n|\Z))+)", re.MULTILINE)
 _ENTRY = re.compile(r"^( *)(\w+(?:, \w+)*) \(.*(?:\n\1 .*)*", re.MULTILINE)
+_DEFAULT = re.compile(r", default .*?(?=\): )", re.DOTALL)
 _NEXT = re.compile(r"^( *)(?:Shapes|Errors|Example|Source):", re.MULTILINE)
 
 
@@ -30,16 +33,25 @@ def entries(text: str) -> Mapping[str, str]:
     return found
 
 
-def complete(cls: type, names: Iterable[str]) -> str | None:
-    """The docstring of a class with the entries of its bases for those of the options `names` that it leaves out."""
+def complete(
+    cls: type, names: Iterable[str], defaults: Mapping[str, Any] | None = None, others: Iterable[str | None] = ()
+) -> str | None:
+    """The docstring of a class with entries for those of the options `names` that it leaves out.
+
+    An entry comes from `others`, further docstrings, or else from the nearest base that has one. What `defaults` holds
+    for an option replaces the default that its entry says: `Parameter.empty` is none.
+    """
     text = cls.__dict__.get("__doc__")
     if text is None:
         return None
     known, added = dict(entries(text)), []
-    bases = [entries(base.__doc__) for base in cls.__mro__[1:] if base.__doc__ and "\n" in base.__doc__]
+    texts = [*others, *(base.__doc__ for base in cls.__mro__[1:])]
+    bases = [entries(other) for other in texts if other and "\n" in other]
     for name in names:
         inherited = None if name in known else next((base[name] for base in bases if name in base), None)
         if inherited is not None:
+            if defaults and name in defaults:
+                inherited = _DEFAULT.sub(lambda _, name=name: _written(defaults[name]), inherited, count=1)
             added.append(inherited)
             known[name] = inherited
     added = list(dict.fromkeys(added))
@@ -52,6 +64,12 @@ def complete(cls: type, names: Iterable[str]) -> str | None:
     place = following.start() if following else len(text.rstrip()) + 1
     head = text[:place].rstrip(" ") if following else f"{text.rstrip()}\n\n"
     return f"{head}{indent}Options:\n{_indented(added, indent + '    ')}\n{text[place:]}"
+
+
+def _written(default: Any) -> str:
+    if default is Parameter.empty:
+        return ""
+    return f', default "{default}"' if isinstance(default, str) else f", default {default!r}"
 
 
 def _indented(blocks: list[str], indent: str) -> str:

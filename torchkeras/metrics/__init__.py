@@ -1,8 +1,8 @@
 """Metrics: functions `metric(y_true, y_pred)`, one number a sample, and classes that add up over batches.
 
-The functions are those of Keras 2.2.4, whose values a model averages over batches; every function of a loss is one of
-them. The classes are those of Keras 3: `update_state` adds a batch, `result` gives the number over all of them,
-`reset_state` starts anew. Nothing of it leaves the device.
+The functions are those of Keras 2.2.4, whose values a model averages over batches; every function of a loss is also a
+metric. The classes are those of Keras 3: `update_state` adds a batch, `result` gives the number over all of them, and
+`reset_state` starts over. All of it stays on the device.
 """
 
 from torchkeras import losses, registry

@@ -12,12 +12,13 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import InitVar, dataclass, fields
+from dataclasses import Field, InitVar, dataclass, fields
 from typing import Any, ClassVar
 
 import torch
 from torch import Tensor
 
+from torchkeras import docstrings
 from torchkeras.keras_axes import IN_ORDER, Arrangement
 from torchkeras.optimizers.accumulation import Accumulator
 from torchkeras.optimizers.averages import Averages
@@ -69,6 +70,14 @@ class Optimizer(ByHand, State):
 
     # Without annotation: a field, of whatever kind, would go before those of subclasses in the order of arguments.
     decay = 0.0
+
+    def __init_subclass__(cls, **arguments: Any) -> None:
+        super().__init_subclass__(**arguments)
+        if "__init__" not in cls.__dict__:
+            names = docstrings.entries(cls.__mro__[1].__doc__ or "")
+            own = {name: value for name, value in cls.__dict__.items() if name in names}
+            defaults = {name: value.default if isinstance(value, Field) else value for name, value in own.items()}
+            cls.__doc__ = docstrings.complete(cls, names, defaults)
 
     def __post_init__(self, learning_rate: Any, global_clipnorm: float | None) -> None:
         given = (("lr", "learning_rate", learning_rate), ("clipnorm", "global_clipnorm", global_clipnorm))
