@@ -285,7 +285,7 @@ class TorchOptimizer(ByHand):
     def set_rate(self, value: float) -> None:
         """Set the first group's rate, and those of the others in proportion."""
         rates = [float(group["lr"]) for group in self.param_groups]
-        if rates[0]:  # from 0 the relation cannot be told: it stays that of before
+        if rates[0]:  # a rate of 0 has no relation to others: the former one stays
             self._relations = [rate / rates[0] for rate in rates]
         for group, relation in zip(self.param_groups, self._relations or [1.0] * len(rates), strict=True):
             if isinstance(group["lr"], Tensor):
