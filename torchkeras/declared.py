@@ -138,10 +138,8 @@ class Declared:
 
     def __init_subclass__(cls, **arguments: Any) -> None:
         super().__init_subclass__(**arguments)
-        parameters = inspect.signature(cls).parameters.values()
-        defaults = {each.name: each.default for each in parameters}
-        function = cls.__dict__.get("function")  # which explains the options that are its arguments
-        cls.__doc__ = docstrings.complete(cls, defaults, defaults, [getattr(function, "__doc__", None)])
+        if cls.__doc__:
+            cls.__doc__ = docstrings.Completed(cls.__doc__, _explained)  # type: ignore[assignment]
 
     def keep(self, **options: Any) -> None:
         """Keep each option as an attribute. Raises ValueError, with class and option, for a bad value."""
@@ -189,6 +187,12 @@ class Declared:
             raise TypeError(f"{type(self).__name__}: {error}.") from error
         bound.apply_defaults()
         return bound.arguments
+
+
+def _explained(cls: type) -> str | None:
+    """The docstring with all options of the constructor; a function explains those that are its arguments."""
+    defaults = {name: each.default for name, each in inspect.signature(cls).parameters.items()}
+    return docstrings.complete(cls, defaults, defaults, [getattr(cls.__dict__.get("function"), "__doc__", None)])
 
 
 def options_of(function: Callable[..., Any], names: Sequence[str] | None = None) -> list[Parameter]:

@@ -102,9 +102,9 @@ class FunctionLoss(Loss):
     default_name: ClassVar[str] = ""
 
     def __init_subclass__(cls, **arguments: Any) -> None:
+        super().__init_subclass__(**arguments)
         own = "__init__" in cls.__dict__
         cls.__signature__ = None if own else _signature(cls)  # type: ignore[attr-defined]
-        super().__init_subclass__(**arguments)  # which reads the signature
 
     def __init__(self, *values: Any, **options: Any):
         bound = self._bind(values, options)
