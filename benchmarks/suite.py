@@ -66,7 +66,9 @@ def contenders(name: str, steps: int, pythons: dict[str, str]) -> tuple[list[Con
         workloads.set_weights(model, weights)
         epoch = lambda model=model: workloads.keras_epoch(model, workload, resident, target)  # noqa: E731
         found.append(
-            Contender(kind, timed(epoch), is_ready=lambda model=model: not getattr(model._learn, "tries", False))
+            Contender(
+                kind, timed(epoch), is_ready=lambda model=model: not getattr(model._ready().learn, "tries", False)
+            )
         )
     loops = {TUNED: by_hand.Loop, "idiomatic": by_hand.Idiomatic, "tuned, torch.compile": by_hand.Compiled}
     made = [Contender(kind, timed(loop(name, workload, x, y, weights, device).epoch)) for kind, loop in loops.items()]

@@ -15,17 +15,20 @@ sys.path.insert(0, str(ROOT / "tests" / "layers"))
 
 from table import ROWS, Row  # noqa: E402  # the table of examples lies beside the tests
 
-from torchkeras import layers  # noqa: E402
+from torchkeras import docstrings, layers  # noqa: E402
 from torchkeras.legacy.arguments import LAYERS, SIGNATURES  # noqa: E402
 
 PAGE = ROOT / "docs" / "layers.md"
 HEAD = """# Layers
 
 Made from the docstrings by `scripts/document_layers.py`; a test holds it to them. A section is a file of
-`torchkeras/layers`. Shapes are Keras's: the batch axis first, the channels where `data_format` says. "Inside" names the
-modules of `torch.nn` that a layer holds, "other names" are aliases and Keras 1's classes; Keras 1's argument names work
-for every layer that had them (`torchkeras/legacy/arguments.py`).
+`torchkeras/layers`. Shapes are Keras's: the batch axis first, the channels last unless `data_format` says otherwise.
+Every layer also takes the options of `Layer`: `name`, `trainable`, `dtype`, `input_shape` and more. The examples use
+names of `torchkeras.layers` and `torchkeras.models`, `torch`, and `np` for NumPy. "Inside" names the modules of
+`torch.nn` that a layer holds, "other names" are aliases and Keras 1's classes; Keras 1's argument names work for every
+layer that had them (`torchkeras/legacy/arguments.py`).
 """
+SECTION = re.compile(r"^(Options|Shapes|Errors|Example):\n((?:(?: {4}.*)?(?:\n|\Z))+)", re.MULTILINE)
 
 
 def others(name: str) -> list[str]:
@@ -42,19 +45,26 @@ def inside(rows: list[Row]) -> list[str]:
         if "shapes" not in row.differs:
             layer(row.tensors())
         for module in layer.modules():
-            for cls in type(module).__mro__[:2]:
-                if cls.__module__.startswith("torch.nn.modules") and cls not in (torch.nn.Module, torch.nn.ModuleList):
-                    found.add(cls.__name__)
+            of_torch = [cls for cls in type(module).__mro__[:2] if cls.__module__.startswith("torch.nn.modules")]
+            if of_torch and of_torch[0] not in (torch.nn.Module, torch.nn.ModuleList):
+                found.add(of_torch[0].__name__)
     return sorted(found)
 
 
-def parts(made_by: Any) -> tuple[str, str, str]:
-    """The first sentence of a docstring, its shapes, and its source."""
-    text = " ".join((inspect.getdoc(made_by) or "").split())
-    first = re.split(r"(?<=[.:]) (?=[A-Z`(]|$)", text, maxsplit=1)[0]
-    shape = re.search(r"Shape: (.*?)(?:\. |\.$|$)", text)
+def parts(text: str) -> dict[str, str]:
+    """A docstring in parts: what it says first (`Head`), its sections, its `Source`."""
+    found = {name: inspect.cleandoc(f"\n{body}") for name, body in SECTION.findall(text)}
     source = re.search(r"Source: (\S+)", text)
-    return first, shape.group(1) if shape else "", source.group(1).rstrip(".") if source else ""
+    found["Source"] = source[1].rstrip(".") if source else ""
+    if "Shapes" in found:
+        found["Head"] = re.split(r"^(?:Options|Shapes|Errors|Example|Source):", text, maxsplit=1, flags=re.M)[0]
+    else:  # a docstring of the old form, which has its shapes in a sentence
+        line = " ".join(text.split())
+        old = re.search(r"Shape: (.*?)(?:\. |\.$|$)", line)
+        found["Shapes"] = old[1] if old else ""
+        found["Head"] = re.split(r"(?<=[.:]) (?=[A-Z`(]|$)", line, maxsplit=1)[0]
+    found["Head"] = found["Head"].strip()
+    return found
 
 
 def page() -> str:
@@ -75,25 +85,49 @@ def page() -> str:
 
 
 def entry(name: str, rows: list[Row]) -> str:
-    """One layer."""
+    """One layer: what it does, its options, its example, then facts."""
     made_by = getattr(layers, name)
-    first, shape, source = parts(made_by)
-    lines = [f"\n### {name}{_options(made_by)}\n\n{first}\n\n"]
-    facts = [("Shape", shape), ("Inside", ", ".join(f"`nn.{module}`" for module in inside(rows)))]
-    facts += [("Other names", ", ".join(map("`{}`".format, others(name)))), ("Source", source)]
+    text = inspect.getdoc(made_by) or ""
+    said = parts(text)
+    blocks = [f"### {name}", f"`{name}{_call(made_by)}`", said["Head"], _options(made_by, text)]
+    if "Example" in said:
+        blocks.append(f"```pycon\n{said['Example']}\n```")
+    errors = re.sub(r"^(\w+): ", r"`\1` ", said.get("Errors", ""), flags=re.MULTILINE)
+    facts = [("Shapes", _line(said["Shapes"], r"(?!->)\S.*->")), ("Errors", _line(errors, "`"))]
+    facts += [("Inside", ", ".join(f"`nn.{module}`" for module in inside(rows)))]
+    facts += [("Other names", ", ".join(map("`{}`".format, others(name)))), ("Source", said["Source"])]
     if name in SIGNATURES or name in LAYERS.values():
         facts.append(("Keras 1", f"`{', '.join(a.partition('>')[0] for a in SIGNATURES[name].split())}`"))
-    lines += [f"- {label}: {fact}\n" for label, fact in facts if fact]
-    return "".join(lines)
+    blocks.append("\n".join(f"- {label}: {fact}" for label, fact in facts if fact))
+    return "".join(f"\n{block}\n" for block in blocks if block)
 
 
-def _options(made_by: Any) -> str:
+def _line(lines: str, begins: str) -> str:
+    """The lines of a section as one, with ";" before each that begins something new."""
+    return " ".join(re.sub(rf"(?<!,)\n(?={begins})", "; ", lines).split())
+
+
+def _parameters(made_by: Any) -> list[inspect.Parameter]:
+    found = inspect.signature(made_by).parameters.values()
+    return [parameter for parameter in found if parameter.kind is parameter.POSITIONAL_OR_KEYWORD]
+
+
+def _call(made_by: Any) -> str:
     names = [
         parameter.name if parameter.default is parameter.empty else f"{parameter.name}={parameter.default!r}"
-        for parameter in inspect.signature(made_by).parameters.values()
-        if parameter.kind is parameter.POSITIONAL_OR_KEYWORD
+        for parameter in _parameters(made_by)
     ]
     return f"({', '.join(names)})"
+
+
+def _options(made_by: Any, text: str) -> str:
+    """The options with their meaning, in the order of the call."""
+    explained = docstrings.entries(text)
+    said = [explained[parameter.name] for parameter in _parameters(made_by) if parameter.name in explained]
+    return "\n".join(
+        re.sub(r"^([\w, ]+) \(", lambda names: f"- `{names[1]}` (", " ".join(entry.split()))
+        for entry in dict.fromkeys(said)
+    )
 
 
 def main() -> None:

@@ -9,7 +9,7 @@ A docstring explains options in a section of its own, an entry an option, or sev
 """
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import cache
 from inspect import Parameter
 from typing import Any
@@ -34,9 +34,9 @@ def entries(text: str) -> Mapping[str, str]:
 
 
 def complete(
-    cls: type, names: Iterable[str], defaults: Mapping[str, Any] | None = None, others: Iterable[str | None] = ()
+    cls: type, names: Collection[str], defaults: Mapping[str, Any] | None = None, others: Iterable[str | None] = ()
 ) -> str | None:
-    """The docstring of a class with entries for those of the options `names` that it leaves out.
+    """The docstring of a class with entries for those of the options `names` that it leaves out, in that order.
 
     An entry comes from `others`, further docstrings, or else from the nearest base that has one. What `defaults` holds
     for an option replaces the default that its entry says: `Parameter.empty` is none.
@@ -45,26 +45,26 @@ def complete(
     text = text.text if isinstance(text, Completed) else text
     if text is None:
         return None
-    known, added = dict(entries(text)), []
+    own = entries(text)
     texts = [*others, *(base.__doc__ for base in cls.__mro__[1:])]
     bases = [entries(other) for other in texts if other and "\n" in other]
+    known = {**own}
     for name in names:
-        inherited = None if name in known else next((base[name] for base in bases if name in base), None)
+        inherited = None if name in own else next((base[name] for base in bases if name in base), None)
+        if inherited is not None and defaults and name in defaults:
+            inherited = _DEFAULT.sub(lambda _, name=name: _written(defaults[name]), inherited, count=1)
         if inherited is not None:
-            if defaults and name in defaults:
-                inherited = _DEFAULT.sub(lambda _, name=name: _written(defaults[name]), inherited, count=1)
-            added.append(inherited)
             known[name] = inherited
-    added = list(dict.fromkeys(added))
-    if not added:
+    if len(known) == len(own):
         return text
+    ordered = list(dict.fromkeys(known[name] for name in (*names, *own) if name in known))
     section, following = _SECTION.search(text), _NEXT.search(text)
     if section:
-        return text[: section.end()] + _indented(added, section[1] + "    ") + text[section.end() :]
+        return text[: section.start(2)] + _indented(ordered, section[1] + "    ") + text[section.end() :]
     indent = following[1] if following else ""
     place = following.start() if following else len(text.rstrip()) + 1
     head = text[:place].rstrip(" ") if following else f"{text.rstrip()}\n\n"
-    return f"{head}{indent}Options:\n{_indented(added, indent + '    ')}\n{text[place:]}"
+    return f"{head}{indent}Options:\n{_indented(ordered, indent + '    ')}\n{text[place:]}"
 
 
 class Completed:

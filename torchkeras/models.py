@@ -89,7 +89,7 @@ class Model(Trainer, Network):
             unpacked(inputs) if self._input_form is None else put_together(self._input_form, inputs),
             unpacked(outputs) if self._output_form is None else put_together(self._output_form, outputs),
         )
-        self.__dict__["_recipe"] = None
+        self.__dict__["_compiled_model"] = None
         return new
 
     def get_config(self) -> dict[str, Any]:

@@ -267,3 +267,19 @@ def test_a_copy_with_an_instance_of_torch_s_trains_its_own_weights(copied):
     assert [w.tolist() for w in other.get_weights()] == [w.tolist() for w in model.get_weights()]
     assert model.optimizer.optimizer is optimizer
     assert other.optimizer.optimizer is not optimizer
+
+
+def test_what_compile_was_given_may_be_set_and_counts_from_then_on():
+    model = made("sgd")
+    squared = model.evaluate(X, Y, verbose=0)
+    model.loss = "mae"
+    difference = model.predict(X) - Y
+    assert squared == pytest.approx(float((difference**2).mean()))
+    assert model.evaluate(X, Y, verbose=0) == pytest.approx(float(abs(difference).mean()))
+
+
+def test_a_module_given_to_such_an_attribute_is_kept_there():
+    model, loss = made("sgd"), nn.MSELoss()
+    model.loss = loss
+    assert model.loss is loss
+    assert "loss" not in model._modules

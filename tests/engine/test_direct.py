@@ -8,7 +8,7 @@ from torch import nn
 import torchkeras
 from torchkeras import Input, Model
 from torchkeras.callbacks import LambdaCallback
-from torchkeras.engine.graph.hook_free_calls import Direct
+from torchkeras.engine.graph.hook_free_calls import HookFreeCalls
 from torchkeras.layers import (
     Activation,
     Add,
@@ -251,7 +251,7 @@ def test_a_sum_in_place_spreads_what_only_the_data_shows_to_be_smaller():
     model = Model([left, right], Add()([BatchNormalization()(left), right]))
     assert "_call_overwriting" in model.code
     x, y = torch.randn(2, 1, 3), torch.randn(2, 4, 3)
-    np.testing.assert_array_equal(Direct(model).run([x, y]).detach(), model([x, y]).detach())
+    np.testing.assert_array_equal(HookFreeCalls(model).run([x, y]).detach(), model([x, y]).detach())
 
 
 # --- relu behind the maximum ----------------------------------------------------------------------------------------
@@ -283,7 +283,7 @@ def test_relu_behind_the_maximum_gives_the_same_values_and_gradients_bit_by_bit(
     x[1] = 0.0
     x[2, 3, 3] = torch.nan
     found = []
-    for run in (model, Direct(model).run):
+    for run in (model, HookFreeCalls(model).run):
         taken = x.clone().requires_grad_()
         outputs = run(taken * 1)
         gradients = torch.autograd.grad((outputs * outputs.detach().cos()).sum(), [taken, *model.parameters()])
@@ -311,7 +311,7 @@ def test_an_activation_changed_afterwards_counts():
     model = pooled(lambda x: Conv2D(4, 3, activation="relu", name="conv")(x))
     setattr(model.get_layer("conv"), "activation", torch.tanh)  # noqa: B010  # to pyright a module has none
     x = torch.randn(2, 9, 9, 3)
-    np.testing.assert_array_equal(Direct(model).run(x).detach(), model(x).detach())
+    np.testing.assert_array_equal(HookFreeCalls(model).run(x).detach(), model(x).detach())
     assert (model(x) < 0).any()
 
 
@@ -326,7 +326,7 @@ def test_query_key_and_value_by_one_product_are_what_they_are_by_three(shape, va
     model = Model(inputs, layer(inputs, inputs))
     layer.set_weights([np.random.default_rng(k).standard_normal(w.shape) for k, w in enumerate(layer.get_weights())])
     x = torch.randn(3, *shape)
-    np.testing.assert_allclose(Direct(model).run(x).detach(), model(x).detach(), rtol=1e-5, atol=1e-5)
+    np.testing.assert_allclose(HookFreeCalls(model).run(x).detach(), model(x).detach(), rtol=1e-5, atol=1e-5)
 
 
 def test_embeddings_of_other_types_of_integers():

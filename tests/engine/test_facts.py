@@ -34,7 +34,7 @@ def said(layer):
 
 
 def test_a_derived_class_says_what_its_base_says():
-    assert said(Quiet(2)) == said(Dense(2)) == {"ends_in", "product", "shape_from", "direct", "logits"}
+    assert said(Quiet(2)) == said(Dense(2)) == {"ends_in", "product", "shape_from", "hook_free", "logits"}
 
 
 @pytest.mark.parametrize("kind", [ByForward, ByCall])
@@ -44,7 +44,7 @@ def test_what_is_said_of_a_forward_does_not_hold_for_another(kind):
     assert said(layer) == set()
     assert layer._facts.ends_in is None
     assert layer._facts.in_place() is None
-    assert layer._facts.direct() == layer.forward
+    assert layer._facts.hook_free() == layer.forward
     assert layer._facts.min_input_ndim == 2  # which is said of the layer
 
 

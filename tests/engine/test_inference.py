@@ -16,7 +16,7 @@ from torchkeras import Input, Model, Sequential
 from torchkeras.callbacks import Callback
 from torchkeras.engine.fit import trainer
 from torchkeras.engine.graph import fold_batch_norm
-from torchkeras.engine.graph.hook_free_calls import Direct
+from torchkeras.engine.graph.hook_free_calls import HookFreeCalls
 from torchkeras.engine.graph.network import Network
 from torchkeras.engine.layer.symbolic import as_list
 from torchkeras.layers import (
@@ -716,7 +716,7 @@ def test_what_observes_is_looked_for_at_each_step():
     model = network().eval()
     run, x = fold_batch_norm.Merged(model, None), torch.from_numpy(images())
     with torch.no_grad():
-        torch.testing.assert_close(run.run(x), Direct(model).run(x))
+        torch.testing.assert_close(run.run(x), HookFreeCalls(model).run(x))
         handle = model.get_layer("bn_1").register_forward_hook(lambda *_: torch.zeros(64, 6, 8, 8))
         assert not torch.allclose(run.run(x), run.unobserved(x))
         handle.remove()

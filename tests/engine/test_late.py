@@ -246,7 +246,7 @@ def test_what_waits_does_not_keep_the_inputs():
     model = Model(inputs, Dense(1)(inputs))
     model.compile("sgd", "mse", ["mae"])
     alive, most = weakref.WeakSet(), []
-    learn = model._learn
+    learn = model._ready().learn
 
     def learned(recipe, batch, late=False):
         found = learn(recipe, batch, late)
@@ -254,6 +254,6 @@ def test_what_waits_does_not_keep_the_inputs():
         most.append(len(alive))
         return found
 
-    model.__dict__["_learn"] = learned
+    model._ready().learn = learned
     model.fit(torch.zeros(40, 1000), torch.zeros(40, 1), batch_size=4, verbose=0)
     assert max(most) <= 2

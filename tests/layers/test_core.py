@@ -11,17 +11,9 @@ from torch import nn
 from torchkeras.engine.graph.input import Input
 from torchkeras.engine.layer.axis_order import Layout
 from torchkeras.layers.activation import LeakyReLU
-from torchkeras.layers.core import (
-    Activation,
-    ActivityRegularization,
-    Dense,
-    Flatten,
-    Lambda,
-    Masking,
-    Permute,
-    RepeatVector,
-    Reshape,
-)
+from torchkeras.layers.core import Activation, ActivityRegularization, Dense, Masking
+from torchkeras.layers.functions import Lambda
+from torchkeras.layers.shaping import Flatten, Permute, RepeatVector, Reshape
 from torchkeras.models import Model
 from torchkeras.regularizers import L1L2
 

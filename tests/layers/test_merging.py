@@ -142,7 +142,7 @@ def test_dot_sums_over_one_axis_of_either():
         (lambda: Dot(1, normalize=2), "Dot: normalize must be True or False; found 2."),
         (
             lambda: Dot(0, name="m")([Input((3,)), Input((3,))]),
-            "Dot 'm': axes 0 must each lie behind the batch axis of inputs [(None, 3), (None, 3)].",
+            "Dot 'm': axes 0 must each lie after the batch axis of inputs [(None, 3), (None, 3)].",
         ),
         (
             lambda: Dot(1, name="m")([Input((3,)), Input((4,))]),

@@ -11,13 +11,10 @@ from torchkeras import Model
 from torchkeras.engine.graph.input import Input
 from torchkeras.engine.layer.axis_order import Layout
 from torchkeras.layers import Dense, DepthwiseConv2D, Embedding, Flatten, SpectralNormalization
+from torchkeras.layers.layer_normalization import LayerNormalization, RMSNorm, RMSNormalization, UnitNormalization
 from torchkeras.layers.normalization import (
     BatchNormalization,
     GroupNormalization,
-    LayerNormalization,
-    RMSNorm,
-    RMSNormalization,
-    UnitNormalization,
 )
 
 

@@ -9,23 +9,27 @@ from spatial_golden import check_expression, expressions
 
 from torchkeras import config, layers
 from torchkeras.engine.graph.input import Input
-from torchkeras.layers.core import Masking
-from torchkeras.layers.pooling import (
+from torchkeras.layers.adaptive_pooling import (
     AdaptiveAveragePooling1D,
     AdaptiveAveragePooling2D,
     AdaptiveAveragePooling3D,
     AdaptiveMaxPooling1D,
     AdaptiveMaxPooling2D,
     AdaptiveMaxPooling3D,
-    AveragePooling1D,
-    AveragePooling2D,
-    AveragePooling3D,
+)
+from torchkeras.layers.core import Masking
+from torchkeras.layers.global_pooling import (
     GlobalAveragePooling1D,
     GlobalAveragePooling2D,
     GlobalAveragePooling3D,
     GlobalMaxPooling1D,
     GlobalMaxPooling2D,
     GlobalMaxPooling3D,
+)
+from torchkeras.layers.pooling import (
+    AveragePooling1D,
+    AveragePooling2D,
+    AveragePooling3D,
     MaxPooling1D,
     MaxPooling2D,
     MaxPooling3D,

@@ -9,14 +9,8 @@ from golden import compiles, remade, same_in_both_formats
 
 from torchkeras import config
 from torchkeras.layers import Dense, Input
-from torchkeras.layers.preprocessing import (
-    CategoryEncoding,
-    CenterCrop,
-    Discretization,
-    Normalization,
-    Rescaling,
-    Resizing,
-)
+from torchkeras.layers.image_preprocessing import CenterCrop, Rescaling, Resizing
+from torchkeras.layers.preprocessing import CategoryEncoding, Discretization, Normalization
 from torchkeras.models import Sequential, load_model
 
 PIXELS = torch.arange(0, 240, dtype=torch.uint8).reshape(1, 8, 10, 3)

@@ -21,8 +21,9 @@ from torch import nn
 
 from torchkeras.engine.graph.input import Input
 from torchkeras.layers.core import Masking
-from torchkeras.layers.recurrence import Recurrent, _padded_behind
+from torchkeras.layers.recurrence import Recurrent
 from torchkeras.layers.recurrent import GRU, LSTM, SimpleRNN
+from torchkeras.layers.torch_recurrence import _padded_behind
 from torchkeras.models import Model
 
 FOLDER = Path(__file__).parents[1] / "golden"

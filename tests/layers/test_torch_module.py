@@ -344,8 +344,8 @@ def test_a_config_asks_for_the_module(given):
     with pytest.raises(ArchitectureError) as error:
         model_from_json(model_of_two().to_json(), given)
     assert str(error.value) == (
-        "TorchModule 'a': its module, a Linear, stands in no file. Pass one of the same form, or a function that makes "
-        "one: custom_objects={'a': module}."
+        "TorchModule 'a': its module, a Linear, is not stored in the file. Pass one of the same form, or a function "
+        "that makes one: custom_objects={'a': module}."
     )
 
 

@@ -12,12 +12,13 @@ from golden import FOLDER, layer_weights
 from torchkeras import registry
 from torchkeras.engine.graph.input import Input
 from torchkeras.layers.conv import Conv1D
-from torchkeras.layers.core import Dense, Flatten, Masking
+from torchkeras.layers.core import Dense, Masking
 from torchkeras.layers.embedding import Embedding
 from torchkeras.layers.noise import Dropout
 from torchkeras.layers.normalization import BatchNormalization
 from torchkeras.layers.pooling import MaxPooling2D
 from torchkeras.layers.recurrent import LSTM
+from torchkeras.layers.shaping import Flatten
 from torchkeras.layers.wrappers import TimeDistributed
 from torchkeras.models import Model
 

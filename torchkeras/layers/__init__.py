@@ -15,11 +15,17 @@ from torchkeras.layers.activation import (
     SReLU as SReLU,
     ThresholdedReLU as ThresholdedReLU,
 )
+from torchkeras.layers.adaptive_pooling import (
+    AdaptiveAveragePooling1D as AdaptiveAveragePooling1D,
+    AdaptiveAveragePooling2D as AdaptiveAveragePooling2D,
+    AdaptiveAveragePooling3D as AdaptiveAveragePooling3D,
+    AdaptiveMaxPooling1D as AdaptiveMaxPooling1D,
+    AdaptiveMaxPooling2D as AdaptiveMaxPooling2D,
+    AdaptiveMaxPooling3D as AdaptiveMaxPooling3D,
+)
 from torchkeras.layers.attention import (
     AdditiveAttention as AdditiveAttention,
     Attention as Attention,
-    GroupQueryAttention as GroupQueryAttention,
-    MultiHeadAttention as MultiHeadAttention,
 )
 from torchkeras.layers.augmentation import (
     RandomContrast as RandomContrast,
@@ -55,19 +61,36 @@ from torchkeras.layers.core import (
     Activation as Activation,
     ActivityRegularization as ActivityRegularization,
     Dense as Dense,
-    Flatten as Flatten,
     Identity as Identity,
-    Lambda as Lambda,
     Masking as Masking,
-    Permute as Permute,
-    RepeatVector as RepeatVector,
-    Reshape as Reshape,
 )
 from torchkeras.layers.einsum import (
     EinsumDense as EinsumDense,
 )
 from torchkeras.layers.embedding import (
     Embedding as Embedding,
+)
+from torchkeras.layers.functions import (
+    Lambda as Lambda,
+)
+from torchkeras.layers.global_pooling import (
+    GlobalAveragePooling1D as GlobalAveragePooling1D,
+    GlobalAveragePooling2D as GlobalAveragePooling2D,
+    GlobalAveragePooling3D as GlobalAveragePooling3D,
+    GlobalAvgPool1D as GlobalAvgPool1D,
+    GlobalAvgPool2D as GlobalAvgPool2D,
+    GlobalAvgPool3D as GlobalAvgPool3D,
+    GlobalMaxPool1D as GlobalMaxPool1D,
+    GlobalMaxPool2D as GlobalMaxPool2D,
+    GlobalMaxPool3D as GlobalMaxPool3D,
+    GlobalMaxPooling1D as GlobalMaxPooling1D,
+    GlobalMaxPooling2D as GlobalMaxPooling2D,
+    GlobalMaxPooling3D as GlobalMaxPooling3D,
+)
+from torchkeras.layers.image_preprocessing import (
+    CenterCrop as CenterCrop,
+    Rescaling as Rescaling,
+    Resizing as Resizing,
 )
 from torchkeras.layers.keras1 import (
     Cosine as Cosine,
@@ -76,6 +99,11 @@ from torchkeras.layers.keras1 import (
     Merge as Merge,
     TimeDistributedDense as TimeDistributedDense,
     merge as merge,
+)
+from torchkeras.layers.layer_normalization import (
+    LayerNormalization as LayerNormalization,
+    RMSNormalization as RMSNormalization,
+    UnitNormalization as UnitNormalization,
 )
 from torchkeras.layers.local import (
     LocallyConnected1D as LocallyConnected1D,
@@ -103,6 +131,10 @@ from torchkeras.layers.merging import (
     multiply as multiply,
     subtract as subtract,
 )
+from torchkeras.layers.multi_head_attention import (
+    GroupQueryAttention as GroupQueryAttention,
+    MultiHeadAttention as MultiHeadAttention,
+)
 from torchkeras.layers.noise import (
     AlphaDropout as AlphaDropout,
     Dropout as Dropout,
@@ -115,35 +147,14 @@ from torchkeras.layers.noise import (
 from torchkeras.layers.normalization import (
     BatchNormalization as BatchNormalization,
     GroupNormalization as GroupNormalization,
-    LayerNormalization as LayerNormalization,
-    RMSNormalization as RMSNormalization,
-    UnitNormalization as UnitNormalization,
 )
 from torchkeras.layers.pooling import (
-    AdaptiveAveragePooling1D as AdaptiveAveragePooling1D,
-    AdaptiveAveragePooling2D as AdaptiveAveragePooling2D,
-    AdaptiveAveragePooling3D as AdaptiveAveragePooling3D,
-    AdaptiveMaxPooling1D as AdaptiveMaxPooling1D,
-    AdaptiveMaxPooling2D as AdaptiveMaxPooling2D,
-    AdaptiveMaxPooling3D as AdaptiveMaxPooling3D,
     AveragePooling1D as AveragePooling1D,
     AveragePooling2D as AveragePooling2D,
     AveragePooling3D as AveragePooling3D,
     AvgPool1D as AvgPool1D,
     AvgPool2D as AvgPool2D,
     AvgPool3D as AvgPool3D,
-    GlobalAveragePooling1D as GlobalAveragePooling1D,
-    GlobalAveragePooling2D as GlobalAveragePooling2D,
-    GlobalAveragePooling3D as GlobalAveragePooling3D,
-    GlobalAvgPool1D as GlobalAvgPool1D,
-    GlobalAvgPool2D as GlobalAvgPool2D,
-    GlobalAvgPool3D as GlobalAvgPool3D,
-    GlobalMaxPool1D as GlobalMaxPool1D,
-    GlobalMaxPool2D as GlobalMaxPool2D,
-    GlobalMaxPool3D as GlobalMaxPool3D,
-    GlobalMaxPooling1D as GlobalMaxPooling1D,
-    GlobalMaxPooling2D as GlobalMaxPooling2D,
-    GlobalMaxPooling3D as GlobalMaxPooling3D,
     MaxPool1D as MaxPool1D,
     MaxPool2D as MaxPool2D,
     MaxPool3D as MaxPool3D,
@@ -153,11 +164,8 @@ from torchkeras.layers.pooling import (
 )
 from torchkeras.layers.preprocessing import (
     CategoryEncoding as CategoryEncoding,
-    CenterCrop as CenterCrop,
     Discretization as Discretization,
     Normalization as Normalization,
-    Rescaling as Rescaling,
-    Resizing as Resizing,
 )
 from torchkeras.layers.recurrence import (
     Recurrent as Recurrent,
@@ -187,6 +195,12 @@ from torchkeras.layers.separable import (
     SeparableConv1D as SeparableConv1D,
     SeparableConv2D as SeparableConv2D,
 )
+from torchkeras.layers.shaping import (
+    Flatten as Flatten,
+    Permute as Permute,
+    RepeatVector as RepeatVector,
+    Reshape as Reshape,
+)
 from torchkeras.layers.torch_module import (
     TorchModule as TorchModule,
 )
@@ -212,10 +226,30 @@ ConvRecurrent2D = ConvLSTM
 
 
 def serialize(layer: Layer) -> dict[str, object]:
-    """`{"class_name": ..., "config": ...}` of a layer."""
+    """`{"class_name": ..., "config": ...}` of a layer.
+
+    Arguments:
+        layer (Layer): the layer; its weights are left out.
+
+    Example:
+        >>> serialize(RepeatVector(3, name="again"))["config"]
+        {'name': 'again', 'trainable': True, 'n': 3}
+    """
     return registry.layers.serialize(layer)
 
 
 def deserialize(config: dict[str, object], custom_objects: dict[str, object] | None = None) -> Layer:
-    """The layer of such a config. Raises ValueError for an unknown class, and as the class does for bad options."""
+    """The layer that `serialize` wrote, with new weights.
+
+    Arguments:
+        config (dictionary): `{"class_name": ..., "config": ...}`.
+        custom_objects (dictionary or None, default None): classes and functions of your own, by name.
+
+    Errors:
+        ValueError: for an unknown class and for a bad option.
+
+    Example:
+        >>> deserialize({"class_name": "Dense", "config": {"units": 4}}).units
+        4
+    """
     return registry.layers.from_config(config, custom_objects)

@@ -1,4 +1,4 @@
-"""Activations that are layers of their own, with options."""
+"""Activations with options or weights, as layers."""
 
 from collections.abc import Callable
 from typing import Annotated, Any
@@ -32,7 +32,7 @@ SharedAxes = Annotated[
 
 
 class Pointwise(Layer, abstract=True):
-    """A function of each value by itself: the order of axes does not matter, and masks pass."""
+    """A function of each value by itself, so the order of axes does not matter. Masks pass."""
 
     supports_masking = True
 
@@ -44,7 +44,17 @@ class Pointwise(Layer, abstract=True):
 class ReLU(Pointwise):
     """`x` above `threshold`, clipped at `max_value`; else `negative_slope * (x - threshold)`.
 
-    Shape: any -> the same.
+    Options:
+        max_value (float of at least 0 or None, default None): the largest output; None sets no limit.
+        negative_slope (float of at least 0, default 0.0): the slope below the threshold.
+        threshold (float, default 0.0): values above it pass.
+
+    Shapes:
+        any -> the same
+
+    Example:
+        >>> ReLU(max_value=6)(torch.tensor([[-1.0, 2.0, 8.0]]))
+        tensor([[0., 2., 6.]])
     """
 
     max_value: OptionalNotNegative = None
@@ -69,7 +79,17 @@ class ReLU(Pointwise):
 class LeakyReLU(Pointwise):
     """`x` where x >= 0, else `alpha * x`.
 
-    Shape: any -> the same. Source: https://ai.stanford.edu/~amaas/papers/relu_hybrid_icml2013_final.pdf
+    Options:
+        alpha (float, default 0.3): the slope below 0.
+
+    Shapes:
+        any -> the same
+
+    Example:
+        >>> LeakyReLU(0.5)(torch.tensor([[-4.0, 2.0]]))
+        tensor([[-2.,  2.]])
+
+    Source: https://ai.stanford.edu/~amaas/papers/relu_hybrid_icml2013_final.pdf
     """
 
     alpha: float = 0.3
@@ -81,7 +101,17 @@ class LeakyReLU(Pointwise):
 class ELU(Pointwise):
     """`x` where x > 0, else `alpha * (exp(x) - 1)`.
 
-    Shape: any -> the same. Source: https://arxiv.org/abs/1511.07289
+    Options:
+        alpha (float, default 1.0): the factor below 0.
+
+    Shapes:
+        any -> the same
+
+    Example:
+        >>> ELU()(torch.tensor([[-1.0, 2.0]]))
+        tensor([[-0.6321,  2.0000]])
+
+    Source: https://arxiv.org/abs/1511.07289
     """
 
     alpha: float = 1.0
@@ -93,7 +123,17 @@ class ELU(Pointwise):
 class ThresholdedReLU(Pointwise):
     """`x` where x > `theta`, else 0.
 
-    Shape: any -> the same. Source: https://arxiv.org/abs/1402.3337
+    Options:
+        theta (float, default 1.0): the threshold.
+
+    Shapes:
+        any -> the same
+
+    Example:
+        >>> ThresholdedReLU()(torch.tensor([[0.5, 2.0]]))
+        tensor([[0., 2.]])
+
+    Source: https://arxiv.org/abs/1402.3337
     """
 
     theta: float = 1.0
@@ -110,9 +150,21 @@ def _read_axes(value: Any) -> Any:
 
 
 class Softmax(Layer):
-    """`exp(x) / sum(exp(x))` along `axis`, one or several together.
+    """`exp(x) / sum(exp(x))` along an axis.
 
-    Shape: any of at least two axes -> the same.
+    Options:
+        axis (integer or list of integers, default -1): the axis that is summed over; several are summed together. The
+            batch axis is 0.
+
+    Shapes:
+        any of at least two axes -> the same
+
+    Errors:
+        ValueError: at the first call, when the input has no such axis.
+
+    Example:
+        >>> Softmax()(torch.zeros(1, 2))
+        tensor([[0.5000, 0.5000]])
     """
 
     axis: Annotated[Any, Rule(_read_axes)] = -1
@@ -139,7 +191,13 @@ class Softmax(Layer):
 
 
 class Parametric(Layer, abstract=True):
-    """A function of each value by itself with weights for each place of a sample, the same along `shared_axes`."""
+    """A function of each value by itself, with weights for each place of a sample.
+
+    Options:
+        shared_axes (integer, tuple of integers or None, default None): the axes along which the weights are shared;
+            axis 1 is the first after the batch axis. For images with the channels last, (1, 2) leaves one weight a
+            channel.
+    """
 
     shared_axes: SharedAxes = None
 
@@ -176,8 +234,18 @@ def _with_shared_axes(layer: "PReLU", slopes: torch.Tensor) -> torch.Tensor:
 class PReLU(Parametric):
     """`x` where x > 0, else `alpha * x`, with a learned alpha for each place of a sample.
 
-    `shared_axes`: the axes (1 is the first behind the batch axis) along which alpha is the same.
-    Shape: any of at least two axes, known where they are not shared -> the same.
+    Options:
+        alpha_initializer (name or Initializer, default "zeros"): the first values of alpha.
+        alpha_regularizer (name, Regularizer or None, default None): a penalty on alpha, added to the loss.
+        alpha_constraint (name, Constraint or None, default None): applied to alpha after each update.
+
+    Shapes:
+        any of at least two axes, whose sizes are known where they are not shared -> the same
+
+    Example:
+        >>> PReLU("ones", shared_axes=[1])(torch.tensor([[-2.0, 3.0]])).tolist()
+        [[-2.0, 3.0]]
+
     Source: https://arxiv.org/abs/1502.01852
     """
 
@@ -206,10 +274,9 @@ class PReLU(Parametric):
 
 
 class Initialized(Parametric, abstract=True):
-    """A layer of Keras 1: an option `<weight>_init` says how each weight begins, by a number or an initializer."""
+    """A layer of Keras 1, with an option `<weight>_init` for each weight: a number or an initializer."""
 
     def _initializer_of(self, option: str) -> Any:
-        """What the option says."""
         found = getattr(self, f"{option}_init")
         return Constant(found) if isinstance(found, float) else found
 
@@ -222,8 +289,19 @@ class Initialized(Parametric, abstract=True):
 class ParametricSoftplus(Initialized):
     """`alphas * log(1 + exp(betas * x))`, with learned alphas and betas for each place of a sample.
 
-    `alpha_init`, `beta_init`: the numbers they begin as. `shared_axes`: as of `PReLU`. From Keras 1.
-    Shape: any of at least two axes, known where they are not shared -> the same.
+    A layer of Keras 1.
+
+    Options:
+        alpha_init (float, default 0.2): the first value of all alphas.
+        beta_init (float, default 5.0): the first value of all betas.
+
+    Shapes:
+        any of at least two axes, whose sizes are known where they are not shared -> the same
+
+    Example:
+        >>> ParametricSoftplus()(torch.zeros(1, 2))
+        tensor([[0.1386, 0.1386]], grad_fn=<MulBackward0>)
+
     Source: https://doi.org/10.1371/journal.pcbi.1003143
     """
 
@@ -239,12 +317,25 @@ class ParametricSoftplus(Initialized):
 
 
 class SReLU(Initialized):
-    """`x` between `t_left` and `t = t_left + abs(t_right)`; `t_left + a_left * (x - t_left)` below; and above it
-    `t + a_right * (x - t)`. All four are learned, for each place of a sample.
+    """`x` from `t_left` to `t`, `t_left + a_left * (x - t_left)` below, and `t + a_right * (x - t)` above.
 
-    `t_left_init`, `a_left_init`, `t_right_init`, `a_right_init`: their initializers. `shared_axes`: as of `PReLU`.
-    `capped`: what a negative `a_left` makes of values below is `t` at the most, as it was on Theano. From Keras 1.
-    Shape: any of at least two axes, known where they are not shared -> the same.
+    `t` is `t_left + abs(t_right)`. The four weights are learned for each place of a sample. A layer of Keras 1.
+
+    Options:
+        t_left_init (name or Initializer, default "zeros"): the first values of `t_left`.
+        a_left_init (name or Initializer, default "glorot_uniform"): the first values of `a_left`.
+        t_right_init (name or Initializer, default "glorot_uniform"): the first values of `t_right`.
+        a_right_init (name or Initializer, default "ones"): the first values of `a_right`.
+        capped (bool, default False): whether outputs for x below `t_left` are at most `t`, as on Theano; it matters
+            where `a_left` is negative.
+
+    Shapes:
+        any of at least two axes, whose sizes are known where they are not shared -> the same
+
+    Example:
+        >>> SReLU(t_right_init="ones", a_left_init="zeros")(torch.tensor([[-2.0, 0.5, 3.0]])).tolist()
+        [[0.0, 0.5, 3.0]]
+
     Source: https://arxiv.org/abs/1512.07030
     """
 
@@ -261,7 +352,7 @@ class SReLU(Initialized):
     a_right = weight("right_slope")
 
     def _follow_theano(self) -> None:
-        """Let nothing below come out above `t`, as on Theano: for weights that it made."""
+        """Cap what comes from below `t_left` at `t`, as Theano did: for weights that Theano made."""
         self.capped = True
 
     def forward(self, inputs: torch.Tensor) -> torch.Tensor:

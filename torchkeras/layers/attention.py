@@ -1,13 +1,12 @@
-"""Attention: with one score for each pair of positions, or by several heads.
+"""Attention and AdditiveAttention, and `Attending`, which they share with attention by several heads.
 
-All layers take `[query, value]` or `[query, value, key]`; without a key the value is the key too. Masks that are given
-as tensors join the list behind the three, and `masks`, an argument of the call, names them: so that a graph has them
-like other inputs.
+All layers take `[query, value]` or `[query, value, key]`. Without a key, the value is the key too. Masks that are
+passed as tensors become inputs of the graph like others: they follow the three in the list of inputs, and the argument
+`masks` of the call names them.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial, reduce
-from string import ascii_lowercase
+from functools import reduce
 from typing import Annotated, Any, ClassVar
 
 import torch
@@ -15,32 +14,25 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from torchkeras import initializers
-from torchkeras.engine.layer.facts import Facts
-from torchkeras.engine.layer.input_spec import InputSpec
 from torchkeras.engine.layer.options import (
-    Called,
     Fraction,
-    OptionalPositive,
-    Positive,
-    integers,
     one_of,
-    optional,
-    rule,
 )
 from torchkeras.engine.layer.symbolic import Shape, as_list
-from torchkeras.engine.layer.weight import is_wrapper, weight
-from torchkeras.layers.core import KernelLayer
-from torchkeras.layers.einsum import EinsumDense
+from torchkeras.engine.layer.weight import weight
 from torchkeras.layers.noise import Dropout
 from torchkeras.layers.random import Seeded
 
 MASKS = ("query_mask", "value_mask", "key_mask", "attention_mask")
-MOST_JOINED = 2**16  # weights of projections that are computed as one
-Known = Mapping[str, Tensor]  # the masks of a call by their names, True where there is something to attend to
+Known = Mapping[str, Tensor]  # the masks of a call by their names, True at positions that count
 
 
 class Attending(Seeded, abstract=True):
-    """What the layers share: how inputs and masks come in, `softmax(scores) @ value`, and which mask goes on."""
+    """What the layers share: how inputs and masks come in, `softmax(scores) @ value`, and the mask of the output.
+
+    Options:
+        dropout (float from 0 to below 1, default 0.0): the share of the softmax's values that are dropped in training.
+    """
 
     dropout: Fraction = 0.0
 
@@ -48,8 +40,8 @@ class Attending(Seeded, abstract=True):
     score_mode: ClassVar[str] = "dot"
     _by_heads: ClassVar[bool] = False
     drop: Dropout
-    _factor: float = 1.0  # of the scores
-    _axes: tuple[int, ...] = (-2,)  # those that attention runs along
+    _factor: float = 1.0  # what scores are multiplied by
+    _axes: tuple[int, ...] = (-2,)  # the axes that attention runs along
 
     def __call__(self, query: Any, value: Any = None, key: Any = None, **arguments: Any) -> Any:
         sources = [tensor for tensor in (*as_list(query), value, key) if tensor is not None]
@@ -62,7 +54,7 @@ class Attending(Seeded, abstract=True):
         return super().__call__(sources, **arguments)
 
     def _source_shapes(self, input_shape: Any) -> list[Shape]:
-        """Those of the query, the value and the key."""
+        """The shapes of the query, the value and the key."""
         if not isinstance(input_shape, list) or len(input_shape) < 2:
             raise ValueError(f"inputs must be [query, value] or [query, value, key]; found shape {input_shape}.")
         return [*input_shape, input_shape[1]][:3]
@@ -89,7 +81,7 @@ class Attending(Seeded, abstract=True):
         use_causal_mask: bool = False,
         masks: str = "",
     ) -> Any:
-        """`forward`, with what makes the parts of query, key and value."""
+        """`forward`, where `parts_of` makes the parts of query, key and value."""
         query, value, *rest = inputs
         key, *given = rest or [value]
         named = (*zip(MASKS[:3], as_list(mask), strict=False), *zip(masks.split(), given, strict=True))
@@ -99,11 +91,12 @@ class Attending(Seeded, abstract=True):
 
         hiding = self._hiding(known, use_causal_mask)
         q, k, v = parts_of(query, key, value)
-        causal_only = by_kernel and use_causal_mask and not hiding  # the kernel makes such a mask by itself
+        causal_only = by_kernel and use_causal_mask and not hiding  # then the kernel makes the mask itself
         if use_causal_mask and not causal_only:
             hiding.append(torch.ones(q.shape[-2], k.shape[-2], dtype=torch.bool, device=q.device).tril())
         visible = reduce(torch.logical_and, hiding) if hiding else None
-        # As in Keras: where a query sees nothing, heads give zeros in these cases, and else the mean of all values.
+        # What a query that sees nothing gets, as in Keras: zeros in these cases of several heads, else the mean of all
+        # values.
         zeros = self._by_heads and (return_attention_scores or self.dropout > 0 or query.dim() > 3)
         lowest = torch.finfo(q.dtype).min / 2
         if by_kernel:
@@ -127,7 +120,7 @@ class Attending(Seeded, abstract=True):
         return [known["value_mask"].unsqueeze(-2)] if "value_mask" in known else []
 
     def _parts(self, query: Tensor, key: Tensor, value: Tensor) -> Sequence[Tensor]:
-        """What to attend with: (..., queries, features), (..., keys, features), (..., keys, values)."""
+        """What attention computes with: (..., queries, features), (..., keys, features), (..., keys, values)."""
         return query, key, value
 
     def _scores(self, query: Tensor, key: Tensor) -> Tensor:
@@ -144,14 +137,27 @@ class Attending(Seeded, abstract=True):
 class Attention(Attending):
     """`softmax(query @ key.T) @ value`.
 
-    `use_scale`: the scores are multiplied by a weight, `scale`. `score_mode="concat"`: they are
-    `concat_score_weight * sum(tanh(scale * (query + key)))`. In training, `dropout` drops a share of the softmax.
-    The call takes `mask=[query_mask, value_mask]`: what the value's hides is not attended to, what the query's hides is
-    zero in the output. `use_causal_mask`: no position attends to a later one. `return_attention_scores`: the softmax
-    is a second output.
+    A call takes `[query, value]` or `[query, value, key]`; without a key the value is the key too. Its arguments are:
+    `mask=[query_mask, value_mask]`, True at positions that count (the value's hides positions from attention, the
+    query's sets outputs to zero); `use_causal_mask=True`, with which no position attends to a later one; and
+    `return_attention_scores=True`, with which the softmax is a second output.
 
-    Shape: [(batch, queries, features), (batch, keys, values), (batch, keys, features)] -> (batch, queries, values), and
-    (batch, queries, keys) for the scores. Source: https://arxiv.org/abs/1508.04025
+    Options:
+        use_scale (bool, default False): whether the scores are multiplied by a weight, `scale`.
+        score_mode ("dot" or "concat", default "dot"): "concat" makes the scores
+            `concat_score_weight * sum(tanh(scale * (query + key)))`.
+
+    Shapes:
+        [(batch, queries, features), (batch, keys, values), (batch, keys, features)] -> (batch, queries, values)
+        the scores: (batch, queries, keys)
+
+    Example:
+        >>> query, value = torch.zeros(2, 3, 4), torch.zeros(2, 5, 4)
+        >>> output, scores = Attention()([query, value], return_attention_scores=True)
+        >>> output.shape, scores.shape
+        (torch.Size([2, 3, 4]), torch.Size([2, 3, 5]))
+
+    Source: https://arxiv.org/abs/1508.04025
     """
 
     use_scale: bool = False
@@ -192,12 +198,22 @@ class Attention(Attending):
 
 
 class AdditiveAttention(Attention):
-    """`softmax(sum(scale * tanh(query + key))) @ value`, the sum over the features, each with a `scale` of its own.
+    """`softmax(sum(scale * tanh(query + key))) @ value`, with the sum over the features.
 
-    Without `use_scale` the scale is 1. Masks, `dropout` and the call are as for Attention.
+    The call and its arguments are those of `Attention`.
 
-    Shape: [(batch, queries, features), (batch, keys, values), (batch, keys, features)] -> (batch, queries, values), and
-    (batch, queries, keys) for the scores. Source: https://arxiv.org/abs/1409.0473
+    Options:
+        use_scale (bool, default True): whether there is a weight `scale`, a number for each feature; else it is 1.
+
+    Shapes:
+        [(batch, queries, features), (batch, keys, values), (batch, keys, features)] -> (batch, queries, values)
+        the scores: (batch, queries, keys)
+
+    Example:
+        >>> AdditiveAttention()([torch.zeros(2, 3, 4), torch.zeros(2, 5, 4)]).shape
+        torch.Size([2, 3, 4])
+
+    Source: https://arxiv.org/abs/1409.0473
     """
 
     use_scale: bool = True
@@ -212,187 +228,6 @@ class AdditiveAttention(Attention):
     def _make_modules(self, input_shape: Any) -> None:
         super()._make_modules(input_shape)
         query = input_shape[0]
-        self._expected_ndim = len(query)  # with it, only the query is asked for its features
+        self._expected_ndim = len(query)  # then only the query's features are asked for
         self.scale_of_sum = None
         self.scale_of_tanh = nn.Parameter(torch.empty(self._known_size(query, -1))) if self.use_scale else None
-
-
-MustBeNone = Annotated[Any, rule("must be None", lambda v: v is None)]
-OutputSizes = Annotated[
-    Any,
-    optional(integers("must be a positive integer, a list of them or None", lambda v: len(v) > 0 and min(v) > 0)),
-    Called("output_shape"),
-]
-AttentionAxes = Annotated[
-    Any, optional(integers("must be an axis, a list of different ones or None", lambda v: 0 < len(v) == len(set(v))))
-]
-
-
-class Heads(Attending, KernelLayer, abstract=True):
-    """Attention by several heads, each of which sees the inputs through projections of its own."""
-
-    dropout: Fraction = 0.0
-    use_bias: bool = True
-    sliding_window: MustBeNone = None
-    flash_attention: MustBeNone = None
-    use_gate: Annotated[Any, rule("must be False", lambda v: not v)] = False
-
-    _by_heads = True
-    partial_output_shape: ClassVar[Any] = None
-    attention_axes: ClassVar[Any] = None
-
-    def _sizes(self) -> tuple[int, int, int, int]:
-        """Heads of the query, heads of key and value, features of a key and of a value."""
-        raise NotImplementedError
-
-    def build(self, input_shape: Any) -> None:
-        query, value, key = shapes = self._source_shapes(input_shape)
-        ndim = len(query)
-        if self.activity_regularizer is not None:
-            raise ValueError("activity_regularizer must be None.")
-        if value[1:-1] != key[1:-1]:
-            raise ValueError(f"value and key must differ in the last axis only; found {value} and {key}.")
-        self._axes = tuple(axis + ndim * (axis < 0) for axis in self.attention_axes or range(1, ndim - 1))
-        if not all(0 < axis < ndim - 1 for axis in self._axes):
-            raise ValueError(f"attention_axes {self.attention_axes} must lie between the first and the last of {ndim}.")
-        self._last = tuple(range(ndim - 1 - len(self._axes), ndim - 1))
-        self.input_spec = [InputSpec(ndim=ndim, axes={-1: shape[-1]}) for shape in shapes]
-
-        query_heads, heads, key_features, features = self._sizes()
-        self._factor, self._groups = key_features**-0.5, query_heads // heads
-        self.query = self._projection("query", query, (query_heads, key_features))
-        self.key = self._projection("key", key, (heads, key_features))
-        self.value = self._projection("value", value, (heads, features))
-        output = self.partial_output_shape or query[-1:]
-        self.attention_output = self._projection("attention_output", (*query[:-1], query_heads, features), output, 2)
-        self.drop = Dropout(self.dropout, seed=self.seed)
-        self.built = True
-
-    def _projection(self, name: str, input_shape: Shape, sizes: Sequence[Any], summed: int = 1) -> EinsumDense:
-        """A dense layer from the last axes, `summed` of them, to new ones of these sizes."""
-        taken, given = "xy"[:summed], ascii_lowercase[: len(sizes)]
-        dense = EinsumDense(
-            f"...{taken},{taken}{given}->...{given}",
-            sizes,
-            bias_axes=given if self.use_bias else None,
-            name=f"{self.name}/{name}",
-            dtype=self.dtype_policy,
-            **{option: getattr(self, option) for option in KernelLayer._options},
-        )
-        dense._build([input_shape])
-        return dense
-
-    def _hiding(self, known: Known, causal: bool) -> list[Tensor]:
-        count = len(self._axes)
-        if count > 1 and (causal or known.keys() - {"attention_mask"}):
-            raise ValueError(
-                f"{type(self).__name__} {self.name!r}: along several axes only attention_mask can hide anything; "
-                f"found {count} attention axes with another mask or use_causal_mask."
-            )
-        found = [known[name].unsqueeze(-1 if name == "query_mask" else -2) for name in MASKS[:3] if name in known]
-        found += [known[name].flatten(-count).flatten(-count - 1, -2) for name in MASKS[3:] if name in known]
-        lacking = [[None] * (self._last[0] + 3 - mask.dim()) for mask in found]  # axes behind the batch
-        return [mask[(..., *axes, slice(None), slice(None))] for mask, axes in zip(found, lacking, strict=True)]
-
-    def _parts(self, query: Tensor, key: Tensor, value: Tensor) -> Sequence[Tensor]:
-        """(batch, ..., heads, positions, features) of each, a position being one along all axes of attention."""
-        parts = []
-        for dense, inputs, groups in (
-            (self.query, query, 1),
-            (self.key, key, self._groups),
-            (self.value, value, self._groups),
-        ):
-            heads = dense._call_module(self._positions(inputs)).transpose(-2, -3)
-            parts.append(heads if groups == 1 else heads.repeat_interleave(groups, -3))
-        return parts
-
-    def _positions(self, inputs: Tensor) -> Tensor:
-        """The axes of attention as one, before the features."""
-        if inputs.dim() == 3:
-            return inputs
-        return inputs.movedim(self._axes, self._last).flatten(self._last[0], -2)
-
-    class _Facts(Facts):
-        def direct(self) -> Callable[..., Any]:
-            return self.layer._at_once() or self.layer.forward
-
-    def _at_once(self) -> Callable[..., Any] | None:
-        """By one product for query, key and value where these are the same, and their kernels small to be joined."""
-        inside = [dense._modules for dense in (self.query, self.key, self.value)]
-        products: Any = [modules["product"] for modules in inside]
-        plain = [product for product in products if type(product) is nn.Linear and not is_wrapper(product.weight)]
-        sizes = [product.out_features for product in plain]
-        if len(sizes) < 3 or self._groups > 1 or sum(p.weight.numel() for p in products) > MOST_JOINED:
-            return None
-        heads = self._sizes()[0]
-
-        def joined(query: Tensor, key: Tensor, value: Tensor) -> Sequence[Tensor]:
-            if not (query is key is value):
-                return self._parts(query, key, value)
-            held: Any = [modules["product"]._parameters for modules in inside]  # type: ignore[union-attr]
-            bias = torch.cat([each["bias"] for each in held]) if self.use_bias else None
-            found = F.linear(self._positions(query), torch.cat([each["weight"] for each in held]), bias)
-            return [part.view(*part.shape[:-1], heads, -1).transpose(-2, -3) for part in found.split(sizes, -1)]
-
-        return partial(self._attend, joined)
-
-    def _output(self, attended: Tensor, query: Tensor, known: Known) -> Tensor:
-        output = self.attention_output._call_module(attended.transpose(-2, -3))
-        if query.dim() == 3:
-            return output
-        sizes = [query.shape[axis] for axis in self._axes]
-        return output.unflatten(self._last[0], sizes).movedim(self._last, self._axes)
-
-
-class MultiHeadAttention(Heads):
-    """`concat(head_1, ..., head_n) @ attention_output`, where a head is `softmax(q @ k.T / sqrt(key_dim)) @ v`.
-
-    q, k and v are the query, the key and the value by projections of the head to `key_dim`, `key_dim` and `value_dim`
-    features. The call is `layer(query, value, key, query_mask=, value_mask=, key_mask=, attention_mask=)`; a mask is
-    True where there is something to attend to, `attention_mask` for each query and key. `use_causal_mask`: no position
-    attends to a later one. `return_attention_scores`: the softmax is a second output. `attention_axes`: the axes to
-    attend along, by default all between the first and the last; the others are like the batch. `output_shape`: the last
-    axes of the output, by default the query's last. In training, `dropout` drops a share of the softmax.
-    Keras 3's `sliding_window`, `flash_attention` and `use_gate` are taken as they are by default only, and so is
-    `activity_regularizer`: torch chooses its kernel by itself.
-
-    Shape: [(batch, queries, features), (batch, keys, any), (batch, keys, any)] -> (batch, queries, features), and
-    (batch, heads, queries, keys) for the scores. Source: https://arxiv.org/abs/1706.03762
-    """
-
-    num_heads: Positive
-    key_dim: Positive
-    value_dim: OptionalPositive = None
-    dropout: Fraction = 0.0
-    use_bias: bool = True
-    partial_output_shape: OutputSizes = None
-    attention_axes: AttentionAxes = None
-
-    input_spec = InputSpec(min_ndim=3)
-
-    def _sizes(self) -> tuple[int, int, int, int]:
-        return self.num_heads, self.num_heads, self.key_dim, self.value_dim or self.key_dim
-
-
-class GroupQueryAttention(Heads):
-    """MultiHeadAttention whose heads share keys and values: `num_query_heads / num_key_value_heads` heads each.
-
-    `head_dim`: the features of a head's query, key and value. The other options and the call are as for
-    MultiHeadAttention.
-
-    Shape: [(batch, queries, features), (batch, keys, any), (batch, keys, any)] -> (batch, queries, features), and
-    (batch, num_query_heads, queries, keys) for the scores. Source: https://arxiv.org/abs/2305.13245
-    """
-
-    head_dim: Positive
-    num_query_heads: Positive
-    num_key_value_heads: Positive
-
-    class _Facts(Facts):
-        input_ndim = 3
-
-    def _sizes(self) -> tuple[int, int, int, int]:
-        heads, shared = self.num_query_heads, self.num_key_value_heads
-        if heads % shared:
-            raise ValueError(f"num_query_heads must be a multiple of num_key_value_heads; found {heads} and {shared}.")
-        return heads, shared, self.head_dim, self.head_dim

@@ -1,4 +1,4 @@
-"""Images changed at random in training, each by numbers of its own; outside of training they pass as they are.
+"""Layers that change images at random in training, each image by numbers of its own.
 
 Source: https://keras.io/api/layers/preprocessing_layers/image_augmentation/
 """
@@ -11,7 +11,7 @@ import torch
 import torch.nn.functional as F
 
 from torchkeras.engine.layer.options import OptionalInt, Positive, Rule, is_number, one_of, optional, rule
-from torchkeras.layers.preprocessing import fitted, floating
+from torchkeras.layers.image_preprocessing import fitted, floating
 from torchkeras.layers.random import Seeded
 from torchkeras.layers.spatial import Spatial
 
@@ -19,7 +19,7 @@ Places = tuple[torch.Tensor, torch.Tensor]
 
 
 def factor(text: str, holds: Callable[[float], bool], least: float = -1.0) -> Rule:
-    """The range to draw from: two numbers, or one that stands for (-number, number), cut at `least`."""
+    """The range to draw from: two numbers, or one number for (-number, number), where no end is below `least`."""
 
     def read_factor(value: Any) -> tuple[float, float]:
         found: Any = value if isinstance(value, (tuple, list)) and len(value) == 2 else [value]
@@ -39,7 +39,7 @@ VALUE_RANGE = rule(
 
 
 class RandomImage(Seeded, Spatial, abstract=True):
-    """The base: `_augment` says what becomes of floating-point images, channels first, in training."""
+    """The base of these layers: a subclass's `_augment` changes floating-point images, channels first, in training."""
 
     _augment: Callable[[torch.Tensor], torch.Tensor]
     rank = 2
@@ -60,9 +60,21 @@ class RandomImage(Seeded, Spatial, abstract=True):
 
 
 class RandomFlip(RandomImage):
-    """In training, each image with a chance of 1/2 mirrored: left to right, top to bottom, or both ways at once.
+    """Images that are mirrored in training, each with a probability of 1/2.
 
-    Shape: (batch, height, width, channels) -> the same, or by `data_format` with the channels first.
+    Options:
+        mode ("horizontal", "vertical" or "horizontal_and_vertical", default "horizontal_and_vertical"): "horizontal"
+            mirrors left to right, "vertical" top to bottom, the third both ways at once.
+
+    Shapes:
+        (batch, height, width, channels) -> the same, or with the channels first by `data_format`
+
+    Example:
+        >>> images = torch.tensor([1.0, 2.0]).view(1, 1, 2, 1)
+        >>> RandomFlip("horizontal")(images, training=False).flatten()
+        tensor([1., 2.])
+
+    Source: https://keras.io/api/layers/preprocessing_layers/image_augmentation/random_flip/
     """
 
     mode: Annotated[str, one_of("horizontal", "vertical", "horizontal_and_vertical")] = "horizontal_and_vertical"
@@ -76,7 +88,14 @@ BEYOND_EDGE = {"reflect": "reflection", "constant": "zeros", "nearest": "border"
 
 
 class RandomAffine(RandomImage, abstract=True):
-    """The base of what moves pixels: `_source` gives where the pixels at (x, y), seen from the centre, come from."""
+    """The base of layers that move pixels: `_source` says where the pixels at (x, y), from the centre, come from.
+
+    Options:
+        fill_mode ("reflect", "nearest" or "constant", default "reflect"): what lies beyond the edge: "reflect"
+            (d c b a | a b c d | d c b a), "nearest" (a a a a | a b c d | d d d d), or "constant", the `fill_value`.
+        interpolation ("bilinear" or "nearest", default "bilinear"): how values between pixels are found.
+        fill_value (float, default 0.0): the value beyond the edge with fill_mode="constant".
+    """
 
     fill_mode: Annotated[str, one_of(*BEYOND_EDGE)] = "reflect"
     interpolation: Annotated[str, one_of("nearest", "bilinear")] = "bilinear"
@@ -90,7 +109,7 @@ class RandomAffine(RandomImage, abstract=True):
         sizes = height, width = values.shape[2:]
         y, x = (torch.arange(size, dtype=values.dtype, device=values.device) - (size - 1) / 2 for size in sizes)
         places = torch.broadcast_tensors(*self._source(values, x, y.unsqueeze(1)))
-        if self.interpolation == "nearest":  # rounded here, where a half is exact
+        if self.interpolation == "nearest":  # rounded here, where halves are exact
             middle = (width - 1) / 2, (height - 1) / 2
             places = [(place + half).round() - half for place, half in zip(places, middle, strict=True)]
         grid = torch.stack([places[0] * (2 / width), places[1] * (2 / height)], -1).squeeze(1)
@@ -100,11 +119,19 @@ class RandomAffine(RandomImage, abstract=True):
 
 
 class RandomRotation(RandomAffine):
-    """In training, each image turned counter-clockwise about its centre, by an angle drawn from the range `factor`.
+    """Images that are turned in training, each by a random angle, counter-clockwise about its centre.
 
-    `factor`: in whole turns, two numbers, or one for (-factor, factor). `fill_mode`: what lies beyond the edge:
-    'reflect' (d c b a | a b c d | d c b a), 'nearest' (a a a a | a b c d | d d d d), or 'constant': the `fill_value`.
-    Shape: (batch, height, width, channels) -> the same, or by `data_format` with the channels first.
+    Options:
+        factor (float from -1 to 1, or two): the range of the angle, in whole turns; one number is (-factor, factor).
+
+    Shapes:
+        (batch, height, width, channels) -> the same, or with the channels first by `data_format`
+
+    Example:
+        >>> RandomRotation(0.1)(torch.zeros(2, 8, 8, 3), training=True).shape
+        torch.Size([2, 8, 8, 3])
+
+    Source: https://keras.io/api/layers/preprocessing_layers/image_augmentation/random_rotation/
     """
 
     factor: Shares
@@ -115,11 +142,21 @@ class RandomRotation(RandomAffine):
 
 
 class RandomTranslation(RandomAffine):
-    """In training, each image moved down and right by shares of its height and width (up and left where negative).
+    """Images that are moved in training, each by random shares of its height and width.
 
-    `height_factor`, `width_factor`: the ranges of the shares: two numbers, or one for (-factor, factor). The other
-    options are those of `RandomRotation`.
-    Shape: (batch, height, width, channels) -> the same, or by `data_format` with the channels first.
+    Options:
+        height_factor (float from -1 to 1, or two): the range of the share of the height, down where above 0; one number
+            is (-height_factor, height_factor).
+        width_factor (float from -1 to 1, or two): the same for the width, to the right where above 0.
+
+    Shapes:
+        (batch, height, width, channels) -> the same, or with the channels first by `data_format`
+
+    Example:
+        >>> RandomTranslation(0.1, 0.2)(torch.zeros(2, 8, 8, 3), training=True).shape
+        torch.Size([2, 8, 8, 3])
+
+    Source: https://keras.io/api/layers/preprocessing_layers/image_augmentation/random_translation/
     """
 
     height_factor: Shares
@@ -131,11 +168,22 @@ class RandomTranslation(RandomAffine):
 
 
 class RandomZoom(RandomAffine):
-    """In training, each image smaller about its centre (by a factor above 0) or larger (below 0).
+    """Images that are shrunk or enlarged in training, each by random factors, about its centre.
 
-    `height_factor`, `width_factor`: the ranges of the share by which more is seen: two numbers, or one for (-factor,
-    factor); without the latter the width goes with the height. The other options are those of `RandomRotation`.
-    Shape: (batch, height, width, channels) -> the same, or by `data_format` with the channels first.
+    Options:
+        height_factor (float above -1 up to 1, or two): the range of the share by which more of the height is seen:
+            above 0 the image shrinks, below 0 it grows; one number is (-height_factor, height_factor).
+        width_factor (float above -1 up to 1, two or None, default None): the same for the width; None takes the number
+            drawn for the height.
+
+    Shapes:
+        (batch, height, width, channels) -> the same, or with the channels first by `data_format`
+
+    Example:
+        >>> RandomZoom(0.2)(torch.zeros(2, 8, 8, 3), training=True).shape
+        torch.Size([2, 8, 8, 3])
+
+    Source: https://keras.io/api/layers/preprocessing_layers/image_augmentation/random_zoom/
     """
 
     height_factor: Annotated[Any, ZOOM]
@@ -148,10 +196,21 @@ class RandomZoom(RandomAffine):
 
 
 class RandomContrast(RandomImage):
-    """In training, `(x - mean) * c + mean` with the mean of each channel and a c for each image, cut to `value_range`.
+    """In training, `(x - mean) * c + mean`, by the mean of each channel and a random c for each image; else `x`.
 
-    `factor`: c is drawn from 1 - factor[0] to 1 + factor[1]; a single number is the latter, and the former is 0.
-    Shape: (batch, height, width, channels) -> the same, or by `data_format` with the channels first.
+    Options:
+        factor (float from 0 to 1, or two): c is drawn from `1 - factor[0]` to `1 + factor[1]`; one number is
+            (0, factor).
+        value_range (two floats, the lower first, default (0, 255)): what the results are cut to.
+
+    Shapes:
+        (batch, height, width, channels) -> the same, or with the channels first by `data_format`
+
+    Example:
+        >>> RandomContrast(0.5)(torch.full((1, 2, 2, 1), 7.0), training=True).unique()
+        tensor([7.])
+
+    Source: https://keras.io/api/layers/preprocessing_layers/image_augmentation/random_contrast/
     """
 
     factor: Annotated[Any, factor("from 0 to 1", lambda v: 0 <= v <= 1, least=0.0)]
@@ -164,11 +223,25 @@ class RandomContrast(RandomImage):
 
 
 class RandomCrop(RandomImage):
-    """In training, a window cut out of all images of a batch at one random place; else the middle, made to fit.
+    """In training, a window at one random place of all images of a batch; else their middle, resized to the window.
 
-    Images that are no larger than the window are made to fit in training as well. (Keras 3.15 documents this, and cuts
-    smaller images elsewhere in training, and not at all outside of it.)
-    Shape: (batch, height, width, channels) -> (batch, *window, channels), or by `data_format` with the channels first.
+    The middle is the largest part that has the window's aspect ratio. It is taken in training too where the images are
+    no longer than the window along one axis. (Keras 3.15 documents this, but cuts smaller images elsewhere in training,
+    and not at all outside of it.)
+
+    Options:
+        height (positive integer): the height of the window.
+        width (positive integer): the width of the window.
+
+    Shapes:
+        (batch, rows, columns, channels) -> (batch, height, width, channels), or with the channels first by
+            `data_format`
+
+    Example:
+        >>> RandomCrop(4, 5)(torch.zeros(2, 8, 8, 3), training=True).shape
+        torch.Size([2, 4, 5, 3])
+
+    Source: https://keras.io/api/layers/preprocessing_layers/image_augmentation/random_crop/
     """
 
     height: Positive

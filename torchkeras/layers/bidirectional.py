@@ -1,4 +1,4 @@
-"""Bidirectional: a recurrent layer forwards and backwards along time."""
+"""Bidirectional: a recurrent layer that walks along time in both directions."""
 
 import copy
 from collections.abc import Callable, Mapping
@@ -11,8 +11,9 @@ from torchkeras import registry
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.layer.options import NEWER, Called, OptionalPositive, one_of, optional
 from torchkeras.engine.layer.symbolic import as_list, unpacked
-from torchkeras.layers.recurrence import Recurrent, TorchRecurrent, shapes_of
+from torchkeras.layers.recurrence import Recurrent, shapes_of
 from torchkeras.layers.torch_module import TorchModule
+from torchkeras.layers.torch_recurrence import TorchRecurrent
 from torchkeras.layers.wrappers import INNER_LAYER, InnerLayer, Wrapper
 
 MERGES: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
@@ -26,23 +27,42 @@ THEIRS = " Torch's own go both ways by an option: TorchModule(nn.LSTM(..., batch
 
 
 class Bidirectional(Wrapper):
-    """`merge(layer(x), flip(layer'(flip(x))))`, `layer'` being the same layer with weights of its own.
+    """`merge(layer(x), flip(layer'(flip(x))))`, where `layer'` is the same layer with weights of its own.
 
-    `merge_mode`: "concat" (along the last axis), "sum", "mul", "ave", or None for both outputs as a list. Initial and
-    final states are those of the forward layer, then those of the backward one. `backward_layer`: a layer of other
-    options for the way back, with `go_backwards` the other way. Where torch's kernel computes both
-    directions, it does so in one call: see `path`. `weights`: the forward layer's, then the backward one's.
+    The two that compute are copies of `layer`: `forward_layer` and `backward_layer`. Weights, initial states and final
+    states are those of the forward layer, then those of the backward one. Where torch's kernel can compute both
+    directions, it does so in one call: see `path`.
 
-    Shape: (batch, time, ...) -> as `layer` has it, the last axis doubled with "concat"; with the layer's `return_state`
-    a list. Raises ValueError for a layer that is not recurrent, or has been called already. Source:
-    https://doi.org/10.1109/78.650093
+    Options:
+        layer (recurrent layer): one that was not called yet.
+        merge_mode ("concat", "sum", "mul", "ave" or None, default "concat"): how the outputs of the two directions
+            become one: "concat" joins them along the last axis, "ave" is their mean, None returns both.
+        num_constants (positive integer or None, default None): how many constants end the list of inputs. A call with
+            `constants` sets it; configs of such layers have it.
+        backward_layer (recurrent layer or None, default None): the layer of the way back, where its options are others.
+            Its `go_backwards` must be the opposite of the layer's. None takes `layer` for both.
+
+    Shapes:
+        (batch, time, ...) -> that of `layer`, with the last axis twice as long for "concat"
+        with the layer's `return_state` a list: the output, and each state
+
+    Errors:
+        ValueError: a layer that is not recurrent, or was called already; a `backward_layer` that does not fit; initial
+            states for one direction only.
+
+    Example:
+        >>> Bidirectional(LSTM(4))(torch.zeros(2, 5, 3)).shape
+        torch.Size([2, 8])
+        >>> Bidirectional(GRU(4), merge_mode="sum")(torch.zeros(2, 5, 3)).shape
+        torch.Size([2, 4])
+
+    Source: https://doi.org/10.1109/78.650093
     """
 
     _declares_options = True
 
     layer: InnerLayer
     merge_mode: Annotated[Any, one_of(*MERGES, None)] = "concat"
-    # How many constants end the inputs: set by a call, and written for the calls of a config.
     num_constants: Annotated[OptionalPositive, NEWER] = None
 
     own_backward: Annotated[Any, optional(INNER_LAYER), Called("backward_layer"), NEWER] = None
@@ -51,7 +71,7 @@ class Bidirectional(Wrapper):
 
     def __init__(self, *args: Any, **given: Any):
         super().__init__(*args, **given)
-        # The layer itself tells the config; the two that compute are copies of it.
+        # The layer itself is kept for the config; the two that compute are copies of it.
         layer = self._modules.pop("layer")
         self.__dict__["layer"] = layer
         if not isinstance(layer, Recurrent) or layer.built:
@@ -126,13 +146,18 @@ class Bidirectional(Wrapper):
         return super().__call__(unpacked(given), **kwargs)
 
     def _shared(self, given: list[Any]) -> list[list[Any]]:
-        """What each direction gets of a sequence, initial states and constants."""
+        """The inputs of each direction: the sequence, its own half of the initial states, the constants."""
         sequence, states, constants = self.forward_layer._parts(given)
         half = len(states) // 2
         return [[sequence, *own, *constants] for own in (states[:half], states[half:])]
 
     def path(self, masked: bool = False, training: bool | None = None) -> str:
-        """How a call computes: "together" by one call of torch's kernel, else "apart", layer by layer."""
+        """How a call computes: "together", by one call of torch's kernel, or "apart", layer by layer.
+
+        Arguments:
+            masked (bool, default False): whether the call has a mask.
+            training (bool or None, default None): the mode of the call; None is that of the layer.
+        """
         layer, training = self.forward_layer, self.training if training is None else training
         if not isinstance(layer, TorchRecurrent) or layer.path(masked, training) != "torch":
             return "apart"
@@ -169,7 +194,7 @@ class Bidirectional(Wrapper):
         begin = [given[1:] or layer.get_initial_state(sequence) for given in (forward, backward)]
         states = unpacked([torch.stack(pair) for pair in zip(*begin, strict=True)])
         weights = [weight for module in modules for weight in module._flat_weights]
-        # cuDNN gives gradients in training mode only; there is no dropout inside that the mode could turn on.
+        # cuDNN gives gradients in training mode only. The kernel has no dropout here that this mode would turn on.
         train = layer.training or torch.is_grad_enabled()
         outputs, *final = KERNELS[modules[0].mode](sequence, states, weights, layer.use_bias, 1, 0.0, train, True, True)
         both = outputs.chunk(2, -1) if self.return_sequences else final[0].unbind(0)

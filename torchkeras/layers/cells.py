@@ -1,4 +1,4 @@
-"""Cells: SimpleRNNCell, GRUCell, LSTMCell, StackedRNNCells, and what RNN asks of any cell."""
+"""Cells: SimpleRNNCell, GRUCell, LSTMCell, StackedRNNCells, and what RNN needs to know of any cell."""
 
 import inspect
 from collections.abc import Mapping, Sequence
@@ -17,9 +17,9 @@ from torchkeras.layers.steps import GRUStep, LSTMStep, SimpleRNNStep
 
 
 class Cell(Layer, abstract=True):
-    """One step as a layer, `cell.call(x, states) -> (output, [states])`: what RNN walks with."""
+    """One step as a layer, `cell.call(x, states) -> (output, [states])`: what RNN repeats along time."""
 
-    activity_regularizer: ClassVar[None] = None  # a layer's, which sees whole outputs
+    activity_regularizer: ClassVar[None] = None  # an option of layers, which see whole outputs
 
     begin: Any
 
@@ -33,15 +33,44 @@ class Cell(Layer, abstract=True):
 
 
 class SimpleRNNCell(Cell, SimpleRNNStep):
-    __doc__ = SimpleRNNStep.__doc__
+    """One step of `SimpleRNN`: `h' = activation(x @ kernel + h @ recurrent_kernel + bias)`.
+
+    Shapes:
+        (batch, features), [h (batch, units)] -> h', [h']
+
+    Example:
+        >>> output, states = SimpleRNNCell(4)(torch.zeros(2, 3), [torch.zeros(2, 4)])
+        >>> output.shape, len(states)
+        (torch.Size([2, 4]), 1)
+        >>> RNN(SimpleRNNCell(4))(torch.zeros(2, 5, 3)).shape
+        torch.Size([2, 4])
+    """
 
 
 class GRUCell(Cell, GRUStep):
-    __doc__ = GRUStep.__doc__
+    """One step of `GRU`: `h' = z * h + (1 - z) * candidate`.
+
+    Shapes:
+        (batch, features), [h (batch, units)] -> h', [h']
+
+    Example:
+        >>> output, states = GRUCell(4)(torch.zeros(2, 3), [torch.zeros(2, 4)])
+        >>> output.shape, len(states)
+        (torch.Size([2, 4]), 1)
+    """
 
 
 class LSTMCell(Cell, LSTMStep):
-    __doc__ = LSTMStep.__doc__
+    """One step of `LSTM`: `c' = f * c + i * g; h' = o * activation(c')`.
+
+    Shapes:
+        (batch, features), [h (batch, units), c (batch, units)] -> h', [h', c']
+
+    Example:
+        >>> output, states = LSTMCell(4)(torch.zeros(2, 3), [torch.zeros(2, 4), torch.zeros(2, 4)])
+        >>> output.shape, len(states)
+        (torch.Size([2, 4]), 2)
+    """
 
 
 # --- any cell --------------------------------------------------------------------------------------------------------
@@ -83,7 +112,7 @@ def state_shapes(cell: Any) -> list[Shape]:
 
 
 def output_shape(cell: Any) -> Shape:
-    """The shape of a cell's output, without the batch axis: that of the first state unless it says `output_size`."""
+    """The shape of a cell's output, without the batch axis: its `output_size`, or else that of the first state."""
     size = getattr(cell, "output_size", None)
     return state_shapes(cell)[0] if size is None else _shape(size)
 
@@ -102,14 +131,14 @@ def takes(cell: Any, argument: str) -> bool:
 
 
 def build_cell(cell: Any, input_shapes: list[Shape]) -> Shape:
-    """Build a cell for one step's input, followed by the constants, which it may take; the shape of its output."""
+    """Build a cell for one step's input, and for the constants where it takes them; the shape of its output."""
     if isinstance(cell, Layer):
         cell._build(input_shapes if takes(cell, "constants") else input_shapes[:1])
     return (input_shapes[0][0], *output_shape(cell))
 
 
 def begin_cell(cell: Any, input_shape: Shape, states: States, constants: Constants, training: bool) -> Walk:
-    """`begin` of any cell, also of one that has only the `call` and the `state_size` that Keras asks for."""
+    """`begin` of any cell, also of one that has no more than Keras's `call` and `state_size`."""
     if _is_ours(cell):
         return cell.begin(input_shape, states, constants, training)
     compute = cell._call_module if isinstance(cell, Layer) else cell.call
@@ -124,12 +153,24 @@ def begin_cell(cell: Any, input_shape: Shape, states: States, constants: Constan
 
 
 class StackedRNNCells(Cell):
-    """`cells` as one cell, each taking the output of the one before.
+    """`cells` as one cell, in which each cell takes the output of the one before.
 
-    The states are those of the first cell, then of the second, and so on (from the last to the first with
-    `reverse_state_order`). Constants go to the cells that take them.
+    Constants go to the cells that take them.
 
-    Shape: (batch, features) and the states -> the last cell's output, and the new states.
+    Options:
+        cells (list of cells): in the order of the computation.
+        reverse_state_order (bool, default False): whether the list of states begins with those of the last cell, as in
+            older versions of Keras 2, not those of the first.
+
+    Shapes:
+        (batch, features), [states] -> the last cell's output, [new states]
+
+    Example:
+        >>> cell = StackedRNNCells([LSTMCell(3), GRUCell(4)])
+        >>> cell.state_size, cell.output_size
+        ((3, 3, 4), 4)
+        >>> RNN(cell)(torch.zeros(2, 5, 6)).shape
+        torch.Size([2, 4])
     """
 
     _declares_options = True

@@ -1,4 +1,4 @@
-"""Convolutions."""
+"""Convolutions of sequences, images and volumes."""
 
 from collections.abc import Callable
 from typing import Annotated, Any
@@ -20,7 +20,15 @@ CONVOLUTIONS: dict[int, Any] = {1: nn.Conv1d, 2: nn.Conv2d, 3: nn.Conv3d}
 
 
 class Convolving(Spatial, abstract=True):
-    """What all convolutions share, with the options `kernel_size`, `strides`, `padding` and `dilation_rate`."""
+    """What all convolutions share: the options of the window, and how they pad.
+
+    Options:
+        kernel_size (positive integer or tuple of them): the size of the kernel along all spatial axes, or along each.
+        strides (positive integer or tuple of them, default 1): the distance between two windows along all spatial axes,
+            or along each. Not above 1 together with `dilation_rate`.
+        dilation_rate (positive integer or tuple of them, default 1): the distance between two values of a window along
+            all spatial axes, or along each. Not above 1 together with `strides`.
+    """
 
     _declares_options = True
 
@@ -34,11 +42,11 @@ class Convolving(Spatial, abstract=True):
 
     @property
     def _spans(self) -> list[int]:
-        """How many values of each axis the kernel reaches over."""
+        """The number of values of each axis that the kernel reaches over."""
         return [(k - 1) * d + 1 for k, d in zip(self.kernel_size, self.dilation_rate, strict=True)]
 
     def _convolution(self, input_shape: Shape, filters: int, groups: int, bias: bool) -> nn.Module:
-        """The module that convolves `_padded` inputs; it pads by itself where both ends of each axis get the same."""
+        """The module that convolves `_padded` inputs; it pads by itself where both ends of an axis get the same."""
         if self.padding == "valid":
             self._check_window("kernel_size", self._spans, input_shape)
         pairs = fixed_padding(self.padding, self.kernel_size, self.strides, self.dilation_rate)
@@ -55,7 +63,7 @@ class Convolving(Spatial, abstract=True):
         return pad(inputs, self.padding, self.kernel_size, self.strides, self.dilation_rate)
 
     def _follow_theano(self) -> None:
-        """Pad as Theano did where that differs: for weights that it made."""
+        """Pad as Theano did where that differs: for weights that Theano made."""
         window = (self.kernel_size, self.strides, self.dilation_rate)
         if self.padding == "same" and fixed_padding("same", *window) != fixed_padding("half", *window):
             self.padding, self._pads = "half", True
@@ -65,27 +73,37 @@ class Convolving(Spatial, abstract=True):
                     module.padding = (0,) * self.rank
 
     def _in_memory_order(self, module: nn.Module) -> nn.Module:
-        """The module with its kernel as the images lie in memory, so that torch need not turn it or its gradient."""
+        """The module, its kernel in the memory format of the images, so that torch need not convert it."""
         if self.rank == 2 and self._facts.native_layout is Layout.CHANNELS_FIRST:
             module.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
         return module
 
 
 class Activated(KernelLayer, abstract=True):
-    """`activation` and `use_bias`, and what concerns kernel and bias."""
+    """The options `activation` and `use_bias`, and those of kernel and bias.
+
+    Options:
+        activation (name, function or None, default None): applied to the sum; None applies nothing.
+        use_bias (bool, default True): whether a bias is added, one number for each filter.
+    """
 
     activation: Activation = None
     use_bias: bool = True
 
 
 class Dilated(Layer, abstract=True):
-    """`dilation_rate`, where it came to a layer later than its other options."""
+    """`dilation_rate`, where a layer got it later than its other options."""
 
     dilation_rate: Sizes = 1
 
 
 class Grouped(Layer, abstract=True):
-    """`groups`, behind the options that Keras 2 has."""
+    """`groups`, after the options that Keras 2 has.
+
+    Options:
+        groups (positive integer, default 1): the number of equal groups into which channels and filters are split, each
+            convolved on its own; it divides both.
+    """
 
     groups: Annotated[Positive, NEWER] = 1
 
@@ -93,14 +111,12 @@ class Grouped(Layer, abstract=True):
 class Conv(Convolving, Activated, Grouped, abstract=True):
     """`activation(convolution(x, kernel) + bias)` over `rank` axes.
 
-    `padding`: 'valid' (none), 'same' (output as long as the input, divided by the strides; the end gets the larger
-    half, as in TensorFlow), 'half' (the 'same' of Theano: half a kernel at each end, the start gets the larger one),
-    'full' (every value that the kernel touches) or, over one axis, 'causal' (before the start only). `groups`: into how
-    many equal groups channels and filters are split, each with its own convolution.
-    Shape: (batch, *sizes, channels) -> (batch, *new sizes, filters), or with data_format='channels_first'
-    (batch, channels, *sizes) -> (batch, filters, *new sizes). Raises ValueError for strides and a dilation_rate that
-    are both above 1, for 'causal' with 'channels_first', for groups that do not divide channels and filters, and for a
-    kernel that is longer than the input.
+    Options:
+        filters (positive integer): the number of channels of the output.
+        padding (string, default "valid"): the zeros around the input. "valid" adds none; the kernel must fit the input.
+            "same" makes the output `ceil(size / strides)` long and adds the larger half at the end, as TensorFlow does.
+            "half", Theano's 'same', adds half a kernel at each end, the larger half at the start. "full" adds a kernel
+            less one value at each end, so that every window counts that touches the input.
     """
 
     _declares_options = True
@@ -142,7 +158,7 @@ class Conv(Convolving, Activated, Grouped, abstract=True):
                 layer._check_window("kernel_size", layer._spans, input_shape)
             return layer._windowed(input_shape, layer.filters, layer.kernel_size, layer.strides, layer.dilation_rate)
 
-        def direct(self) -> Callable[..., torch.Tensor]:
+        def hook_free(self) -> Callable[..., torch.Tensor]:
             layer, inside = self.layer, self.layer._modules
 
             def run(inputs: torch.Tensor) -> torch.Tensor:
@@ -161,13 +177,50 @@ class Conv(Convolving, Activated, Grouped, abstract=True):
 
 
 class Conv1D(Conv):
-    data_format = "channels_last"  # whatever the configured one is, as in Keras
+    """`activation(convolution(x, kernel) + bias)` along the steps of sequences.
+
+    Options:
+        padding (string, default "valid"): the zeros around the input. "valid", "same", "half" and "full" are those of
+            `Conv2D`. "causal" adds all before the first step, so that no output depends on later steps; it needs
+            `data_format` "channels_last".
+        data_format (string or None, default "channels_last"): "channels_last", with the channels at the last axis, or
+            "channels_first", with the channels at axis 1; None takes `config.image_data_format()`.
+
+    Shapes:
+        (batch, steps, channels) -> (batch, new_steps, filters)
+
+    Example:
+        >>> Conv1D(8, 3, padding="causal", activation="relu")(torch.zeros(2, 10, 4)).shape
+        torch.Size([2, 10, 8])
+    """
+
+    data_format = "channels_last"  # not the configured one, as in Keras
     rank = 1
 
 
 class Conv2D(Conv):
+    """`activation(convolution(x, kernel) + bias)` over height and width of images.
+
+    Shapes:
+        (batch, height, width, channels) -> (batch, new_height, new_width, filters)
+
+    Example:
+        >>> Conv2D(8, 3, activation="relu")(torch.zeros(2, 28, 28, 1)).shape
+        torch.Size([2, 26, 26, 8])
+    """
+
     rank = 2
 
 
 class Conv3D(Conv):
+    """`activation(convolution(x, kernel) + bias)` over depth, height and width of volumes.
+
+    Shapes:
+        (batch, depth, height, width, channels) -> (batch, new_depth, new_height, new_width, filters)
+
+    Example:
+        >>> Conv3D(8, (1, 3, 3), strides=2)(torch.zeros(2, 6, 9, 9, 1)).shape
+        torch.Size([2, 3, 4, 4, 8])
+    """
+
     rank = 3

@@ -1,4 +1,4 @@
-"""Recurrent layers over images: ConvLSTM over one to three axes, its cell, and ConvRNN2D around any such cell."""
+"""Recurrent layers over images: ConvLSTM1D to ConvLSTM3D, the cell ConvLSTM2DCell, and ConvRNN2D around such a cell."""
 
 from collections.abc import Callable, Sequence
 from typing import Annotated, Any
@@ -25,9 +25,10 @@ FUNCTIONS: dict[int, Callable[..., Tensor]] = {1: F.conv1d, 2: F.conv2d, 3: F.co
 
 
 def image_states(cell: Any, input_shape: Shape) -> list[Shape]:
-    """The shape of each state of a convolutional cell, without the batch axis, for images (..., *image).
+    """The shape of each state of a convolutional cell, without the batch axis, for an input of this shape.
 
-    Raises ValueError when the kernel is longer than the image.
+    Errors:
+        ValueError: the kernel is longer than the image.
     """
     last, image = cell.data_format == "channels_last", input_shape[-len(cell.kernel_size) - 1 :]
     lengths: list[int | None] = []
@@ -45,13 +46,33 @@ def image_states(cell: Any, input_shape: Shape) -> list[Shape]:
 
 
 class RecurrentPadding(Layer, abstract=True):
-    """`recurrent_padding`, behind the options that Keras has: 'same', or 'half', which was Theano's 'same'."""
+    """How the state's convolution pads. A base of its own, so that its option comes after Keras's.
+
+    Options:
+        recurrent_padding ("same" or "half", default "same"): the padding of the state's convolution; "half" is what
+            Theano did for "same".
+    """
 
     recurrent_padding: Annotated[str, one_of("same", "half"), NEWER] = "same"
 
 
 class ConvLSTMStep(Initializers, UnitForgetBias, Penalties, Drops, RecurrentPadding, abstract=True):
-    """One step of ConvLSTM. Shape: (batch, *sizes, channels), h, c (batch, *new sizes, filters) -> h', and [h', c']."""
+    """One step of ConvLSTM.
+
+    Options:
+        filters (positive integer): the number of channels of the output, and of each state.
+        kernel_size (integer or a list of one for each axis): the size of both kernels.
+        strides (integer or a list of one for each axis, default 1): the steps of the input's convolution.
+        padding ("valid", "same" or "half", default "valid"): the padding of the input's convolution, as for Conv2D.
+        data_format ("channels_last", "channels_first" or None, default None): where the channels lie; None takes
+            `config.image_data_format()`.
+        dilation_rate (integer or a list of one for each axis, default 1): the distance between the values that the
+            input's kernel is applied to.
+        activation (name, function or None, default "tanh"): applied to the candidate and to the cell state.
+        recurrent_activation (name, function or None, default "hard_sigmoid"): applied to the gates. Keras's
+            `hard_sigmoid` is `clip(0.2 * x + 0.5, 0, 1)`.
+        use_bias (bool, default True): whether a bias is added.
+    """
 
     filters: Positive
     kernel_size: Sizes
@@ -73,14 +94,14 @@ class ConvLSTMStep(Initializers, UnitForgetBias, Penalties, Drops, RecurrentPadd
 
     @property
     def state_size(self) -> tuple[int, int]:
-        """The channels of h and of c."""
+        """The numbers of channels of h and of c."""
         return self.filters, self.filters
 
     def state_shapes(self, input_shape: Shape) -> list[Shape]:
         return image_states(self, input_shape)
 
     def _follow_theano(self) -> None:
-        """Pad as Theano did: for weights that it made."""
+        """Pad as Theano did, for weights that were trained on it."""
         self.recurrent_padding = "half"
         self.padding = "half" if self.padding == "same" else self.padding
 
@@ -117,7 +138,7 @@ class ConvLSTMStep(Initializers, UnitForgetBias, Penalties, Drops, RecurrentPadd
         """The parts of all gates, (..., channels, *sizes) -> (..., gates * filters, *new sizes)."""
         module: Any = convolution
         channels, lead = -1 - self.rank, images.shape[: -1 - self.rank]
-        if drops is not None:  # each gate has its own input, so the gates are groups of one convolution
+        if drops is not None:  # each gate has an input of its own, so the gates are groups of one convolution
             images = (images.unsqueeze(channels - 1) * drops).flatten(channels - 1, channels)
         padded = pad(images.flatten(0, len(lead) - 1), padding, module.kernel_size, module.stride, module.dilation)
         if drops is None:
@@ -130,12 +151,12 @@ class ConvLSTMStep(Initializers, UnitForgetBias, Penalties, Drops, RecurrentPadd
         return called(module, grouped, padded).unflatten(0, lead)
 
     def _factors(self, like: Tensor, shape: Sequence[Any], rate: float, training: bool) -> Tensor | None:
-        """Dropout's factors for each gate, (batch, gates, channels, *sizes); None without."""
+        """Factors of dropout for each gate, (batch, gates, channels, *sizes); None for no dropout."""
         drops = self.drops(like, shape, rate, training)
         return None if drops is None else self._first(drops).transpose(0, 1)
 
     def _first(self, value: Tensor) -> Tensor:
-        """A value in Keras's order with the channels before the spatial axes."""
+        """A value in Keras's order of axes, with the channels moved before the spatial axes."""
         return value.movedim(-1, -1 - self.rank) if self.data_format == "channels_last" else value
 
     def _last(self, value: Tensor) -> Tensor:
@@ -143,14 +164,14 @@ class ConvLSTMStep(Initializers, UnitForgetBias, Penalties, Drops, RecurrentPadd
         return value.movedim(-1 - self.rank, -1) if self.data_format == "channels_last" else value
 
     def _over_images(self, function: Callable[[Tensor], Tensor]) -> Callable[[Tensor], Tensor]:
-        """An activation, a function of Keras's order of axes, for channels-first values."""
+        """An activation, which expects Keras's order of axes, as a function of channels-first values."""
         if self.data_format == "channels_first" or is_pointwise(function):
             return function
         return lambda value: self._first(function(self._last(value)))
 
 
 class ConvRecurrent(Recurrent, abstract=True):
-    """The options of a walk over images, in Keras's order."""
+    """The options of a walk over images, in the order in which Keras has them."""
 
     return_sequences: bool = False
     go_backwards: bool = False
@@ -163,25 +184,42 @@ class ConvRecurrent(Recurrent, abstract=True):
 
 
 class ConvLSTM(ConvLSTMStep, ConvRecurrent, Drops, Recurrent, RecurrentPadding, MaskedOutput, abstract=True):
-    """`c' = f * c + i * g; h' = o * activation(c')` over images, gates i, f, o by `recurrent_activation`.
+    """`c' = f * c + i * g; h' = o * activation(c')` over images, whose gates are convolutions.
 
-    `z = convolution(x, kernel) + bias + convolution(h, recurrent_kernel)`, for i, f, g, o in this order, g by
-    `activation`; the second convolution has no strides and padding 'same', or with `recurrent_padding` 'half' Theano's.
-    `padding`: 'valid', 'same' or 'half', as for Conv2D. Dropout is drawn for each gate, the same at all steps.
+    `convolution(x, kernel) + bias + convolution(h, recurrent_kernel)` has the parts i, f, g and o, in this order. The
+    gates i, f and o go through `recurrent_activation`, the candidate g through `activation`. The second convolution has
+    no strides and no dilation. Dropout is drawn for each gate, and is the same at all steps. `Recurrent` explains
+    states and masks.
+
+    Shapes:
+        (batch, time, *sizes, channels) -> (batch, *new sizes, filters)
+        (batch, time, *sizes, channels) -> (batch, time, *new sizes, filters) with `return_sequences`
+        each state (batch, *new sizes, filters); with data_format="channels_first" the channels stand before the sizes
+
+    Errors:
+        ValueError: a kernel that is longer than the image.
+
+    Example:
+        >>> ConvLSTM2D(4, 3, padding="same")(torch.zeros(2, 5, 8, 8, 1)).shape
+        torch.Size([2, 8, 8, 4])
+
     Source: https://arxiv.org/abs/1506.04214
-
-    Shape: (batch, time, *sizes, channels) -> (batch, *new sizes, filters), or with `return_sequences` (batch, time,
-    *new sizes, filters); with data_format='channels_first' the channels stand before the sizes. With `return_state` a
-    list: the output, h and c. States and masks: see `Recurrent`.
     """
 
 
 class ConvRNN2D(RNN):
     """`output[t], states = cell(x[t], states)` along time, for a cell over images, such as ConvLSTM2DCell.
 
-    The cell has `filters`, `kernel_size`, `strides`, `padding`, `data_format` and `dilation_rate`, beside what RNN asks
-    for. Shape: (batch, time, rows, columns, channels) -> (batch, new rows, new columns, filters), or with
-    `return_sequences` (batch, time, ...).
+    The cell has what `RNN` asks for, with numbers of channels for `state_size`, and also `kernel_size`, `strides`,
+    `padding`, `data_format` and `dilation_rate`.
+
+    Shapes:
+        (batch, time, rows, columns, channels) -> (batch, new rows, new columns, filters)
+        (batch, time, rows, columns, channels) -> (batch, time, new rows, new columns, filters) with `return_sequences`
+
+    Example:
+        >>> ConvRNN2D(ConvLSTM2DCell(4, 3))(torch.zeros(2, 5, 8, 8, 1)).shape
+        torch.Size([2, 6, 6, 4])
     """
 
     class _Facts(Facts):
@@ -206,6 +244,16 @@ class ConvLSTM3D(ConvLSTM):
 
 
 class ConvLSTM2DCell(Cell, ConvLSTMStep):
-    __doc__ = ConvLSTMStep.__doc__
+    """One step of `ConvLSTM2D`: `c' = f * c + i * g; h' = o * activation(c')`.
+
+    Shapes:
+        (batch, rows, columns, channels), [h, c (batch, new rows, new columns, filters)] -> h', [h', c']
+
+    Example:
+        >>> ConvLSTM2DCell(4, 3).state_size
+        (4, 4)
+        >>> ConvRNN2D(ConvLSTM2DCell(4, 3))(torch.zeros(2, 5, 8, 8, 1)).shape
+        torch.Size([2, 6, 6, 4])
+    """
 
     rank = 2

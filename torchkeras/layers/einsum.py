@@ -54,12 +54,25 @@ def _bias_piece(layer: "EinsumDense", tensor: Tensor) -> Tensor:
 class EinsumDense(KernelLayer):
     """`activation(einsum(equation, x, kernel) + bias)`.
 
-    `equation`: such as "abc,cd->abd"; in "...c,cd->...d" the ellipsis stands for the batch and any further axes.
-    `output_shape`: the sizes of the output's other axes, None where the input tells. `bias_axes`: the letters of the
-    output that the bias has; no bias without. An equation that sums over the input's last axes and puts the new ones
-    last is computed by an `nn.Linear`.
+    An equation that sums over the last axes of the input and puts the new axes last is computed by an `nn.Linear`.
 
-    Shape: as the equation says, the batch being the first axis. Raises ValueError for an equation that does not fit.
+    Options:
+        equation (string): such as "abc,cd->abd": the letters of the input, of the kernel and of the output. The first
+            axis is the batch. In "...c,cd->...d" the ellipsis stands for the batch and any further axes.
+        output_shape (positive integer or sizes): the size of each letter of the output except the batch; None where
+            the size of the input holds.
+        activation (name, function or None, default None): applied to the sum; None applies nothing.
+        bias_axes (string or None, default None): the letters of the output that the bias has; None adds no bias.
+
+    Shapes:
+        the input's letters -> the output's letters
+
+    Errors:
+        ValueError: at the first call, when the equation does not fit the input, `output_shape` or `bias_axes`.
+
+    Example:
+        >>> EinsumDense("abc,cd->abd", output_shape=(None, 8), bias_axes="d")(torch.zeros(2, 5, 4)).shape
+        torch.Size([2, 5, 8])
     """
 
     equation: Equation
@@ -88,7 +101,7 @@ class EinsumDense(KernelLayer):
         _, taken, kernel, given = EQUATION.findall(self.equation)[0]
         self._kernel, self._sizes, bias = kernel, self._find_sizes(input_shape), self.bias_axes or ""
         self._fans = re.sub(f"[{given}]", "", kernel), re.sub(f"[^{given}]", "", kernel)
-        # As Keras has it: from the first letter of the bias on, 1 where it is spread.
+        # As in Keras: from the first letter of the bias on, 1 where it is broadcast.
         begin = min(map(given.index, bias), default=len(given))
         self._bias_shape = [self._sizes[letter] if letter in bias else 1 for letter in given[begin:]]
 
@@ -109,9 +122,9 @@ class EinsumDense(KernelLayer):
             self.product.bias = nn.Parameter(torch.empty(self._bias_shape)) if bias else None
 
     def _find_sizes(self, input_shape: Any) -> dict[str, Any]:
-        """The size of each letter of the output, the kernel and the bias; None where nothing needs it."""
+        """The size of each letter of output, kernel and bias; None where no weight needs it."""
         dots, taken, kernel, given = EQUATION.findall(self.equation)[0]
-        bias, told, named = self.bias_axes or "", self.partial_output_shape, given if dots else given[1:]
+        bias, wanted, named = self.bias_axes or "", self.partial_output_shape, given if dots else given[1:]
         for letter in kernel + given:
             if sum(letter in letters for letters in (taken, kernel, given)) < 2:
                 raise ValueError(
@@ -120,20 +133,21 @@ class EinsumDense(KernelLayer):
         if not set(bias) <= set(given):
             raise ValueError(f"bias_axes {bias!r} must be in the output; the equation is {self.equation!r}.")
         further = len(input_shape) - len(taken)
-        if further < 0 or bool(further) != bool(dots) or len(told) != len(named):
+        if further < 0 or bool(further) != bool(dots) or len(wanted) != len(named):
             shape = tuple(input_shape)
-            raise ValueError(f"equation {self.equation!r} does not fit the input {shape} and output_shape {told}.")
-        sizes, axes = dict(zip(named, told, strict=True)), {k: taken.index(k) - len(taken) * bool(dots) for k in taken}
+            raise ValueError(f"equation {self.equation!r} does not fit the input {shape} and output_shape {wanted}.")
+        sizes = dict(zip(named, wanted, strict=True))
+        axes = {letter: taken.index(letter) - len(taken) * bool(dots) for letter in taken}
         for letter, size in sizes.items():
             found = input_shape[axes[letter]] if letter in axes else None
             if None not in (size, found) and size != found:
                 raise ValueError(
-                    f"axis {letter!r} has {size} in output_shape {told}, {found} in the input {tuple(input_shape)}."
+                    f"axis {letter!r} has {size} in output_shape {wanted}, {found} in the input {tuple(input_shape)}."
                 )
         for letter in kernel + bias:
             sizes[letter] = self._known_size(input_shape, axes[letter]) if letter in axes else sizes.get(letter)
             if sizes[letter] is None:
-                raise ValueError(f"output_shape {told} must tell the size of axis {letter!r}.")
+                raise ValueError(f"output_shape {wanted} must tell the size of axis {letter!r}.")
         return sizes
 
     def forward(self, inputs: Tensor) -> Tensor:

@@ -1,4 +1,4 @@
-"""The walk along time as one operation, `torch.scan`, for programs that are exported: of any length, and short."""
+"""The walk along time as one operation, torch's `scan`: exported programs stay short and take any number of steps."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from torch import Tensor
 from torch._higher_order_ops.scan import scan
 
 States = tuple[Tensor, ...]
-# What stands for the output at a masked step: (output, states before, output before) -> output
+# The output at a masked step: (output, states before the step, output before the step) -> output
 Held = Callable[[Tensor, States, Tensor], Tensor]
 
 
 def where(valid: Tensor, new: Tensor, old: Tensor) -> Tensor:
-    """`new` for the samples that are valid, `old` for the others; `valid` is (batch,)."""
+    """`new` for the samples where `valid`, of shape (batch,), is True, `old` for the others."""
     return torch.where(valid.reshape(-1, *[1] * (new.dim() - 1)), new, old)
 
 
 def _own(tensor: Tensor) -> Tensor:
-    """A copy: no two tensors that a scan carries may share memory, and none may change its strides."""
+    """A contiguous copy: tensors that a scan carries must not share memory or change their strides."""
     return tensor.clone(memory_format=torch.contiguous_format)
 
 
@@ -33,9 +33,15 @@ def scanned(
     first: Tensor,
     held: Held,
 ) -> tuple[Tensor, States]:
-    """The outputs of all steps, time first, and the final states, of `step` over `inputs`, (time, batch, ...).
+    """`output[t], states = step(inputs[t], states)`: the outputs of all steps, time first, and the final states.
 
-    `mask`: (batch, time). `first`: what stands for the output before the first step.
+    Arguments:
+        step (function): one step.
+        inputs (tensor): (time, batch, ...).
+        mask (tensor or None): (batch, time), True at the valid steps.
+        states (tuple of tensors): the initial states.
+        first (tensor): the output before the first step, for `held`.
+        held (function): gives the output at a masked step.
     """
 
     def plain(carried: Any, given: Any) -> Any:

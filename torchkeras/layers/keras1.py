@@ -1,4 +1,4 @@
-"""Layers that only Keras 1 had: Highway, MaxoutDense, TimeDistributedDense, and Merge with its function `merge`."""
+"""Layers that only Keras 1 had: Highway, MaxoutDense, TimeDistributedDense, Cosine, and Merge with `merge`."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -13,16 +13,29 @@ from torchkeras.engine.layer.options import Activation, Positive
 from torchkeras.engine.layer.symbolic import KerasTensor, as_list
 from torchkeras.engine.layer.weight import weight
 from torchkeras.initializers import Ones
-from torchkeras.layers.core import Dense, KernelLayer, Lambda, with_functions
+from torchkeras.layers.core import Dense, KernelLayer
+from torchkeras.layers.functions import Lambda, with_functions
 from torchkeras.layers.merging import Add, Average, Concatenate, Dot, Maximum, Multiply, batch_dot
 
 
 class Highway(KernelLayer):
-    """`gate * activation(x @ kernel + bias) + (1 - gate) * x`, `gate = sigmoid(x @ carry_kernel + carry_bias)`.
+    """`gate * activation(x @ kernel + bias) + (1 - gate) * x`, where `gate = sigmoid(x @ carry_kernel + carry_bias)`.
 
-    The bias of the gate begins at 1. Regularizers and constraints are those of `kernel` and `bias`.
+    A layer of Keras 1. `kernel_initializer` is that of both kernels; `carry_bias` begins at 1. The other options of
+    kernel and bias do not concern the gate.
 
-    Shape: (batch, features) -> the same. Source: https://arxiv.org/abs/1505.00387
+    Options:
+        activation (name, function or None, default None): applied to the sum; None applies nothing.
+        use_bias (bool, default True): whether `bias` and `carry_bias` are added.
+
+    Shapes:
+        (batch, features) -> the same
+
+    Example:
+        >>> Highway(activation="relu")(torch.zeros(2, 3)).shape
+        torch.Size([2, 3])
+
+    Source: https://arxiv.org/abs/1505.00387
     """
 
     activation: Activation = None
@@ -59,9 +72,23 @@ def _transposed_maps(layer: Any, tensor: torch.Tensor) -> torch.Tensor:
 
 
 class MaxoutDense(KernelLayer):
-    """`max over k of x @ kernel[k] + bias[k]`, the largest of `nb_feature` linear maps.
+    """`max over k of x @ kernel[k] + bias[k]`: the largest of `nb_feature` linear maps, value by value.
 
-    Shape: (batch, features) -> (batch, units). Source: https://arxiv.org/abs/1302.4389
+    A layer of Keras 1.
+
+    Options:
+        units (positive integer): the size of the last axis of the output.
+        nb_feature (positive integer, default 4): the number of linear maps.
+        use_bias (bool, default True): whether a bias is added, one for each map.
+
+    Shapes:
+        (batch, features) -> (batch, units)
+
+    Example:
+        >>> MaxoutDense(4, nb_feature=2)(torch.zeros(2, 3)).shape
+        torch.Size([2, 4])
+
+    Source: https://arxiv.org/abs/1302.4389
     """
 
     units: Positive
@@ -82,16 +109,36 @@ class MaxoutDense(KernelLayer):
 
 
 class TimeDistributedDense(Dense):
-    __doc__ = (Dense.__doc__ or "").replace("over the last axis", "at every time step")
+    """`activation(x @ kernel + bias)` at every time step.
+
+    A layer of Keras 1; `Dense` computes the same.
+
+    Shapes:
+        (batch, time, features) -> (batch, time, units)
+
+    Example:
+        >>> TimeDistributedDense(4)(torch.zeros(2, 5, 3)).shape
+        torch.Size([2, 5, 4])
+    """
 
     class _Facts(Facts):
         input_ndim = 3
 
 
 class Cosine(Dot):
-    """The cosine of two inputs along `axes`: `a.b / max(sqrt(a.a * b.b), epsilon)`, as Keras 1's `merge` has it.
+    """The cosine of two inputs, `a.b / max(sqrt(a.a * b.b), epsilon)`, as Keras 1's `merge` computes it.
 
-    Shape: [(batch, n), (batch, n)] -> (batch, 1, 1): the extra axis is Keras 1's.
+    `epsilon` is `config.epsilon()`. The output has an extra axis of size 1, as in Keras 1.
+
+    Options:
+        normalize (bool, default False): changes nothing; a cosine is normalized anyway.
+
+    Shapes:
+        [(batch, n), (batch, n)] -> (batch, 1, 1)
+
+    Example:
+        >>> Cosine(1)([torch.tensor([[3.0, 4.0]]), torch.tensor([[3.0, 4.0]])]).tolist()
+        [[[1.0]]]
     """
 
     def forward(self, inputs: Any) -> torch.Tensor:
@@ -125,13 +172,32 @@ def Merge(  # noqa: N802  (Keras 1's name)
     tensor_indices: Sequence[int] | None = None,
     name: str | None = None,
 ) -> Layer:
-    """Today's layer for a mode of Keras 1: Add for "sum", Multiply for "mul", and so on as `MODES` tells.
+    """Today's layer for a mode of Keras 1's Merge.
 
-    A function as `mode` makes a Lambda of it, with `output_shape`, `arguments` and `output_mask` (a mask, or a function
-    of the list of masks). With `layers` (layers, models or symbolic tensors) the layer is called on their outputs at
-    once, and can begin a Sequential. `node_indices` and `tensor_indices` say which call and which output of each.
+    With `layers` the layer is called on their outputs at once, and can begin a Sequential.
 
-    Raises ValueError for an unknown mode.
+    Arguments:
+        layers (list of layers, models or symbolic tensors, or None, default None): whose outputs are merged.
+        mode (string or function, default "sum"): "sum" makes an Add, "mul" a Multiply, "concat" a Concatenate, "ave" an
+            Average, "cos" a Cosine, "dot" a Dot, "max" a Maximum, and a function of the list of inputs a Lambda.
+        concat_axis (integer, default -1): the axis of "concat".
+        dot_axes (integer or two integers, default -1): the axes of "dot" and "cos".
+        output_shape (tuple, function or None, default None): that of the Lambda.
+        output_mask (tensor, function or None, default None): the mask of the Lambda's output, or a function of the list
+            of masks.
+        arguments (dictionary or None, default None): those of the Lambda.
+        node_indices (list of integers or None, default None): which call of each of `layers` is meant; None means the
+            first.
+        tensor_indices (list of integers or None, default None): which output of each call is meant; None means the
+            first.
+        name (string or None, default None): the name of the layer.
+
+    Errors:
+        ValueError: for an unknown mode, and for an option of a Lambda with a mode that is no function.
+
+    Example:
+        >>> Merge(mode="sum")([torch.ones(1, 2), torch.ones(1, 2)])
+        tensor([[2., 2.]])
     """
     if callable(mode):
         mask = (lambda _, masks: output_mask(masks)) if callable(output_mask) else output_mask
@@ -151,7 +217,7 @@ def Merge(  # noqa: N802  (Keras 1's name)
 
 
 def _merge_from_config(config: Mapping[str, Any], custom_objects: Mapping[str, Any] | None = None) -> Layer:
-    """The layer of a config of Keras 1: on the outputs of its `layers`, models of their own, where it has them.
+    """The layer of a config of Keras 1, called on the outputs of the `layers` (or models) that the config has.
 
     Functions come from `custom_objects`. Raises as `with_functions`, and ValueError for an unknown mode.
     """
@@ -159,7 +225,7 @@ def _merge_from_config(config: Mapping[str, Any], custom_objects: Mapping[str, A
     branches = options.pop("layers", None)
     made: list[Any] = []
     for index, branch in enumerate(branches or ()):
-        before = branches.index(branch)  # a branch that is given twice is written twice
+        before = branches.index(branch)  # a branch that is used twice is written twice
         made.append(made[before] if before < index else registry.layers.from_config(branch, custom_objects))
     return Merge(made or None, **options)
 
@@ -182,6 +248,22 @@ def merge(
     arguments: Mapping[str, Any] | None = None,
     name: str | None = None,
 ) -> Any:
-    """`Merge(mode=mode, ...)(inputs)`, Keras 1's function of a list of symbolic tensors."""
+    """`Merge(mode=mode, ...)(inputs)`, Keras 1's function.
+
+    Arguments:
+        inputs (list of tensors): symbolic or real ones.
+        mode (string or function, default "sum"): as of `Merge`.
+        concat_axis (integer, default -1): the axis of "concat".
+        dot_axes (integer or two integers, default -1): the axes of "dot" and "cos".
+        output_shape (tuple, function or None, default None): with a function as mode, that of its Lambda.
+        output_mask (tensor, function or None, default None): with a function as mode, the mask of the output, or a
+            function of the list of masks.
+        arguments (dictionary or None, default None): with a function as mode, its further arguments.
+        name (string or None, default None): the name of the layer.
+
+    Example:
+        >>> merge([torch.zeros(1, 2), torch.zeros(1, 3)], mode="concat").shape
+        torch.Size([1, 5])
+    """
     merging = Merge(None, mode, concat_axis, dot_axes, output_shape, output_mask, arguments, name=name)
     return merging(inputs)

@@ -1,4 +1,4 @@
-"""Locally connected layers: convolutions with a kernel of its own for every place."""
+"""Locally connected layers: convolutions with a kernel of its own at every place."""
 
 from math import prod
 from typing import Annotated, Any
@@ -13,12 +13,16 @@ from torchkeras.layers.spatial import Spatial, read_padding
 
 
 class LocallyConnected(Spatial, Activated, abstract=True):
-    """`activation(window @ kernel[place] + bias[place])`: a convolution whose kernel is another one at every place.
+    """`activation(window @ kernel[place] + bias[place])`: a convolution with a kernel of its own at every place.
 
-    `padding` can only be 'valid'. Over one axis the features come last for either `data_format`, as in Keras.
-    Shape: (batch, *sizes, channels) -> (batch, *new sizes, filters), or with data_format='channels_first' over two
-    axes (batch, channels, *sizes) -> (batch, filters, *new sizes). Raises ValueError for sizes that are not known and
-    for a kernel that is longer than the input.
+    Options:
+        filters (positive integer): the number of channels of the output.
+        kernel_size (positive integer or tuple of them): the size of the kernel along all spatial axes, or along each;
+            at most the size of the input.
+        strides (positive integer or tuple of them, default 1): the distance between two windows along all spatial axes,
+            or along each.
+        padding (string, default "valid"): only "valid": nothing is added around the input.
+        use_bias (bool, default True): whether a bias is added, one number for each filter and place.
     """
 
     filters: Positive
@@ -60,14 +64,43 @@ class LocallyConnected(Spatial, Activated, abstract=True):
 
 
 class LocallyConnected1D(LocallyConnected):
+    """`activation(window @ kernel[step] + bias[step])`: a convolution with a kernel of its own at every step.
+
+    Options:
+        data_format (string or None, default None): taken and not used, as in Keras: the channels are at the last axis.
+
+    Shapes:
+        (batch, steps, channels) -> (batch, new_steps, filters)
+
+    Errors:
+        ValueError: at the first call, when the number of steps is unknown.
+
+    Example:
+        >>> LocallyConnected1D(8, 3)(torch.zeros(2, 10, 4)).shape
+        torch.Size([2, 8, 8])
+    """
+
     _declares_options = True
 
     rank = 1
 
     def __init__(self, *args: Any, **given: Any):
         super().__init__(*args, **given)
-        self.data_format = "channels_last"  # Keras takes either and looks at neither
+        self.data_format = "channels_last"  # Keras takes either value and uses neither
 
 
 class LocallyConnected2D(LocallyConnected):
+    """`activation(window @ kernel[place] + bias[place])`: a convolution with a kernel of its own at every place.
+
+    Shapes:
+        (batch, height, width, channels) -> (batch, new_height, new_width, filters)
+
+    Errors:
+        ValueError: at the first call, when height or width is unknown.
+
+    Example:
+        >>> LocallyConnected2D(8, 3)(torch.zeros(2, 5, 6, 1)).shape
+        torch.Size([2, 3, 4, 8])
+    """
+
     rank = 2

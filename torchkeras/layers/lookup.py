@@ -1,6 +1,6 @@
-"""Tokens, integers or strings, as indices into a vocabulary that is given or that `adapt` finds.
+"""Tokens, integers or strings, as indices into a vocabulary, which is an option or comes from `adapt`.
 
-Indices start with the mask at 0 (with a `mask_token`, for output_mode 'int'), then come those of what is unknown.
+Indices begin with that of the mask, 0 (with a `mask_token`, for output_mode 'int'), and those of unknown tokens.
 Source: https://keras.io/api/layers/preprocessing_layers/categorical/
 """
 
@@ -20,7 +20,7 @@ from torchkeras.layers.preprocessing import NotSparse, array, batches_in, encode
 MaxTokens = Annotated[
     Any, optional(rule("must be an integer above 1, or None", lambda v: is_integer(v) and v > 1, int))
 ]
-# Each is an entry of the vocabulary: a file must not ask for more than there is memory.
+# Each is an entry of the vocabulary: a file must not ask for more than memory can hold.
 OovIndices = Annotated[
     int, rule("must be an integer from 0 to 1000000", lambda v: is_integer(v) and 0 <= v <= 1_000_000, int)
 ]
@@ -31,7 +31,22 @@ OutputMode = Annotated[str, one_of("int", "one_hot", "multi_hot", "count")]
 
 
 class Lookup(Layer, abstract=True):
-    """The base of both: the vocabulary, and the vectors. A subclass reads tokens into an array in `_tokens`."""
+    """The base of both layers: the vocabulary, and the vectors. A subclass's `_tokens` reads tokens into an array.
+
+    Options:
+        max_tokens (integer above 1 or None, default None): the largest size of the vocabulary, with the tokens of mask
+            and unknown; None sets no limit.
+        vocabulary (list of tokens or None, default None): the tokens in the order of their indices, with or without
+            those of mask and unknown in front; None leaves them to `adapt` or `set_vocabulary`.
+        idf_weights (None, default None): must be None.
+        invert (bool, default False): whether the layer maps indices to tokens. Needs output_mode="int".
+        output_mode ("int", "one_hot", "multi_hot" or "count", default "int"): "int" gives the indices, the others
+            vectors as `CategoryEncoding` does, with a place for each index. Vectors have no place for the mask.
+        sparse (bool, default False): must be False, torch computes with dense tensors.
+        pad_to_max_tokens (bool, default False): whether vectors have `max_tokens` places.
+        oov_method ("floormod", default "floormod"): must be "floormod".
+        salt (None, default None): must be None.
+    """
 
     _declares_options = True
 
@@ -62,17 +77,25 @@ class Lookup(Layer, abstract=True):
         return f"{type(self).__name__} {self.name!r}"
 
     def get_vocabulary(self, include_special_tokens: bool = True) -> list[Any]:
-        """The tokens in the order of their indices, those of mask and unknown among them or not."""
+        """The tokens in the order of their indices.
+
+        Arguments:
+            include_special_tokens (bool, default True): whether those of mask and unknown are among them.
+        """
         return (self.vocabulary or self._special)[0 if include_special_tokens else len(self._special) :]
 
     def vocabulary_size(self) -> int:
-        """The number of indices, those of mask and unknown among them."""
+        """The number of indices, with those of mask and unknown."""
         return len(self.get_vocabulary())
 
     def set_vocabulary(self, vocabulary: Any) -> None:
-        """Take these tokens, with or without those of mask and unknown in front.
+        """Take these tokens.
 
-        Raises ValueError for repeated or too many tokens, and special ones elsewhere.
+        Arguments:
+            vocabulary (list or array of tokens): with or without those of mask and unknown in front.
+
+        Errors:
+            ValueError: tokens are repeated or too many; those of mask or unknown stand elsewhere.
         """
         tokens, special = self._tokens(vocabulary).tolist(), self._special
         if tokens[: len(special)] != special:
@@ -90,10 +113,14 @@ class Lookup(Layer, abstract=True):
             self._places[self.mask_token] = 0 if self.output_mode == "int" else -1
 
     def adapt(self, data: Any, steps: int | None = None) -> None:
-        """Take the most frequent tokens of an array, a list, or an iterator of batches (`steps` of them at most).
+        """Take the most frequent tokens of data, the most frequent first, and of equally frequent ones the greater.
 
-        Of equally frequent ones the greater comes first. Raises ValueError when the vocabulary was given as an option,
-        and for no tokens.
+        Arguments:
+            data (array, tensor, list of tokens or iterable of batches): where the tokens are counted.
+            steps (integer or None, default None): the largest number of batches to take; None takes all.
+
+        Errors:
+            ValueError: the vocabulary is an option of the layer; there are no tokens.
         """
         if self._is_given:
             raise ValueError(f"{self._who}: adapt has nothing to find, the vocabulary is given.")
@@ -117,10 +144,27 @@ class Lookup(Layer, abstract=True):
 class IntegerLookup(Lookup):
     """The index of each integer in the vocabulary (int64), or with `invert` the integer at each index.
 
-    What is unknown has index 0 (behind a mask 1); with more `num_oov_indices` the one that the remainder tells; with
-    none it is an error. `output_mode`: 'int', or vectors as of `CategoryEncoding`, without the mask, one place for each
-    index, or `max_tokens` places with `pad_to_max_tokens`.
-    Shape: any -> the same, or that of `CategoryEncoding`.
+    Unknown integers have the index 0, or 1 where the mask has 0.
+
+    Options:
+        num_oov_indices (integer from 0 to 1000000, default 1): how many indices unknown integers have; of several, each
+            takes that of its remainder. With 0 an unknown integer is an error.
+        mask_token (integer or None, default None): the token with index 0, for what is masked.
+        oov_token (integer, default -1): what `invert` gives for indices that are no token's.
+        vocabulary_dtype ("int64", default "int64"): must be "int64".
+
+    Shapes:
+        any -> the same for "int", else that of `CategoryEncoding`
+
+    Errors:
+        ValueError: a call before there is a vocabulary.
+
+    Example:
+        >>> layer = IntegerLookup(vocabulary=[10, 20])
+        >>> layer(torch.tensor([20, 10, 7]))
+        tensor([2, 1, 0])
+
+    Source: https://keras.io/api/layers/preprocessing_layers/categorical/integer_lookup/
     """
 
     max_tokens: MaxTokens = None
@@ -164,10 +208,30 @@ class IntegerLookup(Lookup):
 class StringLookup(Lookup):
     """The index of each string in the vocabulary (int64), or with `invert` the string at each index.
 
-    Strings are no tensors: the layer stands before a model, takes arrays or lists of strings (or of bytes in
-    `encoding`) and gives tensors; with `invert` the other way round, a NumPy array. More than one of `num_oov_indices`
-    is refused: Keras chooses among them by a hash that is not to be had here. The other options: `IntegerLookup`.
-    Shape: any -> the same, or that of `CategoryEncoding`.
+    torch has no tensors of strings, so this layer cannot be part of a model. It is called before one, on arrays or
+    lists of strings, and returns tensors. With `invert` it is called on indices, and returns a NumPy array.
+
+    Options:
+        num_oov_indices (0 or 1, default 1): how many indices unknown strings have. With 0 an unknown string is an
+            error. More are refused, since Keras chooses among them by a hash that is not available here.
+        mask_token (string or None, default None): the token with index 0, for what is masked.
+        oov_token (string, default "[UNK]"): what `invert` gives for indices that are no token's.
+        encoding (string, default "utf-8"): the encoding of tokens that are bytes.
+
+    Shapes:
+        any -> the same for "int", else that of `CategoryEncoding`
+
+    Errors:
+        ValueError: a call on tensors, or before there is a vocabulary; tokens that are no strings.
+
+    Example:
+        >>> layer = StringLookup(vocabulary=["a", "b"])
+        >>> layer(["b", "a", "z"])
+        tensor([2, 1, 0])
+        >>> StringLookup(vocabulary=["a", "b"], invert=True)([2, 1]).tolist()
+        ['b', 'a']
+
+    Source: https://keras.io/api/layers/preprocessing_layers/categorical/string_lookup/
     """
 
     max_tokens: MaxTokens = None
@@ -192,7 +256,7 @@ class StringLookup(Lookup):
         return found
 
     def __call__(self, inputs: Any) -> Any:
-        """Indices for strings, a tensor; with `invert` strings for indices, an array."""
+        """The indices of strings, as a tensor; with `invert` the strings of indices, as an array."""
         if any(True for _ in tensors_in(inputs)):
             raise ValueError(
                 f"{self._who}: strings are no tensors, so that it cannot be part of a model; "

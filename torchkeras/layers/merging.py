@@ -1,4 +1,4 @@
-"""Layers that make one tensor of several: elementwise ones, Concatenate and Dot, and their functional forms."""
+"""Layers that make one tensor of several: elementwise ones, Concatenate and Dot, and a function for each."""
 
 from collections.abc import Callable
 from functools import reduce
@@ -16,7 +16,7 @@ from torchkeras.engine.layer.symbolic import Shape
 
 
 def _checked_list(input_shape: Any, exactly: int | None = None) -> list[Shape]:
-    """The shapes of several inputs. Raises ValueError when there are too few, or not `exactly` so many."""
+    """The shapes of several inputs. Raises ValueError for fewer than two, or another number than `exactly`."""
     shapes = input_shape if isinstance(input_shape, list) else [input_shape]
     if len(shapes) < 2 or len(shapes) != (exactly or len(shapes)):
         wanted = f"exactly {exactly}" if exactly else "at least 2"
@@ -25,13 +25,13 @@ def _checked_list(input_shape: Any, exactly: int | None = None) -> list[Shape]:
 
 
 def _all_masks(mask: Any) -> Any:
-    """True where all masks are; an input without a mask counts as True everywhere."""
+    """True where all masks are. An input without a mask counts as True everywhere."""
     masks = [item for item in mask or [] if item is not None]
     return reduce(torch.logical_and, masks) if masks else None
 
 
-def _spread(first: Shape, second: Shape) -> Shape:
-    """The shape that both are spread to, axes of 1 being put before the shorter one."""
+def _broadcast(first: Shape, second: Shape) -> Shape:
+    """The shape that both broadcast to, the shorter one with axes of 1 in front. Raises ValueError if there is none."""
     pairs = list(zip_longest(reversed(first), reversed(second), fillvalue=1))
     if any(None not in pair and 1 not in pair and pair[0] != pair[1] for pair in pairs):
         raise ValueError(f"operands could not be broadcast together with shapes {first} and {second}.")
@@ -39,12 +39,7 @@ def _spread(first: Shape, second: Shape) -> Shape:
 
 
 class Elementwise(Layer, abstract=True):
-    """A function of two inputs, then of the result and the third input, and so on.
-
-    Inputs of fewer axes get axes of 1 behind the batch axis; axes of 1 are spread. The mask is True where the masks
-    of all inputs are. Shape: a list of (batch, ...) -> (batch, ...). Raises ValueError for fewer than two inputs and
-    for shapes that do not go together.
-    """
+    """A function of two inputs, then of the result and the third input, and so on."""
 
     _function: ClassVar[Callable[..., torch.Tensor]]
     _inputs_exactly: ClassVar[int | None] = None
@@ -65,13 +60,13 @@ class Elementwise(Layer, abstract=True):
         self._same_rank = len(set(map(len, shapes))) == 1
 
     def compute_output_shape(self, input_shape: Any) -> Shape:
-        """The shape that all inputs are spread to; None where the size of one is not known."""
+        """The shape that all inputs broadcast to; None where the size of one is unknown."""
         batch_sizes = {shape[0] for shape in input_shape} - {None}
         if len(batch_sizes) > 1:
             raise ValueError(f"cannot merge tensors with different batch sizes; found the shapes {input_shape}.")
         if self.built and self._same_rank and len(set(map(len, input_shape))) > 1:
             raise ValueError(f"was first called on inputs of the same rank; found the shapes {input_shape}.")
-        sizes = reduce(_spread, [tuple(shape[1:]) for shape in input_shape])
+        sizes = reduce(_broadcast, [tuple(shape[1:]) for shape in input_shape])
         return (*(batch_sizes or {None}), *sizes)
 
     def forward(self, inputs: Any) -> torch.Tensor:
@@ -81,12 +76,27 @@ class Elementwise(Layer, abstract=True):
         return reduce(type(self)._function, inputs)
 
     def compute_mask(self, inputs: Any, mask: Any = None) -> Any:
-        """True where the masks of all inputs are; None when no input has one."""
+        """True where the masks of all inputs are; None when no input has a mask."""
         return _all_masks(mask)
 
 
 class Add(Elementwise):
-    __doc__ = f"The sum of the inputs.\n\n    {Elementwise.__doc__}"
+    """The sum of the inputs, value by value.
+
+    The inputs are broadcast: one with fewer axes gets axes of size 1 after the batch axis. The mask of the output is
+    True where the masks of all inputs are.
+
+    Shapes:
+        a list of (batch, ...) -> (batch, ...)
+
+    Errors:
+        ValueError: for fewer than two inputs, and for shapes that cannot be broadcast.
+
+    Example:
+        >>> Add()([torch.tensor([[1.0, 5.0]]), torch.tensor([[3.0, 4.0]])])
+        tensor([[4., 9.]])
+    """
+
     _function = torch.add
 
     class _Facts(Facts):
@@ -94,7 +104,7 @@ class Add(Elementwise):
             return self.layer._into_first if self.layer._same_rank else None
 
     def _into_first(self, inputs: Any) -> torch.Tensor:
-        """The sum, written over the first input where that has its shape and type."""
+        """The sum, written over the first input if all inputs have its shape and type."""
         first, *others = inputs
         if any(other.shape != first.shape or other.dtype != first.dtype for other in others):
             return self.forward(inputs)
@@ -102,18 +112,63 @@ class Add(Elementwise):
 
 
 class Subtract(Elementwise):
-    __doc__ = f"The first input less the second; there must be exactly two.\n\n    {Elementwise.__doc__}"
+    """The first of two inputs less the second, value by value.
+
+    The inputs are broadcast: one with fewer axes gets axes of size 1 after the batch axis. The mask of the output is
+    True where the masks of all inputs are.
+
+    Shapes:
+        [(batch, ...), (batch, ...)] -> (batch, ...)
+
+    Errors:
+        ValueError: for other than two inputs, and for shapes that cannot be broadcast.
+
+    Example:
+        >>> Subtract()([torch.tensor([[1.0, 5.0]]), torch.tensor([[3.0, 4.0]])])
+        tensor([[-2.,  1.]])
+    """
+
     _function = torch.sub
     _inputs_exactly = 2
 
 
 class Multiply(Elementwise):
-    __doc__ = f"The product of the inputs.\n\n    {Elementwise.__doc__}"
+    """The product of the inputs, value by value.
+
+    The inputs are broadcast: one with fewer axes gets axes of size 1 after the batch axis. The mask of the output is
+    True where the masks of all inputs are.
+
+    Shapes:
+        a list of (batch, ...) -> (batch, ...)
+
+    Errors:
+        ValueError: for fewer than two inputs, and for shapes that cannot be broadcast.
+
+    Example:
+        >>> Multiply()([torch.tensor([[1.0, 5.0]]), torch.tensor([[3.0, 4.0]])])
+        tensor([[ 3., 20.]])
+    """
+
     _function = torch.mul
 
 
 class Average(Elementwise):
-    __doc__ = f"The sum of the inputs, divided by their number.\n\n    {Elementwise.__doc__}"
+    """The mean of the inputs, value by value.
+
+    The inputs are broadcast: one with fewer axes gets axes of size 1 after the batch axis. The mask of the output is
+    True where the masks of all inputs are.
+
+    Shapes:
+        a list of (batch, ...) -> (batch, ...)
+
+    Errors:
+        ValueError: for fewer than two inputs, and for shapes that cannot be broadcast.
+
+    Example:
+        >>> Average()([torch.tensor([[1.0, 5.0]]), torch.tensor([[3.0, 4.0]])])
+        tensor([[2.0000, 4.5000]])
+    """
+
     _function = torch.add
 
     def forward(self, inputs: Any) -> torch.Tensor:
@@ -121,21 +176,63 @@ class Average(Elementwise):
 
 
 class Maximum(Elementwise):
-    __doc__ = f"The largest of the inputs, value by value.\n\n    {Elementwise.__doc__}"
+    """The largest of the inputs, value by value.
+
+    The inputs are broadcast: one with fewer axes gets axes of size 1 after the batch axis. The mask of the output is
+    True where the masks of all inputs are.
+
+    Shapes:
+        a list of (batch, ...) -> (batch, ...)
+
+    Errors:
+        ValueError: for fewer than two inputs, and for shapes that cannot be broadcast.
+
+    Example:
+        >>> Maximum()([torch.tensor([[1.0, 5.0]]), torch.tensor([[3.0, 4.0]])])
+        tensor([[3., 5.]])
+    """
+
     _function = torch.maximum
 
 
 class Minimum(Elementwise):
-    __doc__ = f"The smallest of the inputs, value by value.\n\n    {Elementwise.__doc__}"
+    """The smallest of the inputs, value by value.
+
+    The inputs are broadcast: one with fewer axes gets axes of size 1 after the batch axis. The mask of the output is
+    True where the masks of all inputs are.
+
+    Shapes:
+        a list of (batch, ...) -> (batch, ...)
+
+    Errors:
+        ValueError: for fewer than two inputs, and for shapes that cannot be broadcast.
+
+    Example:
+        >>> Minimum()([torch.tensor([[1.0, 5.0]]), torch.tensor([[3.0, 4.0]])])
+        tensor([[1., 4.]])
+    """
+
     _function = torch.minimum
 
 
 class Concatenate(Layer):
-    """The inputs one after the other along `axis` (the batch axis is 0).
+    """The inputs one after the other along an axis.
 
-    The mask: that of the inputs one after the other when `axis` is one of its own, else True where all masks are.
-    Shape: a list of (batch, ..., size, ...) -> (batch, ..., sum of sizes, ...). Raises ValueError for fewer than two
-    inputs and for shapes that differ beside `axis`.
+    Masks are concatenated as well where they have the axis, that is along the batch or the time axis. Along another
+    axis the mask of the output is True where the masks of all inputs are.
+
+    Options:
+        axis (integer, default -1): the axis to concatenate along; the batch axis is 0.
+
+    Shapes:
+        a list of (batch, ..., size, ...) -> (batch, ..., sum of sizes, ...)
+
+    Errors:
+        ValueError: for fewer than two inputs, and for shapes that differ at another axis.
+
+    Example:
+        >>> Concatenate()([torch.zeros(2, 3), torch.zeros(2, 4)]).shape
+        torch.Size([2, 7])
     """
 
     axis: int = -1
@@ -159,7 +256,7 @@ class Concatenate(Layer):
         return torch.cat(tuple(inputs), self.axis if axis is None else axis)
 
     def compute_mask(self, inputs: Any, mask: Any = None) -> Any:
-        """Masks joined along their own axes (batch, time), and-ed along others; None when no input has one."""
+        """The masks concatenated along the batch or time axis, else combined; None when no input has a mask."""
         axis = self.axis % inputs[0].dim()
         known = _all_masks(mask) if axis > 1 else next((item for item in mask or [] if item is not None), None)
         if known is None or axis > 1:
@@ -176,12 +273,25 @@ def _are_axes(value: Any) -> bool:
 
 
 class Dot(Layer):
-    """The sum of products along one axis of either input, sample by sample.
+    """The sum of products along one axis of each of two inputs, sample by sample.
 
-    `axes`: the axis of both, or that of each (the batch axis, 0, does not go). `normalize`: divide both by their
-    length along these axes first (the cosine). Shape: [(batch, *a, n), (batch, n, *b)] -> (batch, *a, *b), and
-    (batch, 1) when nothing else is left. It passes no mask on. Raises ValueError for other than two inputs and for
-    axes of different sizes.
+    The output has no mask.
+
+    Options:
+        axes (integer or two integers): the axis of both inputs, or one for each; it cannot be 0, the batch axis.
+        normalize (bool, default False): whether both inputs are first divided by their length along these axes; the
+            result is then the cosine.
+
+    Shapes:
+        [(batch, *a, n), (batch, n, *b)] -> (batch, *a, *b)
+        [(batch, n), (batch, n)] -> (batch, 1)
+
+    Errors:
+        ValueError: for other than two inputs, for an axis that an input lacks, and for axes of different sizes.
+
+    Example:
+        >>> Dot(axes=1)([torch.tensor([[1.0, 2.0]]), torch.tensor([[3.0, 4.0]])])
+        tensor([[11.]])
     """
 
     axes: Annotated[
@@ -195,7 +305,7 @@ class Dot(Layer):
         if not all(
             axis != 0 and -len(shape) < axis < len(shape) for axis, shape in zip(self._axes, shapes, strict=True)
         ):
-            raise ValueError(f"axes {self.axes} must each lie behind the batch axis of inputs {shapes}.")
+            raise ValueError(f"axes {self.axes} must each lie after the batch axis of inputs {shapes}.")
         first, second = (shape[axis] for axis, shape in zip(self._axes, shapes, strict=True))
         if first != second:
             raise ValueError(
@@ -205,19 +315,19 @@ class Dot(Layer):
     def forward(self, inputs: Any) -> torch.Tensor:
         first, second = inputs[0].movedim(self._axes[0], -1), inputs[1].movedim(self._axes[1], 1)
         if self.normalize:
-            # The length is 1e-6 at least, TensorFlow's sqrt(1e-12).
+            # The length is at least 1e-6, TensorFlow's sqrt(1e-12).
             first, second = F.normalize(first, dim=-1, eps=1e-6), F.normalize(second, dim=1, eps=1e-6)
         return batch_dot(first, second)
 
     def compute_mask(self, inputs: Any, mask: Any = None) -> Any:
-        """None."""
+        """None: the output has no mask."""
         return None
 
 
 def batch_dot(first: torch.Tensor, second: torch.Tensor) -> torch.Tensor:
     """The sum of products over the last axis of `first` and axis 1 of `second`: (b, *m, n), (b, n, *k) -> (b, *m, *k).
 
-    (batch, 1) when nothing else is left.
+    (b, n), (b, n) -> (b, 1).
     """
     rest = (*first.shape[1:-1], *second.shape[2:]) or (1,)
     product = torch.bmm(first.unsqueeze(1).flatten(1, -2), second.unsqueeze(-1).flatten(2))
@@ -225,13 +335,23 @@ def batch_dot(first: torch.Tensor, second: torch.Tensor) -> torch.Tensor:
 
 
 def _functional(layer: type[Layer]) -> Callable[..., Any]:
-    """The function of the inputs that makes a layer and calls it."""
+    """The function that makes a layer of the class and calls it on its inputs."""
 
     def merged(inputs: Any, **layer_options: Any) -> Any:
         return layer(**layer_options)(inputs)
 
-    merged.__doc__ = f"`{layer.__name__}(...)(inputs)`"
-    merged.__name__ = merged.__qualname__ = layer.__name__.lower()
+    kind, name = layer.__name__, layer.__name__.lower()
+    merged.__name__ = merged.__qualname__ = name
+    merged.__doc__ = f"""`{kind}(**layer_options)(inputs)`.
+
+    Arguments:
+        inputs (list of tensors): symbolic or real ones, as `{kind}` takes them.
+        layer_options (by name): the options of every layer, such as `name`.
+
+    Example:
+        >>> {name}([torch.zeros(2, 3), torch.zeros(2, 3)]).shape
+        torch.Size([2, 3])
+    """
     return merged
 
 
@@ -240,10 +360,31 @@ average, maximum, minimum = map(_functional, (Average, Maximum, Minimum))
 
 
 def concatenate(inputs: Any, axis: int = -1, **layer_options: Any) -> Any:
-    """`Concatenate(axis, ...)(inputs)`"""
+    """`Concatenate(axis, **layer_options)(inputs)`.
+
+    Arguments:
+        inputs (list of tensors): symbolic or real ones.
+        axis (integer, default -1): the axis to concatenate along; the batch axis is 0.
+        layer_options (by name): the options of every layer, such as `name`.
+
+    Example:
+        >>> concatenate([torch.zeros(2, 3), torch.zeros(2, 4)]).shape
+        torch.Size([2, 7])
+    """
     return Concatenate(axis, **layer_options)(inputs)
 
 
 def dot(inputs: Any, axes: Any, normalize: bool = False, **layer_options: Any) -> Any:
-    """`Dot(axes, normalize, ...)(inputs)`"""
+    """`Dot(axes, normalize, **layer_options)(inputs)`.
+
+    Arguments:
+        inputs (list of two tensors): symbolic or real ones.
+        axes (integer or two integers): the axis of both inputs, or one for each.
+        normalize (bool, default False): whether both inputs are first divided by their length along these axes.
+        layer_options (by name): the options of every layer, such as `name`.
+
+    Example:
+        >>> dot([torch.tensor([[1.0, 2.0]]), torch.tensor([[3.0, 4.0]])], axes=1)
+        tensor([[11.]])
+    """
     return Dot(axes, normalize, **layer_options)(inputs)

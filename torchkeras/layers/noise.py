@@ -1,4 +1,4 @@
-"""Noise: what changes values at random in training and passes them as they are outside of it."""
+"""Noise: layers that change values at random in training, and outside training return them as they are."""
 
 from collections.abc import Callable
 from typing import Annotated, Any, ClassVar
@@ -37,7 +37,7 @@ NewerSeed = Annotated[OptionalInt, NEWER]
 
 
 class Noise(Seeded, Pointwise, abstract=True):
-    """The base: a subclass says in `_noisy` what training makes of the inputs."""
+    """The base of these layers: a subclass's `_noisy` changes the inputs in training."""
 
     _noisy: Callable[[torch.Tensor], torch.Tensor]
 
@@ -45,22 +45,27 @@ class Noise(Seeded, Pointwise, abstract=True):
         return self._noisy(inputs) if (self.training if training is None else training) else inputs
 
     def _normal(self, inputs: torch.Tensor, mean: float, stddev: float) -> torch.Tensor:
-        """A number for each input, normally distributed."""
+        """A normally distributed number for each input."""
         return torch.empty_like(inputs).normal_(mean, stddev, generator=self._generator_on(inputs.device))
 
     def _kept(self, inputs: torch.Tensor, shape: Any, rate: float) -> torch.Tensor:
-        """True, but False for a `rate` of the places of `shape`."""
+        """Booleans of `shape`, False with the probability `rate`."""
         return kept(inputs, shape, rate, self._generator_on(inputs.device))
 
     def _dropped(self, inputs: torch.Tensor, shape: Any, rate: float) -> torch.Tensor:
-        """0 for a `rate` of the places of `shape`, and the others enlarged for it."""
+        """`inputs` with zeros at a `rate` of the places of `shape`, and the others divided by `1 - rate`."""
         if not rate:
             return inputs
         return inputs * self._kept(inputs, shape, rate).to(inputs.dtype).div_(1 - rate)
 
 
 class Shaped(Noise, abstract=True):
-    """`noise_shape`: the shape of what is drawn."""
+    """Noise whose random numbers may be shared along axes.
+
+    Options:
+        noise_shape (tuple of integers and None, or None, default None): the shape of what is drawn, batch axis
+            included. An axis of 1 shares it; None, for an axis or for all, is the input's size.
+    """
 
     noise_shape: NoiseShape = None
 
@@ -81,9 +86,22 @@ class Shaped(Noise, abstract=True):
 class Dropout(Shaped):
     """In training, zero for a `rate` of the values and `x / (1 - rate)` for the others; else `x`.
 
-    `noise_shape`: the shape of what is drawn, batch axis counted, spread over axes of 1; None means the input's size.
-    `seed`: draw from an own generator that starts there, instead of torch's.
-    Shape: any -> the same. Source: https://jmlr.org/papers/v15/srivastava14a.html
+    Options:
+        rate (float from 0 to below 1): the share of the values that become zero.
+
+    Shapes:
+        any -> the same
+
+    Errors:
+        ValueError: `noise_shape` has not as many axes as the input.
+
+    Example:
+        >>> Dropout(0.5)(torch.ones(1, 100), training=True).unique()
+        tensor([0., 2.])
+        >>> Dropout(0.5)(torch.ones(1, 100), training=False).unique()
+        tensor([1.])
+
+    Source: https://jmlr.org/papers/v15/srivastava14a.html
     """
 
     rate: Fraction
@@ -97,11 +115,24 @@ class Dropout(Shaped):
 
 
 class AlphaDropout(Shaped):
-    """In training, `a * x + b`, with -1.758 (the least value of `selu`) for a `rate` of the values of `x`; else `x`.
+    """In training, `a * x + b`, where a `rate` of the values of `x` is replaced by -1.758; else `x`.
 
-    `a` and `b` keep the mean 0 and the variance 1 that `selu` keeps. `noise_shape` and `seed` are as for Dropout. A
-    `rate` of 1 changes nothing, as in Keras 2.
-    Shape: any -> the same. Source: https://arxiv.org/abs/1706.02515
+    -1.758 is the least value of `selu`. `a` and `b` keep the mean 0 and the variance 1 that `selu` keeps.
+
+    Options:
+        rate (float from 0 to 1): the share of the values that are replaced. 1 changes nothing, as in Keras 2.
+
+    Shapes:
+        any -> the same
+
+    Errors:
+        ValueError: `noise_shape` has not as many axes as the input.
+
+    Example:
+        >>> AlphaDropout(0.5)(torch.zeros(1, 100), training=True).unique().numel()
+        2
+
+    Source: https://arxiv.org/abs/1706.02515
     """
 
     rate: Share
@@ -120,9 +151,19 @@ class AlphaDropout(Shaped):
 
 
 class GaussianNoise(Noise):
-    """In training, `x + noise`, normally distributed around 0 with the standard deviation `stddev`; else `x`.
+    """In training, `x + noise`, with normally distributed noise of mean 0; else `x`.
 
-    Shape: any -> the same.
+    Options:
+        stddev (float of at least 0): the standard deviation of the noise.
+
+    Shapes:
+        any -> the same
+
+    Example:
+        >>> GaussianNoise(0.1)(torch.ones(1, 2), training=False)
+        tensor([[1., 1.]])
+
+    Source: https://keras.io/api/layers/regularization_layers/gaussian_noise/
     """
 
     stddev: NotNegative
@@ -133,10 +174,21 @@ class GaussianNoise(Noise):
 
 
 class GaussianDropout(Noise):
-    """In training, `x * noise`, normal around 1 with the standard deviation `sqrt(rate / (1 - rate))`; else `x`.
+    """In training, `x * noise`, with normally distributed noise of mean 1; else `x`.
 
-    A `rate` of 1 changes nothing, as in Keras 2.
-    Shape: any -> the same. Source: https://jmlr.org/papers/v15/srivastava14a.html
+    The standard deviation is `sqrt(rate / (1 - rate))`, as in `Dropout`.
+
+    Options:
+        rate (float from 0 to 1): that of a `Dropout` with as much noise. 1 changes nothing, as in Keras 2.
+
+    Shapes:
+        any -> the same
+
+    Example:
+        >>> GaussianDropout(0.5)(torch.zeros(1, 2), training=True)
+        tensor([[0., 0.]])
+
+    Source: https://jmlr.org/papers/v15/srivastava14a.html
     """
 
     rate: Share
@@ -149,8 +201,17 @@ class GaussianDropout(Noise):
 class SpatialDropout(Spatial, Noise, abstract=True):
     """In training, zero for a `rate` of the channels of each sample and `x / (1 - rate)` for the others; else `x`.
 
-    Over one axis the channels are always last.
-    Shape: (batch, *sizes, channels), or with data_format='channels_first' (batch, channels, *sizes), -> the same.
+    Options:
+        rate (float from 0 to below 1): the share of the channels that become zero.
+
+    Shapes:
+        (batch, *sizes, channels) -> the same
+        (batch, channels, *sizes) -> the same, with data_format="channels_first"
+
+    Example:
+        >>> SpatialDropout2D(0.5)(torch.ones(1, 4, 4, 100), training=True).sum((1, 2)).unique()
+        tensor([ 0., 32.])
+
     Source: https://arxiv.org/abs/1411.4280
     """
 
@@ -163,11 +224,26 @@ class SpatialDropout(Spatial, Noise, abstract=True):
 
     @classmethod
     def from_config(cls, config: Any) -> Layer:
-        """A new layer with the options of a config, apart from the `noise_shape` of None that Keras 2 writes."""
+        """A new layer with the options of a config, without the `noise_shape` of None that Keras 2 writes."""
         return cls(**{key: value for key, value in config.items() if (key, value) != ("noise_shape", None)})
 
 
 class SpatialDropout1D(SpatialDropout):
+    """In training, zero for a `rate` of the channels of each sample and `x / (1 - rate)` for the others; else `x`.
+
+    Options:
+        rate (float from 0 to below 1): the share of the channels that become zero.
+
+    Shapes:
+        (batch, steps, channels) -> the same
+
+    Example:
+        >>> SpatialDropout1D(0.5)(torch.ones(1, 4, 100), training=True).sum(1).unique()
+        tensor([0., 8.])
+
+    Source: https://arxiv.org/abs/1411.4280
+    """
+
     data_format: ClassVar[str] = "channels_last"
     rank = 1
 

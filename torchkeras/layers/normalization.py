@@ -1,14 +1,12 @@
-"""Normalization: by the batch, by axes of each sample, by groups of channels."""
+"""Normalization by the batch and by groups of channels: BatchNormalization and GroupNormalization."""
 
 from collections.abc import Callable
 from functools import partial
 from typing import Annotated, Any
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor, nn
 
-from torchkeras import initializers
 from torchkeras.engine.graph.hook_free_calls import called
 from torchkeras.engine.layer.axis_order import Layout
 from torchkeras.engine.layer.facts import Facts
@@ -20,9 +18,7 @@ from torchkeras.engine.layer.options import (
     Initializer,
     NotNegative,
     Regularizer,
-    Rule,
     Share,
-    integers,
     is_integer,
     one_of,
     rule,
@@ -32,15 +28,6 @@ from torchkeras.engine.layer.weight import weight
 
 BATCH_NORMS: dict[int, Any] = {4: nn.BatchNorm2d, 5: nn.BatchNorm3d}  # by the number of axes; else BatchNorm1d
 
-Axes = Annotated[
-    Any,
-    Rule(
-        integers("must be an axis or a list of different ones", lambda v: 0 < len(v) == len(set(v))).read,
-        lambda kept: kept[0] if len(kept) == 1 else list(kept),
-    ),
-]
-
-
 GroupCount = Annotated[
     Any,
     rule(
@@ -49,14 +36,25 @@ GroupCount = Annotated[
 ]
 
 
-def _check_axes(axes: tuple[int, ...], input_shape: Shape) -> None:
+def check_axes(axes: tuple[int, ...], input_shape: Shape) -> None:
     for axis in axes:
         if not -len(input_shape) <= axis < len(input_shape):
             raise ValueError(f"axis {axis} is not an axis of the input {tuple(input_shape)}.")
 
 
 class Normalizing(Layer, abstract=True):
-    """What layers share that normalize, scale by `gamma` and shift by `beta`, which torch's module `norm` holds."""
+    """A layer that normalizes, scales by `gamma` and shifts by `beta`; torch's module `norm` holds both.
+
+    Options:
+        center (bool, default True): whether `beta` is added.
+        scale (bool, default True): whether the normalized values are multiplied by `gamma`.
+        beta_initializer (name or Initializer, default "zeros"): the first values of `beta`.
+        gamma_initializer (name or Initializer, default "ones"): the first values of `gamma`.
+        beta_regularizer (name, Regularizer or None, default None): a penalty on `beta`, added to the loss.
+        gamma_regularizer (name, Regularizer or None, default None): a penalty on `gamma`, added to the loss.
+        beta_constraint (name, Constraint or None, default None): applied to `beta` after each update.
+        gamma_constraint (name, Constraint or None, default None): applied to `gamma` after each update.
+    """
 
     center: bool = True
     scale: bool = True
@@ -84,7 +82,7 @@ class Normalizing(Layer, abstract=True):
 
 
 class Channelwise(Normalizing, abstract=True):
-    """A layer that normalizes with a `gamma` and a `beta` for every index of `axis`, which torch has at axis 1."""
+    """A layer with a `gamma` and a `beta` for every index of `axis`, the channels, which torch has at axis 1."""
 
     axis: int = -1
 
@@ -98,12 +96,12 @@ class Channelwise(Normalizing, abstract=True):
             return Layout.CHANNELS_FIRST if self.layer._channels_last else Layout.KERAS
 
     def _norms_as(self, kind: type[nn.Module]) -> bool:
-        """Whether `norm` computes as torch's module of that kind does; another put in its place computes by itself."""
+        """Whether `norm` computes as torch's module of that kind does; a module put in its place is called instead."""
         return type(self.norm).forward is kind.forward
 
     def _find_channels(self, input_shape: Shape) -> int:
-        """Their number; notes where they lie in what `forward` gets."""
-        _check_axes((self.axis,), input_shape)
+        """The number of channels; notes where they lie in the inputs of `forward`."""
+        check_axes((self.axis,), input_shape)
         self._expected_ndim = ndim = len(input_shape)
         self._channels_last = self.axis % ndim == ndim - 1 > 1
         self._channel_axis = 1 if self._channels_last else self.axis % ndim
@@ -113,15 +111,37 @@ class Channelwise(Normalizing, abstract=True):
 class BatchNormalization(Channelwise):
     """`gamma * (x - mean) / sqrt(variance + epsilon) + beta`, with one of each for every index of `axis`.
 
-    In training mean and variance are those of the batch, which the moving ones follow:
-    `moving = momentum * moving + (1 - momentum) * batch`; else they are the moving ones, which a layer that is not
-    `trainable` leaves alone. The batch's variance that they follow is torch's, over n - 1 values.
+    In training, mean and variance are those of the batch, and the moving ones follow them:
+    `moving = momentum * moving + (1 - momentum) * batch`. Outside training they are the moving ones. The variance that
+    the moving one follows is divided by n - 1, as in torch.
 
-    `mode` is Keras 1's: 1 normalizes each sample along its last axis, by `(x - mean) / (sqrt(variance + epsilon) +
-    epsilon)`; 2 normalizes by the batch outside training as well; neither moves the moving ones. `synchronized`, to
-    share statistics between machines, must be False.
+    A layer that is not `trainable` still normalizes by the batch in training, but leaves the moving ones as they are.
 
-    Shape: any of two axes or more -> the same. Source: https://arxiv.org/abs/1502.03167
+    Options:
+        axis (integer, default -1): the axis of the channels.
+        momentum (float from 0 to 1, default 0.99): what the moving statistics keep of themselves at each batch.
+            torch's momentum is 1 minus this one.
+        epsilon (float of at least 0, default 0.001): added to the variance.
+        moving_mean_initializer (name or Initializer, default "zeros"): the first values of the moving mean.
+        moving_variance_initializer (name or Initializer, default "ones"): the first values of the moving variance.
+        synchronized (bool, default False): must be False: a layer normalizes by the batch of its own machine.
+        mode (0, 1 or 2, default 0): Keras 1's: 1 normalizes each sample along its last axis, by
+            `(x - mean) / (sqrt(variance + epsilon) + epsilon)`; 2 normalizes by the batch outside training too. Neither
+            changes the moving statistics.
+
+    Shapes:
+        any of two axes or more -> the same
+
+    Errors:
+        ValueError: `axis` is no axis of the input, or with `mode` 1 not the last one.
+
+    Example:
+        >>> layer = BatchNormalization(momentum=0.5)
+        >>> output = layer(torch.tensor([[1.0], [3.0]]), training=True)
+        >>> layer.moving_mean
+        tensor([1.])
+
+    Source: https://arxiv.org/abs/1502.03167
     """
 
     axis: int = -1
@@ -157,7 +177,7 @@ class BatchNormalization(Channelwise):
             return called(self.norm, partial(self._normalize, training=training), inputs)
         with in_mode(self.norm, bool(self.training if training is None else training) and not self._frozen):
             found = self.norm(inputs.movedim(self._channel_axis, 1)).movedim(1, self._channel_axis)
-            return found.clone()  # which the next layer may write over: an nn.Identity gives its input
+            return found.clone()  # since the next layer may overwrite it, and an nn.Identity gives its input
 
     def _normalize(self, inputs: Tensor, training: bool | None = None) -> Tensor:
         by_batch = self.mode == 2 or (self.training if training is None else training)
@@ -177,7 +197,7 @@ class BatchNormalization(Channelwise):
         def native_layout(self) -> Layout:  # type: ignore[override]
             return Layout.KERAS if self.layer.mode == 1 else super().native_layout
 
-        def direct(self) -> Callable[..., Tensor]:
+        def hook_free(self) -> Callable[..., Tensor]:
             return self.layer._normalize if self.layer._norms_as(nn.BatchNorm2d) else self.layer.forward
 
         @property
@@ -195,7 +215,7 @@ class BatchNormalization(Channelwise):
             or self.mode
             or norm.running_mean is None
             or not norm.eps
-        ):  # 0: a scale may be infinite
+        ):  # without an epsilon, a scale may be infinite
             return None
         wide = torch.promote_types(norm.running_var.dtype, torch.float32)
         scale = torch.rsqrt(norm.running_var.to(wide) + norm.eps)
@@ -205,8 +225,8 @@ class BatchNormalization(Channelwise):
         return self.axis, scale, torch.addcmul(norm.bias.to(wide), scale, norm.running_mean.to(wide), value=-1)
 
     def _by_statistics(self, inputs: Tensor, by_batch: bool) -> Tensor:
-        """For channels at axis 1. Not by `self.norm(inputs)`, which knows no `training=` and counts batches."""
-        if by_batch and inputs.numel() == inputs.shape[1]:  # of one value, torch's variance is 0 / 0; of two, 0
+        """For channels at axis 1. Not by `self.norm(inputs)`, which has no `training=` and counts batches."""
+        if by_batch and inputs.numel() == inputs.shape[1]:  # the variance of one value is 0 / 0 in torch, of two 0
             return self._by_statistics(inputs.expand(2, *inputs.shape[1:]), by_batch)[:1]
         norm, alone = self.norm, by_batch and (self._frozen or self.mode)
         moving = (None, None) if alone else (norm.running_mean, norm.running_var)
@@ -215,8 +235,9 @@ class BatchNormalization(Channelwise):
         return torch.batch_norm(inputs, norm.weight, norm.bias, *moving, *settings)
 
     def _share_of_batch(self, follows: bool) -> float:
-        """What a batch counts where the module's momentum is None: the moving ones are then means of all batches since
-        its `reset_running_stats()`, as `torch.optim.swa_utils.update_bn` wants them.
+        """The share of a batch where the module's momentum is None, as `torch.optim.swa_utils.update_bn` sets it.
+
+        The moving statistics are then the means of all batches since the module's `reset_running_stats()`.
         """
         if not follows:
             return 0.0
@@ -225,12 +246,27 @@ class BatchNormalization(Channelwise):
 
 
 class GroupNormalization(Channelwise):
-    """`gamma * (x - mean) / sqrt(variance + epsilon) + beta`, mean and variance being those of a group in a sample.
+    """`gamma * (x - mean) / sqrt(variance + epsilon) + beta`, by the mean and variance of a group of channels.
 
-    The indices of `axis`, the channels, make `groups` groups of neighbours, each taken with all other axes but the
-    batch; -1 makes each channel a group (instance normalization).
+    Each sample is normalized by itself. A group is a run of neighbouring channels, with all their values.
 
-    Shape: any of two axes or more -> the same. Source: https://arxiv.org/abs/1803.08494
+    Options:
+        groups (positive integer or -1, default 32): the number of groups, which must divide that of the channels. -1
+            makes each channel a group (instance normalization).
+        axis (integer, default -1): the axis of the channels.
+        epsilon (float of at least 0, default 0.001): added to the variance.
+
+    Shapes:
+        any of two axes or more -> the same
+
+    Errors:
+        ValueError: `groups` does not divide the number of channels; `axis` is the batch's, or no axis of the input.
+
+    Example:
+        >>> GroupNormalization(groups=2)(torch.zeros(2, 8, 8, 4)).shape
+        torch.Size([2, 8, 8, 4])
+
+    Source: https://arxiv.org/abs/1803.08494
     """
 
     groups: GroupCount = 32
@@ -253,101 +289,8 @@ class GroupNormalization(Channelwise):
 
     def _normalize(self, moved: Tensor) -> Tensor:
         norm = self.norm
-        # Torch 2.13's backward would crash on channels that lie last.
+        # The backward of torch 2.13 crashes where the channels lie last in memory.
         if moved.is_cpu and torch.is_grad_enabled() and not moved.requires_grad:
             moved = moved.contiguous()
         # Not by `norm(...)`, which refuses a group of a single value.
         return torch.group_norm(moved, norm.num_groups, norm.weight, norm.bias, norm.eps)
-
-
-class AlongAxes(Layer, abstract=True):
-    """A layer whose `norm`, which torch has for the last axes, normalizes along one axis or several."""
-
-    axis: Axes = -1
-
-    norm: Any
-
-    class _Facts(Facts):
-        keeps_shape = True
-
-        def direct(self) -> Callable[..., Tensor]:
-            layer, inside = self.layer, self.layer._modules
-            only_last = list(layer.axis) == [-1]
-            return lambda inputs: inside["norm"].forward(inputs) if only_last else layer.forward(inputs)
-
-    def _sizes(self, input_shape: Shape) -> list[int]:
-        """The sizes of the axes, in the order in which they lie."""
-        _check_axes(self.axis, input_shape)
-        if len({axis < 0 for axis in self.axis}) > 1:  # where Keras's weights have their axes in an order of their own
-            raise ValueError(f"axis {self.axis} must count all axes from the same end.")
-        return [self._known_size(input_shape, axis) for axis in sorted(self.axis)]
-
-    def forward(self, inputs: Tensor) -> Tensor:
-        axes, last = sorted(self.axis), list(range(-len(self.axis), 0))
-        if axes == last:
-            return self.norm(inputs)
-        return self.norm(inputs.movedim(axes, last)).movedim(last, axes)
-
-
-class ByRoot(Layer, abstract=True):
-    """An option of LayerNormalization, its last one, that Keras 3 gave up as wrong."""
-
-    rms_scaling: Annotated[Any, rule("must be False: take RMSNormalization", lambda v: not v), NEWER] = False
-
-
-class LayerNormalization(AlongAxes, Normalizing, ByRoot):
-    """`gamma * (x - mean) / sqrt(variance + epsilon) + beta` along `axis`, one or several, of each sample by itself.
-
-    `gamma` and `beta` have the shape of these axes. `rms_scaling` must be False: RMSNormalization is such a layer.
-
-    Shape: any -> the same. Source: https://arxiv.org/abs/1607.06450
-    """
-
-    axis: Axes = -1
-    epsilon: NotNegative = 1e-3
-
-    def _make_modules(self, input_shape: Any) -> None:
-        self._keep(nn.LayerNorm(self._sizes(input_shape), eps=self.epsilon))
-
-
-class RMSNorm(nn.RMSNorm):
-    """torch's, with the weight in the type of the input: for two types torch has no kernel of one step, and warns."""
-
-    def forward(self, x: Tensor) -> Tensor:
-        return F.rms_norm(x, self.normalized_shape, self.weight.to(x.dtype), self.eps)  # type: ignore[arg-type]
-
-
-class RMSNormalization(AlongAxes):
-    """`scale * x / sqrt(mean(x ** 2) + epsilon)` along `axis`, one or several, of each sample by itself.
-
-    Shape: any -> the same. Source: https://arxiv.org/abs/1910.07467
-    """
-
-    axis: Axes = -1
-    epsilon: NotNegative = 1e-6
-
-    scale = weight("norm.weight")
-    scale_initializer = initializers.Ones()
-
-    def _make_modules(self, input_shape: Any) -> None:
-        self.norm = RMSNorm(self._sizes(input_shape), eps=self.epsilon)
-
-
-class UnitNormalization(Layer):
-    """`x / sqrt(sum(x ** 2))` along `axis`, one or several: each sample's length there is 1 (zeros stay).
-
-    Shape: any -> the same.
-    """
-
-    axis: Axes = -1
-
-    supports_masking = True
-
-    class _Facts(Facts):
-        keeps_shape = True
-
-    def _make_modules(self, input_shape: Any) -> None:
-        _check_axes(self.axis, input_shape)
-
-    def forward(self, inputs: Tensor) -> Tensor:
-        return inputs / torch.linalg.vector_norm(inputs, dim=self.axis, keepdim=True).clamp_min(1e-12)

@@ -1,4 +1,4 @@
-"""What brings data into shape before a model learns from it: scaling, resizing, normalizing, binning, encoding.
+"""Layers that prepare numbers and categories for a model: Normalization, CategoryEncoding, Discretization.
 
 `adapt` learns from an array, a tensor, or an iterable of batches.
 Source: https://keras.io/api/layers/preprocessing_layers/
@@ -10,14 +10,12 @@ from typing import Annotated, Any
 
 import numpy as np
 import torch
-import torch.nn.functional as F
 
 from torchkeras import config, initializers
 from torchkeras.arrays import to_numpy
 from torchkeras.engine.layer.facts import Facts
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.layer.options import (
-    NEWER,
     OptionalPositive,
     Positive,
     integers,
@@ -28,10 +26,6 @@ from torchkeras.engine.layer.options import (
 )
 from torchkeras.engine.layer.symbolic import dtype_of
 from torchkeras.engine.layer.weight import weight
-from torchkeras.layers.activation import Pointwise
-from torchkeras.layers.spatial import Spatial
-
-INTERPOLATIONS = {"bilinear": "bilinear", "nearest": "nearest-exact", "bicubic": "bicubic"}
 
 
 def array(values: Any) -> np.ndarray:
@@ -50,109 +44,43 @@ BOUNDARIES = rule(
 NotSparse = Annotated[bool, rule("must be False, torch computes with dense tensors", lambda v: v is False)]
 
 
-def floating(layer: Layer, inputs: torch.Tensor) -> torch.Tensor:
-    """The inputs, integers as numbers of the layer's dtype."""
-    return inputs if inputs.is_floating_point() else inputs.to(dtype_of(layer.compute_dtype))
-
-
 def set_constant(layer: Layer, name: str, values: Any, dtype: torch.dtype | None = None) -> None:
-    """Make a tensor that moves with the layer and is no weight, since a config has its values."""
+    """Make a tensor that moves with the layer. It is no weight, since the config has its values."""
     made = torch.tensor(values, dtype=dtype or dtype_of(layer.dtype), device=config.device())
     layer.register_buffer(name, made, persistent=False)
 
 
 def batches_in(data: Any, steps: int | None = None) -> Iterable[Any]:
-    """What `adapt` was given, batch by batch: an array is one batch."""
+    """The data of `adapt`, batch by batch; an array is one batch."""
     return [data] if isinstance(data, (np.ndarray, torch.Tensor)) else islice(data, steps)
-
-
-class Rescaling(Pointwise):
-    """`x * scale + offset`, of two numbers.
-
-    Shape: any -> the same.
-    """
-
-    scale: float
-    offset: float = 0.0
-
-    class _Facts(Facts):
-        keeps_shape = False  # integers become numbers of the layer's dtype
-
-    def forward(self, inputs: torch.Tensor) -> torch.Tensor:
-        return floating(self, inputs) * self.scale + self.offset
-
-
-def centered(images: torch.Tensor, height: int, width: int) -> torch.Tensor:
-    """The window in the middle of images, channels first."""
-    top, left = (images.shape[2] - height) // 2, (images.shape[3] - width) // 2
-    return images[:, :, top : top + height, left : left + width]
-
-
-def stretched(images: torch.Tensor, size: tuple[int, int], by: str = "bilinear", **smooth: Any) -> torch.Tensor:
-    """Images stretched to a height and width."""
-    options = {} if by == "nearest" else {"align_corners": False, **smooth}
-    return F.interpolate(images, size, mode=INTERPOLATIONS[by], **options) if images.shape[2:] != size else images
-
-
-def fitted(images: torch.Tensor, size: tuple[int, int], by: str = "bilinear", **smooth: Any) -> torch.Tensor:
-    """The largest window in the middle that has the aspect ratio of `size`, stretched to `size`."""
-    height, width = images.shape[2:]
-    rows, columns = min(height, width * size[0] // size[1]), min(width, height * size[1] // size[0])
-    return stretched(centered(images, max(rows, 1), max(columns, 1)), size, by, **smooth)
-
-
-class Resizing(Spatial):
-    """Images stretched to `height` and `width`; integers are rounded.
-
-    `interpolation`: 'bilinear', 'nearest' or 'bicubic'; `antialias` smooths what gets smaller (not for 'nearest').
-    `crop_to_aspect_ratio`: of the largest window in the middle that needs no distortion.
-    Shape: (batch, height, width, channels) -> (batch, *size, channels), or by `data_format` with the channels first.
-    """
-
-    height: Positive
-    width: Positive
-    interpolation: Annotated[str, one_of(*INTERPOLATIONS)] = "bilinear"
-    crop_to_aspect_ratio: bool = False
-    pad_to_aspect_ratio: Annotated[bool, one_of(False), NEWER] = False
-    fill_mode: Annotated[str, one_of("constant"), NEWER] = "constant"
-    fill_value: Annotated[float, one_of(0), NEWER] = 0.0
-    antialias: bool = False
-
-    rank = 2
-
-    def forward(self, inputs: torch.Tensor) -> torch.Tensor:
-        resize = fitted if self.crop_to_aspect_ratio else stretched
-        images, size = floating(self, inputs), (self.height, self.width)
-        found = resize(images, size, self.interpolation, antialias=self.antialias)
-        if inputs.is_floating_point():
-            return found
-        bounds = torch.iinfo(inputs.dtype)
-        return found.round().clamp(bounds.min, bounds.max).to(inputs.dtype)
-
-
-class CenterCrop(Spatial):
-    """The middle of images; of smaller ones the largest window of the same aspect ratio, stretched.
-
-    Shape: (batch, height, width, channels) -> (batch, *size, channels), or by `data_format` with the channels first.
-    """
-
-    height: Positive
-    width: Positive
-
-    rank = 2
-
-    def forward(self, inputs: torch.Tensor) -> torch.Tensor:
-        images, size = floating(self, inputs), (self.height, self.width)
-        too_small = images.shape[2] < self.height or images.shape[3] < self.width
-        return fitted(images, size) if too_small else centered(images, *size)
 
 
 class Normalization(Layer):
     """`(x - mean) / sqrt(variance)`, or with `invert` `mean + x * sqrt(variance)`.
 
-    `axis`: one or several, whose every index has a mean and a variance of its own; None for one of all. `mean` and
-    `variance`: numbers or arrays; without them `adapt` finds them, and they are weights.
-    Shape: any -> the same.
+    Mean and variance are constants of the layer, or weights that `adapt` finds in data. The square root counts as
+    `config.epsilon()` where it is less.
+
+    Options:
+        axis (integer, list of them or None, default -1): each index of these axes has a mean and a variance of its own;
+            with None there is one of each.
+        mean (number, array or None, default None): the mean; None leaves it to `adapt`.
+        variance (number, array or None, default None): the variance, of the shape of `mean`.
+        invert (bool, default False): whether the layer computes the inverse.
+
+    Shapes:
+        any -> the same
+
+    Errors:
+        ValueError: `mean` without `variance` or of another shape; an `axis` that is not one of the input.
+
+    Example:
+        >>> layer = Normalization()
+        >>> layer.adapt(np.array([[1.0], [3.0]]))
+        >>> layer(torch.tensor([[5.0]]))
+        tensor([[3.]])
+
+    Source: https://keras.io/api/layers/preprocessing_layers/numerical/normalization/
     """
 
     _declares_options = True
@@ -206,7 +134,14 @@ class Normalization(Layer):
 
     @torch.no_grad()
     def adapt(self, data: Any) -> None:
-        """Find mean and variance. Raises ValueError when they are given, for no data, and for a shape that differs."""
+        """Find mean and variance.
+
+        Arguments:
+            data (array, tensor or iterable of batches): of each batch that is a tuple, the first item is taken.
+
+        Errors:
+            ValueError: mean and variance are constants; there is no data; a batch is of another shape.
+        """
         if not self.adapts:
             raise ValueError(f"Normalization {self.name!r}: adapt has nothing to find, mean and variance are given.")
         count, mean, variance = 0.0, torch.zeros(()), torch.zeros(())
@@ -227,12 +162,12 @@ class Normalization(Layer):
 
 
 def encoded(indices: torch.Tensor, mode: str, depth: int, dtype: torch.dtype) -> torch.Tensor:
-    """Indices as vectors `depth` long, where a negative one counts for nothing.
+    """Indices as vectors `depth` long; negative ones are left out.
 
-    'one_hot': a vector for each index (a last axis of 1 goes away). Else one for all those along axis 1, or along the
-    only axis: 'multi_hot' marks them, 'count' adds them up.
+    'one_hot' makes a vector for each index, and removes a last axis of 1 first. The others make one vector for all
+    indices along axis 1, or along the only axis: 'multi_hot' marks them, 'count' counts them.
     """
-    places = torch.atleast_1d(indices.long()).clamp(min=-1) + 1  # at 0 what does not count
+    places = torch.atleast_1d(indices.long()).clamp(min=-1) + 1  # 0 for those that are left out
     if mode == "one_hot":
         places = (places.squeeze(-1) if places.dim() > 1 else places).unsqueeze(-1)
     elif places.dim() > 1:
@@ -243,12 +178,25 @@ def encoded(indices: torch.Tensor, mode: str, depth: int, dtype: torch.dtype) ->
 
 
 class CategoryEncoding(Layer):
-    """Integers from 0 up to, not including, `num_tokens` as vectors; a negative one counts for nothing.
+    """Integers from 0 to below `num_tokens` as vectors; negative ones are left out.
 
-    `output_mode`: 'one_hot': a vector for each; 'multi_hot': one that marks all of a sample, those along axis 1;
-    'count': one that counts them.
-    Shape: (batch, ...) -> (batch, ..., num_tokens) for 'one_hot', where a last axis of 1 goes away, and
-    (batch, n, ...) -> (batch, ..., num_tokens) for the others.
+    Options:
+        num_tokens (positive integer, default None): the length of the vectors; None is refused.
+        output_mode ("multi_hot", "one_hot" or "count", default "multi_hot"): "one_hot" makes a vector for each integer;
+            "multi_hot" one for each sample, which marks the integers along axis 1; "count" one that counts them.
+        sparse (bool, default False): must be False, torch computes with dense tensors.
+
+    Shapes:
+        (batch, ...) -> (batch, ..., num_tokens) for "one_hot", which removes a last axis of 1 first
+        (batch, n, ...) -> (batch, ..., num_tokens) for the others
+
+    Example:
+        >>> CategoryEncoding(4)(torch.tensor([[0, 2]]))
+        tensor([[1., 0., 1., 0.]])
+        >>> CategoryEncoding(3, output_mode="one_hot")(torch.tensor([1]))
+        tensor([[0., 1., 0.]])
+
+    Source: https://keras.io/api/layers/preprocessing_layers/categorical/category_encoding/
     """
 
     num_tokens: Positive = None
@@ -262,10 +210,27 @@ class CategoryEncoding(Layer):
 class Discretization(Layer):
     """The index of the bin that x lies in: how many of `bin_boundaries` are not above x.
 
-    `num_bins`: so many bins instead, each with the same share of the data that `adapt` is given. Keras estimates these
-    quantiles, `epsilon` off at most; here they are exact. `output_mode`: 'int' for the index (int32), or a vector as of
-    `CategoryEncoding`.
-    Shape: any -> the same, or that of `CategoryEncoding`.
+    Options:
+        bin_boundaries (list of floats or None, default None): the boundaries, in ascending order; None leaves them to
+            `adapt`.
+        num_bins (positive integer or None, default None): how many bins `adapt` makes, each with the same share of its
+            data. One of the two options must be set, and not both.
+        epsilon (float between 0 and 1, default 0.01): Keras's error of these quantiles; here they are exact.
+        output_mode ("int", "one_hot", "multi_hot" or "count", default "int"): "int" gives the index (int32), the others
+            vectors as `CategoryEncoding` does.
+        sparse (bool, default False): must be False, torch computes with dense tensors.
+
+    Shapes:
+        any -> the same for "int", else that of `CategoryEncoding`
+
+    Errors:
+        ValueError: neither `bin_boundaries` nor `num_bins`, or both; a call before `adapt` has found boundaries.
+
+    Example:
+        >>> Discretization([0.0, 1.0])(torch.tensor([-0.5, 0.5, 1.0]))
+        tensor([0, 1, 2], dtype=torch.int32)
+
+    Source: https://keras.io/api/layers/preprocessing_layers/numerical/discretization/
     """
 
     _declares_options = True
@@ -279,12 +244,20 @@ class Discretization(Layer):
     def __init__(self, *args: Any, **given: Any):
         super().__init__(*args, **given)
         bins = self.num_bins if self.bin_boundaries is None else len(self.bin_boundaries) + 1
-        if bins is None or self.num_bins not in (None, bins):  # both, as adapt made them, come from a config
+        if bins is None or self.num_bins not in (None, bins):  # a config has both, after adapt has made them
             raise ValueError(f"Discretization {self.name!r}: give bin_boundaries or num_bins, and not both.")
         set_constant(self, "_boundaries", self.bin_boundaries or [])
 
     def adapt(self, data: Any, steps: int | None = None) -> None:
-        """Find boundaries, in `steps` batches at most. Raises ValueError when they are given, and for no data."""
+        """Find the boundaries of bins that have the same share of the data.
+
+        Arguments:
+            data (array, tensor or iterable of batches): all its values count.
+            steps (integer or None, default None): the largest number of batches to take; None takes all.
+
+        Errors:
+            ValueError: the boundaries are an option of the layer; there is no data.
+        """
         if self.num_bins is None:
             raise ValueError(f"Discretization {self.name!r}: adapt has nothing to find, bin_boundaries are given.")
         values = [array(batch).ravel() for batch in batches_in(data, steps)]

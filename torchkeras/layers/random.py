@@ -1,4 +1,4 @@
-"""What layers that draw numbers share: the option `seed`, and how to draw which values are kept."""
+"""What layers that draw random numbers share: the option `seed`, and how dropout chooses values."""
 
 import math
 from collections.abc import Sequence
@@ -13,7 +13,11 @@ from torchkeras.engine.layer.tracing import traced
 
 
 class Seeded(Layer, abstract=True):
-    """A layer that draws numbers: from torch's own generator, or with a `seed` from one that starts there."""
+    """A layer that draws random numbers.
+
+    Options:
+        seed (integer or None, default None): the start of a generator of the layer's own; None draws from torch's.
+    """
 
     seed: OptionalInt = None
 
@@ -31,10 +35,16 @@ class Seeded(Layer, abstract=True):
 
 
 def kept(like: torch.Tensor, shape: Sequence[int], rate: float, generator: torch.Generator | None) -> torch.Tensor:
-    """True, but False for a `rate` of the places of `shape`, on the device and, of its shape, in the order of `like`.
+    """Random booleans of `shape`: False with the probability `rate`, else True.
 
-    Torch's own `bernoulli_` draws one number after another on the CPU. There a word of 64 random bits makes 4 or 8
-    places here, at a quarter of the time: a rate is then meant to 1/2**17 (0.25, 0.5 and the like exactly).
+    On the CPU, torch's own `bernoulli_` draws one number after another. Here a word of 64 random bits makes 4 or 8
+    places, in a quarter of the time. A rate is then rounded, by 1/2**17 at most; 0.25, 0.5 and the like are exact.
+
+    Arguments:
+        like (tensor): its device is that of the booleans. Where its shape is theirs, so is its order in memory.
+        shape (list of integers): the shape of the booleans.
+        rate (float from 0 to 1): the probability of False.
+        generator (torch.Generator or None): where the numbers are drawn from; None takes torch's own.
     """
     width = 8 if (rate * 2**8).is_integer() else 16
     if like.device.type != "cpu" or traced() or not 0.01 <= rate <= 0.99:

@@ -1,62 +1,79 @@
-"""The walk along time: `Recurrent`, what all recurrent layers share, and `TorchRecurrent`, those that torch can run.
-
-Torch's modules are no code for torch.compile: a layer that holds one is an island that a compiled model calls in eager
-mode (so `fullgraph=True` is refused there, by dynamo itself). The loop of any other layer compiles whole, unrolled.
-"""
+"""`Recurrent`: a layer that walks along time, one step after another."""
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any
 
 import torch
-import torch.nn.functional as F
-from torch import Tensor, nn
-from torch.autograd import Function
+from torch import Tensor
 
-from torchkeras.engine.graph.hook_free_calls import has_hooks
 from torchkeras.engine.layer.facts import Facts
 from torchkeras.engine.layer.input_spec import InputSpec
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.layer.options import NEWER, one_of
 from torchkeras.engine.layer.symbolic import Shape, as_list, unpacked
-from torchkeras.engine.layer.tracing import exporting, is_island, traced
+from torchkeras.engine.layer.tracing import exporting
 from torchkeras.layers.exported import scanned, where
 from torchkeras.layers.scan import Mask
 
 States = tuple[Tensor, ...]
 Constants = Sequence[Tensor]
-# (inputs, states) -> (output, states), at one step; the inputs are what `project` made of them
+# One step: (inputs, states) -> (output, states). The inputs are what `project` made of them.
 Stepped = tuple[Tensor, States]
 StepFunction = Callable[[Any, States], Stepped]
-# `project`, the input's part of one step, (batch, ...) -> (batch, ...), or of all at once, time first; and the step
+# `project` and the step. `project` computes the input's part of one step, (batch, ...) -> (batch, ...), or of all steps
+# at once, time first.
 Walk = tuple[Callable[[Tensor], Tensor], StepFunction]
 
-WRITTEN_OUT = 16  # steps that an exported program has one after another, where any runtime knows the operations
-
-MODULES: dict[str, Any] = {"rnn": nn.RNN, "gru": nn.GRU, "lstm": nn.LSTM}
+WRITTEN_OUT = 16  # up to so many steps stand one after another in an exported program: any runtime knows the operations
 
 
 class MaskedOutput(Layer, abstract=True):
-    """`zero_output_for_mask`: see `Recurrent`. A base of its own, to be put behind the others."""
+    """What a layer gives at masked steps. A base of its own, so that its option comes last.
+
+    Options:
+        zero_output_for_mask (None, False or True, default None): the output at masked steps. True gives zeros, False
+            the output of the step before (zeros before the first valid step), None what `Recurrent` says of masks.
+    """
 
     zero_output_for_mask: Annotated[Any, one_of(None, False, True), NEWER] = None
 
 
 class Recurrent(Layer, abstract=True):
-    """A layer that walks along time, a step giving an output and the next states.
+    """`output[t], states = step(x[t], states)` along time: the base of all recurrent layers.
 
-    Shape: (batch, time, ...) -> (batch, ...), or (batch, time, ...) with `return_sequences`; with `return_state` a
-    list: the output and the final states. The initial states (zero otherwise) follow the input in a list, or come as
-    `initial_state`; what the step sees beside input and states follows those, or comes as `constants`.
+    The states begin at zero. A call takes other ones as `initial_state`, or in a list after the input. `constants` are
+    seen by every step; they come as an argument of the call, or in that list after the states.
 
-    At a masked step the states stay, and the output is the first of them (with `unroll` that of the step before, zero
-    before the first valid step, as in Keras; so it is also where output and first state differ in shape, which Keras
-    refuses). With `zero_output_for_mask`, as Keras 3 has it, the output there is zero (True) or that of the step
-    before, zero before the first valid one (False). `go_backwards` walks from the last step to the first and leaves the
-    outputs in that order. `stateful` begins each batch with the final states of the batch before; `unroll` needs a
-    known number of steps.
+    At a masked step the states stay as they are, and the output is the first of them. With `unroll`, and where the
+    output's shape is not that of the first state, it is the output of the step before, as in Keras, and zero before the
+    first valid step. The option `zero_output_for_mask` of most layers chooses for itself, as in Keras 3.
 
-    A subclass gives `state_shapes` and `begin`; or, where a sequence has a faster way than step by step, `walk`.
+    A subclass gives `state_shapes` and `begin`, or overrides `walk` where a sequence has a faster way.
+
+    Options:
+        return_sequences (bool, default False): whether the output has every time step, not only the last.
+        return_state (bool, default False): whether the final states follow the output, all in a list.
+        go_backwards (bool, default False): whether the walk goes from the last step to the first; the outputs stay in
+            the order of the walk.
+        stateful (bool, default False): whether a batch begins with the final states of the batch before. The size of
+            the batch must be known; `reset_states` sets the states to zero.
+        unroll (bool, default False): Keras's loop written out: the number of steps must be known and above 1. At
+            masked steps it changes the output: see `Recurrent`.
+
+    Shapes:
+        (batch, time, ...) -> (batch, ...)
+        (batch, time, ...) -> (batch, time, ...) with `return_sequences`
+        with `return_state` a list: the output, and each state
+
+    Errors:
+        ValueError: initial states of another number or shape; constants that the step does not take; `stateful`
+            without a known batch size, or called with another one; `unroll` without a known number of steps.
+
+    Example:
+        >>> sequences, state = torch.zeros(2, 3, 4), torch.ones(2, 5)
+        >>> GRU(5, return_sequences=True)(sequences, initial_state=state).shape
+        torch.Size([2, 3, 5])
     """
 
     return_sequences: bool = False
@@ -84,7 +101,7 @@ class Recurrent(Layer, abstract=True):
         return self.state_shapes(input_shape)[0]
 
     def begin(self, input_shape: Shape, states: States, constants: Constants, training: bool) -> Walk:
-        """The functions of one walk, dropout drawn; `input_shape` is that of one step, (batch, ...)."""
+        """The functions of one walk, with its dropout drawn; `input_shape` is that of one step, (batch, ...)."""
         raise NotImplementedError
 
     # --- making ------------------------------------------------------------------------------------------------------
@@ -116,7 +133,7 @@ class Recurrent(Layer, abstract=True):
         return [output_mask, *[None] * self.state_count] if self.return_state else output_mask
 
     def first_mask(self, mask: Any) -> Any:
-        """The mask of the sequence, when those of initial states and constants may follow."""
+        """The mask of the sequence, out of a list that may have those of initial states and constants too."""
         return (as_list(mask) or [None])[0]
 
     # --- calls and states --------------------------------------------------------------------------------------------
@@ -149,13 +166,18 @@ class Recurrent(Layer, abstract=True):
 
     @property
     def states(self) -> list[Any]:
-        """What a stateful layer carries to the next batch; None for each state otherwise."""
+        """The states that a stateful layer carries to the next batch; for other layers None for each."""
         return [getattr(self, f"state_{index}", None) for index in range(self.state_count)]
 
     def reset_states(self, states: Any = None) -> None:
-        """Set the states carried from batch to batch to zero, or to the arrays given, one for each state.
+        """Set the states that are carried from batch to batch.
 
-        Raises AttributeError unless `stateful`, ValueError before the first call and for another number or shape.
+        Arguments:
+            states (array or tensor, list of them or None, default None): a value for each state; None sets zeros.
+
+        Errors:
+            AttributeError: the layer is not `stateful`.
+            ValueError: the layer was not called yet, or the values have another number or other shapes.
         """
         if not self.stateful:
             raise AttributeError("Layer must be stateful.")
@@ -179,7 +201,7 @@ class Recurrent(Layer, abstract=True):
             carried.copy_(state)
 
     def get_initial_state(self, inputs: Tensor) -> list[Tensor]:
-        """The states that a sequence begins with when none are given or carried: zeros."""
+        """Zeros for each state: what a sequence begins with when no states are passed or carried."""
         return [inputs.new_zeros(inputs.shape[0], *shape) for shape in self.state_shapes(tuple(inputs.shape))]  # type: ignore[misc]
 
     def _first_states(self, sequence: Tensor) -> list[Tensor]:
@@ -197,7 +219,7 @@ class Recurrent(Layer, abstract=True):
     # --- computing ---------------------------------------------------------------------------------------------------
 
     def path(self, masked: bool = False, training: bool | None = None) -> str:
-        """How a call computes: always "loop" here, a loop over the steps."""
+        """How a call computes: here always "loop", a loop over the steps."""
         return "loop"
 
     def forward(self, inputs: Any, mask: Any = None, training: bool | None = None) -> Any:
@@ -213,7 +235,7 @@ class Recurrent(Layer, abstract=True):
         return [output, *states] if self.return_state else output
 
     def walk(self, sequence: Tensor, mask: Mask, states: States, constants: Constants, training: bool) -> Stepped:
-        """The output (all steps' with `return_sequences`, else the last) and the final states, in the order walked."""
+        """The output, as `return_sequences` has it, and the final states; outputs are in the order of the walk."""
         project, step = self.begin((sequence.shape[0], *sequence.shape[2:]), states, constants, training)
         projected = project(sequence.transpose(0, 1))
         if exporting() and not self.unroll and not _is_short(projected.shape[0]):
@@ -231,7 +253,7 @@ class Recurrent(Layer, abstract=True):
         return torch.stack(each, 1) if self.return_sequences else each[-1], states
 
     def _kept_output(self, output: Tensor, states: States, before: Tensor | None) -> Tensor:
-        """What stands for the output at a masked step; `before`: that of the step before, None at the first."""
+        """The output at a masked step. `before` is the output of the step before, None at the first step."""
         if self.zero_output_for_mask:
             return torch.zeros_like(output)
         if self.unroll or self.zero_output_for_mask is False or output.shape != states[0].shape:
@@ -239,174 +261,12 @@ class Recurrent(Layer, abstract=True):
         return states[0]
 
 
-# torch.compiler.disable, but for importing the compiler now: that takes five times as long as importing this.
-_forward_in_eager_mode: Any = torch._disable_dynamo(Recurrent.forward)  # type: ignore[attr-defined]
-
-
-class TorchRecurrent(Recurrent, abstract=True):
-    """A recurrent layer that holds torch's own module where that computes its function: see `path`."""
-
-    units: Any
-    use_bias: Any = True
-    dropout = recurrent_dropout = 0.0
-    drop_sets = 1  # how many sets of factors dropout draws
-    submodule: ClassVar[str]  # where the weights are, by the names that torch's module gives them
-    scan_gate: Any = None  # the gates' activation as `torchkeras.layers.scan` names it, where that has this function
-    scan: Any = None  # (projected, states, valid) -> the outputs of all steps, time first, and the final states
-    scans_faster = False  # forward and back, than torch's kernel where that is not cuDNN's
-    _fused = False  # torch's own module computes this layer's function
-
-    def state_shapes(self, input_shape: Shape) -> list[Shape]:
-        return [(self.units,)] * self.state_count
-
-    def torch_options(self) -> dict[str, Any] | None:
-        """What torch's module takes beside sizes and bias; None when it computes another function."""
-        return {}
-
-    def _make_modules(self, input_shape: Any) -> None:
-        super()._make_modules(input_shape)
-        features, options = self._known_size(shapes_of(input_shape)[0], -1), self.torch_options()
-        self._fused = options is not None
-        if options is not None:
-            module = MODULES[self.submodule](features, self.units, bias=self.use_bias, batch_first=True, **options)
-            self.add_module(self.submodule, module)
-
-    def path(self, masked: bool = False, training: bool | None = None) -> str:
-        """How a call computes: "torch" by torch's kernel, "scan" or "loop" step by step, with gradients by hand or not.
-
-        Torch's kernel is for its own function, without dropout inside of it (in training, `recurrent_dropout`, and
-        `dropout` drawn for each gate), for one final state under a mask, and not for torch.export, which is to see the
-        steps. The scan is for a `scan_gate` and without `recurrent_dropout`; not with `unroll`, which asks for plain
-        steps, nor inside torch.compile or torch.func. Where both can, it is torch's kernel; with `scans_faster` the
-        scan on the CPU, where gradients are recorded and no hook is on torch's module.
-        """
-        training = self.training if training is None else training
-        drops = training and (self.recurrent_dropout or (self.dropout and self.drop_sets > 1))
-        final_states = self.state_count > 1 and (self.return_state or self.stateful)
-        kernel = self._fused and not drops and not (masked and final_states) and not exporting()
-        if kernel and not (self.scans_faster and self._rather_scans() and self._scans(training)):
-            return "torch"
-        return "scan" if self._scans(training) else "loop"
-
-    def _scans(self, training: bool) -> bool:
-        """Whether the scan can compute this."""
-        plain = self.unroll or (training and self.recurrent_dropout) or traced()
-        return not plain and self.scan_gate is not None
-
-    def _rather_scans(self) -> bool:
-        """Whether nothing but its function is wanted of torch's module, and that with gradients, not from cuDNN."""
-        if not torch.is_grad_enabled() or not self._is_plain:
-            return False
-        module = getattr(self, self.submodule)
-        return not (module.weight_hh_l0.is_cuda or torch.jit.is_tracing())  # type: ignore[attr-defined]
-
-    @property
-    def _is_plain(self) -> bool:
-        """Whether torch's module is as it was made: no other kind, as by a parametrization, and without hooks."""
-        module = getattr(self, self.submodule)
-        return type(module) is MODULES[self.submodule] and not has_hooks(module)
-
-    def forward(self, inputs: Any, mask: Any = None, training: bool | None = None) -> Any:
-        scans = self.scan_gate is not None and not self.unroll
-        island = (self._fused and torch.compiler.is_compiling()) or (scans and is_island())
-        return (_forward_in_eager_mode if island else Recurrent.forward)(self, inputs, mask, training)
-
-    def walk(self, sequence: Tensor, mask: Mask, states: States, constants: Constants, training: bool) -> Stepped:
-        path = self.path(mask is not None, training)
-        if path == "loop":
-            return super().walk(sequence, mask, states, constants, training)
-        if path == "scan":
-            project, _ = self.begin((sequence.shape[0], sequence.shape[2]), states, constants, training)
-            outputs, states = self.scan(project(sequence.transpose(0, 1)), states, None if mask is None else mask.t())
-            outputs = outputs.transpose(0, 1) if self.return_sequences else states[0]
-            return self._at_masked(outputs, mask), states
-        if training and self.dropout:
-            sequence = sequence * F.dropout(torch.ones_like(sequence[:, :1]), self.dropout)
-        if mask is not None:
-            return self._masked_kernel(sequence, mask, states)
-        outputs, final = self._kernel(sequence, states)
-        states = tuple(state.squeeze(0) for state in as_list(final))
-        return outputs if self.return_sequences else states[0], states
-
-    def _kernel(self, sequence: Tensor, begin: States) -> tuple[Tensor, Any]:
-        """Torch's module: the outputs, and the final states as it has them."""
-        module = getattr(self, self.submodule)
-        states = unpacked([state.unsqueeze(0) for state in begin])
-        training = module.training
-        # cuDNN gives gradients in training mode only; there is no dropout inside that the mode could turn on.
-        module.training = training or torch.is_grad_enabled()
-        try:
-            return module(sequence, states)
-        finally:
-            module.training = training
-
-    def _masked_kernel(self, sequence: Tensor, mask: Tensor, begin: States) -> Stepped:
-        """The valid steps, moved to the front, in one kernel; only the first of the final states is right.
-
-        The output at step t is that of valid step number `count[t]`; number 0 is the initial state.
-        """
-        in_front = _padded_behind(mask)  # and then no output comes before the first valid step
-        if not in_front:
-            sequence = _valid_in_front(sequence, mask)
-        known, _ = self._kernel(sequence, begin)
-        count = (mask.cumsum(1) if self.return_sequences else mask.sum(1, keepdim=True)).unsqueeze(-1)
-        last = count - 1 if in_front else (count - 1).clamp_min(0)
-        outputs = known.gather(1, last.expand(-1, -1, known.shape[-1]))
-        if not in_front:
-            outputs = torch.where(count > 0, outputs, begin[0].unsqueeze(1))
-        states = (outputs[:, -1], *begin[1:])
-        if not in_front and self.unroll and self.zero_output_for_mask is None:
-            outputs = torch.where(count > 0, outputs, 0.0)
-        return self._at_masked(outputs if self.return_sequences else outputs[:, -1], mask), states
-
-    def _at_masked(self, outputs: Tensor, mask: Mask) -> Tensor:
-        """Outputs that are the first state at masked steps, made what `zero_output_for_mask` says."""
-        if mask is None or self.zero_output_for_mask is None:
-            return outputs
-        kept = mask if self.zero_output_for_mask else mask.cumsum(1) > 0
-        return torch.where((kept if self.return_sequences else kept[:, -1]).unsqueeze(-1), outputs, 0.0)
-
-
 def shapes_of(input_shape: Any) -> list[Shape]:
-    """A list of shapes from one or several: that of the sequence, then those of initial states and constants."""
+    """One shape or several as a list: the sequence's, then those of initial states and constants."""
     several = isinstance(input_shape[0], (list, tuple))
     return [tuple(shape) for shape in (input_shape if several else [input_shape])]
 
 
-def _padded_behind(mask: Tensor) -> bool:
-    """Whether the valid steps of each sample come first, and there are some; False where to look would mean to wait."""
-    if not (type(mask) is Tensor and mask.is_cpu and not traced()):
-        return False
-    valid = mask.numpy()
-    return bool(valid[:, 0].all() and (valid[:, 1:] <= valid[:, :-1]).all())
-
-
 def _is_short(steps: Any) -> bool:
-    """Whether an exported program may have all its steps written out: few, of a known number."""
+    """Whether an exported program may have all its steps written out: their number is known and small."""
     return isinstance(steps, int) and steps <= WRITTEN_OUT
-
-
-def _valid_in_front(sequence: Tensor, mask: Tensor) -> Tensor:
-    """The steps of each sample of a sequence, those that are valid first, in their order, then the others."""
-    if traced():  # by arithmetic: exporters have no stable sort
-        count = mask.cumsum(1)
-        place = torch.where(mask, count, count[:, -1:] + (~mask).cumsum(1)) - 1
-        return torch.zeros_like(sequence).scatter(1, place.unsqueeze(-1).expand_as(sequence), sequence)
-    order = (~mask).to(torch.uint8).argsort(dim=1, stable=True)
-    batch, time = order.shape
-    numbers = order + torch.arange(0, batch * time, time, device=order.device).unsqueeze(1)
-    return _Permuted.apply(sequence.flatten(0, 1), numbers.flatten()).unflatten(0, (batch, time))  # type: ignore[attr-defined]
-
-
-class _Permuted(Function):
-    """The rows of a matrix in another order. Torch's own gradient would be a sum, though each row is there once."""
-
-    @staticmethod
-    def forward(ctx: Any, rows: Tensor, order: Tensor) -> Tensor:
-        ctx.save_for_backward(order)
-        return rows.index_select(0, order)
-
-    @staticmethod
-    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None]:  # type: ignore[override]
-        (order,) = ctx.saved_tensors
-        return torch.empty_like(gradient).index_copy(0, order, gradient), None

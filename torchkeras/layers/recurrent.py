@@ -1,4 +1,4 @@
-"""Recurrent layers: RNN around any cell, SimpleRNN, GRU and LSTM, and the two that are always torch's kernel."""
+"""Recurrent layers: RNN around any cell, SimpleRNN, GRU and LSTM, and CuDNNGRU and CuDNNLSTM by torch's kernel."""
 
 from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar
@@ -19,20 +19,46 @@ from torchkeras.layers.recurrence import (
     Recurrent,
     States,
     Stepped,
-    TorchRecurrent,
     Walk,
     shapes_of,
 )
+from torchkeras.layers.torch_recurrence import TorchRecurrent
 
 
 class RNN(Recurrent, MaskedOutput):
-    """`output[t], states = cell(x[t], states)` along time: for any cell, or a list of cells, each on the one before.
+    """`output[t], states = cell(x[t], states)` along time, for any cell.
 
-    A cell has `state_size`, an integer or one for each of its states, and `call(inputs, states)` that gives the output
-    and the list of new states; `call` may take `constants` and `training`. `output_size` is the output's size, where
-    that is not the first state's. A cell that is a layer is built for one step's input. Source: Keras 2, `RNN`.
+    A cell has a `state_size`, an integer or a list with one for each state, and a method `call(inputs, states)`, which
+    returns the output and the list of new states. `call` may take `constants` and `training` as well. A cell has an
+    `output_size` where its output is not of the first state's size. A cell that is a layer is built for one step's
+    input.
 
-    Shape: (batch, time, features) -> (batch, output_size), each state (batch, size). Options: see `Recurrent`.
+    `Recurrent` explains initial states, constants and masks.
+
+    Options:
+        cell (cell or list of cells): what each step computes; a list becomes `StackedRNNCells`.
+        num_constants (positive integer or None, default None): how many constants end the list of inputs. A call with
+            `constants` sets it; configs of such layers have it.
+
+    Shapes:
+        (batch, time, features) -> (batch, output_size)
+        (batch, time, features) -> (batch, time, output_size) with `return_sequences`; each state (batch, size)
+
+    Errors:
+        ValueError: a cell without `call` or `state_size`.
+
+    Example:
+        >>> class Sum:
+        ...     state_size = 3
+        ...     def call(self, inputs, states):
+        ...         total = states[0] + inputs
+        ...         return total, [total]
+        >>> RNN(Sum())(torch.ones(1, 4, 3))
+        tensor([[4., 4., 4.]])
+        >>> RNN([LSTMCell(3), GRUCell(5)])(torch.ones(1, 4, 3)).shape
+        torch.Size([1, 5])
+
+    Source: https://keras.io/api/layers/recurrent_layers/rnn/
     """
 
     cell: CellOption
@@ -41,7 +67,6 @@ class RNN(Recurrent, MaskedOutput):
     go_backwards: bool = False
     stateful: bool = False
     unroll: bool = False
-    # How many constants end the inputs: set by a call, and written for the calls of a config.
     num_constants: Annotated[OptionalPositive, NEWER] = None
 
     @classmethod
@@ -76,10 +101,18 @@ class RNN(Recurrent, MaskedOutput):
 class SimpleRNN(steps.SimpleRNNStep, TorchRecurrent, Recurrent, steps.OldImplementation, MaskedOutput):
     """`h' = activation(x @ kernel + h @ recurrent_kernel + bias)`; the output is h'.
 
-    With `activation` "tanh" (the default) or "relu" the layer holds an `nn.RNN` and runs its kernel. `dropout` and
-    `recurrent_dropout` drop features of x and h, the same at all steps. Source: Elman (1990).
+    With `activation` "tanh" (the default) or "relu" the layer holds an `nn.RNN` and runs its kernel. `Recurrent`
+    explains states and masks.
 
-    Shape: (batch, time, features) -> (batch, units), the state alike. Other options: see `Recurrent`.
+    Shapes:
+        (batch, time, features) -> (batch, units)
+        (batch, time, features) -> (batch, time, units) with `return_sequences`; the state h (batch, units)
+
+    Example:
+        >>> SimpleRNN(4)(torch.zeros(2, 5, 3)).shape
+        torch.Size([2, 4])
+
+    Source: Elman (1990), Finding Structure in Time
     """
 
     def torch_options(self) -> dict[str, Any] | None:
@@ -88,15 +121,26 @@ class SimpleRNN(steps.SimpleRNNStep, TorchRecurrent, Recurrent, steps.OldImpleme
 
 
 class GRU(steps.GRUStep, TorchRecurrent, Recurrent, steps.ResetAfter, MaskedOutput):
-    """`h' = z * h + (1 - z) * activation(x_n + (r * h) @ recurrent_kernel_n)`, z and r by `recurrent_activation`.
+    """`h' = z * h + (1 - z) * activation(x_n + (r * h) @ recurrent_kernel_n)`; the output is h'.
 
-    `x_z, x_r, x_n = x @ kernel + bias`; z and r are of `x + h @ recurrent_kernel`. With `reset_after` the candidate is
-    `activation(x_n + r * (h @ recurrent_kernel_n + recurrent_bias_n))`, and the bias has two rows, the second for the
-    product with h; then, with `recurrent_activation="sigmoid"` and `activation="tanh"`, the layer holds an `nn.GRU`
-    and runs its kernel on a CUDA device and where no gradients are recorded. `implementation` 1 draws dropout for each
-    gate, 2 once. Source: Cho et al. (2014).
+    `x @ kernel + bias` has the parts x_z, x_r and x_n, in this order. A gate is
+    `z = recurrent_activation(x_z + h @ recurrent_kernel_z)`; r has the same formula. With `reset_after` the candidate
+    is `activation(x_n + r * (h @ recurrent_kernel_n + recurrent_bias_n))`. The bias then has a second row, which is
+    added to the product with h.
 
-    Shape: (batch, time, features) -> (batch, units), the state alike. Other options: see `Recurrent`.
+    With `reset_after=True`, `recurrent_activation="sigmoid"` and `activation="tanh"` the layer holds an `nn.GRU`. It
+    runs that kernel on a CUDA device, and on the CPU where no gradients are recorded. `Recurrent` explains states and
+    masks.
+
+    Shapes:
+        (batch, time, features) -> (batch, units)
+        (batch, time, features) -> (batch, time, units) with `return_sequences`; the state h (batch, units)
+
+    Example:
+        >>> GRU(4, return_sequences=True)(torch.zeros(2, 5, 3)).shape
+        torch.Size([2, 5, 4])
+
+    Source: https://arxiv.org/abs/1406.1078
     """
 
     scans_faster = True
@@ -106,14 +150,24 @@ class GRU(steps.GRUStep, TorchRecurrent, Recurrent, steps.ResetAfter, MaskedOutp
 
 
 class LSTM(steps.LSTMStep, TorchRecurrent, Recurrent, MaskedOutput):
-    """`c' = f * c + i * g; h' = o * activation(c')`, gates i, f, o by `recurrent_activation`, g by `activation`.
+    """`c' = f * c + i * g; h' = o * activation(c')`; the output is h', the states are h and c.
 
-    `z = x @ kernel + h @ recurrent_kernel + bias`, for i, f, g, o in this order; the states are h and c.
-    `unit_forget_bias`: the bias of f begins at 1. With `recurrent_activation="sigmoid"` and `activation="tanh"` the
-    layer holds an `nn.LSTM` and runs its kernel; the default is `hard_sigmoid`. `implementation` 1 draws dropout for
-    each gate, 2 once. Source: Hochreiter & Schmidhuber (1997).
+    `x @ kernel + h @ recurrent_kernel + bias` has the parts i, f, g and o, in this order. The gates i, f and o go
+    through `recurrent_activation`, the candidate g through `activation`.
 
-    Shape: (batch, time, features) -> (batch, units), both states alike. Other options: see `Recurrent`.
+    With `recurrent_activation="sigmoid"` and `activation="tanh"` the layer holds an `nn.LSTM` and runs its kernel. The
+    default is not "sigmoid" but Keras 2's `hard_sigmoid`. `Recurrent` explains states and masks.
+
+    Shapes:
+        (batch, time, features) -> (batch, units)
+        (batch, time, features) -> (batch, time, units) with `return_sequences`; each state (batch, units)
+
+    Example:
+        >>> output, h, c = LSTM(4, return_state=True)(torch.zeros(2, 5, 3))
+        >>> output.shape, h.shape, c.shape
+        (torch.Size([2, 4]), torch.Size([2, 4]), torch.Size([2, 4]))
+
+    Source: Hochreiter & Schmidhuber (1997), https://doi.org/10.1162/neco.1997.9.8.1735
     """
 
     def torch_options(self) -> dict[str, Any] | None:
@@ -124,7 +178,7 @@ class LSTM(steps.LSTMStep, TorchRecurrent, Recurrent, MaskedOutput):
 
 
 def _cudnn(layer: Any, *tensors: Tensor) -> list[Tensor]:
-    """Each gate's part of each tensor in Keras's shape, its elements in torch's order, as cuDNN has them."""
+    """Each gate's part of each tensor, in Keras's shape but with its elements in torch's order, as cuDNN has them."""
     parts = [tensor.chunk(len(layer.gate_order)) for tensor in tensors]
     return [own[gate].view(own[gate].shape[::-1]) for own in parts for gate in layer.gate_order]
 
@@ -133,7 +187,11 @@ CELLS: dict[str, Any] = {"gru": torch.gru_cell, "lstm": torch.lstm_cell}  # type
 
 
 class TorchKernel(TorchRecurrent, abstract=True):
-    """What CuDNNGRU and CuDNNLSTM share: torch's module, on any device, with weights as cuDNN has them; no masks."""
+    """What CuDNNGRU and CuDNNLSTM share: torch's module on any device, weights as cuDNN has them, and no masks.
+
+    Options:
+        units (positive integer): the size of the output, and of each state.
+    """
 
     return_sequences: bool = False
     return_state: bool = False
@@ -150,7 +208,9 @@ class TorchKernel(TorchRecurrent, abstract=True):
     def begin(self, input_shape: Shape, states: States, constants: Constants, training: bool) -> Walk:
         """One step by torch's cell, for exporters."""
         compute, module = CELLS[self.submodule], getattr(self, self.submodule)
-        weights = [getattr(module, name) for name in module._flat_weights_names]  # those of the exporter
+        weights = [
+            getattr(module, name) for name in module._flat_weights_names
+        ]  # by name: an exporter may replace them
 
         def step(inputs: Tensor, states: States) -> Stepped:
             found = tuple(as_list(compute(inputs, unpacked(list(states)), *weights)))
@@ -162,11 +222,22 @@ class TorchKernel(TorchRecurrent, abstract=True):
 class CuDNNGRU(steps.Initializers, steps.Penalties, TorchKernel):
     """GRU with `reset_after`, sigmoid gates and tanh, always by the kernel of `nn.GRU`, on any device.
 
-    The weights are as cuDNN has them in Keras's files: each gate's part of a kernel has Keras's shape and torch's order
-    of elements; the bias, 6 * units long, holds those of z, r, h for x, then those for h. Raises ValueError for a mask.
-    Source: Keras 2, `CuDNNGRU`.
+    Its weights are those of Keras's files for cuDNN: each gate's part of a kernel has Keras's shape, but its elements
+    are in torch's order. The bias is 6 * units long: for z, r and the candidate the biases added to the product with x,
+    then those added to the product with h.
 
-    Shape: (batch, time, features) -> (batch, units), the state alike. Other options: see `Recurrent`.
+    Shapes:
+        (batch, time, features) -> (batch, units)
+        (batch, time, features) -> (batch, time, units) with `return_sequences`; the state h (batch, units)
+
+    Errors:
+        ValueError: a call with a mask.
+
+    Example:
+        >>> CuDNNGRU(4)(torch.zeros(2, 5, 3)).shape
+        torch.Size([2, 4])
+
+    Source: Keras 2, `CuDNNGRU`
     """
 
     units: Positive
@@ -182,10 +253,21 @@ class CuDNNGRU(steps.Initializers, steps.Penalties, TorchKernel):
 class CuDNNLSTM(steps.Initializers, steps.UnitForgetBias, steps.Penalties, TorchKernel):
     """LSTM with sigmoid gates and tanh, always by the kernel of `nn.LSTM`, on any device.
 
-    The weights are as for CuDNNGRU; the bias, 8 * units long, holds those of i, f, g, o for x, then those for h. Raises
-    ValueError for a mask. Source: Keras 2, `CuDNNLSTM`.
+    Its weights are as in `CuDNNGRU`. The bias is 8 * units long: for i, f, g and o the biases added to the product with
+    x, then those added to the product with h; `unit_forget_bias` is for the latter.
 
-    Shape: (batch, time, features) -> (batch, units), both states alike. Other options: see `Recurrent`.
+    Shapes:
+        (batch, time, features) -> (batch, units)
+        (batch, time, features) -> (batch, time, units) with `return_sequences`; each state (batch, units)
+
+    Errors:
+        ValueError: a call with a mask.
+
+    Example:
+        >>> CuDNNLSTM(4, return_sequences=True)(torch.zeros(2, 5, 3)).shape
+        torch.Size([2, 5, 4])
+
+    Source: Keras 2, `CuDNNLSTM`
     """
 
     units: Positive

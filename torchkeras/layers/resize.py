@@ -1,4 +1,4 @@
-"""Layers that make images and sequences larger or smaller without weights: cropping, zero padding, upsampling."""
+"""Layers without weights that make sequences, images and volumes larger or smaller: cropping, padding, upsampling."""
 
 from typing import Annotated, Any, ClassVar
 
@@ -12,7 +12,7 @@ Pairs = tuple[tuple[int, int], ...]
 
 
 def _read_pairs(value: Any, rank: int) -> Pairs:
-    """(before, after) of each axis from one number for all, one for each, or pairs; over one axis also its pair."""
+    """(before, after) of each axis, from one number for all, one for each, or pairs; for one axis also a bare pair."""
     items: Any = (value,) * rank if is_integer(value) or (rank == 1 and _is_pair(value)) else value
     is_list = isinstance(items, (tuple, list))
     found = [(item, item) if is_integer(item) else item for item in items] if is_list else []
@@ -30,11 +30,11 @@ AxisPairs = Annotated[Any, Rule(_read_pairs, lambda kept: kept[0] if len(kept) =
 
 
 class Cropping(Spatial, abstract=True):
-    """The input without what lies at the ends of each spatial axis.
+    """The input without the values at the ends of each spatial axis.
 
-    `cropping`: an integer for all ends, an integer for each axis, or a pair (before, after) for each axis.
-    Shape: (batch, *sizes, channels) -> (batch, *(size - before - after), channels), or by `data_format` the same with
-    the channels at axis 1. Over one axis they are always last. Raises ValueError when nothing is left.
+    Options:
+        cropping (integer, integers or pairs, default 1): how many values are taken away: an integer for all ends, an
+            integer for each axis, or a pair (before, after) for each axis. Something must be left.
     """
 
     cropping: AxisPairs = 1
@@ -53,9 +53,9 @@ class Cropping(Spatial, abstract=True):
 class ZeroPadding(Spatial, abstract=True):
     """The input with zeros before and after each spatial axis.
 
-    `padding`: an integer for all ends, an integer for each axis, or a pair (before, after) for each axis.
-    Shape: (batch, *sizes, channels) -> (batch, *(before + size + after), channels), or with
-    data_format='channels_first' the same with the channels at axis 1.
+    Options:
+        padding (integer, integers or pairs, default 1): how many zeros are added: an integer for all ends, an integer
+            for each axis, or a pair (before, after) for each axis.
     """
 
     padding: AxisPairs = 1
@@ -65,60 +65,159 @@ class ZeroPadding(Spatial, abstract=True):
 
 
 class UpSampling(Spatial, abstract=True):
-    """The input with each value repeated `size` times along each spatial axis.
+    """The input with each value repeated along each spatial axis.
 
-    Shape: (batch, *sizes, channels) -> (batch, *(size * factor), channels), or with data_format='channels_first' the
-    same with the channels at axis 1. Over one axis they are always last.
+    Options:
+        size (positive integer or tuple of them, default 2): how often a value is repeated along all spatial axes, or
+            along each.
     """
 
     size: Sizes = 2
 
     def forward(self, inputs: torch.Tensor) -> torch.Tensor:
-        # Not by "nearest", which is wrong for some factors (41, 47, ...). Less than half the time of repeat_interleave.
+        # "nearest" is wrong for some factors (41, 47, ...); repeat_interleave takes more than twice the time.
         return F.interpolate(inputs, scale_factor=tuple(map(float, self.size)), mode="nearest-exact")
 
 
 class Cropping1D(Cropping):
+    """Sequences without their first and last steps.
+
+    Options:
+        cropping (integer or pair, default 1): how many steps are taken away: at both ends, or a pair (before, after).
+            Something must be left.
+
+    Shapes:
+        (batch, steps, channels) -> (batch, steps - before - after, channels)
+
+    Example:
+        >>> Cropping1D((1, 2))(torch.zeros(2, 10, 4)).shape
+        torch.Size([2, 7, 4])
+    """
+
     data_format: ClassVar[str] = "channels_last"
     rank = 1
 
 
 class Cropping2D(Cropping):
+    """Images without the rows and columns at their ends.
+
+    Options:
+        cropping (integer, two integers or two pairs, default 0): how much is taken away: an integer for all ends,
+            integers (height, width), or pairs ((top, bottom), (left, right)). Something must be left.
+
+    Shapes:
+        (batch, height, width, channels) -> (batch, height - top - bottom, width - left - right, channels)
+
+    Example:
+        >>> Cropping2D(((1, 0), (2, 2)))(torch.zeros(2, 9, 9, 3)).shape
+        torch.Size([2, 8, 5, 3])
+    """
+
     cropping = 0
     rank = 2
 
 
 class Cropping3D(Cropping):
+    """Volumes without the values at the ends of depth, height and width.
+
+    Shapes:
+        (batch, depth, height, width, channels) -> the same, each spatial size less before and after
+
+    Example:
+        >>> Cropping3D((1, 2, 3))(torch.zeros(2, 9, 9, 9, 1)).shape
+        torch.Size([2, 7, 5, 3, 1])
+    """
+
     rank = 3
 
 
 class ZeroPadding1D(ZeroPadding):
+    """Sequences with steps of zeros before and after them.
+
+    Options:
+        padding (integer or pair, default 1): how many steps are added: at both ends, or a pair (before, after).
+        data_format (string or None, default "channels_last"): "channels_last", with the channels at the last axis, or
+            "channels_first", with the channels at axis 1; None takes `config.image_data_format()`.
+
+    Shapes:
+        (batch, steps, channels) -> (batch, before + steps + after, channels)
+
+    Example:
+        >>> ZeroPadding1D((1, 0))(torch.ones(1, 2, 1)).flatten().tolist()
+        [0.0, 1.0, 1.0]
+    """
+
     padding: AxisPairs = 1
-    data_format: Annotated[DataFormat, NEWER] = "channels_last"  # whatever the configured one is, as in Keras 2
+    data_format: Annotated[DataFormat, NEWER] = "channels_last"  # not the configured one, as in Keras 2
     rank = 1
 
 
 class ZeroPadding2D(ZeroPadding):
+    """Images with rows and columns of zeros around them.
+
+    Options:
+        padding (integer, two integers or two pairs, default 1): how much is added: an integer for all ends, integers
+            (height, width), or pairs ((top, bottom), (left, right)).
+
+    Shapes:
+        (batch, height, width, channels) -> (batch, top + height + bottom, left + width + right, channels)
+
+    Example:
+        >>> ZeroPadding2D(((1, 0), (2, 2)))(torch.zeros(2, 9, 9, 3)).shape
+        torch.Size([2, 10, 13, 3])
+    """
+
     rank = 2
 
 
 class ZeroPadding3D(ZeroPadding):
+    """Volumes with zeros around them.
+
+    Shapes:
+        (batch, depth, height, width, channels) -> the same, each spatial size with before and after added
+
+    Example:
+        >>> ZeroPadding3D((1, 2, 3))(torch.zeros(2, 9, 9, 9, 1)).shape
+        torch.Size([2, 11, 13, 15, 1])
+    """
+
     rank = 3
 
 
 class UpSampling1D(UpSampling):
+    """Sequences with each step repeated.
+
+    Options:
+        size (positive integer, default 2): how often a step is repeated.
+
+    Shapes:
+        (batch, steps, channels) -> (batch, steps * size, channels)
+
+    Example:
+        >>> UpSampling1D(2)(torch.tensor([[[1.0], [2.0]]])).flatten().tolist()
+        [1.0, 1.0, 2.0, 2.0]
+    """
+
     size: Annotated[Any, Rule(sizes().read, lambda kept: kept[0], by_rank=True)] = 2  # a number, as Keras has it
     data_format: ClassVar[str] = "channels_last"
     rank = 1
 
 
 class UpSampling2D(UpSampling):
-    """The images with each value repeated `size` times along height and width, or with values between.
+    """Images with each value repeated along height and width, or with interpolated values.
 
-    `interpolation`: 'nearest' (repeated) or 'bilinear': output i lies at i / size of the input, as TensorFlow 1 has it;
-    beyond the last value that value goes on. `half_pixel`: it lies at (i + 0.5) / size - 0.5, as later Kerases have it.
-    Shape: (batch, height, width, channels) -> (batch, height * size[0], width * size[1], channels), or with
-    data_format='channels_first' the same with the channels at axis 1.
+    Options:
+        interpolation (string, default "nearest"): "nearest" repeats values. "bilinear" interpolates: output i lies at
+            i / size of the input, as in TensorFlow 1, and the last value is repeated at the end.
+        half_pixel (bool, default False): whether "bilinear" puts output i at (i + 0.5) / size - 0.5, as later versions
+            of Keras do.
+
+    Shapes:
+        (batch, height, width, channels) -> (batch, height * size[0], width * size[1], channels)
+
+    Example:
+        >>> UpSampling2D((2, 3))(torch.zeros(1, 4, 4, 3)).shape
+        torch.Size([1, 8, 12, 3])
     """
 
     size: Sizes = 2
@@ -141,4 +240,14 @@ class UpSampling2D(UpSampling):
 
 
 class UpSampling3D(UpSampling):
+    """Volumes with each value repeated along depth, height and width.
+
+    Shapes:
+        (batch, depth, height, width, channels) -> (batch, depth * size[0], height * size[1], width * size[2], channels)
+
+    Example:
+        >>> UpSampling3D()(torch.zeros(1, 2, 3, 4, 1)).shape
+        torch.Size([1, 4, 6, 8, 1])
+    """
+
     rank = 3

@@ -1,13 +1,14 @@
-"""The time loops of LSTM and GRU with their gradients written out, where torch's own kernels do not know the gates.
+"""The time loops of LSTM and GRU with their gradients written out, for gates that torch's own kernels do not have.
 
-On the CPU GRU's takes half the time of torch's forward and back too, where that has the same function.
+Even where torch has the same function, GRU's loop takes half the time of torch's kernel on the CPU, forward and back.
 
-Forward works in place in one buffer of all gates. Back, what does not depend on later steps is computed for all steps
-at once and into the buffer of the deltas (the gradients of the gates before their activation): a step is then a matrix
-product and a few multiplications. The gradient of a recurrent kernel is one product over all steps. For LSTM(64) this
-takes 0.4 of the time of the same loop under autograd (benchmarks/recurrence.py).
+The way forward works in place in one buffer of all gates. The way back first computes, for all steps at once, whatever
+does not depend on later steps. It writes this into the buffer of the deltas: the gradients of the gates before their
+activation. One step is then a matrix product and a few multiplications. The gradient of a recurrent kernel is one
+product over all steps. For LSTM(64) this takes 0.4 of the time of the same loop under autograd
+(benchmarks/recurrence.py).
 
-All is computed in the dtype of `projected`. A gradient that is to be differentiated again is refused with RuntimeError.
+All is computed in the dtype of `projected`. Differentiating a gradient again raises RuntimeError.
 """
 
 from collections.abc import Callable, Iterable
@@ -28,17 +29,25 @@ Mask = Tensor | None
 def lstm_scan(projected: Tensor, h: Tensor, c: Tensor, kernel: Tensor, gate: str, valid: Mask = None) -> Tensors:
     """`c' = f * c + i * tanh(g); h' = o * tanh(c')` with `i, f, g, o = projected[t] + h @ kernel.T`.
 
-    i, f and o go through `gate`, "hard_sigmoid" or "sigmoid". Where `valid` is False the states stay as they are.
-    Shape: projected (time, batch, 4 * units), h and c (batch, units), kernel (4 * units, units), valid (time, batch)
-    -> outputs (time, batch, units), the last h, the last c.
+    i, f and o go through `gate` first.
+
+    Arguments:
+        projected (tensor): (time, batch, 4 * units), the input's part of all gates.
+        h, c (tensors): (batch, units), the initial states.
+        kernel (tensor): (4 * units, units).
+        gate ("hard_sigmoid" or "sigmoid"): the activation of the gates.
+        valid (tensor or None, default None): (time, batch); where it is False the states stay as they are.
+
+    Shapes:
+        -> outputs (time, batch, units), the last h, the last c
     """
     return _scan(_lstm_forward, _lstm_backward, gate, valid, projected, h, c, kernel)
 
 
 def gru_scan(projected: Tensor, h: Tensor, kernel: Tensor, gate: str, valid: Mask = None) -> Tensors:
-    """`h' = z * h + (1 - z) * tanh(x_n + (r * h) @ U_n.T)` with `r, z = x_rz + h @ U_rz.T`, x being projected[t].
+    """`h' = z * h + (1 - z) * tanh(x_n + (r * h) @ U_n.T)` with `r, z = x_rz + h @ U_rz.T`, where x is projected[t].
 
-    r and z go through `gate`; the rest as for `lstm_scan`, with 3 gates r, z, n and one state.
+    U is `kernel`, and r and z go through `gate`. Otherwise as `lstm_scan`, with 3 gates r, z, n and one state.
     """
     return _scan(_gru_forward, _gru_backward, gate, valid, projected, h, kernel)
 
@@ -48,7 +57,7 @@ def gru_scan_reset_after(
 ) -> Tensors:
     """`h' = z * h + (1 - z) * tanh(x_n + r * u_n)` with `r, z = x_rz + u_rz` and `u = h @ kernel.T + bias`.
 
-    Otherwise as `gru_scan`. Shape: bias (3 * units).
+    Otherwise as `gru_scan`. `bias` is (3 * units,).
     """
     both = 2 * h.shape[-1]
     projected = projected + F.pad(bias[:both], (0, h.shape[-1])).to(projected.dtype)
@@ -57,7 +66,7 @@ def gru_scan_reset_after(
 
 @dataclass(frozen=True)
 class Gate:
-    """The activation `apply_(scale * x)` of a gate; its derivative is `slope * backward(1, result, *bounds)`."""
+    """The activation `apply_(scale * x)` of a gate. Its derivative is `slope * backward(1, result, *bounds)`."""
 
     scale: float
     apply_: Callable[[Tensor], Any]
@@ -66,25 +75,25 @@ class Gate:
     bounds: tuple[float, ...] = ()
 
     def through(self, result: Tensor, gradient: Tensor, out: Tensor) -> None:
-        """Write the gradient before the gate, from the one behind it, into `out`."""
+        """Write into `out` the gradient of the gate's input, from `gradient`, that of its output."""
         self.backward(torch.mul(gradient, self.slope, out=out), result, *self.bounds, grad_input=out)
 
     def scaled(self, projected: Tensor, kernel: Tensor) -> Tensors:
-        """A new projection and the turned kernel, times `scale` but for the third gate, the candidate."""
+        """A new projection and the transposed kernel, times `scale` except for the third part, the candidate's."""
         scale = kernel.new_full((len(kernel) // kernel.shape[1], kernel.shape[1]), self.scale)
         scale[2] = 1.0
         return projected * scale.flatten(), (kernel * scale.view(-1, 1)).t()
 
 
 GATES = {
-    # torch's hardsigmoid has the slope 1/6. As there, the derivative is 0 at both ends.
+    # torch's hardsigmoid has the slope 1/6, hence the scale 1.2. The derivative is 0 at both ends, as in torch.
     "hard_sigmoid": Gate(1.2, partial(F.hardsigmoid, inplace=True), 0.2, aten.hardtanh_backward.grad_input, (0.0, 1.0)),
     "sigmoid": Gate(1.0, torch.sigmoid_, 1.0, aten.sigmoid_backward.grad_input),
 }
 
 
 def _scan(forward: Callable[..., Any], backward: Callable[..., Any], gate: str, valid: Mask, *given: Tensor) -> Any:
-    """The loop `forward`, with the loop `backward` for its gradients where there are any to be had."""
+    """The loop `forward`, with the loop `backward` for its gradients where they are recorded."""
     tensors = [tensor.to(given[0].dtype) for tensor in given]
     if torch.is_grad_enabled() and any(tensor.requires_grad for tensor in tensors):
         return _Scan.apply(forward, backward, GATES[gate], valid, *tensors)
@@ -102,7 +111,7 @@ class _Scan(Function):
 
     @staticmethod
     def backward(ctx: Any, grad_outputs: Any, grad_h: Any, *grad_c: Any) -> Any:
-        if torch.is_grad_enabled():  # that is: create_graph=True
+        if torch.is_grad_enabled():  # with create_graph=True
             raise RuntimeError(
                 "The gradient of a recurrent layer's time loop cannot be differentiated again: create_graph=True was "
                 "given. torch.func (grad, jacrev, hessian) can, and with sigmoid gates a layer with unroll=True."
@@ -123,7 +132,7 @@ def _lstm_forward(gate: Gate, valid: Mask, store: bool, projected: Tensor, h: Te
     for is_valid, all_gates, i, f, g, o, candidate, cell, tanh_cell, output in each:
         all_gates.addmm_(h, kernel)
         torch.tanh(g, out=candidate)
-        gate.apply_(all_gates)  # that of g too, which is read no more: one call is faster than two
+        gate.apply_(all_gates)  # on g too, which is not read again: one call is faster than two
         torch.mul(f, c, out=cell).addcmul_(i, candidate)
         torch.tanh(cell, out=tanh_cell)
         torch.mul(o, tanh_cell, out=output)
@@ -163,7 +172,7 @@ def _lstm_backward(gate, stays, earlier, dh, grad_c, outputs, h, c, kernel, gate
 def _gru_forward(
     gate: Gate, valid: Mask, store: bool, projected: Tensor, h: Tensor, kernel: Tensor, bias: Tensor | None = None
 ) -> Any:
-    """With a `bias`, that of u_n, the reset gate is behind the product with h, and u_n is stored, not what it gave."""
+    """With a `bias`, that of u_n, the reset gate comes after the product with h, and u_n is stored, not r * h."""
     (gates, kernel), units = gate.scaled(projected, kernel), h.shape[-1]
     kernel_rz, kernel_n = kernel.split([2 * units, units], -1)
     outputs = projected.new_empty(len(projected), *h.shape)
@@ -207,7 +216,7 @@ def _gru_backward(gate, stays, earlier, dh, outputs, h, kernel, gates, resets):
 def _gru_backward_reset_after(gate, stays, earlier, dh, outputs, h, kernel, bias, gates, inners):
     r, z, candidates = gates.chunk(3, -1)
     before, deltas, to_candidate = _before(h, outputs), torch.empty_like(gates), torch.empty_like(outputs)
-    d_r, d_z, d_inner = deltas.chunk(3, -1)  # of u: those of x are the same, but for that of the candidate
+    d_r, d_z, d_inner = deltas.chunk(3, -1)  # of u; those of x are the same except for the candidate
     gate.through(r, inners, out=d_r)
     gate.through(z, before - candidates, out=d_z)
     aten.tanh_backward.grad_input(1.0 - z, candidates, grad_input=to_candidate)
@@ -233,13 +242,13 @@ def _places(outputs: Tensor, store: bool) -> Tensor:
 
 
 def _steps(column: Mask, *each: Tensor | Tensors) -> Iterable[Any]:
-    """For each step its part of `column` (time, batch), shaped (batch, 1), or None, and its parts of all buffers."""
+    """For each step its part of `column` (time, batch) as (batch, 1), or None, and its part of each buffer."""
     parts = [part.unbind(0) if isinstance(part, Tensor) else part for part in each]
     return zip([None] * len(parts[0]) if column is None else column.unsqueeze(-1).unbind(0), *parts, strict=True)
 
 
 def _before(first: Tensor, each: Tensor) -> Tensor:
-    """The states that the steps began with, from the first one and those that they ended with."""
+    """The state that each step began with, from the first one and those that the steps ended with."""
     return torch.cat([first.unsqueeze(0), each[:-1]])
 
 

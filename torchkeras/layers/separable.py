@@ -1,4 +1,4 @@
-"""Convolutions of each channel by itself (depthwise), and with a mixture of the channels after it (separable)."""
+"""Convolutions of each channel by itself (depthwise), and with a mixture of the channels afterwards (separable)."""
 
 from typing import Any
 
@@ -27,7 +27,21 @@ def depthwise_pieces(layer: Any, kernel: Tensor) -> Tensor:
 
 
 class DepthwiseOptions(Layer, abstract=True):
-    """`activation` and `use_bias`, and what concerns the depthwise kernel and the bias."""
+    """The options `activation` and `use_bias`, and those of the depthwise kernel and the bias.
+
+    Options:
+        activation (name, function or None, default None): applied to the sum; None applies nothing.
+        use_bias (bool, default True): whether a bias is added, one number for each channel of the output.
+        depthwise_initializer (name or Initializer, default "glorot_uniform"): the first values of the depthwise kernel.
+        bias_initializer (name or Initializer, default "zeros"): the first values of the bias.
+        depthwise_regularizer (name, Regularizer or None, default None): a penalty on the depthwise kernel, added to the
+            loss.
+        bias_regularizer (name, Regularizer or None, default None): a penalty on the bias, added to the loss.
+        activity_regularizer (name, Regularizer or None, default None): a penalty on the output, added to the loss.
+        depthwise_constraint (name, Constraint or None, default None): applied to the depthwise kernel after each
+            update.
+        bias_constraint (name, Constraint or None, default None): applied to the bias after each update.
+    """
 
     activation: Activation = None
     use_bias: bool = True
@@ -41,13 +55,12 @@ class DepthwiseOptions(Layer, abstract=True):
 
 
 class DepthwiseConv(Convolving, abstract=True):
-    """`activation(convolution(x, kernel) + bias)` of each channel by itself, with `depth_multiplier` kernels for each.
+    """`activation(convolution(x, kernel) + bias)` of each channel by itself.
 
-    Output channel `c * depth_multiplier + m` is channel c by its kernel m. `padding`: 'valid', 'same' or 'half' as for
-    `Conv2D`.
-    Shape: (batch, *sizes, channels) -> (batch, *new sizes, channels * depth_multiplier), or with
-    data_format='channels_first' the same with the channels at axis 1. Raises ValueError for strides and a
-    dilation_rate that are both above 1, and for a kernel that is longer than the input.
+    Options:
+        padding (string, default "valid"): "valid", "same" or "half", as for `Conv2D`.
+        depth_multiplier (positive integer, default 1): the number of kernels of each channel. Channel c convolved with
+            its kernel m is channel `c * depth_multiplier + m` of the output.
     """
 
     kernel_size: Sizes
@@ -71,21 +84,56 @@ class DepthwiseConv(Convolving, abstract=True):
 
 
 class DepthwiseConv1D(DepthwiseConv, Dilated, DepthwiseOptions):
+    """`activation(convolution(x, kernel) + bias)` along the steps of sequences, each channel by itself.
+
+    Shapes:
+        (batch, steps, channels) -> (batch, new_steps, channels * depth_multiplier)
+
+    Example:
+        >>> DepthwiseConv1D(3, depth_multiplier=2)(torch.zeros(2, 10, 4)).shape
+        torch.Size([2, 8, 8])
+    """
+
     rank = 1
 
 
 class DepthwiseConv2D(DepthwiseConv, DepthwiseOptions, Dilated):
+    """`activation(convolution(x, kernel) + bias)` over height and width of images, each channel by itself.
+
+    Shapes:
+        (batch, height, width, channels) -> (batch, new_height, new_width, channels * depth_multiplier)
+
+    Example:
+        >>> DepthwiseConv2D(3, padding="same")(torch.zeros(2, 9, 9, 4)).shape
+        torch.Size([2, 9, 9, 4])
+    """
+
     rank = 2
 
 
 class SeparableConv(Convolving, abstract=True):
     """`activation(depthwise(x) @ pointwise_kernel + bias)`: each channel by itself, then a mixture of the channels.
 
-    `depth_multiplier`: how many depthwise kernels each channel has. `padding`: 'valid', 'same' or 'half' as for
-    `Conv2D`.
-    Shape: (batch, *sizes, channels) -> (batch, *new sizes, filters), or with data_format='channels_first'
-    (batch, channels, *sizes) -> (batch, filters, *new sizes). Raises ValueError for strides and a dilation_rate that
-    are both above 1, and for a kernel that is longer than the input. Source: https://arxiv.org/abs/1610.02357
+    Options:
+        filters (positive integer): the number of channels of the output.
+        padding (string, default "valid"): "valid", "same" or "half", as for `Conv2D`.
+        depth_multiplier (positive integer, default 1): the number of depthwise kernels of each channel.
+        activation (name, function or None, default None): applied to the sum; None applies nothing.
+        use_bias (bool, default True): whether a bias is added, one number for each filter.
+        depthwise_initializer (name or Initializer, default "glorot_uniform"): the first values of the depthwise kernel.
+        pointwise_initializer (name or Initializer, default "glorot_uniform"): the first values of the pointwise kernel.
+        bias_initializer (name or Initializer, default "zeros"): the first values of the bias.
+        depthwise_regularizer (name, Regularizer or None, default None): a penalty on the depthwise kernel, added to the
+            loss.
+        pointwise_regularizer (name, Regularizer or None, default None): a penalty on the pointwise kernel, added to the
+            loss.
+        bias_regularizer (name, Regularizer or None, default None): a penalty on the bias, added to the loss.
+        activity_regularizer (name, Regularizer or None, default None): a penalty on the output, added to the loss.
+        depthwise_constraint (name, Constraint or None, default None): applied to the depthwise kernel after each
+            update.
+        pointwise_constraint (name, Constraint or None, default None): applied to the pointwise kernel after each
+            update.
+        bias_constraint (name, Constraint or None, default None): applied to the bias after each update.
     """
 
     filters: Positive
@@ -126,9 +174,41 @@ class SeparableConv(Convolving, abstract=True):
 
 
 class SeparableConv1D(SeparableConv):
-    data_format = "channels_last"  # whatever the configured one is, as in Keras
+    """`activation(depthwise(x) @ pointwise_kernel + bias)` along the steps of sequences.
+
+    Each channel is convolved by itself; the pointwise kernel then mixes the channels.
+
+    Options:
+        data_format (string or None, default "channels_last"): "channels_last", with the channels at the last axis, or
+            "channels_first", with the channels at axis 1; None takes `config.image_data_format()`.
+
+    Shapes:
+        (batch, steps, channels) -> (batch, new_steps, filters)
+
+    Example:
+        >>> SeparableConv1D(8, 3)(torch.zeros(2, 10, 4)).shape
+        torch.Size([2, 8, 8])
+
+    Source: https://arxiv.org/abs/1610.02357
+    """
+
+    data_format = "channels_last"  # not the configured one, as in Keras
     rank = 1
 
 
 class SeparableConv2D(SeparableConv):
+    """`activation(depthwise(x) @ pointwise_kernel + bias)` over height and width of images.
+
+    Each channel is convolved by itself; the pointwise kernel then mixes the channels.
+
+    Shapes:
+        (batch, height, width, channels) -> (batch, new_height, new_width, filters)
+
+    Example:
+        >>> SeparableConv2D(8, 3, padding="same")(torch.zeros(2, 9, 9, 4)).shape
+        torch.Size([2, 9, 9, 8])
+
+    Source: https://arxiv.org/abs/1610.02357
+    """
+
     rank = 2

@@ -1,4 +1,4 @@
-"""What layers over images and sequences share: where the channels lie, and TensorFlow's padding."""
+"""What layers over images and sequences share: the axis of the channels, and TensorFlow's padding."""
 
 from collections.abc import Callable, Iterable, Sequence
 from typing import Annotated, Any
@@ -14,11 +14,11 @@ from torchkeras.engine.layer.options import DataFormat, Rule
 from torchkeras.engine.layer.symbolic import Shape
 from torchkeras.engine.layer.tracing import exporting
 
-# What each padding puts before and after an axis, by how far the window reaches beyond its first value.
+# How much each padding adds before and after an axis, by how far the window reaches beyond its first value.
 FIXED_PADDINGS: dict[str, Callable[[int], tuple[int, int]]] = {
     "valid": lambda reach: (0, 0),
     "same": lambda reach: (reach // 2, reach - reach // 2),
-    "half": lambda reach: (reach - reach // 2, reach // 2),  # what Keras's 'same' was on Theano, with strides as well
+    "half": lambda reach: (reach - reach // 2, reach // 2),  # Keras's 'same' on Theano, with strides too
     "full": lambda reach: (reach, reach),
     "causal": lambda reach: (reach, 0),
 }
@@ -26,9 +26,13 @@ PADDINGS = {1: ("valid", "same", "half", "full", "causal")} | dict.fromkeys((2, 
 
 
 class Spatial(Layer, abstract=True):
-    """A layer with a batch axis, `rank` spatial axes and a channel axis, whose place `data_format` tells.
+    """A layer with a batch axis, `rank` spatial axes and a channel axis.
 
     Its `forward` has the channels at axis 1 for either `data_format`.
+
+    Options:
+        data_format (string or None, default None): "channels_last", with the channels at the last axis, or
+            "channels_first", with the channels at axis 1; None takes `config.image_data_format()`.
     """
 
     data_format: DataFormat = None
@@ -44,17 +48,17 @@ class Spatial(Layer, abstract=True):
 
     @property
     def _axis_of_channels(self) -> int:
-        """Where the channels lie in Keras's order: -1 or 1."""
+        """The channel axis in Keras's order: -1 or 1."""
         return -1 if self.data_format == "channels_last" else 1
 
     @property
     def _spatial_axes(self) -> range:
-        """Where the spatial axes lie in Keras's order."""
+        """The spatial axes in Keras's order."""
         first = 1 if self.data_format == "channels_last" else 2
         return range(first, first + self.rank)
 
     def _check_window(self, option: str, spans: Iterable[int], input_shape: Shape) -> None:
-        """Raise ValueError when the input is shorter than a window, whose length along each spatial axis is given."""
+        """Raise ValueError when the input is shorter than a window; `spans` are its lengths along the spatial axes."""
         for axis, span in zip(self._spatial_axes, spans, strict=True):
             size = input_shape[axis]
             if size is not None and size < span:
@@ -64,19 +68,19 @@ class Spatial(Layer, abstract=True):
                 )
 
     def _windowed(self, input_shape: Shape, channels: int | None, *windows_of_axes: Sequence[int]) -> Shape:
-        """The shape of an output with a value for each window: their lengths, strides and dilations along the axes."""
+        """The shape of an output with a value for each window, from lengths, strides and dilations along the axes."""
         each = zip(self._spatial_axes, *windows_of_axes, strict=True)
         sizes = [windows(input_shape[axis], self.padding, *one) for axis, *one in each]
         return self._shaped(input_shape, sizes, channels)
 
     def _shaped(self, input_shape: Shape, sizes: Iterable[int | None], channels: int | None) -> Shape:
-        """The shape of an output with such spatial axes and channels."""
+        """The shape of an output with these spatial sizes and channels."""
         if self.data_format == "channels_last":
             return (input_shape[0], *sizes, channels)
         return (input_shape[0], channels, *sizes)
 
     def _activated(self, outputs: torch.Tensor) -> torch.Tensor:
-        """The option `activation` of outputs in the layout of `forward`; it is a function of Keras's order of axes."""
+        """The activation of outputs in the layout of `forward`, applied in Keras's order of axes where that matters."""
         if self._facts.native_layout is Layout.KERAS or is_pointwise(self.activation):
             return self.activation(outputs)
         return convert(self.activation(convert(outputs, to_keras)), to_channels_first)
@@ -85,11 +89,11 @@ class Spatial(Layer, abstract=True):
 def pad(
     inputs: torch.Tensor, padding: str, window: Sequence[int], strides: Sequence[int], dilation: Sequence[int]
 ) -> torch.Tensor:
-    """Channels-first inputs with the zeros around them that `padding` means for a window."""
+    """Channels-first inputs with the zeros around them that `padding` adds for a window."""
     pairs = fixed_padding(padding, window, strides, dilation)
     if pairs is None:
         amounts = torch_padding(map(same_padding, inputs.shape[2:], window, strides, dilation))
-        if exporting():  # a program for inputs of all sizes may not depend on whether there is something to pad
+        if exporting():  # an exported program may not depend on whether there is something to pad
             return F.pad(inputs, amounts)
     else:
         amounts = torch_padding(pairs)
@@ -99,7 +103,7 @@ def pad(
 def fixed_padding(
     padding: str, window: Sequence[int], strides: Sequence[int], dilation: Sequence[int]
 ) -> list[tuple[int, int]] | None:
-    """(before, after) of each axis; None when they depend on the size of the input: 'same' with strides."""
+    """(before, after) of each axis; None when they depend on the size of the input, as for 'same' with strides."""
     reaches = [(w - 1) * d for w, d in zip(window, dilation, strict=True)]
     if padding == "same" and any(reach and stride > 1 for reach, stride in zip(reaches, strides, strict=True)):
         return None
@@ -107,14 +111,14 @@ def fixed_padding(
 
 
 def same_padding(size: int, window: int, stride: int, dilation: int = 1) -> tuple[int, int]:
-    """What TensorFlow's 'same' puts before and after an axis, so that the output is ceil(size / stride) long."""
+    """What TensorFlow's 'same' adds before and after an axis, so that the output is ceil(size / stride) long."""
     outputs = -(-size // stride)
     total = max((outputs - 1) * stride + (window - 1) * dilation + 1 - size, 0)
     return total // 2, total - total // 2
 
 
 def windows(size: int | None, padding: str, window: int, stride: int, dilation: int = 1) -> int | None:
-    """How many windows there are along an axis; None where its size is not known."""
+    """The number of windows along an axis; None where its size is unknown."""
     if size is None:
         return None
     if padding in ("same", "theano"):
@@ -129,7 +133,7 @@ def torch_padding(pairs: Iterable[tuple[int, int]]) -> list[int]:
 
 
 def read_padding(allowed: tuple[str, ...], value: Any) -> str:
-    """One of the allowed words in any case, as Keras takes it. Raises ValueError for others."""
+    """One of the allowed words, in lower case; Keras takes any case. Raises ValueError for others."""
     found = value.lower() if isinstance(value, str) else value
     if found not in allowed:
         raise ValueError(f"must be one of {', '.join(map(repr, allowed))}; found {value!r}.")

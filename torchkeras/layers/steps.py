@@ -1,8 +1,8 @@
-"""Steps: what SimpleRNN, GRU and LSTM compute at one time step, with the options and weights that it takes.
+"""Steps: what SimpleRNN, GRU and LSTM compute at one time step, with the options and weights of this computation.
 
-A step is written once for the cell and the layer of its name: `class LSTMCell(Cell, LSTMStep)` and
-`class LSTM(LSTMStep, TorchRecurrent)`. Its weights lie as in torch's recurrent modules, one of which holds them where
-torch computes the same function.
+A step is written once, for the cell and the layer of its name: `class LSTMCell(Cell, LSTMStep)` and
+`class LSTM(LSTMStep, TorchRecurrent)`. Its weights lie as in torch's recurrent modules. Where torch computes the same
+function, such a module holds them.
 """
 
 from collections.abc import Callable, Sequence
@@ -38,7 +38,13 @@ IMPLEMENTATION = rule("must be 1 or 2", lambda v: v in (0, 1, 2), lambda v: int(
 
 
 class Initializers(Layer, abstract=True):
-    """How the weights of a recurrent layer begin."""
+    """The first values of the weights of a recurrent layer.
+
+    Options:
+        kernel_initializer (name or Initializer, default "glorot_uniform"): the first values of the input's kernel.
+        recurrent_initializer (name or Initializer, default "orthogonal"): the first values of the state's kernel.
+        bias_initializer (name or Initializer, default "zeros"): the first values of the bias.
+    """
 
     kernel_initializer: Initializer = "glorot_uniform"
     recurrent_initializer: Initializer = "orthogonal"
@@ -46,7 +52,11 @@ class Initializers(Layer, abstract=True):
 
 
 class UnitForgetBias(Layer, abstract=True):
-    """`unit_forget_bias`: the bias of the forget gate, the third from the end of `bias_parts` alike, begins at 1."""
+    """The first value of the forget gate's bias: the third from the end of `bias_parts` parts of one size.
+
+    Options:
+        unit_forget_bias (bool, default True): whether the bias of the forget gate begins at 1.
+    """
 
     unit_forget_bias: bool = True
 
@@ -67,7 +77,18 @@ class UnitForgetBias(Layer, abstract=True):
 
 
 class Penalties(Layer, abstract=True):
-    """Regularizers and constraints of the weights of a recurrent layer."""
+    """Regularizers and constraints of the weights of a recurrent layer.
+
+    Options:
+        kernel_regularizer (name, Regularizer or None, default None): a penalty on the input's kernel, added to the
+            loss.
+        recurrent_regularizer (name, Regularizer or None, default None): a penalty on the state's kernel.
+        bias_regularizer (name, Regularizer or None, default None): a penalty on the bias.
+        activity_regularizer (name, Regularizer or None, default None): a penalty on the output.
+        kernel_constraint (name, Constraint or None, default None): applied to the input's kernel after each update.
+        recurrent_constraint (name, Constraint or None, default None): applied to the state's kernel after each update.
+        bias_constraint (name, Constraint or None, default None): applied to the bias after each update.
+    """
 
     kernel_regularizer: Regularizer = None
     recurrent_regularizer: Regularizer = None
@@ -79,7 +100,13 @@ class Penalties(Layer, abstract=True):
 
 
 class Drops(Layer, abstract=True):
-    """`dropout` of the input's features and `recurrent_dropout` of the first state's, the same at all steps."""
+    """Dropout of the input and of the state. What is dropped is the same at all steps.
+
+    Options:
+        dropout (float from 0 to below 1, default 0.0): the share of the input's features that are dropped in training.
+        recurrent_dropout (float from 0 to below 1, default 0.0): the share of the features of the first state that are
+            dropped in training.
+    """
 
     dropout: Fraction = 0.0
     recurrent_dropout: Fraction = 0.0
@@ -88,28 +115,41 @@ class Drops(Layer, abstract=True):
 
     @property
     def drop_sets(self) -> int:
-        """How many sets of factors are drawn: one for each gate with `implementation` 1."""
+        """How many sets of factors are drawn: with `implementation` 1 one for each gate, else one."""
         return self.gates if getattr(self, "implementation", 2) == 1 else 1
 
     def drops(self, like: Tensor, shape: Sequence[Any], rate: float, training: bool) -> Tensor | None:
-        """Factors for a value of this shape, (sets, *shape), with the dtype and device of `like`; None without."""
+        """Factors for a value of this shape, (sets, *shape), with dtype and device of `like`; None for no dropout."""
         return F.dropout(like.new_ones(self.drop_sets, *shape), rate) if training and rate else None
 
 
 class Implementation(Layer, abstract=True):
-    """`implementation`: 1, dropout is drawn for each gate, or 2, once for all gates. 0 is an old name of 1."""
+    """How dropout is drawn.
+
+    Options:
+        implementation (1 or 2, default 1): 1 draws dropout for each gate, 2 once for all gates. 0 is an old name of 1.
+    """
 
     implementation: Annotated[Any, IMPLEMENTATION] = 1
 
 
 class OldImplementation(Layer, abstract=True):
-    """`implementation` of a layer without gates: 1 and 2 are the same. Keras takes it from old code and old files."""
+    """An option that Keras takes from old code and old files.
+
+    Options:
+        implementation (1 or 2, default 1): for old code and files: without gates, 1 and 2 compute the same.
+    """
 
     implementation: Annotated[Any, IMPLEMENTATION, NEWER] = 1
 
 
 class ResetAfter(Layer, abstract=True):
-    """`reset_after`: where GRU's reset gate stands. A base of its own, for GRU to put behind the others."""
+    """Where GRU's reset gate stands. A base of its own, so that its option comes after the others.
+
+    Options:
+        reset_after (bool, default False): whether the reset gate multiplies the product of the state and the recurrent
+            kernel, not the state itself. The bias then has two rows.
+    """
 
     reset_after: bool = False
 
@@ -129,7 +169,12 @@ class StepWeights(nn.Module):
 
 
 class Step(Drops, abstract=True):
-    """One step of a cell or of a layer: the input's part by `project`, then what `step_function` gives."""
+    """One step of a cell or of a layer: `project` computes the input's part, `step_function` the rest.
+
+    Options:
+        units (positive integer): the size of the output, and of each state.
+        use_bias (bool, default True): whether a bias is added.
+    """
 
     units: Positive
     activation: Activation = "tanh"
@@ -141,7 +186,7 @@ class Step(Drops, abstract=True):
     reset_after = False
 
     def step_function(self, drops: Tensor | None) -> StepFunction:
-        """One step, for what `project` made of the input, with these factors of the first state."""
+        """The function of one step, which takes what `project` made of the input; `drops` are for the first state."""
         raise NotImplementedError
 
     @property
@@ -165,7 +210,7 @@ class Step(Drops, abstract=True):
         return getattr(self, self.submodule)
 
     def begin(self, input_shape: Shape, states: States, constants: Constants, training: bool) -> Walk:
-        """The functions of one walk, dropout drawn; `input_shape` is that of one step, (batch, features)."""
+        """The functions of one walk, with its dropout drawn; `input_shape` is that of one step, (batch, features)."""
         first = states[0]
         renew_weights(self._tensors)
         project = partial(self.project, drops=self.drops(first, input_shape, self.dropout, training))
@@ -182,7 +227,7 @@ class Step(Drops, abstract=True):
 
 
 def _product(kernel: Tensor, drops: Tensor | None) -> Callable[[Tensor, Tensor], Tensor]:
-    """`(projected, h) -> projected + h @ kernel`; with several sets of factors each for its part of the kernel."""
+    """`(projected, h) -> projected + h @ kernel`; of several sets of factors, each is for its part of the kernel."""
     if drops is None:
         return lambda projected, h: torch.addmm(projected, h, kernel)
     if len(drops) == 1:
@@ -192,7 +237,11 @@ def _product(kernel: Tensor, drops: Tensor | None) -> Callable[[Tensor, Tensor],
 
 
 class SimpleRNNStep(Step, Initializers, Penalties, Drops, abstract=True):
-    """One step of `SimpleRNN`, for RNN. Shape: (batch, features), h (batch, units) -> the output h', and [h']."""
+    """One step of SimpleRNN.
+
+    Options:
+        activation (name, function or None, default "tanh"): applied to the sum; None applies nothing.
+    """
 
     kernel = weight("rnn.weight_ih_l0", keras="features units", torch="units features")
     recurrent_kernel = weight("rnn.weight_hh_l0", keras="units out", torch="out units", option="recurrent")
@@ -211,7 +260,13 @@ class SimpleRNNStep(Step, Initializers, Penalties, Drops, abstract=True):
 
 
 class GatedStep(Step, abstract=True):
-    """What the steps of LSTM and GRU share."""
+    """What the steps of LSTM and GRU share.
+
+    Options:
+        activation (name, function or None, default "tanh"): applied to the candidate, and in LSTM to the cell state.
+        recurrent_activation (name, function or None, default "hard_sigmoid"): applied to the gates. Keras's
+            `hard_sigmoid` is `clip(0.2 * x + 0.5, 0, 1)`.
+    """
 
     units: Positive
     activation: Activation = "tanh"
@@ -221,7 +276,7 @@ class GatedStep(Step, abstract=True):
 
     @property
     def scan_gate(self) -> str | None:
-        """The gates' activation as `torchkeras.layers.scan` names it; None for others, or with another than tanh."""
+        """The gates' activation as `torchkeras.layers.scan` names it; None where it has no such scan."""
         names = {activations.hard_sigmoid: "hard_sigmoid", activations.sigmoid: "sigmoid"}
         return names.get(self.recurrent_activation) if self.activation is activations.tanh else None
 
@@ -231,7 +286,7 @@ class GatedStep(Step, abstract=True):
         return outputs, tuple(final)
 
     def gate_function(self, parts: int) -> Callable[[Tensor], Sequence[Tensor]]:
-        """`recurrent_activation` of each of the parts of the last axis; one call for all where it is pointwise."""
+        """`recurrent_activation` of each part of the last axis, in one call for all where it is pointwise."""
         gate = self.recurrent_activation
         if activations.is_pointwise(gate):
             return lambda z: gate(z).chunk(parts, -1)
@@ -239,12 +294,12 @@ class GatedStep(Step, abstract=True):
 
 
 def _zrn(layer: Layer, *tensors: Tensor) -> Any:
-    """GRU's gates, which torch has in the order r, z, n, as Keras has them; a row of them for each of two biases."""
+    """GRU's gates in Keras's order z, r, n, from torch's r, z, n; for two biases, a row for each."""
     return unpacked([[z, r, n] for r, z, n in (tensor.t().chunk(3, -1) for tensor in tensors)])
 
 
 class GRUStep(GatedStep, Initializers, Penalties, Drops, Implementation, ResetAfter, abstract=True):
-    """One step of `GRU`, for RNN. Shape: (batch, features), h (batch, units) -> the output h', and [h']."""
+    """One step of GRU."""
 
     kernel = weight("gru.weight_ih_l0", pieces=_zrn)
     recurrent_kernel = weight("gru.weight_hh_l0", pieces=_zrn, option="recurrent")
@@ -267,11 +322,11 @@ class GRUStep(GatedStep, Initializers, Penalties, Drops, Implementation, ResetAf
         kernel, whole = self._tensors.weight_hh_l0.t(), None
         bias = self._tensors.bias_hh_l0 if after and self.use_bias else kernel.new_zeros(3 * self.units)
         if drops is not None and len(drops) == 1:
-            # Keras goes on with what was dropped, in the mix of old and new state too.
+            # Keras uses the dropped state in the mix of old and new state too.
             whole, drops = drops[0], None
         product = _product(kernel, drops)
         of_gates, of_new = kernel[:, :both], kernel[:, both:]
-        if exporting():  # what a step takes from outside may not be two views of one tensor
+        if exporting():  # a step must not capture two views of one tensor
             of_gates, of_new = of_gates.clone(), of_new.clone()
         gates_product = _product(of_gates, None if drops is None else drops[:2])
         new_product = _product(of_new, None if drops is None else drops[2:])
@@ -293,7 +348,7 @@ class GRUStep(GatedStep, Initializers, Penalties, Drops, Implementation, ResetAf
 
 
 class LSTMStep(GatedStep, Initializers, UnitForgetBias, Penalties, Drops, Implementation, abstract=True):
-    """One step of `LSTM`, for RNN. Shape: (batch, features), h and c (batch, units) -> the output h', and [h', c']."""
+    """One step of LSTM."""
 
     kernel = weight("lstm.weight_ih_l0", keras="features gates", torch="gates features")
     recurrent_kernel = weight("lstm.weight_hh_l0", keras="units gates", torch="gates units", option="recurrent")
@@ -306,7 +361,7 @@ class LSTMStep(GatedStep, Initializers, UnitForgetBias, Penalties, Drops, Implem
 
     def step_function(self, drops: Tensor | None) -> StepFunction:
         product, activation = _product(self._tensors.weight_hh_l0.t(), drops), self.activation
-        # One call for all gates, the cell's wasted, takes 0.82 of the time of a step that spares it.
+        # One call for all four parts, the candidate's wasted, takes 0.82 of the time of calls for the gates alone.
         gates, cell = self.gate_function(4), slice(2 * self.units, 3 * self.units)
 
         def step(projected: Tensor, states: States) -> Stepped:

@@ -1,4 +1,4 @@
-"""TorchModule: any `nn.Module` as a layer; `as_layer`, by which one becomes a layer wherever a layer is taken."""
+"""TorchModule: any `nn.Module` as a layer; `as_layer` makes one wherever a layer is expected."""
 
 from __future__ import annotations
 
@@ -29,20 +29,30 @@ def _read_module(value: Any) -> nn.Module:
 
 
 class TorchModule(Layer):
-    """`module(*inputs)`, the module being part of the layer: its parameters and buffers are the layer's weights.
+    """`module(*inputs)`: a module of torch as a layer; its parameters and buffers are the layer's weights.
 
-    `module`: any `nn.Module`, its values kept as they are; one such as `nn.LazyLinear` gets them at the first call. Its
-    inputs, outputs and arguments are the layer's: several, nested and by name too, `training` apart, which sets the
-    mode of this call. It gets tensors as the graph shows them; with `data_format="channels_first"` it gets images with
-    the channels first while the graph shows them last. Unless given, `dtype` is the type of the module's parameters.
+    The layer is called as the module is: with several inputs, nested ones, and arguments by name. Only `training` is
+    the layer's own: it sets the mode of the call. `dtype`, unless given, is the type of the module's parameters.
 
-    A config has the class of the module by name. Loading one asks for the module in `custom_objects`, under the name of
-    the layer or of the class: an instance, of which the layer takes a copy, or a function that makes one.
+    A config holds the module's class by name only. Loading takes the module from `custom_objects`, under the name of
+    the layer or of the class: an instance, which the layer copies, or a function that makes one.
 
-    Shape: any -> as the module gives it. Raises ValueError for what is no module.
+    Options:
+        module (module of torch): any `nn.Module`, with the values that it has; a lazy one such as `nn.LazyLinear` gets
+            them at the first call.
+        data_format (string or None, default None): "channels_first" for a module that takes images with the channels
+            first in a graph that has them last; None hands over tensors as the graph has them.
 
-        x = Input((28,))
-        model = Model(x, TorchModule(nn.Linear(28, 10))(x))
+    Shapes:
+        any -> the shapes of the module's outputs
+
+    Errors:
+        ValueError: when `module` is a layer or no module.
+
+    Example:
+        >>> x = Input((28,))
+        >>> Model(x, TorchModule(torch.nn.Linear(28, 10))(x)).output_shape
+        (None, 10)
     """
 
     _declares_options = True
@@ -60,17 +70,17 @@ class TorchModule(Layer):
             return Layout.CHANNELS_FIRST if self.layer.data_format == "channels_first" else Layout.KERAS
 
     def __init__(self, *args: Any, **given: Any):
-        told = given.get("dtype") is not None
+        has_dtype = given.get("dtype") is not None
         super().__init__(*args, **given)
         kind = next((p.dtype for p in self.module.parameters() if p.is_floating_point()), None)
-        if kind is not None and not told and dtype_name(kind) != self.variable_dtype:
+        if kind is not None and not has_dtype and dtype_name(kind) != self.variable_dtype:
             self._take_policy(policy_of(dtype_name(kind)))
 
     def forward(self, *inputs: Any, **arguments: Any) -> Any:
         return self.module(*inputs, **arguments)
 
     def _infer_outputs(self, inputs: Any, masks: list[Any], arguments: Mapping[str, Any]) -> tuple[Any, list[Any]]:
-        """Outputs as the module gives them. Raises ValueError, which says what may be the order of axes."""
+        """The module's outputs. Raises ValueError, with a hint where the order of axes may be the cause."""
         try:
             return super()._infer_outputs(inputs, masks, arguments)
         except ValueError as error:
@@ -92,28 +102,36 @@ class TorchModule(Layer):
 
     @classmethod
     def from_config(cls, config: Mapping[str, Any], custom_objects: Mapping[str, Any] | None = None) -> Layer:
-        """A new layer; its module comes from `custom_objects`. Raises ArchitectureError when it is not there."""
+        """A new layer; its module comes from `custom_objects`. Raises ArchitectureError when it is missing there."""
         return cls(**{**config, "module": _own_module(config, custom_objects)})
 
 
 def _own_module(config: Mapping[str, Any], custom_objects: Mapping[str, Any] | None) -> nn.Module:
-    """The module that the user gives for a layer of a config."""
+    """The user's module for the layer of a config."""
     name, kind = config.get("name"), config.get("module")
     if not isinstance(kind, str) or not isinstance(name, str):
         raise ArchitectureError(f"A TorchModule has a name and the class of its module as texts; found {kind!r:.200}.")
     known = {**registry.get_custom_objects(), **(custom_objects or {})}
     found = known.get(name, known.get(kind))
     if isinstance(found, nn.Module):
-        return copy.deepcopy(found)  # which may be given for several layers and models
+        return copy.deepcopy(found)  # one module may be passed for several layers and models
     made = found() if callable(found) and not isinstance(found, type) else None
     if not isinstance(made, nn.Module):
         raise ArchitectureError(
-            f"TorchModule {name!r}: its module, a {kind}, stands in no file. Pass one of the same form, or a function "
-            f"that makes one: custom_objects={{{name!r}: module}}."
+            f"TorchModule {name!r}: its module, a {kind}, is not stored in the file. Pass one of the same form, or a "
+            f"function that makes one: custom_objects={{{name!r}: module}}."
         )
     return made
 
 
 def as_layer(value: Any) -> Any:
-    """A module of torch as a layer, by TorchModule; anything else as it is."""
+    """`TorchModule(value)` for a module of torch that is no layer; anything else as it is.
+
+    Arguments:
+        value (any): what was passed where a layer is expected.
+
+    Example:
+        >>> type(as_layer(torch.nn.ReLU())).__name__
+        'TorchModule'
+    """
     return TorchModule(value) if isinstance(value, nn.Module) and not isinstance(value, Layer) else value

@@ -1,4 +1,4 @@
-"""Transposed convolutions, also called deconvolutions."""
+"""Transposed convolutions, also called deconvolutions, of sequences, images and volumes."""
 
 from typing import Annotated, Any
 
@@ -27,26 +27,34 @@ TransposedPadding = Annotated[str, Rule(lambda value: read_padding(("valid", "sa
 
 
 class Targeted(Layer, abstract=True):
-    """`target_shape`, behind the options that Keras 2 has."""
+    """`target_shape`, after the options that Keras 2 has.
+
+    Options:
+        target_shape (tuple of integers or None, default None): the complete shape of the output, Keras 1's
+            `output_shape`. A convolution of that shape must have the size of the input. Its batch size does not count.
+            It cannot be given together with `output_padding`.
+    """
 
     target_shape: Annotated[Any, optional(Rule(_read_shape, by_rank=True)), NEWER] = None
 
 
 class ConvTranspose(Convolving, abstract=True):
-    """`activation(y + bias)` where a convolution of `y` by the kernel turned around has the size of the input.
+    """`activation(y + bias)`, where each value of the input adds the kernel times itself to `y`, `strides` apart.
 
-    Each input value adds the kernel times itself to the output, `strides` apart. Along an axis, with
-    k = (kernel_size - 1) * dilation_rate + 1, the output is `size * strides + max(k - strides, 0)` long for 'valid'
-    and `size * strides` for 'same'; with `output_padding` it is `(size - 1) * strides + k - 2 * cut + output_padding`,
-    with a cut of 0 for 'valid', k // 2 for 'same' and k - 1 for 'full'; with `target_shape`, the complete shape of the
-    output (Keras 1's `output_shape`; the batch size in it does not count), what that says. 'same' leaves out the larger
-    half of what is too much at the end, as TensorFlow does; 'half' leaves out k // 2 at the start, 'full' k - 1, as
-    Theano did.
-
-    Shape: (batch, *sizes, channels) -> (batch, *new sizes, filters), or with data_format='channels_first'
-    (batch, channels, *sizes) -> (batch, filters, *new sizes). Raises ValueError for strides and a dilation_rate that
-    are both above 1, for 'half' with an even k, for an output_padding that is not below the strides, and for a
-    target_shape that the input cannot come from.
+    Options:
+        filters (positive integer): the number of channels of the output.
+        kernel_size (positive integer or tuple of them): the size of the kernel along all spatial axes, or along each.
+            Below, k is `(kernel_size - 1) * dilation_rate + 1`, the length that the kernel covers.
+        strides (positive integer or tuple of them, default 1): the distance in the output between two values of the
+            input, along all spatial axes or along each. Not above 1 together with `dilation_rate`.
+        padding (string, default "valid"): what is cut from the ends. "valid" leaves
+            `size * strides + max(k - strides, 0)` values along an axis, "same" and "half" leave `size * strides`.
+            "same" cuts the larger half at the end, as TensorFlow does. "half" cuts k // 2 at the start, as Theano did,
+            and needs an odd k. "full" cuts k - 1 at both ends.
+        output_padding (integer, tuple of them or None, default None): values added at the end of all spatial axes, or
+            of each; they are fewer than `strides`. The output then has
+            `(size - 1) * strides + k - 2 * cut + output_padding` values along an axis, with a cut of 0 for "valid",
+            k // 2 for "same" and "half", and k - 1 for "full".
     """
 
     _declares_options = True
@@ -87,23 +95,23 @@ class ConvTranspose(Convolving, abstract=True):
         self._settle_padding()
 
     def _settle_padding(self) -> None:
-        """Let the module leave out and add at the ends what `padding` asks for."""
+        """Let the module cut from the ends, or add to them, what `padding` asks for."""
         surplus, fixed = self._surplus_of, {"half": lambda k: k // 2, "full": lambda k: k - 1}.get(self.padding)
         pairs = zip(surplus, self._spans, strict=True)
         before = tuple(fixed(k) if fixed else max(-more, 0) // 2 for more, k in pairs)
         after = [more + 2 * cut for more, cut in zip(surplus, before, strict=True)]
-        self._cut_after = [max(-more, 0) for more in after]  # torch cuts both ends alike: an odd one is left to cut
+        self._cut_after = [max(-more, 0) for more in after]  # torch cuts both ends alike; this is what remains
         module: Any = self.conv
         module.padding, module.output_padding = before, tuple(max(more, 0) for more in after)
 
     def _follow_theano(self) -> None:
-        """Pad as Theano did: for weights that it made."""
+        """Pad as Theano did: for weights that Theano made."""
         if self.padding == "same":
             self.padding = "half"
             self._settle_padding()
 
     def _surplus(self, input_shape: Shape) -> list[int]:
-        """By how much each axis of the output is longer than what the kernels reach."""
+        """How much longer each axis of the output is than what the kernels cover."""
         if self.target_shape:
             return [self._target_surplus(input_shape, index) for index in range(self.rank)]
         same, spans = self.padding != "valid", self._spans
@@ -136,12 +144,48 @@ class ConvTranspose(Convolving, abstract=True):
 
 
 class Conv1DTranspose(ConvTranspose, Dilated, Activated, Targeted):
+    """The transposed convolution of sequences: `activation(y + bias)`.
+
+    Each value of the input adds the kernel times itself to `y`, `strides` apart.
+
+    Shapes:
+        (batch, steps, channels) -> (batch, new_steps, filters)
+
+    Example:
+        >>> Conv1DTranspose(8, 3, strides=2, padding="same")(torch.zeros(2, 5, 4)).shape
+        torch.Size([2, 10, 8])
+    """
+
     rank = 1
 
 
 class Conv2DTranspose(ConvTranspose, Dilated, Activated, Targeted):
+    """The transposed convolution of images: `activation(y + bias)`.
+
+    Each value of the input adds the kernel times itself to `y`, `strides` apart.
+
+    Shapes:
+        (batch, height, width, channels) -> (batch, new_height, new_width, filters)
+
+    Example:
+        >>> Conv2DTranspose(8, 3, strides=2)(torch.zeros(2, 5, 5, 4)).shape
+        torch.Size([2, 11, 11, 8])
+    """
+
     rank = 2
 
 
 class Conv3DTranspose(ConvTranspose, Activated, Dilated, Targeted):
+    """The transposed convolution of volumes: `activation(y + bias)`.
+
+    Each value of the input adds the kernel times itself to `y`, `strides` apart.
+
+    Shapes:
+        (batch, depth, height, width, channels) -> (batch, new_depth, new_height, new_width, filters)
+
+    Example:
+        >>> Conv3DTranspose(8, 2, strides=2)(torch.zeros(2, 3, 4, 5, 1)).shape
+        torch.Size([2, 6, 8, 10, 8])
+    """
+
     rank = 3

@@ -1,4 +1,4 @@
-"""Layers around another layer: `Wrapper`, what they share, TimeDistributed and SpectralNormalization."""
+"""Layers around another layer: their base `Wrapper`, TimeDistributed and SpectralNormalization."""
 
 from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar
@@ -24,7 +24,7 @@ def _read_layer(value: Any) -> Layer:
     return layer
 
 
-# Each is a step of a loop: a file must not ask for one without end.
+# Each is a step of a loop: a file must not ask for an endless one.
 Iterations = Annotated[
     int, rule("must be an integer from 1 to 10000", lambda v: is_integer(v) and 1 <= v <= 10_000, int)
 ]
@@ -33,9 +33,17 @@ InnerLayer = Annotated[Any, INNER_LAYER]
 
 
 class Wrapper(Layer, abstract=True):
-    """A layer that computes by another one, `layer`, whose weights are its weights.
+    """A layer that computes by another one, `layer`, and has its weights: the base of all wrappers.
 
-    `trainable` is the inner layer's; given to the wrapper, it is passed on.
+    `trainable` is that of the inner layer; setting it on the wrapper sets it there.
+
+    Options:
+        layer (layer, module of torch or config of a layer): the inner layer; a module becomes a `TorchModule`.
+
+    Example:
+        >>> wrapper = TimeDistributed(Dense(2, name="inner"))
+        >>> wrapper.layer.name, isinstance(wrapper, Wrapper)
+        ('inner', True)
     """
 
     _declares_options = True
@@ -54,7 +62,7 @@ class Wrapper(Layer, abstract=True):
 
     @property
     def inner_layers(self) -> list[Layer]:
-        """The layers that compute; none while the wrapper is being made."""
+        """The layers that compute; an empty list while the wrapper is being made."""
         return [self.layer] if "layer" in self._modules else []
 
     @property
@@ -70,7 +78,7 @@ class Wrapper(Layer, abstract=True):
 
     @property
     def activity_regularizer(self) -> Any:
-        """The inner layer's: its penalty is that of the wrapper's output."""
+        """That of the inner layer, whose output is the wrapper's."""
         return getattr(self.layer, "activity_regularizer", None)
 
     def inner_shape(self, input_shape: Any) -> Any:
@@ -86,10 +94,19 @@ class Wrapper(Layer, abstract=True):
 
 
 class TimeDistributed(Wrapper):
-    """`layer` at every time step: the steps are folded into the batch, so that it is called once.
+    """`output[:, t] = layer(x[:, t])`, in one call: the time steps are folded into the batch.
 
-    Shape: (batch, time, ...) -> (batch, time, ...), without the time axis as `layer` has it. A mask goes to a layer
-    that takes one, and comes from its `compute_mask`; where that gives none, the input's goes on.
+    A layer that takes a mask gets the mask of its step. The output's mask is what the layer's `compute_mask` returns,
+    or where that is None the input's mask.
+
+    Shapes:
+        (batch, time, ...) -> (batch, time, ...), where the last axes are those of `layer`
+
+    Example:
+        >>> TimeDistributed(Conv2D(4, 3))(torch.zeros(2, 5, 8, 8, 1)).shape
+        torch.Size([2, 5, 6, 6, 4])
+
+    Source: https://keras.io/api/layers/recurrent_layers/time_distributed/
     """
 
     class _Facts(Facts):
@@ -99,11 +116,11 @@ class TimeDistributed(Wrapper):
     _gives_mask: Mapping[bool, bool] = {}  # whether the inner layer gives a mask, without and with one
 
     def inner_shape(self, input_shape: Any) -> Shape:
-        # The batch that the inner layer sees is longer than the input's by the number of steps.
+        # The inner layer's batch has a sample for every step of every sample.
         return (None, *input_shape[2:])
 
     def _infer_outputs(self, inputs: Any, masks: list[Any], arguments: Mapping[str, Any]) -> tuple[Any, list[Any]]:
-        """Outputs and masks by the inner layer's `_infer_outputs`, so that a model inside is asked and not run."""
+        """Outputs and masks by the inner layer's `_infer_outputs`, so that a model inside is asked, not run."""
         (mask,), leading = masks, inputs.shape[:2]
         taken = [x if x is None else KerasTensor(self.inner_shape(x.shape), x.dtype) for x in (inputs, mask)]
         output, (found,) = self.layer._infer_outputs(taken[0], taken[1:], {})
@@ -140,13 +157,29 @@ KERNELS = ("kernel", "embeddings")
 
 
 class SpectralNormalization(Wrapper):
-    """`layer`, whose kernel (or embeddings) W each call in training first divides by its largest singular value.
+    """`layer`, whose kernel W each call in training first divides by its largest singular value.
 
-    That is estimated by `power_iterations` steps of `v = unit(u @ W.T); u = unit(v @ W)` from `vector_u`, which keeps
-    `u` from call to call, W being a matrix of all axes but the last by the last. No gradient flows through it, and a
-    kernel of zeros stays. Raises ValueError for a layer that has neither kernel nor embeddings.
+    W is the kernel or the embeddings, as a matrix of all axes but the last by the last. Its singular value is estimated
+    by steps of `v = unit(u @ W.T); u = unit(v @ W)`; the weight `vector_u` keeps u from call to call. No gradient flows
+    through the division, and a kernel of zeros stays as it is.
 
-    Shape: those of `layer`. Source: https://arxiv.org/abs/1802.05957
+    Options:
+        layer (layer, module of torch or config of a layer): the inner layer, with a kernel or embeddings.
+        power_iterations (integer from 1 to 10000, default 1): the number of steps of the estimate.
+
+    Shapes:
+        those of `layer`
+
+    Errors:
+        ValueError: a layer with neither kernel nor embeddings.
+
+    Example:
+        >>> layer = SpectralNormalization(Dense(2, kernel_initializer="ones"), power_iterations=5)
+        >>> output = layer(torch.ones(1, 2), training=True)
+        >>> round(torch.linalg.matrix_norm(layer.layer.kernel, 2).item(), 3)
+        1.0
+
+    Source: https://arxiv.org/abs/1802.05957
     """
 
     layer: InnerLayer

@@ -107,10 +107,10 @@ class Optimizer(ByHand, State):
     def __init_subclass__(cls, **arguments: Any) -> None:
         super().__init_subclass__(**arguments)
         if "__init__" not in cls.__dict__:
-            names = docstrings.entries(cls.__mro__[1].__doc__ or "")
+            names = {**docstrings.entries(cls.__doc__ or ""), **docstrings.entries(cls.__mro__[1].__doc__ or "")}
             own = {name: value for name, value in cls.__dict__.items() if name in names}
             defaults = {name: value.default if isinstance(value, Field) else value for name, value in own.items()}
-            cls.__doc__ = docstrings.complete(cls, names, defaults)
+            cls.__doc__ = docstrings.complete(cls, names, defaults)  # here, since a dataclass reads it
 
     def __post_init__(self, learning_rate: Any, global_clipnorm: float | None) -> None:
         given = (("lr", "learning_rate", learning_rate), ("clipnorm", "global_clipnorm", global_clipnorm))

@@ -20,11 +20,12 @@ def treatments(optimizer: Any) -> list[Treatment]:
             f"{type(optimizer).__name__}: no_weight_decay {list(optimizer.no_weight_decay)} needs the weights' names; "
             "`bind` was given none."
         )
-    excluded, found = excluded_ids(optimizer._excluded), []
-    for array, tensors in enumerate(optimizer._tensors()):
+    excluded, arrays, found = excluded_ids(optimizer._excluded), optimizer._tensors(), []
+    kinds = [optimizer._kind(array, tensors) for array, tensors in enumerate(arrays)]
+    for array, (tensors, kind) in enumerate(zip(arrays, kinds, strict=True)):
         decays = not (set(map(id, tensors)) & excluded or _is_named(optimizer, array))
         factor = factors.get(layers[array], 1.0) if layers else 1.0
-        found += [Treatment(array, factor, decays, optimizer._kind(array, tensors))] * len(tensors)
+        found += [Treatment(array, factor, decays, kind)] * len(tensors)
     return found
 
 

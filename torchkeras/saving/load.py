@@ -17,7 +17,7 @@ from torchkeras.engine.layer.nested import decoded
 from torchkeras.engine.layer.symbolic import dtype_of
 from torchkeras.engine.layer.weight import allocate, on_meta
 from torchkeras.errors import ArchitectureError, ModelFileError, UnknownFormatError, WeightMismatchError
-from torchkeras.layers.core import Flatten
+from torchkeras.layers.shaping import Flatten
 from torchkeras.legacy.weights import Step
 from torchkeras.saving.config_checks import building
 from torchkeras.saving.containers import first_bytes

@@ -10,8 +10,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from torchkeras.engine.fit.compile_options import own_training_config, training_config
 from torchkeras.engine.layer.weight import is_wrapper
-from torchkeras.engine.step.targets import own_training_config, training_config
 from torchkeras.saving import formats
 from torchkeras.saving.containers import archive
 from torchkeras.saving.containers.hdf5 import writing
@@ -72,7 +72,7 @@ def _write_hdf5(model: Any, path: PathLike, include_optimizer: bool) -> None:
     with writing(path) as file:
         keras2.write_model(file, model, layer_config(model), training)
         if training is not None:
-            arrays = [*state_arrays(model.optimizer), *scale_arrays(model)] if model._recipe is not None else []
+            arrays = [*state_arrays(model.optimizer), *scale_arrays(model)] if model._compiled_model is not None else []
             keras2.write_optimizer(file, arrays)
 
 

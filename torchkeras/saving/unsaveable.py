@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from torchkeras import registry
+from torchkeras.engine.fit.compile_options import mapped
 from torchkeras.engine.step.output_loss import name_of
-from torchkeras.engine.step.targets import mapped
 from torchkeras.optimizers import TorchOptimizer
 
 OPTIONS = {"loss": registry.losses, "metrics": registry.metrics, "weighted_metrics": registry.metrics}

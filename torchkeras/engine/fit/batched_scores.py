@@ -15,42 +15,41 @@ from torchkeras.callbacks.base import CallbackList
 from torchkeras.engine.data.batch import Batch
 from torchkeras.engine.data.sources import Source
 from torchkeras.engine.fit.epoch import Sums
-from torchkeras.engine.step.compiled_model import Recipe, Values
-from torchkeras.engine.step.scores import metrics
-from torchkeras.engine.step.step import Learned, Learner, Pass, can_wait, forward, score, train_step
+from torchkeras.engine.step.compiled_model import CompiledModel, Values
+from torchkeras.engine.step.step import Learned, Learner, Pass, can_wait, forward, metrics, score, train_step
 from torchkeras.losses.shared import carried
 
 MOST_BYTES = 2**20  # of what waits for its numbers
 MOST_BATCHES = 64
 
 
-def may_wait(recipe: Recipe, source: Source, hooks: CallbackList, kind: str) -> bool:
+def may_wait(model: CompiledModel, source: Source, hooks: CallbackList, kind: str) -> bool:
     """Whether the numbers of a batch are means over its samples that no callback asks for, and the batch stays."""
     wanted = any(hooks.wants(f"on_{kind}_batch_{end}") for end in ("begin", "end"))
-    return recipe.by_sample and source.stays and not wanted
+    return model.by_sample and source.stays and not wanted
 
 
-def evaluate_late(recipe: Recipe, batches: Iterable[Batch], sums: Sums) -> None:
+def evaluate_late(model: CompiledModel, batches: Iterable[Batch], sums: Sums) -> None:
     """Evaluate all batches."""
-    waiting = _Waiting(recipe, sums)
+    waiting = _Waiting(model, sums)
     for batch in batches:
-        passed = forward(recipe, batch.inputs)
+        passed = forward(model, batch.inputs)
         if can_wait(batch, passed):
             waiting.take(batch, passed.outputs)
         else:
             waiting.finish()
-            sums.add(score(recipe, batch, passed)[1], batch.size)
+            sums.add(score(model, batch, passed)[1], batch.size)
     waiting.finish()
 
 
 def train_late(
-    recipe: Recipe, learn: Learner, batches: Iterable[Batch], sums: Sums, stopped: Callable[[], Any]
+    model: CompiledModel, learn: Learner, batches: Iterable[Batch], sums: Sums, stopped: Callable[[], Any]
 ) -> None:
     """Train on all batches, until the end or `stopped()`."""
-    waiting = _Waiting(recipe, sums)
+    waiting = _Waiting(model, sums)
 
-    def learned(recipe: Recipe, batch: Batch) -> Learned:
-        found = learn(recipe, batch, late=True)
+    def learned(model: CompiledModel, batch: Batch) -> Learned:
+        found = learn(model, batch, late=True)
         if found.outputs is None:
             waiting.finish()
             sums.add(found.values, batch.size)
@@ -59,7 +58,7 @@ def train_late(
         return found
 
     for batch in batches:
-        train_step(recipe, batch, learned)
+        train_step(model, batch, learned)
         del batch  # before the next one is made, which can then lie where this one lay
         if stopped():
             break
@@ -69,8 +68,8 @@ def train_late(
 class _Waiting:
     """Targets and outputs of batches, as long as they can be joined; their numbers go to `sums`."""
 
-    def __init__(self, recipe: Recipe, sums: Sums):
-        self._recipe, self._sums = recipe, sums
+    def __init__(self, model: CompiledModel, sums: Sums):
+        self._model, self._sums = model, sums
         self._waiting: list[tuple[list[torch.Tensor], list[torch.Tensor], Values | None, int]] = []
         self._kind: object = None
         self._bytes = 0
@@ -96,9 +95,9 @@ class _Waiting:
         joined, none = _joined(outputs), [None] * len(outputs[0])
         batch = Batch([], _joined(targets), [None] * len(targets[0]), sum(sizes))
         if known[0] is None:
-            self._sums.add(score(self._recipe, batch, Pass(joined, none, [], {}))[1], batch.size)
+            self._sums.add(score(self._model, batch, Pass(joined, none, [], {}))[1], batch.size)
         else:
-            found = metrics(self._recipe, batch, joined, none)
+            found = metrics(self._model, batch, joined, none)
             for losses, size in zip(known, sizes, strict=True):  # added up as without waiting, to the last digit
                 self._sums.add({**losses, **found}, size)
         self._waiting, self._bytes = [], 0

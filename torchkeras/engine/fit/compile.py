@@ -12,46 +12,47 @@ from typing import Any
 import torch
 
 from torchkeras import optimizers
-from torchkeras.engine.data.checks import check_count
+from torchkeras.engine.fit.compile_options import CompileOptions, compile_arguments
 from torchkeras.engine.fit.custom_steps import Extending, own_step
 from torchkeras.engine.graph.network import Network
 from torchkeras.engine.layer.added_losses import add_activity_losses
 from torchkeras.engine.layer.dtypes import halves, in_float16
-from torchkeras.engine.layer.symbolic import KerasTensor, as_list
 from torchkeras.engine.layer.weight_lists import WeightOwner
-from torchkeras.engine.speed.choose import check as check_jit, learner, runner, scorer
+from torchkeras.engine.speed.choose import learner, runner, scorer
 from torchkeras.engine.speed.compiled_steps import Running
 from torchkeras.engine.speed.malloc import keep_freed
-from torchkeras.engine.step.compiled_model import NO_LOSS, Recipe
+from torchkeras.engine.step.compiled_model import NO_LOSS, CompiledModel
 from torchkeras.engine.step.loss_scale import LossScale
-from torchkeras.engine.step.nonfinite import POLICIES, Guard
+from torchkeras.engine.step.nonfinite import Guard
 from torchkeras.engine.step.optimizer_reach import check_reach
 from torchkeras.engine.step.output_metric import TorchMetric
 from torchkeras.engine.step.step import train_step
-from torchkeras.engine.step.targets import compile_arguments, reported_names, resolve
+from torchkeras.engine.step.targets import reported_names, resolve
+
+
+class Given:
+    """An argument of `compile` as an attribute of the model: what it was given. One that is set counts from then on."""
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = name
+
+    def __get__(self, model: Any, owner: type | None = None) -> Any:
+        return self if model is None else getattr(model._given, self._name)
+
+    def __set__(self, model: Any, value: Any) -> None:
+        model.__dict__.update(_given=replace(model._given, **{self._name: value}), _compiled_model=None)
 
 
 class Compiling(Extending, abstract=True):
-    """Compiling, added to a network."""
+    """Compiling, added to a network: what `compile` was given (`_given`), what it settles to (`_compiled_model`)."""
 
-    optimizer: Any = None
-    loss: Any = None
-    metrics: Any = None
-    loss_weights: Any = None
-    sample_weight_mode: Any = None
-    weighted_metrics: Any = None
-    target_tensors: Any = None
-    on_nonfinite: str | None = None
-    jit_compile: Any = "auto"
-    cuda_graph: Any = "auto"
-    steps_per_execution: int = 1
-    _learn: Any = None
-    _score: Any = None
-    _running: Any = None
-    _recipe: Recipe | None = None
+    _given = CompileOptions()
     _is_compiled = False
-    _is_unbuilt = False  # whether the first call may build more of what trains
-    _placed: list[Any] | None = None
+    _compiled_model: CompiledModel | None = None
+
+    optimizer, loss, metrics, loss_weights = Given(), Given(), Given(), Given()
+    sample_weight_mode, weighted_metrics, target_tensors, on_nonfinite = Given(), Given(), Given(), Given()
+    jit_compile, cuda_graph, steps_per_execution = Given(), Given(), Given()
 
     def compile(  # type: ignore[override]  # nn.Module's compile is torch.compile in place; Keras's name goes before
         self,
@@ -85,23 +86,22 @@ class Compiling(Extending, abstract=True):
         which are told their mean numbers. Which weights train is settled here too. Raises ValueError for an unknown
         name or a list of another length.
         """
-        check_jit(jit_compile, cuda_graph)
-        check_count("compile", "steps_per_execution", steps_per_execution, least=1)
-        if on_nonfinite not in POLICIES:
-            raise ValueError(f"compile: on_nonfinite must be None, 'stop', 'skip' or 'raise'; found {on_nonfinite!r}.")
-        if any(isinstance(tensor, KerasTensor) for tensor in as_list(target_tensors)):
-            raise ValueError("compile: target_tensors must be arrays or tensors; found a symbolic tensor.")
-        self._recipe = None
         by_itself = optimizer is None and own_step(self, "train") is not None
-        self.optimizer = None if by_itself else optimizers.get(optimizer)
-        # Not by setattr: torch would make a loss or a metric that is a module a part of the model.
-        self.__dict__.update(loss=loss, metrics=metrics or [], loss_weights=loss_weights, on_nonfinite=on_nonfinite)
-        self.__dict__.update(
-            jit_compile=jit_compile, cuda_graph=cuda_graph, _running=None, _is_compiled=True, _is_unbuilt=False
+        given = CompileOptions(
+            None if by_itself else optimizers.get(optimizer),
+            loss,
+            metrics or [],
+            loss_weights,
+            sample_weight_mode,
+            weighted_metrics,
+            target_tensors,
+            on_nonfinite,
+            jit_compile,
+            cuda_graph,
+            steps_per_execution,
         )
-        self.steps_per_execution = steps_per_execution
-        self.__dict__.update(weighted_metrics=weighted_metrics, target_tensors=target_tensors)
-        self.sample_weight_mode = sample_weight_mode
+        # Not by setattr: torch would make a loss or a metric that is a module a part of the model.
+        self.__dict__.update(_given=given, _is_compiled=True, _compiled_model=None)
         if self._is_connected:
             self._settle()
 
@@ -116,18 +116,27 @@ class Compiling(Extending, abstract=True):
         variables = self.trainable_weights
         parameters = [tensor for variable in variables for tensor in variable.tensors]
         self._bind(variables, parameters, [])
-        self._recipe = Recipe(
+        self.__dict__["_compiled_model"] = CompiledModel(
             self,
             [],
-            self.optimizer,
+            self._given.optimizer,
             parameters,
             [],
             self._constrained(variables),
             details=False,
-            guard=None if self.on_nonfinite is None else Guard(self.on_nonfinite, Changing(self), self._device),
-            scaling=LossScale(Weights(self), self._device, self.on_nonfinite is not None) if in_float16(self) else None,
+            is_unbuilt=not self._is_connected,
+            **self._watching(self),
         )
-        self.__dict__.update(_learn=None, _score=None, _is_unbuilt=not self._is_connected)
+
+    def _watching(self, network: Network) -> dict[str, Any]:
+        """What looks at each step's numbers: the guard of `on_nonfinite`, and the loss scale of float16."""
+        policy = self._given.on_nonfinite
+        guard = None if policy is None else Guard(policy, Changing(self), self._device)
+        scales = in_float16(network)
+        return {
+            "guard": guard,
+            "scaling": LossScale(Weights(self), self._device, guard is not None) if scales else None,
+        }
 
     def _bind(self, variables: list[Any], parameters: list[torch.Tensor], losses: list[Any]) -> None:
         """Give the optimizer, where there is one, what trains. Raises ValueError for what it would not reach."""
@@ -164,12 +173,14 @@ class Compiling(Extending, abstract=True):
             self._settle_alone()
             return
         network = self._trained_network()
-        targets = resolve(self.output_names, network._graphed, self._compile_options())
+        given = self._given
+        targets = resolve(self.output_names, network._graphed, given)
         taken = [*reported_names(targets), *self._added_metrics]
         repeated = [name for name in self._added_metrics if taken.count(name) > 1]
         if repeated:
             raise ValueError(f"compile: add_metric has the name {repeated[0]!r}, which another reported number has.")
-        variables = self.trainable_weights
+        weights = self.weights
+        variables = [variable for variable in weights if variable.trains]
         parameters = [tensor for variable in variables for tensor in variable.tensors]
         self._bind(variables, parameters, [target.objective.given for target in targets])
         owns_loss = type(self).compute_loss is not Extending.compute_loss
@@ -177,33 +188,33 @@ class Compiling(Extending, abstract=True):
             targets = [replace(target, logits=None) for target in targets]
         if not (owns_step or self._has_loss(targets)):
             raise ValueError(f"compile: {NO_LOSS[0].lower()}{NO_LOSS[1:]}")
-        if self.on_nonfinite is not None:
+        if given.on_nonfinite is not None:
             for measure in (measure for target in targets for measure in target.measures):
                 if isinstance(measure.metric, TorchMetric):
                     raise ValueError(
-                        f"compile: on_nonfinite={self.on_nonfinite!r} cannot take back what {measure.name!r}, a metric "
-                        "in the manner of torchmetrics, has counted; use a metric of torchkeras.metrics."
+                        f"compile: on_nonfinite={given.on_nonfinite!r} cannot take back what {measure.name!r}, a "
+                        "metric in the manner of torchmetrics, has counted; use a metric of torchkeras.metrics."
                     )
-        self._recipe = Recipe(
+        has_masks = any(tensor._keras_mask is not None for tensor in self.outputs)
+        self.__dict__["_compiled_model"] = CompiledModel(
             network,
             targets,
-            self.optimizer,
+            given.optimizer,
             parameters,
-            self._penalized(),
+            self._penalized(weights),
             self._constrained(variables),
-            any(tensor._keras_mask is not None for tensor in self.outputs) or _regularizes_activity(network),
-            len(self._added_losses),
-            list(self._added_metrics),
-            None if self.on_nonfinite is None else Guard(self.on_nonfinite, Changing(self), self._device),
-            self._own_loss if owns_loss else None,
-            (self, network, *(self.outputs[target.index]._keras_history.layer for target in targets)),
-            halves(network),
-            LossScale(Weights(self), self._device, self.on_nonfinite is not None) if in_float16(network) else None,
+            details=has_masks or _regularizes_activity(network),
+            added_losses=len(self._added_losses),
+            added_metrics=list(self._added_metrics),
+            own_loss=self._own_loss if owns_loss else None,
+            ends=(self, network, *(self.outputs[target.index]._keras_history.layer for target in targets)),
+            widened=halves(network),
+            learn=learner(given.jit_compile, given.cuda_graph),
+            score=scorer(given.jit_compile, given.cuda_graph),
+            **self._watching(network),
         )
-        self.__dict__["_learn"] = learner(self.jit_compile, self.cuda_graph)
-        self.__dict__["_score"] = scorer(self.jit_compile, self.cuda_graph)
         if owns_step:
-            self.__dict__["_marks_masks"] = any(tensor._keras_mask is not None for tensor in self.outputs)
+            self.__dict__["_marks_masks"] = has_masks
         self._hook_activities(owns_step)
 
     def _hook_activities(self, by_hand: bool) -> None:
@@ -219,11 +230,7 @@ class Compiling(Extending, abstract=True):
 
     def _find_types(self) -> None:
         super()._find_types()
-        self._recipe = None  # which knows what is computed in 16 bits
-
-    def _compile_options(self) -> dict[str, Any]:
-        names = ("loss", "metrics", "loss_weights", "sample_weight_mode", "weighted_metrics")
-        return {name: getattr(self, name) for name in names}
+        self.__dict__["_compiled_model"] = None  # which knows what is computed in 16 bits
 
     def _has_loss(self, targets: Any) -> bool:
         """Whether there is something that the built-in steps can compute a loss of."""
@@ -243,47 +250,52 @@ class Compiling(Extending, abstract=True):
         """
         if not (self._is_compiled and self._is_connected):
             return []
-        recipe = self._ready()
-        return reported_names(list(recipe.targets)) + list(recipe.added_metrics)
+        compiled = self._ready()
+        return reported_names(list(compiled.targets)) + list(compiled.added_metrics)
 
-    def _compiled(self) -> None:
+    def _check_compiled(self) -> None:
         if not self._is_compiled:
             raise RuntimeError(
                 f"You must compile the model {self.name!r} before training or testing: "
                 "`model.compile(optimizer, loss)`."
             )
 
-    def _ready(self) -> Recipe:
-        self._compiled()
-        if self._recipe is None or (self._is_unbuilt and self._is_connected):
+    def _ready(self) -> CompiledModel:
+        self._check_compiled()
+        compiled = self._compiled_model
+        if compiled is None or (compiled.is_unbuilt and self._is_connected):
             self._settle()
-        assert self._recipe is not None
-        return self._recipe
+            compiled = self._compiled_model
+        assert compiled is not None
+        return compiled
 
     def _step(self, kind: str) -> Any:
-        recipe, own = self._ready(), own_step(self, kind)
-        recipe.direct.renew()
-        if own is None and not self._has_loss(recipe.targets):
+        compiled, own = self._ready(), own_step(self, kind)
+        compiled.calls.renew()
+        if own is None and not self._has_loss(compiled.targets):
             raise ValueError(
                 f"{type(self).__name__} {self.name!r} has no loss for an evaluation: give compile a `loss`, or its "
                 f"class a {kind}_step."
             )
-        if own is not None and kind == "train" and recipe.guard is not None:
-            guard = recipe.guard
+        if own is not None and kind == "train" and compiled.guard is not None:
+            guard = compiled.guard
             return lambda batch: guard.watched(partial(own, batch), batch.size)
         if own is not None:
             return own
         if kind == "train":
-            return partial(train_step, recipe, learn=self._learn)
-        return lambda batch: self._score(recipe, batch)[1]
+            return partial(train_step, compiled, learn=compiled.learn)
+        return lambda batch: compiled.score(compiled, batch)[1]
 
-    def _in_one_graph(self) -> Running | None:
-        """What predicts by a graph, where `compile` was told so; the modules are looked at anew."""
-        if self._running is None:
-            self.__dict__["_running"] = runner(self._computing, self.jit_compile, self.cuda_graph)
-        if self._running is not None:
-            self._running.direct.renew()
-        return self._running
+    def _predicting_compiled(self) -> Running | None:
+        """What predicts compiled by torch, where `compile` said so; the modules are looked at again."""
+        given = self._given
+        if given.jit_compile in (False, "auto") and given.cuda_graph is not True:
+            return None
+        compiled = self._ready()
+        if compiled.predicting is None:
+            compiled.predicting = runner(self._computing, given.jit_compile, given.cuda_graph)
+        compiled.predicting.calls.renew()
+        return compiled.predicting
 
     # --- state -------------------------------------------------------------------------------------------------------
 
@@ -293,7 +305,7 @@ class Compiling(Extending, abstract=True):
         if self._device.type == "cpu":
             keep_freed()
         # With what add_loss or add_metric was given, layers behind the outputs too.
-        networks = {self} if self._recipe is None else {self, self._recipe.network}
+        networks = {self} if self._compiled_model is None else {self, self._compiled_model.network}
         before = [(module, module.training) for network in networks for module in network.modules()]
         for network in networks:
             network.train(training)
@@ -304,26 +316,26 @@ class Compiling(Extending, abstract=True):
                 module.training = mode
 
     @contextmanager
-    def _collected(self, recipe: Recipe) -> Iterator[None]:
+    def _collected(self, compiled: CompiledModel) -> Iterator[None]:
         """Gradients for the weights that trained when the model was compiled, whatever `trainable` says since.
 
         A parameter that `requires_grad_(False)` froze since then stays frozen.
         """
-        placed = [(parameter.device, parameter.dtype) for parameter in recipe.parameters]
-        if placed != self._placed:  # the model was moved: its optimizer state follows
-            if recipe.optimizer is not None:
-                recipe.optimizer.bind(recipe.parameters)
-            self._placed = placed
+        placed = [(parameter.device, parameter.dtype) for parameter in compiled.parameters]
+        if placed != compiled.placed:  # the model was moved: its optimizer state follows
+            if compiled.optimizer is not None:
+                compiled.optimizer.bind(compiled.parameters)
+            compiled.placed = placed
         now = {id(tensor) for variable in self.trainable_weights for tensor in variable.tensors}
         owners = (module for module in self.modules() if isinstance(module, WeightOwner))
         held = {id(tensor) for owner in owners for tensor in owner._held_tensors()}
-        if now != {id(each) for each in recipe.parameters if each.requires_grad or id(each) in held}:
+        if now != {id(each) for each in compiled.parameters if each.requires_grad or id(each) in held}:
             warnings.warn(
                 "Discrepancy between trainable weights and collected trainable weights, did you set "
                 "`model.trainable` without calling `model.compile` after?",
                 stacklevel=3,
             )
-        frozen = [each for each in recipe.parameters if not each.requires_grad and id(each) in held]
+        frozen = [each for each in compiled.parameters if not each.requires_grad and id(each) in held]
         for parameter in frozen:
             parameter.requires_grad_(True)
         try:
@@ -337,9 +349,9 @@ class Compiling(Extending, abstract=True):
         self.compile(**compile_arguments(training, custom_objects))
 
     def __getstate__(self) -> dict[str, Any]:
-        # The recipe holds the layers' tensors by identity: a copy settles its own, from what compile was given. Its
+        # The compiled holds the layers' tensors by identity: a copy settles its own, from what compile was given. Its
         # optimizer has the copy's own parameters, with their state.
-        return {**super().__getstate__(), "history": None, **dict.fromkeys(("_recipe", "_learn", "_score", "_running"))}
+        return {**super().__getstate__(), "history": None, "_compiled_model": None}
 
 
 class Changing:
@@ -349,9 +361,9 @@ class Changing:
         self._model = model
 
     def trained(self) -> dict[Any, torch.Tensor]:
-        recipe = self._model._ready()
-        state = () if recipe.optimizer is None else recipe.optimizer.tensors()
-        return {id(tensor): tensor for tensor in (*recipe.parameters, *state)}
+        compiled = self._model._ready()
+        state = () if compiled.optimizer is None else compiled.optimizer.tensors()
+        return {id(tensor): tensor for tensor in (*compiled.parameters, *state)}
 
     def counted(self) -> dict[Any, torch.Tensor]:
         kept = [tensor for metric in self._model._ready().kept.values() for tensor in metric.variables]
@@ -359,10 +371,10 @@ class Changing:
         return {**buffers, **{id(tensor): tensor for tensor in kept}}
 
     def forget(self, known: set[Any]) -> None:
-        recipe = self._model._ready()
-        if recipe.optimizer is not None:
-            recipe.optimizer.forget(known)
-        for metric in recipe.kept.values():
+        compiled = self._model._ready()
+        if compiled.optimizer is not None:
+            compiled.optimizer.forget(known)
+        for metric in compiled.kept.values():
             if not known.issuperset(map(id, metric.variables)):
                 metric.reset_state()
 

@@ -19,8 +19,8 @@ from torchkeras.engine.layer.added_losses import ADDED, losses_of_call
 from torchkeras.engine.layer.dtypes import widened
 from torchkeras.engine.layer.facts import Facts
 from torchkeras.engine.layer.symbolic import KerasTensor, as_list, unpacked
-from torchkeras.engine.step import scores, step
-from torchkeras.engine.step.compiled_model import NO_LOSS, Recipe, Values
+from torchkeras.engine.step import step
+from torchkeras.engine.step.compiled_model import NO_LOSS, CompiledModel, Values
 from torchkeras.engine.step.targets import Target
 
 
@@ -38,7 +38,7 @@ class Extending(Subclassed, abstract=True):
 
     _device: torch.device  # where the weights are
 
-    def _ready(self) -> Recipe:
+    def _ready(self) -> CompiledModel:
         raise NotImplementedError
 
     # --- losses and metrics of the graph -----------------------------------------------------------------------------
@@ -66,7 +66,7 @@ class Extending(Subclassed, abstract=True):
     def _behind(self, losses: Any, metrics: Mapping[str, KerasTensor]) -> None:
         """Take what is computed behind the outputs, after a look at whether it can be."""
         before = self._added_losses, self._added_metrics
-        self.__dict__.update(_added_losses=tuple(losses), _added_metrics=dict(metrics), _recipe=None)
+        self.__dict__.update(_added_losses=tuple(losses), _added_metrics=dict(metrics), _compiled_model=None)
         try:
             known = set(map(id, self.modules()))
             for layer in self._trained_network().layers:
@@ -238,8 +238,8 @@ class Extending(Subclassed, abstract=True):
         return outputs
 
     class _Facts(Facts):
-        def direct(self) -> Callable[..., Any]:
-            return self.layer.forward if self.layer._marks_masks else super().direct()
+        def hook_free(self) -> Callable[..., Any]:
+            return self.layer.forward if self.layer._marks_masks else super().hook_free()
 
     def compute_metrics(
         self, x: Any = None, y: Any = None, y_pred: Any = None, sample_weight: Any = None
@@ -252,7 +252,7 @@ class Extending(Subclassed, abstract=True):
         for target, true, predicted, weight in self._paired("compute_metrics", y, y_pred, sample_weight):
             mask = getattr(predicted, "_keras_mask", None)
             with torch.no_grad():
-                scores.measured(replace(target, logits=None), true, predicted, weight, mask, values)
+                step.measured(replace(target, logits=None), true, predicted, weight, mask, values)
         return {**values, **self._counted()}
 
     def _paired(self, method: str, y: Any, y_pred: Any, sample_weight: Any) -> list[tuple[Target, Any, Any, Any]]:

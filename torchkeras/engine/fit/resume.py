@@ -15,7 +15,7 @@ from torchkeras.engine.data.batch import Batch
 from torchkeras.engine.data.sources import Source
 from torchkeras.engine.fit.epoch import Sums
 from torchkeras.engine.graph.network import Network
-from torchkeras.engine.step.compiled_model import Recipe
+from torchkeras.engine.step.compiled_model import CompiledModel
 
 FORMAT = 1
 
@@ -48,7 +48,7 @@ class Run:
                 each.state_dict()  # what cannot go on after a stop is refused before any training
 
     @property
-    def recipe(self) -> Recipe:
+    def compiled(self) -> CompiledModel:
         """That of the model now: a callback may have changed what trains."""
         return self.network._ready()
 
@@ -71,11 +71,11 @@ class Run:
 
     def opened(self, order: str) -> Iterator[Batch]:
         """The batches of the epoch; behind those already done, when it goes on in the middle of one."""
-        recipe, midway = self.recipe, self.midway
-        self.sums = Sums(recipe.kept, guard=recipe.guard)
-        if recipe.guard is not None:
-            recipe.guard.begin()
-        for metric in recipe.kept.values():
+        compiled, midway = self.compiled, self.midway
+        self.sums = Sums(compiled.kept, guard=compiled.guard)
+        if compiled.guard is not None:
+            compiled.guard.begin()
+        for metric in compiled.kept.values():
             metric.reset_state()
         saved, self._resumed = self._resumed, None
         if saved is None or not midway:
@@ -96,24 +96,24 @@ class Run:
         Raises TypeError for a state of a callback, a metric, an optimizer or the data that holds anything else, and
         ValueError where no optimizer can be found.
         """
-        recipe, sums = self.recipe, Sums() if epoch_done else self.sums
+        compiled, sums = self.compiled, Sums() if epoch_done else self.sums
         own = _own(self.network)
-        if recipe.optimizer is None and not own:
+        if compiled.optimizer is None and not own:
             raise ValueError(
                 f"{type(self.network).__name__} was compiled without an optimizer, and has none among its attributes: "
                 "the state of what its train_step trains with would not be kept."
             )
-        state = {} if recipe.optimizer is None else recipe.optimizer.state_dict()
+        state = {} if compiled.optimizer is None else compiled.optimizer.state_dict()
         found = {
             "tensors": _tensors(self.network),
             "generators": _generators(self.network),
-            "optimizer": [type(recipe.optimizer).__name__, state],
+            "optimizer": [type(compiled.optimizer).__name__, state],
             "own": {name: each.state_dict() for name, each in own.items()},
             "sums": {"totals": sums.totals, **_counts(sums)},
-            "metrics": {name: metric.state_dict() for name, metric in recipe.kept.items()},
+            "metrics": {name: metric.state_dict() for name, metric in compiled.kept.items()},
             "callbacks": {name: state for name, (_, state) in _states(self.callbacks).items()},
-            "guard": {} if recipe.guard is None else recipe.guard.state_dict(),
-            "loss_scale": {} if recipe.scaling is None else recipe.scaling.state_dict(),
+            "guard": {} if compiled.guard is None else compiled.guard.state_dict(),
+            "loss_scale": {} if compiled.scaling is None else compiled.scaling.state_dict(),
             "sources": {name: source.state_dict() for name, source in self._sources().items()},
             "order_random": {} if epoch_done else self._order_random,
             "random": {**random_state.state(self._generators()), **self._drawn()},
@@ -152,9 +152,9 @@ class Run:
                     f"{here.get(name, 'there is none')}."
                 )
         for what, mine, other in (
-            ("optimizer", type(self.recipe.optimizer).__name__, saved["optimizer"][0]),
+            ("optimizer", type(self.compiled.optimizer).__name__, saved["optimizer"][0]),
             ("own optimizers", sorted(_own(self.network)), sorted(saved.get("own", {}))),
-            ("metrics", sorted(self.recipe.kept), sorted(saved["metrics"])),
+            ("metrics", sorted(self.compiled.kept), sorted(saved["metrics"])),
             ("data of", list(self._sources()), list(saved["sources"])),
         ):
             if mine != other:
@@ -169,15 +169,15 @@ class Run:
         callbacks = _numbered(self.callbacks)
         for name, state in saved["callbacks"].items():  # before the optimizer: they may decide what trains
             callbacks[name].load_state_dict(state)
-        recipe = self.recipe
+        compiled = self.compiled
         tensors = _tensors(self.network)
         for name, tensor in tensors.items():
             tensor.copy_(saved["tensors"][name])
         for name, (device, state) in saved["generators"].items():
             module, _, key = name.rpartition(".")
             setattr(self.network.get_submodule(module), key, torch.Generator(device).set_state(state))
-        if recipe.optimizer is not None:
-            recipe.optimizer.load_state_dict(saved["optimizer"][1])
+        if compiled.optimizer is not None:
+            compiled.optimizer.load_state_dict(saved["optimizer"][1])
         for name, each in _own(self.network).items():
             each.load_state_dict(saved["own"][name])
         device = next((tensor.device for tensor in tensors.values()), None)
@@ -186,11 +186,11 @@ class Run:
         for name in _counts(self.sums):
             setattr(self.sums, name, sums[name])
         for name, found in saved["metrics"].items():
-            recipe.kept[name].load_state_dict(found)
-        if recipe.guard is not None and saved["guard"]:
-            recipe.guard.load_state_dict(saved["guard"])
-        if recipe.scaling is not None and saved.get("loss_scale"):  # which older checkpoints have not
-            recipe.scaling.load_state_dict(saved["loss_scale"])
+            compiled.kept[name].load_state_dict(found)
+        if compiled.guard is not None and saved["guard"]:
+            compiled.guard.load_state_dict(saved["guard"])
+        if compiled.scaling is not None and saved.get("loss_scale"):  # which older checkpoints have not
+            compiled.scaling.load_state_dict(saved["loss_scale"])
         random_state.restore(saved["random"], self._generators())
 
 

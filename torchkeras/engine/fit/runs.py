@@ -20,7 +20,7 @@ from torchkeras.engine.fit.epoch import Executions, Sums, ordered, run_epoch
 from torchkeras.engine.fit.predictions import Gathered
 from torchkeras.engine.fit.resume import Run
 from torchkeras.engine.layer.symbolic import as_list
-from torchkeras.engine.step.compiled_model import Recipe, Step
+from torchkeras.engine.step.compiled_model import CompiledModel, Step
 from torchkeras.engine.step.nonfinite import Guard
 from torchkeras.engine.step.step import Learner, constrain
 
@@ -68,15 +68,15 @@ def fit(network: Any, run: Run, plan: Plan, hooks: CallbackList) -> None:
         if run.source.ended or run.interrupted:
             break
     hooks.on_train_end({})
-    if getattr(run.recipe.optimizer, "use_ema", False):
-        run.recipe.optimizer.overwrite_with_ema()  # as in Keras 3, when training ends
+    if getattr(run.compiled.optimizer, "use_ema", False):
+        run.compiled.optimizer.overwrite_with_ema()  # as in Keras 3, when training ends
 
 
 def _train(network: Any, run: Run, plan: Plan, batches: Iterable[Batch], hooks: CallbackList) -> None:
-    step, recipe = plan.step(), run.recipe  # the step is made in any case: with it the modules are looked at anew
-    stopped = partial(_stopped, network, run, recipe.guard)
-    if recipe.guard is None and may_wait(recipe, run.source, hooks, "train") and not plan.named_alone:
-        train_late(recipe, plan.learner(), batches, run.sums, stopped)
+    step, compiled = plan.step(), run.compiled  # the step is made in any case: with it the modules are looked at anew
+    stopped = partial(_stopped, network, run, compiled.guard)
+    if compiled.guard is None and may_wait(compiled, run.source, hooks, "train") and not plan.named_alone:
+        train_late(compiled, plan.learner(), batches, run.sums, stopped)
     else:
         run_epoch(step, batches, run.sums, Executions(hooks, "train", plan.together, run.sums), stopped)
 
@@ -86,13 +86,13 @@ def _stopped(network: Any, run: Run, guard: Guard | None) -> bool:
 
 
 def _end_epoch(network: Any, run: Run, plan: Plan, hooks: CallbackList) -> None:
-    recipe = run.recipe
-    if not look_at(recipe, network, f"epoch {run.epoch + 1}, batch {{}}"):
+    compiled = run.compiled
+    if not look_at(compiled, network, f"epoch {run.epoch + 1}, batch {{}}"):
         with torch.no_grad():
             if (
-                recipe.parameters and recipe.optimizer is not None and recipe.optimizer.flush()
+                compiled.parameters and compiled.optimizer is not None and compiled.optimizer.flush()
             ):  # gradients that wait for more batches
-                constrain(recipe)
+                constrain(compiled)
     numbers = ordered(run.sums.means(), plan.names)  # before the validation, which counts with the same metrics
     validated = plan.validate(hooks, run) if plan.validate is not None and plan.due(run.epoch) else None
     named = {f"val_{name}": value for name, value in (validated or {}).items()}
@@ -101,16 +101,16 @@ def _end_epoch(network: Any, run: Run, plan: Plan, hooks: CallbackList) -> None:
     hooks.on_epoch_end(run.epoch, logs)
 
 
-def look_at(recipe: Recipe, network: Any, place: str) -> bool:
+def look_at(compiled: CompiledModel, network: Any, place: str) -> bool:
     """Whether training ends since a number was not finite; warns of it, and has it end, or raises, as the policy is.
 
     `place`: where that was, with a gap for the number of the batch.
     """
-    if recipe.guard is None or not recipe.guard.tripped(now=True):
+    if compiled.guard is None or not compiled.guard.tripped(now=True):
         return False
-    place = place.format(int(recipe.guard.good_steps) + 1)
+    place = place.format(int(compiled.guard.good_steps) + 1)
     text = f"The loss or a gradient was not a finite number in {place}; the weights are those of the step before."
-    if recipe.guard.policy == "raise":
+    if compiled.guard.policy == "raise":
         raise FloatingPointError(text)
     warnings.warn(text, RuntimeWarning, stacklevel=2)
     network.stop_training = True
@@ -118,7 +118,7 @@ def look_at(recipe: Recipe, network: Any, place: str) -> bool:
 
 
 def evaluate(
-    recipe: Recipe,
+    compiled: CompiledModel,
     step: Step,
     source: Source,
     hooks: CallbackList,
@@ -132,15 +132,15 @@ def evaluate(
     `late`: whether several batches may be scored at once, without the step, where nobody wants the numbers of one.
     `together`: see `Executions`.
     """
-    sums = Sums(recipe.kept, named_alone)
-    for metric in recipe.kept.values():
+    sums = Sums(compiled.kept, named_alone)
+    for metric in compiled.kept.values():
         metric.reset_state()
     if not source.once:
         source.close()  # each evaluation begins at the start of the data
     hooks.on_test_begin({})
     batches = source.batches("sequential")
-    if late and may_wait(recipe, source, hooks, "test"):
-        evaluate_late(recipe, batches, sums)
+    if late and may_wait(compiled, source, hooks, "test"):
+        evaluate_late(compiled, batches, sums)
     else:
         run_epoch(step, batches, sums, Executions(hooks, "test", together, sums))
     numbers = ordered(sums.means(), names)

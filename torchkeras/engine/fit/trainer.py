@@ -31,7 +31,7 @@ from torchkeras.engine.fit.one_process import check_one_process, check_whole
 from torchkeras.engine.fit.resume import Run
 from torchkeras.engine.graph.call_forms import in_form
 from torchkeras.engine.graph.fold_batch_norm import Merged, frozen, keeps_no_tensor
-from torchkeras.engine.graph.hook_free_calls import Direct
+from torchkeras.engine.graph.hook_free_calls import HookFreeCalls
 from torchkeras.engine.graph.network import Network
 from torchkeras.engine.layer.symbolic import unpacked
 from torchkeras.engine.speed.auto_compile import Auto
@@ -142,7 +142,7 @@ class Trainer(GeneratorMethods, Compiling, abstract=True):
             checks.check_count("fit", name, value, least=0)
         due = runs.due_epochs(validation_freq)
         made = {"workers": workers, "use_multiprocessing": use_multiprocessing, "max_queue_size": max_queue_size}
-        self._compiled()
+        self._check_compiled()
         if self._trains_alone and validation_data is not None:
             self._step("test")  # which it must have: nothing else could tell what an evaluation is
         intake = self._intake(class_weight)
@@ -162,7 +162,7 @@ class Trainer(GeneratorMethods, Compiling, abstract=True):
         source, validation = self._validation(
             source, validation_split, validation_data, size, validation_batch_size, validation_steps, made
         )
-        recipe, names = self._ready(), self.metrics_names
+        compiled, names = self._ready(), self.metrics_names
         self.history = History()
         hooks = self._hooks(callbacks, source, verbose, epochs, validation is not None, self.history)
         checks.check_executions(self.steps_per_execution, hooks)
@@ -175,13 +175,13 @@ class Trainer(GeneratorMethods, Compiling, abstract=True):
         order = "batch" if shuffle == "batch" else "shuffled" if shuffle else "sequential"
         try:
             with (
-                self._collected(recipe),
+                self._collected(compiled),
                 self._mode(True),
                 self._counting(),
                 self._choosing(run, epochs, hooks, verbose),
             ):
                 owned = own_step(self, "train") is not None
-                step, learner = partial(self._step, "train"), lambda: self._learn
+                step, learner = partial(self._step, "train"), lambda: compiled.learn
                 plan = runs.Plan(epochs, order, names, step, learner, validate, due, owned, self.steps_per_execution)
                 runs.fit(self, run, plan, hooks)
         finally:
@@ -211,7 +211,7 @@ class Trainer(GeneratorMethods, Compiling, abstract=True):
     @contextmanager
     def _choosing(self, run: Run, epochs: int, hooks: CallbackList, verbose: int) -> Iterator[None]:
         """The run inside may change to a compiled step, unless it is to come out the same bit by bit."""
-        auto = self._learn
+        auto = self._ready().learn
         if not isinstance(auto, Auto):
             yield
             return
@@ -247,10 +247,10 @@ class Trainer(GeneratorMethods, Compiling, abstract=True):
 
     def _evaluate(self, source: Source, hooks: CallbackList) -> runs.Numbers:
         with self._mode(False), torch.no_grad():
-            owned, recipe = own_step(self, "test") is not None, self._ready()
-            late = not owned and self._score is losses
+            owned, compiled = own_step(self, "test") is not None, self._ready()
+            late = not owned and compiled.score is losses
             return runs.evaluate(
-                recipe, self._step("test"), source, hooks, self.metrics_names, owned, late, self.steps_per_execution
+                compiled, self._step("test"), source, hooks, self.metrics_names, owned, late, self.steps_per_execution
             )
 
     def _validation(
@@ -315,7 +315,7 @@ class Trainer(GeneratorMethods, Compiling, abstract=True):
         """
         check_one_process(self, "evaluate")
         made = {"workers": workers, "use_multiprocessing": use_multiprocessing, "max_queue_size": max_queue_size}
-        self._compiled()
+        self._check_compiled()
         if self._trains_alone:
             self._step("test")
         source = self._source(
@@ -355,10 +355,10 @@ class Trainer(GeneratorMethods, Compiling, abstract=True):
         try:
             with self._mode(False):
                 # A callback may change weights between two batches: what was folded before them would be out of date.
-                graphed = None if own else self._in_one_graph()
+                graphed = None if own else self._predicting_compiled()
                 alone = not (own or graphed or as_callbacks(callbacks))
                 network = self._computing
-                run: Any = graphed or (Merged(network, source.samples) if alone else Direct(network))
+                run: Any = graphed or (Merged(network, source.samples) if alone else HookFreeCalls(network))
                 step = self._own_prediction if own else partial(predict_step, run.run)
                 long = isinstance(source, ArraySource) and source.steps >= WORTH_A_LOOK
                 with torch.inference_mode() if alone and long and keeps_no_tensor(run) else torch.no_grad():
@@ -398,7 +398,7 @@ class Trainer(GeneratorMethods, Compiling, abstract=True):
         found = [*as_callbacks(callbacks), *shown(verbose), *last]
         hooks = CallbackList(sorted(found, key=lambda callback: hasattr(callback, "resume")))
         hooks.set_model(self)
-        names = [] if self._recipe is None else self.metrics_names
+        names = [] if self._compiled_model is None else self.metrics_names
         known = source.samples is not None
         params: dict[str, Any] = {"batch_size": source.batch_size, "samples": source.samples} if known else {}
         params |= {"epochs": epochs, "verbose": verbose, "do_validation": validates}
@@ -418,12 +418,12 @@ class Trainer(GeneratorMethods, Compiling, abstract=True):
         Metrics with state count all batches since `reset_metrics`. With `return_dict` the numbers by name.
         """
         batch = self._one_batch("train_on_batch", x, y, sample_weight, class_weight)
-        recipe = self._ready()
-        if recipe.guard is not None:
-            recipe.guard.begin()
-        with self._collected(recipe), self._mode(True):
+        compiled = self._ready()
+        if compiled.guard is not None:
+            compiled.guard.begin()
+        with self._collected(compiled), self._mode(True):
             numbers = self._numbers("train", batch, return_dict)
-        runs.look_at(recipe, self, "train_on_batch")
+        runs.look_at(compiled, self, "train_on_batch")
         return numbers
 
     def test_on_batch(self, x: Any, y: Any = None, sample_weight: Any = None, return_dict: bool = False) -> Any:
@@ -434,7 +434,7 @@ class Trainer(GeneratorMethods, Compiling, abstract=True):
 
     def _one_batch(self, method: str, x: Any, y: Any, sample_weight: Any, class_weight: Any = None) -> Batch:
         check_one_process(self, method)
-        self._compiled()
+        self._check_compiled()
         data = ArrayData(*self._intake(class_weight).arrays(x, y, sample_weight), device=self._device)
         self._check_batches(len(data), len(data), method)
         return next(data.batches(len(data), "sequential"))

@@ -18,7 +18,7 @@ from torch import Tensor, nn
 
 from torchkeras.activations import linear
 from torchkeras.engine.graph import trace
-from torchkeras.engine.graph.hook_free_calls import Direct, has_hooks
+from torchkeras.engine.graph.hook_free_calls import HookFreeCalls, has_hooks
 from torchkeras.engine.graph.network import Network
 from torchkeras.engine.layer.dtypes import is_mixed
 from torchkeras.engine.layer.facts import OWN_PACKAGE, is_own
@@ -46,7 +46,7 @@ class Fold:
     both: Layer
 
 
-class Merged(Direct):
+class Merged(HookFreeCalls):
     """`run`, as that of a network in evaluation, for so many samples: through folded layers while nothing observes any.
 
     `samples`: None where it is not known. The weights are those of the moment when it was made, or last renewed.
@@ -199,7 +199,7 @@ def _like(module: Kind, **changed: Any) -> Kind:
 
 def _is_its_graph(network: Network) -> bool:
     """Whether a network computes what its graph says, and nothing else."""
-    return network._facts.says("direct") and not has_hooks(network)
+    return network._facts.says("hook_free") and not has_hooks(network)
 
 
 def _says(layer: Layer, name: str) -> bool:
@@ -207,7 +207,7 @@ def _says(layer: Layer, name: str) -> bool:
     return is_own(type(layer)) and layer._facts.says(name)
 
 
-def keeps_no_tensor(run: Direct) -> bool:
+def keeps_no_tensor(run: HookFreeCalls) -> bool:
     """Whether no tensor that a run makes can come to anyone but in its outputs, so that `inference_mode` does no harm.
 
     What that makes can never be part of a gradient. No hook may see it, no layer carry it to the next batch, autocast

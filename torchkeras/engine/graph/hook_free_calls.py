@@ -1,8 +1,8 @@
 """Calls of layers without what a module call costs, for steps.
 
 Each call of an `nn.Module` looks whether a hook wants to see it, which for a small layer costs more than its kernel.
-`Direct` looks at all hooks of a network at once. While there are none, the generated function runs over stand-ins of
-the layers, which call the layer's `forward` itself (`Facts.direct`).
+`HookFreeCalls` looks at all hooks of a network at once. While there are none, the generated function runs over
+stand-ins of the layers, which call the layer's `forward` itself (`Facts.hook_free`).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from torchkeras.engine.layer.modes import in_mode
 HOOKS = ("_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_pre_hooks")
 
 
-class Direct:
+class HookFreeCalls:
     """`run`, as that of the network: by a module call where something would see one, and else directly.
 
     Hooks are looked for at every run; what modules there are, when `renew` is called.
@@ -35,7 +35,7 @@ class Direct:
         modules = list(self._network.modules())
         self._hooks = [getattr(module, name) for module in modules for name in HOOKS]
         self._replaced = any("forward" in vars(m) or m._compiled_call_impl is not None for m in modules)
-        self.unobserved = self._computing()._facts.direct()  # as `run`, for a caller that knows of no observer
+        self.unobserved = self._computing()._facts.hook_free()  # as `run`, for a caller that knows of no observer
 
     def _computing(self) -> Layer:
         """What computes while nothing observes."""
@@ -55,7 +55,7 @@ class StandIn:
 
     def __init__(self, layer: Layer):
         facts = layer._facts
-        self._layer, self._call_module = layer, facts.direct()
+        self._layer, self._call_module = layer, facts.hook_free()
         self._call_overwriting = facts.in_place() or self._call_module
         early = facts.before_relu()
         self._call_unrectified, self._leaves_relu = early or self._call_module, early is not None

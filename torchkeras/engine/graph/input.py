@@ -18,10 +18,24 @@ KerasTensor.apply_function = staticmethod(apply)
 
 
 class InputLayer(Layer):
-    """The layer behind an `Input`: its only output is a symbolic tensor of the given shape.
+    """The layer of an `Input`: its one output is a symbolic tensor.
 
-    Give `input_shape` (with `batch_size`, None for any), or `batch_input_shape`. Raises ValueError when neither or
-    both are given, and for `sparse` or `input_tensor`, which torchkeras does not have.
+    Options:
+        input_shape (tuple of integers or None, default None): the shape without the batch axis; a size may be None,
+            which means unknown. Either this or `batch_input_shape` must be given.
+        batch_size (positive integer or None, default None): goes with `input_shape`; None allows any.
+        batch_input_shape (tuple of integers or None, default None): the shape with the batch axis.
+        dtype (name, type or None, default None): the type of the tensor; None takes `config.floatx()`.
+        input_tensor (None, default None): only None; wrapping a tensor is not supported.
+        sparse (bool, default False): only False; sparse tensors are not supported.
+        name (string or None, default None): the name of the layer and of its tensor; None makes one.
+
+    Errors:
+        ValueError: when neither or both of the shapes are given, and for a size that is neither positive nor None.
+
+    Example:
+        >>> InputLayer((28, 28, 1)).input.shape
+        (None, 28, 28, 1)
     """
 
     class _Facts(Facts):
@@ -59,7 +73,7 @@ class InputLayer(Layer):
 
     @property
     def input(self) -> KerasTensor:
-        """The symbolic tensor itself, as Keras has it."""
+        """The symbolic tensor, as in Keras."""
         return self._inbound_nodes[0].outputs
 
     @property
@@ -93,10 +107,24 @@ def Input(  # noqa: N802  (Keras's name)
     sparse: bool = False,
     tensor: Any = None,
 ) -> KerasTensor:
-    """A symbolic tensor where a graph begins: `Input(shape=(28, 28, 1))`, without the batch axis.
+    """A symbolic tensor, with which a graph begins.
 
-    `batch_shape` gives the batch size as well. `None` in a shape is a size that is not known yet. `dtype` is "float32"
-    unless given. Raises ValueError for a shape that is none, and for `sparse` and `tensor`.
+    Arguments:
+        shape (tuple of integers or None, default None): the shape without the batch axis; a size may be None, which
+            means unknown. Either this or `batch_shape` must be given.
+        batch_shape (tuple of integers or None, default None): the shape with the batch axis.
+        name (string or None, default None): the name of the tensor and of its layer; None makes one.
+        dtype (name, type or None, default None): the type of the tensor; None takes `config.floatx()`, "float32" unless
+            set.
+        sparse (bool, default False): only False; sparse tensors are not supported.
+        tensor (None, default None): only None; wrapping a tensor is not supported.
+
+    Errors:
+        ValueError: when neither or both of the shapes are given, and for a size that is neither positive nor None.
+
+    Example:
+        >>> Input((28, 28, 1)).shape
+        (None, 28, 28, 1)
     """
     made = InputLayer(
         input_shape=shape, batch_input_shape=batch_shape, dtype=dtype, sparse=sparse, input_tensor=tensor, name=name

@@ -56,7 +56,7 @@ class Network(Layer, abstract=True):
     class _Facts(Facts):
         casts = False  # each layer inside does by itself
 
-        def direct(self) -> Callable[..., Any]:
+        def hook_free(self) -> Callable[..., Any]:
             network, layers = self.layer, StandIns(self.layer._modules)
 
             def run(*inputs: Any, mask: Any = None, details: bool = False, logits: tuple[int, ...] = ()) -> Any:
@@ -136,8 +136,10 @@ class Network(Layer, abstract=True):
         super()._load_from_state_dict(state_dict, prefix, *args)
 
     def __setattr__(self, name: str, value: Any) -> None:
-        # A layer may be called "loss" or "training": torch would take the assignment for one of a new layer.
-        if name in self.__dict__.get("_modules", ()) and self._is_attribute(name):
+        # A layer may be called "loss" or "training": torch would take the assignment for one of a new layer. A module
+        # that is given to a property, such as `self.loss = nn.MSELoss()`, torch would keep where the property hides it.
+        is_layers = name in self.__dict__.get("_modules", ()) and self._is_attribute(name)
+        if is_layers or hasattr(getattr(type(self), name, None), "__set__"):
             object.__setattr__(self, name, value)
         else:
             super().__setattr__(name, value)

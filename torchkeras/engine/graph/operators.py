@@ -78,7 +78,7 @@ class Operation(Layer):
         def native_layout(self) -> Layout:  # type: ignore[override]
             return Layout.ANY if self.layer._by_value else Layout.KERAS
 
-        def direct(self) -> Callable[..., Any]:
+        def hook_free(self) -> Callable[..., Any]:
             """The function itself, where all but its first tensors are settled: half of what a call costs else."""
             layer = self.layer
             function, readers, keywords = layer._prepare()

@@ -101,7 +101,7 @@ class Subclassed(Network, abstract=True):
         outputs = Code(self, form)(inputs if len(inputs) > 1 else inputs[0])
         whole = Network(name=self.name)
         whole._connect(inputs, leaves(outputs))
-        self.__dict__.update(_whole=whole, _input_form=None if form == Slot(0) else form, _recipe=None)
+        self.__dict__.update(_whole=whole, _input_form=None if form == Slot(0) else form, _compiled_model=None)
         self.__dict__["_output_form"] = form_of(outputs)
 
     def _connect_to(self, x: Any) -> None:

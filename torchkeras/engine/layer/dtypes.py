@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor
 
+from torchkeras.dtype_policy import MIXED
 from torchkeras.engine.layer.nested import mapped, put_together, taken_apart
 from torchkeras.engine.layer.symbolic import KerasTensor, dtype_of
 from torchkeras.losses.shared import HALF_TYPES, carried
@@ -80,7 +81,9 @@ def in_float16(network: torch.nn.Module) -> bool:
 
 def mixed_layers(network: torch.nn.Module) -> Iterator[Any]:
     """The layers that compute in 16 bits with weights of 32."""
-    return (module for module in network.modules() if hasattr(module, "dtype_policy") and is_mixed(module))  # type: ignore[arg-type]
+    modules: Iterator[Any] = network.modules()
+    found = ((module, module.__dict__.get("_policy")) for module in modules)
+    return (module for module, policy in found if policy is not None and policy.name in MIXED and is_mixed(module))
 
 
 def follows_policy(layer: Layer) -> bool:

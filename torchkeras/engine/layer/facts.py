@@ -57,7 +57,7 @@ class Facts:
         """The output shape by arithmetic; without it, it is found by running `forward`."""
         raise NotImplementedError(f"{_what(self.layer)} says no shape of its outputs.")
 
-    def direct(self) -> Callable[..., Any]:
+    def hook_free(self) -> Callable[..., Any]:
         """What computes as `forward` does, where neither the layer nor a module inside it has a hook."""
         return self.layer.forward
 
@@ -86,7 +86,7 @@ OF_FORWARD = (
     "ends_in",
     "product",
     "shape_from",
-    "direct",
+    "hook_free",
     "in_place",
     "before_relu",
     "logits",

@@ -168,11 +168,12 @@ class Variable:
     paths: tuple[str, ...]
     arrangement: Arrangement
     trainable: bool
-    initializer: Any = None
+    drawn_by: Any = None
     regularizer: Any = None
     constraint: Any = None
     plus: str | None = None
     beside: str | None = None
+    option: str | None = None  # of the layer's options, that whose `<option>_initializer` draws it
 
     @classmethod
     def declared(cls, layer: WeightOwner, declaration: Weight) -> Variable:
@@ -184,12 +185,18 @@ class Variable:
             declaration.paths_in(layer),
             declaration.arrangement(layer),
             declaration.trainable,
-            layer._initializer_of(option),
+            None,
             getattr(layer, f"{option}_regularizer", None),
             getattr(layer, f"{option}_constraint", None),
             declaration.plus,
             declaration.beside,
+            option,
         )
+
+    @property
+    def initializer(self) -> Any:
+        """What draws its first values; None where a plain torch module draws its own."""
+        return self.drawn_by if self.option is None else self.layer._initializer_of(self.option)
 
     @property
     def tensors(self) -> list[Tensor]:
@@ -313,13 +320,15 @@ def materialize(layer: WeightOwner, dtype: torch.dtype) -> None:
 
     A plain torch module draws its own, by `reset_parameters`. Raises RuntimeError for one that has no such method.
     """
-    if not any(tensor.is_meta for _, module in layer._plain_modules() for tensor in _tensors_of(module)):
+    if not _on_meta(layer):
         return
     variables = layer._own_variables()
     fresh = [v for v in variables if any(tensor.is_meta for tensor in v.tensors)]
     allocate(layer, variables, dtype)
+    initializers = [variable.initializer for variable in fresh]
     modules = dict(layer._plain_modules())
-    for path in dict.fromkeys(v.name.rpartition(".")[0] for v in fresh if v.initializer is None):
+    left = (v for v, initializer in zip(fresh, initializers, strict=True) if initializer is None)
+    for path in dict.fromkeys(variable.name.rpartition(".")[0] for variable in left):
         module = modules[f"{path}." if path else ""]
         if not hasattr(module, "reset_parameters"):
             raise RuntimeError(
@@ -327,14 +336,15 @@ def materialize(layer: WeightOwner, dtype: torch.dtype) -> None:
                 "that could give it values: make it in __init__."
             )
         module.reset_parameters()  # type: ignore[operator]
-    for variable in fresh:
-        if variable.initializer is not None:
+    for variable, initializer in zip(fresh, initializers, strict=True):
+        if initializer is not None:
             variable.initialize()
 
 
-def _tensors_of(module: nn.Module) -> Iterator[Tensor]:
-    """The parameters and buffers of a module itself."""
-    return (tensor for tensor in (*module._parameters.values(), *module._buffers.values()) if tensor is not None)
+def _on_meta(layer: WeightOwner) -> bool:
+    """Whether a layer, or a plain module inside it, has a tensor without memory."""
+    tensors = (t for _, m in layer._plain_modules() for t in (*m._parameters.values(), *m._buffers.values()))
+    return any(tensor is not None and tensor.is_meta for tensor in tensors)
 
 
 def allocate(layer: WeightOwner, variables: list[Variable], dtype: torch.dtype) -> None:

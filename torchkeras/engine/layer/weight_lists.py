@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from math import prod
 from typing import Any, ClassVar
@@ -132,8 +132,9 @@ class WeightOwner(nn.Module):
         covered = {id(tensor) for variable in known for tensor in variable.covered}
         return [*known, *self._found(covered)]
 
-    def _found(self, covered: set[int]) -> Iterator[Variable]:
+    def _found(self, covered: set[int]) -> list[Variable]:
         """A variable for each parameter and saved buffer of plain torch modules inside that is not `covered`."""
+        found = []
         for prefix, module in self._plain_modules():
             for kind in (module._parameters, module._buffers):
                 for name, tensor in kind.items():
@@ -141,7 +142,9 @@ class WeightOwner(nn.Module):
                         continue
                     if not is_lazy(tensor):
                         covered.add(id(tensor))
-                        yield Variable(self, prefix + name, (prefix + name,), IN_ORDER, kind is module._parameters)
+                        trains = kind is module._parameters
+                        found.append(Variable(self, prefix + name, (prefix + name,), IN_ORDER, trains))
+        return found
 
     def _computed_variables(self) -> Iterator[Variable]:
         """The declared weights that are none any more, since they are computed of others, as by `parametrize`.
@@ -162,23 +165,24 @@ class WeightOwner(nn.Module):
                 )
             yield variable
 
-    def _penalized(self) -> list[Variable]:
-        """The weights with a regularizer, of the layers inside too, and what is computed in the place of such."""
+    def _penalized(self, weights: Sequence[Variable] | None = None) -> list[Variable]:
+        """Those of the `weights` (all) that have a regularizer, and what is computed in the place of such."""
         owners = [module for module in self.modules() if isinstance(module, WeightOwner)]
         computed = [variable for owner in owners for variable in owner._computed_variables()]
-        return [variable for variable in self.weights if variable.regularizer is not None] + computed
+        weights = self.weights if weights is None else weights
+        return [variable for variable in weights if variable.regularizer is not None] + computed
 
-    def _plain_modules(self) -> Iterator[tuple[str, nn.Module]]:
+    def _plain_modules(self) -> list[tuple[str, nn.Module]]:
         """The layer itself and the torch modules inside that are no layers, nor inside one; each with its path."""
         pending: list[tuple[str, nn.Module]] = [("", self)]
-        seen: set[nn.Module] = set()
+        found: dict[nn.Module, str] = {}
         while pending:
             prefix, module = pending.pop(0)
-            if module not in seen:
-                seen.add(module)
-                yield prefix, module
+            if module not in found:
+                found[module] = prefix
                 inside = ((f"{prefix}{key}.", each) for key, each in module._modules.items() if each is not None)
                 pending[:0] = [(path, each) for path, each in inside if not isinstance(each, WeightOwner)]
+        return [(prefix, module) for module, prefix in found.items()]
 
     def _sublayers(self) -> list[WeightOwner]:
         """The layers directly inside this one, in the order in which their weights are listed."""
@@ -196,15 +200,17 @@ class WeightOwner(nn.Module):
         """The same in the order of Keras 1."""
         return self._sublayers()
 
-    def _select(self, trainable: bool, of_keras1: bool = False) -> list[Variable]:
-        """The weights that train, or the others: all of them, the former first, when the layer is not trainable."""
-        if trainable and not self._trainable:
-            return []
-        kinds = [trainable] if self._trainable else [True, False]
-        own = [v for kind in kinds for v in self._own_variables() if v.trainable is kind]
-        sublayers = self._sublayers_of_keras1() if of_keras1 else self._sublayers()
-        inner = [v for kind in kinds for layer in sublayers for v in layer._select(kind, of_keras1)]
-        return distinct([*own, *inner])
+    def _by_kind(self, of_keras1: bool = False) -> tuple[list[Variable], list[Variable]]:
+        """The weights that train, and the others; all are others, the former first, when the layer is not trainable."""
+        variables = self._own_variables()
+        inside = [
+            layer._by_kind(of_keras1) for layer in (self._sublayers_of_keras1() if of_keras1 else self._sublayers())
+        ]
+        own = [[variable for variable in variables if variable.trainable is kind] for kind in (True, False)]
+        inner = [[variable for each in inside for variable in each[kind]] for kind in (0, 1)]
+        if self._trainable:
+            return own[0] + inner[0], own[1] + inner[1]
+        return [], own[0] + own[1] + inner[0] + inner[1]
 
     @property
     def trainable_weights(self) -> list[Variable]:
@@ -219,7 +225,7 @@ class WeightOwner(nn.Module):
     @property
     def weights(self) -> list[Variable]:
         """All weights, those of layers that train first; empty before the first call."""
-        return distinct([*self._select(True), *self._select(False)])
+        return distinct(*self._by_kind())
 
     # Keras 3's names of the same.
     trainable_variables = property(lambda self: self.trainable_weights, doc="`trainable_weights`.")
@@ -229,7 +235,7 @@ class WeightOwner(nn.Module):
     @property
     def _weights_of_keras1(self) -> list[Variable]:
         """All weights in the order of Keras 1's files: branch by branch, where a model inside begins with several."""
-        return distinct([*self._select(True, of_keras1=True), *self._select(False, of_keras1=True)])
+        return distinct(*self._by_kind(of_keras1=True))
 
     def get_weights(self) -> list[Any]:
         """The values of all weights as NumPy arrays in Keras's layout."""
@@ -357,9 +363,10 @@ class WeightOwner(nn.Module):
                 layer.reset_states()
 
 
-def distinct(variables: Iterable[Variable]) -> list[Variable]:
-    """The variables, each weight once."""
+def distinct(*lists: Iterable[Variable]) -> list[Variable]:
+    """The variables of the lists, each weight once."""
     found: dict[tuple[int, ...], Variable] = {}
-    for variable in variables:
-        found.setdefault(variable.identity, variable)
+    for variables in lists:
+        for variable in variables:
+            found.setdefault(variable.identity, variable)
     return list(found.values())

@@ -14,7 +14,7 @@ from torchkeras.engine.data.batch import Batch
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.speed.compiled_call import CAPTURED, Options, is_on_cuda
 from torchkeras.engine.speed.compiled_steps import Learning
-from torchkeras.engine.step.compiled_model import Recipe
+from torchkeras.engine.step.compiled_model import CompiledModel
 from torchkeras.engine.step.step import Learned, Learner, learn
 
 # What is known before anything is compiled: seconds that it takes (two slow cores; for the graph, for each layer), and
@@ -63,23 +63,23 @@ class Auto:
         """Whether the two are being measured."""
         return isinstance(self._step, _Trial)
 
-    def __call__(self, recipe: Recipe, batch: Batch, late: bool = False) -> Learned:
-        return self._step(recipe, batch, late)
+    def __call__(self, model: CompiledModel, batch: Batch, late: bool = False) -> Learned:
+        return self._step(model, batch, late)
 
-    def _wait(self, recipe: Recipe, batch: Batch, late: bool) -> Learned:
+    def _wait(self, model: CompiledModel, batch: Batch, late: bool) -> Learned:
         if self._allowed:
             self._looks += 1
             if self._looks % LOOK_EVERY == 0 and self._done:
-                self._look(recipe, batch)
+                self._look(model, batch)
             self._done += 1
-        return learn(recipe, batch, late)
+        return learn(model, batch, late)
 
-    def _look(self, recipe: Recipe, batch: Batch) -> None:
+    def _look(self, model: CompiledModel, batch: Batch) -> None:
         now = time.perf_counter()
         if self._looked is not None:
             self._a_step, self._timed = min(self._a_step, (now - self._looked) / LOOK_EVERY), self._timed + 1
         self._looked = now
-        if self._pays(recipe):
+        if self._pays(model):
             a_step = self._a_step if self._timed else (now - self._started) / self._done
             self._step = _Trial(Learning(self._options(batch, a_step), changes=1), a_step, self._decide)
 
@@ -89,12 +89,12 @@ class Auto:
             return CAPTURED if self._captures else {}
         return FROM_CPP if a_step < SHORT else {}
 
-    def _pays(self, recipe: Recipe) -> bool:
+    def _pays(self, model: CompiledModel) -> bool:
         """Whether what compiling is likely to save is more than it is likely to cost."""
         # Timed once, a pause may be in it.
         left = 0.0 if self._left is None or self._timed < 2 else (self._left - self._done) * self._a_step
-        cost = SECONDS + SECONDS_A_LAYER * len(recipe.network.layers)
-        return max(left, self._seconds) * LIKELY_GAIN > cost and not _walks(recipe)
+        cost = SECONDS + SECONDS_A_LAYER * len(model.network.layers)
+        return max(left, self._seconds) * LIKELY_GAIN > cost and not _walks(model)
 
     def _decide(self, chosen: Learner, text: str) -> None:
         self._step = chosen
@@ -111,23 +111,23 @@ class _Trial:
         self._times: list[list[float]] = [[], []]
         self._way, self._count, self._since = 1, 0, 0.0
 
-    def __call__(self, recipe: Recipe, batch: Batch, late: bool) -> Learned:
+    def __call__(self, model: CompiledModel, batch: Batch, late: bool) -> Learned:
         compiled: Any = self._ways[1]
         if not compiled.ready:
             try:
-                return compiled(recipe, batch, late)
+                return compiled(model, batch, late)
             except RuntimeError as error:
                 self._decide(learn, f"{error} Steps stay as they are.")
-                return learn(recipe, batch, late)
+                return learn(model, batch, late)
         if self._count == self._length:
             self._times[self._way].append((_now(batch) - self._since) / self._length)
             self._way, self._count = 1 - self._way, 0
         if len(self._times[0]) == WINDOWS:
-            return self._end()(recipe, batch, late)
+            return self._end()(model, batch, late)
         if self._count == 0:
             self._since = _now(batch)
         self._count += 1
-        return self._ways[self._way](recipe, batch, late)
+        return self._ways[self._way](model, batch, late)
 
     def _end(self) -> Learner:
         eager, compiled = map(float, np.median(self._times, axis=1))
@@ -144,6 +144,6 @@ def _now(batch: Batch) -> float:
     return time.perf_counter()
 
 
-def _walks(recipe: Recipe) -> bool:
+def _walks(model: CompiledModel) -> bool:
     """Whether a layer walks along time, where a graph would hold little or be large."""
-    return any(module._facts.walks for module in recipe.network.modules() if isinstance(module, Layer))
+    return any(module._facts.walks for module in model.network.modules() if isinstance(module, Layer))

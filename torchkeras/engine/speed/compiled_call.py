@@ -15,7 +15,7 @@ from typing import Any, Generic, TypeVar
 
 import torch
 
-from torchkeras.engine.graph.hook_free_calls import Direct
+from torchkeras.engine.graph.hook_free_calls import HookFreeCalls
 from torchkeras.engine.layer.tracing import islands
 
 CAPTURED = {"mode": "reduce-overhead"}  # the options of torch.compile by which it captures a CUDA graph
@@ -54,7 +54,7 @@ class OneGraph(Generic[Result]):
         raise NotImplementedError
 
     def call(
-        self, direct: Direct, given: Sequence[Tensors], plain: Callable[[], Result], *makers: Make, more: Any = ()
+        self, calls: HookFreeCalls, given: Sequence[Tensors], plain: Callable[[], Result], *makers: Make, more: Any = ()
     ) -> Result:
         """What `plain()` gives, by the graph where it is one for what is `given`.
 
@@ -67,7 +67,7 @@ class OneGraph(Generic[Result]):
                 "compile: cuda_graph=True captures steps on a CUDA device; the model is on "
                 f"{next(tensor.device for tensor in given[0] if tensor is not None)}."
             )
-        if not self._takes(direct, given):
+        if not self._takes(calls, given):
             return plain()
         if self._run is None:
             return self._first(makers, (*given, *more))
@@ -84,9 +84,9 @@ class OneGraph(Generic[Result]):
             )
             return plain()
 
-    def _takes(self, direct: Direct, given: Sequence[Tensors]) -> bool:
+    def _takes(self, calls: HookFreeCalls, given: Sequence[Tensors]) -> bool:
         """Whether a call goes by the graph: the second in succession of one kind makes it, the first what it needs."""
-        if self._given_up or direct.observed():
+        if self._given_up or calls.observed():
             return False
         kind = () if self._options["dynamic"] else _kind_of(given)
         again = kind == self._kind

@@ -13,23 +13,23 @@ from typing import Any
 import torch
 
 from torchkeras.engine.data.batch import Batch
-from torchkeras.engine.graph.hook_free_calls import Direct
+from torchkeras.engine.graph.hook_free_calls import HookFreeCalls
 from torchkeras.engine.graph.network import Network
 from torchkeras.engine.layer.symbolic import as_list
 from torchkeras.engine.speed.compiled_call import OneGraph, Options, captures, in_parts, stays_in_place, with_gradients
-from torchkeras.engine.step.compiled_model import Recipe, Values
+from torchkeras.engine.step.compiled_model import CompiledModel, Values
 from torchkeras.engine.step.step import Learned, gradients_of, learn, losses
 
 
 class Learning(OneGraph[Learned]):
-    """`steps.learn` of one recipe."""
+    """`steps.learn` of one model."""
 
     does = "step"
 
-    def __call__(self, recipe: Recipe, batch: Batch, late: bool = False) -> Learned:
-        makers = partial(_whole, recipe), partial(_in_two, recipe)
-        plain = partial(learn, recipe, batch, late)
-        return self.call(recipe.direct, _tensors(batch), plain, *makers, more=(batch.size,))
+    def __call__(self, model: CompiledModel, batch: Batch, late: bool = False) -> Learned:
+        makers = partial(_whole, model), partial(_in_two, model)
+        plain = partial(learn, model, batch, late)
+        return self.call(model.calls, _tensors(batch), plain, *makers, more=(batch.size,))
 
     def kept(self, found: Learned) -> Learned:
         # Gradients are used at once; logs are read late.
@@ -37,13 +37,13 @@ class Learning(OneGraph[Learned]):
 
 
 class Scoring(OneGraph["tuple[torch.Tensor, Values]"]):
-    """`steps.losses` of one recipe in evaluation, for a caller that records no gradients."""
+    """`steps.losses` of one model in evaluation, for a caller that records no gradients."""
 
     does = "evaluation"
 
-    def __call__(self, recipe: Recipe, batch: Batch) -> tuple[torch.Tensor, Values]:
-        plain = partial(losses, recipe, batch)
-        return self.call(recipe.direct, _tensors(batch), plain, partial(_scored, recipe), more=(batch.size,))
+    def __call__(self, model: CompiledModel, batch: Batch) -> tuple[torch.Tensor, Values]:
+        plain = partial(losses, model, batch)
+        return self.call(model.calls, _tensors(batch), plain, partial(_scored, model), more=(batch.size,))
 
     def kept(self, found: tuple[torch.Tensor, Values]) -> tuple[torch.Tensor, Values]:
         return found[0].clone(), _cloned(found[1])
@@ -56,57 +56,57 @@ class Running(OneGraph["list[Any]"]):
 
     def __init__(self, network: Network, options: Options, on_cuda: bool):
         super().__init__(options, on_cuda=on_cuda)
-        self.direct = Direct(network)
+        self.calls = HookFreeCalls(network)
 
     def run(self, inputs: Any) -> list[Any]:
         """The outputs."""
 
         def make(options: Options, changes: int) -> Callable[..., Any]:
             def run(given: list[torch.Tensor]) -> list[Any]:
-                return as_list(self.direct.unobserved(given if len(given) > 1 else given[0]))
+                return as_list(self.calls.unobserved(given if len(given) > 1 else given[0]))
 
             return in_parts(run, options)
 
-        return self.call(self.direct, [as_list(inputs)], lambda: as_list(self.direct.run(inputs)), make)
+        return self.call(self.calls, [as_list(inputs)], lambda: as_list(self.calls.run(inputs)), make)
 
     def kept(self, found: list[Any]) -> list[Any]:
         return [output.clone() for output in found]
 
 
-def _whole(recipe: Recipe, options: Options, changes: int) -> Callable[..., Learned] | None:
+def _whole(model: CompiledModel, options: Options, changes: int) -> Callable[..., Learned] | None:
     """All of `learn` in one graph, gradients included."""
 
     def run(inputs: Any, targets: Any, weights: Any, size: int) -> Learned:
-        return learn(recipe, Batch(inputs, targets, weights, size))
+        return learn(model, Batch(inputs, targets, weights, size))
 
-    _keep_states_in_place(recipe, options)
+    _keep_states_in_place(model, options)
     return with_gradients(run, options, changes)
 
 
-def _in_two(recipe: Recipe, options: Options, changes: int) -> Callable[..., Learned]:
+def _in_two(model: CompiledModel, options: Options, changes: int) -> Callable[..., Learned]:
     """What `_scored` makes, and behind it gradients by autograd."""
-    compiled = _scored(recipe, options, changes)
+    compiled = _scored(model, options, changes)
 
     def run(*given: Any) -> Learned:
         loss, values = compiled(*given)
-        return Learned(loss.detach(), gradients_of(recipe, loss), values)
+        return Learned(loss.detach(), gradients_of(model, loss), values)
 
     return run
 
 
-def _scored(recipe: Recipe, options: Options, changes: int) -> Callable[..., Any]:
+def _scored(model: CompiledModel, options: Options, changes: int) -> Callable[..., Any]:
     """Forward pass, loss and metrics in as few graphs as can be."""
 
     def run(inputs: Any, targets: Any, weights: Any, size: int) -> Any:
-        return losses(recipe, Batch(inputs, targets, weights, size))
+        return losses(model, Batch(inputs, targets, weights, size))
 
-    _keep_states_in_place(recipe, options)
+    _keep_states_in_place(model, options)
     return in_parts(run, options)
 
 
-def _keep_states_in_place(recipe: Recipe, options: Options) -> None:
+def _keep_states_in_place(model: CompiledModel, options: Options) -> None:
     """Let what is captured write to the states of metrics, as it may to weights and buffers."""
-    for metric in recipe.kept.values() if captures(options) else ():
+    for metric in model.kept.values() if captures(options) else ():
         for state in metric.variables:
             stays_in_place(state)
 

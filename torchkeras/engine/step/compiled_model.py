@@ -1,4 +1,4 @@
-"""`Recipe`: all that a step needs to know of a compiled model."""
+"""`CompiledModel`: all that a step needs to know of a model, which is what `compile` settles."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 import torch
 
 from torchkeras.engine.data.batch import Batch
-from torchkeras.engine.graph.hook_free_calls import Direct
+from torchkeras.engine.graph.hook_free_calls import HookFreeCalls
 from torchkeras.engine.graph.network import Network
 from torchkeras.engine.layer.weight import Variable
 from torchkeras.engine.step.loss_scale import LossScale
@@ -24,14 +24,19 @@ Values = dict[str, torch.Tensor]
 Step = Callable[[Batch], Values]
 
 
-@dataclass(frozen=True, eq=False)
-class Recipe:
-    """All that a step needs to know of a compiled model, looked up once.
+@dataclass(eq=False)
+class CompiledModel:
+    """All that a step needs to know of a compiled model, looked up once: what `compile` settles.
 
-    `network` computes the model's outputs and, behind them, what the model's `add_loss` (`added_losses`, as many) and
-    `add_metric` (`added_metrics`, by name) were given. `ends`: the modules whose hooks would see that an output's
-    activation is left out. `widened`: the outputs whose 16 bits losses and metrics take as 32. `scaling`: where layers
-    train in float16. `own_loss`: a user's `compute_loss`, given batch, outputs, masks and all other losses.
+    `network` computes the model's outputs and, after them, what the model's `add_loss` (`added_losses`, as many) and
+    `add_metric` (`added_metrics`, by name) were given. `details`: some output has a mask, or some layer an activity
+    regularizer. `own_loss`: a user's `compute_loss`, given batch, outputs, masks and all other losses. `ends`: the
+    modules whose hooks would see that an output's activation is left out. `widened`: the outputs whose 16 bits losses
+    and metrics take as 32. `scaling`: where layers train in float16.
+
+    `learn`, `score`: the built-in step's halves, plain or compiled by torch; None where the class has its own step.
+    `is_unbuilt`: whether the first call may build more of what trains. `placed`: the devices and types of the
+    parameters when the optimizer last saw them. `predicting`: what predicts compiled by torch, once it is asked for.
     """
 
     network: Network
@@ -40,7 +45,7 @@ class Recipe:
     parameters: list[torch.Tensor]
     regularized: list[Variable]
     constrained: list[Variable]
-    details: bool  # some output has a mask, or some layer an activity regularizer
+    details: bool
     added_losses: int = 0
     added_metrics: Sequence[str] = ()
     guard: Guard | None = None
@@ -48,16 +53,21 @@ class Recipe:
     ends: tuple[torch.nn.Module, ...] = ()
     widened: tuple[int, ...] = ()
     scaling: LossScale | None = None
-    direct: Direct = field(init=False)
-    logits: tuple[int, ...] = field(init=False)
+    learn: Any = None
+    score: Any = None
+    is_unbuilt: bool = False
+    placed: list[Any] | None = None
+    predicting: Any = None
+    calls: HookFreeCalls = field(init=False)
+    logits: tuple[int, ...] = field(init=False)  # the outputs whose activation a step leaves out
     kept: Mapping[str, Metric] = field(init=False)  # the metrics with state, by name
     by_sample: bool = field(init=False)  # loss and metrics are means over samples, and nothing is added to them
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "direct", Direct(self.network))
-        object.__setattr__(self, "logits", tuple(target.index for target in self.targets if target.logits))
+        self.calls = HookFreeCalls(self.network)
+        self.logits = tuple(target.index for target in self.targets if target.logits)
         measures = [measure for target in self.targets for measure in target.measures]
-        object.__setattr__(self, "kept", {each.name: each.metric for each in measures if each.keeps_state})
+        self.kept = {each.name: each.metric for each in measures if each.keeps_state}
         scores = [target.objective.given for target in self.targets] + [measure.metric for measure in measures]
         plain = not (self.details or self.added_losses or self.added_metrics or self.own_loss)
-        object.__setattr__(self, "by_sample", plain and bool(scores) and all(map(is_by_sample, scores)))
+        self.by_sample = plain and bool(scores) and all(map(is_by_sample, scores))

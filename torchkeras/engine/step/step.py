@@ -16,15 +16,17 @@ from torchkeras.engine.layer.added_losses import ADDED
 from torchkeras.engine.layer.dtypes import widened
 from torchkeras.engine.layer.symbolic import as_list
 from torchkeras.engine.layer.tracing import traced
-from torchkeras.engine.step.compiled_model import Recipe, Values
-from torchkeras.engine.step.scores import metrics, scored
+from torchkeras.engine.step.compiled_model import NO_LOSS, CompiledModel, Values
+from torchkeras.engine.step.output_loss import mean_of, weighted_mean
+from torchkeras.engine.step.output_metric import LOGITS
+from torchkeras.engine.step.targets import Target
 from torchkeras.losses.shared import carried
 
 AS_IT_IS = nullcontext()
 
 
 class Learned(NamedTuple):
-    """What a batch tells an optimizer: the loss, its gradients by the recipe's parameters; and the reported numbers.
+    """What a batch says to an optimizer: the loss, its gradients by the parameters; and the reported numbers.
 
     `outputs`: those whose metrics are left to the caller and are not among the numbers; None where they are.
     """
@@ -35,58 +37,58 @@ class Learned(NamedTuple):
     outputs: list[torch.Tensor] | None = None
 
 
-Learner = Callable[..., Learned]  # (recipe, batch, late=False), as `learn`
-Scorer = Callable[[Recipe, Batch], "tuple[torch.Tensor, Values]"]  # as `losses`
+Learner = Callable[..., Learned]  # (model, batch, late=False), as `learn`
+Scorer = Callable[[CompiledModel, Batch], "tuple[torch.Tensor, Values]"]  # as `losses`
 
 
-def learn(recipe: Recipe, batch: Batch, late: bool = False) -> Learned:
-    """Forward, loss, gradients, metrics; with `late`, for a recipe that is `by_sample`, without those that can wait."""
-    passed = forward(recipe, batch.inputs)
-    loss, values = scored(recipe, batch, passed.outputs, passed.masks, passed.losses)
-    gradients = gradients_of(recipe, loss)
+def learn(model: CompiledModel, batch: Batch, late: bool = False) -> Learned:
+    """Forward, loss, gradients, metrics; with `late`, for a model that is `by_sample`, without those that can wait."""
+    passed = forward(model, batch.inputs)
+    loss, values = scored(model, batch, passed.outputs, passed.masks, passed.losses)
+    gradients = gradients_of(model, loss)
     with torch.no_grad():
         if late and can_wait(batch, passed):
             return Learned(
                 loss.detach(), gradients, values, [carried(each, torch.Tensor.detach) for each in passed.outputs]
             )
-        return Learned(loss.detach(), gradients, _with_metrics(recipe, batch, passed, values))
+        return Learned(loss.detach(), gradients, _with_metrics(model, batch, passed, values))
 
 
 def can_wait(batch: Batch, passed: Pass) -> bool:
-    """Whether numbers of a batch may be computed with those of others, for a recipe that is `by_sample`."""
+    """Whether numbers of a batch may be computed with those of others, for a model that is `by_sample`."""
     return not (passed.losses or passed.metrics or any(weight is not None for weight in batch.weights))
 
 
-def train_step(recipe: Recipe, batch: Batch, learn: Learner = learn) -> Values:
+def train_step(model: CompiledModel, batch: Batch, learn: Learner = learn) -> Values:
     """What is learned, and the update. Returns the reported numbers as device scalars, without metrics with state."""
-    if recipe.guard is not None:
-        return recipe.guard.watched(lambda: _train(recipe, batch, learn), batch.size)
-    return _train(recipe, batch, learn)
+    if model.guard is not None:
+        return model.guard.watched(lambda: _train(model, batch, learn), batch.size)
+    return _train(model, batch, learn)
 
 
-def _train(recipe: Recipe, batch: Batch, learn: Learner) -> Values:
-    learned = learn(recipe, batch)
+def _train(model: CompiledModel, batch: Batch, learn: Learner) -> Values:
+    learned = learn(model, batch)
     with torch.no_grad():
-        _update(recipe, learned.loss, learned.gradients, batch.size)
+        _update(model, learned.loss, learned.gradients, batch.size)
     return learned.values
 
 
-def minimize(recipe: Recipe, loss: torch.Tensor, samples: Any) -> None:
+def minimize(model: CompiledModel, loss: torch.Tensor, samples: Any) -> None:
     """One update of the weights against the gradients of a loss over so many samples."""
-    gradients = gradients_of(recipe, loss)
+    gradients = gradients_of(model, loss)
     with torch.no_grad():
-        _update(recipe, loss.detach(), gradients, samples)
+        _update(model, loss.detach(), gradients, samples)
 
 
-def gradients_of(recipe: Recipe, loss: torch.Tensor) -> Any:
-    """The gradients of a loss, of its scaled one in float16, by the recipe's parameters."""
-    if not recipe.parameters:
+def gradients_of(model: CompiledModel, loss: torch.Tensor) -> Any:
+    """The gradients of a loss, of its scaled one in float16, by the compiled model's parameters."""
+    if not model.parameters:
         return ()
-    if recipe.scaling is not None:
-        one = recipe.scaling.for_loss(loss)
+    if model.scaling is not None:
+        one = model.scaling.for_loss(loss)
     else:
         one = None if traced() else _one(loss.dtype, loss.device)
-    parameters = recipe.parameters
+    parameters = model.parameters
     if all([parameter.requires_grad for parameter in parameters]):  # noqa: C419  # what torch.compile follows
         return torch.autograd.grad(loss, parameters, one, allow_unused=True)
     # Some were frozen since `compile`, by `requires_grad_(False)`: without a gradient they stay as they are.
@@ -95,39 +97,39 @@ def gradients_of(recipe: Recipe, loss: torch.Tensor) -> Any:
     return tuple(next(found) if parameter.requires_grad else None for parameter in parameters)
 
 
-def _update(recipe: Recipe, loss: torch.Tensor, gradients: Any, samples: Any) -> None:
-    if not recipe.parameters:
+def _update(model: CompiledModel, loss: torch.Tensor, gradients: Any, samples: Any) -> None:
+    if not model.parameters:
         return
-    scaling = recipe.scaling
+    scaling = model.scaling
     if scaling is None:
-        _apply(recipe, loss, gradients, samples)
+        _apply(model, loss, gradients, samples)
     else:
-        scaling.watched(lambda: _apply(recipe, loss, *scaling.judged(loss, gradients, samples, recipe.optimizer)), 0)
+        scaling.watched(lambda: _apply(model, loss, *scaling.judged(loss, gradients, samples, model.optimizer)), 0)
 
 
-def update_by_hand(recipe: Recipe, gradients: Sequence[torch.Tensor | None], samples: Any) -> None:
+def update_by_hand(model: CompiledModel, gradients: Sequence[torch.Tensor | None], samples: Any) -> None:
     """One update by gradients that a step of the user's own has computed; float16's loss scale is left to it too."""
     if any(gradient is not None for gradient in gradients):
         with torch.no_grad():
-            _apply(recipe, None, gradients, samples)
+            _apply(model, None, gradients, samples)
 
 
-def _apply(recipe: Recipe, loss: torch.Tensor | None, gradients: Any, samples: Any) -> Values:
-    guard, optimizer = recipe.guard, recipe.optimizer
+def _apply(model: CompiledModel, loss: torch.Tensor | None, gradients: Any, samples: Any) -> Values:
+    guard, optimizer = model.guard, model.optimizer
     if guard is not None:
         gradients, samples = guard.judged(loss, gradients, samples, optimizer)
-    updated = optimizer.update(recipe.parameters, gradients, samples)
-    for each in (guard, recipe.scaling):
+    updated = optimizer.update(model.parameters, gradients, samples)
+    for each in (guard, model.scaling):
         if each is not None:
             each.applied(updated)
     if updated:
-        constrain(recipe)
+        constrain(model)
     return {}
 
 
-def constrain(recipe: Recipe) -> None:
+def constrain(model: CompiledModel) -> None:
     """Bring the weights back to where their constraints want them."""
-    for variable in recipe.constrained:
+    for variable in model.constrained:
         if variable.trains:
             variable.assign(variable.constraint(variable.value))
 
@@ -137,14 +139,14 @@ def predict_step(run: Callable[[Any], Any], inputs: list[torch.Tensor]) -> list[
     return as_list(run(inputs[0] if len(inputs) == 1 else inputs))
 
 
-def losses(recipe: Recipe, batch: Batch) -> tuple[torch.Tensor, Values]:
+def losses(model: CompiledModel, batch: Batch) -> tuple[torch.Tensor, Values]:
     """The loss to be minimized, and the reported numbers: the loss, each output's when there are several, metrics."""
-    return score(recipe, batch, forward(recipe, batch.inputs))
+    return score(model, batch, forward(model, batch.inputs))
 
 
-def test_step(recipe: Recipe, batch: Batch) -> Values:
+def test_step(model: CompiledModel, batch: Batch) -> Values:
     """Forward and losses; for a caller that records no gradients. Returns what `train_step` does."""
-    return losses(recipe, batch)[1]
+    return losses(model, batch)[1]
 
 
 class Pass(NamedTuple):
@@ -156,15 +158,15 @@ class Pass(NamedTuple):
     metrics: Values
 
 
-def forward(recipe: Recipe, tensors: list[torch.Tensor]) -> Pass:
+def forward(model: CompiledModel, tensors: list[torch.Tensor]) -> Pass:
     """A pass over the inputs. Outputs whose activation is left out are marked as logits."""
     inputs = tensors[0] if len(tensors) == 1 else tensors
-    observed = not traced() and recipe.direct.observed()  # what is traced was looked at before
-    run = recipe.network._call_module if observed else recipe.direct.unobserved
-    logits = () if recipe.logits and _activation_observed(recipe, tensors[0], observed) else recipe.logits
+    observed = not traced() and model.calls.observed()  # what is traced was looked at before
+    run = model.network._call_module if observed else model.calls.unobserved
+    logits = () if model.logits and _activation_observed(model, tensors[0], observed) else model.logits
     ADDED.begin()
     try:
-        if recipe.details:
+        if model.details:
             outputs, masks, extra = run(inputs, details=True, logits=logits)
             outputs = as_list(outputs)
         else:
@@ -172,38 +174,38 @@ def forward(recipe: Recipe, tensors: list[torch.Tensor]) -> Pass:
             masks, extra = [None] * len(outputs), []
     finally:
         by_layers, metrics_of_layers = ADDED.end()
-    for index in recipe.widened:
+    for index in model.widened:
         outputs[index] = widened(outputs[index])
-    for target in recipe.targets if logits else ():
+    for target in model.targets if logits else ():
         if target.logits:
             outputs[target.index]._keras_activation = target.logits
             outputs[target.index]._keras_logits = ITSELF
     return Pass(outputs, masks, [*extra, *by_layers], metrics_of_layers)
 
 
-def score(recipe: Recipe, batch: Batch, passed: Pass) -> tuple[torch.Tensor, Values]:
+def score(model: CompiledModel, batch: Batch, passed: Pass) -> tuple[torch.Tensor, Values]:
     """What `losses` gives, of a forward pass."""
-    total, found = scored(recipe, batch, passed.outputs, passed.masks, passed.losses)
+    total, found = scored(model, batch, passed.outputs, passed.masks, passed.losses)
     with torch.no_grad() if torch.is_grad_enabled() else AS_IT_IS:
-        return total, _with_metrics(recipe, batch, passed, found)
+        return total, _with_metrics(model, batch, passed, found)
 
 
-def _with_metrics(recipe: Recipe, batch: Batch, passed: Pass, values: Values) -> Values:
+def _with_metrics(model: CompiledModel, batch: Batch, passed: Pass, values: Values) -> Values:
     """The reported numbers, those of losses in front. For a caller that records no gradients."""
-    found = {**values, **metrics(recipe, batch, passed.outputs, passed.masks)}
+    found = {**values, **metrics(model, batch, passed.outputs, passed.masks)}
     for name in passed.metrics:
-        if name in found or name in recipe.kept:
+        if name in found or name in model.kept:
             raise ValueError(
                 f"A layer's add_metric has the name {name!r}, which another reported number has: rename it."
             )
     return {**found, **passed.metrics}
 
 
-def _activation_observed(recipe: Recipe, first: torch.Tensor, observed: bool) -> bool:
+def _activation_observed(model: CompiledModel, first: torch.Tensor, observed: bool) -> bool:
     """Whether something would see that an activation is left out: a hook, or autocast, which chooses types by it."""
     if torch.is_autocast_enabled(first.device.type):
         return True
-    return observed and (bool(has_any_global_hook()) or any(map(has_hooks, recipe.ends)))
+    return observed and (bool(has_any_global_hook()) or any(map(has_hooks, model.ends)))
 
 
 @lru_cache
@@ -211,3 +213,70 @@ def _one(dtype: torch.dtype, device: torch.device) -> torch.Tensor:
     """The gradient of a loss by itself, made once: left to autograd it is a kernel every step."""
     with torch.inference_mode(False):
         return torch.ones((), dtype=dtype, device=device)
+
+
+# --- what outputs are worth ------------------------------------------------------------------------------------------
+
+
+def scored(
+    model: CompiledModel, batch: Batch, outputs: list[torch.Tensor], masks: list[Any], extra: list[torch.Tensor]
+) -> tuple[torch.Tensor, Values]:
+    """The loss to be minimized, and it with that of each output as reported numbers."""
+    total: Any = None
+    values: Values = {}
+    for target, true, weight in zip(model.targets, batch.targets, batch.weights, strict=bool(model.targets)):
+        loss = target.objective(true, outputs[target.index], weight, masks[target.index])
+        if target.reports_loss:
+            values[f"{target.name}_loss"] = loss.detach()
+        scaled = loss if target.weight == 1.0 else loss * target.weight
+        total = scaled if total is None else total + scaled
+    for variable in model.regularized:
+        penalty = variable.regularizer(variable.value)
+        total = penalty if total is None else total + penalty
+    count = len(outputs) - model.added_losses - len(model.added_metrics)
+    extra = [*extra, *(loss.mean() for loss in outputs[count : count + model.added_losses])]
+    for loss in extra:
+        total = loss if total is None else total + loss
+    if model.own_loss is not None:
+        total = model.own_loss(batch, outputs[:count], masks, extra)
+    if total is None:
+        raise RuntimeError(NO_LOSS)
+    return total, {"loss": total.detach(), **values}
+
+
+def metrics(model: CompiledModel, batch: Batch, outputs: list[torch.Tensor], masks: list[Any]) -> Values:
+    """The metrics of a batch."""
+    values: Values = {}
+    for target, true, weight in zip(model.targets, batch.targets, batch.weights, strict=bool(model.targets)):
+        if target.measures:
+            measured(target, true, outputs[target.index], weight, masks[target.index], values)
+    behind = outputs[len(outputs) - len(model.added_metrics) :]
+    for name, value in zip(model.added_metrics, behind, strict=True):
+        values[name] = value.detach().mean(dtype=None if value.is_floating_point() else torch.float32)
+    return values
+
+
+def measured(target: Target, true: Any, predicted: Any, weight: Any, mask: Any, values: Values) -> None:
+    """Count a batch in the metrics with a state; put the numbers of the others into `values`.
+
+    For a caller that records no gradients.
+    """
+    left_out = getattr(predicted, "_keras_logits", None) is ITSELF
+    predicted = predicted if left_out else carried(predicted, torch.Tensor.detach)
+    for measure in target.measures:
+        used = weight if measure.weighted else None
+        if measure.keeps_state:
+            measure.metric.update_state(true, predicted, sample_weight=_with_mask(used, mask))
+        else:
+            function = LOGITS[target.logits or ""][measure.metric] if left_out else measure.metric
+            if used is None and mask is None:
+                values[measure.name] = mean_of(function, true, predicted)
+            else:
+                values[measure.name] = weighted_mean(function(true, predicted), used, mask)
+
+
+def _with_mask(weight: Any, mask: Any) -> Any:
+    """Weights of which the masked ones are 0; weight: (batch,) or (batch, time), mask: (batch, time)."""
+    if mask is None or weight is None:
+        return mask if weight is None else weight
+    return weight.reshape(*weight.shape, *(1,) * (mask.dim() - weight.dim())) * mask

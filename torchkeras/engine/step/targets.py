@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from torchkeras import losses as loss_functions, metrics as metric_functions, optimizers
 from torchkeras.engine.graph.trace import Graph
 from torchkeras.engine.layer.symbolic import KerasTensor, as_list
 from torchkeras.engine.step.output_loss import Objective, objective
@@ -33,19 +32,16 @@ class Target:
     logits: str | None = None
 
 
-def resolve(names: list[str], graph: Graph, options: Mapping[str, Any]) -> list[Target]:
-    """The targets of a model from the arguments of `compile`; an output whose loss is None is none.
+def resolve(names: list[str], graph: Graph, given: Any) -> list[Target]:
+    """The targets of a model from what `compile` was given; an output whose loss is None is none.
 
-    `graph`: what a step computes; its first outputs are the model's, which have `names`. Raises ValueError for an
-    unknown name of an output, loss or metric, and for lists of another length.
+    `graph`: what a step computes; its first outputs are the model's, which have `names`. `given`: the `CompileOptions`.
+    Raises ValueError for an unknown name of an output, loss or metric, and for lists of another length.
     """
-    losses = [
-        None if each is None else objective(each)
-        for each in for_outputs("loss", options.get("loss"), names, share=True)
-    ]
-    weights = for_outputs("loss_weights", options.get("loss_weights"), names)
-    modes = for_outputs("sample_weight_mode", options.get("sample_weight_mode"), names, share=True)
-    wanted = [metrics_for_outputs(option, options.get(option), names) for option in ("metrics", "weighted_metrics")]
+    losses = [None if each is None else objective(each) for each in for_outputs("loss", given.loss, names, share=True)]
+    weights = for_outputs("loss_weights", given.loss_weights, names)
+    modes = for_outputs("sample_weight_mode", given.sample_weight_mode, names, share=True)
+    wanted = [metrics_for_outputs(option, getattr(given, option), names) for option in ("metrics", "weighted_metrics")]
     targets = []
     for k, (name, loss) in enumerate(zip(names, losses, strict=True)):
         if modes[k] not in (None, "temporal"):
@@ -153,60 +149,3 @@ def metrics_for_outputs(option: str, value: Any, names: list[str]) -> list[list[
     if wanted and all(isinstance(each, (list, tuple)) for each in wanted):
         return [as_list(found) for found in for_outputs(option, wanted, names)]
     return [wanted for _ in names]
-
-
-# --- in a file -------------------------------------------------------------------------------------------------------
-
-
-def training_config(model: Any) -> dict[str, Any]:
-    """How a model was compiled, as plain data."""
-    return {
-        "optimizer_config": optimizers.serialize(model.optimizer),
-        "loss": _plain(model.loss, loss_functions.serialize),
-        "metrics": _plain(model.metrics, metric_functions.serialize),
-        "sample_weight_mode": model.sample_weight_mode,
-        "loss_weights": model.loss_weights,
-        "weighted_metrics": _plain(model.weighted_metrics, metric_functions.serialize),
-    }
-
-
-def own_training_config(model: Any) -> dict[str, Any]:
-    """What of it a file of Keras may say otherwise, or has no words for."""
-    told = training_config(model)
-    names = ("loss", "metrics", "weighted_metrics")
-    return {**{name: told[name] for name in names}, "on_nonfinite": model.on_nonfinite}
-
-
-def compile_arguments(training: Mapping[str, Any], custom_objects: Mapping[str, Any] | None) -> dict[str, Any]:
-    """The inverse: the arguments of `compile`."""
-    return {
-        "optimizer": optimizers.deserialize(training["optimizer_config"], custom_objects),
-        "loss": _known(training["loss"], loss_functions.deserialize, custom_objects),
-        "metrics": _known(training.get("metrics"), metric_functions.deserialize, custom_objects),
-        "loss_weights": training.get("loss_weights"),
-        "sample_weight_mode": training.get("sample_weight_mode"),
-        "weighted_metrics": _known(training.get("weighted_metrics"), metric_functions.deserialize, custom_objects),
-        "on_nonfinite": training.get("on_nonfinite"),
-    }
-
-
-def mapped(value: Any, convert: Callable[[Any], Any]) -> Any:
-    """`convert` on every loss or metric in lists and dictionaries by output."""
-    if isinstance(value, Mapping) and "class_name" not in value:
-        return {name: mapped(item, convert) for name, item in value.items()}
-    return [mapped(item, convert) for item in value] if isinstance(value, (list, tuple)) else convert(value)
-
-
-def _plain(value: Any, serialize: Callable[[Any], Any]) -> Any:
-    def plain(item: Any) -> Any:
-        if isinstance(item, (str, Mapping)):
-            return item
-        return serialize(item() if isinstance(item, type) else item)
-
-    return mapped(value, plain)
-
-
-def _known(value: Any, deserialize: Callable[..., Any], custom_objects: Any) -> Any:
-    """Names stay names (`accuracy` is resolved by the output); a name of the user's own becomes its function."""
-    own = custom_objects or {}
-    return mapped(value, lambda item: deserialize(item, own) if isinstance(item, Mapping) or item in own else item)

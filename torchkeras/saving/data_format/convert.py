@@ -19,10 +19,11 @@ from torchkeras.engine.layer.symbolic import Node, as_list
 from torchkeras.engine.layer.weight import on_meta
 from torchkeras.layers.activation import Parametric, Softmax
 from torchkeras.layers.conv_recurrent import ConvRNN2D
-from torchkeras.layers.core import Flatten, Permute, Reshape
+from torchkeras.layers.layer_normalization import AlongAxes, UnitNormalization
 from torchkeras.layers.merging import Concatenate
 from torchkeras.layers.noise import Shaped
-from torchkeras.layers.normalization import AlongAxes, Channelwise, UnitNormalization
+from torchkeras.layers.normalization import Channelwise
+from torchkeras.layers.shaping import Flatten, Permute, Reshape
 from torchkeras.layers.transposed import Targeted
 from torchkeras.layers.wrappers import SpectralNormalization, TimeDistributed
 from torchkeras.saving.data_format.orders import find_orders, is_ours, over_images

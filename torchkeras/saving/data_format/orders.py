@@ -20,9 +20,11 @@ from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.layer.symbolic import KerasTensor, Node
 from torchkeras.layers.activation import Parametric, Pointwise, Softmax
 from torchkeras.layers.conv_recurrent import ConvLSTMStep, ConvRNN2D
-from torchkeras.layers.core import Activation, ActivityRegularization, Flatten, Permute, Reshape
+from torchkeras.layers.core import Activation, ActivityRegularization
+from torchkeras.layers.layer_normalization import AlongAxes, UnitNormalization
 from torchkeras.layers.merging import Concatenate, Elementwise
-from torchkeras.layers.normalization import AlongAxes, Channelwise, UnitNormalization
+from torchkeras.layers.normalization import Channelwise
+from torchkeras.layers.shaping import Flatten, Permute, Reshape
 from torchkeras.layers.spatial import Spatial
 from torchkeras.layers.wrappers import SpectralNormalization, TimeDistributed
 from torchkeras.saving.data_format.relation import Order, arranged, find, lifted, lowered, moved, orders_of, unmoved

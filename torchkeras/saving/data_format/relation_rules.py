@@ -20,27 +20,26 @@ from torchkeras.engine.graph.operators import Operation
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.layer.symbolic import KerasTensor, Shape, as_list
 from torchkeras.layers.activation import Parametric, Pointwise, Softmax
+from torchkeras.layers.adaptive_pooling import (
+    AdaptivePooling,
+)
 from torchkeras.layers.bidirectional import Bidirectional
 from torchkeras.layers.conv import Conv
 from torchkeras.layers.conv_recurrent import ConvLSTMStep, ConvRNN2D
-from torchkeras.layers.core import (
-    Activation,
-    ActivityRegularization,
-    Dense,
-    Flatten,
-    Masking,
-    Permute,
-    RepeatVector,
-    Reshape,
+from torchkeras.layers.core import Activation, ActivityRegularization, Dense, Masking
+from torchkeras.layers.global_pooling import (
+    GlobalPooling,
 )
 from torchkeras.layers.keras1 import MaxoutDense
+from torchkeras.layers.layer_normalization import AlongAxes, UnitNormalization
 from torchkeras.layers.local import LocallyConnected2D
 from torchkeras.layers.merging import Concatenate, Elementwise
-from torchkeras.layers.normalization import AlongAxes, Channelwise, GroupNormalization, UnitNormalization
-from torchkeras.layers.pooling import AdaptivePooling, GlobalPooling, Pooling
-from torchkeras.layers.recurrence import TorchRecurrent
+from torchkeras.layers.normalization import Channelwise, GroupNormalization
+from torchkeras.layers.pooling import Pooling
 from torchkeras.layers.resize import Cropping, UpSampling, ZeroPadding
+from torchkeras.layers.shaping import Flatten, Permute, RepeatVector, Reshape
 from torchkeras.layers.spatial import Spatial
+from torchkeras.layers.torch_recurrence import TorchRecurrent
 from torchkeras.layers.wrappers import SpectralNormalization, TimeDistributed
 from torchkeras.saving.data_format.orders import by_value, image_order, over_images
 from torchkeras.saving.data_format.relation import (

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from torchkeras import metrics, registry
-from torchkeras.engine.step.targets import mapped
+from torchkeras.engine.fit.compile_options import mapped
 from torchkeras.losses.classes import CLASSES as LOSS_CLASSES
 from torchkeras.losses.loss import FunctionLoss
 from torchkeras.metrics import means

@@ -11,8 +11,9 @@ from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.layer.symbolic import KerasTensor, Node, node_of
 from torchkeras.layers.activation import Softmax
 from torchkeras.layers.bidirectional import Bidirectional
-from torchkeras.layers.core import Lambda, Masking
+from torchkeras.layers.core import Masking
 from torchkeras.layers.embedding import Embedding
+from torchkeras.layers.functions import Lambda
 from torchkeras.layers.merging import Concatenate, Elementwise
 from torchkeras.layers.recurrence import Recurrent
 

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from torchkeras import registry
+from torchkeras.engine.fit.compile_options import training_config
 from torchkeras.engine.graph.network import Network
 from torchkeras.engine.graph.operators import Operation
 from torchkeras.engine.graph.trace import Graph
@@ -16,10 +17,9 @@ from torchkeras.engine.layer.facts import is_own
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.layer.nested import POSITIONAL, bound, put_together
 from torchkeras.engine.layer.symbolic import KerasTensor, Node, dtype_name, node_of
-from torchkeras.engine.step.targets import training_config
 from torchkeras.layers.attention import MASKS, Attending, Attention
 from torchkeras.layers.bidirectional import Bidirectional
-from torchkeras.layers.core import Lambda
+from torchkeras.layers.functions import Lambda
 from torchkeras.layers.recurrence import Recurrent
 from torchkeras.saving.write.keras3_checks import check_masks, check_modes, check_outputs
 from torchkeras.saving.write.keras3_training import compile_config, function_entry

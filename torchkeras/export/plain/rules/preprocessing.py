@@ -12,7 +12,8 @@ from torchkeras.export.plain.call import Call, rule
 from torchkeras.export.plain.formulas import augmentation as formulas, lookup
 from torchkeras.export.plain.rules.normalization import seeded
 from torchkeras.layers.augmentation import BEYOND_EDGE
-from torchkeras.layers.preprocessing import INTERPOLATIONS, encoded
+from torchkeras.layers.image_preprocessing import INTERPOLATIONS
+from torchkeras.layers.preprocessing import encoded
 
 FLIPPED = {"horizontal": "3", "vertical": "2", "horizontal_and_vertical": "2, 3"}
 

@@ -16,7 +16,7 @@ from torchkeras.export.plain.call import Call, mask_rule, rule
 from torchkeras.export.plain.formulas import noise, recurrent as formulas
 from torchkeras.export.plain.rules.cells import CONV_LSTMS, cell_of, drops_by_gate, images_last
 from torchkeras.export.plain.values import Folded
-from torchkeras.layers.recurrence import TorchRecurrent
+from torchkeras.layers.torch_recurrence import TorchRecurrent
 
 TORCH = {"lstm": "nn.LSTM", "gru": "nn.GRU", "rnn": "nn.RNN"}
 

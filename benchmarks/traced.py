@@ -1,0 +1,109 @@
+"""How much code of the package a small model passes: what a reader of a trace would have to follow.
+
+    python benchmarks/traced.py
+
+On an MLP of three layers, by `sys.setprofile`: for a call of Dense on a symbolic tensor, for `compile`, for each
+further batch of `fit` and for one train step, how many functions of the package are called, of how many files, and how
+often the file changes from one call to the next. Comprehensions are no calls. The numbers are the code's, not the
+machine's: each run gives the same.
+"""
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+import numpy as np
+
+import torchkeras
+from torchkeras.layers import Dense, Input
+from torchkeras.models import Model
+
+PACKAGE = str(Path(torchkeras.__file__).parent)
+
+
+class Trace:
+    """The functions of the package called inside a `with`, in order: (file, name)."""
+
+    def __init__(self) -> None:
+        self.calls: list[tuple[str, str]] = []
+
+    def __enter__(self) -> "Trace":
+        sys.setprofile(self._note)
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        sys.setprofile(None)
+
+    def _note(self, frame: FrameType, event: str, argument: Any) -> None:
+        code = frame.f_code
+        if event == "call" and code.co_filename.startswith(PACKAGE) and not code.co_name.startswith("<"):
+            self.calls.append((code.co_filename.removeprefix(PACKAGE), f"{code.co_name}:{code.co_firstlineno}"))
+
+    @property
+    def changes(self) -> int:
+        """How often a call is of another file than the one before."""
+        files = [file for file, _ in self.calls]
+        return sum(file != before for file, before in zip(files[1:], files, strict=False))
+
+    def __str__(self) -> str:
+        functions, files = set(self.calls), {file for file, _ in self.calls}
+        return f"{len(self.calls):5} {len(functions):9} {len(files):5} {self.changes:7}"
+
+
+def mlp() -> Model:
+    """Three layers on twenty numbers."""
+    inputs = Input((20,))
+    hidden = Dense(64, activation="relu")(Dense(64, activation="relu")(inputs))
+    return Model(inputs, Dense(10, activation="softmax")(hidden))
+
+
+def traced(run: Callable[[], Any]) -> Trace:
+    """The trace of a call."""
+    with Trace() as trace:
+        run()
+    return trace
+
+
+def fitted(batches: int) -> Trace:
+    """The trace of a `fit` of so many batches, of a model that has trained before."""
+    model = mlp()
+    model.compile("adam", "sparse_categorical_crossentropy", metrics=["accuracy"])
+    x, y = np.zeros((32 * batches, 20), "float32"), np.zeros((32 * batches, 1), "int64")
+    model.fit(x, y, verbose=0)
+    return traced(lambda: model.fit(x, y, verbose=0))
+
+
+def main() -> None:
+    mlp().compile("adam", "sparse_categorical_crossentropy")  # what only the first of a process does
+    inputs, model = Input((20,)), mlp()
+    rows = {
+        "Dense on a symbolic tensor": traced(lambda: Dense(64)(inputs)),
+        "compile": traced(lambda: model.compile("adam", "sparse_categorical_crossentropy", metrics=["accuracy"])),
+    }
+    print(f"{'':28} calls functions files changes")
+    for name, trace in rows.items():
+        print(f"{name:28} {trace}")
+    few, many = fitted(20), fitted(84)
+    print(f"calls for each further batch of fit: {(len(many.calls) - len(few.calls)) / 64:.1f}")
+    step = one_step()
+    print(f"{'one train step':28} {step}")
+
+
+def one_step() -> Trace:
+    """The trace of the train step alone, by `train_on_batch`'s own function."""
+    model = mlp()
+    model.compile("adam", "sparse_categorical_crossentropy", metrics=["accuracy"])
+    x, y = np.zeros((32, 20), "float32"), np.zeros((32, 1), "int64")
+    for _ in range(3):
+        model.train_on_batch(x, y)
+    batch = model._intake().batch(x, y)
+    step = model._step("train")
+    with model._mode(training=True):
+        step(batch)
+        return traced(lambda: step(batch))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,97 @@
+"""`CompileOptions`: what `compile` was given, checked; the same in files, as plain data."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from torchkeras import losses as loss_functions, metrics as metric_functions, optimizers
+from torchkeras.engine.data.checks import check_count
+from torchkeras.engine.layer.symbolic import KerasTensor, as_list
+from torchkeras.engine.speed.choose import check as check_speed
+from torchkeras.engine.step.nonfinite import POLICIES
+
+
+@dataclass(frozen=True, eq=False)
+class CompileOptions:
+    """The arguments of `compile`. `optimizer`: the object. Raises ValueError for what is no value of an option.
+
+    Losses and metrics are resolved later, against the outputs: see `targets.resolve`.
+    """
+
+    optimizer: Any = None
+    loss: Any = None
+    metrics: Any = None
+    loss_weights: Any = None
+    sample_weight_mode: Any = None
+    weighted_metrics: Any = None
+    target_tensors: Any = None
+    on_nonfinite: str | None = None
+    jit_compile: Any = "auto"
+    cuda_graph: Any = "auto"
+    steps_per_execution: int = 1
+
+    def __post_init__(self) -> None:
+        check_speed(self.jit_compile, self.cuda_graph)
+        check_count("compile", "steps_per_execution", self.steps_per_execution, least=1)
+        if self.on_nonfinite not in POLICIES:
+            raise ValueError(
+                f"compile: on_nonfinite must be None, 'stop', 'skip' or 'raise'; found {self.on_nonfinite!r}."
+            )
+        if any(isinstance(tensor, KerasTensor) for tensor in as_list(self.target_tensors)):
+            raise ValueError("compile: target_tensors must be arrays or tensors; found a symbolic tensor.")
+
+
+def training_config(model: Any) -> dict[str, Any]:
+    """How a model was compiled, as plain data."""
+    return {
+        "optimizer_config": optimizers.serialize(model.optimizer),
+        "loss": _plain(model.loss, loss_functions.serialize),
+        "metrics": _plain(model.metrics, metric_functions.serialize),
+        "sample_weight_mode": model.sample_weight_mode,
+        "loss_weights": model.loss_weights,
+        "weighted_metrics": _plain(model.weighted_metrics, metric_functions.serialize),
+    }
+
+
+def own_training_config(model: Any) -> dict[str, Any]:
+    """What of it a file of Keras may say otherwise, or has no words for."""
+    told = training_config(model)
+    names = ("loss", "metrics", "weighted_metrics")
+    return {**{name: told[name] for name in names}, "on_nonfinite": model.on_nonfinite}
+
+
+def compile_arguments(training: Mapping[str, Any], custom_objects: Mapping[str, Any] | None) -> dict[str, Any]:
+    """The inverse: the arguments of `compile`."""
+    return {
+        "optimizer": optimizers.deserialize(training["optimizer_config"], custom_objects),
+        "loss": _known(training["loss"], loss_functions.deserialize, custom_objects),
+        "metrics": _known(training.get("metrics"), metric_functions.deserialize, custom_objects),
+        "loss_weights": training.get("loss_weights"),
+        "sample_weight_mode": training.get("sample_weight_mode"),
+        "weighted_metrics": _known(training.get("weighted_metrics"), metric_functions.deserialize, custom_objects),
+        "on_nonfinite": training.get("on_nonfinite"),
+    }
+
+
+def mapped(value: Any, convert: Callable[[Any], Any]) -> Any:
+    """`convert` on every loss or metric in lists and dictionaries by output."""
+    if isinstance(value, Mapping) and "class_name" not in value:
+        return {name: mapped(item, convert) for name, item in value.items()}
+    return [mapped(item, convert) for item in value] if isinstance(value, (list, tuple)) else convert(value)
+
+
+def _plain(value: Any, serialize: Callable[[Any], Any]) -> Any:
+    def plain(item: Any) -> Any:
+        if isinstance(item, (str, Mapping)):
+            return item
+        return serialize(item() if isinstance(item, type) else item)
+
+    return mapped(value, plain)
+
+
+def _known(value: Any, deserialize: Callable[..., Any], custom_objects: Any) -> Any:
+    """Names stay names (`accuracy` is resolved by the output); a name of the user's own becomes its function."""
+    own = custom_objects or {}
+    return mapped(value, lambda item: deserialize(item, own) if isinstance(item, Mapping) or item in own else item)

@@ -1,0 +1,176 @@
+"""Lambda: a function as a layer. The functions of a config come from the user, never from a file."""
+
+import copy
+import inspect
+from collections.abc import Mapping
+from contextlib import suppress
+from typing import Annotated, Any
+
+import numpy as np
+from torch import nn
+
+from torchkeras import bytecode, registry
+from torchkeras.engine.layer.facts import Facts
+from torchkeras.engine.layer.layer import Layer
+from torchkeras.engine.layer.options import Called, Rule, optional, rule
+from torchkeras.engine.layer.symbolic import KerasTensor, as_list
+from torchkeras.errors import ArchitectureError
+
+FUNCTIONS = bytecode.SINKS["Lambda"]
+ToldShape = Annotated[
+    Any,
+    rule(
+        "must be a tuple, a list, a function or None", lambda v: callable(v) or isinstance(v, (tuple, list, type(None)))
+    ),
+    Called("output_shape"),
+]
+Arguments = Annotated[Any, optional(rule("must be a dictionary or None", lambda v: isinstance(v, Mapping), dict))]
+
+
+def _read_callable(value: Any) -> Any:
+    if not callable(value):
+        raise ValueError(f"must be callable; found {value!r}.")
+    owner = value
+    while hasattr(owner, "func"):  # a partial
+        owner = owner.func
+    owner = getattr(owner, "__self__", owner)
+    if isinstance(owner, nn.Module) and owner is not value:
+        raise ValueError(
+            f"must not use the module {type(owner).__name__} behind the layer's back, which would neither train it nor "
+            "set its mode; write TorchModule(module), or give the module itself."
+        )
+    return value
+
+
+class Lambda(Layer):
+    """`function(x, **arguments)`, with the axes in Keras's order.
+
+    A config holds functions by name only. Loading takes them from `custom_objects`; no code is ever read from a file.
+    A lambda goes by the name of its layer, a lambda for `output_shape` by "layer.output_shape".
+
+    Options:
+        function (function or module): gets one tensor, or a list of them; a parameter named `mask` gets the mask. An
+            `nn.Module` becomes part of the layer, as in `TorchModule`.
+        output_shape (tuple, function or None, default None): the shape without the batch axis, or a function of the
+            complete input shape (a list of shapes for several inputs) that returns the complete output shape or a list
+            of them; None finds the shape by running `function`.
+        mask (tensor, function or None, default None): the mask of the output, or a function `(inputs, mask) -> mask`.
+        arguments (dictionary or None, default None): further arguments of `function`, by name.
+
+    Shapes:
+        any -> the shape of the function's result
+
+    Errors:
+        ValueError: when `function` is a method of an `nn.Module`, whose weights the layer would not train.
+
+    Example:
+        >>> Lambda(lambda x: x[:, -1])(torch.tensor([[1.0, 2.0]]))
+        tensor([2.])
+    """
+
+    function: Annotated[Any, Rule(_read_callable)]
+    told_shape: ToldShape = None
+    mask: Annotated[Any, Rule(lambda v: v)] = None
+    arguments: Arguments = None
+
+    _takes_mask: bool = False
+
+    class _Facts(Facts):
+        keeps_types = True
+
+    def _make_modules(self, input_shape: Any) -> None:
+        with suppress(ValueError):  # a function written in C has no signature
+            self._takes_mask = "mask" in inspect.signature(self.function).parameters
+
+    def forward(self, inputs: Any, mask: Any = None) -> Any:
+        given = {"mask": mask} if self._takes_mask else {}
+        return self.function(inputs, **{**(self.arguments or {}), **given})
+
+    def compute_mask(self, inputs: Any, mask: Any = None) -> Any:
+        """The option `mask`, or its result when it is a function."""
+        return self.mask(inputs, mask) if callable(self.mask) else self.mask
+
+    def _infer_outputs(self, inputs: Any, masks: list[Any], arguments: Mapping[str, Any]) -> tuple[Any, list[Any]]:
+        """The outputs of the function, with the shapes that `output_shape` says."""
+        outputs, output_masks = super()._infer_outputs(inputs, masks, arguments)
+        found, shapes = self.told_shape, [tensor.shape for tensor in as_list(inputs)]
+        if found is None:
+            return outputs, output_masks
+        if not callable(found):
+            found = (shapes[0][0], *found)
+        elif not isinstance(found := found(shapes if isinstance(inputs, (list, tuple)) else shapes[0]), (tuple, list)):
+            text = "the output_shape function must return a tuple or a list of tuples"
+            raise ValueError(f"Lambda {self.name!r}: {text}; found {found!r}.")
+        if isinstance(outputs, KerasTensor):
+            return KerasTensor(found, outputs.dtype), output_masks
+        return [KerasTensor(shape, tensor.dtype) for shape, tensor in zip(found, outputs, strict=True)], output_masks
+
+    def _scratch(self, input_shape: Any) -> Layer:
+        self._make_modules(input_shape)
+        return self
+
+    def get_config(self) -> dict[str, Any]:
+        """The options; functions by name."""
+        config = {**super().get_config(), "arguments": self.arguments or {}}
+        config["output_shape_type"] = "function" if callable(self.told_shape) else "raw"
+        named = {key: self._name_of(key, config[key]) for key in FUNCTIONS if callable(config[key])}
+        return {**config, "function_type": "function", "mask": None, **named}
+
+    def _name_of(self, option: str, function: Any) -> str:
+        name = getattr(function, "__name__", type(function).__name__)
+        return bytecode.place(option, self.name) if name == "<lambda>" else name
+
+    @classmethod
+    def from_config(cls, config: Mapping[str, Any], custom_objects: Mapping[str, Any] | None = None) -> Layer:
+        """A new layer; its functions come from `custom_objects`.
+
+        Raises ValueError when a function is not found there, ForbiddenContentError when the config has it as bytecode.
+        """
+        arguments = config.get("arguments") or {}
+        if not isinstance(arguments, Mapping):
+            raise ValueError(f"Lambda {config.get('name')!r}: arguments must be a dictionary or None.")
+        options = with_functions("Lambda", config, custom_objects)
+        return cls(**{**options, "arguments": {key: _argument(v) for key, v in arguments.items()}})
+
+
+def with_functions(
+    kind: str, config: Mapping[str, Any], custom_objects: Mapping[str, Any] | None = None
+) -> dict[str, Any]:
+    """The options of a Lambda or Merge, with the user's functions in place of those that the config names.
+
+    Raises ArchitectureError when one is missing, ForbiddenContentError when the config has it as bytecode.
+    """
+    options = dict(config)
+    for option in bytecode.SINKS[kind]:
+        written = options.pop(f"{option}_type", None)
+        if written not in bytecode.KINDS:
+            raise ValueError(f"{kind} {config.get('name')!r}: {option}_type must be one of {bytecode.KINDS}.")
+        how = bytecode.kept(option, config)
+        if how != "value":
+            options[option] = _own_function(kind, option, how, config, custom_objects)
+    return options
+
+
+def _own_function(
+    kind: str, option: str, how: str, config: Mapping[str, Any], custom_objects: Mapping[str, Any] | None
+) -> Any:
+    """The user's function for an option: under its own name if the config has that, or under the layer's."""
+    layer_name = config.get("name")
+    own = bytecode.place(option, layer_name)
+    name = bytecode.name_of(config[option]) if how == "name" else own
+    known = {**registry.get_custom_objects(), **(custom_objects or {})}
+    for key in (name, own):
+        if key in known:  # one module may be passed for several layers and models
+            return copy.deepcopy(known[key]) if isinstance(known[key], nn.Module) else known[key]
+    if how == "bytecode":
+        raise bytecode.refusal(kind, option, layer_name)
+    raise ArchitectureError(
+        f"{kind} {layer_name!r}: its {option} is stored by the name {name!r}; "
+        f"pass the function itself: custom_objects={{{name!r}: function}}."
+    )
+
+
+def _argument(value: Any) -> Any:
+    """An argument as it was before it became JSON."""
+    is_array = isinstance(value, Mapping) and value.get("type") == "ndarray"
+    return np.array(value["value"]) if is_array else value

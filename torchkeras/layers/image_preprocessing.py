@@ -1,0 +1,148 @@
+"""Layers that prepare images for a model: Rescaling, Resizing, CenterCrop.
+
+Source: https://keras.io/api/layers/preprocessing_layers/image_preprocessing/
+"""
+
+from typing import Annotated, Any
+
+import torch
+import torch.nn.functional as F
+
+from torchkeras.engine.layer.facts import Facts
+from torchkeras.engine.layer.layer import Layer
+from torchkeras.engine.layer.options import NEWER, Positive, one_of
+from torchkeras.engine.layer.symbolic import dtype_of
+from torchkeras.layers.activation import Pointwise
+from torchkeras.layers.spatial import Spatial
+
+INTERPOLATIONS = {"bilinear": "bilinear", "nearest": "nearest-exact", "bicubic": "bicubic"}
+
+
+def floating(layer: Layer, inputs: torch.Tensor) -> torch.Tensor:
+    """The inputs, with integers as floating-point numbers of the layer's dtype."""
+    return inputs if inputs.is_floating_point() else inputs.to(dtype_of(layer.compute_dtype))
+
+
+class Rescaling(Pointwise):
+    """`x * scale + offset`.
+
+    Options:
+        scale (float): the factor.
+        offset (float, default 0.0): what is added.
+
+    Shapes:
+        any -> the same
+
+    Example:
+        >>> Rescaling(1 / 255)(torch.tensor([0, 255]))
+        tensor([0., 1.])
+
+    Source: https://keras.io/api/layers/preprocessing_layers/image_preprocessing/rescaling/
+    """
+
+    scale: float
+    offset: float = 0.0
+
+    class _Facts(Facts):
+        keeps_shape = False  # integers become floating-point numbers
+
+    def forward(self, inputs: torch.Tensor) -> torch.Tensor:
+        return floating(self, inputs) * self.scale + self.offset
+
+
+def centered(images: torch.Tensor, height: int, width: int) -> torch.Tensor:
+    """The window in the middle of images; the channels come first."""
+    top, left = (images.shape[2] - height) // 2, (images.shape[3] - width) // 2
+    return images[:, :, top : top + height, left : left + width]
+
+
+def stretched(images: torch.Tensor, size: tuple[int, int], by: str = "bilinear", **smooth: Any) -> torch.Tensor:
+    """Images stretched to a height and width."""
+    options = {} if by == "nearest" else {"align_corners": False, **smooth}
+    return F.interpolate(images, size, mode=INTERPOLATIONS[by], **options) if images.shape[2:] != size else images
+
+
+def fitted(images: torch.Tensor, size: tuple[int, int], by: str = "bilinear", **smooth: Any) -> torch.Tensor:
+    """Images cut to the largest window in their middle that has the aspect ratio of `size`, and stretched to `size`."""
+    height, width = images.shape[2:]
+    rows, columns = min(height, width * size[0] // size[1]), min(width, height * size[1] // size[0])
+    return stretched(centered(images, max(rows, 1), max(columns, 1)), size, by, **smooth)
+
+
+class Resizing(Spatial):
+    """Images stretched to `height` and `width`; integers stay integers, rounded.
+
+    Options:
+        height (positive integer): the new height.
+        width (positive integer): the new width.
+        interpolation ("bilinear", "nearest" or "bicubic", default "bilinear"): how values between pixels are found.
+        crop_to_aspect_ratio (bool, default False): whether the images are first cut to the largest window in the
+            middle that has the new aspect ratio, and so are not distorted.
+        pad_to_aspect_ratio (bool, default False): must be False.
+        fill_mode ("constant", default "constant"): for padding, which there is none of here; must be "constant".
+        fill_value (float, default 0.0): for padding; must be 0.
+        antialias (bool, default False): whether images that get smaller are smoothed. "nearest" does not smooth.
+
+    Shapes:
+        (batch, rows, columns, channels) -> (batch, height, width, channels), or with the channels first by
+            `data_format`
+
+    Example:
+        >>> Resizing(4, 5)(torch.zeros(2, 8, 8, 3)).shape
+        torch.Size([2, 4, 5, 3])
+
+    Source: https://keras.io/api/layers/preprocessing_layers/image_preprocessing/resizing/
+    """
+
+    height: Positive
+    width: Positive
+    interpolation: Annotated[str, one_of(*INTERPOLATIONS)] = "bilinear"
+    crop_to_aspect_ratio: bool = False
+    pad_to_aspect_ratio: Annotated[bool, one_of(False), NEWER] = False
+    fill_mode: Annotated[str, one_of("constant"), NEWER] = "constant"
+    fill_value: Annotated[float, one_of(0), NEWER] = 0.0
+    antialias: bool = False
+
+    rank = 2
+
+    def forward(self, inputs: torch.Tensor) -> torch.Tensor:
+        resize = fitted if self.crop_to_aspect_ratio else stretched
+        images, size = floating(self, inputs), (self.height, self.width)
+        found = resize(images, size, self.interpolation, antialias=self.antialias)
+        if inputs.is_floating_point():
+            return found
+        bounds = torch.iinfo(inputs.dtype)
+        return found.round().clamp(bounds.min, bounds.max).to(inputs.dtype)
+
+
+class CenterCrop(Spatial):
+    """The middle of images.
+
+    Images that are smaller than the window along an axis are cut to the largest window in the middle that has its
+    aspect ratio, and stretched.
+
+    Options:
+        height (positive integer): the height of the window.
+        width (positive integer): the width of the window.
+
+    Shapes:
+        (batch, rows, columns, channels) -> (batch, height, width, channels), or with the channels first by
+            `data_format`
+
+    Example:
+        >>> images = torch.arange(4.0).view(1, 1, 4, 1)
+        >>> CenterCrop(1, 2)(images).flatten()
+        tensor([1., 2.])
+
+    Source: https://keras.io/api/layers/preprocessing_layers/image_preprocessing/center_crop/
+    """
+
+    height: Positive
+    width: Positive
+
+    rank = 2
+
+    def forward(self, inputs: torch.Tensor) -> torch.Tensor:
+        images, size = floating(self, inputs), (self.height, self.width)
+        too_small = images.shape[2] < self.height or images.shape[3] < self.width
+        return fitted(images, size) if too_small else centered(images, *size)

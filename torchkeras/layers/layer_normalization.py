@@ -1,0 +1,164 @@
+"""Normalization along axes of each sample: LayerNormalization, RMSNormalization, UnitNormalization."""
+
+from collections.abc import Callable
+from typing import Annotated, Any
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from torchkeras import initializers
+from torchkeras.engine.layer.facts import Facts
+from torchkeras.engine.layer.layer import Layer
+from torchkeras.engine.layer.options import NEWER, NotNegative, Rule, integers, rule
+from torchkeras.engine.layer.symbolic import Shape
+from torchkeras.engine.layer.weight import weight
+from torchkeras.layers.normalization import Normalizing, check_axes
+
+Axes = Annotated[
+    Any,
+    Rule(
+        integers("must be an axis or a list of different ones", lambda v: 0 < len(v) == len(set(v))).read,
+        lambda kept: kept[0] if len(kept) == 1 else list(kept),
+    ),
+]
+
+
+class AlongAxes(Layer, abstract=True):
+    """A layer that normalizes along one axis or several by its module `norm`, which takes the last axes.
+
+    Options:
+        axis (integer or list of them, default -1): what to normalize along.
+    """
+
+    axis: Axes = -1
+
+    norm: Any
+
+    class _Facts(Facts):
+        keeps_shape = True
+
+        def hook_free(self) -> Callable[..., Tensor]:
+            layer, inside = self.layer, self.layer._modules
+            only_last = list(layer.axis) == [-1]
+            return lambda inputs: inside["norm"].forward(inputs) if only_last else layer.forward(inputs)
+
+    def _sizes(self, input_shape: Shape) -> list[int]:
+        """The sizes of the axes, in the input's order."""
+        check_axes(self.axis, input_shape)
+        if len({axis < 0 for axis in self.axis}) > 1:  # then Keras's weights have another order of axes
+            raise ValueError(f"axis {self.axis} must count all axes from the same end.")
+        return [self._known_size(input_shape, axis) for axis in sorted(self.axis)]
+
+    def forward(self, inputs: Tensor) -> Tensor:
+        axes, last = sorted(self.axis), list(range(-len(self.axis), 0))
+        if axes == last:
+            return self.norm(inputs)
+        return self.norm(inputs.movedim(axes, last)).movedim(last, axes)
+
+
+class ByRoot(Layer, abstract=True):
+    """An option of LayerNormalization, its last one, that Keras 3 has given up.
+
+    Options:
+        rms_scaling (bool, default False): must be False: `RMSNormalization` is what it stood for.
+    """
+
+    rms_scaling: Annotated[Any, rule("must be False: take RMSNormalization", lambda v: not v), NEWER] = False
+
+
+class LayerNormalization(AlongAxes, Normalizing, ByRoot):
+    """`gamma * (x - mean) / sqrt(variance + epsilon) + beta`, by the mean and variance along `axis`.
+
+    `gamma` and `beta` have the sizes of these axes. Each sample is normalized by itself.
+
+    Options:
+        epsilon (float of at least 0, default 0.001): added to the variance.
+
+    Shapes:
+        any -> the same
+
+    Errors:
+        ValueError: `axis` is no axis of the input, or counts some axes from its begin and some from its end.
+
+    Example:
+        >>> LayerNormalization(epsilon=0)(torch.tensor([[1.0, 3.0]])).tolist()
+        [[-1.0, 1.0]]
+
+    Source: https://arxiv.org/abs/1607.06450
+    """
+
+    axis: Axes = -1
+    epsilon: NotNegative = 1e-3
+
+    def _make_modules(self, input_shape: Any) -> None:
+        self._keep(nn.LayerNorm(self._sizes(input_shape), eps=self.epsilon))
+
+
+class RMSNorm(nn.RMSNorm):
+    """torch's module, with the weight cast to the input's type: torch has no fused kernel for two types, and warns."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        return F.rms_norm(x, self.normalized_shape, self.weight.to(x.dtype), self.eps)  # type: ignore[arg-type]
+
+
+class RMSNormalization(AlongAxes):
+    """`scale * x / sqrt(mean(x ** 2) + epsilon)`, by the mean along `axis`, with a weight `scale`.
+
+    Options:
+        epsilon (float of at least 0, default 1e-06): added to the mean.
+
+    Shapes:
+        any -> the same
+
+    Errors:
+        ValueError: `axis` is no axis of the input, or counts some axes from its begin and some from its end.
+
+    Example:
+        >>> RMSNormalization(epsilon=0)(torch.tensor([[3.0, -3.0]])).tolist()
+        [[1.0, -1.0]]
+
+    Source: https://arxiv.org/abs/1910.07467
+    """
+
+    axis: Axes = -1
+    epsilon: NotNegative = 1e-6
+
+    scale = weight("norm.weight")
+    scale_initializer = initializers.Ones()
+
+    def _make_modules(self, input_shape: Any) -> None:
+        self.norm = RMSNorm(self._sizes(input_shape), eps=self.epsilon)
+
+
+class UnitNormalization(Layer):
+    """`x / sqrt(sum(x ** 2))`, by the sum along `axis`; zeros stay zeros.
+
+    Options:
+        axis (integer or list of them, default -1): what to sum along.
+
+    Shapes:
+        any -> the same
+
+    Errors:
+        ValueError: `axis` is no axis of the input.
+
+    Example:
+        >>> UnitNormalization()(torch.tensor([[3.0, 4.0]]))
+        tensor([[0.6000, 0.8000]])
+
+    Source: https://keras.io/api/layers/normalization_layers/unit_normalization/
+    """
+
+    axis: Axes = -1
+
+    supports_masking = True
+
+    class _Facts(Facts):
+        keeps_shape = True
+
+    def _make_modules(self, input_shape: Any) -> None:
+        check_axes(self.axis, input_shape)
+
+    def forward(self, inputs: Tensor) -> Tensor:
+        return inputs / torch.linalg.vector_norm(inputs, dim=self.axis, keepdim=True).clamp_min(1e-12)

@@ -1,0 +1,243 @@
+"""Attention by several heads: MultiHeadAttention and GroupQueryAttention."""
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from string import ascii_lowercase
+from typing import Annotated, Any, ClassVar
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from torchkeras.engine.layer.facts import Facts
+from torchkeras.engine.layer.input_spec import InputSpec
+from torchkeras.engine.layer.options import Called, Fraction, OptionalPositive, Positive, integers, optional, rule
+from torchkeras.engine.layer.symbolic import Shape
+from torchkeras.engine.layer.weight import is_wrapper
+from torchkeras.layers.attention import MASKS, Attending, Known
+from torchkeras.layers.core import KernelLayer
+from torchkeras.layers.einsum import EinsumDense
+from torchkeras.layers.noise import Dropout
+
+MOST_JOINED = 2**16  # projections of up to so many weights are computed as one
+
+MustBeNone = Annotated[Any, rule("must be None", lambda v: v is None)]
+OutputSizes = Annotated[
+    Any,
+    optional(integers("must be a positive integer, a list of them or None", lambda v: len(v) > 0 and min(v) > 0)),
+    Called("output_shape"),
+]
+AttentionAxes = Annotated[
+    Any, optional(integers("must be an axis, a list of different ones or None", lambda v: 0 < len(v) == len(set(v))))
+]
+
+
+class Heads(Attending, KernelLayer, abstract=True):
+    """Attention by several heads, each of which sees the inputs through projections of its own.
+
+    Options:
+        use_bias (bool, default True): whether the projections add a bias.
+        sliding_window (None, default None): Keras 3's; must be None.
+        flash_attention (None, default None): Keras 3's; must be None, torch chooses its kernel itself.
+        use_gate (bool, default False): Keras 3's; must be False.
+        activity_regularizer (None, default None): must be None.
+    """
+
+    dropout: Fraction = 0.0
+    use_bias: bool = True
+    sliding_window: MustBeNone = None
+    flash_attention: MustBeNone = None
+    use_gate: Annotated[Any, rule("must be False", lambda v: not v)] = False
+
+    _by_heads = True
+    partial_output_shape: ClassVar[Any] = None
+    attention_axes: ClassVar[Any] = None
+
+    def _sizes(self) -> tuple[int, int, int, int]:
+        """The numbers of heads of the query, of heads of key and value, of features of a key and of a value."""
+        raise NotImplementedError
+
+    def build(self, input_shape: Any) -> None:
+        query, value, key = shapes = self._source_shapes(input_shape)
+        ndim = len(query)
+        if self.activity_regularizer is not None:
+            raise ValueError("activity_regularizer must be None.")
+        if value[1:-1] != key[1:-1]:
+            raise ValueError(f"value and key must differ in the last axis only; found {value} and {key}.")
+        self._axes = tuple(axis + ndim * (axis < 0) for axis in self.attention_axes or range(1, ndim - 1))
+        if not all(0 < axis < ndim - 1 for axis in self._axes):
+            raise ValueError(f"attention_axes {self.attention_axes} must lie between the first and the last of {ndim}.")
+        self._last = tuple(range(ndim - 1 - len(self._axes), ndim - 1))
+        self.input_spec = [InputSpec(ndim=ndim, axes={-1: shape[-1]}) for shape in shapes]
+
+        query_heads, heads, key_features, features = self._sizes()
+        self._factor, self._groups = key_features**-0.5, query_heads // heads
+        self.query = self._projection("query", query, (query_heads, key_features))
+        self.key = self._projection("key", key, (heads, key_features))
+        self.value = self._projection("value", value, (heads, features))
+        output = self.partial_output_shape or query[-1:]
+        self.attention_output = self._projection("attention_output", (*query[:-1], query_heads, features), output, 2)
+        self.drop = Dropout(self.dropout, seed=self.seed)
+        self.built = True
+
+    def _projection(self, name: str, input_shape: Shape, sizes: Sequence[Any], summed: int = 1) -> EinsumDense:
+        """A dense layer from the last axes, `summed` of them, to new axes of these sizes."""
+        taken, given = "xy"[:summed], ascii_lowercase[: len(sizes)]
+        dense = EinsumDense(
+            f"...{taken},{taken}{given}->...{given}",
+            sizes,
+            bias_axes=given if self.use_bias else None,
+            name=f"{self.name}/{name}",
+            dtype=self.dtype_policy,
+            **{option: getattr(self, option) for option in KernelLayer._options},
+        )
+        dense._build([input_shape])
+        return dense
+
+    def _hiding(self, known: Known, causal: bool) -> list[Tensor]:
+        count = len(self._axes)
+        if count > 1 and (causal or known.keys() - {"attention_mask"}):
+            raise ValueError(
+                f"{type(self).__name__} {self.name!r}: along several axes only attention_mask can hide anything; "
+                f"found {count} attention axes with another mask or use_causal_mask."
+            )
+        found = [known[name].unsqueeze(-1 if name == "query_mask" else -2) for name in MASKS[:3] if name in known]
+        found += [known[name].flatten(-count).flatten(-count - 1, -2) for name in MASKS[3:] if name in known]
+        lacking = [[None] * (self._last[0] + 3 - mask.dim()) for mask in found]  # axes after the batch
+        return [mask[(..., *axes, slice(None), slice(None))] for mask, axes in zip(found, lacking, strict=True)]
+
+    def _parts(self, query: Tensor, key: Tensor, value: Tensor) -> Sequence[Tensor]:
+        """(batch, ..., heads, positions, features) of each, with all axes of attention in one axis of positions."""
+        parts = []
+        for dense, inputs, groups in (
+            (self.query, query, 1),
+            (self.key, key, self._groups),
+            (self.value, value, self._groups),
+        ):
+            heads = dense._call_module(self._positions(inputs)).transpose(-2, -3)
+            parts.append(heads if groups == 1 else heads.repeat_interleave(groups, -3))
+        return parts
+
+    def _positions(self, inputs: Tensor) -> Tensor:
+        """The inputs with the axes of attention as one, before the features."""
+        if inputs.dim() == 3:
+            return inputs
+        return inputs.movedim(self._axes, self._last).flatten(self._last[0], -2)
+
+    class _Facts(Facts):
+        def hook_free(self) -> Callable[..., Any]:
+            return self.layer._at_once() or self.layer.forward
+
+    def _at_once(self) -> Callable[..., Any] | None:
+        """A call with one product for query, key and value where these are the same; None where kernels cannot join."""
+        inside = [dense._modules for dense in (self.query, self.key, self.value)]
+        products: Any = [modules["product"] for modules in inside]
+        plain = [product for product in products if type(product) is nn.Linear and not is_wrapper(product.weight)]
+        sizes = [product.out_features for product in plain]
+        if len(sizes) < 3 or self._groups > 1 or sum(p.weight.numel() for p in products) > MOST_JOINED:
+            return None
+        heads = self._sizes()[0]
+
+        def joined(query: Tensor, key: Tensor, value: Tensor) -> Sequence[Tensor]:
+            if not (query is key is value):
+                return self._parts(query, key, value)
+            held: Any = [modules["product"]._parameters for modules in inside]  # type: ignore[union-attr]
+            bias = torch.cat([each["bias"] for each in held]) if self.use_bias else None
+            found = F.linear(self._positions(query), torch.cat([each["weight"] for each in held]), bias)
+            return [part.view(*part.shape[:-1], heads, -1).transpose(-2, -3) for part in found.split(sizes, -1)]
+
+        return partial(self._attend, joined)
+
+    def _output(self, attended: Tensor, query: Tensor, known: Known) -> Tensor:
+        output = self.attention_output._call_module(attended.transpose(-2, -3))
+        if query.dim() == 3:
+            return output
+        sizes = [query.shape[axis] for axis in self._axes]
+        return output.unflatten(self._last[0], sizes).movedim(self._last, self._axes)
+
+
+class MultiHeadAttention(Heads):
+    """`concat(head_1, ..., head_n) @ attention_output`, where a head is `softmax(q @ k.T / sqrt(key_dim)) @ v`.
+
+    q, k and v are the head's own projections of the query, the key and the value.
+
+    A call is `layer(query, value, key)`; without a key the value is the key too. Its masks are `query_mask`,
+    `value_mask`, `key_mask`, each True at positions that count, and `attention_mask`, True where a query may attend to
+    a key. With `use_causal_mask=True` no position attends to a later one. With `return_attention_scores=True` the
+    softmax is a second output.
+
+    Options:
+        num_heads (positive integer): the number of heads.
+        key_dim (positive integer): the features of q and k, for each head.
+        value_dim (positive integer or None, default None): the features of v, for each head; None takes `key_dim`.
+        output_shape (positive integer, list of them or None, default None): the last axes of the output; None takes
+            the query's last axis.
+        attention_axes (integer, list of them or None, default None): the axes to attend along; None takes all between
+            the first and the last. The others are treated as the batch is.
+
+    Shapes:
+        [(batch, queries, features), (batch, keys, any), (batch, keys, any)] -> (batch, queries, features)
+        the scores: (batch, num_heads, queries, keys)
+
+    Errors:
+        ValueError: key and value that differ in more than their last axes; `attention_axes` with the first or the last
+            axis; along several axes another mask than `attention_mask`.
+
+    Example:
+        >>> query, value = torch.zeros(2, 3, 4), torch.zeros(2, 5, 4)
+        >>> output, scores = MultiHeadAttention(2, key_dim=8)(query, value, return_attention_scores=True)
+        >>> output.shape, scores.shape
+        (torch.Size([2, 3, 4]), torch.Size([2, 2, 3, 5]))
+
+    Source: https://arxiv.org/abs/1706.03762
+    """
+
+    num_heads: Positive
+    key_dim: Positive
+    value_dim: OptionalPositive = None
+    dropout: Fraction = 0.0
+    use_bias: bool = True
+    partial_output_shape: OutputSizes = None
+    attention_axes: AttentionAxes = None
+
+    input_spec = InputSpec(min_ndim=3)
+
+    def _sizes(self) -> tuple[int, int, int, int]:
+        return self.num_heads, self.num_heads, self.key_dim, self.value_dim or self.key_dim
+
+
+class GroupQueryAttention(Heads):
+    """`MultiHeadAttention` whose heads share keys and values: `num_query_heads / num_key_value_heads` heads each.
+
+    The call and its arguments are those of `MultiHeadAttention`.
+
+    Options:
+        head_dim (positive integer): the features of query, key and value, for each head.
+        num_query_heads (positive integer): the number of heads of the query.
+        num_key_value_heads (positive integer): the number of heads of key and value; `num_query_heads` must be a
+            multiple of it.
+
+    Shapes:
+        [(batch, queries, features), (batch, keys, any), (batch, keys, any)] -> (batch, queries, features)
+        the scores: (batch, num_query_heads, queries, keys)
+
+    Example:
+        >>> query, value = torch.zeros(2, 3, 6), torch.zeros(2, 5, 6)
+        >>> GroupQueryAttention(8, num_query_heads=4, num_key_value_heads=2)(query, value).shape
+        torch.Size([2, 3, 6])
+
+    Source: https://arxiv.org/abs/2305.13245
+    """
+
+    head_dim: Positive
+    num_query_heads: Positive
+    num_key_value_heads: Positive
+
+    class _Facts(Facts):
+        input_ndim = 3
+
+    def _sizes(self) -> tuple[int, int, int, int]:
+        heads, shared = self.num_query_heads, self.num_key_value_heads
+        if heads % shared:
+            raise ValueError(f"num_query_heads must be a multiple of num_key_value_heads; found {heads} and {shared}.")
+        return heads, shared, self.head_dim, self.head_dim

@@ -1,0 +1,189 @@
+"""`TorchRecurrent`: recurrent layers that torch's own modules can run.
+
+torch.compile cannot trace these modules. A layer that holds one is an island: a compiled model calls it in eager mode,
+and dynamo refuses `fullgraph=True`. The loop of any other layer compiles whole, unrolled.
+"""
+
+from typing import Any, ClassVar
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+from torch.autograd import Function
+
+from torchkeras.engine.graph.hook_free_calls import has_hooks
+from torchkeras.engine.layer.symbolic import Shape, as_list, unpacked
+from torchkeras.engine.layer.tracing import exporting, is_island, traced
+from torchkeras.layers.recurrence import Constants, Recurrent, States, Stepped, shapes_of
+from torchkeras.layers.scan import Mask
+
+MODULES: dict[str, Any] = {"rnn": nn.RNN, "gru": nn.GRU, "lstm": nn.LSTM}
+
+# As torch.compiler.disable, which would import the compiler now and take five times as long as importing this.
+_forward_in_eager_mode: Any = torch._disable_dynamo(Recurrent.forward)  # type: ignore[attr-defined]
+
+
+class TorchRecurrent(Recurrent, abstract=True):
+    """A recurrent layer that holds torch's own module, where that module computes the same function: see `path`."""
+
+    units: Any
+    use_bias: Any = True
+    dropout = recurrent_dropout = 0.0
+    drop_sets = 1  # how many sets of factors dropout draws
+    submodule: ClassVar[str]  # where the weights are, by the names that torch's module gives them
+    scan_gate: Any = None  # the gates' activation as `torchkeras.layers.scan` names it; None where the scan cannot run
+    scan: Any = None  # (projected, states, valid) -> the outputs of all steps, time first, and the final states
+    scans_faster = False  # forward and back together, the scan is faster than torch's kernel, unless that is cuDNN's
+    _fused = False  # whether torch's own module computes this layer's function
+
+    def state_shapes(self, input_shape: Shape) -> list[Shape]:
+        return [(self.units,)] * self.state_count
+
+    def torch_options(self) -> dict[str, Any] | None:
+        """What torch's module takes beside sizes and bias; None where it computes another function."""
+        return {}
+
+    def _make_modules(self, input_shape: Any) -> None:
+        super()._make_modules(input_shape)
+        features, options = self._known_size(shapes_of(input_shape)[0], -1), self.torch_options()
+        self._fused = options is not None
+        if options is not None:
+            module = MODULES[self.submodule](features, self.units, bias=self.use_bias, batch_first=True, **options)
+            self.add_module(self.submodule, module)
+
+    def path(self, masked: bool = False, training: bool | None = None) -> str:
+        """How a call computes: "torch", by torch's kernel; "scan", with gradients by hand; or "loop", under autograd.
+
+        Torch's kernel is taken where it computes the layer's function, but not in these cases: dropout in training that
+        it does not have (`recurrent_dropout`, or `dropout` drawn for each gate); a mask where more than one final state
+        is wanted; torch.export, which needs to see the steps.
+
+        The scan needs a `scan_gate`. It does not run with `recurrent_dropout` in training, with `unroll`, which asks
+        for plain steps, or inside torch.compile and torch.func.
+
+        Where both can run, torch's kernel does. With `scans_faster` the scan does instead on the CPU, if gradients are
+        recorded and torch's module has no hooks.
+
+        Arguments:
+            masked (bool, default False): whether the call has a mask.
+            training (bool or None, default None): the mode of the call; None is that of the layer.
+        """
+        training = self.training if training is None else training
+        drops = training and (self.recurrent_dropout or (self.dropout and self.drop_sets > 1))
+        final_states = self.state_count > 1 and (self.return_state or self.stateful)
+        kernel = self._fused and not drops and not (masked and final_states) and not exporting()
+        if kernel and not (self.scans_faster and self._rather_scans() and self._scans(training)):
+            return "torch"
+        return "scan" if self._scans(training) else "loop"
+
+    def _scans(self, training: bool) -> bool:
+        """Whether the scan can run."""
+        plain = self.unroll or (training and self.recurrent_dropout) or traced()
+        return not plain and self.scan_gate is not None
+
+    def _rather_scans(self) -> bool:
+        """Whether the scan is the better choice: gradients are recorded, not by cuDNN, and no hook is to be called."""
+        if not torch.is_grad_enabled() or not self._is_plain:
+            return False
+        module = getattr(self, self.submodule)
+        return not (module.weight_hh_l0.is_cuda or torch.jit.is_tracing())  # type: ignore[attr-defined]
+
+    @property
+    def _is_plain(self) -> bool:
+        """Whether torch's module is as it was made: without hooks, and not parametrized, which changes its class."""
+        module = getattr(self, self.submodule)
+        return type(module) is MODULES[self.submodule] and not has_hooks(module)
+
+    def forward(self, inputs: Any, mask: Any = None, training: bool | None = None) -> Any:
+        scans = self.scan_gate is not None and not self.unroll
+        island = (self._fused and torch.compiler.is_compiling()) or (scans and is_island())
+        return (_forward_in_eager_mode if island else Recurrent.forward)(self, inputs, mask, training)
+
+    def walk(self, sequence: Tensor, mask: Mask, states: States, constants: Constants, training: bool) -> Stepped:
+        path = self.path(mask is not None, training)
+        if path == "loop":
+            return super().walk(sequence, mask, states, constants, training)
+        if path == "scan":
+            project, _ = self.begin((sequence.shape[0], sequence.shape[2]), states, constants, training)
+            outputs, states = self.scan(project(sequence.transpose(0, 1)), states, None if mask is None else mask.t())
+            outputs = outputs.transpose(0, 1) if self.return_sequences else states[0]
+            return self._at_masked(outputs, mask), states
+        if training and self.dropout:
+            sequence = sequence * F.dropout(torch.ones_like(sequence[:, :1]), self.dropout)
+        if mask is not None:
+            return self._masked_kernel(sequence, mask, states)
+        outputs, final = self._kernel(sequence, states)
+        states = tuple(state.squeeze(0) for state in as_list(final))
+        return outputs if self.return_sequences else states[0], states
+
+    def _kernel(self, sequence: Tensor, begin: States) -> tuple[Tensor, Any]:
+        """What torch's module gives: the outputs, and the final states in its own form."""
+        module = getattr(self, self.submodule)
+        states = unpacked([state.unsqueeze(0) for state in begin])
+        training = module.training
+        # cuDNN gives gradients in training mode only. The module has no dropout that this mode would turn on.
+        module.training = training or torch.is_grad_enabled()
+        try:
+            return module(sequence, states)
+        finally:
+            module.training = training
+
+    def _masked_kernel(self, sequence: Tensor, mask: Tensor, begin: States) -> Stepped:
+        """One kernel over the valid steps, moved to the front; only the first of the final states is right.
+
+        The output at step t is that of valid step number `count[t]`. Number 0 is the initial state.
+        """
+        in_front = _padded_behind(mask)  # then the first step is valid, so no output is an initial state
+        if not in_front:
+            sequence = _valid_in_front(sequence, mask)
+        known, _ = self._kernel(sequence, begin)
+        count = (mask.cumsum(1) if self.return_sequences else mask.sum(1, keepdim=True)).unsqueeze(-1)
+        last = count - 1 if in_front else (count - 1).clamp_min(0)
+        outputs = known.gather(1, last.expand(-1, -1, known.shape[-1]))
+        if not in_front:
+            outputs = torch.where(count > 0, outputs, begin[0].unsqueeze(1))
+        states = (outputs[:, -1], *begin[1:])
+        if not in_front and self.unroll and self.zero_output_for_mask is None:
+            outputs = torch.where(count > 0, outputs, 0.0)
+        return self._at_masked(outputs if self.return_sequences else outputs[:, -1], mask), states
+
+    def _at_masked(self, outputs: Tensor, mask: Mask) -> Tensor:
+        """Outputs as `zero_output_for_mask` wants them, from those that are the first state at masked steps."""
+        if mask is None or self.zero_output_for_mask is None:
+            return outputs
+        kept = mask if self.zero_output_for_mask else mask.cumsum(1) > 0
+        return torch.where((kept if self.return_sequences else kept[:, -1]).unsqueeze(-1), outputs, 0.0)
+
+
+def _padded_behind(mask: Tensor) -> bool:
+    """Whether each sample begins with its valid steps, at least one; False where looking would wait for a device."""
+    if not (type(mask) is Tensor and mask.is_cpu and not traced()):
+        return False
+    valid = mask.numpy()
+    return bool(valid[:, 0].all() and (valid[:, 1:] <= valid[:, :-1]).all())
+
+
+def _valid_in_front(sequence: Tensor, mask: Tensor) -> Tensor:
+    """The sequences with the valid steps of each sample first, in their order, and then the others."""
+    if traced():  # exporters have no stable sort
+        count = mask.cumsum(1)
+        place = torch.where(mask, count, count[:, -1:] + (~mask).cumsum(1)) - 1
+        return torch.zeros_like(sequence).scatter(1, place.unsqueeze(-1).expand_as(sequence), sequence)
+    order = (~mask).to(torch.uint8).argsort(dim=1, stable=True)
+    batch, time = order.shape
+    numbers = order + torch.arange(0, batch * time, time, device=order.device).unsqueeze(1)
+    return _Permuted.apply(sequence.flatten(0, 1), numbers.flatten()).unflatten(0, (batch, time))  # type: ignore[attr-defined]
+
+
+class _Permuted(Function):
+    """The rows of a matrix in another order. Each row is there once, so the gradient needs no sum, as torch's would."""
+
+    @staticmethod
+    def forward(ctx: Any, rows: Tensor, order: Tensor) -> Tensor:
+        ctx.save_for_backward(order)
+        return rows.index_select(0, order)
+
+    @staticmethod
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None]:  # type: ignore[override]
+        (order,) = ctx.saved_tensors
+        return torch.empty_like(gradient).index_copy(0, order, gradient), None
