@@ -94,7 +94,11 @@ class Adam(Optimizer):
 class AdamW(Adam):
     """Adam after p -= lr_t * weight_decay * p, in one kernel.
 
-    Options are as in Keras 3.
+    Defaults are those of Keras 3.
+
+    Options:
+        lr (number of at least 0 or LearningRateSchedule, default 0.001): the learning rate.
+        weight_decay (number of at least 0 or None, default 0.004): the share of p that a rate of 1 takes away.
 
     Example:
         >>> weight = torch.ones(2)
