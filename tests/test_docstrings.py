@@ -159,3 +159,16 @@ def test_entries_stand_in_the_order_of_the_options(layer):
 def test_entries_of_bases_are_added_to_the_section():
     text = inspect.getdoc(layers.Dense) or ""
     assert text.index("    bias_constraint (") < text.index("\n\nShapes:\n    (batch")
+
+
+def test_an_entry_says_the_default_of_its_class():
+    class Named(losses.Loss):
+        """A loss that needs a name."""
+
+        def __init__(self, name, dtype="float64"):
+            super().__init__(name, dtype=dtype)
+
+    entries = docstrings.entries(Named.__doc__ or "")
+    assert list(entries) == ["name", "dtype"]
+    assert entries["name"].startswith("name (text or None): ")
+    assert entries["dtype"].startswith('dtype (text, torch.dtype or None, default "float64"): ')

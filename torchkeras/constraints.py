@@ -143,7 +143,7 @@ non_neg = nonneg = NonNeg
 unit_norm = unitnorm = UnitNorm
 min_max_norm = MinMaxNorm
 
-# Everything above is known by each of its names, the aliases among them.
+# Everything above is known by each of its names, aliases too.
 for _name, _value in list(vars().items()):
     if (isinstance(_value, type) and issubclass(_value, Constraint)) or getattr(_value, "makes_object", False):
         registry.constraints.register(_name, _value)

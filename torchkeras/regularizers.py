@@ -137,7 +137,7 @@ def l1_l2(l1: float = 0.01, l2: float = 0.01) -> L1L2:
     return L1L2(l1=l1, l2=l2)
 
 
-# Keras 1's names; there a penalty on weights and one on outputs were called apart.
+# Keras 1's names; it had one name for penalties on weights and another for those on outputs.
 l1l2 = activity_l1l2 = l1_l2
 activity_l1, activity_l2 = l1, l2
 WeightRegularizer = ActivityRegularizer = L1L2Regularizer = L1L2

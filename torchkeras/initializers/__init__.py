@@ -35,7 +35,7 @@ truncated_normal = TruncatedNormal
 identity = Identity
 orthogonal = Orthogonal
 
-# Every class and factory above is known by each of its names, the aliases too.
+# Every class and factory above is known by each of its names, aliases too.
 for _name, _value in list(vars().items()):
     if hasattr(_value, "makes_object") or (isinstance(_value, type) and issubclass(_value, Initializer)):
         registry.initializers.register(_name, _value)

@@ -80,7 +80,7 @@ cosine = cosine_proximity
 log_cosh = logcosh
 bce = BCE = binary_crossentropy
 
-# Functions whose targets have the shape of the output; the others take class numbers, or leave the shape free.
+# Functions whose targets have the shape of the output; the others take class numbers, or targets of any shape.
 ELEMENTWISE: tuple[Callable[..., Tensor], ...] = (
     *(mse, mae, mape, msle, logcosh, huber, poisson, cosine_proximity, cosine_similarity),
     *(hinge, squared_hinge, categorical_hinge, kullback_leibler_divergence),
@@ -89,7 +89,7 @@ ELEMENTWISE: tuple[Callable[..., Tensor], ...] = (
 )
 FUNCTIONS = (*ELEMENTWISE, sparse_categorical_crossentropy, categorical_generalized_cross_entropy, ctc, circle)
 
-# Every function is known by each of its names, the aliases among them, and every class by its own.
+# Every function is known by each of its names, aliases too, and every class by its own.
 for _name, _value in list(vars().items()):
     if any(_value is function for function in FUNCTIONS):
         registry.losses.register(_name, _value)

@@ -13,7 +13,7 @@ from torchkeras.activations import ITSELF
 from torchkeras.declared import constants
 from torchkeras.losses.shared import HALF_TYPES, clamp, clip, like, logit_bounds, logits_of
 
-NO_LABEL = -(2**62)  # torch would pass over the label -100 in silence
+NO_LABEL = -(2**62)  # torch silently ignores the label -100
 
 
 def categorical_crossentropy(

@@ -325,7 +325,7 @@ class Optimizer(ByHand, State):
             for moment, values in zip(group.moments, old, strict=True):
                 for tensor, i in zip(moment, group.index, strict=True):
                     place = known[i]
-                    # Another shape has a weight that has changed its rule.
+                    # A weight that now trains by another rule has a moment of another shape.
                     if place is not None and tensor.shape == values[place].shape:
                         tensor.copy_(values[place])
 

@@ -67,7 +67,7 @@ class Ftrl(Optimizer):
         torch._foreach_add_(linears, gradients)
         torch._foreach_add_(linears, shift, alpha=-1.0 / rate)
         if self.l2_shrinkage_regularization_strength:
-            # Before the weights change: it is the old ones that shrink.
+            # Before the weights change: the penalty is on the old ones.
             twice = 2.0 * self.l2_shrinkage_regularization_strength
             torch._foreach_add_(linears, parameters, alpha=twice)
         denominators: Any = torch._foreach_div(grown, rate)

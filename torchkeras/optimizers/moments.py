@@ -188,7 +188,7 @@ class Nadam(Optimizer):
 
     def __post_init__(self, *given: Any) -> None:
         super().__post_init__(*given)
-        self._product: Any = None  # after how many steps C was what
+        self._product: Any = None  # a number of steps, and C after these
 
     def _momentum(self, t: int) -> float:
         return self.beta_1 * (1.0 - 0.5 * 0.96 ** (t * self.schedule_decay))

@@ -192,7 +192,7 @@ class State:
         for tensors in lists:
             if tensors and len(tensors) != len(self._parameters):
                 raise ValueError(f"{name}: the state is of {len(tensors)} parameters; found {len(self._parameters)}.")
-        self._accumulated.count = 0  # else a new number of steps to accumulate would make a step of them
+        self._accumulated.count = 0  # or setting gradient_accumulation_steps would make a step of them
         for option, value in state["options"].items():
             if plain(getattr(self, option)) != value:
                 setattr(self, option, value)
