@@ -10,10 +10,47 @@ import numpy as np
 import pytest
 import torch
 
-from torchkeras import docstrings, layers, models
+from torchkeras import (
+    activations,
+    config,
+    constraints,
+    docstrings,
+    initializers,
+    layers,
+    losses,
+    metrics,
+    models,
+    optimizers,
+    regularizers,
+)
+from torchkeras.optimizers import schedules
 
 # The families whose docstrings are held, with the names that their examples may use beside `np` and `torch`.
-FAMILIES = {"layers": layers}
+FAMILIES = {
+    "layers": layers,
+    "losses": losses,
+    "metrics": metrics,
+    "optimizers": optimizers,
+    "schedules": schedules,
+    "activations": activations,
+    "initializers": initializers,
+    "regularizers": regularizers,
+    "constraints": constraints,
+}
+# A class of one of these families, made with values for the options that have no default.
+MADE = ("losses", "metrics", "optimizers", "schedules", "initializers", "regularizers", "constraints")
+NEEDED: dict[str, Any] = {
+    **dict.fromkeys(("specificity", "sensitivity", "recall", "precision"), 0.5),
+    **dict.fromkeys(("initial_learning_rate", "decay_steps", "decay_rate", "first_decay_steps"), 0.5),
+    "boundaries": [1],
+    "values": [0.1, 0.2],
+    "num_classes": 2,
+    "target_class_ids": [0],
+    "fn": losses.hinge,
+    "optimizer": torch.optim.SGD,
+}
+# Their further options are those of the function that they are made of.
+WRAPPERS = (losses.LossFunctionWrapper, metrics.MeanMetricWrapper)
 VARIADIC = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 ENTRY = re.compile(r"(?P<names>[\w, ]+) \((?P<kind>.*?)(?:,? default (?P<default>.*?))?\): ", re.DOTALL)
 
@@ -66,6 +103,41 @@ def test_every_option_is_explained(family, value):
     assert [name for name in entries if name not in known and name not in str(inspect.signature(value))] == []
 
 
+@pytest.mark.parametrize(
+    "made_by",
+    [
+        pytest.param(value, id=f"{title}.{name}")
+        for title in MADE
+        for name, value in public(FAMILIES[title]).items()
+        if inspect.isclass(value)
+    ],
+)
+def test_the_signature_is_what_the_constructor_takes(made_by: Any):
+    parameters = inspect.signature(made_by).parameters.values()
+    own = [each for each in parameters if each.kind not in VARIADIC]
+    assert (len(own) < len(parameters)) is (made_by in WRAPPERS)
+    needed = {each.name: NEEDED[each.name] for each in own if each.default is inspect.Parameter.empty}
+    every = {each.name: needed.get(each.name, each.default) for each in own}
+    in_place = [every[each.name] for each in own if each.kind is inspect.Parameter.POSITIONAL_OR_KEYWORD]
+    rest = dict(list(every.items())[len(in_place) :])
+    made = [made_by(**needed), made_by(**every), made_by(*in_place, **rest)]
+    kept = [[getattr(each, name, None) for name in every] for each in made]
+    assert kept[0] == kept[1] == kept[2]
+    with pytest.raises(TypeError):
+        made_by(**needed, no_such_option=1)
+    with pytest.raises(TypeError):
+        made_by(*in_place, None, **rest)
+
+
+@pytest.fixture
+def _on_the_cpu():
+    """Numbers of examples are printed as those of the CPU."""
+    config.set_device("cpu")
+    yield
+    config.set_device(None)
+
+
+@pytest.mark.usefixtures("_on_the_cpu")
 @pytest.mark.parametrize(("family", "value"), CASES)
 def test_the_example_runs(family, value):
     names = {**vars(layers), **vars(models), **vars(family), "np": np, "torch": torch}
@@ -87,3 +159,16 @@ def test_entries_stand_in_the_order_of_the_options(layer):
 def test_entries_of_bases_are_added_to_the_section():
     text = inspect.getdoc(layers.Dense) or ""
     assert text.index("    bias_constraint (") < text.index("\n\nShapes:\n    (batch")
+
+
+def test_an_entry_says_the_default_of_its_class():
+    class Named(losses.Loss):
+        """A loss that needs a name."""
+
+        def __init__(self, name, dtype="float64"):
+            super().__init__(name, dtype=dtype)
+
+    entries = docstrings.entries(Named.__doc__ or "")
+    assert list(entries) == ["name", "dtype"]
+    assert entries["name"].startswith("name (text or None): ")
+    assert entries["dtype"].startswith('dtype (text, torch.dtype or None, default "float64"): ')

@@ -15,7 +15,17 @@ from torchkeras import config, registry
 
 
 class Constraint:
-    """The base class: an object that is called with a weight; the fields of a dataclass are its config."""
+    """The base class: an object that is called with a weight; the fields of a dataclass are its config.
+
+    Example:
+        >>> class Rounded(Constraint):
+        ...     def __call__(self, w):
+        ...         return w.round()
+        >>> Rounded()(torch.tensor([0.75, -0.25]))
+        tensor([1., -0.])
+
+    Source: https://keras.io/api/layers/constraints/
+    """
 
     def __call__(self, w: Tensor) -> Any:
         return w
@@ -29,7 +39,16 @@ class Constraint:
 class MaxNorm(Constraint):
     """w * min(norm, max_value) / (epsilon + norm), the norm along `axis`.
 
-    Srivastava et al., http://www.cs.toronto.edu/~rsalakhu/papers/srivastava14a.pdf
+    Options:
+        max_value (number, default 2): the greatest norm.
+        axis (integer or several, default 0): the axes that belong to one unit.
+
+    Example:
+        >>> MaxNorm(1.0)(torch.tensor([[3.0], [4.0]]))
+        tensor([[0.6000],
+                [0.8000]])
+
+    Source: Srivastava et al., http://www.cs.toronto.edu/~rsalakhu/papers/srivastava14a.pdf
     """
 
     max_value: float = 2
@@ -42,7 +61,12 @@ class MaxNorm(Constraint):
 
 @dataclass(frozen=True)
 class NonNeg(Constraint):
-    """max(w, 0)"""
+    """max(w, 0).
+
+    Example:
+        >>> NonNeg()(torch.tensor([-1.0, 2.0]))
+        tensor([0., 2.])
+    """
 
     def __call__(self, w: Tensor) -> Tensor:
         return torch.relu(w)
@@ -50,7 +74,16 @@ class NonNeg(Constraint):
 
 @dataclass(frozen=True)
 class UnitNorm(Constraint):
-    """w / (epsilon + norm), the norm along `axis`."""
+    """w / (epsilon + norm), the norm along `axis`.
+
+    Options:
+        axis (integer or several, default 0): the axes that belong to one unit.
+
+    Example:
+        >>> UnitNorm()(torch.tensor([[3.0], [4.0]]))
+        tensor([[0.6000],
+                [0.8000]])
+    """
 
     axis: int | Sequence[int] = 0
 
@@ -60,7 +93,19 @@ class UnitNorm(Constraint):
 
 @dataclass(frozen=True)
 class MinMaxNorm(Constraint):
-    """w * (rate * clip(norm, min_value, max_value) + (1 - rate) * norm) / (epsilon + norm), the norm along `axis`."""
+    """w * (rate * clip(norm, min_value, max_value) + (1 - rate) * norm) / (epsilon + norm), the norm along `axis`.
+
+    Options:
+        min_value (number, default 0.0): the least norm.
+        max_value (number, default 1.0): the greatest norm.
+        rate (number, default 1.0): how far a norm outside of these is brought back by a step; 1 is all the way.
+        axis (integer or several, default 0): the axes that belong to one unit.
+
+    Example:
+        >>> MinMaxNorm(max_value=3.0, rate=0.5)(torch.tensor([[3.0], [4.0]]))
+        tensor([[2.4000],
+                [3.2000]])
+    """
 
     min_value: float = 0.0
     max_value: float = 1.0
@@ -79,7 +124,17 @@ def _norm(w: Tensor, axis: int | Sequence[int]) -> Tensor:
 
 @registry.factory
 def maxnorm(max_value: float = 2, axis: int | Sequence[int] = 0, *, m: float | None = None) -> MaxNorm:
-    """`MaxNorm(max_value, axis)`; `m` is Keras 1's name of `max_value`."""
+    """`MaxNorm(max_value, axis)`.
+
+    Arguments:
+        max_value (number, default 2): the greatest norm.
+        axis (integer or several, default 0): the axes that belong to one unit.
+        m (number or None, default None): Keras 1's name of `max_value`.
+
+    Example:
+        >>> maxnorm(m=1.0)
+        MaxNorm(max_value=1.0, axis=0)
+    """
     return MaxNorm(max_value if m is None else m, axis)
 
 
@@ -88,7 +143,7 @@ non_neg = nonneg = NonNeg
 unit_norm = unitnorm = UnitNorm
 min_max_norm = MinMaxNorm
 
-# Everything above is known by each of its names, the aliases among them.
+# Everything above is known by each of its names, aliases too.
 for _name, _value in list(vars().items()):
     if (isinstance(_value, type) and issubclass(_value, Constraint)) or getattr(_value, "makes_object", False):
         registry.constraints.register(_name, _value)

@@ -14,6 +14,7 @@ from typing import Any, ClassVar, TypeVar
 import numpy as np
 import torch
 
+from torchkeras import docstrings
 from torchkeras.registry import Family
 
 Rule = Callable[[Any], Any]
@@ -135,6 +136,11 @@ class Declared:
 
     rules: ClassVar[Mapping[str, Rule]] = {}  # where an option of a class has a rule of its own
 
+    def __init_subclass__(cls, **arguments: Any) -> None:
+        super().__init_subclass__(**arguments)
+        if cls.__doc__:
+            cls.__doc__ = docstrings.Completed(cls.__doc__, _explained)  # type: ignore[assignment]
+
     def keep(self, **options: Any) -> None:
         """Keep each option as an attribute. Raises ValueError, with class and option, for a bad value."""
         for name, value in options.items():
@@ -181,6 +187,12 @@ class Declared:
             raise TypeError(f"{type(self).__name__}: {error}.") from error
         bound.apply_defaults()
         return bound.arguments
+
+
+def _explained(cls: type) -> str | None:
+    """The docstring with all options of the constructor; a function explains those that are its arguments."""
+    defaults = {name: each.default for name, each in inspect.signature(cls).parameters.items()}
+    return docstrings.complete(cls, defaults, defaults, [getattr(cls.__dict__.get("function"), "__doc__", None)])
 
 
 def options_of(function: Callable[..., Any], names: Sequence[str] | None = None) -> list[Parameter]:

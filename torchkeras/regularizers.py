@@ -11,7 +11,17 @@ from torchkeras import registry
 
 
 class Regularizer:
-    """The base class: an object that is called with a weight, and whose `get_config` gives its options."""
+    """The base class: an object that is called with a weight, and whose `get_config` gives its options.
+
+    Example:
+        >>> class Largest(Regularizer):
+        ...     def __call__(self, x):
+        ...         return x.abs().max()
+        >>> Largest()(torch.tensor([1.0, -3.0]))
+        tensor(3.)
+
+    Source: https://keras.io/api/layers/regularizers/
+    """
 
     def __call__(self, x: Tensor) -> Any:
         raise NotImplementedError(f"{type(self).__name__} has no __call__(x): define the penalty there.")
@@ -24,7 +34,16 @@ class Regularizer:
 
 @dataclass(frozen=True)
 class L1L2(Regularizer):
-    """l1 * sum(abs(x)) + l2 * sum(x**2)"""
+    """l1 * sum(abs(x)) + l2 * sum(x**2).
+
+    Options:
+        l1 (number, default 0.0): the factor of absolute values.
+        l2 (number, default 0.0): the factor of squares.
+
+    Example:
+        >>> L1L2(l1=0.1, l2=1.0)(torch.tensor([1.0, -3.0]))
+        tensor(10.4000)
+    """
 
     l1: float = 0.0
     l2: float = 0.0
@@ -36,7 +55,7 @@ class L1L2(Regularizer):
         return squares + self.l1 * x.abs().sum() if self.l1 else squares
 
     def get_config(self) -> dict[str, float]:
-        """The options as plain floats: they are often given as numpy's."""
+        """The options as plain floats, also where they are NumPy's."""
         return {"l1": float(self.l1), "l2": float(self.l2)}
 
 
@@ -44,7 +63,16 @@ class L1L2(Regularizer):
 class OrthogonalRegularizer(Regularizer):
     """factor * mean(abs(u @ v)) over the pairs of different rows u, v of a matrix, each divided by its length.
 
-    `mode`: "rows" or "columns". Raises ValueError for another mode, and for a weight that is no matrix.
+    Options:
+        factor (number, default 0.01): the factor.
+        mode (text, default "rows"): "rows" or "columns".
+
+    Errors:
+        ValueError: for another mode, and for a weight that is no matrix.
+
+    Example:
+        >>> OrthogonalRegularizer(1.0)(torch.tensor([[3.0, 0.0], [3.0, 4.0]]))
+        tensor(0.6000)
     """
 
     factor: float = 0.01
@@ -68,23 +96,48 @@ class OrthogonalRegularizer(Regularizer):
 
 @registry.factory
 def l1(l: float = 0.01) -> L1L2:  # noqa: E741 - Keras's name of the argument
-    """l * sum(abs(x))"""
+    """l * sum(abs(x)).
+
+    Arguments:
+        l (number, default 0.01): the factor.
+
+    Example:
+        >>> l1(0.1)(torch.tensor([1.0, -3.0]))
+        tensor(0.4000)
+    """
     return L1L2(l1=l)
 
 
 @registry.factory
 def l2(l: float = 0.01) -> L1L2:  # noqa: E741 - Keras's name of the argument
-    """l * sum(x**2)"""
+    """l * sum(x**2).
+
+    Arguments:
+        l (number, default 0.01): the factor.
+
+    Example:
+        >>> l2(0.1)(torch.tensor([1.0, -3.0]))
+        tensor(1.)
+    """
     return L1L2(l2=l)
 
 
 @registry.factory
 def l1_l2(l1: float = 0.01, l2: float = 0.01) -> L1L2:
-    """l1 * sum(abs(x)) + l2 * sum(x**2)"""
+    """l1 * sum(abs(x)) + l2 * sum(x**2).
+
+    Arguments:
+        l1 (number, default 0.01): the factor of absolute values.
+        l2 (number, default 0.01): the factor of squares.
+
+    Example:
+        >>> l1_l2(0.1, 0.1)(torch.tensor([1.0, -3.0]))
+        tensor(1.4000)
+    """
     return L1L2(l1=l1, l2=l2)
 
 
-# Keras 1's names; there a penalty on weights and one on outputs were called apart.
+# Keras 1's names; it had one name for penalties on weights and another for those on outputs.
 l1l2 = activity_l1l2 = l1_l2
 activity_l1, activity_l2 = l1, l2
 WeightRegularizer = ActivityRegularizer = L1L2Regularizer = L1L2

@@ -1,16 +1,17 @@
 """Losses: `loss(y_true, y_pred)`, as functions and, with options, as classes.
 
-A function gives one number a sample (and time step): most are the mean over the last axis. Those that Keras 2.2.4 has
-give its numbers. A class (`Huber(delta=2.0)`) gives one number a batch, by Keras 3's rules of reduction, weights and
-masks; where Keras 3 differs from 2.2.4 by more than rounding (`losses.keras3`), it gives the numbers of Keras 3.
+A function gives one number a sample (and time step); most take the mean over the last axis. The functions that Keras
+2.2.4 has give its numbers. A class (`Huber(delta=2.0)`) gives one number a batch, by Keras 3's rules of reduction,
+weights and masks. Where Keras 3 differs from 2.2.4 by more than rounding (`losses.keras3`), the class gives the
+numbers of Keras 3.
 
 The crossentropies clip probabilities to [epsilon, 1 - epsilon], as Keras does. A `y_pred` that comes straight out of
-`activations.softmax` or `activations.sigmoid` carries the logits; then they are used, with fewer kernels and finer
-numbers, and the clip is put on the loss: a clipped sample has Keras's loss and, as in Keras, no gradient.
+`activations.softmax` or `activations.sigmoid` carries its logits. The loss is then computed from these, with fewer
+kernels and less rounding, and the clip is put on the loss: a clipped sample has Keras's loss and, as in Keras, no
+gradient.
 """
 
 from collections.abc import Callable
-from typing import Any
 
 from torch import Tensor
 
@@ -51,7 +52,11 @@ from torchkeras.losses.crossentropy import (
     sparse_categorical_crossentropy,
 )
 from torchkeras.losses.hinges import categorical_hinge, hinge, squared_hinge
-from torchkeras.losses.loss import FunctionLoss, Loss as Loss, LossFunctionWrapper as LossFunctionWrapper
+from torchkeras.losses.loss import (
+    Loss as Loss,
+    LossFunctionWrapper as LossFunctionWrapper,
+    function_of as function_of,
+)
 from torchkeras.losses.others import circle, ctc, dice, tversky
 from torchkeras.losses.regression import (
     cosine_proximity,
@@ -75,7 +80,7 @@ cosine = cosine_proximity
 log_cosh = logcosh
 bce = BCE = binary_crossentropy
 
-# Functions whose targets have the shape of the output; the others take class numbers, or leave the shape free.
+# Functions whose targets have the shape of the output; the others take class numbers, or targets of any shape.
 ELEMENTWISE: tuple[Callable[..., Tensor], ...] = (
     *(mse, mae, mape, msle, logcosh, huber, poisson, cosine_proximity, cosine_similarity),
     *(hinge, squared_hinge, categorical_hinge, kullback_leibler_divergence),
@@ -84,18 +89,13 @@ ELEMENTWISE: tuple[Callable[..., Tensor], ...] = (
 )
 FUNCTIONS = (*ELEMENTWISE, sparse_categorical_crossentropy, categorical_generalized_cross_entropy, ctc, circle)
 
-# Every function is known by each of its names, the aliases among them, and every class by its own.
+# Every function is known by each of its names, aliases too, and every class by its own.
 for _name, _value in list(vars().items()):
     if any(_value is function for function in FUNCTIONS):
         registry.losses.register(_name, _value)
 for _name, _value in classes.CLASSES.items():
     registry.losses.register(_name, _value)
 registry.losses.register("LossFunctionWrapper", LossFunctionWrapper)
-
-
-def function_of(loss: Any) -> Any:
-    """The function that a loss of Keras computes, by which it is recognized: `huber` for `Huber()`, else the loss."""
-    return registry.losses.find(type(loss).function.__name__) if isinstance(loss, FunctionLoss) else loss
 
 
 get = deserialize = registry.losses.get

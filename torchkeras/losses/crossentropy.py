@@ -13,16 +13,30 @@ from torchkeras.activations import ITSELF
 from torchkeras.declared import constants
 from torchkeras.losses.shared import HALF_TYPES, clamp, clip, like, logit_bounds, logits_of
 
-NO_LABEL = -(2**62)  # torch would pass over the label -100 in silence
+NO_LABEL = -(2**62)  # torch silently ignores the label -100
 
 
 def categorical_crossentropy(
     y_true: Tensor, y_pred: Tensor, from_logits: bool = False, label_smoothing: float = 0.0, axis: int = -1
 ) -> Tensor:
-    """-sum(y_true * log(p)) along `axis`, p the clipped y_pred / sum(y_pred)
+    """-sum(y_true * log(p)) along `axis`, p the clipped y_pred / sum(y_pred).
 
-    `from_logits`: p is the softmax of y_pred and is not clipped. `label_smoothing`: this share of each target is
-    spread evenly over the classes, as many as `axis` is long.
+    Arguments:
+        y_true (tensor): one-hot rows, or probabilities.
+        y_pred (tensor of the same shape): probabilities, or logits.
+        from_logits (bool, default False): whether y_pred holds logits; p is then its softmax and is not clipped.
+        label_smoothing (number from 0 to 1, default 0.0): the share of each target that is spread evenly over the
+            classes, as many as `axis` is long.
+        axis (integer, default -1): the axis of the classes.
+
+    Shapes:
+        (batch, ..., classes) -> (batch, ...)
+
+    Example:
+        >>> categorical_crossentropy(torch.tensor([[0.0, 1.0]]), torch.tensor([[0.5, 0.5]]))
+        tensor([0.6931])
+
+    Source: https://keras.io/api/losses/probabilistic_losses/
     """
     log_p = _log_probabilities(y_pred, from_logits, axis, clipped=not from_logits)
     return -(_smooth(like(y_true, y_pred), label_smoothing, y_pred.shape[axis]) * log_p).sum(axis)
@@ -31,12 +45,29 @@ def categorical_crossentropy(
 def sparse_categorical_crossentropy(
     y_true: Tensor, y_pred: Tensor, from_logits: bool = False, ignore_class: int | None = None, axis: int = -1
 ) -> Tensor:
-    """-log(p[y_true]), p the clipped y_pred / sum(clipped y_pred)
+    """-log(p[y_true]), p the clipped y_pred / sum(clipped y_pred).
 
-    y_true: class numbers of the shape of y_pred without its `axis`, or with 1 there; any number type.
-    `from_logits`: p is the softmax of y_pred and is not clipped. `ignore_class`: a class number whose loss is 0.
-    From logits that y_pred carries the last division is left out: it changes the loss by less than (number of
-    classes) * epsilon. Raises IndexError, on the CPU, for a label that is no class.
+    From logits that y_pred carries, the last division is left out: it changes the loss by less than (number of classes)
+    * epsilon.
+
+    Arguments:
+        y_true (tensor): class numbers, of any number type.
+        y_pred (tensor): probabilities, or logits.
+        from_logits (bool, default False): whether y_pred holds logits; p is then its softmax and is not clipped.
+        ignore_class (integer or None, default None): a class number whose loss is 0.
+        axis (integer, default -1): the axis of the classes.
+
+    Shapes:
+        y_true (batch, ...) or (batch, ..., 1), y_pred (batch, ..., classes) -> (batch, ...)
+
+    Errors:
+        IndexError: on the CPU, for a label that is no class.
+
+    Example:
+        >>> sparse_categorical_crossentropy(torch.tensor([1]), torch.tensor([[0.5, 0.5]]))
+        tensor([0.6931])
+
+    Source: https://keras.io/api/losses/probabilistic_losses/
     """
     logits = _class_logits(y_pred, from_logits, axis)
     scores = torch.log(clip(y_pred)) if logits is None else logits
@@ -88,10 +119,23 @@ def binary_crossentropy(
     label_smoothing: float = 0.0,
     axis: int = -1,
 ) -> Tensor:
-    """mean(-y_true * log(p) - (1 - y_true) * log(1 - p)) along `axis`, p the clipped y_pred
+    """mean(-y_true * log(p) - (1 - y_true) * log(1 - p)) along `axis`, p the clipped y_pred.
 
-    `from_logits`: p is the sigmoid of y_pred and is not clipped. `label_smoothing`: targets are drawn towards 1/2
-    by this share.
+    Arguments:
+        y_true (tensor): targets from 0 to 1.
+        y_pred (tensor of the same shape): probabilities, or logits.
+        from_logits (bool, default False): whether y_pred holds logits; p is then its sigmoid and is not clipped.
+        label_smoothing (number from 0 to 1, default 0.0): the share by which targets are drawn towards 1/2.
+        axis (integer, default -1): the axis of the mean.
+
+    Shapes:
+        (batch, ..., features) -> the same without `axis`
+
+    Example:
+        >>> binary_crossentropy(torch.tensor([[0.0, 1.0]]), torch.tensor([[0.5, 0.5]]))
+        tensor([0.6931])
+
+    Source: https://keras.io/api/losses/probabilistic_losses/
     """
     return _binary(y_true, y_pred, from_logits, label_smoothing, clipped=not from_logits).mean(axis)
 
@@ -102,7 +146,20 @@ def mean_binary_crossentropy(y_true: Tensor, y_pred: Tensor) -> Tensor:
 
 
 def kullback_leibler_divergence(y_true: Tensor, y_pred: Tensor) -> Tensor:
-    """sum(y_true * log(y_true / y_pred)), both clipped to [epsilon, 1]"""
+    """sum(y_true * log(y_true / y_pred)), both clipped to [epsilon, 1].
+
+    Arguments:
+        y_true, y_pred (tensors of one shape): rows of probabilities.
+
+    Shapes:
+        (batch, ..., classes) -> (batch, ...)
+
+    Example:
+        >>> kullback_leibler_divergence(torch.tensor([[0.0, 1.0]]), torch.tensor([[0.5, 0.5]]))
+        tensor([0.6931])
+
+    Source: https://keras.io/api/losses/probabilistic_losses/
+    """
     y_true, y_pred = (torch.clamp(y, config.epsilon(), 1.0) for y in (like(y_true, y_pred), y_pred))
     return (y_true * torch.log(y_true / y_pred)).sum(-1)
 
@@ -116,10 +173,28 @@ def categorical_focal_crossentropy(
     label_smoothing: float = 0.0,
     axis: int = -1,
 ) -> Tensor:
-    """-sum(alpha * (1 - p)**gamma * y_true * log(p)) along `axis`, p the clipped y_pred / sum(y_pred)
+    """-sum(alpha * (1 - p)**gamma * y_true * log(p)) along `axis`, p the clipped y_pred / sum(y_pred).
 
-    `alpha`: one weight, or a list with one for each class. `from_logits`: p is the softmax of y_pred, clipped too.
-    https://arxiv.org/abs/1708.02002
+    Classes that are predicted with certainty count less than in `categorical_crossentropy`.
+
+    Arguments:
+        y_true (tensor): one-hot rows, or probabilities.
+        y_pred (tensor of the same shape): probabilities, or logits.
+        alpha (number or list of numbers, default 0.25): one weight, or one for each class.
+        gamma (number of at least 0, default 2.0): how much less the certain ones count; 0 counts them fully.
+        from_logits (bool, default False): whether y_pred holds logits; p is then its softmax, clipped too.
+        label_smoothing (number from 0 to 1, default 0.0): the share of each target that is spread evenly over the
+            classes.
+        axis (integer, default -1): the axis of the classes.
+
+    Shapes:
+        (batch, ..., classes) -> (batch, ...)
+
+    Example:
+        >>> categorical_focal_crossentropy(torch.tensor([[0.0, 1.0]]), torch.tensor([[0.5, 0.5]]))
+        tensor([0.0433])
+
+    Source: https://arxiv.org/abs/1708.02002
     """
     log_p = _log_probabilities(y_pred, from_logits, axis, clipped=True)
     weight: float | Tensor
@@ -142,10 +217,29 @@ def binary_focal_crossentropy(
     label_smoothing: float = 0.0,
     axis: int = -1,
 ) -> Tensor:
-    """mean((1 - q)**gamma * binary crossentropy) along `axis`, q = y_true * y_pred + (1 - y_true) * (1 - y_pred)
+    """mean((1 - q)**gamma * binary crossentropy) along `axis`, q = y_true * y_pred + (1 - y_true) * (1 - y_pred).
 
-    `apply_class_balancing`: each is weighed by alpha * y_true + (1 - alpha) * (1 - y_true). `from_logits`: y_pred is
-    made probabilities by a sigmoid. https://arxiv.org/abs/1708.02002
+    Predictions that are right with certainty count less than in `binary_crossentropy`.
+
+    Arguments:
+        y_true (tensor): targets from 0 to 1.
+        y_pred (tensor of the same shape): probabilities, or logits.
+        apply_class_balancing (bool, default False): whether each value is weighted by
+            alpha * y_true + (1 - alpha) * (1 - y_true).
+        alpha (number, default 0.25): the weight of targets of 1 in that.
+        gamma (number of at least 0, default 2.0): how much less the certain ones count; 0 counts them fully.
+        from_logits (bool, default False): whether y_pred holds logits, which a sigmoid makes probabilities.
+        label_smoothing (number from 0 to 1, default 0.0): the share by which targets are drawn towards 1/2.
+        axis (integer, default -1): the axis of the mean.
+
+    Shapes:
+        (batch, ..., features) -> the same without `axis`
+
+    Example:
+        >>> binary_focal_crossentropy(torch.tensor([[0.0, 1.0]]), torch.tensor([[0.5, 0.5]]))
+        tensor([0.1733])
+
+    Source: https://arxiv.org/abs/1708.02002
     """
     crossentropy = _binary(y_true, y_pred, from_logits, label_smoothing, clipped=True)
     p = torch.sigmoid(y_pred) if from_logits else y_pred
@@ -158,10 +252,26 @@ def binary_focal_crossentropy(
 
 
 def categorical_generalized_cross_entropy(y_true: Tensor, y_pred: Tensor, q: float = 0.5) -> Tensor:
-    """(1 - p**q) / q, p = y_pred[y_true]: between crossentropy (q near 0) and absolute error (q = 1), for noisy labels
+    """(1 - p**q) / q, p = y_pred[y_true]; for noisy labels.
 
-    y_true: class numbers of the shape of y_pred without its last axis, or with a last axis of 1; y_pred:
-    probabilities. Raises RuntimeError, on the CPU, for a label that is no class. https://arxiv.org/abs/1805.07836
+    It lies between crossentropy (q near 0) and absolute error (q = 1).
+
+    Arguments:
+        y_true (tensor): class numbers.
+        y_pred (tensor): probabilities.
+        q (number between 0 and 1, default 0.5): the nearer to 1, the less a wrong label counts.
+
+    Shapes:
+        y_true (batch, ...) or (batch, ..., 1), y_pred (batch, ..., classes) -> (batch, ...)
+
+    Errors:
+        RuntimeError: on the CPU, for a label that is no class.
+
+    Example:
+        >>> categorical_generalized_cross_entropy(torch.tensor([1]), torch.tensor([[0.75, 0.25]]))
+        tensor([1.])
+
+    Source: https://arxiv.org/abs/1805.07836
     """
     labels = y_true.long().reshape(*y_pred.shape[:-1], 1)
     return (1.0 - torch.pow(y_pred.gather(-1, labels).squeeze(-1), q)) / q

@@ -1,7 +1,7 @@
-"""Losses that Keras 3 computes otherwise than 2.2.4, by more than rounding: the classes take these.
+"""Losses that Keras 3 computes otherwise than 2.2.4, by more than rounding; the classes use these.
 
-hinge, squared_hinge: targets of 0 and 1 alone are read as -1 and 1. sparse_categorical_crossentropy: probabilities are
-divided by their sum before they are clipped, not after.
+hinge, squared_hinge: targets that are all 0 or 1 are read as -1 and 1. sparse_categorical_crossentropy: probabilities
+are divided by their sum before they are clipped, not after.
 """
 
 import torch
@@ -13,21 +13,27 @@ from torchkeras.losses.shared import clip, logits_of
 
 
 def hinge(y_true: Tensor, y_pred: Tensor) -> Tensor:
-    """mean(max(1 - y_true * y_pred, 0)), targets -1 or 1, or 0 or 1"""
+    """mean(max(1 - y_true * y_pred, 0)), targets -1 or 1, or 0 or 1."""
     return hinges.hinge(_signs(y_true), y_pred)
 
 
 def squared_hinge(y_true: Tensor, y_pred: Tensor) -> Tensor:
-    """mean(max(1 - y_true * y_pred, 0)**2), targets -1 or 1, or 0 or 1"""
+    """mean(max(1 - y_true * y_pred, 0)**2), targets -1 or 1, or 0 or 1."""
     return hinges.squared_hinge(_signs(y_true), y_pred)
 
 
 def sparse_categorical_crossentropy(
     y_true: Tensor, y_pred: Tensor, from_logits: bool = False, ignore_class: int | None = None, axis: int = -1
 ) -> Tensor:
-    """-log(p[y_true]), p the clipped y_pred / sum(y_pred); the options are those of the function of 2.2.4
+    """-log(p[y_true]), p the clipped y_pred / sum(y_pred).
 
-    Raises ValueError when y_true is not of the shape of y_pred without its `axis`, or with 1 there.
+    Arguments:
+        from_logits (bool, default False): whether y_pred holds logits; p is then its softmax and is not clipped.
+        ignore_class (integer or None, default None): a class number whose loss is 0.
+        axis (integer, default -1): the axis of the classes.
+
+    Errors:
+        ValueError: when y_true has neither the shape of y_pred without its `axis`, nor that with 1 there.
     """
     wanted = list(y_pred.shape)
     wanted[axis] = 1

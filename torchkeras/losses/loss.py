@@ -17,11 +17,29 @@ from torchkeras.naming import snake_case
 
 
 class Loss(Declared):
-    """A loss with options; a subclass defines `call(y_true, y_pred)`, which gives the values to be reduced.
+    """A loss with options; a subclass defines `call(y_true, y_pred)`.
 
-    `reduction`: how the values of a batch become one number, as `reduction.reduce_weighted` says.
-    `dtype`: the type that is computed in; None for that of y_pred, but at least the default float type, so that half
-    types count in float32. Raises ValueError for a bad option. https://keras.io/api/losses/
+    `call` gives the values to reduce, usually one a sample.
+
+    Options:
+        name (text or None, default None): the loss's name in errors and configs; None is the class's, in snake case.
+        reduction (text or None, default "sum_over_batch_size"): how the weighted values of a batch become one number.
+            "sum_over_batch_size" and "mean" divide their sum by the number of values that no mask leaves out,
+            "mean_with_sample_weight" by the sum of the weights. "sum" is the sum. "none" and None keep the values.
+        dtype (text, torch.dtype or None, default None): the type of the computation. None takes the type of `y_pred`,
+            but at least the default float type: half types are computed in float32.
+
+    Errors:
+        ValueError: for a bad option.
+
+    Example:
+        >>> class FourthPower(Loss):
+        ...     def call(self, y_true, y_pred):
+        ...         return ((y_pred - y_true) ** 4).mean(-1)
+        >>> FourthPower()(torch.zeros(2, 3), torch.full((2, 3), 2.0))
+        tensor(16.)
+
+    Source: https://keras.io/api/losses/
     """
 
     rules: ClassVar[Mapping[str, Rule]] = {"reduction": one_of(*REDUCTIONS)}
@@ -35,15 +53,15 @@ class Loss(Declared):
         self.keep(name=name or snake_case(type(self).__name__), reduction=reduction, dtype=dtype)
 
     def call(self, y_true: Tensor, y_pred: Tensor) -> Tensor:
-        """One value a sample (and step), of y_true and y_pred in the type that is computed in."""
+        """The values to reduce, one a sample (and step); y_true and y_pred come in the type of the computation."""
         raise NotImplementedError(f"{type(self).__name__}: a loss defines call(y_true, y_pred).")
 
     def own_mask(self, y_true: Tensor, y_pred: Tensor, values: Tensor) -> Tensor | None:
-        """Which values count, where the loss itself leaves some out."""
+        """True for the values that count, where the loss itself leaves some out; None where it does not."""
         return None
 
     def __call__(self, y_true: Any, y_pred: Any, sample_weight: Any = None, mask: Any = None) -> Tensor:
-        """The reduced loss of tensors or arrays; `mask`: True for values that count."""
+        """The reduced loss of tensors or arrays; `mask` is True for values that count."""
         y_pred = y_pred if isinstance(y_pred, Tensor) else torch.as_tensor(y_pred)
         y_true, sample_weight, mask = (_on(y_pred.device, each) for each in (y_true, sample_weight, mask))
         dtype = self._type_for(y_pred)
@@ -69,8 +87,14 @@ class Loss(Declared):
 class FunctionLoss(Loss):
     """A loss whose values are those of `function`, and whose options are its keyword arguments.
 
-    A subclass names the function, and those of its arguments that are `options` if not all are. y_true and y_pred may
-    differ by a last axis of 1; otherwise they have one shape, or ValueError is raised: Keras 3 would broadcast.
+    A subclass names the function, and as `options` those of its arguments that are options, if not all are. y_true and
+    y_pred may differ by a last axis of 1. Otherwise they must have the same shape, where Keras 3 would broadcast.
+
+    Options:
+        name (text, default the class's in snake case): the loss's name in errors and configs.
+
+    Errors:
+        ValueError: for y_true and y_pred of shapes that do not fit.
     """
 
     function: ClassVar[Callable[..., Tensor]]
@@ -100,9 +124,22 @@ class FunctionLoss(Loss):
 
 
 class LossFunctionWrapper(Loss):
-    """A function of one's own, `fn(y_true, y_pred, **options)`, as a loss that reduces by the rules of Keras 3.
+    """A function of your own, `fn(y_true, y_pred, **options)`, as a loss that reduces by the rules of Keras 3.
 
-    y_true comes in the type of y_pred. Raises TypeError for an option that the function does not take.
+    Further options are passed on to the function. y_true comes in the type of y_pred.
+
+    Options:
+        fn (function): gives the values to reduce, usually one a sample.
+        name (text or None, default None): the loss's name in errors and configs; None is the function's.
+
+    Errors:
+        TypeError: for an option that the function does not take.
+
+    Example:
+        >>> def scaled(y_true, y_pred, scale=1.0):
+        ...     return scale * (y_pred - y_true).abs().mean(-1)
+        >>> LossFunctionWrapper(scaled, scale=10.0)(torch.zeros(2, 3), torch.ones(2, 3))
+        tensor(10.)
     """
 
     fn: Callable[..., Tensor]
@@ -132,6 +169,21 @@ class LossFunctionWrapper(Loss):
     def from_config(cls, config: Mapping[str, Any]) -> LossFunctionWrapper:
         """The inverse of `get_config`. Raises ValueError for an unknown function."""
         return cls(**{**config, "fn": function_named(registry.losses, config.get("fn"))})
+
+
+def function_of(loss: Any) -> Any:
+    """The function that a loss of Keras computes: `huber` for `Huber()`; any other loss is given back.
+
+    Losses are recognized by it.
+
+    Arguments:
+        loss (function or object): a loss.
+
+    Example:
+        >>> function_of(Huber()) is huber
+        True
+    """
+    return registry.losses.find(type(loss).function.__name__) if isinstance(loss, FunctionLoss) else loss
 
 
 def _signature(cls: type[FunctionLoss]) -> Signature:

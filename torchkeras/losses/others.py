@@ -13,10 +13,21 @@ Axes = int | Sequence[int] | None
 
 
 def dice(y_true: Tensor, y_pred: Tensor, axis: Axes = None) -> Tensor:
-    """1 - 2 * sum(y_true * y_pred) / (sum(y_true) + sum(y_pred) + epsilon), the sums along `axis`
+    """1 - 2 * sum(y_true * y_pred) / (sum(y_true) + sum(y_pred) + epsilon), the sums along `axis`.
 
-    `axis`: one or several; None sums over everything, the samples too, and gives one number. To have one for each
-    image, sum over all axes but the first. https://arxiv.org/abs/1606.04797
+    Arguments:
+        y_true, y_pred (tensors of one shape): the targets and the predictions, as a rule from 0 to 1.
+        axis (integer, several or None, default None): the axes to sum over. None sums over all, the samples too, which
+            gives one number; all axes but the first give one number an image.
+
+    Shapes:
+        (batch, ...) -> the same without `axis`; a scalar when that is None
+
+    Example:
+        >>> dice(torch.tensor([[0.0, 1.0], [1.0, 1.0]]), torch.tensor([[0.0, 1.0], [0.5, 1.0]]), axis=1)
+        tensor([0.0000, 0.1429])
+
+    Source: https://arxiv.org/abs/1606.04797
     """
     y_true = like(y_true, y_pred)
     both = _sum(y_true * y_pred, axis)
@@ -24,10 +35,24 @@ def dice(y_true: Tensor, y_pred: Tensor, axis: Axes = None) -> Tensor:
 
 
 def tversky(y_true: Tensor, y_pred: Tensor, alpha: float = 0.5, beta: float = 0.5, axis: Axes = None) -> Tensor:
-    """1 - t / (t + alpha * sum(y_true * (1 - y_pred)) + beta * sum((1 - y_true) * y_pred) + epsilon)
+    """1 - t / (t + alpha * sum(y_true * (1 - y_pred)) + beta * sum((1 - y_true) * y_pred) + epsilon).
 
-    t = sum(y_true * y_pred), the sums along `axis` as in `dice`. As in Keras `alpha` weighs what y_pred misses and
-    `beta` what it has too much. https://arxiv.org/abs/1706.05721
+    t is sum(y_true * y_pred), and all sums go along `axis`. With alpha and beta of 0.5 it is the `dice` loss.
+
+    Arguments:
+        y_true, y_pred (tensors of one shape): the targets and the predictions, as a rule from 0 to 1.
+        alpha (number, default 0.5): the weight of what y_pred misses, as in Keras.
+        beta (number, default 0.5): the weight of what y_pred has too much.
+        axis (integer, several or None, default None): the axes to sum over; None sums over all, the samples too.
+
+    Shapes:
+        (batch, ...) -> the same without `axis`; a scalar when that is None
+
+    Example:
+        >>> tversky(torch.tensor([[1.0, 1.0]]), torch.tensor([[0.5, 1.0]]), alpha=1.0)
+        tensor(0.2500)
+
+    Source: https://arxiv.org/abs/1706.05721
     """
     y_true = like(y_true, y_pred)
     both = _sum(y_true * y_pred, axis)
@@ -36,12 +61,26 @@ def tversky(y_true: Tensor, y_pred: Tensor, alpha: float = 0.5, beta: float = 0.
 
 
 def ctc(y_true: Tensor, y_pred: Tensor) -> Tensor:
-    """-log of the probability of the labels over all ways to lay them along time, class 0 standing for no label
+    """-log of the probability of the labels, summed over all ways to lay them along time; class 0 stands for no label.
 
-    y_true: (batch, labels) class numbers, padded with 0; y_pred: (batch, time, classes), logits. One number a sample,
-    infinite where time is too short for the labels. On CUDA torch's kernel reads the numbers of labels on the host, so
-    this loss waits for the device. Raises ValueError for other shapes.
-    https://www.cs.toronto.edu/~graves/icml_2006.pdf
+    The loss is infinite where time is too short for the labels. On CUDA torch's kernel reads the numbers of labels on
+    the host, so this loss waits for the device.
+
+    Arguments:
+        y_true (tensor): class numbers, padded with 0.
+        y_pred (tensor): logits.
+
+    Shapes:
+        y_true (batch, labels), y_pred (batch, time, classes) -> (batch,)
+
+    Errors:
+        ValueError: for other shapes.
+
+    Example:
+        >>> ctc(torch.tensor([[1, 2]]), torch.zeros(1, 4, 3))
+        tensor([1.6864])
+
+    Source: https://www.cs.toronto.edu/~graves/icml_2006.pdf
     """
     if y_true.dim() != 2 or y_pred.dim() != 3:
         raise ValueError(
@@ -63,12 +102,28 @@ def circle(
     gamma: float = 80.0,
     margin: float = 0.4,
 ) -> Tensor:
-    """softplus(logsumexp(pulls to embeddings of one's class) + logsumexp(pushes from the others))
+    """softplus(logsumexp(pulls to embeddings of the same class) + logsumexp(pushes from the others)).
 
     With d = max(1 - y_pred @ ref_embeddings.T, 0), a pull is -gamma * max(margin + d, 0) * (margin - d) and a push
-    gamma * max(1 + margin - d, 0) * (1 - margin - d). y_true: class numbers (batch,) or (batch, 1); y_pred: (batch,
-    size), rows of length 1. The references are the batch itself unless given; `remove_diagonal` leaves each sample's
-    pair with itself out. One number a sample. https://arxiv.org/abs/2002.10857
+    gamma * max(1 + margin - d, 0) * (1 - margin - d).
+
+    Arguments:
+        y_true (tensor): class numbers.
+        y_pred (tensor): embeddings, rows of length 1.
+        ref_labels (tensor or None, default None): the class numbers of the references; None takes the batch's own.
+        ref_embeddings (tensor or None, default None): the references; None takes the batch itself.
+        remove_diagonal (bool, default True): whether the pair of each sample with itself is left out.
+        gamma (number, default 80.0): the scale of pulls and pushes.
+        margin (number, default 0.4): how far pairs are pulled and pushed.
+
+    Shapes:
+        y_true (batch,) or (batch, 1), y_pred (batch, size) -> (batch,)
+
+    Example:
+        >>> circle(torch.tensor([0, 0, 1]), torch.eye(3), gamma=1.0)
+        tensor([1.0899, 1.0899, 0.0000])
+
+    Source: https://arxiv.org/abs/2002.10857
     """
     labels = y_true.long().reshape(-1, 1)
     references = labels if ref_labels is None else ref_labels.long().reshape(-1, 1)

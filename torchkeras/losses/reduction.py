@@ -1,6 +1,6 @@
 """How values, weights and masks become one number: the rules of Keras 3, for classes of losses.
 
-The weighted mean of 2.2.4, under which plain functions stand, is `engine.step.output_loss.weighted_mean`.
+Plain functions are reduced by the weighted mean of 2.2.4, `engine.step.output_loss.weighted_mean`.
 """
 
 import torch
@@ -12,14 +12,14 @@ REDUCTIONS = ("sum_over_batch_size", "sum", "mean", "mean_with_sample_weight", "
 
 
 def reduce_weighted(values: Tensor, sample_weight: Tensor | None, mask: Tensor | None, reduction: str | None) -> Tensor:
-    """The values, weighted and masked, by `reduction`
+    """The values, weighted and masked, by `reduction`.
 
-    values: (batch, ...); sample_weight and mask: as many axes, each as long or of 1 (or one axis of 1 more or less at
-    the end, or none at all).
+    values: (batch, ...). sample_weight and mask have as many axes, each as long or of 1. They may also have a last axis
+    of 1 more or less, or no axis at all.
 
-    sum_over_batch_size, mean: sum(values * weight) / (number of values), of which masked ones are none.
+    sum_over_batch_size, mean: sum(values * weight) / (number of values that are not masked).
     sum: the sum. mean_with_sample_weight: sum(values * weight) / sum(weight), 0 for a sum of 0.
-    none, None: values * weight as they are, and so are values that are one number already.
+    none, None: values * weight as they are. Values that are one number already stay as they are, too.
 
     Raises ValueError for a weight or mask of another shape: Keras 3 would multiply (batch,) with the last axis.
     """
@@ -40,7 +40,8 @@ def apply_mask(
 ) -> Tensor | None:
     """One weight for both: sample_weight where the mask is True, 0 elsewhere; None when there is neither.
 
-    For a mean over all values the weights left are raised by (all / unmasked), so that it is one over the unmasked.
+    For a mean over all values the remaining weights are multiplied by (all / unmasked), which makes it the mean over
+    the unmasked.
     """
     weight = None if sample_weight is None else sample_weight.to(dtype)
     if mask is None:
@@ -57,7 +58,10 @@ def apply_mask(
 
 
 def _check_fit(what: str, weight: Tensor, of: str, values: Tensor, either: bool = False) -> None:
-    """Raise ValueError unless `weight` has the axes of `values`, or 1 there; or the values 1, where `either` may."""
+    """Raise ValueError unless each axis of `weight` is as long as that of `values`, or 1.
+
+    `either`: the axis of `values` may be the one of 1.
+    """
     if 0 in (weight.dim(), values.dim()):
         return
     pairs = zip(weight.shape, values.shape, strict=False)

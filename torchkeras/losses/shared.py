@@ -1,4 +1,4 @@
-"""What several losses are made of: clipped probabilities, the logits that a `y_pred` carries, and its shapes."""
+"""What several losses use: clipped probabilities, the logits that a `y_pred` carries, shapes made to fit."""
 
 from collections.abc import Callable
 from functools import lru_cache
@@ -37,7 +37,7 @@ def logits_of(y_pred: Tensor, activation: str, axis: int = -1) -> Tensor | None:
 
 
 def carried(y_pred: Tensor, change: Callable[[Tensor], Tensor]) -> Tensor:
-    """y_pred with its type or shape changed, and likewise the logits that it carries."""
+    """y_pred with its type or shape changed, and with it the logits that it carries."""
     result = change(y_pred)
     logits: Any = getattr(y_pred, "_keras_logits", None)
     if logits is not None and result is not y_pred:
@@ -56,9 +56,10 @@ def logit_bounds(epsilon: float, dtype: torch.dtype) -> tuple[float, float]:
 
 
 def same_rank(first: Tensor, second: Tensor, expand_vectors: bool = True) -> tuple[Tensor, Tensor]:
-    """Both with one number of axes, when one of them has a last axis of 1 more than the other.
+    """Both with the same number of axes, when one of them has a last axis of 1 more than the other.
 
-    That axis is dropped, or given to the other when that is a vector and `expand_vectors`, as in Keras 3.
+    That axis is dropped. When the other is a vector and `expand_vectors` is set, the vector gets such an axis instead,
+    as in Keras 3.
     """
     ranks = first.dim(), second.dim()
     longer = first if ranks[0] > ranks[1] else second

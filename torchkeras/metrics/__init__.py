@@ -1,8 +1,8 @@
 """Metrics: functions `metric(y_true, y_pred)`, one number a sample, and classes that add up over batches.
 
-The functions are those of Keras 2.2.4, whose values a model averages over batches; every function of a loss is one of
-them. The classes are those of Keras 3: `update_state` adds a batch, `result` gives the number over all of them,
-`reset_state` starts anew. Nothing of it leaves the device.
+The functions are those of Keras 2.2.4, whose values a model averages over batches; every function of a loss is also a
+metric. The classes are those of Keras 3: `update_state` adds a batch, `result` gives the number over all of them, and
+`reset_state` starts over. All of it stays on the device.
 """
 
 from torchkeras import losses, registry
@@ -88,8 +88,8 @@ FUNCTIONS = (
     top_k_categorical_accuracy,
     sparse_top_k_categorical_accuracy,
 )
-# Known by their class names, and in snake case where no function of 2.2.4 is called so. The others are known by their
-# class names alone: `accuracy` is chosen by a model, and a mean or sum is no metric of (y_true, y_pred).
+# Known by their class names, and in snake case where no function of 2.2.4 has that name. The others are known only by
+# their class names: `accuracy` is chosen by a model, and a mean or sum is no metric of (y_true, y_pred).
 CLASSES = (
     *(AUC, Precision, Recall, TruePositives, FalsePositives, TrueNegatives, FalseNegatives),
     *(SensitivityAtSpecificity, SpecificityAtSensitivity, PrecisionAtRecall, RecallAtPrecision),
@@ -101,7 +101,7 @@ CLASSES = (
     *(BinaryCrossentropy, CategoricalCrossentropy, SparseCategoricalCrossentropy),
 )
 OTHERS = (Accuracy, Mean, Sum, MeanMetricWrapper)
-# Keras 3's own: as metrics its classes, of which CosineSimilarity has the other sign than the loss.
+# Names that only Keras 3 has mean its classes; CosineSimilarity has the other sign than the loss.
 NEWER = ("cosine_similarity", "kl_divergence")
 
 for _name in registry.losses.names():

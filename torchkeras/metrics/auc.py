@@ -28,12 +28,33 @@ def _thresholds(value: Any) -> list[float]:
 class AUC(Metric):
     """The area under the curve of two rates over all thresholds.
 
-    `curve`: "ROC", recall over the share of false positives; "PR", precision over recall; "PRGAIN", their gains over
-    always saying yes (https://papers.nips.cc/paper/5867). `summation_method`: between two thresholds
-    "interpolation" (for "PR" as https://dl.acm.org/doi/10.1145/1143844.1143874, else a line), "minoring" (the lower of
-    both heights) or "majoring". `num_thresholds` evenly from 0 to 1, or `thresholds` between those two. `multi_label`:
-    an area for each of the labels, y_pred of shape (samples, `num_labels`), of which the result is the mean, weighted
-    by `label_weights`; else these weigh the predictions. `from_logits`: y_pred is made probabilities by a sigmoid.
+    Options:
+        num_thresholds (integer of at least 2, default 200): how many thresholds there are, evenly from 0 to 1.
+        curve (text, default "ROC"): "ROC" is recall over the share of false positives. "PR" is precision over recall.
+            "PRGAIN" is the gain of both over always saying yes (https://papers.nips.cc/paper/5867).
+        summation_method (text, default "interpolation"): the height between two thresholds. "interpolation" is a line,
+            for "PR" the curve of https://dl.acm.org/doi/10.1145/1143844.1143874. "minoring" is the lower height,
+            "majoring" the higher one.
+        thresholds (list of numbers from 0 to 1 or None, default None): the thresholds between 0 and 1, in place of
+            `num_thresholds`.
+        multi_label (bool, default False): whether each label has an area of its own; the result is their mean.
+        num_labels (positive integer or None, default None): the number of labels, for `multi_label`; None takes that of
+            the first batch.
+        label_weights (list of numbers or None, default None): a weight for each label: of its area with `multi_label`,
+            else of its predictions.
+        from_logits (bool, default False): whether y_pred holds logits, which a sigmoid makes probabilities.
+
+    Errors:
+        ValueError: for a bad option, such as `num_labels` without `multi_label`.
+
+    Shapes:
+        y_true and y_pred of one shape; (samples, labels) with `multi_label`
+
+    Example:
+        >>> AUC()(torch.tensor([0, 0, 1, 1]), torch.tensor([0.1, 0.6, 0.5, 0.9]))
+        tensor(0.7500)
+
+    Source: https://keras.io/api/metrics/classification_metrics/
     """
 
     rules: ClassVar[Mapping[str, Rule]] = {
@@ -93,7 +114,7 @@ class AUC(Metric):
             self.add_variable((self.num_thresholds, *([] if labels is None else [labels])), name=name)
 
     def update_state(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> None:
-        """Add a batch
+        """Add a batch.
 
         y_true: positive where not 0. y_pred: scores, clipped to [0, 1]; one that is no number counts as 0.
         sample_weight: one for each sample, step, ... or for each score.

@@ -1,4 +1,4 @@
-"""Metrics of positives and negatives: counts, precision, recall, and one of two rates at a bound of the other."""
+"""Metrics of positives and negatives: counts, precision, recall, and the best rate for a bound on another rate."""
 
 from __future__ import annotations
 
@@ -13,7 +13,11 @@ from torchkeras.metrics.metric import Metric
 
 
 class Confusion(Metric):
-    """The base: some of the four counts at some thresholds; a subclass names the `kept` ones."""
+    """The base: some of the four counts at some thresholds; a subclass names the `kept` ones.
+
+    Options:
+        class_id (integer or None, default None): the only class that counts; None counts all.
+    """
 
     kept: ClassVar[tuple[str, ...]] = Counts._fields
     top_k: int | None = None
@@ -25,9 +29,9 @@ class Confusion(Metric):
             self.add_variable((len(thresholds),), name=name)
 
     def update_state(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> None:
-        """Add a batch
+        """Add a batch.
 
-        y_true: positive where not 0. y_pred: scores from 0 to 1 of its shape; one that is no number is above no
+        y_true: positive where not 0. y_pred: scores from 0 to 1, of the same shape; one that is no number is above no
         threshold. sample_weight: one for each sample, step, ... or for each score.
         """
         weight = None if sample_weight is None else self._tensor(sample_weight, self._type)
@@ -40,7 +44,7 @@ class Confusion(Metric):
             self._variables[name].add_(counts[name])
 
     def _share(self, part: str, *others: str) -> Tensor:
-        """A count by its sum with others, 0 where there are none."""
+        """A count divided by its sum with others, 0 where there are none."""
         counts = self._variables
         total = counts[part]
         for name in others:
@@ -49,7 +53,12 @@ class Confusion(Metric):
 
 
 class _Count(Confusion):
-    """One of the counts at each of the thresholds (0.5 unless given): a number for one, else a vector."""
+    """One of the counts at each of the thresholds: a number for one threshold, else a vector.
+
+    Options:
+        thresholds (number from 0 to 1, several or None, default None): what a prediction must be above to be positive;
+            None is 0.5. Several give a vector, one number each.
+    """
 
     thresholds: Any
 
@@ -64,34 +73,64 @@ class _Count(Confusion):
 
 
 class TruePositives(_Count):
-    """The weight of predictions above the threshold where y_true is positive. Options: thresholds, one or several."""
+    """The weight of predictions above the threshold where y_true is positive.
+
+    Example:
+        >>> TruePositives()(torch.tensor([1, 1, 0, 0]), torch.tensor([0.9, 0.3, 0.6, 0.1]))
+        tensor(1.)
+
+    Source: https://keras.io/api/metrics/classification_metrics/
+    """
 
     kept = ("true_positives",)
 
 
 class FalsePositives(_Count):
-    """The weight of predictions above the threshold where y_true is 0. Options: thresholds, one or several."""
+    """The weight of predictions above the threshold where y_true is 0.
+
+    Example:
+        >>> FalsePositives()(torch.tensor([1, 1, 0, 0]), torch.tensor([0.9, 0.3, 0.6, 0.1]))
+        tensor(1.)
+
+    Source: https://keras.io/api/metrics/classification_metrics/
+    """
 
     kept = ("false_positives",)
 
 
 class TrueNegatives(_Count):
-    """The weight of predictions not above the threshold where y_true is 0. Options: thresholds, one or several."""
+    """The weight of predictions not above the threshold where y_true is 0.
+
+    Example:
+        >>> TrueNegatives()(torch.tensor([1, 1, 0, 0]), torch.tensor([0.9, 0.3, 0.6, 0.1]))
+        tensor(1.)
+
+    Source: https://keras.io/api/metrics/classification_metrics/
+    """
 
     kept = ("true_negatives",)
 
 
 class FalseNegatives(_Count):
-    """The weight of predictions not above the threshold where y_true is positive. Options: thresholds."""
+    """The weight of predictions not above the threshold where y_true is positive.
+
+    Example:
+        >>> FalseNegatives(thresholds=[0.2, 0.95])(torch.tensor([1, 1, 0, 0]), torch.tensor([0.9, 0.3, 0.6, 0.1]))
+        tensor([0., 2.])
+
+    Source: https://keras.io/api/metrics/classification_metrics/
+    """
 
     kept = ("false_negatives",)
 
 
 class _Rate(Confusion):
-    """True positives by a sum of counts, at each of the thresholds (0.5 unless given).
+    """True positives divided by a sum of counts, at each of the thresholds.
 
-    `top_k`: of each sample only the k highest scores may be positive, and unless thresholds are given all of them are.
-    `class_id`: only this class counts.
+    Options:
+        thresholds (number from 0 to 1, several or None, default None): what a prediction must be above to be positive;
+            None is 0.5, or no bound at all when `top_k` is given. Several give a vector, one number each.
+        top_k (positive integer or None, default None): only the k highest scores of a sample may be positive.
     """
 
     thresholds: Any
@@ -114,17 +153,27 @@ class _Rate(Confusion):
 
 
 class Precision(_Rate):
-    """true positives / (true positives + false positives), 0 where there are none
+    """true positives / (true positives + false positives), 0 where there are none.
 
-    Options: thresholds, one or several; top_k: only the k highest scores of a sample may be positive, and all of them
-    are unless thresholds are given; class_id: only this class counts.
+    Example:
+        >>> Precision()(torch.tensor([1, 1, 0, 0]), torch.tensor([0.9, 0.3, 0.6, 0.1]))
+        tensor(0.5000)
+
+    Source: https://keras.io/api/metrics/classification_metrics/
     """
 
     kept = ("true_positives", "false_positives")
 
 
 class Recall(_Rate):
-    """true positives / (true positives + false negatives), 0 where there are none. Options: those of Precision."""
+    """true positives / (true positives + false negatives), 0 where there are none.
+
+    Example:
+        >>> Recall(top_k=1)(torch.tensor([[0, 1], [1, 0]]), torch.tensor([[0.2, 0.4], [0.1, 0.3]]))
+        tensor(0.5000)
+
+    Source: https://keras.io/api/metrics/classification_metrics/
+    """
 
     kept = ("true_positives", "false_negatives")
 
@@ -135,7 +184,12 @@ PRECISION = ("true_positives", "false_positives")
 
 
 class _Best(Confusion):
-    """The highest rate among the thresholds at which another rate is at least a given one; 0 where it never is."""
+    """The highest rate among the thresholds at which another rate is at least a given one; 0 where it never is.
+
+    Options:
+        num_thresholds (positive integer, default 200): how many thresholds are tried, evenly from 0 to 1; a single one
+            is 0.5.
+    """
 
     bounded: ClassVar[tuple[str, str]]
     wanted: ClassVar[tuple[str, str]]
@@ -155,7 +209,17 @@ class _Best(Confusion):
 
 
 class SensitivityAtSpecificity(_Best):
-    """The best sensitivity (recall) whose specificity is at least `specificity`. Options: num_thresholds, class_id."""
+    """The best sensitivity (recall) whose specificity is at least `specificity`.
+
+    Options:
+        specificity (number from 0 to 1): the least of true negatives / all negatives.
+
+    Example:
+        >>> SensitivityAtSpecificity(0.5)(torch.tensor([0, 0, 1, 1]), torch.tensor([0.1, 0.6, 0.5, 0.9]))
+        tensor(1.)
+
+    Source: https://keras.io/api/metrics/classification_metrics/
+    """
 
     bounded, wanted = SPECIFICITY, SENSITIVITY
 
@@ -171,7 +235,17 @@ class SensitivityAtSpecificity(_Best):
 
 
 class SpecificityAtSensitivity(_Best):
-    """The best specificity, true negatives / all negatives, whose sensitivity is at least `sensitivity`."""
+    """The best specificity, true negatives / all negatives, whose sensitivity is at least `sensitivity`.
+
+    Options:
+        sensitivity (number from 0 to 1): the least of true positives / all positives.
+
+    Example:
+        >>> SpecificityAtSensitivity(1.0)(torch.tensor([0, 0, 1, 1]), torch.tensor([0.1, 0.6, 0.5, 0.9]))
+        tensor(0.5000)
+
+    Source: https://keras.io/api/metrics/classification_metrics/
+    """
 
     bounded, wanted = SENSITIVITY, SPECIFICITY
 
@@ -187,7 +261,17 @@ class SpecificityAtSensitivity(_Best):
 
 
 class PrecisionAtRecall(_Best):
-    """The best precision whose recall is at least `recall`. Options: num_thresholds, class_id."""
+    """The best precision whose recall is at least `recall`.
+
+    Options:
+        recall (number from 0 to 1): the least of true positives / all positives.
+
+    Example:
+        >>> PrecisionAtRecall(0.5)(torch.tensor([0, 0, 1, 1]), torch.tensor([0.1, 0.6, 0.5, 0.9]))
+        tensor(1.)
+
+    Source: https://keras.io/api/metrics/classification_metrics/
+    """
 
     bounded, wanted = RECALL, PRECISION
 
@@ -203,7 +287,17 @@ class PrecisionAtRecall(_Best):
 
 
 class RecallAtPrecision(_Best):
-    """The best recall whose precision is at least `precision`. Options: num_thresholds, class_id."""
+    """The best recall whose precision is at least `precision`.
+
+    Options:
+        precision (number from 0 to 1): the least of true positives / predicted positives.
+
+    Example:
+        >>> RecallAtPrecision(0.9)(torch.tensor([0, 0, 1, 1]), torch.tensor([0.1, 0.6, 0.5, 0.9]))
+        tensor(0.5000)
+
+    Source: https://keras.io/api/metrics/classification_metrics/
+    """
 
     bounded, wanted = PRECISION, RECALL
 

@@ -1,5 +1,7 @@
-"""True and false, positives and negatives, at many thresholds in one pass: predictions are sorted into the buckets
-between the thresholds, and sums over the buckets are the counts."""
+"""True and false, positives and negatives, at many thresholds in one pass.
+
+Predictions are sorted into the buckets between the thresholds; sums over the buckets are the counts.
+"""
 
 from __future__ import annotations
 
@@ -30,10 +32,10 @@ class Counts(NamedTuple):
 
 @dataclass(frozen=True)
 class Thresholds:
-    """Thresholds in the order given; a prediction is positive at those that it is above.
+    """Thresholds in the order in which they were given; a prediction is positive at those that it is above.
 
-    `even`: from 0 to 1 in equal steps, to which a prediction is counted off by one multiplication, as in Keras 3; the
-    outer two may lie a little further out. `rising`: given in that order.
+    `even`: they go from 0 to 1 in equal steps, so that one multiplication finds a prediction's bucket, as in Keras 3;
+    the outer two may lie a little further out. `rising`: they were given in that order.
     """
 
     values: tuple[float, ...]
@@ -42,7 +44,7 @@ class Thresholds:
 
     @classmethod
     def of(cls, values: Sequence[float]) -> Thresholds:
-        """Finds whether they are evenly spaced from 0 to 1."""
+        """Thresholds of these values; finds whether they are evenly spaced from 0 to 1."""
         inner = np.clip(values, 0, 1)
         steps = np.linspace(0, 1, len(values))
         even = len(values) >= 3 and np.allclose(inner, steps, atol=config.epsilon())
@@ -58,16 +60,16 @@ class Thresholds:
         return torch.ceil(scores.nan_to_num(nan=0.0).clamp(0, 1) * last).clamp(min=least).long()
 
     def in_order(self, counts: Tensor) -> Tensor:
-        """Counts by rising thresholds, in the order in which the thresholds were given."""
+        """Counts by rising thresholds, put in the order in which the thresholds were given."""
         return counts if self.rising else counts[_places(self.values, counts.device)]
 
 
 def count(
     y_true: Tensor, y_pred: Tensor, thresholds: Thresholds, weight: Tensor | None = None, labels: int | None = None
 ) -> Counts:
-    """The counts at each threshold, over everything, or for each of the `labels` that the last axis is made of.
+    """The counts at each threshold, over everything, or for each of the `labels` of the last axis.
 
-    y_true: positive where not 0; of the shape of y_pred, and so is weight, or with axes of 1.
+    y_true: positive where not 0, of the shape of y_pred. weight has that shape too, or axes of 1.
     """
     buckets = len(thresholds.values) + 1
     place = thresholds.below(y_pred) + (y_true != 0) * buckets
@@ -85,7 +87,8 @@ def count(
 def prepared(
     y_true: Tensor, y_pred: Tensor, weight: Tensor | None, top_k: int | None = None, class_id: int | None = None
 ) -> tuple[Tensor, Tensor, Tensor | None]:
-    """y_true, y_pred and weight for `count`: of one number of axes, scores beyond the best k out of reach, one class.
+    """y_true, y_pred and weight for `count`: with the same number of axes, reduced to the best k scores and to one
+    class.
 
     weight: one for each sample, step, ..., or for each prediction. Raises ValueError for shapes that do not fit.
     """

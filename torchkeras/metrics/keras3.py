@@ -1,6 +1,6 @@
-"""Keras 3's functions behind its metrics, where 2.2.4 has none or another: one value for each number or sample.
+"""The functions of Keras 3's metrics, where 2.2.4 has none or another: one value for each number or sample.
 
-y_true and y_pred may differ by a last axis of 1. Where a shape cannot be meant, ValueError is raised.
+y_true and y_pred may differ by a last axis of 1. Other shapes that differ raise ValueError.
 """
 
 from collections.abc import Callable
@@ -15,7 +15,7 @@ from torchkeras.losses.shared import like, same_rank
 
 
 def fitting(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
-    """The function, for y_true and y_pred of one shape, or that differ by a last axis of 1; else ValueError."""
+    """The function, for y_true and y_pred of one shape or that differ by a last axis of 1; ValueError for others."""
 
     @wraps(function)
     def checked(y_true: Tensor, y_pred: Tensor, *values: Any, **options: Any) -> Tensor:
@@ -32,39 +32,50 @@ def fitting(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
 
 @fitting
 def accuracy(y_true: Tensor, y_pred: Tensor) -> Tensor:
-    """y_true == y_pred, as 1.0 or 0.0, for each number"""
+    """y_true == y_pred, as 1.0 or 0.0, for each number."""
     return (like(y_true, y_pred) == y_pred).float()
 
 
 @fitting
 def binary_accuracy(y_true: Tensor, y_pred: Tensor, threshold: float = 0.5) -> Tensor:
-    """y_true == (y_pred > threshold), as 1.0 or 0.0, for each number"""
+    """y_true == (y_pred > threshold), as 1.0 or 0.0, for each number.
+
+    Arguments:
+        threshold (number, default 0.5): y_pred above it means 1, else 0.
+    """
     return (y_true == (y_pred > threshold)).float()
 
 
 def sparse_categorical_accuracy(y_true: Tensor, y_pred: Tensor) -> Tensor:
-    """y_true == argmax(y_pred), as 1.0 or 0.0; y_true: class numbers, with or without a last axis of 1"""
+    """y_true == argmax(y_pred), as 1.0 or 0.0; y_true: class numbers, with or without a last axis of 1."""
     return (_labels(y_true, y_pred) == y_pred.argmax(-1)).float()
 
 
 @fitting
 def categorical_accuracy(y_true: Tensor, y_pred: Tensor) -> Tensor:
-    """argmax(y_true) == argmax(y_pred), as 1.0 or 0.0"""
+    """argmax(y_true) == argmax(y_pred), as 1.0 or 0.0."""
     return (y_true.argmax(-1) == y_pred.argmax(-1)).float()
 
 
 @fitting
 def top_k_categorical_accuracy(y_true: Tensor, y_pred: Tensor, k: int = 5) -> Tensor:
-    """1.0 where fewer than `k` classes score above argmax(y_true), else 0.0"""
+    """1.0 where fewer than `k` classes score above argmax(y_true), else 0.0.
+
+    Arguments:
+        k (positive integer, default 5): how many of the best classes count.
+    """
     return sparse_top_k_categorical_accuracy(y_true.argmax(-1), y_pred, k)
 
 
 def sparse_top_k_categorical_accuracy(
     y_true: Tensor, y_pred: Tensor, k: int = 5, from_sorted_ids: bool = False
 ) -> Tensor:
-    """1.0 where fewer than `k` classes score above class y_true, else 0.0; a score that is no number is no hit
+    """1.0 where fewer than `k` classes score above class y_true, else 0.0; a score that is no number is no hit.
 
-    `from_sorted_ids`: y_pred has no scores, but class numbers, the best first; a hit is y_true among the first `k`.
+    Arguments:
+        k (positive integer, default 5): how many of the best classes count.
+        from_sorted_ids (bool, default False): whether y_pred holds class numbers, the best first, in place of scores.
+            y_true is then a hit when it is among the first `k`.
     """
     labels = _labels(y_true, y_pred).unsqueeze(-1)
     if from_sorted_ids:
@@ -75,20 +86,38 @@ def sparse_top_k_categorical_accuracy(
 
 @fitting
 def squared_error(y_true: Tensor, y_pred: Tensor) -> Tensor:
-    """(y_pred - y_true)**2, for each number"""
+    """(y_pred - y_true)**2, for each number."""
     return (y_pred - like(y_true, y_pred)).square()
 
 
 @fitting
 def cosine_similarity(y_true: Tensor, y_pred: Tensor, axis: int = -1) -> Tensor:
-    """The cosine of the angle along `axis`, each norm at least epsilon; the loss of this name is its negative."""
+    """The cosine of the angle along `axis`, each norm at least epsilon; the loss of this name is its negative.
+
+    Arguments:
+        axis (integer, default -1): the axis that holds a vector.
+    """
     true, predicted = (F.normalize(y, dim=axis, eps=config.epsilon()) for y in (like(y_true, y_pred), y_pred))
     return (true * predicted).sum(axis)
 
 
 @fitting
 def pearson_correlation(y_true: Tensor, y_pred: Tensor, axis: int = -1) -> Tensor:
-    """mean((y_true - mean) / std * (y_pred - mean) / std) along `axis`; not a number where one of them is constant"""
+    """mean((y_true - mean) / std * (y_pred - mean) / std) along `axis`; not a number where one of them is constant.
+
+    Arguments:
+        y_true, y_pred (tensors of one shape): the targets and the predictions.
+        axis (integer, default -1): the axis of the values that are compared.
+
+    Shapes:
+        (batch, ..., values) -> the same without `axis`
+
+    Example:
+        >>> pearson_correlation(torch.tensor([[1.0, 2.0, 3.0]]), torch.tensor([[1.0, 3.0, 5.0]]))
+        tensor([1.])
+
+    Source: https://keras.io/api/metrics/correlation_metrics/
+    """
     true, predicted = (_centred(y, axis) for y in (like(y_true, y_pred), y_pred))
     deviations = true.square().mean(axis).sqrt() * predicted.square().mean(axis).sqrt()
     return (true * predicted).mean(axis) / deviations
@@ -96,9 +125,20 @@ def pearson_correlation(y_true: Tensor, y_pred: Tensor, axis: int = -1) -> Tenso
 
 @fitting
 def concordance_correlation(y_true: Tensor, y_pred: Tensor, axis: int = -1) -> Tensor:
-    """2 * covariance / (variance of y_true + variance of y_pred + (difference of means)**2 + epsilon) along `axis`
+    """2 * covariance / (variance of y_true + variance of y_pred + (difference of means)**2 + epsilon) along `axis`.
 
-    Lin, "A Concordance Correlation Coefficient to Evaluate Reproducibility" (1989).
+    Arguments:
+        y_true, y_pred (tensors of one shape): the targets and the predictions.
+        axis (integer, default -1): the axis of the values that are compared.
+
+    Shapes:
+        (batch, ..., values) -> the same without `axis`
+
+    Example:
+        >>> concordance_correlation(torch.tensor([[1.0, 2.0, 3.0]]), torch.tensor([[1.0, 3.0, 5.0]]))
+        tensor([0.6154])
+
+    Source: Lin, "A Concordance Correlation Coefficient to Evaluate Reproducibility" (1989)
     """
     y_true = like(y_true, y_pred)
     true, predicted = _centred(y_true, axis), _centred(y_pred, axis)

@@ -1,6 +1,6 @@
 """Keras 3's metrics that are the mean of a function over all samples.
 
-Beside the options of its function each takes `name` and `dtype`.
+Options that a class shares with its function are explained there, and join the docstring of the class.
 """
 
 from typing import Any
@@ -16,69 +16,146 @@ from torchkeras.metrics.reduction import FunctionMetric, Mean
 
 
 class Accuracy(FunctionMetric):
-    """How often y_pred equals y_true."""
+    """How often y_pred equals y_true.
+
+    Example:
+        >>> Accuracy()(torch.tensor([1, 2, 3]), torch.tensor([1, 2, 4]))
+        tensor(0.6667)
+
+    Source: https://keras.io/api/metrics/accuracy_metrics/
+    """
 
     function = keras3.accuracy
 
 
 class BinaryAccuracy(FunctionMetric):
-    """How often y_pred > threshold is y_true. Options: threshold."""
+    """How often y_pred > threshold is y_true.
+
+    Example:
+        >>> BinaryAccuracy(threshold=0.8)(torch.tensor([[0.0, 1.0]]), torch.tensor([[0.7, 0.7]]))
+        tensor(0.5000)
+
+    Source: https://keras.io/api/metrics/accuracy_metrics/
+    """
 
     function = keras3.binary_accuracy
 
 
 class CategoricalAccuracy(FunctionMetric):
-    """How often the highest score is that of the class of a one-hot row."""
+    """How often the highest score is that of the class of a one-hot row.
+
+    Example:
+        >>> CategoricalAccuracy()(torch.eye(2), torch.tensor([[0.7, 0.3], [0.7, 0.3]]))
+        tensor(0.5000)
+
+    Source: https://keras.io/api/metrics/accuracy_metrics/
+    """
 
     function = keras3.categorical_accuracy
 
 
 class SparseCategoricalAccuracy(FunctionMetric):
-    """How often the highest score is that of the class number."""
+    """How often the highest score is that of the class number.
+
+    Example:
+        >>> SparseCategoricalAccuracy()(torch.tensor([0, 1]), torch.tensor([[0.7, 0.3], [0.7, 0.3]]))
+        tensor(0.5000)
+
+    Source: https://keras.io/api/metrics/accuracy_metrics/
+    """
 
     function = keras3.sparse_categorical_accuracy
 
 
 class TopKCategoricalAccuracy(FunctionMetric):
-    """How often the class of a one-hot row is among the `k` best. Options: k."""
+    """How often the class of a one-hot row is among the `k` best.
+
+    Example:
+        >>> TopKCategoricalAccuracy(k=2)(torch.eye(3), torch.tensor([[0.6, 0.3, 0.1]] * 3))
+        tensor(0.6667)
+
+    Source: https://keras.io/api/metrics/accuracy_metrics/
+    """
 
     function = keras3.top_k_categorical_accuracy
     first = ("k",)
 
 
 class SparseTopKCategoricalAccuracy(FunctionMetric):
-    """How often the class number is among the `k` best. Options: k, from_sorted_ids."""
+    """How often the class number is among the `k` best.
+
+    Example:
+        >>> SparseTopKCategoricalAccuracy(k=2)(torch.arange(3), torch.tensor([[0.6, 0.3, 0.1]] * 3))
+        tensor(0.6667)
+
+    Source: https://keras.io/api/metrics/accuracy_metrics/
+    """
 
     function = keras3.sparse_top_k_categorical_accuracy
     first = ("k",)
 
 
 class MeanSquaredError(FunctionMetric):
-    """mean((y_pred - y_true)**2)"""
+    """mean((y_pred - y_true)**2).
+
+    Example:
+        >>> MeanSquaredError()(torch.tensor([[0.0, 1.0]]), torch.tensor([[3.0, 2.0]]))
+        tensor(5.)
+
+    Source: https://keras.io/api/metrics/regression_metrics/
+    """
 
     function = fitting(losses.mean_squared_error)
 
 
 class MeanAbsoluteError(FunctionMetric):
-    """mean(abs(y_pred - y_true))"""
+    """mean(abs(y_pred - y_true)).
+
+    Example:
+        >>> MeanAbsoluteError()(torch.tensor([[0.0, 1.0]]), torch.tensor([[3.0, 2.0]]))
+        tensor(2.)
+
+    Source: https://keras.io/api/metrics/regression_metrics/
+    """
 
     function = fitting(losses.mean_absolute_error)
 
 
 class MeanAbsolutePercentageError(FunctionMetric):
-    """100 * mean(abs(y_true - y_pred) / max(abs(y_true), epsilon))"""
+    """100 * mean(abs(y_true - y_pred) / max(abs(y_true), epsilon)).
+
+    Example:
+        >>> MeanAbsolutePercentageError()(torch.tensor([[2.0, 4.0]]), torch.tensor([[3.0, 4.0]]))
+        tensor(25.)
+
+    Source: https://keras.io/api/metrics/regression_metrics/
+    """
 
     function = fitting(losses.mean_absolute_percentage_error)
 
 
 class MeanSquaredLogarithmicError(FunctionMetric):
-    """mean((log(1 + max(y_pred, epsilon)) - log(1 + max(y_true, epsilon)))**2)"""
+    """mean((log(1 + max(y_pred, epsilon)) - log(1 + max(y_true, epsilon)))**2).
+
+    Example:
+        >>> MeanSquaredLogarithmicError()(torch.tensor([[0.0, 1.0]]), torch.tensor([[1.0, 1.0]]))
+        tensor(0.2402)
+
+    Source: https://keras.io/api/metrics/regression_metrics/
+    """
 
     function = fitting(losses.mean_squared_logarithmic_error)
 
 
 class RootMeanSquaredError(FunctionMetric):
-    """sqrt(mean((y_pred - y_true)**2)), the root of the mean over all batches"""
+    """sqrt(mean((y_pred - y_true)**2)), the root of the mean over all batches.
+
+    Example:
+        >>> RootMeanSquaredError()(torch.tensor([[0.0, 1.0]]), torch.tensor([[2.0, 3.0]]))
+        tensor(2.)
+
+    Source: https://keras.io/api/metrics/regression_metrics/
+    """
 
     function = keras3.squared_error
 
@@ -88,77 +165,161 @@ class RootMeanSquaredError(FunctionMetric):
 
 
 class CosineSimilarity(FunctionMetric):
-    """The cosine of the angle: 1 for one direction. Options: axis."""
+    """The cosine of the angle between y_true and y_pred: 1 for the same direction. The loss has the other sign.
+
+    Example:
+        >>> CosineSimilarity()(torch.tensor([[0.0, 2.0]]), torch.tensor([[3.0, 4.0]]))
+        tensor(0.8000)
+
+    Source: https://keras.io/api/metrics/regression_metrics/
+    """
 
     function = keras3.cosine_similarity
 
 
 class LogCoshError(FunctionMetric):
-    """mean(log(cosh(y_pred - y_true)))"""
+    """mean(log(cosh(y_pred - y_true))).
+
+    Example:
+        >>> LogCoshError()(torch.tensor([[0.0, 1.0]]), torch.tensor([[3.0, 1.0]]))
+        tensor(1.1547)
+
+    Source: https://keras.io/api/metrics/regression_metrics/
+    """
 
     function = fitting(losses.logcosh)
     default_name = "logcosh"
 
 
 class PearsonCorrelation(FunctionMetric):
-    """The mean of Pearson's correlation of each sample. Options: axis."""
+    """The mean of Pearson's correlation of each sample.
+
+    Example:
+        >>> PearsonCorrelation()(torch.tensor([[1.0, 2.0, 3.0]]), torch.tensor([[1.0, 3.0, 5.0]]))
+        tensor(1.)
+
+    Source: https://keras.io/api/metrics/correlation_metrics/
+    """
 
     function = keras3.pearson_correlation
 
 
 class ConcordanceCorrelation(FunctionMetric):
-    """The mean of Lin's concordance correlation of each sample. Options: axis."""
+    """The mean of Lin's concordance correlation of each sample.
+
+    Example:
+        >>> ConcordanceCorrelation()(torch.tensor([[1.0, 2.0, 3.0]]), torch.tensor([[1.0, 3.0, 5.0]]))
+        tensor(0.6154)
+
+    Source: https://keras.io/api/metrics/correlation_metrics/
+    """
 
     function = keras3.concordance_correlation
 
 
 class Hinge(FunctionMetric):
-    """mean(max(1 - y_true * y_pred, 0)); targets -1 and 1, or 0 and 1"""
+    """mean(max(1 - y_true * y_pred, 0)); targets -1 and 1, or 0 and 1.
+
+    Example:
+        >>> Hinge()(torch.tensor([[0.0, 1.0]]), torch.tensor([[1.0, 1.0]]))
+        tensor(1.)
+
+    Source: https://keras.io/api/metrics/hinge_metrics/
+    """
 
     function = fitting(keras3_losses.hinge)
 
 
 class SquaredHinge(FunctionMetric):
-    """mean(max(1 - y_true * y_pred, 0)**2); targets -1 and 1, or 0 and 1"""
+    """mean(max(1 - y_true * y_pred, 0)**2); targets -1 and 1, or 0 and 1.
+
+    Example:
+        >>> SquaredHinge()(torch.tensor([[0.0, 1.0]]), torch.tensor([[1.0, 1.0]]))
+        tensor(2.)
+
+    Source: https://keras.io/api/metrics/hinge_metrics/
+    """
 
     function = fitting(keras3_losses.squared_hinge)
 
 
 class CategoricalHinge(FunctionMetric):
-    """max(0, 1 + max((1 - y_true) * y_pred) - sum(y_true * y_pred))"""
+    """max(0, 1 + max((1 - y_true) * y_pred) - sum(y_true * y_pred)).
+
+    Example:
+        >>> CategoricalHinge()(torch.tensor([[0.0, 1.0]]), torch.tensor([[0.5, 1.0]]))
+        tensor(0.5000)
+
+    Source: https://keras.io/api/metrics/hinge_metrics/
+    """
 
     function = fitting(losses.categorical_hinge)
 
 
 class KLDivergence(FunctionMetric):
-    """sum(y_true * log(y_true / y_pred))"""
+    """sum(y_true * log(y_true / y_pred)), both clipped to [epsilon, 1].
+
+    Example:
+        >>> KLDivergence()(torch.tensor([[0.0, 1.0]]), torch.tensor([[0.5, 0.5]]))
+        tensor(0.6931)
+
+    Source: https://keras.io/api/metrics/probabilistic_metrics/
+    """
 
     function = fitting(losses.kullback_leibler_divergence)
 
 
 class Poisson(FunctionMetric):
-    """mean(y_pred - y_true * log(y_pred + epsilon))"""
+    """mean(y_pred - y_true * log(y_pred + epsilon)).
+
+    Example:
+        >>> Poisson()(torch.tensor([[0.0, 2.0]]), torch.tensor([[1.0, 1.0]]))
+        tensor(1.0000)
+
+    Source: https://keras.io/api/metrics/probabilistic_metrics/
+    """
 
     function = fitting(losses.poisson)
 
 
 class BinaryCrossentropy(FunctionMetric):
-    """The crossentropy of yes or no. Options: from_logits, label_smoothing, axis."""
+    """The crossentropy of targets from 0 to 1: mean(-y_true * log(p) - (1 - y_true) * log(1 - p)).
+
+    Example:
+        >>> BinaryCrossentropy()(torch.tensor([[0.0, 1.0]]), torch.tensor([[0.5, 0.5]]))
+        tensor(0.6931)
+
+    Source: https://keras.io/api/metrics/probabilistic_metrics/
+    """
 
     function = fitting(losses.binary_crossentropy)
 
 
 class CategoricalCrossentropy(FunctionMetric):
-    """The crossentropy of one-hot rows. Options: from_logits, label_smoothing, axis."""
+    """The crossentropy of one-hot rows: -sum(y_true * log(p)).
+
+    Example:
+        >>> CategoricalCrossentropy()(torch.tensor([[0.0, 1.0]]), torch.tensor([[0.5, 0.5]]))
+        tensor(0.6931)
+
+    Source: https://keras.io/api/metrics/probabilistic_metrics/
+    """
 
     function = fitting(losses.categorical_crossentropy)
 
 
 class SparseCategoricalCrossentropy(FunctionMetric):
-    """The crossentropy of class numbers. Options: from_logits, ignore_class, axis.
+    """The crossentropy of class numbers: -log(p[y_true]).
 
-    As in Keras 3.15 a value of `ignore_class` counts as 0 in the mean when there are no sample weights, and is left out
-    of it when there are.
+    Options:
+        ignore_class (integer or None, default None): a class number that does not count. As in Keras 3.15 its values
+            are 0 in the mean when there are no sample weights, and left out of it when there are.
+
+    Example:
+        >>> SparseCategoricalCrossentropy()(torch.tensor([1]), torch.tensor([[0.5, 0.5]]))
+        tensor(0.6931)
+
+    Source: https://keras.io/api/metrics/probabilistic_metrics/
     """
 
     function = keras3_losses.sparse_categorical_crossentropy

@@ -1,4 +1,4 @@
-"""The base of metrics with a state, which lies on the device of the predictions and is never brought to the host."""
+"""The base of metrics with a state, which lies on the device of the predictions and is never copied to the host."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class State(Tensor):
         return values.detach().clone().as_subclass(State)
 
     def assign(self, value: Any) -> State:
-        """Take these values."""
+        """Set these values."""
         return self.copy_(value) if isinstance(value, Tensor) else self.fill_(value)  # type: ignore[return-value]
 
     def assign_add(self, value: Any) -> State:
@@ -50,11 +50,31 @@ class Metric(Declared):
     """A number over many batches: `update_state` adds a batch, `result` gives the number so far, on the device.
 
     A subclass makes its states with `add_variable`, and defines `update_state(y_true, y_pred, sample_weight=None)` and
-    `result()`. Nothing is recorded for gradients in an update. States are zeros at the start and after `reset_state`,
-    unless made otherwise, and move to the device of what they are updated with.
+    `result()`. An update records nothing for gradients. States start as zeros, unless made otherwise, and become zeros
+    again by `reset_state`. They move to the device of what they are updated with.
 
-    `dtype`: the type of the states, the default float type unless given: float32 counts up to 2**24 without error.
-    `name`: the class's in snake case unless given. Raises ValueError for a bad option. https://keras.io/api/metrics/
+    Options:
+        dtype (text, torch.dtype or None, default None): the type of the states; None is the default float type. float32
+            counts up to 2**24 without error.
+        name (text or None, default None): what logs and configs call the metric; None is the class's name in snake
+            case.
+
+    Errors:
+        ValueError: for a bad option.
+
+    Example:
+        >>> class Largest(Metric):
+        ...     def __init__(self, name="largest", dtype=None):
+        ...         super().__init__(dtype, name)
+        ...         self.add_variable(name="largest")
+        ...     def update_state(self, y_true, y_pred, sample_weight=None):
+        ...         self.largest.assign(torch.maximum(self.largest, y_pred.max()))
+        ...     def result(self):
+        ...         return self.largest.clone()
+        >>> Largest()(torch.zeros(3), torch.arange(3.0))
+        tensor(2.)
+
+    Source: https://keras.io/api/metrics/
     """
 
     name: str
@@ -82,18 +102,18 @@ class Metric(Declared):
         raise NotImplementedError(f"{type(self).__name__}: a metric defines result().")
 
     def __call__(self, *values: Any, **options: Any) -> Tensor:
-        """Update, then the result."""
+        """Add a batch, then give the result."""
         self.update_state(*values, **options)
         return self.result()
 
     @torch.no_grad()
     def reset_state(self) -> None:
-        """Start anew: all states become 0."""
+        """Start over: all states become 0."""
         for state in self.variables:
             state.zero_()
 
     def reset_states(self) -> None:
-        """The same, under its older name."""
+        """`reset_state`, under its older name."""
         self.reset_state()
 
     # --- states ------------------------------------------------------------------------------------------------------
@@ -145,7 +165,7 @@ class Metric(Declared):
         return {name: state.detach().clone() for name, state in self._variables.items()}
 
     def load_state_dict(self, state: Mapping[str, Tensor]) -> None:
-        """Go on from such states. Raises ValueError when their names or shapes are not the metric's."""
+        """Continue from these states. Raises ValueError when their names or shapes are not the metric's."""
         if not self._variables:  # made at the first update
             for name, values in state.items():
                 self.add_variable(values.shape, name=name, dtype=values.dtype)
@@ -178,7 +198,7 @@ class Metric(Declared):
 
 
 def _updating(update: Callable[..., Any]) -> Callable[..., Any]:
-    """An `update_state` that records no gradients, after the states are where the predictions are."""
+    """An `update_state` that first moves the states to the device of the predictions, and records no gradients."""
 
     @wraps(update)
     def update_state(self: Metric, *values: Any, **options: Any) -> None:

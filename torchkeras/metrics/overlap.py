@@ -1,4 +1,4 @@
-"""Intersection over union of classes, from a matrix of how often each class is taken for each."""
+"""Intersection over union of classes, from a matrix of how often each class is predicted for each."""
 
 from __future__ import annotations
 
@@ -19,13 +19,31 @@ def _class_ids(value: Any) -> list[int]:
 
 
 class IoU(Metric):
-    """The mean, over some classes, of true positives / (true positives + false positives + false negatives)
+    """The mean over some classes of true positives / (true positives + false positives + false negatives).
 
-    `num_classes`: numbers from 0 to below it; any other in y_true or y_pred is left out, and so is `ignore_class` in
-    y_true. `target_class_ids`: the classes of the mean, of which those that nobody said nor meant are left out.
-    `sparse_y_true`, `sparse_y_pred`: class numbers, of any shape; False for scores or one-hot rows along `axis`.
-    `dtype`: float64 unless given, which counts up to 2**53 without error; with a type of whole numbers the weights must
-    be such (where Keras cuts them off).
+    Options:
+        num_classes (positive integer): class numbers go from 0 to below it; entries of y_true or y_pred with another
+            number are left out.
+        target_class_ids (list of integers): the classes of the mean. One that neither y_true nor y_pred has is left
+            out.
+        dtype (text, torch.dtype or None, default None): the type of the counts. None is float64, which counts up to
+            2**53 without error. A type of whole numbers needs such sample weights, where Keras would cut them off.
+        ignore_class (integer or None, default None): a class of y_true whose entries are left out.
+        sparse_y_true (bool, default True): whether y_true holds class numbers; otherwise it has one-hot rows.
+        sparse_y_pred (bool, default True): whether y_pred holds class numbers; otherwise it has scores.
+        axis (integer, default -1): the axis of one-hot rows or scores.
+
+    Errors:
+        ValueError: for a target class that is not below `num_classes`.
+
+    Shapes:
+        class numbers of any shape; one-hot rows or scores with a further axis `axis`
+
+    Example:
+        >>> IoU(num_classes=2, target_class_ids=[1])(torch.tensor([0, 1, 1]), torch.tensor([1, 1, 0]))
+        tensor(0.3333)
+
+    Source: https://keras.io/api/metrics/segmentation_metrics/
     """
 
     rules: ClassVar[Mapping[str, Rule]] = {"target_class_ids": _class_ids}
@@ -104,7 +122,14 @@ class IoU(Metric):
 
 
 class MeanIoU(IoU):
-    """The mean intersection over union of all classes; the options are those of IoU but for target_class_ids."""
+    """The mean intersection over union of all classes.
+
+    Example:
+        >>> MeanIoU(num_classes=2)(torch.tensor([0, 0, 1, 1]), torch.tensor([0, 1, 1, 1]))
+        tensor(0.5833)
+
+    Source: https://keras.io/api/metrics/segmentation_metrics/
+    """
 
     def __init__(
         self,
@@ -122,7 +147,17 @@ class MeanIoU(IoU):
 
 
 class OneHotIoU(IoU):
-    """IoU of y_true in one-hot rows, and of scores y_pred unless `sparse_y_pred`."""
+    """`IoU` of y_true in one-hot rows, and of scores y_pred.
+
+    Options:
+        sparse_y_pred (bool, default False): whether y_pred holds class numbers; otherwise it has scores.
+
+    Example:
+        >>> OneHotIoU(num_classes=2, target_class_ids=[0])(torch.eye(2), torch.tensor([[0.9, 0.1], [0.6, 0.4]]))
+        tensor(0.5000)
+
+    Source: https://keras.io/api/metrics/segmentation_metrics/
+    """
 
     def __init__(
         self,
@@ -138,7 +173,14 @@ class OneHotIoU(IoU):
 
 
 class OneHotMeanIoU(OneHotIoU):
-    """The mean over all classes of y_true in one-hot rows, and of scores y_pred unless `sparse_y_pred`."""
+    """`MeanIoU` of y_true in one-hot rows, and of scores y_pred.
+
+    Example:
+        >>> OneHotMeanIoU(num_classes=2)(torch.eye(2), torch.tensor([[0.9, 0.1], [0.6, 0.4]]))
+        tensor(0.2500)
+
+    Source: https://keras.io/api/metrics/segmentation_metrics/
+    """
 
     def __init__(
         self,
@@ -155,7 +197,18 @@ class OneHotMeanIoU(OneHotIoU):
 
 
 class BinaryIoU(IoU):
-    """IoU of no (0) and yes (1), which is said where y_pred is at least `threshold`."""
+    """`IoU` of the classes 0 and 1; y_pred means 1 where it is at least `threshold`.
+
+    Options:
+        target_class_ids (list of integers, default (0, 1)): the classes of the mean.
+        threshold (number, default 0.5): the score from which on a prediction means 1.
+
+    Example:
+        >>> BinaryIoU(target_class_ids=[1])(torch.tensor([0, 1, 1]), torch.tensor([0.7, 0.6, 0.2]))
+        tensor(0.3333)
+
+    Source: https://keras.io/api/metrics/segmentation_metrics/
+    """
 
     threshold: float
 

@@ -1,4 +1,4 @@
-"""Metrics that are a mean or sum of numbers, those of a function of (y_true, y_pred) among them."""
+"""Metrics that are a mean or sum of numbers, among them those of a function of (y_true, y_pred)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,14 @@ from torchkeras.naming import snake_case
 
 
 class Sum(Metric):
-    """sum(values * sample_weight)"""
+    """sum(values * sample_weight).
+
+    Example:
+        >>> Sum()(torch.tensor([1.0, 2.0, 4.0]), sample_weight=torch.tensor([1.0, 1.0, 0.5]))
+        tensor(5.)
+
+    Source: https://keras.io/api/metrics/reduction_metrics/
+    """
 
     def __init__(self, name: str = "sum", dtype: Any = None):
         self._start(name, dtype)
@@ -33,7 +40,7 @@ class Sum(Metric):
         return self.total.detach().clone()
 
     def _weighted(self, values: Tensor, sample_weight: Any, reduce: Callable[..., Tensor]) -> tuple[Tensor, Any]:
-        """Values and weights of each sample: the values times their weights, what is more than the samples reduced."""
+        """The weighted values, and the weights, of each sample: axes after the first are reduced by `reduce`."""
         values = self._tensor(values, self._type)
         weight = None if sample_weight is None else self._tensor(sample_weight, self._type)
         if weight is not None:
@@ -57,10 +64,18 @@ class Sum(Metric):
 
 
 class Mean(Sum):
-    """sum(values * sample_weight) / sum(sample_weight), 0 before the first update
+    """sum(values * sample_weight) / sum(sample_weight), 0 before the first update.
 
-    What a value has more axes than the weights is averaged first, and so is all but the first axis without weights:
-    each sample counts once.
+    Axes of the values that the weights do not have are averaged first. Without weights these are all axes but the
+    first: each sample counts once.
+
+    Example:
+        >>> mean = Mean()
+        >>> mean.update_state(torch.tensor([1.0, 3.0]))
+        >>> mean(torch.tensor([8.0]))
+        tensor(4.)
+
+    Source: https://keras.io/api/metrics/reduction_metrics/
     """
 
     def __init__(self, name: str = "mean", dtype: Any = None):
@@ -106,7 +121,22 @@ class MeanOfFunction(Mean):
 class MeanMetricWrapper(MeanOfFunction):
     """The mean of `fn(y_true, y_pred, **options)`, one value a sample or more.
 
-    Raises TypeError for an option that the function does not take.
+    Further options are passed on to the function.
+
+    Options:
+        fn (function): gives the values.
+        name (text or None, default None): what logs and configs call the metric; None is the function's name.
+
+    Errors:
+        TypeError: for an option that the function does not take.
+
+    Example:
+        >>> def farther_than(y_true, y_pred, distance=1.0):
+        ...     return ((y_pred - y_true).abs() > distance).float()
+        >>> MeanMetricWrapper(farther_than, distance=2.0)(torch.zeros(2), torch.tensor([1.0, 3.0]))
+        tensor(0.5000)
+
+    Source: https://keras.io/api/metrics/reduction_metrics/
     """
 
     def __init__(self, fn: Callable[..., Tensor], name: str | None = None, dtype: Any = None, **options: Any):
@@ -130,9 +160,9 @@ class MeanMetricWrapper(MeanOfFunction):
 
 
 class FunctionMetric(MeanOfFunction):
-    """The mean of `function`, with its keyword arguments as options
+    """The mean of `function`, with its keyword arguments as options.
 
-    A subclass names the function, and those of the options that come `first`, before name and dtype.
+    A subclass names the function, and as `first` those of the options that come before name and dtype.
     """
 
     function: ClassVar[Callable[..., Tensor]]

@@ -1,4 +1,4 @@
-"""Scores of whole classes or columns: F scores, intersection over union, the coefficient of determination."""
+"""Scores of whole classes or columns: F scores and the coefficient of determination."""
 
 from __future__ import annotations
 
@@ -15,11 +15,23 @@ from torchkeras.metrics.metric import Metric
 
 
 class FBetaScore(Metric):
-    """(1 + beta**2) * precision * recall / (beta**2 * precision + recall), of each class
+    """(1 + beta**2) * precision * recall / (beta**2 * precision + recall), of each class.
 
-    y_true: (samples, classes) of 0 and 1; y_pred: scores of that shape. A class is said where its score is the highest
-    of the row (all of equal ones, none of 0), or above `threshold`. `average`: None, one number a class; "micro", over
-    all predictions; "macro", the mean of the classes; "weighted", that by the classes' frequency.
+    Options:
+        average (text or None, default None): None gives one number a class. "micro" counts all predictions together.
+            "macro" is the mean of the classes, "weighted" that by the classes' frequency.
+        beta (positive number, default 1.0): how many times as much recall counts as precision.
+        threshold (number above 0 and up to 1 or None, default None): a class is predicted where its score is above it.
+            None predicts the class with the highest score of the row: all of equal ones, none of 0.
+
+    Shapes:
+        y_true (samples, classes) of 0 and 1, y_pred (samples, classes) scores -> (classes,), or a scalar with `average`
+
+    Example:
+        >>> FBetaScore(beta=2.0)(torch.eye(2), torch.tensor([[0.9, 0.1], [0.6, 0.4]]))
+        tensor([0.8333, 0.0000])
+
+    Source: https://keras.io/api/metrics/classification_metrics/
     """
 
     rules: ClassVar[Mapping[str, Rule]] = {
@@ -80,7 +92,14 @@ class FBetaScore(Metric):
 
 
 class F1Score(FBetaScore):
-    """2 * precision * recall / (precision + recall): FBetaScore with a beta of 1."""
+    """2 * precision * recall / (precision + recall), of each class: `FBetaScore` with a beta of 1.
+
+    Example:
+        >>> F1Score(average="macro")(torch.eye(2), torch.tensor([[0.9, 0.1], [0.6, 0.4]]))
+        tensor(0.3333)
+
+    Source: https://keras.io/api/metrics/classification_metrics/
+    """
 
     def __init__(
         self, average: str | None = None, threshold: float | None = None, name: str = "f1_score", dtype: Any = None
@@ -89,12 +108,23 @@ class F1Score(FBetaScore):
 
 
 class R2Score(Metric):
-    """1 - sum((y_true - y_pred)**2) / sum((y_true - mean)**2), for each column
+    """1 - sum((y_true - y_pred)**2) / sum((y_true - mean)**2), for each column.
 
-    y_true, y_pred: (samples, columns). `class_aggregation`: "uniform_average", the mean of the columns;
-    "variance_weighted_average", that by the columns' variance; None, one number a column. `num_regressors`: how many
-    inputs the model has, for the adjusted score 1 - (1 - score) * (n - 1) / (n - num_regressors - 1), where n is, as in
-    Keras 3, the number of all entries of y_true; where n is no more than num_regressors + 1 it is not adjusted.
+    Options:
+        class_aggregation (text or None, default "uniform_average"): "uniform_average" is the mean of the columns,
+            "variance_weighted_average" that by the columns' variance. None gives one number a column.
+        num_regressors (integer of at least 0, default 0): the number of the model's inputs, for the adjusted score
+            1 - (1 - score) * (n - 1) / (n - num_regressors - 1). As in Keras 3, n is the number of all entries of
+            y_true. The score is not adjusted for 0, nor where n is at most num_regressors + 1.
+
+    Shapes:
+        y_true, y_pred (samples, columns) -> a scalar, or (columns,) without `class_aggregation`
+
+    Example:
+        >>> R2Score()(torch.tensor([[1.0], [2.0], [3.0]]), torch.tensor([[1.0], [2.0], [4.0]]))
+        tensor(0.5000)
+
+    Source: https://keras.io/api/metrics/regression_metrics/
     """
 
     rules: ClassVar[Mapping[str, Rule]] = {

@@ -1,8 +1,8 @@
 """Optimizers: parameters and gradients to new parameters, in place: Keras's formulas on torch's kernels over lists.
 
-With lr_t = lr / (1 + decay * iterations), the rate of the step, counted from 0. Of Keras 2.2.4: SGD, RMSprop, Adagrad,
-Adadelta, Adam, Adamax, Nadam, with its formulas and defaults; of Keras 3: AdamW, Lion, Lamb, Muon, Adafactor, Ftrl. Any
-of `torch.optim` is taken as it is, by `TorchOptimizer`.
+In the formulas lr_t = lr / (1 + decay * iterations) is the rate of the step, with `iterations` counted from 0. SGD,
+RMSprop, Adagrad, Adadelta, Adam, Adamax and Nadam are those of Keras 2.2.4, with its formulas and defaults; AdamW,
+Lion, Lamb, Muon, Adafactor and Ftrl are those of Keras 3. `TorchOptimizer` takes any optimizer of `torch.optim`.
 """
 
 from collections.abc import Mapping
@@ -62,10 +62,22 @@ for _kind in (SGD, RMSprop, Adagrad, Adadelta, Adam, Adamax, Nadam, AdamW, Lion,
 
 
 def get(identifier: Any, custom_objects: Mapping[str, Any] | None = None) -> Any:
-    """An optimizer from a name in any case, a config or an `Optimizer`, which is given back as it is.
+    """An optimizer from a name in any case, a config, an optimizer of torch, or an `Optimizer`, which is given back.
 
     One of `torch.optim` is an instance, a class, a `functools.partial` of it or a pair of class and options; it becomes
-    a `TorchOptimizer`. Raises ValueError for an unknown name and TypeError for an object of another kind.
+    a `TorchOptimizer`.
+
+    Arguments:
+        identifier (name, config or optimizer): what names the optimizer.
+        custom_objects (dictionary or None, default None): further classes, by name.
+
+    Errors:
+        ValueError: for an unknown name.
+        TypeError: for an object of another kind.
+
+    Example:
+        >>> get("Adam").beta_1
+        0.9
     """
     if isinstance(identifier, (Optimizer, TorchOptimizer)):
         return identifier

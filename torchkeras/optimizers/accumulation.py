@@ -17,9 +17,9 @@ from torchkeras.optimizers.parameter_groups import Gradients
 class Accumulator:
     """mean = sum(samples * gradient) / sum(samples) over the batches since the last `take`.
 
-    The buffers hold the mean at any time, so that half types do not overflow. `count`: the batches in it; `samples`:
-    their samples, None where a file told only the batches, which then count as many each as the next one has; a tensor
-    where only the device knows, since batches that were no finite numbers are left out.
+    The buffers hold the mean at any time, so that half types do not overflow. `count`: the batches in it. `samples`:
+    their samples; None where a file has only the number of batches, each of which then counts as many as the next batch
+    has; a tensor where only the device knows, since batches that were no finite numbers are left out.
     """
 
     def __init__(self) -> None:
@@ -29,11 +29,11 @@ class Accumulator:
         self.present: set[int] = set()  # the parameters that had a gradient in any batch
 
     def samples_with(self, samples: Any) -> Any:
-        """The samples of the mean when a further batch is in it."""
+        """The samples of the mean once a further batch is added."""
         return samples + (self.count * samples if self.samples is None else self.samples)
 
     def add(self, parameters: Sequence[Tensor], gradients: Gradients, samples: Any) -> None:
-        """Take the gradients of a batch into the mean; None counts as zeros. `samples`: a number, or a tensor."""
+        """Add the gradients of a batch to the mean; None counts as zeros. `samples`: a number, or a tensor."""
         if len(self.buffers) != len(parameters):
             self.buffers = [torch.zeros_like(p, requires_grad=False) for p in parameters]
         found = [i for i, gradient in enumerate(gradients) if gradient is not None]
@@ -61,13 +61,13 @@ class Accumulator:
         self.count += 1
 
     def take(self) -> list[Tensor | None]:
-        """The mean, None where no batch had a gradient; it holds until the next `add`."""
+        """The mean, None where no batch had a gradient; it is valid until the next `add`."""
         mean = [buffer if i in self.present else None for i, buffer in enumerate(self.buffers)]
         self.count, self.samples, self.present = 0, 0.0, set()
         return mean
 
     def state_dict(self) -> dict[str, Any]:
-        """All that going on needs; the gradients are its own buffers."""
+        """All that continuing needs; the gradients are its own buffers."""
         return {
             "count": self.count,
             "samples": self.samples,
@@ -76,12 +76,12 @@ class Accumulator:
         }
 
     def load_state_dict(self, state: Mapping[str, Any], parameters: list[Tensor]) -> None:
-        """Go on from what `state_dict` gave."""
+        """Continue from what `state_dict` gave."""
         self.count, self.samples, self.present = state["count"], state["samples"], set(state["present"])
         self.buffers = fitted_to(parameters, state["gradients"]) if state["gradients"] else []
 
     def follow(self, parameters: list[Tensor]) -> None:
-        """Bring the buffers to where the parameters are now."""
+        """Move the buffers to where the parameters are now."""
         if self.buffers:
             self.buffers = fitted_to(parameters, self.buffers)
 

@@ -18,7 +18,7 @@ class Averages:
         self.values: list[Tensor] = []
 
     def update(self, parameters: list[Tensor], iterations: int, momentum: float, every: int | None) -> None:
-        """Take the weights in; `iterations`: the updates before this one. `every`: how often to set weights to them."""
+        """Add the weights; `iterations`: the updates before this one. `every`: how often weights are set to them."""
         started = bool(self.values)
         self.begin(parameters)
         if iterations == 0:
@@ -29,19 +29,19 @@ class Averages:
             torch._foreach_copy_(parameters, self.values)
 
     def begin(self, parameters: list[Tensor]) -> None:
-        """Averages that are the weights as they are now, unless there are any."""
+        """Start the averages as the weights are now, unless there are any."""
         if not self.values:
             self.values = fitted_to(parameters, parameters)
 
     def swap(self, parameters: list[Tensor]) -> None:
-        """Exchange weights and averages in place."""
+        """Swap weights and averages in place."""
         self.begin(parameters)
         before = [average.clone() for average in self.values]
         torch._foreach_copy_(self.values, parameters)
         torch._foreach_copy_(parameters, before)
 
     def follow(self, parameters: list[Tensor], known: list[int | None]) -> None:
-        """Bring the averages to where the parameters are now; `known`: where each stood before, if it was there."""
+        """Move the averages to where the parameters are now; `known`: the place of each before, if it had one."""
         if not self.values or all(place is None for place in known):
             self.values = []
             return

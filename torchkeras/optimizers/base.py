@@ -1,8 +1,8 @@
 """`Optimizer`: what all optimizers of Keras share: options, a step over groups of parameters, and state.
 
-`update(parameters, gradients, samples)` is one step; `step()` and `apply(gradients, variables)` are that by hand.
-Options and counts stay on the host: a step waits for nothing, and no number becomes a tensor. State is kept as torch
-lays the parameters out; `get_weights` gives it in Keras's order of arrays and of axes.
+`update(parameters, gradients, samples)` is one step; `step()` and `apply(gradients, variables)` are the same by hand.
+Options and counts stay on the host: a step waits for nothing, and no number becomes a tensor. State is laid out as
+torch lays out the parameters; `get_weights` gives it in Keras's order of arrays and of axes.
 """
 
 # pyright: reportPrivateImportUsage=false
@@ -12,12 +12,13 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import InitVar, dataclass, fields
+from dataclasses import Field, InitVar, dataclass, fields
 from typing import Any, ClassVar
 
 import torch
 from torch import Tensor
 
+from torchkeras import docstrings
 from torchkeras.keras_axes import IN_ORDER, Arrangement
 from torchkeras.optimizers.accumulation import Accumulator
 from torchkeras.optimizers.averages import Averages
@@ -35,17 +36,50 @@ REGROUPING = ("lr_multipliers", "no_weight_decay", "exclude_layers", "exclude_em
 class Optimizer(ByHand, State):
     """The base class; a subclass declares its options as dataclass fields and defines `update_step`.
 
-    `learning_rate` is another name of `lr`; either may be a schedule of `torchkeras.optimizers.schedules`.
-    `clipnorm`, also called `global_clipnorm`: all gradients together are scaled down to this norm. `each_clipnorm`: the
-    gradient of each weight is, before that (what Keras 3 and tf.keras call clipnorm). `clipvalue`: each element is
-    clipped to [-clipvalue, clipvalue], after that. `weight_decay`: before the step p -= rate * weight_decay * p;
-    `no_weight_decay` lists patterns of weights' names that it leaves out, see `exclude_from_weight_decay`.
-    `use_ema`: moving averages of the weights are kept, average = ema_momentum * average + (1 - ema_momentum) * p, and
-    every `ema_overwrite_frequency` steps, unless that is None, the weights are set to them. Averages are taken at each
-    batch, as in Keras 3, also while gradients accumulate.
-    `gradient_accumulation_steps`: that many batches make one step, with the mean of their gradients by samples.
-    `lr_multipliers`: factors of the learning rate by the name of a layer.
-    `iterations`: the steps taken. Raises TypeError for an unknown option and ValueError for a bad value.
+    `learning_rate` and `global_clipnorm` are further names of `lr` and `clipnorm`, as attributes too. `iterations` is
+    the number of steps taken.
+
+    Options:
+        lr (number of at least 0 or LearningRateSchedule, default 0.01): the learning rate.
+        clipnorm (number of at least 0 or None, default None): the norm that all gradients together are scaled down to.
+        clipvalue (number of at least 0 or None, default None): after that, each element of a gradient is clipped to
+            [-clipvalue, clipvalue].
+        each_clipnorm (number of at least 0 or None, default None): before both, the norm that the gradient of each
+            weight is scaled down to. Keras 3 and tf.keras call this clipnorm.
+        weight_decay (number of at least 0 or None, default None): before the step p -= rate * weight_decay * p.
+        no_weight_decay (list of patterns, default ()): the names of weights that `weight_decay` leaves out; see
+            `exclude_from_weight_decay`.
+        use_ema (bool, default False): whether moving averages of the weights are kept: average = ema_momentum * average
+            + (1 - ema_momentum) * p. As in Keras 3 they are taken at each batch, also while gradients accumulate.
+        ema_momentum (number from 0 to 1, default 0.99): the share of the average that stays.
+        ema_overwrite_frequency (positive integer or None, default None): every how many steps the weights are set to
+            their averages; None never does.
+        gradient_accumulation_steps (positive integer or None, default None): how many batches make one step, with the
+            mean of their gradients by samples.
+        lr_multipliers (dictionary of numbers or None, default None): factors of the learning rate, by the name of a
+            layer.
+        learning_rate (number of at least 0 or LearningRateSchedule, default None): another name of `lr`.
+        global_clipnorm (number of at least 0 or None, default None): another name of `clipnorm`.
+
+    Errors:
+        TypeError: for an unknown option, or two names of one.
+        ValueError: for a bad value.
+
+    Example:
+        >>> from dataclasses import dataclass
+        >>> @dataclass(eq=False)
+        ... class Signs(Optimizer):
+        ...     lr: float = 0.01
+        ...     def update_step(self, group, gradients, rate):
+        ...         for parameter, gradient in zip(group.parameters, gradients):
+        ...             parameter.sub_(rate * gradient.sign())
+        >>> weight = torch.zeros(2)
+        >>> Signs(0.5).update([weight], [torch.tensor([3.0, -2.0])])
+        True
+        >>> weight
+        tensor([-0.5000,  0.5000])
+
+    Source: https://keras.io/api/optimizers/
     """
 
     lr: Any = 0.01  # each subclass has it as its first option
@@ -69,6 +103,14 @@ class Optimizer(ByHand, State):
 
     # Without annotation: a field, of whatever kind, would go before those of subclasses in the order of arguments.
     decay = 0.0
+
+    def __init_subclass__(cls, **arguments: Any) -> None:
+        super().__init_subclass__(**arguments)
+        if "__init__" not in cls.__dict__:
+            names = {**docstrings.entries(cls.__doc__ or ""), **docstrings.entries(cls.__mro__[1].__doc__ or "")}
+            own = {name: value for name, value in cls.__dict__.items() if name in names}
+            defaults = {name: value.default if isinstance(value, Field) else value for name, value in own.items()}
+            cls.__doc__ = docstrings.complete(cls, names, defaults)  # here, since a dataclass reads it
 
     def __post_init__(self, learning_rate: Any, global_clipnorm: float | None) -> None:
         given = (("lr", "learning_rate", learning_rate), ("clipnorm", "global_clipnorm", global_clipnorm))
@@ -122,10 +164,10 @@ class Optimizer(ByHand, State):
         layers: Sequence[str] | None = None,
         names: Sequence[str] | None = None,
     ) -> None:
-        """Take `parameters` as those to train; the moments of those that trained before go on, others start at zero.
+        """Make `parameters` those to train; moments of those that trained before are kept, others start at zero.
 
-        `arrangements`: how the parameters, in their order, make Keras's arrays; unless given, each is one as it is.
-        `layers`, `names`: of each of Keras's arrays the name of its layer, and its own ("kernel"). Call it again when
+        `arrangements`: how the parameters, in their order, make Keras's arrays; by default each is one as it is.
+        `layers`, `names`: the name of the layer of each of Keras's arrays, and its own ("kernel"). Call it again when
         parameters moved to another device, type or memory format. Raises ValueError for a parameter with gaps or
         overlaps in memory, and for `lr_multipliers` of a layer that is not there.
         """
@@ -147,16 +189,17 @@ class Optimizer(ByHand, State):
             self._carry_over(before, known)
 
     def trains(self, tensors: Iterable[Tensor]) -> bool:
-        """Whether some of these parameters are among those that it trains: all that it is bound to are."""
+        """Whether it trains some of these parameters; it trains all that it is bound to."""
         return True
 
     def exclude_from_weight_decay(
         self, var_list: Iterable[Any] | None = None, var_names: Iterable[str] | None = None
     ) -> None:
-        """Leave weights out of `weight_decay`: these themselves, and those in whose name one of the patterns is found.
+        """Leave weights out of `weight_decay`: these themselves, and those whose name has a match of one of the
+        patterns.
 
-        A pattern is a regular expression, looked for in a weight's own name ("bias"); one with a slash is a weight's
-        whole path ("dense_1/kernel"). A second call replaces what a first one said.
+        A pattern is a regular expression, searched for in a weight's own name ("bias"); one with a slash is a weight's
+        whole path ("dense_1/kernel"). A second call replaces the first.
         """
         self._excluded = list(var_list or ())
         self.no_weight_decay = tuple(var_names or ())
@@ -170,8 +213,8 @@ class Optimizer(ByHand, State):
     def update(self, parameters: Sequence[Tensor], gradients: Gradients, samples: float = 1) -> bool:
         """One step in place; a parameter whose gradient is None stays as it is. The gradients are left unchanged.
 
-        `samples`: how many the gradients are the mean of; it counts when gradients accumulate. Returns whether the
-        parameters were updated.
+        `samples`: the number of samples that the gradients are the mean of; it counts when gradients accumulate.
+        Returns whether the parameters were updated.
         """
         if parameters is not self._given:  # another model has trained since
             self.bind(parameters)
@@ -228,7 +271,7 @@ class Optimizer(ByHand, State):
     def current_lr(self) -> float:
         """The rate of the next step: lr / (1 + decay * iterations), where a schedule gives the lr.
 
-        A schedule counts batches, as in Keras 3: with accumulated gradients the last of those that make the step.
+        A schedule counts batches, as in Keras 3: with accumulated gradients, the last of those that make the step.
         """
         rate = self.lr
         if isinstance(rate, LearningRateSchedule):
@@ -247,13 +290,13 @@ class Optimizer(ByHand, State):
 
     @property
     def can_skip(self) -> bool:
-        """Whether a step changes nothing where `skipping`, a number on the device, is 1; with the present options."""
+        """Whether a step, with the present options, changes nothing where `skipping`, a number on the device, is 1."""
         return False
 
     # --- averages ----------------------------------------------------------------------------------------------------
 
     def swap_ema(self) -> None:
-        """Exchange the weights and their moving averages, in place. Raises ValueError when none are kept."""
+        """Swap the weights with their moving averages, in place. Raises ValueError when none are kept."""
         self._need_averages("swap_ema")
         with torch.no_grad():
             self._averages.swap(self._parameters)
@@ -275,21 +318,21 @@ class Optimizer(ByHand, State):
         return [[torch.zeros_like(p, requires_grad=False) for p in group.parameters] for _ in self.moment_names]
 
     def _carry_over(self, before: list[Group], known: list[int | None]) -> None:
-        """Take over the moments of parameters that had some; `known`: where each stood before."""
+        """Take over the moments of parameters that had some; `known`: the place of each before."""
         old = [in_order(before, i) for i in range(len(self.moment_names))]
         for group in self._groups:
             group.moments = self._zeros(group)
             for moment, values in zip(group.moments, old, strict=True):
                 for tensor, i in zip(moment, group.index, strict=True):
                     place = known[i]
-                    # Another shape has a weight that has changed its rule.
+                    # A weight that now trains by another rule has a moment of another shape.
                     if place is not None and tensor.shape == values[place].shape:
                         tensor.copy_(values[place])
 
     # --- options -----------------------------------------------------------------------------------------------------
 
     def get_config(self) -> dict[str, Any]:
-        """The options by name; `clipnorm`, `clipvalue` and those newer than Keras 2.2.4 where they are set."""
+        """The options by name; `clipnorm`, `clipvalue` and those newer than Keras 2.2.4 only where they are set."""
         found = {}
         for field in fields(self):
             value = getattr(self, field.name)

@@ -1,4 +1,4 @@
-"""What a step by hand asks of an optimizer, as torch and Keras 3 call it: `zero_grad`, `step`, `apply`."""
+"""Steps by hand, under the names that torch and Keras 3 have for them: `zero_grad`, `step`, `apply`."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from torchkeras.optimizers.parameter_groups import Gradients
 
 
 class Stepping(Protocol):
-    """A train step of a model's own class, which has gradients of its own made."""
+    """The train step of a model whose own class computes the gradients."""
 
     def ready(self) -> None:
-        """Have the optimizer bound to what the model trains, which its first call may have built."""
+        """Bind the optimizer to what the model trains: its first call may have built weights."""
         ...
 
     def update(self, gradients: Gradients) -> None:
@@ -24,10 +24,10 @@ class Stepping(Protocol):
 
 
 class ByHand:
-    """Steps on the parameters that `bind` gave, by gradients of the user's own.
+    """Steps on the parameters that `bind` was given, by gradients of the user's own.
 
-    Inside a model's `train_step` the model takes them: weights' constraints, `on_nonfinite` and accumulation (by the
-    samples of the batch) hold as in `minimize`. In a loop of one's own they are plain steps, without constraints.
+    Inside a model's `train_step` the model makes the step: weights' constraints, `on_nonfinite` and accumulation (by
+    the samples of the batch) hold as in `minimize`. In your own loop they are plain steps, without constraints.
     """
 
     _parameters: list[Tensor]
@@ -35,7 +35,7 @@ class ByHand:
     stepping: Stepping | None = None  # the train step that is under way
 
     def zero_grad(self, set_to_none: bool = True) -> None:
-        """Take the gradients of the parameters away, or set them to zero."""
+        """Remove the gradients of the parameters, or set them to zero."""
         if self.stepping is not None:
             self.stepping.ready()
         for parameter in self._parameters:
@@ -45,9 +45,9 @@ class ByHand:
                 parameter.grad = torch.zeros_like(parameter.grad)
 
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
-        """One step by the gradients that `loss.backward()` has left; they stay, as in torch, until `zero_grad`.
+        """One step by the gradients that `loss.backward()` has left; as in torch they stay until `zero_grad`.
 
-        `closure`: computes the loss, and gradients, before the step; what it gives is returned.
+        `closure`: computes the loss, and gradients, before the step; its result is returned.
         """
         loss = None
         if closure is not None:
@@ -57,11 +57,11 @@ class ByHand:
         return loss
 
     def apply(self, grads: Iterable[Tensor | None], trainable_variables: Iterable[Any] | None = None) -> None:
-        """One step by these gradients, one for each of `trainable_variables`; of None, and of no others, none.
+        """One step by these gradients, one for each of `trainable_variables`; a variable with None, or left out, stays.
 
         A variable is a parameter, or one of the model's `trainable_variables`, whose gradient has Keras's order of axes
         (`variable.value.grad`). Raises ValueError for another number, another shape, a variable that does not train
-        here, no gradient at all, and a gradient whose order of axes cannot be told: give it for the parameter then.
+        here, no gradient at all, and a gradient whose order of axes cannot be known: pass the parameter for it then.
         """
         known = {id(parameter): place for place, parameter in enumerate(self._bound_parameters("apply"))}
         gradients, name = list(grads), type(self).__name__
@@ -84,7 +84,7 @@ class ByHand:
         self._take(found)
 
     def apply_gradients(self, grads_and_vars: Iterable[tuple[Tensor | None, Any]]) -> None:
-        """`apply`, of pairs (gradient, variable)."""
+        """`apply`, with pairs (gradient, variable)."""
         pairs = list(grads_and_vars)
         self.apply([gradient for gradient, _ in pairs], [variable for _, variable in pairs])
 

@@ -1,4 +1,4 @@
-"""Adafactor: mean squares of gradients kept as their means over rows and columns."""
+"""Adafactor: mean squares of gradients, kept as their means over rows and columns."""
 
 from __future__ import annotations
 
@@ -18,12 +18,29 @@ FACTORED = "factored"
 
 @dataclass(eq=False)
 class Adafactor(Optimizer):
-    """p -= max(epsilon_2, rms(p)) * min(lr, 1 / sqrt(t)) * u / max(1, rms(u) / clip_threshold), where u = g / sqrt(v)
+    """p -= max(epsilon_2, rms(p)) * min(lr, 1 / sqrt(t)) * u / max(1, rms(u) / clip_threshold), where u = g / sqrt(v).
 
-    v is the mean of g**2 + epsilon_1 with the weight 1 - t**beta_2_decay on the past. Of weights with two axes or more
-    only its means r over the last axis and c over the last but one are kept, and v = r / mean(r) * c. As in Keras 3 the
-    rate is at most 1 / sqrt(t) whether `relative_step` is set or not. Shazeer and Stern,
-    https://arxiv.org/abs/1804.04235; options as in Keras 3.
+    v is the mean of g**2 + epsilon_1, with the weight 1 - t**beta_2_decay on the past. For weights with two axes or
+    more only its means r over the last axis and c over the last but one are kept, and v = r / mean(r) * c. Options are
+    as in Keras 3.
+
+    Options:
+        lr (number of at least 0 or LearningRateSchedule, default 0.001): the learning rate.
+        beta_2_decay (number of at most 0, default -0.8): how fast the weight of the past grows.
+        epsilon_1 (number of at least 0, default 1e-30): added to squares of gradients.
+        epsilon_2 (number of at least 0, default 0.001): the least size that a step is scaled by.
+        clip_threshold (number over 0, default 1.0): the root mean square that u is scaled down to.
+        relative_step (bool, default True): kept in the config. As in Keras 3 the rate is at most 1 / sqrt(t) either
+            way.
+
+    Example:
+        >>> weight = torch.ones(2)
+        >>> Adafactor(0.1).update([weight], [torch.tensor([1.0, -2.0])])
+        True
+        >>> weight
+        tensor([0.9000, 1.1000])
+
+    Source: Shazeer and Stern, https://arxiv.org/abs/1804.04235
     """
 
     lr: Any = 0.001

@@ -17,12 +17,29 @@ from torchkeras.optimizers.parameter_groups import Group
 
 @dataclass(eq=False)
 class Ftrl(Optimizer):
-    """p = (clip(z, -l1, l1) - z) / (n**power / lr_t + 2 * l2 + beta / lr_t), the power being -learning_rate_power
+    """p = (clip(z, -l1, l1) - z) / (n**power / lr_t + 2 * l2 + beta / lr_t), the power being -learning_rate_power.
 
-    Before it z += g + 2 * l2_shrinkage * p - (n_new**power - n**power) / lr_t * p; n_new = n + g**2. Long names:
-    `l1_regularization_strength`, `l2_regularization_strength`, `l2_shrinkage_regularization_strength`. The n before the
-    first step is `initial_accumulator_value`. At a rate of 0, which the formula divides by, weights and state stay.
-    McMahan et al., https://research.google.com/pubs/archive/41159.pdf; options as in Keras 3.
+    Before it z += g + 2 * l2_shrinkage * p - (n_new**power - n**power) / lr_t * p; n_new = n + g**2. At a rate of 0,
+    which the formula divides by, weights and state stay. Options are as in Keras 3.
+
+    Options:
+        lr (number of at least 0 or LearningRateSchedule, default 0.001): the learning rate.
+        learning_rate_power (number of at most 0, default -0.5): how fast the step shrinks with n; 0 keeps it.
+        initial_accumulator_value (number of at least 0, default 0.1): the n before the first step.
+        l1_regularization_strength (number of at least 0, default 0.0): l1, which makes weights 0.
+        l2_regularization_strength (number of at least 0, default 0.0): l2, which makes weights small.
+        l2_shrinkage_regularization_strength (number of at least 0, default 0.0): l2_shrinkage, a penalty on the weights
+            before the step.
+        beta (number of at least 0, default 0.0): makes steps smaller, most of all where n is small.
+
+    Example:
+        >>> weight = torch.ones(2)
+        >>> Ftrl(0.1).update([weight], [torch.tensor([1.0, -2.0])])
+        True
+        >>> weight
+        tensor([0.6031, 0.9426])
+
+    Source: McMahan et al., https://research.google.com/pubs/archive/41159.pdf
     """
 
     lr: Any = 0.001
@@ -50,7 +67,7 @@ class Ftrl(Optimizer):
         torch._foreach_add_(linears, gradients)
         torch._foreach_add_(linears, shift, alpha=-1.0 / rate)
         if self.l2_shrinkage_regularization_strength:
-            # Before the weights change: it is the old ones that shrink.
+            # Before the weights change: the penalty is on the old ones.
             twice = 2.0 * self.l2_shrinkage_regularization_strength
             torch._foreach_add_(linears, parameters, alpha=twice)
         denominators: Any = torch._foreach_div(grown, rate)

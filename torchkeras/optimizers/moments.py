@@ -1,6 +1,6 @@
 """Optimizers of two moments: Adam, AdamW, Adamax, Nadam, Lamb.
 
-All have m = beta_1 * m + (1 - beta_1) * g and, but for Adamax, v = beta_2 * v + (1 - beta_2) * g**2; t is the number of
+All have m = beta_1 * m + (1 - beta_1) * g and, except Adamax, v = beta_2 * v + (1 - beta_2) * g**2; t is the number of
 the step, counted from 1.
 """
 
@@ -26,9 +26,27 @@ from torchkeras.optimizers.root_mean_square import rooted
 
 @dataclass(eq=False)
 class Adam(Optimizer):
-    """p -= lr_t * sqrt(1 - beta_2**t) / (1 - beta_1**t) * m / (sqrt(v) + epsilon); with amsgrad the largest v so far
+    """p -= lr_t * sqrt(1 - beta_2**t) / (1 - beta_1**t) * m / (sqrt(v) + epsilon).
 
-    Kingma and Ba, https://arxiv.org/abs/1412.6980v8; Reddi et al., https://openreview.net/forum?id=ryQu7f-RZ
+    Here m = beta_1 * m + (1 - beta_1) * g, v = beta_2 * v + (1 - beta_2) * g**2, and t is the number of the step, from
+    1.
+
+    Options:
+        lr (number of at least 0 or LearningRateSchedule, default 0.001): the learning rate.
+        beta_1 (number from 0 to below 1, default 0.9): the share of m that stays.
+        beta_2 (number from 0 to below 1, default 0.999): the share of v that stays.
+        epsilon (number of at least 0 or None, default None): keeps the division finite; None is `config.epsilon()`.
+        decay (number of at least 0, default 0.0): the rate of a step is lr / (1 + decay * iterations).
+        amsgrad (bool, default False): whether the largest v so far takes the place of v.
+
+    Example:
+        >>> weight = torch.ones(2)
+        >>> Adam(0.1).update([weight], [torch.tensor([1.0, -2.0])])
+        True
+        >>> weight
+        tensor([0.9000, 1.1000])
+
+    Source: Kingma and Ba, https://arxiv.org/abs/1412.6980v8; Reddi et al., https://openreview.net/forum?id=ryQu7f-RZ
     """
 
     lr: Any = 0.001
@@ -76,7 +94,20 @@ class Adam(Optimizer):
 class AdamW(Adam):
     """Adam after p -= lr_t * weight_decay * p, in one kernel.
 
-    Loshchilov and Hutter, https://arxiv.org/abs/1711.05101; options as in Keras 3.
+    Defaults are those of Keras 3.
+
+    Options:
+        lr (number of at least 0 or LearningRateSchedule, default 0.001): the learning rate.
+        weight_decay (number of at least 0 or None, default 0.004): the share of p that a rate of 1 takes away.
+
+    Example:
+        >>> weight = torch.ones(2)
+        >>> AdamW(0.1, weight_decay=0.5).update([weight], [torch.tensor([1.0, -2.0])])
+        True
+        >>> weight
+        tensor([0.8500, 1.0500])
+
+    Source: Loshchilov and Hutter, https://arxiv.org/abs/1711.05101
     """
 
     weight_decay: float = 0.004
@@ -84,9 +115,25 @@ class AdamW(Adam):
 
 @dataclass(eq=False)
 class Adamax(Optimizer):
-    """u = max(beta_2 * u, |g|); p -= lr_t / (1 - beta_1**t) * m / (u + epsilon)
+    """u = max(beta_2 * u, |g|); p -= lr_t / (1 - beta_1**t) * m / (u + epsilon).
 
-    Kingma and Ba, https://arxiv.org/abs/1412.6980v8, section 7.
+    Here m = beta_1 * m + (1 - beta_1) * g, and t is the number of the step, from 1.
+
+    Options:
+        lr (number of at least 0 or LearningRateSchedule, default 0.002): the learning rate.
+        beta_1 (number from 0 to below 1, default 0.9): the share of m that stays.
+        beta_2 (number from 0 to below 1, default 0.999): the share of u that stays.
+        epsilon (number of at least 0 or None, default None): keeps the division finite; None is `config.epsilon()`.
+        decay (number of at least 0, default 0.0): the rate of a step is lr / (1 + decay * iterations).
+
+    Example:
+        >>> weight = torch.ones(2)
+        >>> Adamax(0.1).update([weight], [torch.tensor([1.0, -2.0])])
+        True
+        >>> weight
+        tensor([0.9000, 1.1000])
+
+    Source: Kingma and Ba, https://arxiv.org/abs/1412.6980v8, section 7
     """
 
     lr: Any = 0.002
@@ -109,11 +156,26 @@ class Adamax(Optimizer):
 
 @dataclass(eq=False)
 class Nadam(Optimizer):
-    """Adam with Nesterov's momentum, which warms up: c_t = beta_1 * (1 - 0.96**(t * schedule_decay) / 2)
+    """Adam with Nesterov's momentum, which warms up: c_t = beta_1 * (1 - 0.96**(t * schedule_decay) / 2).
 
     With C_t the product of all c so far, p -= lr * ((1 - c_t) * g / (1 - C_t) + c_(t+1) * m / (1 - C_(t+1))) /
-    (sqrt(v / (1 - beta_2**t)) + epsilon). Keras 3's has a `schedule_decay` of 1. Dozat,
-    http://cs229.stanford.edu/proj2015/054_report.pdf
+    (sqrt(v / (1 - beta_2**t)) + epsilon). m, v and t are those of Adam.
+
+    Options:
+        lr (number of at least 0 or LearningRateSchedule, default 0.002): the learning rate.
+        beta_1 (number from 0 to below 1, default 0.9): the share of m that stays.
+        beta_2 (number from 0 to below 1, default 0.999): the share of v that stays.
+        epsilon (number of at least 0 or None, default None): keeps the division finite; None is `config.epsilon()`.
+        schedule_decay (number of at least 0, default 0.004): how fast the momentum warms up; 1 in Keras 3.
+
+    Example:
+        >>> weight = torch.ones(2)
+        >>> Nadam(0.1).update([weight], [torch.tensor([1.0, -2.0])])
+        True
+        >>> weight
+        tensor([0.8944, 1.1056])
+
+    Source: Dozat, http://cs229.stanford.edu/proj2015/054_report.pdf
     """
 
     lr: Any = 0.002
@@ -126,13 +188,13 @@ class Nadam(Optimizer):
 
     def __post_init__(self, *given: Any) -> None:
         super().__post_init__(*given)
-        self._product: Any = None  # after how many steps C was what
+        self._product: Any = None  # a number of steps, and C after these
 
     def _momentum(self, t: int) -> float:
         return self.beta_1 * (1.0 - 0.5 * 0.96 ** (t * self.schedule_decay))
 
     def _product_before(self) -> float:
-        """C after `iterations` steps: what was kept or, after a jump as a file makes it, counted anew."""
+        """C after `iterations` steps: the product that was kept or, after a jump such as a file makes, a new one."""
         if self._product is None or self._product[0] != self.iterations:
             found, t = 1.0, 1
             while found and t <= self.iterations:
@@ -171,10 +233,25 @@ class Nadam(Optimizer):
 
 @dataclass(eq=False)
 class Lamb(Optimizer):
-    """u = (m / (1 - beta_1**t)) / (sqrt(v / (1 - beta_2**t)) + epsilon); p -= lr_t * norm(p) / norm(u) * u
+    """u = (m / (1 - beta_1**t)) / (sqrt(v / (1 - beta_2**t)) + epsilon); p -= lr_t * norm(p) / norm(u) * u.
 
-    The norms are those of a weight; where one is 0 their ratio is 1. You et al., https://arxiv.org/abs/1904.00962;
-    options as in Keras 3.
+    The norms are those of a weight; where one is 0 their ratio is 1. m, v and t are those of Adam, options as in Keras
+    3.
+
+    Options:
+        lr (number of at least 0 or LearningRateSchedule, default 0.001): the learning rate.
+        beta_1 (number from 0 to below 1, default 0.9): the share of m that stays.
+        beta_2 (number from 0 to below 1, default 0.999): the share of v that stays.
+        epsilon (number of at least 0 or None, default None): keeps the division finite; None is `config.epsilon()`.
+
+    Example:
+        >>> weight = torch.ones(2)
+        >>> Lamb(0.1).update([weight], [torch.tensor([1.0, -2.0])])
+        True
+        >>> weight
+        tensor([0.9000, 1.1000])
+
+    Source: You et al., https://arxiv.org/abs/1904.00962
     """
 
     lr: Any = 0.001

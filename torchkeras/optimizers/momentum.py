@@ -21,9 +21,24 @@ from torchkeras.optimizers.parameter_groups import Group
 
 @dataclass(eq=False)
 class SGD(Optimizer):
-    """v = momentum * v - lr_t * g; p += v, or with nesterov p += momentum * v - lr_t * g
+    """v = momentum * v - lr_t * g; p += v, or with nesterov p += momentum * v - lr_t * g.
 
     Without momentum no velocity is kept, and `get_weights` gives zeros for it.
+
+    Options:
+        lr (number of at least 0 or LearningRateSchedule, default 0.01): the learning rate.
+        momentum (number of at least 0, default 0.0): the share of the velocity v that stays.
+        decay (number of at least 0, default 0.0): the rate of a step is lr / (1 + decay * iterations).
+        nesterov (bool, default False): whether the momentum is Nesterov's.
+
+    Example:
+        >>> weight = torch.ones(2)
+        >>> SGD(0.1).update([weight], [torch.tensor([1.0, -2.0])])
+        True
+        >>> weight
+        tensor([0.9000, 1.2000])
+
+    Source: https://keras.io/api/optimizers/sgd/
     """
 
     lr: Any = 0.01
@@ -62,9 +77,23 @@ class SGD(Optimizer):
 
 @dataclass(eq=False)
 class Lion(Optimizer):
-    """p -= lr_t * sign(beta_1 * m + (1 - beta_1) * g); m = beta_2 * m + (1 - beta_2) * g
+    """p -= lr_t * sign(beta_1 * m + (1 - beta_1) * g); m = beta_2 * m + (1 - beta_2) * g.
 
-    Chen et al., https://arxiv.org/abs/2302.06675; options as in Keras 3.
+    Options are as in Keras 3.
+
+    Options:
+        lr (number of at least 0 or LearningRateSchedule, default 0.001): the learning rate.
+        beta_1 (number from 0 to below 1, default 0.9): the share of m in the step.
+        beta_2 (number from 0 to below 1, default 0.99): the share of m that stays.
+
+    Example:
+        >>> weight = torch.ones(2)
+        >>> Lion(0.1).update([weight], [torch.tensor([1.0, -2.0])])
+        True
+        >>> weight
+        tensor([0.9000, 1.1000])
+
+    Source: Chen et al., https://arxiv.org/abs/2302.06675
     """
 
     lr: Any = 0.001

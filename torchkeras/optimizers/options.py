@@ -1,4 +1,4 @@
-"""How each option of an optimizer is read, when it is given and whenever it is set; which of them 2.2.4 does not have.
+"""How each option of an optimizer is read, at the start and whenever it is set; which of them 2.2.4 does not have.
 
     momentum: float = newer(0.0)
 
@@ -18,7 +18,7 @@ from torchkeras.optimizers import schedules
 
 
 def newer(default: Any) -> Any:
-    """A dataclass field, given by name, of an option that Keras 2.2.4 does not have."""
+    """A keyword-only dataclass field, for an option that Keras 2.2.4 does not have."""
     return field(default=default, kw_only=True, metadata={"newer": True})
 
 

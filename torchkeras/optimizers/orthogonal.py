@@ -26,14 +26,41 @@ LEAST_NORM = 1e-7
 
 @dataclass(eq=False)
 class Muon(Optimizer):
-    """m = momentum * m + g; p -= lr_t * rms_rate * sqrt(longer side) * orthogonal(g + momentum * m)
+    """m = momentum * m + g; p -= lr_t * rms_rate * sqrt(longer side) * orthogonal(g + momentum * m).
 
-    For weights that Keras has as matrices; without `nesterov` orthogonal(m), without `rms_rate` no factor. `orthogonal`
-    divides by the norm and takes `ns_steps` times x -> muon_a * x + (muon_b * y + muon_c * y @ y) @ x with y = x @ x.T.
-    All others train by Adam with lr_t * adam_lr_ratio, the betas of `adam_beta_1`, `adam_beta_2`, and the weight decay
-    `adam_weight_decay`; so do, with `exclude_embeddings`, weights in whose path ("layer/weight") stands "embedding",
-    and those in whose path a pattern of `exclude_layers` is found. Jordan et al., https://kellerjordan.github.io/posts/muon/;
-    Liu et al., https://arxiv.org/abs/2502.16982; options as in Keras 3.
+    This is for weights that are matrices in Keras; all others train by Adam. `orthogonal` divides by the norm and
+    applies `ns_steps` times x -> muon_a * x + (muon_b * y + muon_c * y @ y) @ x with y = x @ x.T. Options are as in
+    Keras 3.
+
+    Options:
+        lr (number of at least 0 or LearningRateSchedule, default 0.001): the learning rate.
+        adam_beta_1 (number from 0 to below 1, default 0.9): Adam's beta_1.
+        adam_beta_2 (number from 0 to below 1, default 0.999): Adam's beta_2.
+        adam_weight_decay (number of at least 0 or None, default 0.004): the weight decay of what trains by Adam.
+        epsilon (number of at least 0 or None, default None): Adam's epsilon; None is `config.epsilon()`.
+        weight_decay (number of at least 0 or None, default 0.004): the weight decay of matrices.
+        exclude_layers (list of patterns, default ()): regular expressions; a matrix whose path ("layer/weight") has a
+            match trains by Adam.
+        exclude_embeddings (bool, default True): whether matrices with "embedding" in their path train by Adam.
+        muon_a (number, default 3.4445): the coefficient of x.
+        muon_b (number, default -4.775): the coefficient of y @ x.
+        muon_c (number, default 2.0315): the coefficient of y @ y @ x.
+        adam_lr_ratio (number of at least 0, default 1.0): Adam's rate is lr_t * adam_lr_ratio.
+        momentum (number of at least 0, default 0.95): the share of m that stays.
+        ns_steps (integer of at least 0, default 5): how often the matrix is brought nearer to an orthogonal one.
+        nesterov (bool, default True): whether the momentum is Nesterov's; otherwise the step is orthogonal(m).
+        rms_rate (number of at least 0 or None, default 0.2): the size of a step; None leaves out its factor and the
+            root.
+
+    Example:
+        >>> weight = torch.zeros(2, 2)
+        >>> Muon(0.1).update([weight], [torch.tensor([[1.0, 0.0], [0.0, -2.0]])])
+        True
+        >>> weight
+        tensor([[-0.0315,  0.0000],
+                [ 0.0000,  0.0195]])
+
+    Source: Jordan et al., https://kellerjordan.github.io/posts/muon/; Liu et al., https://arxiv.org/abs/2502.16982
     """
 
     lr: Any = 0.001
@@ -98,7 +125,7 @@ class Muon(Optimizer):
         torch._foreach_sub_(group.parameters, updates)
 
     def _orthogonal(self, matrix: Tensor) -> Tensor:
-        """The matrix with its singular values brought near to 1, by Newton's and Schulz's iteration."""
+        """The matrix with its singular values brought near to 1, by the iteration of Newton and Schulz."""
         tall = matrix.shape[0] > matrix.shape[1]
         x = matrix.t() if tall else matrix
         x = x / (torch.linalg.vector_norm(x) + LEAST_NORM)

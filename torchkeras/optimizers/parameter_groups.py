@@ -18,11 +18,11 @@ Gradients = Sequence[Tensor | None]
 
 @dataclass(frozen=True)
 class Treatment:
-    """What makes a parameter's step another than its neighbour's.
+    """What makes a parameter's step differ from its neighbour's.
 
-    `array`: the number of Keras's array that it is, or is a part of. `factor`: of its learning rate. `decays`: whether
-    weight decay takes it. `kind`: a word of the optimizer's own, where it has several rules. Parameters of one group
-    differ in `array` alone.
+    `array`: the number of Keras's array that it is, or is a part of. `factor`: multiplies its learning rate. `decays`:
+    whether weight decay applies to it. `kind`: a word of the optimizer's own, where it has several rules. Parameters of
+    one group differ only in `array`.
     """
 
     array: int
@@ -33,10 +33,10 @@ class Treatment:
 
 @dataclass(eq=False)
 class Group:
-    """Parameters of one device, type and treatment, where they stand in the list they come from, and their moments.
+    """Parameters of one device, type and treatment, their places in the list they come from, and their moments.
 
-    `arrays`: for each parameter the number of Keras's array that it belongs to. `forever`: steps taken, one a
-    parameter, for torch's Adam: so many that its bias correction is 1. `once`: a single step, for torch's Adagrad.
+    `arrays`: for each parameter the number of Keras's array that it belongs to. `forever`: for torch's Adam a number of
+    steps for each parameter, so large that its bias correction is 1. `once`: a single step, for torch's Adagrad.
     """
 
     index: list[int]
@@ -108,9 +108,9 @@ def in_order(groups: list[Group], moment: int) -> list[Tensor]:
 def clipped(
     groups: list[Group], gradients: Gradients, each: float | None, norm: float | None, value: float | None
 ) -> list[Tensor | None]:
-    """g * min(1, norm / norm of all gradients), then each element within [-value, value]; None or 0 leaves one out.
+    """g * min(1, norm / norm of all gradients), then each element within [-value, value]; None or 0 turns one off.
 
-    `each`: the norm that the gradient of each of Keras's arrays is scaled down to before.
+    `each`: the norm that the gradient of each of Keras's arrays is scaled down to first.
     """
     result = list(gradients)
     places = [[k for k, i in enumerate(group.index) if gradients[i] is not None] for group in groups]
@@ -134,7 +134,7 @@ def clipped(
 
 
 def array_norms(tensors: list[Tensor], arrays: Sequence[int]) -> Tensor:
-    """For each tensor the norm of all those tensors that make one of Keras's arrays, as a vector."""
+    """For each tensor the joint norm of all tensors of its array of Keras's, as a vector."""
     norms = torch.stack(_norms(tensors))
     if len(set(arrays)) == len(arrays):
         return norms
@@ -154,7 +154,7 @@ def _norms(gradients: list[Tensor]) -> list[Tensor]:
 
 
 def laid_out_as(parameter: Tensor, gradient: Tensor) -> Tensor:
-    """The gradient, copied where it does not lie in memory as its parameter does; a sparse one as it is."""
+    """The gradient, copied if it does not lie in memory as its parameter does; a sparse one as it is."""
     if gradient.layout != torch.strided or gradient.stride() == parameter.stride():
         return gradient
     return torch.empty_like(parameter, requires_grad=False).copy_(gradient)

@@ -19,11 +19,25 @@ from torchkeras.optimizers.parameter_groups import Group
 
 @dataclass(eq=False)
 class RMSprop(Optimizer):
-    """a = rho * a + (1 - rho) * g**2; p -= lr_t * g / (sqrt(a) + epsilon)
+    """a = rho * a + (1 - rho) * g**2; p -= lr_t * g / (sqrt(a) + epsilon).
 
-    `epsilon_inside_root`: the denominator is sqrt(a + epsilon), as in Keras 3. `centered`: a - mean(g)**2 stands for a,
-    the mean being kept as a is. `momentum`: v = momentum * v + lr_t * g / denominator; p -= v. Hinton's lecture 6,
-    http://www.cs.toronto.edu/~tijmen/csc321/slides/lecture_slides_lec6.pdf
+    Options:
+        lr (number of at least 0 or LearningRateSchedule, default 0.001): the learning rate.
+        rho (number from 0 to below 1, default 0.9): the share of a that stays.
+        epsilon (number of at least 0 or None, default None): keeps the division finite; None is `config.epsilon()`.
+        decay (number of at least 0, default 0.0): the rate of a step is lr / (1 + decay * iterations).
+        momentum (number of at least 0, default 0.0): with one, v = momentum * v + lr_t * g / denominator; p -= v.
+        centered (bool, default False): whether a - mean(g)**2 takes the place of a; the mean is kept as a is.
+        epsilon_inside_root (bool, default False): whether the denominator is sqrt(a + epsilon), as in Keras 3.
+
+    Example:
+        >>> weight = torch.ones(2)
+        >>> RMSprop(0.1).update([weight], [torch.tensor([1.0, -2.0])])
+        True
+        >>> weight
+        tensor([0.6838, 1.3162])
+
+    Source: Hinton's lecture 6, http://www.cs.toronto.edu/~tijmen/csc321/slides/lecture_slides_lec6.pdf
     """
 
     lr: Any = 0.001
@@ -64,10 +78,23 @@ class RMSprop(Optimizer):
 
 @dataclass(eq=False)
 class Adagrad(Optimizer):
-    """a += g**2; p -= lr_t * g / (sqrt(a) + epsilon)
+    """a += g**2; p -= lr_t * g / (sqrt(a) + epsilon).
 
-    `epsilon_inside_root`: the denominator is sqrt(a + epsilon), as in Keras 3, whose `initial_accumulator_value`, the a
-    before the first step, is 0.1. Duchi et al., https://www.jmlr.org/papers/volume12/duchi11a/duchi11a.pdf
+    Options:
+        lr (number of at least 0 or LearningRateSchedule, default 0.01): the learning rate.
+        epsilon (number of at least 0 or None, default None): keeps the division finite; None is `config.epsilon()`.
+        decay (number of at least 0, default 0.0): the rate of a step is lr / (1 + decay * iterations).
+        initial_accumulator_value (number of at least 0, default 0.0): the a before the first step; 0.1 in Keras 3.
+        epsilon_inside_root (bool, default False): whether the denominator is sqrt(a + epsilon), as in Keras 3.
+
+    Example:
+        >>> weight = torch.ones(2)
+        >>> Adagrad(0.1).update([weight], [torch.tensor([1.0, -2.0])])
+        True
+        >>> weight
+        tensor([0.9000, 1.1000])
+
+    Source: Duchi et al., https://www.jmlr.org/papers/volume12/duchi11a/duchi11a.pdf
     """
 
     lr: Any = 0.01
@@ -95,9 +122,24 @@ class Adagrad(Optimizer):
 
 @dataclass(eq=False)
 class Adadelta(Optimizer):
-    """a = rho * a + (1 - rho) * g**2; u = g * sqrt(d + epsilon) / sqrt(a + epsilon)
+    """a = rho * a + (1 - rho) * g**2; u = g * sqrt(d + epsilon) / sqrt(a + epsilon).
 
-    Then p -= lr_t * u; d = rho * d + (1 - rho) * u**2. Zeiler, https://arxiv.org/abs/1212.5701
+    Then p -= lr_t * u; d = rho * d + (1 - rho) * u**2.
+
+    Options:
+        lr (number of at least 0 or LearningRateSchedule, default 1.0): the learning rate.
+        rho (number from 0 to below 1, default 0.95): the share of a and d that stays.
+        epsilon (number of at least 0 or None, default None): keeps the roots over 0; None is `config.epsilon()`.
+        decay (number of at least 0, default 0.0): the rate of a step is lr / (1 + decay * iterations).
+
+    Example:
+        >>> weight = torch.ones(2)
+        >>> Adadelta(epsilon=0.01).update([weight], [torch.tensor([1.0, -2.0])])
+        True
+        >>> weight
+        tensor([0.5918, 1.4364])
+
+    Source: Zeiler, https://arxiv.org/abs/1212.5701
     """
 
     lr: Any = 1.0

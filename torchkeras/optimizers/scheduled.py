@@ -11,10 +11,10 @@ from torchkeras.optimizers.torch_optimizer import TorchOptimizer
 
 
 class RateHolder(torch.optim.Optimizer):
-    """A torch optimizer that takes no steps: its one group has the rate of a Keras optimizer, and its momentum.
+    """A torch optimizer that takes no steps: its one group has the rate and the momentum of a Keras optimizer.
 
     `momentum` (of SGD and RMSprop) and `betas` are there for schedulers that cycle them. `hand_over()` copies what a
-    scheduler made of them to the Keras optimizer. Raises ValueError for one whose rate is a schedule.
+    scheduler made of them to the Keras optimizer. Raises ValueError when the rate of that is a schedule.
     """
 
     def __init__(self, optimizer: Any):
@@ -32,7 +32,7 @@ class RateHolder(torch.optim.Optimizer):
         super().__init__([torch.zeros(0)], defaults)
 
     def step(self, closure: Any = None) -> None:  # type: ignore[override]
-        """Nothing: the Keras optimizer takes the steps."""
+        """Do nothing: the Keras optimizer takes the steps."""
 
     def hand_over(self) -> None:
         """Set the Keras optimizer's rate and momentum to those of the group."""
@@ -45,5 +45,5 @@ class RateHolder(torch.optim.Optimizer):
 
 
 def rate_holder(optimizer: Any) -> torch.optim.Optimizer:
-    """What to give a scheduler of torch: the optimizer of torch that a model trains with, or a `RateHolder`."""
+    """What a scheduler of torch works on: the optimizer of torch that a model trains with, or a `RateHolder`."""
     return optimizer._bound() if isinstance(optimizer, TorchOptimizer) else RateHolder(optimizer)

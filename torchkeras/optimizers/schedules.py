@@ -1,8 +1,7 @@
 """Learning-rate schedules: the rate of a step as a function of its number, computed on the host.
 
-Give one as an optimizer's `lr`. `schedule(step)` is the rate of the step counted from 0; with gradient accumulation
-every batch counts as a step, as in Keras 3. Names, options and formulas are Keras 3's,
-https://keras.io/api/optimizers/learning_rate_schedules/.
+Pass one as an optimizer's `lr`. `schedule(step)` is the rate of the step, counted from 0; with gradient accumulation
+every batch counts as a step, as in Keras 3. Names, options and formulas are Keras 3's.
 """
 
 from __future__ import annotations
@@ -19,7 +18,17 @@ family: Family[Any] = Family("learning-rate schedule")
 
 
 class LearningRateSchedule:
-    """The base of all schedules: a subclass defines `__call__(step) -> float` and, to be saved, `get_config()`."""
+    """The base of all schedules: a subclass defines `__call__(step) -> float` and, to be saved, `get_config()`.
+
+    Example:
+        >>> class Halving(LearningRateSchedule):
+        ...     def __call__(self, step):
+        ...         return 0.5**step
+        >>> Halving()(3)
+        0.125
+
+    Source: https://keras.io/api/optimizers/learning_rate_schedules/
+    """
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -41,7 +50,7 @@ class LearningRateSchedule:
 
 
 class _Declared(LearningRateSchedule):
-    """A schedule whose options are its dataclass fields: all numbers that are no flag are checked."""
+    """A schedule whose options are its dataclass fields; all that are numbers are checked."""
 
     def __post_init__(self) -> None:
         for name, value in list(vars(self).items()):
@@ -65,7 +74,21 @@ def _number(schedule: Any, name: str, value: Any) -> Any:
 
 @dataclass(frozen=True)
 class ExponentialDecay(_Declared):
-    """initial_learning_rate * decay_rate ** (step / decay_steps); the exponent is rounded down with `staircase`."""
+    """initial_learning_rate * decay_rate ** (step / decay_steps).
+
+    Options:
+        initial_learning_rate (number): the rate at step 0.
+        decay_steps (number over 0): after how many steps the rate is multiplied by `decay_rate`.
+        decay_rate (number): the factor.
+        staircase (bool, default False): whether the exponent is rounded down, so that the rate falls in steps.
+        name (text or None, default "ExponentialDecay"): a name for the config.
+
+    Example:
+        >>> ExponentialDecay(0.1, decay_steps=10, decay_rate=0.5)(20)
+        0.025
+
+    Source: https://keras.io/api/optimizers/learning_rate_schedules/exponential_decay/
+    """
 
     initial_learning_rate: float
     decay_steps: float
@@ -80,7 +103,21 @@ class ExponentialDecay(_Declared):
 
 @dataclass(frozen=True)
 class InverseTimeDecay(_Declared):
-    """initial_learning_rate / (1 + decay_rate * step / decay_steps); the quotient is rounded down with `staircase`."""
+    """initial_learning_rate / (1 + decay_rate * step / decay_steps).
+
+    Options:
+        initial_learning_rate (number): the rate at step 0.
+        decay_steps (number over 0): after how many steps the divisor has grown by `decay_rate`.
+        decay_rate (number): the growth of the divisor.
+        staircase (bool, default False): whether step / decay_steps is rounded down, so that the rate falls in steps.
+        name (text or None, default "InverseTimeDecay"): a name for the config.
+
+    Example:
+        >>> InverseTimeDecay(0.1, decay_steps=10, decay_rate=1.0)(30)
+        0.025
+
+    Source: https://keras.io/api/optimizers/learning_rate_schedules/inverse_time_decay/
+    """
 
     initial_learning_rate: float
     decay_steps: float
@@ -95,7 +132,19 @@ class InverseTimeDecay(_Declared):
 
 @dataclass(frozen=True)
 class PiecewiseConstantDecay(_Declared):
-    """values[i] for the first i with step <= boundaries[i], the last of `values` after all boundaries."""
+    """values[i] for the first i with step <= boundaries[i], and the last of `values` after all boundaries.
+
+    Options:
+        boundaries (list of numbers): the last step of each value, in rising order.
+        values (list of numbers): the rates, one more than boundaries.
+        name (text or None, default "PiecewiseConstant"): a name for the config.
+
+    Example:
+        >>> PiecewiseConstantDecay([10, 20], [0.1, 0.01, 0.001])(11)
+        0.01
+
+    Source: https://keras.io/api/optimizers/learning_rate_schedules/piecewise_constant_decay/
+    """
 
     boundaries: Sequence[float]
     values: Sequence[float]
@@ -124,7 +173,20 @@ class PiecewiseConstantDecay(_Declared):
 class PolynomialDecay(_Declared):
     """(initial - end) * (1 - step / decay_steps) ** power + end, and `end_learning_rate` after `decay_steps`.
 
-    With `cycle` the decay is stretched to the first multiple of `decay_steps` that the step has not passed.
+    Options:
+        initial_learning_rate (number): the rate at step 0.
+        decay_steps (number over 0): how many steps the decay takes.
+        end_learning_rate (number, default 0.0001): the rate after these.
+        power (number, default 1.0): the power; 1 is a line.
+        cycle (bool, default False): whether the decay is stretched to the first multiple of `decay_steps` that the step
+            has not passed.
+        name (text or None, default "PolynomialDecay"): a name for the config.
+
+    Example:
+        >>> PolynomialDecay(0.1, decay_steps=10, end_learning_rate=0.0)(5)
+        0.05
+
+    Source: https://keras.io/api/optimizers/learning_rate_schedules/polynomial_decay/
     """
 
     initial_learning_rate: float
@@ -146,9 +208,22 @@ class PolynomialDecay(_Declared):
 class CosineDecay(_Declared):
     """peak * ((1 - alpha) * (1 + cos(pi * step / decay_steps)) / 2 + alpha), and peak * alpha after `decay_steps`.
 
-    The peak is `initial_learning_rate`. With `warmup_target` the rate first goes straight from there to the target in
-    `warmup_steps`; then the target is the peak, and steps are counted from there. Loshchilov and Hutter,
-    https://arxiv.org/abs/1608.03983
+    The peak is `initial_learning_rate`. With `warmup_target` the rate first goes in a line from there to the target, in
+    `warmup_steps`. The target is then the peak, and steps are counted from there.
+
+    Options:
+        initial_learning_rate (number): the rate at step 0.
+        decay_steps (number over 0): how many steps the decay takes.
+        alpha (number, default 0.0): the share of the peak that is left in the end.
+        name (text or None, default "CosineDecay"): a name for the config.
+        warmup_target (number or None, default None): the rate that a warmup leads to; None is no warmup.
+        warmup_steps (number, default 0): how many steps the warmup takes.
+
+    Example:
+        >>> CosineDecay(0.0, decay_steps=10, warmup_target=0.1, warmup_steps=4)(4)
+        0.1
+
+    Source: Loshchilov and Hutter, https://arxiv.org/abs/1608.03983
     """
 
     initial_learning_rate: float
@@ -178,7 +253,19 @@ class CosineDecay(_Declared):
 class CosineDecayRestarts(_Declared):
     """CosineDecay again and again: each period is `t_mul` times as long as the last, and starts `m_mul` times as high.
 
-    The first takes `first_decay_steps`. Loshchilov and Hutter, https://arxiv.org/abs/1608.03983
+    Options:
+        initial_learning_rate (number): the rate at step 0.
+        first_decay_steps (number over 0): how many steps the first period takes.
+        t_mul (number of at least 1, default 2.0): the growth of the periods.
+        m_mul (number, default 1.0): the factor of the rate that each period starts at.
+        alpha (number, default 0.0): the share of `initial_learning_rate` that is left at the end of a period.
+        name (text or None, default "SGDRDecay"): a name for the config.
+
+    Example:
+        >>> CosineDecayRestarts(0.1, first_decay_steps=10)(10)
+        0.1
+
+    Source: Loshchilov and Hutter, https://arxiv.org/abs/1608.03983
     """
 
     initial_learning_rate: float
@@ -207,12 +294,32 @@ class CosineDecayRestarts(_Declared):
 
 
 def serialize(schedule: LearningRateSchedule) -> dict[str, Any]:
-    """`{"class_name", "config"}` of a schedule."""
+    """`{"class_name", "config"}` of a schedule.
+
+    Arguments:
+        schedule (LearningRateSchedule): the schedule; it defines `get_config`.
+
+    Example:
+        >>> serialize(ExponentialDecay(0.1, 10, 0.5))["class_name"]
+        'ExponentialDecay'
+    """
     return family.serialize(schedule)
 
 
 def deserialize(config: Mapping[str, Any], custom_objects: Mapping[str, Any] | None = None) -> Any:
-    """The schedule of such a config. Raises ValueError for an unknown class or options that are not its own."""
+    """The schedule of a config that `serialize` gave.
+
+    Arguments:
+        config (dictionary): "class_name" and "config".
+        custom_objects (dictionary or None, default None): further classes, by name.
+
+    Errors:
+        ValueError: for an unknown class, and for options that it does not have.
+
+    Example:
+        >>> deserialize(serialize(ExponentialDecay(0.1, 10, 0.5)))(10)
+        0.05
+    """
     try:
         found = family.from_config(config, custom_objects)
     except TypeError as error:

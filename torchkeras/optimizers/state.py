@@ -1,4 +1,4 @@
-"""The state of an optimizer: as Keras's arrays, and whole, for going on bit by bit."""
+"""The state of an optimizer: as Keras's arrays, and whole, for continuing bit by bit."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Slot:
 
 
 class State:
-    """What an `Optimizer` does with its state. See there for the attributes."""
+    """What an `Optimizer` does with its state; the attributes are described there."""
 
     moment_names: ClassVar[tuple[str, ...]]
     counts_steps: ClassVar[bool]
@@ -58,7 +58,7 @@ class State:
         return [list(islice(each, made.count)) for made in self._arrangements]
 
     def _path(self, array: int) -> str:
-        """ "layer/weight" of one of Keras's arrays, as far as `bind` was told."""
+        """The path "layer/weight" of one of Keras's arrays, as far as `bind` was given the names."""
         layer = self._layers[array] if self._layers else ""
         return f"{layer}/{self._names[array] if self._names else ''}"
 
@@ -91,7 +91,7 @@ class State:
         """Nothing to do: `tensors` made all there is."""
 
     def samples_with(self, samples: Any) -> Any:
-        """How many samples the accumulated gradients are the mean of when a batch of so many is among them."""
+        """How many samples the accumulated gradients are the mean of, once a batch of `samples` is added."""
         return self._accumulated.samples_with(samples)
 
     weights = property(lambda self: self.get_weights(), doc="The state, as `get_weights` gives it.")
@@ -99,7 +99,7 @@ class State:
     def get_weights(self) -> list[np.ndarray]:
         """A copy of the state as Keras 2.2.4 orders it: `iterations` (where it has it), then moment by moment.
 
-        There is none before `bind` or the first step. Averages and accumulated gradients are not among it.
+        It is empty before `bind` or the first step. Averages and accumulated gradients are not in it.
         """
         if not self._parameters:
             return []
@@ -107,9 +107,9 @@ class State:
         return first + [to_numpy(slot.made.array(slot.tensors)).copy() for slot in self.slots()]
 
     def set_weights(self, weights: Sequence[Any]) -> None:
-        """Set the state from arrays ordered as `get_weights` gives them; `bind` comes before.
+        """Set the state from arrays in the order of `get_weights`; call `bind` first.
 
-        Raises ValueError when their number or the shape of one is another.
+        Raises ValueError for another number of arrays, or an array of another shape.
         """
         wanted = self.slots() if self._parameters else []
         first = int(self.counts_steps and bool(self._parameters))
@@ -144,7 +144,7 @@ class State:
         return self._as_arrays(self._accumulated.buffers)
 
     def set_accumulated(self, arrays: Sequence[np.ndarray], batches: int, samples: float | None) -> None:
-        """Set the means of the gradients of so many batches and samples; None for samples that are not known."""
+        """Set the means of the gradients of so many batches and samples; None for an unknown number of samples."""
         self._accumulated.buffers = self._as_tensors("accumulated gradient", arrays)
         self._accumulated.count, self._accumulated.samples = batches, samples
         self._accumulated.present = set(range(len(self._parameters)))
@@ -167,10 +167,10 @@ class State:
     # --- whole -------------------------------------------------------------------------------------------------------
 
     def state_dict(self) -> dict[str, Any]:
-        """All that going on bit by bit needs: steps, options, moments, averages and accumulated gradients.
+        """All that continuing bit by bit needs: steps, options, moments, averages and accumulated gradients.
 
-        Plain values and tensors, the latter in the order of the parameters; they are the optimizer's own, which
-        further steps change, as in torch.
+        Plain values and tensors, the latter in the order of the parameters. As in torch the tensors are the optimizer's
+        own, which further steps change.
         """
         begun = bool(self._groups) and all(group.moments for group in self._groups)
         return {
@@ -184,7 +184,7 @@ class State:
         }
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Go on from what `state_dict` gave; `bind` comes before. Raises ValueError when it is another optimizer's."""
+        """Continue from what `state_dict` gave; call `bind` first. Raises ValueError when it is another optimizer's."""
         name = type(self).__name__
         if state.get("class_name") != name:
             raise ValueError(f"{name}: the state is of {state.get('class_name')}.")
@@ -192,7 +192,7 @@ class State:
         for tensors in lists:
             if tensors and len(tensors) != len(self._parameters):
                 raise ValueError(f"{name}: the state is of {len(tensors)} parameters; found {len(self._parameters)}.")
-        self._accumulated.count = 0  # else a new number of steps to accumulate would make a step of them
+        self._accumulated.count = 0  # or setting gradient_accumulation_steps would make a step of them
         for option, value in state["options"].items():
             if plain(getattr(self, option)) != value:
                 setattr(self, option, value)

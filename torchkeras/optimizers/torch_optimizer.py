@@ -20,7 +20,15 @@ OWN_OPTIONS = ("clipnorm", "clipvalue", "each_clipnorm", "gradient_accumulation_
 
 
 def is_torch(identifier: Any) -> bool:
-    """Whether this is an optimizer of torch: an instance, a class, a partial of one, or (class, {options})."""
+    """Whether this is an optimizer of torch: an instance, a class, a partial of one, or (class, {options}).
+
+    Arguments:
+        identifier (any object): what is asked about.
+
+    Example:
+        >>> is_torch(torch.optim.Adam), is_torch("adam")
+        (True, False)
+    """
     if isinstance(identifier, tuple) and len(identifier) == 2 and isinstance(identifier[1], Mapping):
         identifier = identifier[0]
     if isinstance(identifier, partial):
@@ -33,20 +41,38 @@ def is_torch(identifier: Any) -> bool:
 class TorchOptimizer(ByHand):
     """`optimizer` on the weights that train: an instance of `torch.optim.Optimizer`, or what makes one.
 
-        TorchOptimizer(torch.optim.Adam(model.parameters(), lr=1e-3), clipnorm=1.0)
-        model.compile((torch.optim.SGD, {"lr": 0.1, "clipvalue": 0.5, "gradient_accumulation_steps": 4}), "mse")
+    A class, a partial of one or a pair (class, {options}) is called with the weights when the model is compiled. It
+    gets `fused=True` where the class has it, none of `fused`, `foreach` and `differentiable` is set, and all weights
+    are floating point on the CPU or a CUDA device.
 
-    A class, a partial of one or a pair (class, {options}) is called with the weights when the model is compiled, with
-    `fused=True` where the class has it, neither `fused`, `foreach` nor `differentiable` is given, and all weights are
-    floating point on the CPU or a CUDA device. An instance trains the weights that it has, in its groups, each with its
-    own options: where these are not all that train, a UserWarning names the others, which stay as they are. It may have
-    others that are frozen. `optimizer` is torch's own, None before a class is bound; `param_groups`, `state` and
-    `defaults` are its own. Steps, rate and options are those of torch, and beside them, given here or among a class's
-    options, `clipnorm` (also `global_clipnorm`), `clipvalue`, `each_clipnorm` and `gradient_accumulation_steps`, which
-    mean what they mean in `torchkeras.optimizers.Optimizer`.
+    An instance trains its own weights, in its groups, each with its own options. Where these are not all that train, a
+    UserWarning names the others, which stay as they are. It may also have weights that are frozen.
 
-    Raises TypeError for anything else, or for one whose `step` needs a closure, such as LBFGS; ValueError for a bad
-    value of an option, and when it is bound, for an instance that trains parameters of others.
+    The attribute `optimizer` is torch's own optimizer, None before a class is bound; `param_groups`, `state` and
+    `defaults` are its own. Steps, rate and options are torch's. The options below, which may also stand among a class's
+    options, mean the same as in `torchkeras.optimizers.Optimizer`.
+
+    Options:
+        optimizer (optimizer, class, partial or pair): the optimizer of torch, or what makes it.
+        clipnorm (number of at least 0 or None, default None): the norm that all gradients together are scaled down to.
+        clipvalue (number of at least 0 or None, default None): after that, each element of a gradient is clipped to
+            [-clipvalue, clipvalue].
+        each_clipnorm (number of at least 0 or None, default None): before both, the norm that the gradient of each
+            weight is scaled down to.
+        gradient_accumulation_steps (positive integer or None, default None): how many batches make one step, with the
+            mean of their gradients by samples.
+        global_clipnorm (number of at least 0 or None, default None): another name of `clipnorm`.
+
+    Errors:
+        TypeError: for anything else, or for an optimizer whose `step` needs a closure, such as LBFGS.
+        ValueError: for a bad value of an option and, when it is bound, for an instance that trains foreign parameters.
+
+    Example:
+        >>> model = Sequential([Dense(1, input_shape=(2,))])
+        >>> model.compile(TorchOptimizer(torch.optim.Adam(model.parameters(), lr=0.1), clipnorm=1.0), "mse")
+        >>> model.compile((torch.optim.SGD, {"lr": 0.5, "clipvalue": 1.0}), "mse")
+        >>> model.optimizer.lr
+        0.5
     """
 
     counts_steps = False
@@ -123,7 +149,7 @@ class TorchOptimizer(ByHand):
     def bind(
         self, parameters: Sequence[Tensor], arrangements: Any = None, layers: Any = None, names: Any = None
     ) -> None:
-        """Take `parameters` as those to train; state goes on if they are the same.
+        """Make `parameters` those to train; state is kept if they are the same.
 
         `arrangements`, `layers`, `names`: as in `Optimizer.bind`. Raises ValueError when an instance trains others.
         """
@@ -183,7 +209,7 @@ class TorchOptimizer(ByHand):
         )
 
     def trains(self, tensors: Iterable[Tensor]) -> bool:
-        """Whether some of these parameters are among those that it trains."""
+        """Whether it trains some of these parameters."""
         own = {id(parameter) for parameter, own in zip(self._parameters, self._owned, strict=True) if own}
         return any(id(tensor) in own for tensor in tensors)
 
@@ -199,7 +225,7 @@ class TorchOptimizer(ByHand):
     # --- a step ------------------------------------------------------------------------------------------------------
 
     def update(self, parameters: Sequence[Tensor], gradients: Gradients, samples: float = 1) -> bool:
-        """As `Optimizer.update`, by a step of torch's. The parameters' `grad` are what they were before."""
+        """As `Optimizer.update`, by a step of torch's. The parameters' `grad` are restored."""
         if parameters is not self._given:
             self.bind(parameters)
         self._bound()
@@ -257,9 +283,9 @@ class TorchOptimizer(ByHand):
     learning_rate = lr
 
     def set_rate(self, value: float) -> None:
-        """Give the first group this rate, and the others rates that stand to it as before."""
+        """Set the first group's rate, and those of the others in proportion."""
         rates = [float(group["lr"]) for group in self.param_groups]
-        if rates[0]:  # from 0 the relation cannot be told: it stays that of before
+        if rates[0]:  # a rate of 0 has no relation to others: the former one stays
             self._relations = [rate / rates[0] for rate in rates]
         for group, relation in zip(self.param_groups, self._relations or [1.0] * len(rates), strict=True):
             if isinstance(group["lr"], Tensor):
@@ -284,7 +310,7 @@ class TorchOptimizer(ByHand):
         return [value for state in states for value in state.values() if isinstance(value, Tensor)]
 
     def forget(self, known: set[int]) -> None:
-        """Take away the state of the parameters of which no tensor is among these, by `id`: the next step makes it."""
+        """Remove the state of parameters of which no tensor is among these, by `id`: the next step makes it again."""
         state = self._bound().state
         for parameter, values in list(state.items()):
             if not any(id(value) in known for value in values.values()):
@@ -314,7 +340,7 @@ class TorchOptimizer(ByHand):
         }
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Go on from what `state_dict` gave. Raises ValueError when it is another optimizer's."""
+        """Continue from what `state_dict` gave. Raises ValueError when it is another optimizer's."""
         if state.get("class_name") != self._name:
             raise ValueError(f"{self._name}: the state is of {state.get('class_name')}.")
         self._bound().load_state_dict(state["torch"])
@@ -323,7 +349,7 @@ class TorchOptimizer(ByHand):
 
 
 def _divided(optimizer: Any, options: Mapping[str, Any]) -> tuple[partial[torch.optim.Optimizer], dict[str, Any]]:
-    """What makes an optimizer of torch, without those of `options` that its class does not have; and these."""
+    """What makes an optimizer of torch, and apart from it those of `options` that its class does not have."""
     if isinstance(optimizer, tuple):
         optimizer = partial(optimizer[0], **optimizer[1])
     make: partial[torch.optim.Optimizer] = optimizer if isinstance(optimizer, partial) else partial(optimizer)

@@ -1,4 +1,4 @@
-"""How each parameter is treated: the factor of its rate, whether it decays, and the rule it trains by."""
+"""How each parameter is treated: the factor of its rate, whether it decays, and its rule of training."""
 
 from __future__ import annotations
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+import re
 import textwrap
 from collections.abc import Iterable
 from types import ModuleType
@@ -16,10 +17,11 @@ IMPORTS = {  # the lines of a written module, in the order in which ruff wants t
     "Tensor": "from torch import Tensor",
     "nn": "from torch import nn",
 }
+_SECTIONS = re.compile(r'\n\n +(?:Arguments|Options|Shapes|Errors|Example|Source):.*?\s*(?=""")', re.DOTALL)
 
 
 def in_order(helpers: Iterable[Any]) -> list[Any]:
-    """The helpers and those that they use, each behind those."""
+    """The helpers and those that they use, each after those."""
     found: dict[Any, None] = {}
 
     def visit(helper: Any) -> None:
@@ -36,8 +38,8 @@ def in_order(helpers: Iterable[Any]) -> list[Any]:
 
 
 def source(helper: Any) -> str:
-    """The source of a function or class, as it stands in its module."""
-    return textwrap.dedent(inspect.getsource(helper)).strip()
+    """The source of a function or class, as it stands in its module; docstrings end before their first section."""
+    return _SECTIONS.sub("", textwrap.dedent(inspect.getsource(helper)).strip())
 
 
 def names_in(text: str) -> set[str]:

@@ -1,0 +1,45 @@
+"""Initializers: shape to first values. Shapes are Keras's, (rows, columns, channels, filters): fans count on them.
+
+With a `seed` each call gives the same numbers; without one they come from torch's own generator
+(`torch.manual_seed`). Half types are drawn in float32.
+"""
+
+from torchkeras import registry
+from torchkeras.initializers.distributions import (
+    Constant,
+    Identity,
+    Ones,
+    Orthogonal,
+    RandomNormal,
+    RandomUniform,
+    TruncatedNormal,
+    Zeros,
+)
+from torchkeras.initializers.initializer import Initializer, fill as fill
+from torchkeras.initializers.scaling import (
+    VarianceScaling as VarianceScaling,
+    glorot_normal as glorot_normal,
+    glorot_uniform as glorot_uniform,
+    he_normal as he_normal,
+    he_uniform as he_uniform,
+    lecun_normal as lecun_normal,
+    lecun_uniform as lecun_uniform,
+)
+
+zero = zeros = Zeros
+one = ones = Ones
+constant = Constant
+uniform = random_uniform = RandomUniform
+normal = random_normal = RandomNormal
+truncated_normal = TruncatedNormal
+identity = Identity
+orthogonal = Orthogonal
+
+# Every class and factory above is known by each of its names, aliases too.
+for _name, _value in list(vars().items()):
+    if hasattr(_value, "makes_object") or (isinstance(_value, type) and issubclass(_value, Initializer)):
+        registry.initializers.register(_name, _value)
+
+
+get = deserialize = registry.initializers.get
+serialize = registry.initializers.serialize

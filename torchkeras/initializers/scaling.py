@@ -1,0 +1,168 @@
+"""Initializers whose variance depends on the weight's fans: how many inputs and outputs a unit has."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from torchkeras import registry
+from torchkeras.initializers.distributions import RandomNormal, RandomUniform, TruncatedNormal
+from torchkeras.initializers.initializer import Initializer
+
+MODES = ("fan_in", "fan_out", "fan_avg")
+DISTRIBUTIONS = ("normal", "uniform", "untruncated_normal")
+TRUNCATED_STDDEV = 0.87962566103423978  # of a standard normal without what lies beyond two deviations
+
+
+@dataclass(frozen=True)
+class VarianceScaling(Initializer):
+    """Values of variance scale / n: truncated normal, or U(-limit, limit) with limit = sqrt(3 * scale / n).
+
+    Options:
+        scale (positive number, default 1.0): the variance times n.
+        mode (text, default "fan_in"): n is the number of inputs ("fan_in"), of outputs ("fan_out") or their mean
+            ("fan_avg").
+        distribution (text, default "normal"): "normal" (truncated), "untruncated_normal" or "uniform".
+        seed (integer or None, default None): gives the same numbers at each call.
+
+    Errors:
+        ValueError: for a scale that is not positive, or another mode or distribution.
+
+    Example:
+        >>> VarianceScaling(2.0, seed=1)((200, 100)).std().round(decimals=2)
+        tensor(0.1000)
+    """
+
+    scale: float = 1.0
+    mode: str = "fan_in"
+    distribution: str = "normal"
+    seed: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.scale <= 0:
+            raise ValueError(f"VarianceScaling: scale must be positive; found {self.scale!r}.")
+        for option, allowed in (("mode", MODES), ("distribution", DISTRIBUTIONS)):
+            value = getattr(self, option)
+            if not isinstance(value, str) or value.lower() not in allowed:
+                raise ValueError(f"VarianceScaling: {option} must be one of {', '.join(allowed)}; found {value!r}.")
+            object.__setattr__(self, option, value.lower())
+
+    def draw(self, values: Tensor, generator: torch.Generator | None) -> Tensor:
+        return self.with_fans(*_fans(values.shape)).draw(values, generator)
+
+    def with_fans(self, fan_in: float, fan_out: float) -> Initializer:
+        """The distribution itself, for these numbers of inputs and outputs."""
+        units = {"fan_in": fan_in, "fan_out": fan_out, "fan_avg": (fan_in + fan_out) / 2}[self.mode]
+        stddev = math.sqrt(self.scale / max(1.0, units))
+        if self.distribution == "normal":
+            return TruncatedNormal(0.0, stddev / TRUNCATED_STDDEV, self.seed)
+        if self.distribution == "untruncated_normal":
+            return RandomNormal(0.0, stddev, self.seed)
+        limit = math.sqrt(3.0) * stddev
+        return RandomUniform(-limit, limit, self.seed)
+
+
+def _fans(shape: Sequence[int]) -> tuple[float, float]:
+    if 2 <= len(shape) <= 5:
+        positions = math.prod(shape[:-2])
+        return positions * shape[-2], positions * shape[-1]
+    side = math.sqrt(math.prod(shape))
+    return side, side
+
+
+@registry.factory
+def lecun_uniform(seed: int | None = None) -> VarianceScaling:
+    """U(-limit, limit), limit = sqrt(3 / fan_in).
+
+    Arguments:
+        seed (integer or None, default None): gives the same numbers at each call.
+
+    Example:
+        >>> lecun_uniform(seed=1)((3, 2)).abs().max() <= 1
+        tensor(True)
+
+    Source: LeCun 1998, http://yann.lecun.com/exdb/publis/pdf/lecun-98b.pdf
+    """
+    return VarianceScaling(1.0, "fan_in", "uniform", seed)
+
+
+@registry.factory
+def lecun_normal(seed: int | None = None) -> VarianceScaling:
+    """Truncated normal of variance 1 / fan_in.
+
+    Arguments:
+        seed (integer or None, default None): gives the same numbers at each call.
+
+    Example:
+        >>> lecun_normal(seed=1)((3, 2)).shape
+        torch.Size([3, 2])
+
+    Source: https://arxiv.org/abs/1706.02515
+    """
+    return VarianceScaling(1.0, "fan_in", "normal", seed)
+
+
+@registry.factory
+def glorot_uniform(seed: int | None = None) -> VarianceScaling:
+    """U(-limit, limit), limit = sqrt(6 / (fan_in + fan_out)).
+
+    Arguments:
+        seed (integer or None, default None): gives the same numbers at each call.
+
+    Example:
+        >>> glorot_uniform(seed=1)((3, 3)).abs().max() <= 1
+        tensor(True)
+
+    Source: http://proceedings.mlr.press/v9/glorot10a.html
+    """
+    return VarianceScaling(1.0, "fan_avg", "uniform", seed)
+
+
+@registry.factory
+def glorot_normal(seed: int | None = None) -> VarianceScaling:
+    """Truncated normal of variance 2 / (fan_in + fan_out).
+
+    Arguments:
+        seed (integer or None, default None): gives the same numbers at each call.
+
+    Example:
+        >>> glorot_normal(seed=1)((3, 2)).shape
+        torch.Size([3, 2])
+
+    Source: http://proceedings.mlr.press/v9/glorot10a.html
+    """
+    return VarianceScaling(1.0, "fan_avg", "normal", seed)
+
+
+@registry.factory
+def he_uniform(seed: int | None = None) -> VarianceScaling:
+    """U(-limit, limit), limit = sqrt(6 / fan_in).
+
+    Arguments:
+        seed (integer or None, default None): gives the same numbers at each call.
+
+    Example:
+        >>> he_uniform(seed=1)((6, 2)).abs().max() <= 1
+        tensor(True)
+
+    Source: https://arxiv.org/abs/1502.01852
+    """
+    return VarianceScaling(2.0, "fan_in", "uniform", seed)
+
+
+@registry.factory
+def he_normal(seed: int | None = None) -> VarianceScaling:
+    """Truncated normal of variance 2 / fan_in.
+
+    Arguments:
+        seed (integer or None, default None): gives the same numbers at each call.
+
+    Example:
+        >>> he_normal(seed=1)((3, 2)).shape
+        torch.Size([3, 2])
+
+    Source: https://arxiv.org/abs/1502.01852
+    """
+    return VarianceScaling(2.0, "fan_in", "normal", seed)
