@@ -59,11 +59,12 @@ class BatchedScores:
             learned.append(self._learn(model, batch, late=True))
             return learned[0]
 
-        values, outputs = train_step(self._model, batch, learn), learned[0].outputs
-        if outputs is None:
+        train_step(self._model, batch, learn)
+        found = learned[0]
+        if found.outputs is None:
             self.finish()
-            return values
-        self._take(batch, outputs, values)
+            return found.values
+        self._take(batch, found.outputs, found.values)
         return None
 
     def _take(self, batch: Batch, outputs: list[torch.Tensor], known: Values | None = None) -> None:

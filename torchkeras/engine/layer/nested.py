@@ -27,7 +27,7 @@ class TensorSlot:
 
 
 def taken_apart(value: Any, kinds: Any = TENSORS) -> tuple[Any, list[Any]]:
-    """(form, tensors): the value with a `TensorSlot` for each tensor, and the tensors, a shared one as often as it stands.
+    """(form, tensors): the value with a `TensorSlot` for each tensor, and the tensors, a shared one each time.
 
     Dicts are walked in their own order, output objects (dataclasses, objects with attributes) in that of their fields.
     """
