@@ -59,8 +59,6 @@ class Bidirectional(Wrapper):
     Source: https://doi.org/10.1109/78.650093
     """
 
-    _declares_options = True
-
     layer: InnerLayer
     merge_mode: Annotated[Any, one_of(*MERGES, None)] = "concat"
     num_constants: Annotated[OptionalPositive, NEWER] = None

@@ -173,8 +173,6 @@ class StackedRNNCells(Cell):
         torch.Size([2, 4])
     """
 
-    _declares_options = True
-
     cells: CellsOption
     reverse_state_order: Annotated[bool, rule("must be True or False", lambda v: v in (0, 1), bool), NEWER] = False
 

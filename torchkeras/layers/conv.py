@@ -30,8 +30,6 @@ class Convolving(Spatial, abstract=True):
             all spatial axes, or along each. Not above 1 together with `strides`.
     """
 
-    _declares_options = True
-
     def __init__(self, *args: Any, **given: Any):
         super().__init__(*args, **given)
         if max(self.strides) > 1 and max(self.dilation_rate) > 1:
@@ -118,8 +116,6 @@ class Conv(Convolving, Activated, Grouped, abstract=True):
             "half", Theano's 'same', adds half a kernel at each end, the larger half at the start. "full" adds a kernel
             less one value at each end, so that every window counts that touches the input.
     """
-
-    _declares_options = True
 
     filters: Positive
     kernel_size: Sizes

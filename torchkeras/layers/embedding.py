@@ -77,8 +77,6 @@ class Embedding(Layer):
         torch.Size([1, 3, 8])
     """
 
-    _declares_options = True
-
     input_dim: Positive
     output_dim: Positive
     embeddings_initializer: Initializer = "uniform"

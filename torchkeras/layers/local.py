@@ -80,8 +80,6 @@ class LocallyConnected1D(LocallyConnected):
         torch.Size([2, 8, 8])
     """
 
-    _declares_options = True
-
     rank = 1
 
     def __init__(self, *args: Any, **given: Any):

@@ -48,8 +48,6 @@ class Lookup(Layer, abstract=True):
         salt (None, default None): must be None.
     """
 
-    _declares_options = True
-
     idf_weights: OnlyNone = None
     invert: bool = False
     output_mode: OutputMode = "int"

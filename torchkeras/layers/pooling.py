@@ -32,8 +32,6 @@ class Pooling(Spatial, abstract=True):
             outside do not count. "theano" takes as many windows as "same", placed as Theano placed them.
     """
 
-    _declares_options = True
-
     pool_size: Sizes = 2
     strides: OptionalSizes = None
     padding: PoolPadding = "valid"

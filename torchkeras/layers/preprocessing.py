@@ -83,8 +83,6 @@ class Normalization(Layer):
     Source: https://keras.io/api/layers/preprocessing_layers/numerical/normalization/
     """
 
-    _declares_options = True
-
     axis: Annotated[Any, optional(integers("must be an integer, several, or None"))] = -1
     mean: Annotated[Any, optional(NUMBERS)] = None
     variance: Annotated[Any, optional(NUMBERS)] = None
@@ -232,8 +230,6 @@ class Discretization(Layer):
 
     Source: https://keras.io/api/layers/preprocessing_layers/numerical/discretization/
     """
-
-    _declares_options = True
 
     bin_boundaries: Annotated[Any, optional(BOUNDARIES)] = None
     num_bins: OptionalPositive = None

@@ -168,7 +168,7 @@ class StepWeights(nn.Module):
         self.bias_hh_l0 = nn.Parameter(torch.empty(gates * units)) if biases > 1 else None
 
 
-class Step(Drops, abstract=True):
+class CellStep(Drops, abstract=True):
     """One step of a cell or of a layer: `project` computes the input's part, `step_function` the rest.
 
     Options:
@@ -236,7 +236,7 @@ def _product(kernel: Tensor, drops: Tensor | None) -> Callable[[Tensor, Tensor],
     return lambda projected, h: projected + torch.bmm(h * drops, kernels).transpose(0, 1).flatten(1)
 
 
-class SimpleRNNStep(Step, Initializers, Penalties, Drops, abstract=True):
+class SimpleRNNStep(CellStep, Initializers, Penalties, Drops, abstract=True):
     """One step of SimpleRNN.
 
     Options:
@@ -259,7 +259,7 @@ class SimpleRNNStep(Step, Initializers, Penalties, Drops, abstract=True):
         return step
 
 
-class GatedStep(Step, abstract=True):
+class GatedStep(CellStep, abstract=True):
     """What the steps of LSTM and GRU share.
 
     Options:

@@ -55,8 +55,6 @@ class TorchModule(Layer):
         (None, 10)
     """
 
-    _declares_options = True
-
     module: Annotated[Any, Rule(_read_module, lambda kept: type(kept).__name__, shown=False)]
     data_format: Annotated[
         Any, rule("must be None or 'channels_first'", lambda v: v in (None, "channels_first")), NEWER

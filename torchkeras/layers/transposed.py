@@ -57,8 +57,6 @@ class ConvTranspose(Convolving, abstract=True):
             k // 2 for "same" and "half", and k - 1 for "full".
     """
 
-    _declares_options = True
-
     filters: Positive
     kernel_size: Sizes
     strides: Sizes = 1

@@ -46,8 +46,6 @@ class Wrapper(Layer, abstract=True):
         ('inner', True)
     """
 
-    _declares_options = True
-
     layer: InnerLayer
 
     def __init__(self, *args: Any, **given: Any):

@@ -19,7 +19,16 @@ from torchkeras.engine.graph.network import Network
 from torchkeras.engine.graph.operators import Operation
 from torchkeras.engine.graph.trace import Graph
 from torchkeras.engine.layer.layer import Layer
-from torchkeras.engine.layer.nested import POSITIONAL, Slot, bound, decoded, encoded, leaves, put_together, taken_apart
+from torchkeras.engine.layer.nested import (
+    POSITIONAL,
+    TensorSlot,
+    bound,
+    decoded,
+    encoded,
+    leaves,
+    put_together,
+    taken_apart,
+)
 from torchkeras.engine.layer.symbolic import KerasTensor, Node, as_list, node_of, unpacked
 from torchkeras.errors import ArchitectureError
 from torchkeras.layers.torch_module import TorchModule
@@ -79,7 +88,7 @@ def in_structure(config: Mapping[str, Any], inputs: list[KerasTensor], outputs: 
     result = []
     for form, tensors in zip(forms, (inputs, outputs), strict=True):
         found = None if form is None else decoded(form)
-        slots = [] if found is None else taken_apart(found, Slot)[1]
+        slots = [] if found is None else taken_apart(found, TensorSlot)[1]
         if found is not None and sorted(str(slot.index) for slot in slots) != sorted(map(str, range(len(tensors)))):
             raise ArchitectureError(f"A 'structure' names each of the {len(tensors)} tensors; found {short(form)}.")
         result.append(tensors if found is None else put_together(found, tensors))
@@ -195,7 +204,7 @@ def _call(
     if POSITIONAL not in arguments:
         return leaves(layer(unpacked(tensors), **arguments))
     found = decoded(arguments)
-    if not all(slot.index in range(len(tensors)) for slot in taken_apart(found, Slot)[1]):
+    if not all(slot.index in range(len(tensors)) for slot in taken_apart(found, TensorSlot)[1]):
         raise ArchitectureError(
             f"Call {index} of layer {name!r} has {len(tensors)} tensors; it names {short(arguments)}."
         )

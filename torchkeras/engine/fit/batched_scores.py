@@ -6,8 +6,7 @@ may mix its samples; in training so does the loss.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import torch
 
@@ -29,52 +28,45 @@ def may_wait(model: CompiledModel, source: Source, hooks: CallbackList, kind: st
     return model.by_sample and source.stays and not wanted
 
 
-def evaluate_late(model: CompiledModel, batches: Iterable[Batch], sums: Sums) -> None:
-    """Evaluate all batches."""
-    waiting = _Waiting(model, sums)
-    for batch in batches:
-        passed = forward(model, batch.inputs)
-        if can_wait(batch, passed):
-            waiting.take(batch, passed.outputs)
-        else:
-            waiting.finish()
-            sums.add(score(model, batch, passed)[1], batch.size)
-    waiting.finish()
+class BatchedScores:
+    """Steps that leave what they report to be computed later: targets and outputs wait while they can be joined.
 
+    A step, to be run by `run_epoch`, gives None for a batch that waits. What waits goes to `sums`, and `finish` is
+    called after the last batch.
+    """
 
-def train_late(
-    model: CompiledModel, learn: Learner, batches: Iterable[Batch], sums: Sums, stopped: Callable[[], Any]
-) -> None:
-    """Train on all batches, until the end or `stopped()`."""
-    waiting = _Waiting(model, sums)
-
-    def learned(model: CompiledModel, batch: Batch) -> Learned:
-        found = learn(model, batch, late=True)
-        if found.outputs is None:
-            waiting.finish()
-            sums.add(found.values, batch.size)
-        else:
-            waiting.take(batch, found.outputs, found.values)
-        return found
-
-    for batch in batches:
-        train_step(model, batch, learned)
-        del batch  # before the next one is made, which can then lie where this one lay
-        if stopped():
-            break
-    waiting.finish()
-
-
-class _Waiting:
-    """Targets and outputs of batches, as long as they can be joined; their numbers go to `sums`."""
-
-    def __init__(self, model: CompiledModel, sums: Sums):
-        self._model, self._sums = model, sums
+    def __init__(self, model: CompiledModel, sums: Sums, learn: Learner | None = None):
+        self._model, self._sums, self._learn = model, sums, learn
         self._waiting: list[tuple[list[torch.Tensor], list[torch.Tensor], Values | None, int]] = []
         self._kind: object = None
         self._bytes = 0
 
-    def take(self, batch: Batch, outputs: list[torch.Tensor], known: Values | None = None) -> None:
+    def test_step(self, batch: Batch) -> Values | None:
+        """Evaluate a batch."""
+        passed = forward(self._model, batch.inputs)
+        if can_wait(batch, passed):
+            self._take(batch, passed.outputs)
+            return None
+        self.finish()
+        return score(self._model, batch, passed)[1]
+
+    def train_step(self, batch: Batch) -> Values | None:
+        """Train on a batch."""
+        learned: list[Learned] = []
+
+        def learn(model: CompiledModel, batch: Batch) -> Learned:
+            assert self._learn is not None
+            learned.append(self._learn(model, batch, late=True))
+            return learned[0]
+
+        values, outputs = train_step(self._model, batch, learn), learned[0].outputs
+        if outputs is None:
+            self.finish()
+            return values
+        self._take(batch, outputs, values)
+        return None
+
+    def _take(self, batch: Batch, outputs: list[torch.Tensor], known: Values | None = None) -> None:
         """`known`: the numbers of losses, where the metrics alone are wanted."""
         kind = [(tensor.shape[1:], tensor.dtype) for tensor in (*outputs, *batch.targets)]
         if kind != self._kind:

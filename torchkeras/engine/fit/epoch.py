@@ -14,7 +14,7 @@ import torch
 from torchkeras.callbacks.base import CallbackList
 from torchkeras.callbacks.logs import Logs
 from torchkeras.engine.data.batch import Batch
-from torchkeras.engine.step.compiled_model import Step
+from torchkeras.engine.step.compiled_model import Values
 from torchkeras.engine.step.nonfinite import Guard
 from torchkeras.engine.step.output_metric import one_number
 from torchkeras.metrics import Metric
@@ -139,19 +139,23 @@ def _together(done: list[tuple[Mapping[str, torch.Tensor], int]]) -> Mapping[str
 
 
 def run_epoch(
-    step: Step,
+    step: Callable[[Batch], Values | None],
     batches: Iterable[Batch],
     sums: Sums,
     hooks: Executions,
     stopped: Callable[[], Any] = lambda: False,
 ) -> None:
-    """Run a step on every batch, with the hooks around it, until the end or `stopped()`."""
+    """Run a step on every batch, with the hooks around it, until the end or `stopped()`.
+
+    A step that gives None has left its numbers to be computed with those of other batches; no hook asks for them then.
+    """
     for batch in batches:
         index = sums.batches
         hooks.begin(index, batch.size)
         values = step(batch)
-        sums.add(values, batch.size)
-        hooks.end(index, batch.size, values)
+        if values is not None:
+            sums.add(values, batch.size)
+            hooks.end(index, batch.size, values)
         del batch  # before the next one is made, which can then lie where this one lay
         if stopped():
             break

@@ -15,14 +15,14 @@ from torchkeras.callbacks.base import CallbackList
 from torchkeras.callbacks.logs import Logs
 from torchkeras.engine.data.batch import Batch
 from torchkeras.engine.data.sources import Source
-from torchkeras.engine.fit.batched_scores import evaluate_late, may_wait, train_late
+from torchkeras.engine.fit.batched_scores import BatchedScores, may_wait
 from torchkeras.engine.fit.epoch import Executions, Sums, ordered, run_epoch
 from torchkeras.engine.fit.predictions import Gathered
 from torchkeras.engine.fit.resume import Run
 from torchkeras.engine.layer.symbolic import as_list
-from torchkeras.engine.step.compiled_model import CompiledModel, Step
+from torchkeras.engine.step.compiled_model import BatchStep, CompiledModel
 from torchkeras.engine.step.nonfinite import Guard
-from torchkeras.engine.step.step import Learner, constrain
+from torchkeras.engine.step.step import constrain
 
 Numbers = dict[str, torch.Tensor]  # device scalars by name
 
@@ -31,7 +31,7 @@ Numbers = dict[str, torch.Tensor]  # device scalars by name
 class Plan:
     """What `fit` does beside its data.
 
-    `step` gives the train step, `learner` what it calls to learn of a batch; asked for in each epoch, since a callback
+    `step` gives the train step; asked for in each epoch, since a callback
     may change what trains. `validate` runs a validation and gives its numbers; `due` says after which epochs.
     `named_alone`: see `Sums`. `together`: see `Executions`.
     """
@@ -39,8 +39,7 @@ class Plan:
     epochs: int
     order: str
     names: list[str]
-    step: Callable[[], Step]
-    learner: Callable[[], Learner]
+    step: Callable[[], BatchStep]
     validate: Callable[[CallbackList, Run], Numbers | None] | None
     due: Callable[[int], bool]
     named_alone: bool = False
@@ -75,10 +74,13 @@ def fit(network: Any, run: Run, plan: Plan, hooks: CallbackList) -> None:
 def _train(network: Any, run: Run, plan: Plan, batches: Iterable[Batch], hooks: CallbackList) -> None:
     step, compiled = plan.step(), run.compiled  # the step is made in any case: with it the modules are looked at anew
     stopped = partial(_stopped, network, run, compiled.guard)
+    executions = Executions(hooks, "train", plan.together, run.sums)
     if compiled.guard is None and may_wait(compiled, run.source, hooks, "train") and not plan.named_alone:
-        train_late(compiled, plan.learner(), batches, run.sums, stopped)
+        scores = BatchedScores(compiled, run.sums, compiled.learn)
+        run_epoch(scores.train_step, batches, run.sums, executions, stopped)
+        scores.finish()
     else:
-        run_epoch(step, batches, run.sums, Executions(hooks, "train", plan.together, run.sums), stopped)
+        run_epoch(step, batches, run.sums, executions, stopped)
 
 
 def _stopped(network: Any, run: Run, guard: Guard | None) -> bool:
@@ -119,7 +121,7 @@ def look_at(compiled: CompiledModel, network: Any, place: str) -> bool:
 
 def evaluate(
     compiled: CompiledModel,
-    step: Step,
+    step: BatchStep,
     source: Source,
     hooks: CallbackList,
     names: list[str],
@@ -139,10 +141,13 @@ def evaluate(
         source.close()  # each evaluation begins at the start of the data
     hooks.on_test_begin({})
     batches = source.batches("sequential")
+    executions = Executions(hooks, "test", together, sums)
     if late and may_wait(compiled, source, hooks, "test"):
-        evaluate_late(compiled, batches, sums)
+        scores = BatchedScores(compiled, sums)
+        run_epoch(scores.test_step, batches, sums, executions)
+        scores.finish()
     else:
-        run_epoch(step, batches, sums, Executions(hooks, "test", together, sums))
+        run_epoch(step, batches, sums, executions)
     numbers = ordered(sums.means(), names)
     hooks.on_test_end(Logs(numbers))
     return numbers

@@ -181,8 +181,8 @@ class Trainer(GeneratorMethods, Compiling, abstract=True):
                 self._choosing(run, epochs, hooks, verbose),
             ):
                 owned = own_step(self, "train") is not None
-                step, learner = partial(self._step, "train"), lambda: compiled.learn
-                plan = runs.Plan(epochs, order, names, step, learner, validate, due, owned, self.steps_per_execution)
+                step = partial(self._step, "train")
+                plan = runs.Plan(epochs, order, names, step, validate, due, owned, self.steps_per_execution)
                 runs.fit(self, run, plan, hooks)
         finally:
             for each in (source, validation):

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from torchkeras.engine.layer.nested import TENSORS, Slot, is_flat, mapped, put_together, taken_apart
+from torchkeras.engine.layer.nested import TENSORS, TensorSlot, is_flat, mapped, put_together, taken_apart
 
 OPTIONS = ("mask", "details", "logits", "training")  # arguments of a model's call that are no inputs
 
@@ -21,7 +21,7 @@ def form_of(value: Any) -> Any:
 
 def others_in(form: Any) -> list[Any]:
     """What stands in a form beside its slots."""
-    if isinstance(form, Slot):
+    if isinstance(form, TensorSlot):
         return []
     if isinstance(form, Mapping):
         return [other for item in form.values() for other in others_in(item)]
@@ -30,7 +30,7 @@ def others_in(form: Any) -> list[Any]:
 
 def keys_of_form(form: Any) -> list[str] | None:
     """The keys of a flat dict of tensors, in the order of the tensors; None for another form."""
-    if isinstance(form, Mapping) and all(isinstance(slot, Slot) for slot in form.values()):
+    if isinstance(form, Mapping) and all(isinstance(slot, TensorSlot) for slot in form.values()):
         return [key for key, _ in sorted(form.items(), key=lambda item: item[1].index)]
     return None
 
@@ -46,7 +46,7 @@ def flat(form: Any, value: Any, what: str) -> list[Any]:
 
 
 def _match(form: Any, value: Any, where: str, found: dict[int, Any]) -> None:
-    if isinstance(form, Slot):
+    if isinstance(form, TensorSlot):
         found[form.index] = value
     elif isinstance(form, Mapping):
         if not isinstance(value, Mapping) or set(value) != set(form):

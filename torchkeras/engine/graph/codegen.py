@@ -18,7 +18,7 @@ import torch
 from torchkeras.engine.graph.trace import Graph
 from torchkeras.engine.layer.axis_order import Layout, axis_channels_first, to_channels_first, to_keras
 from torchkeras.engine.layer.dtypes import is_mixed, taken_type, typed
-from torchkeras.engine.layer.nested import POSITIONAL, Slot, is_flat, leaves, of_first
+from torchkeras.engine.layer.nested import POSITIONAL, TensorSlot, is_flat, leaves, of_first
 from torchkeras.engine.layer.output_shapes import overrides
 from torchkeras.engine.layer.symbolic import KerasTensor, Node, unpacked
 
@@ -339,7 +339,7 @@ def _written(layer: Layer, name: str, value: Any) -> str:
 
 
 def _literal(layer: Layer, name: str, value: Any) -> str:
-    if isinstance(value, Slot):
+    if isinstance(value, TensorSlot):
         return f"{{{value.index}}}"
     if type(value) is list:
         return f"[{', '.join(_literal(layer, name, item) for item in value)}]"

@@ -46,7 +46,6 @@ class Network(Layer, abstract=True):
     such as `conv2d_a.conv.weight`, or `stem.conv.weight` for a layer named "stem".
     """
 
-    _declares_options = True
     supports_masking = True
     _graph: Graph | None = None
     _held_keys: Sequence[str] = ()

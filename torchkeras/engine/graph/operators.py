@@ -62,8 +62,6 @@ class Operation(Layer):
     whether the mask of the inputs goes on. Raises ValueError for an unknown function or an argument of another form.
     """
 
-    _declares_options = True
-
     function: Annotated[Any, Rule(_read_function, lambda kept: kept if isinstance(kept, str) else repr(kept))]
     arguments: Annotated[Any, Rule(_read_arguments)]
     keywords: Annotated[Any, Rule(_read_keywords), NEWER] = {}

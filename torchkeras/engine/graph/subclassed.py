@@ -19,7 +19,7 @@ from torchkeras.engine.graph.input import Input
 from torchkeras.engine.graph.network import Network
 from torchkeras.engine.graph.trace import Graph
 from torchkeras.engine.layer.layer import Layer
-from torchkeras.engine.layer.nested import TENSORS, Slot, leaves, put_together, taken_apart
+from torchkeras.engine.layer.nested import TENSORS, TensorSlot, leaves, put_together, taken_apart
 from torchkeras.engine.layer.symbolic import Shape, dtype_of
 from torchkeras.engine.layer.weight_lists import WeightOwner
 
@@ -89,7 +89,7 @@ class Subclassed(Network, abstract=True):
         if self._specs is None:
             inputs = self._graph.inputs if self._graph is not None else super()._graph_instead().inputs
             self.__dict__["_specs"] = (
-                (Slot(0) if len(inputs) == 1 else [Slot(k) for k in range(len(inputs))]),
+                (TensorSlot(0) if len(inputs) == 1 else [TensorSlot(k) for k in range(len(inputs))]),
                 [(tensor.shape, tensor.dtype) for tensor in inputs],
             )
         form, specs = self._specs  # type: ignore[misc]
@@ -101,7 +101,7 @@ class Subclassed(Network, abstract=True):
         outputs = Code(self, form)(inputs if len(inputs) > 1 else inputs[0])
         whole = Network(name=self.name)
         whole._connect(inputs, leaves(outputs))
-        self.__dict__.update(_whole=whole, _input_form=None if form == Slot(0) else form, _compiled_model=None)
+        self.__dict__.update(_whole=whole, _input_form=None if form == TensorSlot(0) else form, _compiled_model=None)
         self.__dict__["_output_form"] = form_of(outputs)
 
     def _connect_to(self, x: Any) -> None:
@@ -191,7 +191,7 @@ def _shapes_apart(value: Any) -> tuple[Any, list[Shape]]:
             return {key: slots(inner) for key, inner in item.items()}
         if all(size is None or isinstance(size, int) for size in item):
             found.append(tuple(item))
-            return Slot(len(found) - 1)
+            return TensorSlot(len(found) - 1)
         return [slots(inner) for inner in item]
 
     return slots(value), found

@@ -43,7 +43,6 @@ class Layer(Calling):
     initial values. Raises TypeError for an unknown option, ValueError for a bad value.
     """
 
-    _declares_options: ClassVar[bool] = True
     _options: ClassVar[dict[str, options.Option]] = {}
     _native_forward: ClassVar[Any] = None  # the nearest `forward` that keeps to the declared layout
     _casts_outputs: ClassVar[bool] = False  # outputs have the compute type: a user's class says itself what they are
@@ -60,7 +59,7 @@ class Layer(Calling):
     def __init_subclass__(cls, abstract: bool = False, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         cls.__doc__ = cls.__doc__ or cls.__mro__[1].__doc__  # what a variant of a rank does, its base says
-        own_init = "__init__" in cls.__dict__ and not cls.__dict__.get("_declares_options", False)
+        own_init = not options.are_declared(cls)
         cls._options = {} if own_init else options.collect(cls, Layer)
         cls.__doc__ = docstrings.complete(cls, cls._options)
         cls._weights = {

@@ -20,22 +20,22 @@ TENSORS = (torch.Tensor, Symbolic)
 
 
 @dataclasses.dataclass(frozen=True)
-class Slot:
+class TensorSlot:
     """In a form: the place of the tensor of that number."""
 
     index: int
 
 
 def taken_apart(value: Any, kinds: Any = TENSORS) -> tuple[Any, list[Any]]:
-    """(form, tensors): the value with a `Slot` in each tensor's place, and the tensors, a shared one as often as it is.
+    """(form, tensors): the value with a `TensorSlot` for each tensor, and the tensors, a shared one as often as it stands.
 
     Dicts are walked in their own order, output objects (dataclasses, objects with attributes) in that of their fields.
     """
     found: list[Any] = []
 
-    def slot(tensor: Any) -> Slot:
+    def slot(tensor: Any) -> TensorSlot:
         found.append(tensor)
-        return Slot(len(found) - 1)
+        return TensorSlot(len(found) - 1)
 
     return mapped(value, slot, kinds), found
 
@@ -49,7 +49,7 @@ def leaves(value: Any) -> list[Any]:
 
 def put_together(form: Any, tensors: Sequence[Any]) -> Any:
     """The nested value again: the form with these tensors in its slots."""
-    return mapped(form, lambda slot: tensors[slot.index], Slot)
+    return mapped(form, lambda slot: tensors[slot.index], TensorSlot)
 
 
 def mapped(value: Any, change: Callable[[Any], Any], kinds: Any = TENSORS) -> Any:
@@ -112,14 +112,14 @@ POSITIONAL = "*"  # in the arguments of a node: those given by position, where t
 
 def encoded(form: Any) -> Any:
     """A form, or the arguments of a node, as plain data: `{"__tensor__": 0}` stands for its first tensor."""
-    return mapped(dict(form) if isinstance(form, Mapping) else form, lambda slot: {TENSOR: slot.index}, Slot)
+    return mapped(dict(form) if isinstance(form, Mapping) else form, lambda slot: {TENSOR: slot.index}, TensorSlot)
 
 
 def decoded(arguments: Any) -> Any:
     """The inverse of `encoded`."""
     if isinstance(arguments, Mapping):
         number = arguments.get(TENSOR) if len(arguments) == 1 else None
-        return {key: decoded(item) for key, item in arguments.items()} if number is None else Slot(number)
+        return {key: decoded(item) for key, item in arguments.items()} if number is None else TensorSlot(number)
     return [decoded(item) for item in arguments] if isinstance(arguments, (list, tuple)) else arguments
 
 
@@ -128,9 +128,9 @@ def of_first(inputs: Any, arguments: Mapping[str, Any], values: Sequence[Any]) -
     if POSITIONAL not in arguments:
         return list(values) if isinstance(inputs, (list, tuple)) else values[0]
     first = (*arguments[POSITIONAL], *(item for name, item in arguments.items() if name != POSITIONAL))[0]
-    if isinstance(first, Slot):
+    if isinstance(first, TensorSlot):
         return values[first.index]
-    return [values[slot.index] for slot in taken_apart(first, Slot)[1]]
+    return [values[slot.index] for slot in taken_apart(first, TensorSlot)[1]]
 
 
 def bound(inputs: Any, arguments: Mapping[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:

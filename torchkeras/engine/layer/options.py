@@ -70,7 +70,7 @@ def collect(cls: type, root: type) -> dict[str, Option]:
     """
     found: dict[str, Option | None] = {}
     for base in cls.__mro__[: cls.__mro__.index(root)]:
-        if "__init__" in base.__dict__ and not base.__dict__.get("_declares_options", False):
+        if not are_declared(base):
             continue
         for field, annotation in inspect.get_annotations(base, eval_str=True).items():
             marks = get_args(annotation)
@@ -81,6 +81,14 @@ def collect(cls: type, root: type) -> dict[str, Option]:
             if (found_rule := rule_of(annotation)) is not None:
                 found[name] = Option(name, _default(cls, field), found_rule, NEWER in marks, field)
     return {name: option for name, option in found.items() if option is not None}
+
+
+def are_declared(cls: type) -> bool:
+    """Whether a class takes options as declared: its `__init__`, if it has one, is of the form `(*args, **given)`."""
+    if "__init__" not in cls.__dict__:
+        return True
+    _, *parameters = inspect.signature(cls.__dict__["__init__"]).parameters.values()
+    return [each.kind for each in parameters] == [inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD]
 
 
 def rule_of(annotation: Any) -> Rule | None:

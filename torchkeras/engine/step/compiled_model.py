@@ -21,7 +21,7 @@ from torchkeras.metrics import Metric
 NO_LOSS = "The model has no loss to optimize: give compile a `loss`, or the model one with `add_loss`."
 
 Values = dict[str, torch.Tensor]
-Step = Callable[[Batch], Values]
+BatchStep = Callable[[Batch], Values]
 
 
 @dataclass(eq=False)

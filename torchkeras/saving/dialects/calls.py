@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import count
 from typing import Any, NamedTuple
 
-from torchkeras.engine.layer.nested import POSITIONAL, TENSOR, Slot, encoded
+from torchkeras.engine.layer.nested import POSITIONAL, TENSOR, TensorSlot, encoded
 from torchkeras.errors import ArchitectureError
 from torchkeras.saving.dialects.translation import Config, is_object, plain
 
@@ -135,7 +135,7 @@ def read_form(value: Any) -> Any:
         if isinstance(item, Mapping):
             return {key: form(item[key]) for key in sorted(item)}  # the order in which Keras flattens it
         if item and isinstance(item[0], str):
-            return encoded(Slot(next(numbers)))
+            return encoded(TensorSlot(next(numbers)))
         return [form(inner) for inner in item]
 
     found = form(value)
@@ -205,7 +205,7 @@ def as_given(call: Call) -> list[list[Any]]:
     def slots(value: Any) -> Any:
         if isinstance(value, Place):
             places.append(value)
-            return Slot(len(places) - 1)
+            return TensorSlot(len(places) - 1)
         if isinstance(value, Mapping):
             return {key: slots(item) for key, item in value.items()}
         return [slots(item) for item in value] if isinstance(value, (list, tuple)) else value

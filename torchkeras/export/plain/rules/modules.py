@@ -8,7 +8,7 @@ import torch
 from torch import nn
 
 from torchkeras import layers
-from torchkeras.engine.layer.nested import POSITIONAL, Slot
+from torchkeras.engine.layer.nested import POSITIONAL, TensorSlot
 from torchkeras.export.errors import EjectError
 from torchkeras.export.plain.call import Call, rule, slots
 
@@ -38,7 +38,7 @@ def _arguments(call: Call) -> str:
 
 
 def _literal(call: Call, value: Any) -> str:
-    if isinstance(value, Slot):
+    if isinstance(value, TensorSlot):
         return f"{{{value.index}}}"
     if type(value) in (list, tuple):
         inside = ", ".join(_literal(call, item) for item in value)
