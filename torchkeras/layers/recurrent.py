@@ -50,6 +50,7 @@ class RNN(Recurrent, MaskedOutput):
     Example:
         >>> class Sum:
         ...     state_size = 3
+        ...
         ...     def call(self, inputs, states):
         ...         total = states[0] + inputs
         ...         return total, [total]

@@ -61,7 +61,15 @@ class Loss(Declared):
         return None
 
     def __call__(self, y_true: Any, y_pred: Any, sample_weight: Any = None, mask: Any = None) -> Tensor:
-        """The reduced loss of tensors or arrays; `mask` is True for values that count."""
+        """The reduced loss.
+
+        Arguments:
+            y_true (tensor or array): the targets.
+            y_pred (tensor or array): the predictions; the loss is computed on their device.
+            sample_weight (tensor, array or None, default None): weights of the values, with as many axes, each as long
+                or of 1.
+            mask (tensor, array or None, default None): True for the values that count.
+        """
         y_pred = y_pred if isinstance(y_pred, Tensor) else torch.as_tensor(y_pred)
         y_true, sample_weight, mask = (_on(y_pred.device, each) for each in (y_true, sample_weight, mask))
         dtype = self._type_for(y_pred)

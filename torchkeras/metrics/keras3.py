@@ -115,8 +115,6 @@ def pearson_correlation(y_true: Tensor, y_pred: Tensor, axis: int = -1) -> Tenso
     Example:
         >>> pearson_correlation(torch.tensor([[1.0, 2.0, 3.0]]), torch.tensor([[1.0, 3.0, 5.0]]))
         tensor([1.])
-
-    Source: https://keras.io/api/metrics/correlation_metrics/
     """
     true, predicted = (_centred(y, axis) for y in (like(y_true, y_pred), y_pred))
     deviations = true.square().mean(axis).sqrt() * predicted.square().mean(axis).sqrt()

@@ -197,8 +197,6 @@ class PearsonCorrelation(FunctionMetric):
     Example:
         >>> PearsonCorrelation()(torch.tensor([[1.0, 2.0, 3.0]]), torch.tensor([[1.0, 3.0, 5.0]]))
         tensor(1.)
-
-    Source: https://keras.io/api/metrics/correlation_metrics/
     """
 
     function = keras3.pearson_correlation
@@ -211,7 +209,7 @@ class ConcordanceCorrelation(FunctionMetric):
         >>> ConcordanceCorrelation()(torch.tensor([[1.0, 2.0, 3.0]]), torch.tensor([[1.0, 3.0, 5.0]]))
         tensor(0.6154)
 
-    Source: https://keras.io/api/metrics/correlation_metrics/
+    Source: Lin, "A Concordance Correlation Coefficient to Evaluate Reproducibility" (1989)
     """
 
     function = keras3.concordance_correlation

@@ -24,7 +24,7 @@ class Sum(Metric):
         >>> Sum()(torch.tensor([1.0, 2.0, 4.0]), sample_weight=torch.tensor([1.0, 1.0, 0.5]))
         tensor(5.)
 
-    Source: https://keras.io/api/metrics/reduction_metrics/
+    Source: https://keras.io/api/metrics/metrics_wrappers/
     """
 
     def __init__(self, name: str = "sum", dtype: Any = None):
@@ -75,7 +75,7 @@ class Mean(Sum):
         >>> mean(torch.tensor([8.0]))
         tensor(4.)
 
-    Source: https://keras.io/api/metrics/reduction_metrics/
+    Source: https://keras.io/api/metrics/metrics_wrappers/
     """
 
     def __init__(self, name: str = "mean", dtype: Any = None):
@@ -136,7 +136,7 @@ class MeanMetricWrapper(MeanOfFunction):
         >>> MeanMetricWrapper(farther_than, distance=2.0)(torch.zeros(2), torch.tensor([1.0, 3.0]))
         tensor(0.5000)
 
-    Source: https://keras.io/api/metrics/reduction_metrics/
+    Source: https://keras.io/api/metrics/metrics_wrappers/
     """
 
     def __init__(self, fn: Callable[..., Tensor], name: str | None = None, dtype: Any = None, **options: Any):
