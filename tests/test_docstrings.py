@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 import torch
 
-from torchkeras import docstrings, layers, models
+from torchkeras import callbacks, docstrings, layers, models, utils
 
 # The families whose docstrings are held, with the names that their examples may use beside `np` and `torch`.
-FAMILIES = {"layers": layers}
+FAMILIES = {"layers": layers, "callbacks": callbacks, "models": models, "utils": utils}
 VARIADIC = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 ENTRY = re.compile(r"(?P<names>[\w, ]+) \((?P<kind>.*?)(?:,? default (?P<default>.*?))?\): ", re.DOTALL)
 
@@ -22,8 +22,8 @@ def public(family: Any) -> dict[str, Any]:
     """The classes and functions of a family, each under the first of its names."""
     found: dict[int, tuple[str, Any]] = {}
     for name, value in vars(family).items():
-        is_one = inspect.isclass(value) or inspect.isfunction(value)
-        if is_one and not name.startswith("_") and value.__module__.startswith(family.__name__):
+        is_one = (inspect.isclass(value) or inspect.isfunction(value)) and not name.startswith("_")
+        if is_one and (value.__module__.startswith(family.__name__) or name in getattr(family, "__all__", ())):
             found.setdefault(id(value), (name, value))
     return dict(found.values())
 
@@ -67,7 +67,8 @@ def test_every_option_is_explained(family, value):
 
 
 @pytest.mark.parametrize(("family", "value"), CASES)
-def test_the_example_runs(family, value):
+def test_the_example_runs(family, value, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)  # where an example may write files
     names = {**vars(layers), **vars(models), **vars(family), "np": np, "torch": torch}
     text = inspect.getdoc(value) or ""
     found = doctest.DocTestParser().get_doctest(text, names, value.__name__, None, None)
