@@ -10,12 +10,44 @@ import numpy as np
 import pytest
 import torch
 
-from torchkeras import callbacks, docstrings, layers, models, utils
+import torchkeras
+from torchkeras import (
+    Model,
+    Sequential,
+    callbacks,
+    config,
+    docstrings,
+    layers,
+    mixed_precision,
+    models,
+    registry,
+    utils,
+)
 
 # The families whose docstrings are held, with the names that their examples may use beside `np` and `torch`.
-FAMILIES = {"layers": layers, "callbacks": callbacks, "models": models, "utils": utils}
+FAMILIES = {
+    "layers": layers,
+    "callbacks": callbacks,
+    "models": models,
+    "utils": utils,
+    "config": config,
+    "mixed_precision": mixed_precision,
+    "torchkeras": torchkeras,
+}
 VARIADIC = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 ENTRY = re.compile(r"(?P<names>[\w, ]+) \((?P<kind>.*?)(?:,? default (?P<default>.*?))?\): ", re.DOTALL)
+
+
+@pytest.fixture
+def _own_settings(tmp_path, monkeypatch):
+    """A folder for the files of an example, and settings and custom objects that end with it."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(config, "_settings", dict(config._settings))
+    monkeypatch.setattr(registry, "_custom_objects", {})
+    matmul, cudnn = torch.backends.cuda.matmul, torch.backends.cudnn
+    before = matmul.allow_tf32, cudnn.allow_tf32
+    yield
+    matmul.allow_tf32, cudnn.allow_tf32 = before
 
 
 def public(family: Any) -> dict[str, Any]:
@@ -35,6 +67,14 @@ CASES = [
 ]
 
 
+METHODS = {
+    value.__qualname__: value
+    for cls in (layers.Layer, Model, Sequential)
+    for name, value in inspect.getmembers(cls, inspect.isroutine)
+    if not name.startswith("_") and value.__module__.startswith("torchkeras.")
+}
+
+
 def plain(text: str) -> Any:
     """A default as a docstring writes it: a literal's value, or the words."""
     try:
@@ -51,7 +91,17 @@ def said_default(value: Any) -> Any:
 
 @pytest.mark.parametrize(("family", "value"), CASES)
 def test_every_option_is_explained(family, value):
+    check_entries(value)
+
+
+@pytest.mark.parametrize("method", METHODS.values(), ids=list(METHODS))
+def test_every_argument_of_a_method_is_explained(method):
+    check_entries(method)
+
+
+def check_entries(value):
     parameters = [each for each in inspect.signature(value).parameters.values() if each.kind not in VARIADIC]
+    parameters = [each for each in parameters if each.name != "self"]
     entries = docstrings.entries(value.__doc__ or "")
     assert [each.name for each in parameters if each.name not in entries] == []
     for each in parameters:
@@ -67,17 +117,29 @@ def test_every_option_is_explained(family, value):
 
 
 @pytest.mark.parametrize(("family", "value"), CASES)
-def test_the_example_runs(family, value, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)  # where an example may write files
+@pytest.mark.usefixtures("_own_settings")
+def test_the_example_runs(family, value):
+    assert run_examples(family, value), "no example"
+
+
+@pytest.mark.parametrize("method", METHODS.values(), ids=list(METHODS))
+@pytest.mark.usefixtures("_own_settings")
+def test_the_example_of_a_method_runs(method):
+    has_example = "Example:" in (method.__doc__ or "")
+    assert bool(run_examples(models, method)) is has_example
+
+
+def run_examples(family: Any, value: Any) -> int:
+    """The number of examples of a docstring, each of which must do what is written under it."""
     names = {**vars(layers), **vars(models), **vars(family), "np": np, "torch": torch}
     text = inspect.getdoc(value) or ""
     found = doctest.DocTestParser().get_doctest(text, names, value.__name__, None, None)
-    assert found.examples, "no example"
     said: list[str] = []
     failed = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS).run(
         found, out=said.append
     )
     assert failed.failed == 0, "".join(said)
+    return failed.attempted
 
 
 def test_entries_of_bases_are_added_in_the_order_of_the_options():

@@ -293,12 +293,12 @@ PLATEAU = (
         (
             lambda: TorchScheduler(lr_scheduler.StepLR),
             TypeError,
-            "TorchScheduler: StepLR: missing a required argument: 'step_size'; give its options behind it, by name.",
+            "TorchScheduler: StepLR: missing a required argument: 'step_size'; give its options after it, by name.",
         ),
         (
             lambda: TorchScheduler(lr_scheduler.StepLR, step_size=1, gama=0.5),
             TypeError,
-            "TorchScheduler: StepLR: got an unexpected keyword argument 'gama'; give its options behind it, by name.",
+            "TorchScheduler: StepLR: got an unexpected keyword argument 'gama'; give its options after it, by name.",
         ),
         (
             lambda: TorchScheduler(other_scheduler(), 3, gamma=0.5),

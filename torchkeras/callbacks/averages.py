@@ -7,7 +7,7 @@ import torch
 
 from torchkeras.callbacks.logs import Logs
 
-KEPT = 256  # values, of each name, that wait to be summed together
+KEPT = 256  # values of each name that wait to be summed together
 
 
 class Averages:
@@ -53,7 +53,7 @@ class Averages:
         waiting, self._waiting[name] = self._waiting[name], []
         values = [value for value, _ in waiting]
         if all(isinstance(value, torch.Tensor) for value in values):
-            # Batches are of one size but for the last: a sum a size takes no tensor made of sizes.
+            # All batches but the last have one size: a sum for each size needs no tensor of sizes.
             sizes = dict.fromkeys(size for _, size in waiting)
             total: Any = sum(torch.stack([v for v, size in waiting if size == each]).sum() * each for each in sizes)
         else:

@@ -18,9 +18,9 @@ import torch
 from torchkeras.atomic_file import replacing
 from torchkeras.callbacks.base import Callback
 
-KEPT = 2  # the newest checkpoint, and the one before it, should the newest turn out to be torn
+KEPT = 2  # the newest checkpoint, and the one before it in case the newest is torn
 SUFFIX = ".checkpoint"
-DIGITS = 24  # of the digest; the name is short enough to stand whole in that of a file not yet complete
+DIGITS = 24  # of the digest; so short that the name of a file not yet complete can hold the whole name
 
 
 class BackupAndRestore(Callback):
@@ -107,7 +107,7 @@ class BackupAndRestore(Callback):
             self._write(self._run.state_dict())
             self._end()
         elif isinstance(self.save_freq, int):
-            before = batch - batch % self.model.steps_per_execution  # the batches when it was last told
+            before = batch - batch % self.model.steps_per_execution  # the batches at the call before
             if (batch + 1) // self.save_freq > before // self.save_freq:
                 self._write(self._run.state_dict())
 
@@ -143,7 +143,7 @@ class BackupAndRestore(Callback):
             self._signalled = number
 
         for number in (signal.SIGINT, signal.SIGTERM):
-            # None is a handler that Python did not set and could not set again.
+            # None is a handler that Python did not set and cannot put back.
             if signal.getsignal(number) not in (signal.SIG_IGN, None):
                 self._handlers[number] = signal.signal(number, note)
 
@@ -167,7 +167,9 @@ class BackupAndRestore(Callback):
         self.folder.mkdir(parents=True, exist_ok=True)
         for part in self.folder.glob(f".*{SUFFIX}.*.part"):  # left by a stop in the middle of writing
             part.unlink(missing_ok=True)
-        with tempfile.TemporaryFile(dir=self.folder):  # a folder that cannot be written is found before any training
+        with tempfile.TemporaryFile(
+            dir=self.folder
+        ):  # fails here, before any training, for a folder that cannot be written
             pass
 
     def _found(self) -> list[Path]:

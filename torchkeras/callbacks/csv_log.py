@@ -42,8 +42,8 @@ class CSVLogger(Callback):
         self._begun = False
 
     def on_train_begin(self, logs: Any = None) -> None:
-        # A folder that is not there is found now. The file is cleared when the first row comes: after a stop, the rows
-        # that it has belong to this run.
+        # A missing folder fails here. The file is cleared with the first row, since after a stop its rows may belong
+        # to this run.
         self._open().close()
         self.keys, self._begun = None, False
 

@@ -30,7 +30,7 @@ class SwapEMAWeights(Callback):
     def __init__(self, swap_on_epoch: bool = False):
         self.swap_on_epoch = swap_on_epoch
         self.swapped = False
-        if swap_on_epoch:  # else an epoch costs nothing
+        if swap_on_epoch:  # otherwise an epoch costs nothing
             self.on_epoch_begin, self.on_epoch_end = self._on_epoch_begin, self._on_epoch_end
 
     def set_model(self, model: Any) -> None:

@@ -144,9 +144,9 @@ class LearningRateFinder(Callback):
                 f"LearningRateFinder: a suggestion needs {LEAST} batches at least; there were {len(self.losses)}."
             )
         first = len(self.losses) // 10
-        told = self.losses[first:]
-        least = min(told)
-        before = told[: told.index(least)]
+        losses = self.losses[first:]
+        least = min(losses)
+        before = losses[: losses.index(least)]
         if not before:
             raise RuntimeError("LearningRateFinder: the loss never falls; try a smaller `start`, or more `steps`.")
         half = (float(np.median(before)) + least) / 2

@@ -87,8 +87,8 @@ class History(Callback):
     def __repr__(self) -> str:
         count = len(self.epoch)
         last = {name: values[-1] for name, values in self.history.items() if values}
-        told = ", ".join(f"{name}={value:.6g}" for name, value in last.items() if isinstance(value, Real))
-        return f"<History: {count} epoch{'s' * (count != 1)}{': ' * bool(told)}{told}>"
+        text = ", ".join(f"{name}={value:.6g}" for name, value in last.items() if isinstance(value, Real))
+        return f"<History: {count} epoch{'s' * (count != 1)}{': ' * bool(text)}{text}>"
 
 
 def numbers(logs: Any) -> dict[str, Any]:

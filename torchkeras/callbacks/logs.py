@@ -9,7 +9,7 @@ import torch
 
 Value = float | torch.Tensor | Callable[[], float | torch.Tensor]
 
-# Keras 2.2.4's name of a number and Keras 3's: as words of a name, or the whole of it.
+# Keras 2.2.4's name of a number and Keras 3's: words of a name, or a whole name.
 WORDS = {"acc": "accuracy", "ce": "crossentropy", "accuracy": "acc", "crossentropy": "ce"}
 WHOLE = {"lr": "learning_rate", "learning_rate": "lr"}
 
@@ -84,7 +84,7 @@ class Logs(Named):
     def __delitem__(self, name: str) -> None:
         dict.__delitem__(self, self.own_name(name))
 
-    def __iter__(self) -> Iterator[str]:  # a dict whose class has this is copied by `keys` and `[]`, in C too
+    def __iter__(self) -> Iterator[str]:  # with it, C copies the dict by `keys` and `[]` too
         return dict.__iter__(self)
 
     def __reversed__(self) -> Iterator[str]:
@@ -144,7 +144,7 @@ class Logs(Named):
 
     __hash__ = None  # type: ignore[assignment]
 
-    # By `[]`, where a dict of C would hand out what is not read yet.
+    # Through `[]`: dict's own methods would return values that are not read yet.
     setdefault: Any = MutableMapping.setdefault
     update: Any = MutableMapping.update
 

@@ -10,8 +10,8 @@ from torchkeras.callbacks.base import Callback
 from torchkeras.callbacks.logs import named
 
 MODES = ("auto", "min", "max")
-# Words of names that say the more the better. Keras 2.2.4 knew `acc` (anywhere) and, at times, `fmeasure`; it took the
-# others, which it did not have, for errors.
+# Words of names for which more is better. Keras 2.2.4 knew `acc` (anywhere) and, at times, `fmeasure`. It had
+# none of the others, and took them for errors.
 RISING = frozenset(
     ("fmeasure", "auc", "precision", "recall", "f1", "fbeta", "iou", "miou", "r2", "dice", "sensitivity", "specificity")
 )

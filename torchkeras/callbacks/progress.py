@@ -58,7 +58,7 @@ class ProgbarLogger(Callback):
     def set_params(self, params: Mapping[str, Any]) -> None:
         self.params = params
         self.verbose = int(params.get("verbose", 1))
-        for name, method in BAR_HOOKS.items():  # only a bar looks at batches, so that else a batch costs nothing
+        for name, method in BAR_HOOKS.items():  # without a bar a batch costs nothing
             if self.verbose == 1:
                 setattr(self, name, getattr(self, method))
             else:
@@ -153,7 +153,7 @@ class ProgbarLogger(Callback):
         return " - ".join(f"{name}: {formatted(logs[name])}" for name in names)
 
 
-# What a bar listens to beside epochs, and the methods that do it.
+# The hooks of a bar beside those of epochs, and the methods behind them.
 BAR_HOOKS = {
     "on_batch_end": "_on_batch",
     **{f"on_{kind}_{hook}": f"_on_own_{hook}" for kind in ("test", "predict") for hook in ("begin", "end")},

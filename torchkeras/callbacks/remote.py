@@ -54,7 +54,7 @@ class RemoteMonitor(Callback):
         request = self._request({"epoch": epoch, **{name: _plain(value) for name, value in numbers(logs).items()}})
         try:
             urllib.request.urlopen(request, timeout=TIMEOUT).close()
-        except urllib.error.HTTPError as error:  # the server answered; what it thinks of the numbers is its own matter
+        except urllib.error.HTTPError as error:  # the server answered; its status does not matter
             error.close()
         except (OSError, http.client.HTTPException) as error:
             warnings.warn(f"RemoteMonitor: could not reach the server at {self.root}: {error}.", stacklevel=2)

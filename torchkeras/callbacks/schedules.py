@@ -191,7 +191,9 @@ class CosineAnnealing(BatchSchedule):
         self.period = None if period is None else count("CosineAnnealing", "period", period, 1)
         self.growth = count("CosineAnnealing", "growth", growth, 1)
         if growth > 1 and period is None:
-            raise ValueError(f"CosineAnnealing: growth goes with a period, which starts anew; found {growth!r} alone.")
+            raise ValueError(
+                f"CosineAnnealing: growth needs a period, after which the cosine starts again; found {growth!r} alone."
+            )
         self.top = self.max_lr
 
     def prepare(self) -> None:

@@ -83,7 +83,7 @@ class TensorBoard(Callback):
         self._gradients: dict[Any, list[torch.Tensor]] = {}
         self._handles: list[Any] = []
         if self.update_freq != "epoch" or write_grads:
-            self.on_batch_end = self._on_batch  # only then does a batch cost anything
+            self.on_batch_end = self._on_batch  # otherwise a batch costs nothing
 
     @staticmethod
     def _check_embeddings(freq: int, names: Any, metadata: Any, data: Any) -> None:
@@ -99,7 +99,9 @@ class TensorBoard(Callback):
     def on_train_begin(self, logs: Any = None) -> None:
         self._open()
         if self.write_graph:
-            indented = "\n".join(f"    {line}" for line in self.model.code.splitlines())  # Markdown shows it as it is
+            indented = "\n".join(
+                f"    {line}" for line in self.model.code.splitlines()
+            )  # Markdown shows indented text as it is
             self._writer.add_text("model/code", indented)
             self._writer.file_writer.add_event(graph_event(self.model._graphed))
         if self.embeddings_freq:
@@ -135,7 +137,7 @@ class TensorBoard(Callback):
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         super().load_state_dict(state)
         self._writer.close()
-        self._open(purge_step=self.next_step)  # what was written later than the state is to be forgotten
+        self._open(purge_step=self.next_step)  # TensorBoard forgets what was written after the state
 
     # --- writing -----------------------------------------------------------------------------------------------------
 

@@ -11,7 +11,7 @@ import torch
 
 from torchkeras.engine.layer.symbolic import as_list, node_of
 
-IMAGES = 3  # of one weight, as many as TensorFlow writes
+IMAGES = 3  # of one weight, as in TensorFlow
 
 
 def graph_event(graph: Any) -> Any:

@@ -15,7 +15,7 @@ from torchkeras.callbacks.logs import named
 from torchkeras.optimizers.scheduled import RateHolder, rate_holder
 
 SCHEDULERS = (LRScheduler, ReduceLROnPlateau, lr_scheduler.ChainedScheduler)
-BY_BATCH = (OneCycleLR, CyclicLR)  # torch's pages say: to be stepped after every batch
+BY_BATCH = (OneCycleLR, CyclicLR)  # which torch's pages step after every batch
 
 
 class TorchScheduler(Callback):
@@ -115,7 +115,7 @@ class TorchScheduler(Callback):
 
     def _step(self, logs: Any) -> None:
         if isinstance(self._holder, RateHolder):
-            self._holder.step()  # torch warns of a scheduler whose optimizer has taken none
+            self._holder.step()  # torch warns when the optimizer has taken no step
             self._holder.param_groups[0]["lr"] = self._of.lr  # another callback may have changed it
         if self.monitor is None:
             self.scheduler.step()
@@ -170,7 +170,7 @@ def _with(scheduler: Callable[..., Any], arguments: tuple[Any, ...], options: di
         inspect.signature(scheduler).bind(None, *arguments, **options)
     except TypeError as error:
         name = getattr(_kind(scheduler), "__name__", "the scheduler")
-        raise TypeError(f"TorchScheduler: {name}: {error}; give its options behind it, by name.") from error
+        raise TypeError(f"TorchScheduler: {name}: {error}; give its options after it, by name.") from error
     except ValueError:  # a function of C, which has no signature
         pass
     return (lambda optimizer: scheduler(optimizer, *arguments, **options)) if arguments or options else scheduler

@@ -35,7 +35,7 @@ class GradualUnfreezing(Callback):
         self.schedule, self.restore = dict(schedule), restore
         self._layers: dict[int, list[Any]] = {}
         self._before: list[tuple[Any, bool]] = []
-        self._epoch: int | None = None  # the last one begun
+        self._epoch: int | None = None  # the last epoch that began
 
     def on_train_begin(self, logs: Any = None) -> None:
         self._layers = {epoch: [self._find(each) for each in _several(names)] for epoch, names in self.schedule.items()}

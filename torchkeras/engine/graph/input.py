@@ -18,10 +18,27 @@ KerasTensor.apply_function = staticmethod(apply)
 
 
 class InputLayer(Layer):
-    """The layer behind an `Input`: its only output is a symbolic tensor of the given shape.
+    """The layer of an `Input`: its only output is a symbolic tensor of the given shape.
 
-    Give `input_shape` (with `batch_size`, None for any), or `batch_input_shape`. Raises ValueError when neither or
-    both are given, and for `sparse` or `input_tensor`, which torchkeras does not have.
+    Options:
+        input_shape (tuple or None, default None): the shape without the batch axis.
+        batch_size (positive integer or None, default None): the size of the batch axis, with `input_shape`; None is
+            any.
+        batch_input_shape (tuple or None, default None): the shape with the batch axis, in place of `input_shape`.
+        dtype (name, torch dtype or None, default None): the type; None is `config.floatx()`.
+        input_tensor (None, default None): must be None; torchkeras wraps no existing tensor.
+        sparse (bool, default False): must be False; torchkeras has no sparse tensors.
+        name (text or None, default None): the name of the layer.
+
+    Errors:
+        ValueError: neither or both shapes are given, a size is no positive integer or None, or `sparse` or
+            `input_tensor` is given.
+
+    Example:
+        >>> InputLayer(input_shape=(4,)).output.shape
+        (None, 4)
+
+    Source: https://keras.io/api/layers/core_layers/input/
     """
 
     class _Facts(Facts):
@@ -95,8 +112,28 @@ def Input(  # noqa: N802  (Keras's name)
 ) -> KerasTensor:
     """A symbolic tensor where a graph begins: `Input(shape=(28, 28, 1))`, without the batch axis.
 
-    `batch_shape` gives the batch size as well. `None` in a shape is a size that is not known yet. `dtype` is "float32"
-    unless given. Raises ValueError for a shape that is none, and for `sparse` and `tensor`.
+    Arguments:
+        shape (tuple or None, default None): the shape without the batch axis; None in it is a size that is not known
+            yet.
+        batch_shape (tuple or None, default None): the shape with the batch axis, in place of `shape`.
+        name (text or None, default None): the name of the input layer.
+        dtype (name, torch dtype or None, default None): the type; None is `config.floatx()`.
+        sparse (bool, default False): must be False; torchkeras has no sparse tensors.
+        tensor (None, default None): must be None; torchkeras wraps no existing tensor.
+
+    Returns:
+        A symbolic tensor.
+
+    Errors:
+        ValueError: neither or both shapes are given, a size is no positive integer or None, or `sparse` or `tensor` is
+            given.
+
+    Example:
+        >>> inputs = Input((4,))
+        >>> Model(inputs, Dense(2)(inputs)).output_shape
+        (None, 2)
+
+    Source: https://keras.io/api/layers/core_layers/input/
     """
     made = InputLayer(
         input_shape=shape, batch_input_shape=batch_shape, dtype=dtype, sparse=sparse, input_tensor=tensor, name=name
