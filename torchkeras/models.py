@@ -77,9 +77,12 @@ class Model(Trainer, Network):
         if inputs is None and outputs is None and self._has_own_code:
             return
         if inputs is None or outputs is None:
+            layers = isinstance(inputs, (list, tuple)) and any(isinstance(each, nn.Module) for each in inputs)
             raise TypeError(
                 f"{type(self).__name__}: a model is made of inputs and outputs, or is of a class with a `call` or "
                 f"`forward` of its own; found {'no inputs' if inputs is None else 'no outputs'}."
+                + " Sequential makes a model of a list of layers."
+                * layers
             )
         self._connect(inputs, outputs)
         if dtype is not None:
@@ -184,11 +187,13 @@ class Model(Trainer, Network):
 
         Errors:
             FileExistsError: the file is there, and `overwrite` is False.
+            RuntimeError: the model has no weights yet, since its input shape is not known.
 
         Example:
             >>> model = Sequential([Dense(2, input_shape=(4,))])
             >>> model.save_weights("model.weights.h5")
         """
+        self._check_has_weights()
         save.write_weights(self, filepath, overwrite)
 
     def load_weights(
@@ -225,6 +230,7 @@ class Model(Trainer, Network):
 
         Errors:
             ModelFileError: the file cannot be read, or its weights are not those of the model.
+            RuntimeError: the model has no weights yet, since its input shape is not known.
 
         Example:
             >>> model = Sequential([Dense(2, input_shape=(4,))])
@@ -232,6 +238,7 @@ class Model(Trainer, Network):
             >>> model.load_weights("model.weights.h5")
         """
         taking = Taking(by_name, skip_mismatch, reshape, original_backend, original_data_format)
+        self._check_has_weights()
         found = load.load_weights(self, filepath, taking, isolated)
         return found if report else None
 
@@ -331,6 +338,8 @@ class Sequential(Model):
     """
 
     def __init__(self, layers: Any = None, name: str | None = None, dtype: Any = None):
+        if isinstance(name, nn.Module):
+            raise TypeError("Sequential takes its layers in one list: Sequential([first, second]).")
         self._stack: list[Layer] = []
         self._begins_with_input = False
         self._branches: list[Layer] = []
@@ -361,6 +370,7 @@ class Sequential(Model):
         if not isinstance(layer, Layer):
             raise TypeError(
                 f"The added layer must be an instance of class Layer. Found: {layer!r} ({type(layer).__name__})."
+                + (f" Make a layer of the class: {layer.__name__}(...)." if isinstance(layer, type) else "")
             )
         self._give_own_policy(layer)
         if isinstance(layer, InputLayer):

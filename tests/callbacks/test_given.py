@@ -220,7 +220,7 @@ REFUSED: dict[str, tuple[Any, str]] = {
     "a dict": ({"stop": STOPPING}, NO_HOOK.format(repr({"stop": STOPPING}))),
     "a function": ([len], NO_HOOK.format("<built-in function len>")),
     "an optimizer's class": ([torch.optim.SGD], "callbacks: SGD is a class; give an object of it."),
-    "a class": ([EarlyStopping], "callbacks: EarlyStopping is a class; give an object of it."),
+    "a class": ([EarlyStopping], "callbacks: EarlyStopping is a class; give an object of it: EarlyStopping(...)."),
     "a scheduler's class": ([lr_scheduler.StepLR], "callbacks: StepLR is a class; give an object of it."),
     "of Lightning": (
         [OfLightning()],

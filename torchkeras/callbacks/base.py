@@ -176,7 +176,9 @@ class CallbackList(Callback):
         self.callbacks = list(callbacks or [])
         for callback in self.callbacks:
             if isinstance(callback, type):
-                raise TypeError(f"callbacks: {callback.__name__} is a class; give an object of it.")
+                raise TypeError(
+                    f"callbacks: {callback.__name__} is a class; give an object of it: {callback.__name__}(...)."
+                )
         self._handlers: dict[str, list[Callable[..., None]]] = {}
         self._find()
 

@@ -31,7 +31,8 @@ def check_callback(callback: Any) -> None:
     It need not derive from `Callback`: an object of another package with any of the hooks is a callback too.
     """
     if isinstance(callback, type):
-        raise TypeError(f"callbacks: {callback.__name__} is a class; give an object of it.")
+        made = f": {callback.__name__}(...)" if any(hasattr(callback, hook) for hook in HOOKS) else ""
+        raise TypeError(f"callbacks: {callback.__name__} is a class; give an object of it{made}.")
     if not any(callable(getattr(callback, hook, None)) for hook in HOOKS):
         raise TypeError(
             f"callbacks: {callback!r} is no callback: it has no hook, such as on_epoch_end(epoch, logs). Give one flat "

@@ -36,6 +36,7 @@ from torchkeras.engine.graph.network import Network
 from torchkeras.engine.layer.symbolic import unpacked
 from torchkeras.engine.speed.auto_compile import Auto
 from torchkeras.engine.step.step import losses, predict_step
+from torchkeras.engine.step.targets import check_units
 from torchkeras.legacy.arguments import old_names
 
 BATCH_SIZE = 32
@@ -204,6 +205,8 @@ class Trainer(GeneratorMethods, Compiling, abstract=True):
             source, validation_split, validation_data, size, validation_batch_size, validation_steps, made
         )
         recipe, names = self._ready(), self.metrics_names
+        if recipe.targets:
+            check_units(recipe.network._graphed, recipe.targets)
         self.history = History()
         hooks = self._hooks(callbacks, source, verbose, epochs, validation is not None, self.history)
         checks.check_executions(self.steps_per_execution, hooks)

@@ -80,6 +80,8 @@ class Network(Layer, abstract=True):
                     raise TypeError(
                         f"{type(self).__name__} {self.name!r}: {role} must be symbolic tensors, the outputs of layers; "
                         f"found {type(tensor).__name__}."
+                        + " Call the layer on a symbolic tensor and give its output." * isinstance(tensor, Layer)
+                        + " Begin with Input(shape)." * (role == "inputs" and isinstance(tensor, torch.Tensor))
                     )
             if not as_list(tensors):
                 raise ValueError(f"{type(self).__name__} {self.name!r}: {role} must not be empty.")
@@ -277,7 +279,8 @@ class Network(Layer, abstract=True):
             if not fits:
                 raise ValueError(
                     f"Input {tensor._keras_history.layer.name} of {type(self).__name__} {self.name!r} has shape "
-                    f"{tensor.shape}; found shape {tuple(shape)}."
+                    f"{tensor.shape}; found shape {tuple(shape)}. Give a tensor of that shape, or make the Input for "
+                    "the shape of the data."
                 )
 
     # --- types -------------------------------------------------------------------------------------------------------
@@ -442,8 +445,31 @@ class Network(Layer, abstract=True):
         variables = [variable for layer in self._sublayers_of_keras1() for variable in layer.weights]
         return distinct([*variables, *self._own_variables()])
 
+    def _check_has_weights(self) -> None:
+        """Raise NotBuiltError for a model whose weights are still to be made."""
+        if not (self._is_connected or self.built or self.weights):
+            self._graph_instead()
+
+    def get_weights(self) -> list[Any]:
+        """The values of all weights as NumPy arrays, in Keras's order of axes.
+
+        Returns:
+            A list of arrays.
+
+        Errors:
+            RuntimeError: the model has no weights yet, since its input shape is not known.
+
+        Example:
+            >>> model = Sequential([Dense(2, input_shape=(4,))])
+            >>> [array.shape for array in model.get_weights()]
+            [(4, 2), (2,)]
+        """
+        self._check_has_weights()
+        return super().get_weights()
+
     def count_params(self) -> int:
-        """The number of values in all weights; a shared weight counts once."""
+        """The number of values in all weights, a shared one counted once. Raises RuntimeError before they are made."""
+        self._check_has_weights()
         return sum(prod(variable.shape) for variable in self.weights)
 
     def summary(

@@ -31,16 +31,37 @@ from torchkeras.naming import snake_case, unique_name
 
 
 class Layer(Calling):
-    """The base of all layers.
+    """The base of all layers: a module of torch that makes its weights at its first call.
 
-    A subclass declares its options as class fields and its weights with `weight(...)`, makes its torch modules in
-    `_make_modules(input_shape)` and computes in `forward`. Or it is written as for Keras (`__init__`, `build` with
-    `add_weight`, `call`, `compute_output_shape`, `get_config`), or as for torch (`__init__`, `forward`).
+    There are three ways to write one. Ours: options as class fields, weights by `weight(...)`, torch modules in
+    `_make_modules(input_shape)`, and `forward`. Keras's: `__init__`, `build` with `add_weight`, `call`,
+    `compute_output_shape`, `get_config`. Torch's: `__init__` and `forward`.
 
-    Options of every layer: `name`; `trainable`; `dtype`, a type or a `DTypePolicy` (the default is
-    `config.dtype_policy()`): floating-point inputs in a graph are cast to its compute type; `input_shape`
-    (without the batch axis) or `batch_input_shape`, for the first layer of a Sequential; `batch_size`; `weights`, the
-    initial values. Raises TypeError for an unknown option, ValueError for a bad value.
+    Options:
+        name (text or None, default None): the name of the layer; None counts, as in "dense_1".
+        trainable (bool, default True): whether training changes the weights.
+        dtype (name, torch dtype, DTypePolicy or None, default None): the types of weights and of computation; None is
+            `config.dtype_policy()`. Floating-point inputs in a graph are cast to the type of computation.
+        input_shape (tuple or None, default None): the shape of the input without the batch axis, for the first layer of
+            a Sequential.
+        batch_input_shape (tuple or None, default None): the shape with the batch axis, in place of `input_shape`.
+        batch_size (positive integer or None, default None): the size of the batch axis, with `input_shape`.
+        weights (list of arrays or None, default None): the first values of all weights.
+
+    Errors:
+        TypeError: an option is unknown.
+        ValueError: an option has a bad value.
+
+    Example:
+        >>> class Scale(Layer):
+        ...     def build(self, input_shape):
+        ...         self.scale = self.add_weight("scale", (input_shape[-1],), initializer="ones")
+        ...     def call(self, inputs):
+        ...         return inputs * self.scale
+        >>> Scale()(torch.full((1, 2), 3.0)).tolist()
+        [[3.0, 3.0]]
+
+    Source: https://keras.io/api/layers/base_layer/
     """
 
     _declares_options: ClassVar[bool] = True

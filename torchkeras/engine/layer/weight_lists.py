@@ -283,15 +283,16 @@ class WeightOwner(nn.Module):
         """
         variables, values = self._ordered_weights(), list(weights)
         if len(variables) != len(values):
-            raise ValueError(
-                f"{self.name}: set_weights was given {len(values)} arrays; the layer has {len(variables)} weights: "
-                f"{', '.join(v.full_name for v in variables) or 'none'}."
-            )
+            found = f"{len(variables)} weights: {', '.join(v.full_name for v in variables)}"
+            if not self.built:
+                found = "none before it is built: call it on data, or build(input_shape), first"
+            raise ValueError(f"{self.name}: set_weights was given {len(values)} arrays; the layer has {found}.")
         for variable, value in zip(variables, values, strict=True):
             if tuple(np.shape(value)) != variable.shape:
                 raise ValueError(
                     f"{self.name}: weight {variable.full_name!r} has shape {variable.shape}; "
-                    f"the array given for it has shape {tuple(np.shape(value))}."
+                    f"the array given for it has shape {tuple(np.shape(value))}. Give arrays as get_weights() does"
+                    f"{', kernels as (inputs, units)' if np.shape(value) == variable.shape[::-1] else ''}."
                 )
         for variable, value in zip(variables, values, strict=True):
             variable.assign(value)
