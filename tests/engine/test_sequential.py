@@ -59,8 +59,8 @@ def test_built_by_the_first_call():
     with pytest.raises(ValueError, match="shape") as error:
         model(torch.randn(5, 4))
     assert str(error.value) == (
-        "Input dense_1_input of Sequential 'sequential_1' has shape (None, 3); found shape (5, 4). Give a tensor of that "
-        "shape, or make the Input for the shape of the data."
+        "Input dense_1_input of Sequential 'sequential_1' has shape (None, 3); found shape (5, 4). Give a tensor of "
+        "that shape, or make the Input for the shape of the data."
     )
 
 
