@@ -4,7 +4,7 @@ import ast
 import doctest
 import inspect
 import re
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -44,7 +44,7 @@ def _own_settings(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(config, "_settings", dict(config._settings))
     monkeypatch.setattr(registry, "_custom_objects", {})
-    matmul, cudnn = torch.backends.cuda.matmul, torch.backends.cudnn
+    matmul, cudnn = torch.backends.cuda.matmul, cast(Any, torch.backends.cudnn)
     before = matmul.allow_tf32, cudnn.allow_tf32
     yield
     matmul.allow_tf32, cudnn.allow_tf32 = before

@@ -1,4 +1,4 @@
-"""What newcomers write most often by mistake, and what they are told: each message names the fix."""
+"""The commonest mistakes of newcomers and their messages, each of which names the fix."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from torchkeras import Input, Model, Sequential, callbacks, layers, losses, models, optimizers
+from torchkeras import Input, Model, Sequential, callbacks, clear_session, layers, losses, models, optimizers
 from torchkeras.layers import LSTM, Add, Conv2D, Dense, Embedding, Layer
 
 X, Y = np.ones((10, 4), "float32"), np.ones((10, 3), "float32")
@@ -70,8 +70,8 @@ MISTAKES = [
         ValueError,
         (
             "Error when checking input: expected out_input to have 2 dimensions, but got array with "
-            "shape (10, 1, 4). Give an array of shape (samples, 4), or make the model's Input for the"
-            " shape of the data."
+            "shape (10, 1, 4). Give an array of shape (samples, 4), or make the model's Input for the "
+            "shape of the data."
         ),
     ),
     (
@@ -90,8 +90,8 @@ MISTAKES = [
         ValueError,
         (
             "Error when checking input: expected out_input to have shape (4,) but got array with "
-            "shape (3,). Give an array of shape (samples, 4), or make the model's Input for the shape"
-            " of the data."
+            "shape (3,). Give an array of shape (samples, 4), or make the model's Input for the shape "
+            "of the data."
         ),
     ),
     (
@@ -153,7 +153,7 @@ MISTAKES = [
         "Input of a number",
         lambda: Input(4, name="x"),
         ValueError,
-        ("Input 'x': a shape is a tuple, such as (4,); found 4."),
+        "Input 'x': a shape is a tuple, such as (4,); found 4.",
     ),
     (
         "an axis too few for a convolution",
@@ -196,7 +196,7 @@ MISTAKES = [
         "Add of other shapes",
         lambda: Add(name="sum")([Input((4,)), Input((5,))]),
         ValueError,
-        ("Add 'sum': operands could not be broadcast together with shapes (4,) and (5,). Bring them to one shape."),
+        "Add 'sum': operands could not be broadcast together with shapes (4,) and (5,). Bring them to one shape.",
     ),
     # --- kinds of data
     (
@@ -221,27 +221,27 @@ MISTAKES = [
         "integers for Dense",
         lambda: Dense(3, name="out")(torch.zeros(2, 4, dtype=torch.int64)),
         TypeError,
-        ("Dense 'out' has weights of float32 and was called on a tensor of int64: give x.to(torch.float32)."),
+        "Dense 'out' has weights of float32 and was called on a tensor of int64: give x.to(torch.float32).",
     ),
     (
         "float64 for a model",
         lambda: compiled()(torch.zeros(2, 4, dtype=torch.float64)),
         TypeError,
-        ("Sequential 'model' has weights of float32 and was called on a tensor of float64: give x.to(torch.float32)."),
+        "Sequential 'model' has weights of float32 and was called on a tensor of float64: give x.to(torch.float32).",
     ),
     (
         "text for numbers",
         lambda: compiled().predict(np.array([["a"] * 4])),
         ValueError,
-        ("Error when checking input: out_input got an array of <U1 elements; pass real numbers."),
+        "Error when checking input: out_input got an array of <U1 elements; pass real numbers.",
     ),
     (
         "numbers that an Embedding does not have",
         lambda: Embedding(10, 3)(torch.tensor([[1, 10]])),
         IndexError,
         (
-            "Embedding: the inputs must be from 0 to 9, since input_dim is 10; found 1 to 10. Give "
-            "input_dim the largest of them plus one."
+            "Embedding: inputs out of range: they must be from 0 to 9, since input_dim is 10; found 1 "
+            "to 10. Give input_dim the largest of them plus one."
         ),
     ),
     (
@@ -249,8 +249,8 @@ MISTAKES = [
         lambda: compiled().fit([*X], Y),
         ValueError,
         (
-            "Error when checking model input: expected 1 array(s), for 'out_input', but got 10: (4,),"
-            " (4,), (4,), (4,), (4,), (4,), (4,), (4,), (4,), (4,). A list or tuple has an array for "
+            "Error when checking model input: expected 1 array(s), for 'out_input', but got 10: (4,), "
+            "(4,), (4,), (4,), (4,), (4,), (4,), (4,), (4,), (4,). A list or tuple has an array for "
             "each input: join samples by np.array, and give targets as y."
         ),
     ),
@@ -268,7 +268,7 @@ MISTAKES = [
         "no targets",
         lambda: compiled().fit(X),
         ValueError,
-        ("Error when checking model target: expected data for 'out', but got None. Give the targets as y."),
+        "Error when checking model target: expected data for 'out', but got None. Give the targets as y.",
     ),
     # --- names
     (
@@ -277,8 +277,8 @@ MISTAKES = [
         ValueError,
         (
             "Unknown loss function: 'binary_crossentropi'. Did you mean 'binary_crossentropy' or "
-            "'binary_focal_crossentropy' or 'BinaryCrossentropy'? An object of your own is found when"
-            " it is passed in `custom_objects` or put into a CustomObjectScope."
+            "'binary_focal_crossentropy' or 'BinaryCrossentropy'? An object of your own is found when "
+            "it is passed in `custom_objects` or put into a CustomObjectScope."
         ),
     ),
     (
@@ -286,8 +286,8 @@ MISTAKES = [
         lambda: compiled(optimizer="adma"),
         ValueError,
         (
-            "Unknown optimizer: 'adma'. Did you mean 'adamax' or 'adam' or 'nadam'? An object of your"
-            " own is found when it is passed in `custom_objects` or put into a CustomObjectScope."
+            "Unknown optimizer: 'adma'. Did you mean 'adamax' or 'adam' or 'nadam'? An object of your "
+            "own is found when it is passed in `custom_objects` or put into a CustomObjectScope."
         ),
     ),
     (
@@ -314,7 +314,7 @@ MISTAKES = [
         "a metric without its list",
         lambda: compiled(metrics="accuracy"),
         TypeError,
-        ("compile: metrics must be a list or a dictionary, such as ['accuracy']; found 'accuracy'."),
+        "compile: metrics must be a list or a dictionary, such as ['accuracy']; found 'accuracy'.",
     ),
     (
         "a wrong option",
@@ -331,14 +331,14 @@ MISTAKES = [
         "a wrong layer name",
         lambda: compiled().get_layer("dense_7"),
         ValueError,
-        ("No such layer: 'dense_7'. The layers are out."),
+        "No such layer: 'dense_7'. The layers are out.",
     ),
     # --- before there is something
     (
         "fit before compile",
         lambda: Sequential([Dense(3, input_shape=(4,))], name="model").fit(X, Y),
         RuntimeError,
-        ("You must compile the model 'model' before training or testing: `model.compile(optimizer, loss)`."),
+        "You must compile the model 'model' before training or testing: `model.compile(optimizer, loss)`.",
     ),
     (
         "get_weights before a shape is known",
@@ -389,7 +389,7 @@ MISTAKES = [
         "a kernel before the first call",
         lambda: Dense(3, name="out").kernel,
         AttributeError,
-        ("out: kernel is made when the layer is first called. Call it before, or build it."),
+        "out: kernel is made when the layer is first called. Call it before, or build it.",
     ),
     (
         "a generator for a model without a shape",
@@ -493,8 +493,8 @@ MISTAKES = [
         lambda: (model := images(28, 28, 3)).compile("sgd", "mse") or model.fit(IMAGES, Y[:2]),
         ValueError,
         (
-            "Error when checking target: expected stem to have 4 dimensions, but got array with shape"
-            " (2, 3). The model gives more than one row for a sample: put a Flatten or a global "
+            "Error when checking target: expected stem to have 4 dimensions, but got array with shape "
+            "(2, 3). The model gives more than one row for a sample: put a Flatten or a global "
             "pooling into it."
         ),
     ),
@@ -521,13 +521,13 @@ MISTAKES = [
         "a mask of numbers",
         lambda: LSTM(3, name="l")(torch.zeros(2, 5, 4), mask=torch.ones(2, 5)),
         ValueError,
-        ("LSTM 'l': the mask must be of torch.bool; found torch.float32: give mask.bool()."),
+        "LSTM 'l': the mask must be of torch.bool; found torch.float32: give mask.bool().",
     ),
     (
         "weights of another length",
         lambda: compiled().fit(X, Y, sample_weight=np.ones(9)),
         ValueError,
-        ("Output 'out': sample_weight of shape (9,) does not fit a target of shape (10, 3): give it the shape (10,)."),
+        "Output 'out': sample_weight of shape (9,) does not fit a target of shape (10, 3): give it the shape (10,).",
     ),
     (
         "weights for each value",
@@ -542,7 +542,7 @@ MISTAKES = [
         "a class without a weight",
         lambda: compiled("sparse_categorical_crossentropy", "softmax").fit(X, LABELS, class_weight={0: 1.0}),
         ValueError,
-        ("Output 'out': class_weight has no weight for the classes [1, 2] of the targets. Give each one."),
+        "Output 'out': class_weight has no weight for the classes [1, 2] of the targets. Give each one.",
     ),
     # --- graphs
     (
@@ -614,9 +614,9 @@ MISTAKES = [
     ),
     (
         "layers without a list",
-        lambda: Sequential(Dense(3), Dense(2)),
+        lambda: Sequential(Dense(3), Dense(2)),  # type: ignore[arg-type]
         TypeError,
-        ("Sequential takes its layers in one list: Sequential([first, second])."),
+        "Sequential takes its layers in one list: Sequential([first, second]).",
     ),
     (
         "a class for a layer",
@@ -660,31 +660,31 @@ MISTAKES = [
         "a generator without steps",
         lambda: compiled().fit(batches()),
         ValueError,
-        ("fit: steps_per_epoch must be given with a generator: it does not say how many batches make an epoch."),
+        "fit: steps_per_epoch must be given with a generator: it does not say how many batches make an epoch.",
     ),
     (
         "y beside a generator",
         lambda: compiled().fit(batches(), Y, steps_per_epoch=1),
         ValueError,
-        ("fit: y cannot be given with a generator. Its batches bring their targets: (x, y) or (x, y, sample_weight)."),
+        "fit: y cannot be given with a generator. Its batches bring their targets: (x, y) or (x, y, sample_weight).",
     ),
     (
         "negative epochs",
         lambda: compiled().fit(X, Y, epochs=-1),
         ValueError,
-        ("fit: epochs must be an integer of at least 0; found -1."),
+        "fit: epochs must be an integer of at least 0; found -1.",
     ),
     (
         "a batch size that is no integer",
         lambda: compiled().fit(X, Y, batch_size=2.5),
         ValueError,
-        ("fit: batch_size must be an integer of at least 1; found 2.5."),
+        "fit: batch_size must be an integer of at least 1; found 2.5.",
     ),
     (
         "a callback class",
         lambda: compiled().fit(X, Y, callbacks=[callbacks.EarlyStopping]),
         TypeError,
-        ("callbacks: EarlyStopping is a class; give an object of it: EarlyStopping(...)."),
+        "callbacks: EarlyStopping is a class; give an object of it: EarlyStopping(...).",
     ),
     (
         "a function for a callback",
@@ -709,13 +709,13 @@ MISTAKES = [
         "a negative learning rate",
         lambda: optimizers.SGD(-0.1),
         ValueError,
-        ("SGD: lr must be a number of at least 0; found -0.1."),
+        "SGD: lr must be a number of at least 0; found -0.1.",
     ),
     (
         "dropout in percent",
         lambda: layers.Dropout(50),
         ValueError,
-        ("Dropout: rate must be a number from 0 up to, not including, 1; found 50."),
+        "Dropout: rate must be a number from 0 up to, not including, 1; found 50.",
     ),
     (
         "a loss without a mean",
@@ -740,7 +740,7 @@ MISTAKES = [
         "a kernel without its bias",
         lambda: compiled().set_weights([np.ones((4, 3))]),
         ValueError,
-        ("model: set_weights was given 1 arrays; the layer has 2 weights: out/kernel:0, out/bias:0."),
+        "model: set_weights was given 1 arrays; the layer has 2 weights: out/kernel:0, out/bias:0.",
     ),
     (
         "weights of another architecture",
@@ -774,9 +774,14 @@ MISTAKES = [
         "a file that is not there",
         lambda: models.load_model("nothing.h5"),
         FileNotFoundError,
-        ("nothing.h5: there is no such file."),
+        "nothing.h5: there is no such file.",
     ),
 ]
+
+
+@pytest.fixture(autouse=True)
+def _names_from_1():
+    clear_session()
 
 
 @pytest.mark.parametrize(("act", "kind", "message"), [row[1:] for row in MISTAKES], ids=[row[0] for row in MISTAKES])

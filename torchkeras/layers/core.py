@@ -364,6 +364,9 @@ class Lambda(Layer):
         given = {"mask": mask} if self._takes_mask else {}
         return self.function(inputs, **{**(self.arguments or {}), **given})
 
+    def _check_mask(self, mask: torch.Tensor, inputs: torch.Tensor) -> None:
+        """Nothing: what a mask is, the function knows."""
+
     def compute_mask(self, inputs: Any, mask: Any = None) -> Any:
         """The option `mask`, called when it is a function."""
         return self.mask(inputs, mask) if callable(self.mask) else self.mask

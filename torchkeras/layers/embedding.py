@@ -46,8 +46,8 @@ class Vectors(nn.Embedding):
             return self._looked_up(input, weight)
         except IndexError as error:
             raise IndexError(
-                f"Embedding: the inputs must be from 0 to {len(weight) - 1}, since input_dim is {len(weight)}; found "
-                f"{input.min()} to {input.max()}. Give input_dim the largest of them plus one."
+                f"Embedding: inputs out of range: they must be from 0 to {len(weight) - 1}, since input_dim is "
+                f"{len(weight)}; found {input.min()} to {input.max()}. Give input_dim the largest of them plus one."
             ) from error
 
     def _looked_up(self, input: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:

@@ -97,21 +97,31 @@ def check_labels(
     for what is not a number.
     """
     for target, name, shape, kind in zip(targets, names, output_shapes, kinds, strict=True):
-        classes = shape[-1]
-        if kind not in (CLASSES, BINARY) or (kind == CLASSES and classes is None) or target.numel() == 0:
+        if target.numel() == 0:
             continue
-        low, high = (value.item() for value in torch.aminmax(target))
-        if kind == BINARY and not (low >= -ROUNDING and high <= 1 + ROUNDING):
-            raise ValueError(
-                f"Output {name!r}: binary_crossentropy takes targets from 0 to 1; found {low:g} to {high:g}. Give "
-                "labels -1 and 1 as (y + 1) / 2, and other values scaled; more than two classes take "
-                "sparse_categorical_crossentropy and a unit for each."
-            )
-        if kind == CLASSES and not (low >= 0 and high < classes):
-            raise ValueError(
-                f"Output {name!r}: sparse_categorical_crossentropy takes class numbers from 0 to {classes - 1}; found "
-                f"labels from {low:g} to {high:g}. {hints.of_classes(classes)}"
-            )
+        if kind == BINARY:
+            _check_binary(target, name)
+        elif kind == CLASSES and shape[-1] is not None:
+            _check_classes(target, name, shape[-1])
+
+
+def _check_binary(target: Tensor, name: str) -> None:
+    low, high = (value.item() for value in torch.aminmax(target))
+    if not (low >= -ROUNDING and high <= 1 + ROUNDING):
+        raise ValueError(
+            f"Output {name!r}: binary_crossentropy takes targets from 0 to 1; found {low:g} to {high:g}. Give labels "
+            "-1 and 1 as (y + 1) / 2, and other values scaled; more than two classes take "
+            "sparse_categorical_crossentropy and a unit for each."
+        )
+
+
+def _check_classes(target: Tensor, name: str, classes: int) -> None:
+    low, high = (value.item() for value in torch.aminmax(target))
+    if not (low >= 0 and high < classes):
+        raise ValueError(
+            f"Output {name!r}: sparse_categorical_crossentropy takes class numbers from 0 to {classes - 1}; found "
+            f"labels from {low:g} to {high:g}. {hints.of_classes(classes)}"
+        )
 
 
 def check_lengths(inputs: Sequence[Tensor], targets: Sequence[Tensor], weights: Sequence[Tensor | None] = ()) -> None:

@@ -139,8 +139,9 @@ class Calling(Calls, Adding, WeightOwner):
         if not (self.built and torch.jit.is_tracing()):  # type: ignore[reportPrivateImportUsage]
             self._check_types(tensors)
             self._build(*_shapes_of(self, given))
-            if tensors and isinstance(kwargs.get("mask"), torch.Tensor) and not self._is_users:
-                self._check_mask(kwargs["mask"], tensors[0])
+            mask = kwargs.get("mask")
+            if tensors and isinstance(mask, torch.Tensor) and not (self._is_users or torch.compiler.is_compiling()):
+                self._check_mask(mask, tensors[0])
         return tensors
 
     def _check_mask(self, mask: torch.Tensor, inputs: torch.Tensor) -> None:

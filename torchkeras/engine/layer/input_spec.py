@@ -39,7 +39,7 @@ class InputSpec:
     def advice(self, shape: Shape) -> str:
         """What to do about an input of a shape that has a problem."""
         ndim = len(shape)
-        wanted = self.ndim or max(min(ndim, self.max_ndim or ndim), self.min_ndim or ndim)
+        wanted = self.ndim or max(min(ndim, self.max_ndim or ndim), self.min_ndim or 0)
         if wanted == ndim:
             return "Give it that size, or make a new layer for this input."
         return f"Give it an input of {wanted} axes{AXES.get(wanted, '')}."
