@@ -144,7 +144,8 @@ def test_missing_batch_dimension_is_refused():
     with pytest.raises(ValueError, match="input_1") as error:
         check_batch_size(np.random.rand(10), np.random.choice(2, 1), [])
     assert str(error.value) == (
-        "Error when checking input: expected input_1 to have shape (10,) but got array with shape (1,)"
+        "Error when checking input: expected input_1 to have shape (10,) but got array with shape (1,). "
+        "It has no axis of samples: give x[None] for one sample, or leave that axis out of the Input's shape."
     )
 
 
@@ -184,7 +185,8 @@ def test_recurrent_layer_refuses_a_matrix():
     with pytest.raises(ValueError, match="incompatible") as error:
         lstm_layer(input_tensor)
     assert str(error.value) == (
-        "Input 0 is incompatible with layer lstm_1: expected ndim=3, found ndim=2 (input shape (None, 5))."
+        "Input 0 is incompatible with layer lstm_1: expected ndim=3, found ndim=2 (input shape (None, 5)). Give it an "
+        "input of 3 axes: samples, steps and features, as a recurrent layer gives with return_sequences=True."
     )
 
 

@@ -4,14 +4,18 @@ import ast
 import doctest
 import inspect
 import re
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
 import torch
 
+import torchkeras
 from torchkeras import (
+    Model,
+    Sequential,
     activations,
+    callbacks,
     config,
     constraints,
     docstrings,
@@ -19,9 +23,12 @@ from torchkeras import (
     layers,
     losses,
     metrics,
+    mixed_precision,
     models,
     optimizers,
+    registry,
     regularizers,
+    utils,
 )
 from torchkeras.optimizers import schedules
 
@@ -36,6 +43,12 @@ FAMILIES = {
     "initializers": initializers,
     "regularizers": regularizers,
     "constraints": constraints,
+    "callbacks": callbacks,
+    "models": models,
+    "utils": utils,
+    "config": config,
+    "mixed_precision": mixed_precision,
+    "torchkeras": torchkeras,
 }
 # A class of one of these families, made with values for the options that have no default.
 MADE = ("losses", "metrics", "optimizers", "schedules", "initializers", "regularizers", "constraints")
@@ -55,12 +68,24 @@ VARIADIC = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 ENTRY = re.compile(r"(?P<names>[\w, ]+) \((?P<kind>.*?)(?:,? default (?P<default>.*?))?\): ", re.DOTALL)
 
 
+@pytest.fixture
+def _own_settings(tmp_path, monkeypatch):
+    """A folder for the files of an example, and settings and custom objects that end with it."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(config, "_settings", dict(config._settings))
+    monkeypatch.setattr(registry, "_custom_objects", {})
+    matmul, cudnn = torch.backends.cuda.matmul, cast(Any, torch.backends.cudnn)
+    before = matmul.allow_tf32, cudnn.allow_tf32
+    yield
+    matmul.allow_tf32, cudnn.allow_tf32 = before
+
+
 def public(family: Any) -> dict[str, Any]:
     """The classes and functions of a family, each under the first of its names."""
     found: dict[int, tuple[str, Any]] = {}
     for name, value in vars(family).items():
-        is_one = inspect.isclass(value) or inspect.isfunction(value)
-        if is_one and not name.startswith("_") and value.__module__.startswith(family.__name__):
+        is_one = (inspect.isclass(value) or inspect.isfunction(value)) and not name.startswith("_")
+        if is_one and (value.__module__.startswith(family.__name__) or name in getattr(family, "__all__", ())):
             found.setdefault(id(value), (name, value))
     return dict(found.values())
 
@@ -70,6 +95,14 @@ CASES = [
     for title, family in FAMILIES.items()
     for name, value in public(family).items()
 ]
+
+
+METHODS = {
+    value.__qualname__: value
+    for cls in (layers.Layer, Model, Sequential)
+    for name, value in inspect.getmembers(cls, inspect.isroutine)
+    if not name.startswith("_") and value.__module__.startswith("torchkeras.")
+}
 
 
 def plain(text: str) -> Any:
@@ -88,7 +121,17 @@ def said_default(value: Any) -> Any:
 
 @pytest.mark.parametrize(("family", "value"), CASES)
 def test_every_option_is_explained(family, value):
+    check_entries(value)
+
+
+@pytest.mark.parametrize("method", METHODS.values(), ids=list(METHODS))
+def test_every_argument_of_a_method_is_explained(method):
+    check_entries(method)
+
+
+def check_entries(value):
     parameters = [each for each in inspect.signature(value).parameters.values() if each.kind not in VARIADIC]
+    parameters = [each for each in parameters if each.name != "self"]
     entries = docstrings.entries(value.__doc__ or "")
     assert [each.name for each in parameters if each.name not in entries] == []
     for each in parameters:
@@ -139,16 +182,29 @@ def _on_the_cpu():
 
 @pytest.mark.usefixtures("_on_the_cpu")
 @pytest.mark.parametrize(("family", "value"), CASES)
+@pytest.mark.usefixtures("_own_settings")
 def test_the_example_runs(family, value):
+    assert run_examples(family, value), "no example"
+
+
+@pytest.mark.parametrize("method", METHODS.values(), ids=list(METHODS))
+@pytest.mark.usefixtures("_own_settings")
+def test_the_example_of_a_method_runs(method):
+    has_example = "Example:" in (method.__doc__ or "")
+    assert bool(run_examples(models, method)) is has_example
+
+
+def run_examples(family: Any, value: Any) -> int:
+    """The number of examples of a docstring, each of which must do what is written under it."""
     names = {**vars(layers), **vars(models), **vars(family), "np": np, "torch": torch}
     text = inspect.getdoc(value) or ""
     found = doctest.DocTestParser().get_doctest(text, names, value.__name__, None, None)
-    assert found.examples, "no example"
     said: list[str] = []
     failed = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS).run(
         found, out=said.append
     )
     assert failed.failed == 0, "".join(said)
+    return failed.attempted
 
 
 @pytest.mark.parametrize("layer", [layers.Dense, layers.Conv1D])

@@ -1,7 +1,7 @@
 """Settings that every part reads: float type, dtype policy, epsilon, image data format, default device, TF32.
 
-Float type, epsilon and data format are read once from `keras.json` in `$KERAS_HOME` (else `~/.keras`), as Keras does; a
-missing file means Keras's defaults, and nothing is written there.
+Float type, epsilon and data format are read once from `keras.json` in `$KERAS_HOME` (else `~/.keras`), as Keras does. A
+missing file means Keras's defaults. Nothing is written there.
 """
 
 import json
@@ -28,24 +28,64 @@ _settings: dict[str, object] = {
 
 
 def floatx() -> str:
-    """The name of the default float type, `"float32"` unless set."""
+    """The name of the default float type, "float32" unless set.
+
+    Example:
+        >>> floatx()
+        'float32'
+
+    Source: https://keras.io/api/utils/config_utils/
+    """
     return str(_settings["floatx"])
 
 
 def set_floatx(name: str) -> None:
-    """Set the default float type: float16, bfloat16, float32 or float64. Raises ValueError for another."""
+    """Set the default float type.
+
+    Arguments:
+        name (text): "float16", "bfloat16", "float32" or "float64".
+
+    Errors:
+        ValueError: another name.
+
+    Example:
+        >>> set_floatx("float64")
+        >>> Dense(1)(torch.ones(1, 2, dtype=torch.float64)).dtype
+        torch.float64
+
+    Source: https://keras.io/api/utils/config_utils/
+    """
     _settings["floatx"] = _one_of("floatx", name, FLOAT_TYPES)
 
 
 def dtype_policy() -> DTypePolicy:
-    """The policy of layers that are not given a `dtype`: that of `floatx` unless set."""
+    """The policy of layers without a `dtype` of their own: that of `floatx` unless set.
+
+    Example:
+        >>> dtype_policy()
+        <DTypePolicy "float32">
+
+    Source: https://keras.io/api/mixed_precision/policy/
+    """
     return policy_of(_settings["dtype_policy"] or floatx())
 
 
 def set_dtype_policy(policy: object) -> None:
-    """Set the policy of layers made from here on; `None`: that of `floatx`.
+    """Set the policy of the layers that are made from now on.
 
-    `policy`: `"mixed_bfloat16"`, `"mixed_float16"`, a float type, or a `DTypePolicy`. Raises ValueError for another.
+    Arguments:
+        policy (name, DTypePolicy or None): "mixed_bfloat16", "mixed_float16", a float type, or a `DTypePolicy`; None is
+            the policy of `floatx`.
+
+    Errors:
+        ValueError: anything else.
+
+    Example:
+        >>> set_dtype_policy("mixed_bfloat16")
+        >>> Dense(1).compute_dtype, Dense(1).variable_dtype
+        ('bfloat16', 'float32')
+
+    Source: https://keras.io/api/mixed_precision/policy/
     """
     found = None if policy is None else policy_of(policy)
     if found is not None and found.variable_dtype not in FLOAT_TYPES:
@@ -54,46 +94,120 @@ def set_dtype_policy(policy: object) -> None:
 
 
 def epsilon() -> float:
-    """The fuzz factor that losses clip by and optimizers default to, 1e-7 unless set."""
+    """The small number by which losses clip, and the default of optimizers: 1e-7 unless set.
+
+    Example:
+        >>> epsilon()
+        1e-07
+
+    Source: https://keras.io/api/utils/config_utils/
+    """
     return float(_settings["epsilon"])  # type: ignore[arg-type]
 
 
 def set_epsilon(value: float) -> None:
-    """Set the fuzz factor. Raises ValueError unless it is a positive number."""
+    """Set the small number by which losses clip, and the default of optimizers.
+
+    Arguments:
+        value (float above 0): the number.
+
+    Errors:
+        ValueError: it is no positive number.
+
+    Example:
+        >>> set_epsilon(1e-5)
+        >>> epsilon()
+        1e-05
+
+    Source: https://keras.io/api/utils/config_utils/
+    """
     if not isinstance(value, (int, float)) or not value > 0:
         raise ValueError(f"epsilon must be a positive number; found {value!r}.")
     _settings["epsilon"] = float(value)
 
 
 def image_data_format() -> str:
-    """The data format of layers that are not given one: `"channels_last"` unless set."""
+    """The data format of layers without one of their own: "channels_last" unless set.
+
+    Example:
+        >>> image_data_format()
+        'channels_last'
+
+    Source: https://keras.io/api/utils/config_utils/
+    """
     return str(_settings["image_data_format"])
 
 
 def chosen_image_data_format() -> str | None:
-    """The same, but None when no call has set it: a `keras.json` is written by Keras itself, whatever it finds."""
+    """The data format that a call has set; None when there was no such call.
+
+    A `keras.json` does not count as a choice, since Keras itself writes one.
+
+    Example:
+        >>> set_image_data_format("channels_first")
+        >>> chosen_image_data_format()
+        'channels_first'
+    """
     chosen = _settings["chosen_image_data_format"]
     return None if chosen is None else str(chosen)
 
 
 def set_image_data_format(data_format: str) -> None:
-    """Set the default data format: channels_last or channels_first. Raises ValueError for another."""
+    """Set the default data format.
+
+    Arguments:
+        data_format (text): "channels_last" for (batch, height, width, channels), "channels_first" for (batch, channels,
+            height, width).
+
+    Errors:
+        ValueError: another name.
+
+    Example:
+        >>> set_image_data_format("channels_first")
+        >>> Conv2D(4, 3)(torch.zeros(1, 3, 8, 8)).shape
+        torch.Size([1, 4, 6, 6])
+
+    Source: https://keras.io/api/utils/config_utils/
+    """
     found = _one_of("image_data_format", data_format, DATA_FORMATS)
     _settings.update(image_data_format=found, chosen_image_data_format=found)
 
 
 def image_dim_ordering() -> str:
-    """The default data format under Keras 1's name: `"tf"` for channels_last, `"th"` for channels_first."""
+    """The default data format under Keras 1's name: "tf" for channels_last, "th" for channels_first.
+
+    Example:
+        >>> image_dim_ordering()
+        'tf'
+    """
     return next(old for old, new in DIM_ORDERINGS.items() if new == image_data_format())
 
 
 def set_image_dim_ordering(dim_ordering: str) -> None:
-    """Set the default data format by Keras 1's name, tf or th. Raises ValueError for another."""
+    """Set the default data format by Keras 1's name.
+
+    Arguments:
+        dim_ordering (text): "tf" for channels_last, "th" for channels_first.
+
+    Errors:
+        ValueError: another name.
+
+    Example:
+        >>> set_image_dim_ordering("th")
+        >>> image_data_format()
+        'channels_first'
+    """
     set_image_data_format(DIM_ORDERINGS[_one_of("image_dim_ordering", dim_ordering, tuple(DIM_ORDERINGS))])
 
 
 def device() -> torch.device:
-    """The device that weights are made on: the one set, else CUDA when there is one, else the CPU."""
+    """The device that weights are made on: the one that was set, else CUDA when there is a GPU, else the CPU.
+
+    Example:
+        >>> set_device("cpu")
+        >>> device()
+        device(type='cpu')
+    """
     chosen = _settings["device"]
     if chosen is None:
         return torch.device("cuda" if torch.cuda.is_available() else "cpu")
@@ -101,14 +215,32 @@ def device() -> torch.device:
 
 
 def set_device(name: str | torch.device | None) -> None:
-    """Set the device that weights are made on; `None` chooses as at the start. Raises RuntimeError for no device."""
+    """Set the device that weights are made on.
+
+    Arguments:
+        name (text, torch.device or None): the device; None is CUDA when there is a GPU, else the CPU.
+
+    Errors:
+        RuntimeError: it is no device.
+
+    Example:
+        >>> set_device("cpu")
+        >>> Dense(1)(torch.ones(1, 2)).device
+        device(type='cpu')
+    """
     _settings["device"] = None if name is None else str(torch.device(name))
 
 
 def tf32() -> bool:
-    """Whether CUDA computes products and convolutions of float32 with the 10 bits of TF32, both alike.
+    """Whether CUDA computes float32 products and convolutions with the 10 bits of TF32.
 
-    Raises RuntimeError where torch's own settings have it for one of the two only.
+    Errors:
+        RuntimeError: torch's own settings have it for only one of the two.
+
+    Example:
+        >>> set_tf32(False)
+        >>> tf32()
+        False
     """
     products, convolutions = map(_uses_tf32, _tf32_places())
     if products is not convolutions:
@@ -121,14 +253,24 @@ def tf32() -> bool:
 
 
 def set_tf32(on: bool) -> None:
-    """Let CUDA compute products and convolutions of float32 in TF32, or not: much faster, to 3 digits.
+    """Let CUDA compute float32 products and convolutions in TF32, or not: much faster, to 3 digits.
 
-    Until it is called torch's own settings hold: TF32 for convolutions alone. It changes nothing on the CPU. Raises
-    ValueError unless `on` is True or False.
+    Until it is called torch's own settings hold: TF32 for convolutions alone. It changes nothing on the CPU.
+
+    Arguments:
+        on (bool): whether to use TF32.
+
+    Errors:
+        ValueError: `on` is neither True nor False.
+
+    Example:
+        >>> set_tf32(True)
+        >>> tf32()
+        True
     """
     if not isinstance(on, bool):
         raise ValueError(f"tf32 must be True or False; found {on!r}.")
-    # The names that all versions of torch have; from 2.9 on they set what the newer ones say, but not the reverse.
+    # All versions of torch have these names. From 2.9 on they set the newer names too, but not the reverse.
     torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = on
 
 

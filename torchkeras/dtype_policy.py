@@ -1,4 +1,4 @@
-"""`DTypePolicy`: the types that a layer computes in and keeps its weights in, under one name."""
+"""`DTypePolicy`: one name for the type that a layer computes in and the type of its weights."""
 
 from __future__ import annotations
 
@@ -13,10 +13,23 @@ MIXED = {"mixed_float16": "float16", "mixed_bfloat16": "bfloat16"}  # whose weig
 
 @dataclass(frozen=True)
 class DTypePolicy:
-    """`name`: the name of a type, for weights and computation alike, or `mixed_float16` or `mixed_bfloat16`.
+    """The types that a layer computes in and keeps its weights in.
 
-    Under these two, weights are float32, and a layer computes in 16 bits: its floating-point inputs are cast to that
-    type, and its outputs have it. Raises ValueError for another name.
+    Under "mixed_float16" and "mixed_bfloat16" weights are float32 and a layer computes in 16 bits: its floating-point
+    inputs are cast to that type, and its outputs have it.
+
+    Options:
+        name (text): "mixed_float16", "mixed_bfloat16", or the name of a torch dtype for weights and computation alike.
+
+    Errors:
+        ValueError: another name.
+
+    Example:
+        >>> policy = DTypePolicy("mixed_bfloat16")
+        >>> policy.compute_dtype, policy.variable_dtype
+        ('bfloat16', 'float32')
+
+    Source: https://keras.io/api/mixed_precision/policy/
     """
 
     name: str
@@ -30,7 +43,7 @@ class DTypePolicy:
 
     @property
     def is_mixed(self) -> bool:
-        """Whether computation has another type than the weights."""
+        """Whether the layer computes in another type than that of its weights."""
         return self.name in MIXED
 
     @property

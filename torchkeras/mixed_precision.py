@@ -1,4 +1,4 @@
-"""Dtype policies, under the names that Keras has had for them. `torchkeras.config` keeps the global one."""
+"""Dtype policies under the names that Keras has had for them. `torchkeras.config` keeps the global policy."""
 
 from torchkeras.config import dtype_policy, set_dtype_policy
 from torchkeras.dtype_policy import DTypePolicy

@@ -47,10 +47,28 @@ __all__ = [
 
 
 class Model(Trainer, Network):
-    """A model between symbolic inputs and outputs: `Model(inputs, outputs)`, each a tensor or a list of them.
+    """A model between symbolic inputs and outputs: `Model(inputs, outputs)`.
 
-    `dtype`: a policy for the layers that were not given one of their own; see `dtype_policy`. Raises ValueError when an
-    output cannot be computed from the inputs, TypeError for what is no symbolic tensor.
+    A class of your own may have a `call` or a `forward` in place of inputs and outputs, as in Keras and in torch.
+
+    Options:
+        inputs (tensor, list or dict of tensors, default None): the symbolic inputs.
+        outputs (tensor, list or dict of tensors, default None): the symbolic outputs, computed from the inputs.
+        name (text or None, default None): the name of the model.
+        dtype (name, DTypePolicy or None, default None): the policy of the layers without one of their own, such as
+            "mixed_bfloat16"; see `dtype_policy`.
+
+    Errors:
+        ValueError: an output cannot be computed from the inputs.
+        TypeError: an input or output is no symbolic tensor.
+
+    Example:
+        >>> inputs = Input((4,))
+        >>> model = Model(inputs, Dense(2)(inputs))
+        >>> model(torch.zeros(3, 4)).shape
+        torch.Size([3, 2])
+
+    Source: https://keras.io/api/models/model/
     """
 
     @old_names("Model")
@@ -59,9 +77,12 @@ class Model(Trainer, Network):
         if inputs is None and outputs is None and self._has_own_code:
             return
         if inputs is None or outputs is None:
+            layers = isinstance(inputs, (list, tuple)) and any(isinstance(each, nn.Module) for each in inputs)
             raise TypeError(
                 f"{type(self).__name__}: a model is made of inputs and outputs, or is of a class with a `call` or "
                 f"`forward` of its own; found {'no inputs' if inputs is None else 'no outputs'}."
+                + " Sequential makes a model of a list of layers."
+                * layers
             )
         self._connect(inputs, outputs)
         if dtype is not None:
@@ -79,7 +100,7 @@ class Model(Trainer, Network):
         super().__setattr__(name, value)
 
     def _replace(self, old: Layer, value: nn.Module) -> Layer:
-        """Put a layer, or a module of torch, in the place of a layer of the graph."""
+        """Put a layer, or a module of torch, in place of a layer of the graph."""
         new = as_layer(value)
         if new is not value:
             new.name = old.name
@@ -93,9 +114,15 @@ class Model(Trainer, Network):
         return new
 
     def get_config(self) -> dict[str, Any]:
-        """The architecture: layers with configs and connections. Warns of added losses, which are not in it.
+        """The architecture: layers with their configs and connections.
 
-        Raises NotImplementedError for a model whose class computes by code of its own: that is in no config.
+        A warning says when `add_loss` or `add_metric` gave the model something, which no config holds.
+
+        Returns:
+            A dict of plain values.
+
+        Errors:
+            NotImplementedError: the class computes by code of its own, which no config holds.
         """
         if self._graph is None and self._has_own_code:
             raise NotImplementedError(
@@ -107,24 +134,66 @@ class Model(Trainer, Network):
 
     @classmethod
     def from_config(cls, config: Mapping[str, Any], custom_objects: Mapping[str, Any] | None = None) -> Model:
-        """A new model, with fresh weights. Raises ValueError for a config of another form."""
+        """A new model with fresh weights.
+
+        Arguments:
+            config (dict): what `get_config` returned.
+            custom_objects (dict or None, default None): your own classes and functions by name.
+
+        Returns:
+            The model, not compiled.
+
+        Errors:
+            ValueError: the config has another form.
+
+        Example:
+            >>> inputs = Input((4,))
+            >>> model = Model(inputs, Dense(2)(inputs))
+            >>> Model.from_config(model.get_config()).output_shape
+            (None, 2)
+        """
         inputs, outputs = in_structure(config, *connect(config, custom_objects))
         return cls(inputs, outputs, name=config.get("name"))
 
     def to_json(self, **options: Any) -> str:
-        """The architecture as JSON; `options` go to `json.dumps`."""
+        """The architecture as JSON.
+
+        Arguments:
+            options (any): further options for `json.dumps`, such as `indent=2`.
+
+        Returns:
+            The text; `model_from_json` reads it.
+        """
         return to_json(self, **options)
 
     def to_yaml(self) -> str:
-        """The architecture as YAML. Raises ImportError without the package PyYAML: `torchkeras[yaml]`."""
+        """The architecture as YAML.
+
+        Returns:
+            The text; `model_from_yaml` reads it.
+
+        Errors:
+            ImportError: the package PyYAML is missing: `pip install torchkeras[yaml]`.
+        """
         return yaml_text.dump(json.loads(to_json(self)))
 
     def save_weights(self, filepath: str | os.PathLike[str], overwrite: bool = True) -> None:
-        """Write the weights: as Keras 2.2.4 does, or what the suffix asks for.
+        """Write the weights to a file; its suffix says how.
 
-        `.weights.h5`: as Keras 3 does; `.safetensors`, `.pt`: the tensors of `state_dict`. Raises FileExistsError,
-        unless told to `overwrite`, for a file that is there.
+        Arguments:
+            filepath (path): the file. `.h5` and other names are written as Keras 2.2.4 does, `.weights.h5` as Keras 3
+                does; `.safetensors` and `.pt` hold the tensors of `state_dict`.
+            overwrite (bool, default True): whether a file that is there is replaced.
+
+        Errors:
+            FileExistsError: the file is there, and `overwrite` is False.
+            RuntimeError: the model has no weights yet, since its input shape is not known.
+
+        Example:
+            >>> model = Sequential([Dense(2, input_shape=(4,))])
+            >>> model.save_weights("model.weights.h5")
         """
+        self._check_has_weights()
         save.write_weights(self, filepath, overwrite)
 
     def load_weights(
@@ -138,23 +207,56 @@ class Model(Trainer, Network):
         report: bool = False,
         isolated: bool = False,
     ) -> Any:
-        """Set the weights from a file of weights or of a whole model; with `report`, return what was done: a `Report`.
+        """Set the weights from a file of weights, or of a whole model.
 
-        Layers are paired in order, or `by_name`; with `skip_mismatch` (by name only) layers whose weights differ are
-        left alone. With `reshape` an array of as many values takes the shape of the weight. `original_backend` and
-        `original_data_format` say how the weights were made, where a file of Keras 1 does not; with the data format
-        that the model has not, they are brought over into its own. `isolated`: a process of its own, with limits of
-        time and memory, reads the file. Raises ModelFileError; after an error the weights are as before.
+        After an error the weights are as before.
+
+        Arguments:
+            filepath (path): the file, written by any Keras or by torchkeras.
+            by_name (bool, default False): whether layers are paired by their names; otherwise they are paired in order.
+            skip_mismatch (bool, default False): with `by_name`, whether layers whose weights have other shapes are left
+                alone.
+            reshape (bool, default False): whether an array with as many values takes the shape of the weight.
+            original_backend (text or None, default None): the backend on which a model of Keras 1 was trained, such
+                as "theano", where its file does not say so.
+            original_data_format (text or None, default None): "channels_last" or "channels_first", the data format of
+                the weights, where their file does not say so. Weights of the other format than the model's are
+                converted.
+            report (bool, default False): whether to return what was done.
+            isolated (bool, default False): whether another process, with limits of time and memory, reads the file.
+
+        Returns:
+            With `report` a `Report`, which has a row for each weight; otherwise None.
+
+        Errors:
+            ModelFileError: the file cannot be read, or its weights are not those of the model.
+            RuntimeError: the model has no weights yet, since its input shape is not known.
+
+        Example:
+            >>> model = Sequential([Dense(2, input_shape=(4,))])
+            >>> model.save_weights("model.weights.h5")
+            >>> model.load_weights("model.weights.h5")
         """
         taking = Taking(by_name, skip_mismatch, reshape, original_backend, original_data_format)
+        self._check_has_weights()
         found = load.load_weights(self, filepath, taking, isolated)
         return found if report else None
 
     def save(self, filepath: str | os.PathLike[str], overwrite: bool = True, include_optimizer: bool = True) -> None:
-        """Write architecture, weights and (if compiled, unless told not to) optimizer and losses.
+        """Write the whole model: architecture, weights and, when it is compiled, optimizer, losses and metrics.
 
-        As Keras 2.2.4 does, or as Keras 3 for a `.keras` file. Raises FileExistsError when `overwrite` is false and the
-        file is there, ValueError for a layer or option that Keras 3 has not.
+        Arguments:
+            filepath (path): the file. `.keras` is written as Keras 3 does, other names as Keras 2.2.4 does.
+            overwrite (bool, default True): whether a file that is there is replaced.
+            include_optimizer (bool, default True): whether optimizer, losses and metrics are written.
+
+        Errors:
+            FileExistsError: the file is there, and `overwrite` is False.
+            ValueError: Keras 3 does not have a layer or option, for a `.keras` file.
+
+        Example:
+            >>> model = Sequential([Dense(2, input_shape=(4,))])
+            >>> model.save("model.keras")
         """
         save.write_model(self, filepath, overwrite, include_optimizer)
 
@@ -166,15 +268,25 @@ class Model(Trainer, Network):
         input_signature: Any = None,
         opset_version: int | None = None,
     ) -> None:
-        """Write the model, in evaluation mode, as a file that runs without torchkeras: `model.export("m.onnx")`.
+        """Write the model, in evaluation mode, as a file that runs without torchkeras: `model.export("model.onnx")`.
 
-        By the suffix, or for other names by `format`: "onnx", or "torch" for a `.pt2` file of `torch.export`. Inputs
-        and outputs have the names of the layers, unknown axes stay so. `input_signature`: shapes, or what has one, for
-        the inputs in order or by name, to fix axes that are unknown. `opset_version`: of ONNX. `verbose`: whether to
-        say that it is done. The file is compared with the model on random inputs before it takes its place. Raises
-        ExportError for what cannot be exported, ImportError without `torchkeras[onnx]`.
+        Inputs and outputs have the names of their layers, and unknown axes stay unknown. The file is compared with the
+        model on random inputs before it takes its place.
+
+        Arguments:
+            filepath (path): the file; `.onnx` and `.pt2` say the format.
+            format (text or None, default None): "onnx", or "torch" for a file of `torch.export`; for a name that says
+                neither.
+            verbose (bool or None, default None): whether to print a line when it is done.
+            input_signature (shapes or None, default None): shapes, or what has a shape, for the inputs in order or by
+                name; they fix axes that are unknown.
+            opset_version (integer or None, default None): the version of ONNX's operators.
+
+        Errors:
+            ExportError: the model cannot be exported.
+            ImportError: the packages of `torchkeras[onnx]` are missing.
         """
-        exporting = importlib.import_module("torchkeras.export.exporting")  # an annex, as that of `eject`
+        exporting = importlib.import_module("torchkeras.export.exporting")  # an annex, as for `eject`
         exporting.export(self, filepath, format, input_signature, opset_version)
         if verbose:
             print(f"{filepath}: exported, and checked against the model.")
@@ -182,22 +294,52 @@ class Model(Trainer, Network):
     def eject(self, folder: str | os.PathLike[str], overwrite: bool = False, weights: str = "safetensors") -> Path:
         """Write the model as plain PyTorch: `folder/model.py`, which imports torch alone, and its weights beside it.
 
-        `weights`: "safetensors" (`model.safetensors`) or "pt" (`model.pt`). The folder is kept only when the written
-        module, run where torchkeras cannot be imported, gives the model's outputs on random inputs. Returns the folder.
-        Raises EjectError for a layer that has no plain form, UnequalError where outputs differ, FileExistsError for a
-        folder that is not empty (with `overwrite` only for one that holds other files than an eject's).
+        The folder is kept only when the written module, run where torchkeras cannot be imported, gives the model's
+        outputs on random inputs.
+
+        Arguments:
+            folder (path): the folder.
+            overwrite (bool, default False): whether a folder that an eject wrote is replaced.
+            weights (text, default "safetensors"): "safetensors" for `model.safetensors`, or "pt" for `model.pt`.
+
+        Returns:
+            The folder.
+
+        Errors:
+            EjectError: a layer has no plain form.
+            UnequalError: the outputs differ.
+            FileExistsError: the folder is not empty; with `overwrite`, only when it holds other files than those of an
+                eject.
         """
         return importlib.import_module("torchkeras.export.plain.eject").eject(self, folder, overwrite, weights)
 
 
 class Sequential(Model):
-    """Layers one after another: `Sequential([Dense(8, input_shape=(4,)), Dense(1)])`, or `add` them.
+    """Layers one after another: `Sequential([Dense(8, input_shape=(4,)), Dense(1)])`.
 
-    Built at once when the first layer has an `input_shape`, else when the model first sees an input. `dtype`: a policy
-    for the layers that were not given one of their own; see `dtype_policy`.
+    The model is built at once when the first layer has an `input_shape`; otherwise when it first sees an input.
+
+    Options:
+        layers (list of layers or None, default None): the layers, or modules of torch; `add` adds more.
+        name (text or None, default None): the name of the model.
+        dtype (name, DTypePolicy or None, default None): the policy of the layers without one of their own, such as
+            "mixed_bfloat16"; see `dtype_policy`.
+
+    Errors:
+        TypeError: something else than a layer is added.
+        ValueError: a layer does not fit its input.
+
+    Example:
+        >>> model = Sequential([Dense(8, activation="relu", input_shape=(4,)), Dense(1)])
+        >>> model(torch.zeros(3, 4)).shape
+        torch.Size([3, 1])
+
+    Source: https://keras.io/api/models/sequential/
     """
 
     def __init__(self, layers: Any = None, name: str | None = None, dtype: Any = None):
+        if isinstance(name, nn.Module):
+            raise TypeError("Sequential takes its layers in one list: Sequential([first, second]).")
         self._stack: list[Layer] = []
         self._begins_with_input = False
         self._branches: list[Layer] = []
@@ -207,9 +349,20 @@ class Sequential(Model):
             self.add(layer)
 
     def add(self, layer: nn.Module | KerasTensor) -> None:
-        """Put a layer, or a module of torch, on top, or an `Input` below all.
+        """Put a layer on top.
 
-        Raises TypeError for anything else, ValueError if it does not fit.
+        Arguments:
+            layer (layer, module of torch or Input): the layer; an `Input` goes below all.
+
+        Errors:
+            TypeError: it is something else.
+            ValueError: it does not fit.
+
+        Example:
+            >>> model = Sequential([Dense(8, input_shape=(4,))])
+            >>> model.add(Dense(1))
+            >>> model.output_shape
+            (None, 1)
         """
         if isinstance(layer, KerasTensor) and isinstance(layer._keras_history.layer, InputLayer):
             layer = layer._keras_history.layer
@@ -217,6 +370,7 @@ class Sequential(Model):
         if not isinstance(layer, Layer):
             raise TypeError(
                 f"The added layer must be an instance of class Layer. Found: {layer!r} ({type(layer).__name__})."
+                + (f" Make a layer of the class: {layer.__name__}(...)." if isinstance(layer, type) else "")
             )
         self._give_own_policy(layer)
         if isinstance(layer, InputLayer):
@@ -250,7 +404,7 @@ class Sequential(Model):
             layer._take_policy(self._layers_policy)
 
     def _connect_branches(self, layer: Layer) -> None:
-        """Begin with a layer that was called already, such as Keras 1's Merge, where the graph before it begins."""
+        """Begin with a layer that was called already, such as Keras 1's Merge, and take the graph before it."""
         inputs, self._branches = trace.before(layer.output)
         self._connect(inputs, layer.output)
         self._stack = [found for found in self._graphed.layers if not isinstance(found, InputLayer)]
@@ -284,7 +438,20 @@ class Sequential(Model):
             self._hold([])
 
     def build(self, input_shape: Any = None) -> None:
-        """Connect the layers for inputs of this shape, batch axis included, if that has not happened yet."""
+        """Connect the layers and make their weights, if that has not happened yet.
+
+        Arguments:
+            input_shape (tuple, default None): the shape of the input with the batch axis, such as (None, 4).
+
+        Errors:
+            ValueError: there is no shape, or no layer.
+
+        Example:
+            >>> model = Sequential([Dense(2)])
+            >>> model.build((None, 4))
+            >>> model.count_params()
+            10
+        """
         if self._graph is not None:
             return
         if input_shape is None or not self._stack:
@@ -309,11 +476,11 @@ class Sequential(Model):
 
     @property
     def _class_name(self) -> str:
-        """The name of the class in a config: "Model" after several branches, which no list of layers can tell."""
+        """The class in a config: "Model" when several branches begin the model, which a list of layers cannot say."""
         return "Model" if self._branches else super()._class_name
 
     def get_config(self) -> dict[str, Any]:
-        """The name and the layers' configs. What the input is stands in the first layer's."""
+        """The name and the layers' configs; the input's shape is in the first layer's config."""
         if self._branches:
             return super().get_config()
         self._warn_of_added()
@@ -329,9 +496,15 @@ class Sequential(Model):
 
     @classmethod
     def from_config(cls, config: Any, custom_objects: Mapping[str, Any] | None = None) -> Model:
-        """A new model, with fresh weights; also from the plain list that Keras wrote before 2.2.3.
+        """A new model with fresh weights. A model that began with several branches comes back as a `Model`.
 
-        A model that began with several branches comes back as a `Model`.
+        Arguments:
+            config (dict or list): what `get_config` returned, or the plain list of layers that Keras wrote before
+                2.2.3.
+            custom_objects (dict or None, default None): your own classes and functions by name.
+
+        Returns:
+            The model, not compiled.
         """
         if "input_layers" in config:
             return Model.from_config(config, custom_objects)
@@ -339,11 +512,29 @@ class Sequential(Model):
         return cls([registry.layers.from_config(entry, custom_objects) for entry in layers], name=name)
 
     def predict_proba(self, x: Any, batch_size: int = 32, verbose: int = 0) -> Any:
-        """`predict`, under its older name."""
+        """`predict`, under its older name.
+
+        Arguments:
+            x (array): the inputs.
+            batch_size (positive integer, default 32): samples in a batch.
+            verbose (integer, default 0): 1 shows a bar, 2 a line.
+
+        Returns:
+            The outputs as a NumPy array.
+        """
         return self.predict(x, batch_size, verbose)
 
     def predict_classes(self, x: Any, batch_size: int = 32, verbose: int = 0) -> Any:
-        """The class numbers: the largest of several outputs, or whether a single one is over 0.5."""
+        """The class numbers: the largest of several outputs, or whether a single output is over 0.5.
+
+        Arguments:
+            x (array): the inputs.
+            batch_size (positive integer, default 32): samples in a batch.
+            verbose (integer, default 0): 1 shows a bar, 2 a line.
+
+        Returns:
+            The class numbers as a NumPy array.
+        """
         scores = self.predict(x, batch_size, verbose)
         return scores.argmax(-1) if scores.shape[-1] > 1 else (scores > 0.5).astype("int32")
 
@@ -370,9 +561,24 @@ def _input_for(layer: Layer, batch_shape: Any) -> KerasTensor:
 
 
 def clone_model(model: Model, input_tensors: Any = None) -> Model:
-    """The same architecture with new layers and fresh weights; on the given symbolic inputs, if any.
+    """The same architecture with new layers and fresh weights.
 
-    Raises ValueError when the number of inputs is another.
+    Arguments:
+        model (model): the model; it stays as it is.
+        input_tensors (symbolic tensors or None, default None): the inputs of the new model; None makes new ones.
+
+    Returns:
+        The new model, not compiled.
+
+    Errors:
+        ValueError: the number of inputs is another.
+
+    Example:
+        >>> model = Sequential([Dense(2, input_shape=(4,))])
+        >>> clone_model(model).output_shape
+        (None, 2)
+
+    Source: https://keras.io/api/models/model/
     """
     if input_tensors is None:
         return type(model).from_config(model.get_config())
@@ -392,20 +598,72 @@ def clone_model(model: Model, input_tensors: Any = None) -> Model:
 def save_model(
     model: Model, filepath: str | os.PathLike[str], overwrite: bool = True, include_optimizer: bool = True
 ) -> None:
-    """`model.save(...)`."""
+    """Write the whole model to a file: `model.save(...)`.
+
+    Arguments:
+        model (model): the model.
+        filepath (path): the file. `.keras` is written as Keras 3 does, other names as Keras 2.2.4 does.
+        overwrite (bool, default True): whether a file that is there is replaced.
+        include_optimizer (bool, default True): whether optimizer, losses and metrics are written.
+
+    Errors:
+        FileExistsError: the file is there, and `overwrite` is False.
+        ValueError: Keras 3 does not have a layer or option, for a `.keras` file.
+
+    Example:
+        >>> save_model(Sequential([Dense(2, input_shape=(4,))]), "model.h5")
+
+    Source: https://keras.io/api/models/model_saving_apis/
+    """
     model.save(filepath, overwrite, include_optimizer)
 
 
 def model_from_json(json_string: str, custom_objects: Mapping[str, Any] | None = None) -> Any:
-    """A new model, with fresh weights, from JSON that `to_json` of any Keras gave.
+    """A new model, with fresh weights, from the JSON that `to_json` of any Keras wrote.
 
-    Raises UnreadableFileError for text that is no JSON, and the errors of `model_from_config`.
+    Arguments:
+        json_string (text): the JSON.
+        custom_objects (dict or None, default None): your own classes and functions by name.
+
+    Returns:
+        The model, not compiled.
+
+    Errors:
+        UnreadableFileError: the text is no JSON.
+        ArchitectureError: the architecture cannot be built; further errors are those of `model_from_config`.
+
+    Example:
+        >>> text = Sequential([Dense(2, input_shape=(4,))]).to_json()
+        >>> model_from_json(text).output_shape
+        (None, 2)
+
+    Source: https://keras.io/api/models/model_saving_apis/
     """
     return _from_text(json_text.parse(json_string, "The architecture"), custom_objects)
 
 
 def model_from_yaml(yaml_string: str, custom_objects: Mapping[str, Any] | None = None) -> Any:
-    """The same from YAML, whose tags are not followed. Raises ImportError without PyYAML: `torchkeras[yaml]`."""
+    """A new model, with fresh weights, from the YAML that `to_yaml` wrote. Tags of YAML are not followed.
+
+    Arguments:
+        yaml_string (text): the YAML.
+        custom_objects (dict or None, default None): your own classes and functions by name.
+
+    Returns:
+        The model, not compiled.
+
+    Errors:
+        ImportError: the package PyYAML is missing: `pip install torchkeras[yaml]`.
+        UnreadableFileError: the text is no YAML.
+        ArchitectureError: the architecture cannot be built; further errors are those of `model_from_config`.
+
+    Example:
+        >>> text = Sequential([Dense(2, input_shape=(4,))]).to_yaml()
+        >>> model_from_yaml(text).output_shape
+        (None, 2)
+
+    Source: Keras 2.2.4, https://github.com/keras-team/keras/blob/2.2.4/keras/engine/saving.py
+    """
     return _from_text(yaml_text.parse(yaml_string), custom_objects)
 
 
@@ -422,12 +680,34 @@ def load_model(
     report: bool = False,
     isolated: bool = False,
 ) -> Any:
-    """A model from a file: architecture, weights, and (with `compile`, when the file has them) optimizer and losses.
+    """A model from a file of any Keras: architecture, weights, optimizer, losses and metrics.
 
-    The model is in evaluation mode. With `report` a pair: the model, and what was done with each weight.
-    `original_backend` and `original_data_format` say how a model of Keras 1 was made, where its file does not.
-    `isolated`: a process of its own, with limits of time and memory, reads the file. Raises FileNotFoundError,
-    ModelFileError.
+    The model is in evaluation mode. Nothing in the file is run.
+
+    Arguments:
+        filepath (path): the file.
+        custom_objects (dict or None, default None): your own classes and functions by name.
+        compile (bool, default True): whether the model is compiled as the file says, if it says so.
+        original_backend (text or None, default None): the backend on which a model of Keras 1 was trained, such as
+            "theano", where its file does not say so.
+        original_data_format (text or None, default None): "channels_last" or "channels_first", the data format of the
+            weights, where the file does not say so.
+        report (bool, default False): whether to return what was done with each weight too.
+        isolated (bool, default False): whether another process, with limits of time and memory, reads the file.
+
+    Returns:
+        The model; with `report` a pair of the model and a `Report`.
+
+    Errors:
+        FileNotFoundError: there is no such file.
+        ModelFileError: the file cannot be read, or the model cannot be built.
+
+    Example:
+        >>> Sequential([Dense(2, input_shape=(4,))]).save("model.h5")
+        >>> load_model("model.h5").output_shape
+        (None, 2)
+
+    Source: https://keras.io/api/models/model_saving_apis/
     """
     taking = Taking(original_backend=original_backend, original_data_format=original_data_format)
     model, found = load.load_model(filepath, custom_objects, compile, taking, isolated)

@@ -21,5 +21,13 @@ def snake_case(class_name: str) -> str:
 
 
 def clear_session() -> None:
-    """Count automatic names afresh from 1."""
+    """Count automatic names from 1 again.
+
+    Example:
+        >>> clear_session()
+        >>> Dense(1).name, Dense(1).name
+        ('dense_1', 'dense_2')
+
+    Source: https://keras.io/api/utils/config_utils/
+    """
     _used.clear()

@@ -1,7 +1,7 @@
-"""Names to objects, a `Family` a kind: layers, activations, initializers, regularizers, constraints, losses, ...
+"""Names to objects, with a `Family` for each kind: layers, activations, initializers, regularizers, constraints, ...
 
-A name in a file or a call is looked up here and nowhere else, so nothing is ever imported by name. What a user
-passes as `custom_objects`, or puts into a `CustomObjectScope`, goes before what is registered.
+A name in a file or a call is looked up here and nowhere else, so nothing is ever imported by name. Objects that a user
+passes as `custom_objects`, or puts into a `CustomObjectScope`, come before the registered ones.
 """
 
 import difflib
@@ -12,7 +12,7 @@ from typing import Any, Generic, TypeVar
 
 from torchkeras.legacy import arguments
 
-LONGEST_NAME = 200  # that is compared with all known ones, for a hint
+LONGEST_NAME = 200  # that is compared with the known names, for a hint
 
 T = TypeVar("T")
 F = TypeVar("F", bound=Callable[..., Any])
@@ -21,13 +21,33 @@ _custom_objects: dict[str, Any] = {}
 
 
 def get_custom_objects() -> dict[str, Any]:
-    """The custom objects known now, by name; a change to the dictionary takes effect at once."""
+    """The custom objects known at present, by name; a change of the dictionary takes effect at once.
+
+    Example:
+        >>> get_custom_objects()["Mine"] = Dense
+        >>> get_custom_objects().pop("Mine").__name__
+        'Dense'
+
+    Source: https://keras.io/api/utils/serialization_utils/
+    """
     return _custom_objects
 
 
 @contextmanager
 def custom_object_scope(*objects: Mapping[str, Any]) -> Iterator[None]:
-    """Know further objects by name inside the `with` block: `with custom_object_scope({"MyLayer": MyLayer}): ...`."""
+    """Know further objects by name inside a `with` block.
+
+    Arguments:
+        objects (dicts): names to classes or functions.
+
+    Example:
+        >>> with custom_object_scope({"twice": lambda x: 2 * x}):
+        ...     layer = Activation("twice")
+        >>> layer(torch.ones(2))
+        tensor([2., 2.])
+
+    Source: https://keras.io/api/utils/serialization_utils/
+    """
     before = dict(_custom_objects)
     for mapping in objects:
         _custom_objects.update(mapping)
@@ -42,10 +62,28 @@ CustomObjectScope = custom_object_scope
 
 
 def register(known: Any = None, /, name: str | None = None, package: str | None = None) -> Any:
-    """Make a class or function known by its name, in files too: `@register`, `@register(name="Mine")`.
+    """Make a class or function known by its name, in files too: `@register`, or `@register(name="Mine")`.
 
-    `package`: known as "package>name" as well, as tf.keras and Keras 3 write what was registered so. Raises ValueError
-    when another object of that name is registered already.
+    Arguments:
+        known (class, function or None, default None): what to register.
+        name (text or None, default None): the name; None takes its own.
+        package (text or None, default None): the object is known as "package>name" as well, as tf.keras and Keras 3
+            write what was registered so.
+
+    Returns:
+        The object itself, so that `register` is a decorator.
+
+    Errors:
+        ValueError: another object has that name already.
+
+    Example:
+        >>> @register(name="docs_example_twice")
+        ... def twice(x):
+        ...     return 2 * x
+        >>> Activation("docs_example_twice")(torch.ones(2))
+        tensor([2., 2.])
+
+    Source: https://keras.io/api/utils/serialization_utils/
     """
     if known is None:
         return lambda found: register(found, name=name, package=package)
@@ -58,13 +96,13 @@ def register(known: Any = None, /, name: str | None = None, package: str | None 
 
 
 def factory(function: F) -> F:
-    """Mark a function that makes an object, as a class does: `Family.get` calls it (`"l2"`, `"glorot_uniform"`)."""
+    """Mark a function that makes an object as a class does: `Family.get` calls it ("l2", "glorot_uniform")."""
     function.__dict__["makes_object"] = True
     return function
 
 
 class Family(Generic[T]):
-    """The registered objects of one kind. `kind` is the word used in errors ("layer", "loss function")."""
+    """The registered objects of one kind. `kind` is the word for it in errors ("layer", "loss function")."""
 
     def __init__(self, kind: str, old_names: Mapping[str, str] | None = None):
         self.kind = kind
@@ -84,7 +122,7 @@ class Family(Generic[T]):
         return name in self._objects
 
     def find(self, name: str, custom_objects: Mapping[str, Any] | None = None) -> Any:
-        """The object called `name`. Raises ValueError with the nearest known names when there is none."""
+        """The object called `name`. Raises ValueError, with the nearest known names, when there is none."""
         for known in (custom_objects or {}, _custom_objects, self._objects):
             if name in known:
                 return known[name]
@@ -92,7 +130,7 @@ class Family(Generic[T]):
             return self._objects[self._old_names[name]]
         package, _, own = name.rpartition(">")
         given = {**_custom_objects, **(custom_objects or {})}
-        if package and own in given:  # as tf.keras and Keras 3 write a class of one's own that was registered
+        if package and own in given:  # so tf.keras and Keras 3 write a registered class of the user's
             return given[own]
         if len(name) > LONGEST_NAME:
             raise ValueError(f"Unknown {self.kind}: a name of {len(name)} letters, {name[:LONGEST_NAME]!r}...")
@@ -106,7 +144,7 @@ class Family(Generic[T]):
     def from_config(self, config: Mapping[str, Any], custom_objects: Mapping[str, Any] | None = None) -> Any:
         """Make an object from `{"class_name": ..., "config": {...}}`.
 
-        Raises ValueError when the mapping has another form, the class is unknown or its options are.
+        Raises ValueError for a mapping of another form, an unknown class or unknown options.
         """
         if not isinstance(config.get("class_name"), str) or not isinstance(config.get("config", {}), (dict, list)):
             raise ValueError(f"A {self.kind} config needs a 'class_name' and a 'config'; found {dict(config)!r:.500}.")
@@ -127,10 +165,10 @@ class Family(Generic[T]):
             return from_config(options)
 
     def get(self, identifier: Any, custom_objects: Mapping[str, Any] | None = None) -> Any:
-        """What `identifier` names: a registered name, a config, or an object of the kind itself.
+        """The object for a registered name or a config; an object of the kind is returned as it is.
 
-        A class or a `factory` (found by name or given) is called without arguments; `None` stays `None`.
-        Raises ValueError for an unknown name and TypeError for an identifier of another type.
+        A class or a `factory`, found by name or passed, is called without arguments. None stays None. Raises ValueError
+        for an unknown name, and TypeError for an identifier of another type.
         """
         if identifier is None:
             return None

@@ -220,7 +220,7 @@ REFUSED: dict[str, tuple[Any, str]] = {
     "a dict": ({"stop": STOPPING}, NO_HOOK.format(repr({"stop": STOPPING}))),
     "a function": ([len], NO_HOOK.format("<built-in function len>")),
     "an optimizer's class": ([torch.optim.SGD], "callbacks: SGD is a class; give an object of it."),
-    "a class": ([EarlyStopping], "callbacks: EarlyStopping is a class; give an object of it."),
+    "a class": ([EarlyStopping], "callbacks: EarlyStopping is a class; give an object of it: EarlyStopping(...)."),
     "a scheduler's class": ([lr_scheduler.StepLR], "callbacks: StepLR is a class; give an object of it."),
     "of Lightning": (
         [OfLightning()],
@@ -293,12 +293,12 @@ PLATEAU = (
         (
             lambda: TorchScheduler(lr_scheduler.StepLR),
             TypeError,
-            "TorchScheduler: StepLR: missing a required argument: 'step_size'; give its options behind it, by name.",
+            "TorchScheduler: StepLR: missing a required argument: 'step_size'; give its options after it, by name.",
         ),
         (
             lambda: TorchScheduler(lr_scheduler.StepLR, step_size=1, gama=0.5),
             TypeError,
-            "TorchScheduler: StepLR: got an unexpected keyword argument 'gama'; give its options behind it, by name.",
+            "TorchScheduler: StepLR: got an unexpected keyword argument 'gama'; give its options after it, by name.",
         ),
         (
             lambda: TorchScheduler(other_scheduler(), 3, gamma=0.5),

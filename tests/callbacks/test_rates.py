@@ -271,7 +271,7 @@ def test_schedules_read_nothing():
         ),
         (
             lambda: CosineAnnealing(growth=2),
-            "CosineAnnealing: growth goes with a period, which starts anew; found 2 alone.",
+            "CosineAnnealing: growth needs a period, after which the cosine starts again; found 2 alone.",
         ),
     ],
 )

@@ -272,7 +272,10 @@ def test_an_architecture_of_other_weights(capsys):
     assert failure(capsys, "m.h5", "n.h5", "--architecture", "m.json") == (
         8,
         "WeightMismatchError",
-        "m.h5: the file has 2 layers with weights (first, last); the model has 1 (first).",
+        (
+            "m.h5: the file has 2 layers with weights (first, last); the model has 1 (first). Build the model as it "
+            "was when its weights were saved."
+        ),
     )
 
 

@@ -123,7 +123,7 @@ def test_class_weights_of_streams():
     with pytest.warns(UserWarning, match="has both sample_weight and class_weight: class_weight is left out"):
         model.fit(generator(weights=each), steps_per_epoch=5, epochs=2, class_weight={0: 9, 1: 9, 2: 9}, verbose=0)
     same(model, twin)
-    text = "Output '{}': class_weight has no weight for the classes [2] of the targets."
+    text = "Output '{}': class_weight has no weight for the classes [2] of the targets. Give each one."
     with pytest.raises(ValueError, match=re.escape(text.format(model.output_names[0]))):
         model.fit(loader, class_weight={0: 1, 1: 1}, verbose=0)
 

@@ -53,6 +53,7 @@ class Wrong(Layer):
         return None
 
 
+FITTING = "Give a tensor of that shape, or make the Input for the shape of the data."
 CASES = [
     (
         disconnected,
@@ -61,11 +62,18 @@ CASES = [
             "Graph disconnected: cannot obtain value for tensor <KerasTensor 'input_2' shape=(?, 4) dtype=float32> at "
             "layer 'input_2'. It is not among the model's inputs. The following previous layers were "
             "accessed without issue: "
-            "['input_1']."
+            "['input_1']. Add this Input to the model's inputs: Model(inputs=[..., input_2], outputs=...)."
         ),
     ),
     (cyclic, RuntimeError, "The graph has a cycle: layer 'dense_1' depends on its own output."),
-    (same_name_twice, ValueError, "The name 'd' is used 2 times in the model. All layer names should be unique."),
+    (
+        same_name_twice,
+        ValueError,
+        (
+            "The name 'd' is used 2 times in the model. All layer names should be unique: give each layer a name of "
+            "its own, or none."
+        ),
+    ),
     (inputs_given_twice, ValueError, "Model 'model_1': the same tensor is given twice among the inputs."),
     (
         not_an_input,
@@ -93,7 +101,10 @@ CASES = [
     (
         lambda: Model(Input((3,)), Dense(2)),
         TypeError,
-        "Model 'model_1': outputs must be symbolic tensors, the outputs of layers; found Dense.",
+        (
+            "Model 'model_1': outputs must be symbolic tensors, the outputs of layers; found Dense. Call the layer on "
+            "a symbolic tensor and give its output."
+        ),
     ),
     (lambda: Model([], Dense(2)(Input((3,)))), ValueError, "Model 'model_1': inputs must not be empty."),
     (
@@ -128,7 +139,7 @@ CASES = [
     (
         lambda: small()(Input((5,))),
         ValueError,
-        "Input input_1 of Model 'model_1' has shape (None, 4); found shape (None, 5).",
+        f"Input input_1 of Model 'model_1' has shape (None, 4); found shape (None, 5). {FITTING}",
     ),
     (
         lambda: Dense(2)(Input((None,))),

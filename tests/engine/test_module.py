@@ -133,7 +133,10 @@ def test_arrays_are_taken_by_a_call():
 def test_a_tensor_of_another_shape_is_refused_by_a_call():
     with pytest.raises(ValueError, match="shape") as error:
         cnn()(torch.zeros(2, 8, 9, 3))
-    assert str(error.value) == "Input input_1 of Model 'model_1' has shape (None, 8, 8, 3); found shape (2, 8, 9, 3)."
+    assert str(error.value) == (
+        "Input input_1 of Model 'model_1' has shape (None, 8, 8, 3); found shape (2, 8, 9, 3). "
+        "Give a tensor of that shape, or make the Input for the shape of the data."
+    )
 
 
 # --- hooks ---------------------------------------------------------------------------------------------------------

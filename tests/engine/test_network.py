@@ -182,7 +182,7 @@ def test_a_layer_without_calls():
     for name, message in {
         "output": "Layer d is not connected, no output to return.",
         "output_shape": "The layer has never been called and thus has no defined output shape.",
-        "kernel": "d: kernel is made when the layer is first called.",
+        "kernel": "d: kernel is made when the layer is first called. Call it before, or build it.",
         "nothing": "'Dense' object has no attribute 'nothing'",
     }.items():
         with pytest.raises(AttributeError) as error:
@@ -284,7 +284,10 @@ def test_weights_as_arrays_in_kerass_layout():
         ),
         (
             [(4, 3), (3,), (2, 3), (2,)],
-            "model_1: weight 'dense_1/kernel:0' has shape (3, 2); the array given for it has shape (2, 3).",
+            (
+                "model_1: weight 'dense_1/kernel:0' has shape (3, 2); the array given for it has shape (2, 3). Give "
+                "arrays as get_weights() does, kernels as (inputs, units)."
+            ),
         ),
     ],
 )

@@ -132,7 +132,7 @@ ERRORS = [
         (
             "<KerasTensor 'operation_gt_1' shape=(?, 4) dtype=bool> has no value yet, so it has no "
             "truth value: a graph "
-            "cannot branch on it."
+            "cannot branch on it. Use torch.where."
         ),
     ),
     (lambda: len(x), TypeError, f"{SHOWN} has no length; its shape is (None, 4)."),

@@ -260,7 +260,10 @@ def test_numbers_are_no_weights():
     layer(Input((1,)))
     with pytest.raises(ValueError, match="shape") as error:
         layer.set_weights([1.0])
-    assert str(error.value) == ("head: weight 'head/kernel:0' has shape (1, 1); the array given for it has shape ().")
+    assert str(error.value) == (
+        "head: weight 'head/kernel:0' has shape (1, 1); the array given for it has shape (). Give "
+        "arrays as get_weights() does."
+    )
 
 
 def test_a_batch_size_goes_with_an_input_shape():
@@ -270,23 +273,40 @@ def test_a_batch_size_goes_with_an_input_shape():
     assert Dense(1, batch_size=4, input_shape=(3,)).batch_input_shape == (4, 3)
 
 
+SEQUENCE = (
+    "Give it an input of 3 axes: samples, steps and features, as a recurrent layer gives with return_sequences=True."
+)
+ROWS = "Give it an input of 2 axes: samples and features."
+SIZE = "Give it that size, or make a new layer for this input."
+
+
 @pytest.mark.parametrize(
     ("spec", "shape", "dtype", "problem"),
     [
-        (InputSpec(ndim=3), (4,), "float32", "expected ndim=3, found ndim=2 (input shape (None, 4))."),
-        (InputSpec(max_ndim=2), (4, 5), "float32", "expected max_ndim=2, found ndim=3 (input shape (None, 4, 5))."),
-        (InputSpec(min_ndim=3), (4,), "float32", "expected min_ndim=3, found ndim=2 (input shape (None, 4))."),
+        (InputSpec(ndim=3), (4,), "float32", f"expected ndim=3, found ndim=2 (input shape (None, 4)). {SEQUENCE}"),
+        (
+            InputSpec(max_ndim=2),
+            (4, 5),
+            "float32",
+            f"expected max_ndim=2, found ndim=3 (input shape (None, 4, 5)). {ROWS}",
+        ),
+        (
+            InputSpec(min_ndim=3),
+            (4,),
+            "float32",
+            f"expected min_ndim=3, found ndim=2 (input shape (None, 4)). {SEQUENCE}",
+        ),
         (
             InputSpec(axes={-1: 3}),
             (4,),
             "float32",
-            "expected axis -1 of input shape to have value 3 (input shape (None, 4)).",
+            f"expected axis -1 of input shape to have value 3 (input shape (None, 4)). {SIZE}",
         ),
         (
             InputSpec(shape=(None, 3)),
             (4,),
             "float32",
-            "expected axis 1 of input shape to have value 3 (input shape (None, 4)).",
+            f"expected axis 1 of input shape to have value 3 (input shape (None, 4)). {SIZE}",
         ),
         (InputSpec(dtype="float32"), (4,), "int32", "expected dtype=float32, found dtype=int32"),
     ],

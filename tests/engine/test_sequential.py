@@ -59,7 +59,8 @@ def test_built_by_the_first_call():
     with pytest.raises(ValueError, match="shape") as error:
         model(torch.randn(5, 4))
     assert str(error.value) == (
-        "Input dense_1_input of Sequential 'sequential_1' has shape (None, 3); found shape (5, 4)."
+        "Input dense_1_input of Sequential 'sequential_1' has shape (None, 3); found shape (5, 4). Give a tensor of "
+        "that shape, or make the Input for the shape of the data."
     )
 
 
@@ -163,7 +164,10 @@ ERRORS = [
     (
         lambda: Sequential([Dense]),
         TypeError,
-        "The added layer must be an instance of class Layer. Found: <class 'torchkeras.layers.core.Dense'> (type).",
+        (
+            "The added layer must be an instance of class Layer. Found: <class 'torchkeras.layers.core.Dense'> (type). "
+            "Make a layer of the class: Dense(...)."
+        ),
     ),
     (
         lambda: Sequential([Dense(2, input_shape=(3,)), InputLayer((3,))]),
@@ -197,17 +201,26 @@ ERRORS = [
     (
         lambda: Sequential([Dense(2, name="d", input_shape=(3,)), Dense(2, name="d")]),
         ValueError,
-        "The name 'd' is used 2 times in the model. All layer names should be unique.",
+        (
+            "The name 'd' is used 2 times in the model. All layer names should be unique: give each layer a name of "
+            "its own, or none."
+        ),
     ),
     (
         lambda: Sequential([Dense(2, name="d"), Dense(2, name="d")])(torch.zeros(1, 3)),
         ValueError,
-        "The name 'd' is used 2 times in the model. All layer names should be unique.",
+        (
+            "The name 'd' is used 2 times in the model. All layer names should be unique: give each layer a name of "
+            "its own, or none."
+        ),
     ),
     (
         lambda: Sequential([Dense(2, input_shape=(3,)), Conv2D(2, 3)]),
         ValueError,
-        "Input 0 is incompatible with layer conv2d_1: expected ndim=4, found ndim=2 (input shape (None, 2)).",
+        (
+            "Input 0 is incompatible with layer conv2d_1: expected ndim=4, found ndim=2 (input shape (None, 2)). Give "
+            "it an input of 4 axes: samples, rows, columns and channels."
+        ),
     ),
     (
         lambda: deferred().fit(np.zeros((2, 3)), np.zeros((2, 2))),

@@ -99,7 +99,10 @@ def test_compile_refuses(act, message):
 @pytest.mark.parametrize(
     ("act", "message"),
     [
-        (lambda: model(metrics="accuracy"), "compile: metrics must be a list or a dictionary; found 'accuracy'."),
+        (
+            lambda: model(metrics="accuracy"),
+            "compile: metrics must be a list or a dictionary, such as ['accuracy']; found 'accuracy'.",
+        ),
         (lambda: model(3), "Could not interpret 3 as a loss function: give a name, a config or a callable."),
         (
             lambda: model().compile(None, "mse"),
@@ -143,18 +146,27 @@ def test_a_model_that_is_not_compiled(act):
 
 # --- data ------------------------------------------------------------------------------------------------------------
 
-RANK = "Error when checking input: expected features to have 2 dimensions, but got array with shape (10, 1, 4)"
-SIZE = "Error when checking input: expected features to have shape (4,) but got array with shape (3,)"
+GIVE = "Give an array of shape (samples, 4), or make the model's Input for the shape of the data."
+RANK = f"Error when checking input: expected features to have 2 dimensions, but got array with shape (10, 1, 4). {GIVE}"
+SIZE = f"Error when checking input: expected features to have shape (4,) but got array with shape (3,). {GIVE}"
+SAMPLE = (
+    "Error when checking input: expected features to have shape (4,) but got array with shape (1,). It has no axis of "
+    "samples: give x[None] for one sample, or leave that axis out of the Input's shape."
+)
+JOIN = "A list or tuple has an array for each {}: join samples by np.array, and give targets as y."
 INPUTS = [
     (X[:, None], ValueError, RANK),
     (X[:, :3], ValueError, SIZE),
-    (X[0], ValueError, SIZE.replace("(3,)", "(1,)")),
-    (None, ValueError, "Error when checking model input: expected data for 'features', but got None."),
+    (X[0], ValueError, SAMPLE),
+    (None, ValueError, "Error when checking model input: expected data for 'features', but got None. Give x."),
     ({"other": X}, ValueError, "No data provided for \"features\". Need data for each key in: ['features']"),
     (
         [X, X],
         ValueError,
-        "Error when checking model input: expected 1 array(s), for 'features', but got 2: (10, 4), (10, 4).",
+        (
+            "Error when checking model input: expected 1 array(s), for 'features', but got 2: (10, 4), (10, 4). "
+            f"{JOIN.format('input')}"
+        ),
     ),
     (X[:0], ValueError, "The data has no samples."),
 ]
@@ -190,6 +202,7 @@ def test_a_generator_for_a_sequential_that_is_not_built(act):
 
 
 CLASSES = "Output 'out': sparse_categorical_crossentropy takes class numbers from 0 to 2; found labels from"
+COUNT = "Count the classes from 0, and give the last layer a unit for each."
 LENGTHS = "Input arrays should have the same number of samples as target arrays."
 ONE_HOT = (
     "categorical_crossentropy takes one-hot rows, of shape (samples, classes): make them with "
@@ -197,13 +210,34 @@ ONE_HOT = (
     "themselves."
 )
 TARGETS = [
-    (model, None, "Error when checking model target: expected data for 'out', but got None."),
-    (model, Y[:, :2], "Error when checking target: expected out to have shape (3,) but got array with shape (2,)"),
-    (model, LABELS, "Error when checking target: expected out to have shape (3,) but got array with shape (1,)"),
+    (
+        model,
+        None,
+        "Error when checking model target: expected data for 'out', but got None. Give the targets as y.",
+    ),
+    (
+        model,
+        Y[:, :2],
+        (
+            "Error when checking target: expected out to have shape (3,) but got array with shape (2,). "
+            "Give the last layer 2 units, or y the shape (samples, 3)."
+        ),
+    ),
+    (
+        model,
+        LABELS,
+        (
+            "Error when checking target: expected out to have shape (3,) but got array with shape (1,). "
+            "Give the last layer 1 unit, or use sparse_categorical_crossentropy if y holds class numbers."
+        ),
+    ),
     (
         model,
         Y[None],
-        "Error when checking target: expected out to have 2 dimensions, but got array with shape (1, 10, 3)",
+        (
+            "Error when checking target: expected out to have 2 dimensions, but got array with shape (1, 10, 3). "
+            "Give y the shape (samples, 3)."
+        ),
     ),
     (model, {"other": Y}, "No data provided for \"out\". Need data for each key in: ['out']"),
     (
@@ -219,12 +253,22 @@ TARGETS = [
     (
         two_outputs,
         Y,
-        "Error when checking model target: expected 2 array(s), for 'left', 'right', but got 1: (10, 3).",
+        (
+            "Error when checking model target: expected 2 array(s), for 'left', 'right', but got 1: (10, 3). "
+            f"{JOIN.format('target')}"
+        ),
     ),
-    (classifier, LABELS + 1, f"{CLASSES} 1 to 3."),
-    (classifier, LABELS - 1, f"{CLASSES} -1 to 1."),
+    (classifier, LABELS + 1, f"{CLASSES} 1 to 3. {COUNT}"),
+    (classifier, LABELS - 1, f"{CLASSES} -1 to 1. {COUNT}"),
     (classifier, LABELS + 0.5, "Output 'out': class numbers must be whole; found 0.5 among the labels."),
-    (classifier, Y, "Error when checking target: expected out to have shape (1,) but got array with shape (3,)"),
+    (
+        classifier,
+        Y,
+        (
+            "Error when checking target: expected out to have shape (1,) but got array with shape (3,). The loss takes "
+            "class numbers: give y.argmax(-1), or use categorical_crossentropy for one-hot rows."
+        ),
+    ),
     (
         lambda: classifier("categorical_crossentropy"),
         LABELS,
@@ -295,11 +339,11 @@ OPTIONS = [
     ),
     (
         lambda: model().fit(X, Y, sample_weight=np.ones(9)),
-        "Output 'out': sample_weight of shape (9,) does not fit a target of shape (10, 3).",
+        "Output 'out': sample_weight of shape (9,) does not fit a target of shape (10, 3): give it the shape (10,).",
     ),
     (
         lambda: model().fit(X, Y, class_weight={1: 2.0}),
-        "Output 'out': class_weight has no weight for the classes [0] of the targets.",
+        "Output 'out': class_weight has no weight for the classes [0] of the targets. Give each one.",
     ),
     (lambda: stateful().fit(STEPS, Y, batch_size=3), f"{STATEFUL} fit: found 10 samples, batch size 3."),
     (lambda: stateful().evaluate(STEPS, Y, batch_size=3), f"{STATEFUL} evaluate: found 10 samples, batch size 3."),
@@ -365,4 +409,4 @@ def test_a_fixed_batch_size_is_the_default_and_is_kept_to():
 def test_a_class_is_no_callback():
     with pytest.raises(TypeError) as refused:
         model().fit(X, Y, verbose=0, callbacks=[History])
-    assert str(refused.value) == "callbacks: History is a class; give an object of it."
+    assert str(refused.value) == "callbacks: History is a class; give an object of it: History(...)."

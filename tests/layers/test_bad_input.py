@@ -9,6 +9,9 @@ from torchkeras import layers
 from torchkeras.layers import Input
 from torchkeras.models import Model
 
+SEQUENCE = (
+    "Give it an input of 3 axes: samples, steps and features, as a recurrent layer gives with return_sequences=True."
+)
 CASES = [
     # a kernel or window that is longer than the input
     (
@@ -56,7 +59,7 @@ CASES = [
     (
         "Add(name='a')",
         [(3, 4), (3, 5)],
-        "Add 'a': operands could not be broadcast together with shapes (3, 4) and (3, 5).",
+        "Add 'a': operands could not be broadcast together with shapes (3, 4) and (3, 5). Bring them to one shape.",
     ),
     (
         "Concatenate(axis=1, name='cat')",
@@ -76,20 +79,23 @@ CASES = [
     (
         "LSTM(4, name='r')",
         [(3,)],
-        "Input 0 is incompatible with layer r: expected ndim=3, found ndim=2 (input shape (None, 3)).",
+        f"Input 0 is incompatible with layer r: expected ndim=3, found ndim=2 (input shape (None, 3)). {SEQUENCE}",
     ),
     (
         "Bidirectional(GRU(4, name='gru'), name='b')",
         [(3,)],
         (
             "Bidirectional 'b': Input 0 is incompatible with layer forward_gru: expected ndim=3, found ndim=2 "
-            "(input shape (None, 3))."
+            f"(input shape (None, 3)). {SEQUENCE}"
         ),
     ),
     (
         "ConvLSTM2D(4, 3, name='cl2')",
         [(5, 4, 3)],
-        "Input 0 is incompatible with layer cl2: expected ndim=5, found ndim=4 (input shape (None, 5, 4, 3)).",
+        (
+            "Input 0 is incompatible with layer cl2: expected ndim=5, found ndim=4 (input shape (None, 5, 4, 3)). Give "
+            "it an input of 5 axes."
+        ),
     ),
     (
         "GRU(4, stateful=True, name='s')",

@@ -178,7 +178,11 @@ BYTECODE = {"name": "old", "function": ["4wEA...", None, None], "function_type":
         (lambda: Permute((0, 1)), "Permute: dims must hold each of 1, 2, ... once; found (0, 1)."),
         (
             lambda: Permute((2, 1), name="p")(Input((3,))),
-            "Input 0 is incompatible with layer p: expected ndim=3, found ndim=2 (input shape (None, 3)).",
+            (
+                "Input 0 is incompatible with layer p: expected ndim=3, found ndim=2 (input shape (None, 3)). Give it "
+                "an input of 3 axes: samples, steps and features, as a recurrent layer gives with "
+                "return_sequences=True."
+            ),
         ),
         (lambda: RepeatVector(0), "RepeatVector: n must be a positive integer; found 0."),
         (lambda: Masking("0"), "Masking: mask_value must be a number; found '0'."),

@@ -119,7 +119,7 @@ def test_dot_sums_over_one_axis_of_either():
         (lambda: Dot(1, name="m")(A), "Dot 'm': must be called on a list of exactly 2 inputs; found 1."),
         (
             lambda: Add(name="m")([Input((3,)), Input((4,))]),
-            "Add 'm': operands could not be broadcast together with shapes (3,) and (4,).",
+            "Add 'm': operands could not be broadcast together with shapes (3,) and (4,). Bring them to one shape.",
         ),
         (
             lambda: Add(name="m")([Input(batch_shape=(2, 3)), Input(batch_shape=(4, 3))]),

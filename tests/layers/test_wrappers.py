@@ -163,18 +163,26 @@ def test_compiles_whole():
     torch.testing.assert_close(torch.compile(layer, backend="eager", fullgraph=True)(x), expected)
 
 
+SEQUENCE = (
+    "Give it an input of 3 axes: samples, steps and features, as a recurrent layer gives with return_sequences=True."
+)
+
+
 @pytest.mark.parametrize(
     ("call", "text"),
     [
         (
             lambda: TimeDistributed(Dense(3), name="t")(Input((5,))),
-            "Input 0 is incompatible with layer t: expected min_ndim=3, found ndim=2 (input shape (None, 5)).",
+            (
+                "Input 0 is incompatible with layer t: expected min_ndim=3, found ndim=2 (input shape (None, 5)). "
+                f"{SEQUENCE}"
+            ),
         ),
         (
             lambda: TimeDistributed(LSTM(3, name="l"), name="t")(Input((4, 5))),
             (
                 "TimeDistributed 't': Input 0 is incompatible with layer l: expected ndim=3, found ndim=2 "
-                "(input shape (None, 5))."
+                f"(input shape (None, 5)). {SEQUENCE}"
             ),
         ),
         (lambda: TimeDistributed(3), "TimeDistributed: layer must be a layer or the config of one; found 3."),

@@ -155,7 +155,7 @@ def test_what_cannot_be_built_is_refused():
     gate = Dense(2)(Reshape((1, 1, 2))(GlobalAveragePooling2D()(x)))
     with refuses(
         "'gated' cannot be made channels_first: Multiply 'gate': operands could not be broadcast together with shapes "
-        "(2, 3, 4) and (1, 1, 2)."
+        "(2, 3, 4) and (1, 1, 2). Bring them to one shape."
     ):
         convert_data_format(Model(inputs, multiply([x, gate], name="gate"), name="gated"), "channels_first")
 

@@ -56,19 +56,23 @@ def assert_refused(model, kind, message, **options):
         np.testing.assert_array_equal(found, expected)
 
 
+ADVICE = "Build the model as it was when its weights were saved."
+
+
 def test_another_number_of_layers():
     saved()
     assert_refused(
         named(a=4, b=2, c=2),
         WeightMismatchError,
-        "file.h5: the file has 2 layers with weights (a, b); the model has 3 (a, b, c).",
+        f"file.h5: the file has 2 layers with weights (a, b); the model has 3 (a, b, c). {ADVICE}",
     )
 
 
 def test_another_shape():
     saved()
     message = (
-        "file.h5: layer 'b' (Dense): weight 'b/kernel:0' has shape (4, 3); b/kernel:0 in the file has shape (4, 2)."
+        "file.h5: layer 'b' (Dense): weight 'b/kernel:0' has shape (4, 3); b/kernel:0 in the file has shape (4, 2). "
+        f"{ADVICE}"
     )
     assert_refused(named(a=4, b=3), WeightMismatchError, message)
     assert_refused(named(a=4, b=3), WeightMismatchError, message, by_name=True)
@@ -82,7 +86,7 @@ def test_another_number_of_weights():
         model,
         WeightMismatchError,
         "file.h5: layer 'b' (BatchNormalization) has 4 weights (b/gamma:0, b/beta:0, b/moving_mean:0, "
-        "b/moving_variance:0); the file has 2 (b/kernel:0, b/bias:0).",
+        f"b/moving_variance:0); the file has 2 (b/kernel:0, b/bias:0). {ADVICE}",
     )
 
 

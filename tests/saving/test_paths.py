@@ -229,6 +229,9 @@ def replace(name: str, values: Any) -> Any:
     return change
 
 
+ADVICE = "Build the model as it was when its weights were saved."
+
+
 @pytest.mark.parametrize(
     ("change", "text"),
     [
@@ -236,21 +239,21 @@ def replace(name: str, values: Any) -> Any:
             replace("layers/dense/vars/1", None),
             (
                 "layer 'dense_1' (Dense) has 2 weights (dense_1/kernel:0, dense_1/bias:0); "
-                "/layers/dense/vars in the file has 1."
+                f"/layers/dense/vars in the file has 1. {ADVICE}"
             ),
         ),
         (
             replace("layers/dense/vars/2", np.zeros(3)),
             (
                 "layer 'dense_1' (Dense) has 2 weights (dense_1/kernel:0, dense_1/bias:0); "
-                "/layers/dense/vars in the file has 3."
+                f"/layers/dense/vars in the file has 3. {ADVICE}"
             ),
         ),
         (
             replace("layers/dense/vars/0", np.zeros((3, 8))),
             (
                 "layer 'dense_1' (Dense): weight 'dense_1/kernel:0' has shape (8, 3); "
-                "/layers/dense/vars/0 in the file has shape (3, 8)."
+                f"/layers/dense/vars/0 in the file has shape (3, 8). {ADVICE}"
             ),
         ),
         (

@@ -1,4 +1,4 @@
-"""Means of the numbers of batches, weighted by batch size, summed on the device and read when they are asked for."""
+"""Means of the numbers of batches, weighted by batch size, summed on the device and read when somebody asks."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -7,14 +7,14 @@ import torch
 
 from torchkeras.callbacks.logs import Logs
 
-KEPT = 256  # values, of each name, that wait to be summed together
+KEPT = 256  # values of each name that wait to be summed together
 
 
 class Averages:
-    """`add` the logs of batches; `values()` gives means over the samples so far, as tensors or numbers, not read.
+    """Means of the numbers of batches: `add` takes the logs of a batch, `values()` returns the means so far.
 
-    Names in `as_they_are`, and values that are functions (what a metric with a state has by then), are not averaged:
-    their last value counts.
+    The means are tensors or numbers that are not read yet. Values that are functions (what a metric with a state has so
+    far), and those whose names are in `as_they_are`, are not averaged: their last value counts.
     """
 
     def __init__(self, names: Any, as_they_are: Any = ()):
@@ -26,7 +26,7 @@ class Averages:
         self._last: dict[str, Any] = {}
 
     def add(self, logs: Mapping[str, Any], size: int) -> None:
-        """Take what the logs have of the names. Nothing is computed on the device until many wait, or one asks."""
+        """Take the numbers of a batch. Nothing is computed on the device until many wait or somebody asks."""
         names = set(logs)
         for name in self.names:
             if name not in names:
@@ -53,7 +53,7 @@ class Averages:
         waiting, self._waiting[name] = self._waiting[name], []
         values = [value for value, _ in waiting]
         if all(isinstance(value, torch.Tensor) for value in values):
-            # Batches are of one size but for the last: a sum a size takes no tensor made of sizes.
+            # All batches but the last have one size: a sum for each size needs no tensor of sizes.
             sizes = dict.fromkeys(size for _, size in waiting)
             total: Any = sum(torch.stack([v for v, size in waiting if size == each]).sum() * each for each in sizes)
         else:

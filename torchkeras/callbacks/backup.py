@@ -18,30 +18,45 @@ import torch
 from torchkeras.atomic_file import replacing
 from torchkeras.callbacks.base import Callback
 
-KEPT = 2  # the newest checkpoint, and the one before it, should the newest turn out to be torn
+KEPT = 2  # the newest checkpoint, and the one before it in case the newest is torn
 SUFFIX = ".checkpoint"
-DIGITS = 24  # of the digest; the name is short enough to stand whole in that of a file not yet complete
+DIGITS = 24  # of the digest; so short that the name of a file not yet complete can hold the whole name
 
 
 class BackupAndRestore(Callback):
-    """Write checkpoints of a `fit` to a folder; at the start of `fit`, go on from the newest whole one that is there.
+    """Writes checkpoints of a `fit` to a folder; the next `fit` goes on from the newest whole one.
 
-    A checkpoint has weights, statistics, optimizer, moving averages, metrics, the random numbers of Python, NumPy,
-    torch and of generators that the data holds, the order of the data, the callbacks' states, epoch and batch: the same
-    script run again after a stop at any moment ends with the same weights, bit by bit on one CPU with one thread, or
-    with `torch.use_deterministic_algorithms(True)` and the same number of threads. The data must be the same; a
-    generator is run through from its start to the place. What several threads draw at once (workers over 1, or torch's
-    numbers drawn by a Sequence or generator while a layer draws too) has no order to go back to: give workers=0 there.
+    A checkpoint has all that the run needs: weights, statistics, optimizer, moving averages, metrics, epoch and batch,
+    the order of the data, the callbacks' states, and the random numbers of Python, NumPy, torch and of generators that
+    the data holds. The same script, run again after a stop at any moment, ends with the same weights. They are equal
+    bit by bit on one CPU with one thread, or with `torch.use_deterministic_algorithms(True)` and the same number of
+    threads.
 
-    `save_freq`: "epoch", or a number of batches (checkpoints at epochs' ends are written then too).
-    `delete_checkpoint`: whether a `fit` that came to its end takes its checkpoints away. SIGTERM and Ctrl-C (in the
-    main thread, unless ignored) end the `fit` after the present step, with a checkpoint written and the `History`
-    returned; `interrupted` is then True. A second Ctrl-C interrupts at once. Weights that are not finite numbers are
-    not written, with a RuntimeWarning.
+    The data must be the same. A generator is run through from its start to the place. Numbers that several threads draw
+    at once have no order to go back to (workers over 1, or torch's numbers drawn by a Sequence or generator while a
+    layer draws too): give `fit` workers=0 there.
 
-    Raises OSError, naming the folder, when a checkpoint cannot be written or read; those before it stay whole. Raises
-    ValueError when the newest whole checkpoint is of another model, optimizer, data or set of callbacks, TypeError when
-    a callback's state holds more than numbers, strings and arrays.
+    SIGTERM and Ctrl-C end the `fit` after the present step: a checkpoint is written, the `History` is returned, and
+    `interrupted` is True. This holds in the main thread, unless the signal is ignored. A second Ctrl-C interrupts at
+    once. Weights that are not finite numbers are not written; a RuntimeWarning says so.
+
+    Options:
+        backup_dir (path): the folder; it is made if need be.
+        save_freq ("epoch" or a positive integer, default "epoch"): checkpoints are written at the end of each epoch,
+            and with a number after every so many batches too.
+        delete_checkpoint (bool, default True): whether a `fit` that came to its end deletes its checkpoints.
+
+    Errors:
+        OSError: a checkpoint cannot be written or read; the error names the folder, and earlier checkpoints stay whole.
+        ValueError: the newest whole checkpoint is of another model, optimizer, data or set of callbacks.
+        TypeError: a callback's state holds more than numbers, text and arrays.
+
+    Example:
+        >>> backup = BackupAndRestore("backup", save_freq=1000)
+        >>> backup.interrupted
+        False
+
+    Source: https://keras.io/api/callbacks/backup_and_restore/
     """
 
     def __init__(self, backup_dir: Any, save_freq: int | str = "epoch", delete_checkpoint: bool = True):
@@ -64,7 +79,7 @@ class BackupAndRestore(Callback):
     # --- the run -----------------------------------------------------------------------------------------------------
 
     def resume(self, run: Any) -> None:
-        """Called by `fit` when all callbacks have begun: take the run, and go on from the newest whole checkpoint."""
+        """Called by `fit` when all callbacks have begun: go on from the newest whole checkpoint, if there is one."""
         self._run, self._signalled, self.interrupted = run, None, False
         self._torn = []
         with self._disk("no checkpoint can be written to"):
@@ -92,7 +107,7 @@ class BackupAndRestore(Callback):
             self._write(self._run.state_dict())
             self._end()
         elif isinstance(self.save_freq, int):
-            before = batch - batch % self.model.steps_per_execution  # the batches when it was last told
+            before = batch - batch % self.model.steps_per_execution  # the batches at the call before
             if (batch + 1) // self.save_freq > before // self.save_freq:
                 self._write(self._run.state_dict())
 
@@ -128,7 +143,7 @@ class BackupAndRestore(Callback):
             self._signalled = number
 
         for number in (signal.SIGINT, signal.SIGTERM):
-            # None is a handler that Python did not set and could not set again.
+            # None is a handler that Python did not set and cannot put back.
             if signal.getsignal(number) not in (signal.SIG_IGN, None):
                 self._handlers[number] = signal.signal(number, note)
 
@@ -141,7 +156,7 @@ class BackupAndRestore(Callback):
 
     @contextmanager
     def _disk(self, what: str) -> Iterator[None]:
-        """Raise the errors of a disk as ones of their kind that name the folder."""
+        """Raise the errors of a disk again as errors of the same kind that name the folder."""
         try:
             yield
         except OSError as error:
@@ -152,7 +167,9 @@ class BackupAndRestore(Callback):
         self.folder.mkdir(parents=True, exist_ok=True)
         for part in self.folder.glob(f".*{SUFFIX}.*.part"):  # left by a stop in the middle of writing
             part.unlink(missing_ok=True)
-        with tempfile.TemporaryFile(dir=self.folder):  # a folder that cannot be written is found before any training
+        with tempfile.TemporaryFile(
+            dir=self.folder
+        ):  # fails here, before any training, for a folder that cannot be written
             pass
 
     def _found(self) -> list[Path]:
@@ -185,7 +202,7 @@ def _digest(data: Any) -> str:
 
 
 def _read(path: Path) -> dict[str, Any] | None:
-    """A checkpoint; None for one whose bytes are not those that its name was made of."""
+    """A checkpoint; None when its bytes do not match the digest in its name."""
     data = path.read_bytes()
     if _digest(data) != path.name.removesuffix(SUFFIX).rpartition("-")[2]:
         return None

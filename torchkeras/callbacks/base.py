@@ -1,20 +1,33 @@
-"""`Callback`, what a user overrides; `CallbackList`, what the loop calls.
+"""`Callback`, which a user overrides, and `CallbackList`, which the loop calls.
 
-A batch costs a callback nothing unless it overrides a hook of batches, and a number nothing unless somebody reads it.
+A hook of batches costs nothing unless a callback overrides it. A number stays on its device unless somebody reads it.
 """
 
+import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, ClassVar
+
+from torchkeras import docstrings
 
 
 class Callback:
     """The base of all callbacks: override the hooks you need.
 
-    `params`: what `fit` was called with (batch_size, epochs, steps, samples, verbose, do_validation, metrics).
-    `model`: the model in training; `model.stop_training = True` ends it after the present batch or epoch.
-    `logs`: numbers by name, like a dict; what a callback adds to an epoch's logs, the later ones see.
-    `needs_each_batch`: whether it counts on a call for every batch; `fit` then refuses a model that was compiled with
-    `steps_per_execution`, which makes one for several.
+    `model` is the model in training; `model.stop_training = True` ends the training after the present batch or epoch.
+    `params` says what `fit` was called with: batch_size, epochs, steps, samples, verbose, do_validation, metrics.
+    `logs` has numbers by name, like a dict; what a callback adds to the logs of an epoch, the callbacks after it see.
+
+    A class with `needs_each_batch = True` needs a call for every batch. `fit` then refuses a model that was compiled
+    with `steps_per_execution`, which makes one call for several batches.
+
+    Example:
+        >>> class Announce(Callback):
+        ...     def on_epoch_end(self, epoch, logs=None):
+        ...         print(f"epoch {epoch}: {logs['loss']}")
+        >>> Announce().on_epoch_end(0, {"loss": 0.5})
+        epoch 0: 0.5
+
+    Source: https://keras.io/api/callbacks/base_callback/
     """
 
     needs_each_batch = False
@@ -23,14 +36,22 @@ class Callback:
     model: Any = None
     state_names: ClassVar[tuple[str, ...]] = ()  # the attributes that `state_dict` holds
 
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        cls.__doc__ = docstrings.complete(cls, inspect.signature(cls).parameters)
+
     def state_dict(self) -> dict[str, Any]:
-        """What is needed to go on after a stop: numbers, strings, arrays, and lists and dicts of them."""
+        """What is needed to go on after a stop: numbers, text, arrays, and lists and dicts of them."""
         return {name: _apart(getattr(self, name)) for name in self.state_names}
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Go on from such a state; called after `on_train_begin`, which starts anew.
+        """Go on from what `state_dict` returned; called after `on_train_begin`, which starts from zero.
 
-        Raises ValueError for a state of other names, before anything is set.
+        Arguments:
+            state (dict): what `state_dict` returned.
+
+        Errors:
+            ValueError: the state has other names; nothing is set then.
         """
         if set(state) != set(self.state_names):
             wanted, found = (", ".join(sorted(names)) or "nothing" for names in (self.state_names, state))
@@ -47,10 +68,11 @@ class Callback:
 
     @validation_data.setter
     def validation_data(self, value: Any) -> None:
+        """The validation arrays of the `fit` under way, as NumPy's: inputs, targets, weights. Or what was set here."""
         self._validation_data = value
 
     def set_params(self, params: Mapping[str, Any]) -> None:
-        """Called before training with its parameters."""
+        """Called before training with its parameters, see `params`."""
         self.params = params
 
     def set_model(self, model: Any) -> None:
@@ -61,7 +83,7 @@ class Callback:
         """Before an epoch, counted from 0."""
 
     def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
-        """After an epoch; logs: its means, those of the validation with `val_` before their names."""
+        """After an epoch. `logs` has its means; those of the validation have `val_` before their names."""
 
     def on_batch_begin(self, batch: int, logs: Any = None) -> None:
         """Keras 2.2.4's name of `on_train_batch_begin`."""
@@ -76,15 +98,15 @@ class Callback:
         """After the last epoch."""
 
     def on_train_batch_begin(self, batch: int, logs: Any = None) -> None:
-        """Before a batch of training, counted from 0 in each epoch; logs: `batch`, `size`."""
+        """Before a batch of training, counted from 0 in each epoch; `logs` has `batch` and `size`."""
         self.on_batch_begin(batch, logs)
 
     def on_train_batch_end(self, batch: int, logs: Any = None) -> None:
-        """After a batch of training; logs: `batch`, `size` and this batch's loss and metrics."""
+        """After a batch of training; `logs` has `batch`, `size` and the batch's own loss and metrics."""
         self.on_batch_end(batch, logs)
 
     def on_test_begin(self, logs: Any = None) -> None:
-        """Before an evaluation, that of a validation included."""
+        """Before an evaluation; the validation in `fit` is one too."""
 
     def on_test_end(self, logs: Any = None) -> None:
         """After an evaluation."""
@@ -109,7 +131,7 @@ class Callback:
 
 
 def _apart(value: Any) -> Any:
-    """A copy of lists and dicts, to any depth; what they hold is not copied."""
+    """A copy of lists and dicts, to any depth; other values are not copied."""
     if isinstance(value, Mapping):
         return {name: _apart(item) for name, item in value.items()}
     return [_apart(item) for item in value] if isinstance(value, (list, tuple)) else value
@@ -120,7 +142,7 @@ OLD_NAMES = {"on_train_batch_begin": "on_batch_begin", "on_train_batch_end": "on
 
 
 def handler(callback: Any, hook: str) -> Callable[..., None] | None:
-    """What a callback does at a hook, under either name of it; None when it does nothing."""
+    """The function that a callback has for a hook, under either name of the hook; None when it has none."""
     bound = getattr(callback, hook, None)
     if bound is not None and getattr(bound, "__func__", bound) is not getattr(Callback, hook):
         return bound
@@ -128,22 +150,35 @@ def handler(callback: Any, hook: str) -> Callable[..., None] | None:
 
 
 def overrides(callback: Any, hook: str) -> bool:
-    """Whether a callback does anything at a hook: it need not derive from `Callback`."""
+    """Whether a callback does anything at a hook. It need not derive from `Callback`."""
     return handler(callback, hook) is not None
 
 
 class CallbackList(Callback):
-    """Callbacks in order; each hook calls only those that override it, found once.
+    """Callbacks in order; each hook calls only those that override it.
 
-    They are found anew after `set_params` and `set_model`, where a callback may settle what it listens to. `logs`
-    reaches them as the one object given, or as an empty dict for None.
+    Which callbacks override a hook is found once, and again after `set_params` and `set_model`, where a callback may
+    decide what it listens to. All callbacks get the same `logs` object, or an empty dict in place of None.
+
+    Options:
+        callbacks (callbacks or None, default None): the callbacks, in the order of their calls.
+
+    Errors:
+        TypeError: one of them is a class.
+
+    Example:
+        >>> hooks = CallbackList([LambdaCallback(on_epoch_end=lambda epoch, logs: print("epoch", epoch))])
+        >>> hooks.on_epoch_end(3)
+        epoch 3
     """
 
     def __init__(self, callbacks: Iterable[Any] | None = None):
         self.callbacks = list(callbacks or [])
         for callback in self.callbacks:
             if isinstance(callback, type):
-                raise TypeError(f"callbacks: {callback.__name__} is a class; give an object of it.")
+                raise TypeError(
+                    f"callbacks: {callback.__name__} is a class; give an object of it: {callback.__name__}(...)."
+                )
         self._handlers: dict[str, list[Callable[..., None]]] = {}
         self._find()
 
@@ -154,7 +189,7 @@ class CallbackList(Callback):
             setattr(self, hook, _all_of(hook, self._handlers[hook]))
 
     def append(self, callback: Any) -> None:
-        """Add a callback behind the others."""
+        """Add a callback after the others."""
         self.callbacks.append(callback)
         self._find()
 
@@ -180,7 +215,7 @@ class CallbackList(Callback):
         return {name: state for name, state in states.items() if state}
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Give each callback its state. Raises ValueError, before anything is set, when one is not there."""
+        """Give each callback its state. Raises ValueError, before anything is set, when a callback is missing."""
         named = self._named()
         missing = [name for name in state if name not in named]
         if missing:
@@ -201,7 +236,7 @@ class CallbackList(Callback):
 
 
 def arguments_of(hook: str) -> tuple[str, ...]:
-    """What a hook is called with."""
+    """The names of the arguments that a hook is called with."""
     kind = next((kind for kind in ("epoch", "batch") if kind in hook), None)
     return ("logs",) if kind is None else (kind, "logs")
 

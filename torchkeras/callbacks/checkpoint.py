@@ -14,15 +14,30 @@ from torchkeras.saving.formats import WEIGHTS, WHOLE, suffix_of
 
 
 class ModelCheckpoint(Monitored):
-    """Saves the model every `period` epochs: by `model.save`, or with `save_weights_only` by `model.save_weights`.
+    """Saves the model, or its weights, after an epoch.
 
-    `filepath` may hold `{epoch}`, counted from 1, and names of the logs, with formats:
-    `"w.{epoch:02d}-{val_loss:.2f}.h5"`. `save_best_only`: only when the monitored number is better than ever; NaN never
-    is. `mode`: see `Monitored`. `verbose=1` says what is done. A folder that is not there is made. A file appears whole
-    or not at all, and weights that are NaN or infinite are never written over one that is there (a RuntimeWarning says
-    so). Raises OSError, naming the file, when it cannot be written; the one before stays whole. Raises ValueError for a
-    name that the logs do not have, and for the suffix of a format that `save`, or `save_weights`, does not write.
-    https://keras.io/api/callbacks/model_checkpoint/
+    A file appears whole or not at all, and its folder is made if need be. Weights that are NaN or infinite are never
+    written over a file that is there; a RuntimeWarning says so.
+
+    Options:
+        filepath (path): the file. It may hold `{epoch}`, counted from 1, and names of the logs, with formats:
+            `"w.{epoch:02d}-{val_loss:.2f}.h5"`.
+        verbose (integer, default 0): 1 prints what is done.
+        save_best_only (bool, default False): whether to save only when the monitored number is better than ever; NaN
+            never is.
+        save_weights_only (bool, default False): whether to save by `model.save_weights`, not by `model.save`.
+        period (integer of at least 0, default 1): the epochs from one save to the next.
+
+    Errors:
+        OSError: the file cannot be written; the error names it, and the file before stays whole.
+        ValueError: the logs do not have a name of `filepath`, or `save` or `save_weights` does not write its suffix.
+
+    Example:
+        >>> best = ModelCheckpoint("best.weights.h5", "val_acc", save_best_only=True, save_weights_only=True)
+        >>> best.rises
+        True
+
+    Source: https://keras.io/api/callbacks/model_checkpoint/
     """
 
     state_names = ("best", "epochs_since_last_save")
@@ -95,9 +110,9 @@ class ModelCheckpoint(Monitored):
 
 
 def not_finite(model: Any) -> list[str]:
-    """The names of the weights that train and hold a NaN or an infinity: one transfer from the device, all being well.
+    """The names of the trainable weights that hold a NaN or an infinity; [] for what is no model.
 
-    [] for what is no model.
+    It takes one transfer from the device.
     """
     variables = [variable for variable in getattr(model, "trainable_weights", ()) if variable.dtype.is_floating_point]
     with torch.no_grad():

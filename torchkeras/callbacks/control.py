@@ -10,12 +10,27 @@ from torchkeras.callbacks.progress import say
 
 
 class EarlyStopping(Monitored):
-    """Ends training after `patience` epochs in a row in which the monitored number was not better by `min_delta`.
+    """Ends training when the monitored number has not improved for `patience` epochs in a row.
 
-    `baseline`: what the number must be better than from the start. `restore_best_weights`: when training is ended here,
-    the weights of the best epoch come back (of the first, where none was better than `baseline`); they are kept on the
-    host. `mode`: see `Monitored`. `verbose=1` says so. Epochs without the number, and with a RuntimeWarning, do not
-    count. https://keras.io/api/callbacks/early_stopping/
+    An epoch whose logs lack the number does not count; a RuntimeWarning says so.
+
+    Options:
+        min_delta (float, default 0): an epoch counts as better only when the number is better by more than this.
+        patience (integer of at least 0, default 0): the epochs without improvement after which training ends.
+        verbose (integer, default 0): 1 prints a line when training ends.
+        baseline (float or None, default None): what the number must be better than from the start.
+        restore_best_weights (bool, default False): whether the weights of the best epoch come back when training ends
+            here. These are the first epoch's where none was better than `baseline`. They are kept on the host.
+
+    Errors:
+        ValueError: `min_delta` is no finite number, or `patience` no whole number of at least 0.
+
+    Example:
+        >>> stop = EarlyStopping("val_acc", patience=3, restore_best_weights=True)
+        >>> stop.rises
+        True
+
+    Source: https://keras.io/api/callbacks/early_stopping/
     """
 
     state_names = ("wait", "stopped_epoch", "best", "best_weights")
@@ -67,7 +82,18 @@ class EarlyStopping(Monitored):
 
 
 class TerminateOnNaN(Callback):
-    """Ends training after a batch whose loss is NaN or infinite. It reads the loss of every batch, and waits for it."""
+    """Ends training after a batch whose loss is NaN or infinite.
+
+    It reads the loss of every batch, so the host waits for each. `compile(on_nonfinite="stop")` does not wait.
+
+    Example:
+        >>> model = Sequential([Dense(1, input_shape=(1,))])
+        >>> model.compile("sgd", "mse")
+        >>> history = model.fit([[1.0]], [[float("nan")]], epochs=5, verbose=0, callbacks=TerminateOnNaN())
+        Batch 0: the loss is nan, stopping.
+
+    Source: https://keras.io/api/callbacks/terminate_on_nan/
+    """
 
     def on_batch_end(self, batch: int, logs: Any = None) -> None:
         loss = (logs or {}).get("loss")
@@ -79,7 +105,20 @@ class TerminateOnNaN(Callback):
 class TimeLimit(Callback):
     """Ends training after the first batch that ends `seconds` or more after training began.
 
-    Nothing is read from the device. `elapsed`: the seconds so far; after a stop they count on.
+    `elapsed` is the time in seconds so far. A training that goes on after a stop counts the seconds before the stop
+    too. Nothing is read from the device.
+
+    Options:
+        seconds (float of at least 0): the time that training may take.
+        verbose (integer, default 0): 1 prints a line when training ends.
+
+    Errors:
+        ValueError: `seconds` is no number of at least 0.
+
+    Example:
+        >>> limit = TimeLimit(seconds=3600)
+        >>> limit.elapsed < 3600
+        True
     """
 
     def __init__(self, seconds: float, verbose: int = 0):

@@ -11,13 +11,27 @@ from torchkeras.callbacks.logging import numbers
 
 
 class CSVLogger(Callback):
-    """A file of the epochs' numbers: `epoch`, then their names in alphabetical order, as Keras 2.2.4 writes it.
+    """Writes a row for each epoch: `epoch`, then the numbers of the logs in alphabetical order, as Keras 2.2.4 does.
 
-    The columns are the names of the first epoch, and those of the validation if there is one; a number that an epoch
-    does not have is `NA`. Lines end with a carriage return and a newline. `append`: go on with a file that is there,
-    without a second head, with a RuntimeWarning where its columns are others. After a stop, rows that were written
-    later than the state are dropped. Raises OSError when the file cannot be written, ValueError for a separator that
-    is not one character.
+    The columns are the names of the first epoch's numbers, and of the validation's if there is one. A number that an
+    epoch does not have is `NA`. Lines end with a carriage return and a newline. Training that goes on after a stop
+    drops rows written after the state it goes on from.
+
+    Options:
+        filename (path): the file.
+        separator (one character, default ","): what stands between two columns.
+        append (bool, default False): whether to go on with a file that is there. Its head stays; a RuntimeWarning says
+            when its columns are others.
+
+    Errors:
+        OSError: the file cannot be written.
+        ValueError: `separator` is not one character.
+
+    Example:
+        >>> CSVLogger("log.csv", separator=";").filename
+        'log.csv'
+
+    Source: https://keras.io/api/callbacks/csv_logger/
     """
 
     def __init__(self, filename: str | os.PathLike[str], separator: str = ",", append: bool = False):
@@ -28,8 +42,8 @@ class CSVLogger(Callback):
         self._begun = False
 
     def on_train_begin(self, logs: Any = None) -> None:
-        # A folder that is not there is found now. The file is cleared when the first row comes: after a stop, the rows
-        # that it has belong to this run.
+        # A missing folder fails here. The file is cleared with the first row, since after a stop its rows may belong
+        # to this run.
         self._open().close()
         self.keys, self._begun = None, False
 

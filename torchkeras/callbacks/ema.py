@@ -1,4 +1,4 @@
-"""`SwapEMAWeights`: a model evaluated with the moving averages of its weights."""
+"""`SwapEMAWeights`: evaluates a model with the moving averages of its weights."""
 
 from typing import Any
 
@@ -6,12 +6,23 @@ from torchkeras.callbacks.base import Callback
 
 
 class SwapEMAWeights(Callback):
-    """Puts the moving averages of the weights into the model for evaluations and predictions, and takes them out after.
+    """Evaluates and predicts with the moving averages of the weights, and trains with the weights themselves.
 
-    The optimizer keeps them: `use_ema=True`. Weights and averages change places (`optimizer.swap_ema()`), so nothing is
-    lost. `swap_on_epoch`: from each epoch's end to the next one's beginning too, so that callbacks that come after this
-    one, as ModelCheckpoint, save the averages. After training the weights are where they were. Raises ValueError when
-    the optimizer keeps no averages. https://keras.io/api/callbacks/swap_ema_weights/
+    The optimizer keeps the averages (`use_ema=True`). Weights and averages change places by `optimizer.swap_ema()`, so
+    nothing is lost. After training the weights are in the model again.
+
+    Options:
+        swap_on_epoch (bool, default False): whether the averages are in the model from the end of each epoch to the
+            beginning of the next one too, so that callbacks after this one, such as ModelCheckpoint, save them.
+
+    Errors:
+        ValueError: the optimizer keeps no averages.
+
+    Example:
+        >>> SwapEMAWeights(swap_on_epoch=True).swapped
+        False
+
+    Source: https://keras.io/api/callbacks/swap_ema_weights/
     """
 
     state_names = ("swapped",)
@@ -19,7 +30,7 @@ class SwapEMAWeights(Callback):
     def __init__(self, swap_on_epoch: bool = False):
         self.swap_on_epoch = swap_on_epoch
         self.swapped = False
-        if swap_on_epoch:  # else an epoch costs nothing
+        if swap_on_epoch:  # otherwise an epoch costs nothing
             self.on_epoch_begin, self.on_epoch_end = self._on_epoch_begin, self._on_epoch_end
 
     def set_model(self, model: Any) -> None:
@@ -53,7 +64,7 @@ class SwapEMAWeights(Callback):
         self._put(False)
 
     def _put(self, averages: bool) -> None:
-        """Have the averages in the model, or the weights that train."""
+        """Have the averages in the model, or the weights that are trained."""
         if averages is not self.swapped:
             self.model.optimizer.swap_ema()
             self.swapped = averages

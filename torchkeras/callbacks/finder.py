@@ -1,4 +1,4 @@
-"""`LearningRateFinder`: the loss over learning rates from small to large, and the weights as they were."""
+"""`LearningRateFinder`: tries learning rates from small to large, then puts the weights back."""
 
 import importlib
 import math
@@ -22,11 +22,32 @@ class LearningRateFinder(Callback):
         model.fit(x, y, epochs=10, callbacks=[finder])      # ends by itself after 100 batches
         model.optimizer.lr = finder.suggestion()
 
-    `rates`, `losses`: one a batch; a loss is a moving average, a = smoothing * a + (1 - smoothing) * loss, divided by
-    1 - smoothing ** number. It ends earlier when one is over `divergence` times the least so far (above a negative one,
-    by as much of its magnitude), NaN or infinite. The weights, the state of the optimizer and its `lr` are put back;
-    random numbers that were drawn are not. It reads the loss of every batch, and waits for it. Smith,
-    https://arxiv.org/abs/1506.01186. Raises ValueError for a bad value.
+    `rates` and `losses` have a value for each batch. A loss is a moving average, a = smoothing * a + (1 - smoothing) *
+    loss, divided by 1 - smoothing ** number. The run ends early when it is NaN or infinite, or over `divergence` times
+    the least so far; above a negative one, by as much of its magnitude. The weights, the state of the optimizer and its
+    `lr` are put back. Random numbers that were drawn are not. It reads the loss of every batch, so the host waits for
+    each.
+
+    Options:
+        start (float above 0, default 1e-7): the first rate.
+        end (float above `start`, default 10.0): the last rate.
+        steps (integer of at least 2, default 100): how many batches to train on.
+        smoothing (float of at least 0 and below 1, default 0.98): how much of the average before stays in each average.
+        divergence (float above 1, default 4.0): how many times the least loss ends the run.
+        verbose (integer, default 0): 1 prints a line at the end.
+
+    Errors:
+        ValueError: an option has a bad value, or the optimizer has no `lr`.
+
+    Example:
+        >>> model = Sequential([Dense(1, input_shape=(1,))])
+        >>> model.compile("sgd", "mse")
+        >>> finder = LearningRateFinder(start=1e-4, end=1e-2, steps=5)
+        >>> history = model.fit(np.ones((8, 1)), np.zeros((8, 1)), batch_size=1, verbose=0, callbacks=finder)
+        >>> [round(rate, 5) for rate in finder.rates]
+        [0.0001, 0.00032, 0.001, 0.00316, 0.01]
+
+    Source: Smith, https://arxiv.org/abs/1506.01186
     """
 
     needs_each_batch = True
@@ -107,28 +128,41 @@ class LearningRateFinder(Callback):
     # --- what was found ----------------------------------------------------------------------------------------------
 
     def suggestion(self) -> float:
-        """The rate where the smoothed loss is half way down to its minimum, from the median of those before that.
+        """The rate where the smoothed loss is half way down to its minimum, from the median of the losses before that.
 
-        Steepness would say nearly the same, were it not for the noise of the first batches, of which a tenth is left
-        out. Raises RuntimeError before a run, after one of fewer than 5 batches, and where the loss never falls.
+        The steepest rate would be nearly the same, were it not for the noise of the first batches. A tenth of the
+        batches is left out for that reason.
+
+        Returns:
+            The rate, a float of `rates`.
+
+        Errors:
+            RuntimeError: before a run, after one of fewer than 5 batches, or when the loss never falls.
         """
         if len(self.losses) < LEAST:
             raise RuntimeError(
                 f"LearningRateFinder: a suggestion needs {LEAST} batches at least; there were {len(self.losses)}."
             )
         first = len(self.losses) // 10
-        told = self.losses[first:]
-        least = min(told)
-        before = told[: told.index(least)]
+        losses = self.losses[first:]
+        least = min(losses)
+        before = losses[: losses.index(least)]
         if not before:
             raise RuntimeError("LearningRateFinder: the loss never falls; try a smaller `start`, or more `steps`.")
         half = (float(np.median(before)) + least) / 2
         return self.rates[first + max(place for place, loss in enumerate(before) if loss >= half)]
 
     def plot(self, axes: Any = None) -> Any:
-        """Draw the smoothed loss over the rate, and the suggestion if there is one; returns matplotlib's axes.
+        """Draw the smoothed loss over the rate, and the suggestion if there is one.
 
-        Raises ImportError without the package matplotlib: `torchkeras[plot]`.
+        Arguments:
+            axes (matplotlib's axes or None, default None): where to draw; None makes a new figure.
+
+        Returns:
+            matplotlib's axes.
+
+        Errors:
+            ImportError: the package matplotlib is missing: `pip install torchkeras[plot]`.
         """
         if axes is None:
             axes = _pyplot().subplots()[1]

@@ -1,4 +1,4 @@
-"""What a user gives as `callbacks`, as callbacks: a scheduler of torch becomes one, all else is refused."""
+"""What a user gives as `callbacks` becomes a list of callbacks; what is no callback is refused."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ from torchkeras.callbacks.torch_scheduler import SCHEDULERS, TorchScheduler
 
 
 def as_callbacks(given: Any) -> list[Any]:
-    """A flat list of callbacks: of a list or tuple, a `CallbackList`, a single one, or None.
+    """A flat list of callbacks from a list or tuple, a `CallbackList`, a single callback, or None.
 
-    A scheduler of `torch.optim.lr_scheduler` is wrapped by `TorchScheduler`. Raises TypeError as `check_callback`.
+    A scheduler of `torch.optim.lr_scheduler` is wrapped in a `TorchScheduler`. Raises TypeError as `check_callback`
+    does.
     """
     if given is None:
         return []
@@ -25,12 +26,13 @@ def as_callbacks(given: Any) -> list[Any]:
 
 
 def check_callback(callback: Any) -> None:
-    """Raise TypeError for what is no callback, and for one whose hooks are called with other arguments than it takes.
+    """Raise TypeError for what is no callback, and for a callback whose hooks cannot take their arguments.
 
-    It need not derive from `Callback`: an object of another package is one that has any of its hooks.
+    It need not derive from `Callback`: an object of another package with any of the hooks is a callback too.
     """
     if isinstance(callback, type):
-        raise TypeError(f"callbacks: {callback.__name__} is a class; give an object of it.")
+        made = f": {callback.__name__}(...)" if any(hasattr(callback, hook) for hook in HOOKS) else ""
+        raise TypeError(f"callbacks: {callback.__name__} is a class; give an object of it{made}.")
     if not any(callable(getattr(callback, hook, None)) for hook in HOOKS):
         raise TypeError(
             f"callbacks: {callback!r} is no callback: it has no hook, such as on_epoch_end(epoch, logs). Give one flat "

@@ -1,4 +1,4 @@
-"""Callbacks that keep or hand on what happens: `BaseLogger`, `History`, which `fit` returns, and `LambdaCallback`."""
+"""Callbacks that keep or hand on what happens: `BaseLogger`, `LambdaCallback`, and `History`, which `fit` returns."""
 
 from collections.abc import Callable, Iterable, Mapping
 from numbers import Real
@@ -10,10 +10,24 @@ from torchkeras.callbacks.logs import Logs, Named
 
 
 class BaseLogger(Callback):
-    """Writes over an epoch's logs with means of its batches' numbers, weighted by batch size.
+    """Puts the means of the batches' numbers, weighted by batch size, into the logs of each epoch.
 
-    `fit` gives these means already: this is for loops that do not. Names in `stateful_metrics` keep the last batch's
-    value. Numbers stay on the device until someone reads the logs.
+    `fit` does so by itself: this is for loops that do not. Numbers stay on the device until someone reads the logs.
+
+    Options:
+        stateful_metrics (names or None, default None): numbers that are not averaged; the last batch's value counts.
+
+    Example:
+        >>> logger, logs = BaseLogger(), {}
+        >>> logger.set_params({"metrics": ["loss"]})
+        >>> logger.on_epoch_begin(0)
+        >>> logger.on_batch_end(0, {"loss": 1.0, "size": 3})
+        >>> logger.on_batch_end(1, {"loss": 2.0, "size": 1})
+        >>> logger.on_epoch_end(0, logs)
+        >>> logs["loss"]
+        1.25
+
+    Source: https://keras.io/api/callbacks/
     """
 
     def __init__(self, stateful_metrics: Iterable[str] | None = None):
@@ -36,9 +50,19 @@ class BaseLogger(Callback):
 
 
 class History(Callback):
-    """`history`: for each name its values, one an epoch; `epoch`: the epochs' numbers. Each `fit` starts anew.
+    """The numbers of each epoch: `history` has a list for each name, `epoch` the numbers of the epochs.
 
-    `history["accuracy"]` finds `acc`, and the other way, see `Named`.
+    `fit` returns one, and each `fit` starts with an empty one. `history["accuracy"]` finds `acc`, and the other way
+    round.
+
+    Example:
+        >>> model = Sequential([Dense(1, input_shape=(2,))])
+        >>> model.compile("sgd", "mse")
+        >>> found = model.fit(np.ones((4, 2)), np.ones((4, 1)), epochs=3, verbose=0)
+        >>> found.epoch, len(found.history["loss"])
+        ([0, 1, 2], 3)
+
+    Source: https://keras.io/api/callbacks/
     """
 
     state_names = ("epoch", "history")
@@ -63,19 +87,35 @@ class History(Callback):
     def __repr__(self) -> str:
         count = len(self.epoch)
         last = {name: values[-1] for name, values in self.history.items() if values}
-        told = ", ".join(f"{name}={value:.6g}" for name, value in last.items() if isinstance(value, Real))
-        return f"<History: {count} epoch{'s' * (count != 1)}{': ' * bool(told)}{told}>"
+        text = ", ".join(f"{name}={value:.6g}" for name, value in last.items() if isinstance(value, Real))
+        return f"<History: {count} epoch{'s' * (count != 1)}{': ' * bool(text)}{text}>"
 
 
 def numbers(logs: Any) -> dict[str, Any]:
-    """All logs as a plain dict, read in one transfer where that can be."""
+    """All logs as a plain dict, read in one transfer where possible."""
     return logs.copy() if isinstance(logs, Logs) else dict(logs or {})
 
 
 class LambdaCallback(Callback):
-    """Functions as hooks: those of epochs and batches are called with (number, logs), those of runs with (logs).
+    """Functions as hooks.
 
-    Every hook of `Callback` is taken by its name. Raises TypeError for another name or what cannot be called.
+    Hooks of epochs and batches are called with (number, logs), those of whole runs with (logs).
+
+    Options:
+        on_epoch_begin, on_epoch_end (function or None, default None): called with (epoch, logs).
+        on_batch_begin, on_batch_end (function or None, default None): called with (batch, logs).
+        on_train_begin, on_train_end (function or None, default None): called with (logs).
+        hooks (function or None): every other hook of `Callback`, by its name.
+
+    Errors:
+        TypeError: another name than that of a hook, or what cannot be called.
+
+    Example:
+        >>> announce = LambdaCallback(on_epoch_end=lambda epoch, logs: print(epoch, logs))
+        >>> announce.on_epoch_end(0, {"loss": 0.5})
+        0 {'loss': 0.5}
+
+    Source: https://keras.io/api/callbacks/lambda_callback/
     """
 
     def __init__(

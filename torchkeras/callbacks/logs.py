@@ -1,4 +1,4 @@
-"""Numbers by name: `Logs`, read from the device late; `Named`, a dict in which `accuracy` finds `acc`."""
+"""Numbers by name: `Logs`, which are read from the device when somebody asks; `Named`, where `accuracy` finds `acc`."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ import torch
 
 Value = float | torch.Tensor | Callable[[], float | torch.Tensor]
 
-# Keras 2.2.4's name of a number and Keras 3's: as words of a name, or the whole of it.
+# Keras 2.2.4's name of a number and Keras 3's: words of a name, or a whole name.
 WORDS = {"acc": "accuracy", "ce": "crossentropy", "accuracy": "acc", "crossentropy": "ce"}
 WHOLE = {"lr": "learning_rate", "learning_rate": "lr"}
 
 
 def other_name(name: Any) -> str | None:
-    """The name that a number has in the other Keras, `val_acc` for `val_accuracy`; None where both have one."""
+    """The name of a number in the other Keras, such as `val_acc` for `val_accuracy`; None where there is no other."""
     if not isinstance(name, str):
         return None
     other = WHOLE.get(name) or "_".join(WORDS.get(word, word) for word in name.split("_"))
@@ -23,13 +23,13 @@ def other_name(name: Any) -> str | None:
 
 
 class Named(dict[str, Any]):
-    """A dict of numbers. What is not there under one Keras's name is looked up under the other's, see `other_name`.
+    """A dict of numbers that finds a number under either Keras's name, see `other_name`.
 
-    Its own names stay as they were given: looking up changes nothing.
+    The names stay as they were given: looking up changes nothing.
     """
 
     def own_name(self, name: str) -> str:
-        """The name under which a number is kept. Raises KeyError for one that is not there under either."""
+        """The name under which a number is kept. Raises KeyError when it is there under neither name."""
         if dict.__contains__(self, name):
             return name
         other = other_name(name)
@@ -51,11 +51,21 @@ class Named(dict[str, Any]):
 
 
 class Logs(Named):
-    """A `Named` dict of numbers; a tensor of no axes becomes a float when it is first read, and once.
+    """Numbers by name, like a dict; a tensor without axes becomes a float when it is first read.
 
-    `values`: plain numbers, such tensors, or functions without arguments that give either (called at the first read).
-    A tensor must not be changed in place afterwards: it is not copied. What asks for all numbers at once (`items`,
-    `copy`, `json.dumps`, `|`, pickling) reads them in one transfer; a copy is a `Named` dict of numbers.
+    A name finds its number under the other Keras's name too: `logs["accuracy"]` reads `acc`. A tensor is not copied, so
+    it must not be changed in place afterwards. What asks for all numbers at once (`items`, `copy`, `json.dumps`, `|`,
+    pickling) reads them in one transfer. A copy is a plain dict of numbers.
+
+    Options:
+        values (mapping or pairs, default ()): numbers, tensors without axes, or functions without arguments that return
+            either and are called at the first read.
+        more (number, tensor or function): values by name.
+
+    Example:
+        >>> logs = Logs(loss=torch.tensor(0.5), acc=lambda: 0.75)
+        >>> logs["loss"], logs["accuracy"]
+        (0.5, 0.75)
     """
 
     def __init__(self, values: Mapping[str, Value] | Iterable[tuple[str, Value]] = (), /, **more: Value):
@@ -74,7 +84,7 @@ class Logs(Named):
     def __delitem__(self, name: str) -> None:
         dict.__delitem__(self, self.own_name(name))
 
-    def __iter__(self) -> Iterator[str]:  # a dict whose class has this is copied by `keys` and `[]`, in C too
+    def __iter__(self) -> Iterator[str]:  # with it, C copies the dict by `keys` and `[]` too
         return dict.__iter__(self)
 
     def __reversed__(self) -> Iterator[str]:
@@ -94,7 +104,7 @@ class Logs(Named):
         return name, self.pop(name)
 
     def unread(self, name: str) -> Any:
-        """The value as it is: a number, a tensor that stays on its device, or a function that gives either."""
+        """The value as it is: a number, a tensor that stays on its device, or a function that returns either."""
         return dict.__getitem__(self, self.own_name(name))
 
     def items(self) -> Any:
@@ -106,7 +116,7 @@ class Logs(Named):
         return ValuesView(self)
 
     def copy(self) -> Named:
-        """A dict of all numbers, read now: those of one type and device in one transfer."""
+        """A dict of all numbers, read now. Tensors of one type on one device are read in one transfer."""
         raw = {name: dict.__getitem__(self, name) for name in self}
         called = {name: value() if callable(value) else value for name, value in raw.items()}
         unread = {name: v for name, v in called.items() if isinstance(v, torch.Tensor) and v.dim() == 0}
@@ -134,7 +144,7 @@ class Logs(Named):
 
     __hash__ = None  # type: ignore[assignment]
 
-    # By `[]`, where a dict of C would hand out what is not read yet.
+    # Through `[]`: dict's own methods would return values that are not read yet.
     setdefault: Any = MutableMapping.setdefault
     update: Any = MutableMapping.update
 
@@ -146,5 +156,5 @@ class Logs(Named):
 
 
 def named(logs: Mapping[str, Any] | None) -> Named:
-    """Logs of any kind as `Named`: these themselves where they are."""
+    """Logs of any kind as `Named`; a `Named` is returned as it is."""
     return logs if isinstance(logs, Named) else Named(logs or {})

@@ -1,4 +1,4 @@
-"""What callbacks that watch one number share: its name, whether it shall fall or rise, and what counts as better."""
+"""What callbacks that watch one number share: its name, whether it should fall or rise, and what counts as better."""
 
 import math
 import warnings
@@ -10,8 +10,8 @@ from torchkeras.callbacks.base import Callback
 from torchkeras.callbacks.logs import named
 
 MODES = ("auto", "min", "max")
-# Words of names that say the more the better. Keras 2.2.4 knew `acc` (anywhere) and, at times, `fmeasure`; it took the
-# others, which it did not have, for errors.
+# Words of names for which more is better. Keras 2.2.4 knew `acc` (anywhere) and, at times, `fmeasure`. It had
+# none of the others, and took them for errors.
 RISING = frozenset(
     ("fmeasure", "auc", "precision", "recall", "f1", "fbeta", "iou", "miou", "r2", "dice", "sensitivity", "specificity")
 )
@@ -20,9 +20,15 @@ T = TypeVar("T")
 
 
 class Monitored(Callback):
-    """`monitor`: a name in the logs. `mode`: "min", "max", or "auto", by the name: what has `acc` in it shall rise, so
-    shall `auc`, `precision`, `recall`, `f1`, `fbeta`, `fmeasure`, `iou`, `r2`, `dice`, `sensitivity` and `specificity`
-    as a word of their own, unless `loss` is one too; all else shall fall. Another mode is warned of and read as "auto".
+    """A callback that watches one number of the logs.
+
+    Options:
+        monitor (text, default "val_loss"): the name of the number in the logs; either Keras's name will do.
+        mode (text, default "auto"): "min" when less is better, "max" when more is better, "auto" to go by the name. By
+            the name, what has `acc` in it should rise, and so should `auc`, `precision`, `recall`, `f1`, `fbeta`,
+            `fmeasure`, `iou`, `miou`, `r2`, `dice`, `sensitivity` and `specificity` as a word of their own, unless
+            `loss` is a word of the name too. All else should fall. Another mode is read as "auto", with a
+            RuntimeWarning.
     """
 
     def __init__(self, monitor: str, mode: str):
@@ -35,7 +41,7 @@ class Monitored(Callback):
 
     @property
     def worst(self) -> float:
-        """What every number but NaN is better than, or equal to."""
+        """The infinity that no number but NaN is worse than."""
         return -math.inf if self.rises else math.inf
 
     def better(self, value: Any, best: Any, by: float = 0.0) -> bool:
@@ -43,7 +49,7 @@ class Monitored(Callback):
         return bool(value - by > best) if self.rises else bool(value + by < best)
 
     def monitored(self, logs: Any) -> Any:
-        """The number, read; None, with a RuntimeWarning, when the logs do not have it under either Keras's name."""
+        """The number, read; None, with a RuntimeWarning, when the logs have it under neither Keras's name."""
         value = named(logs).get(self.monitor)
         if value is None:
             names = ", ".join(logs or ()) or "none"
@@ -52,13 +58,13 @@ class Monitored(Callback):
 
 
 def rises(name: str) -> bool:
-    """Whether a number of this name is the better the greater it is."""
+    """Whether more is better for a number of this name."""
     words = set(name.split("_"))
     return "acc" in name or (bool(words & RISING) and "loss" not in words)
 
 
 def checked(callback: str, option: str, value: T, rule: str, holds: Callable[[T], bool]) -> T:
-    """The value of an option. Raises ValueError where it breaks the rule."""
+    """The value of an option. Raises ValueError when it breaks the rule."""
     if isinstance(value, bool) or not isinstance(value, Real) or not holds(value):
         raise ValueError(f"{callback}: {option} must be {rule}; found {value!r}.")
     return value

@@ -13,12 +13,29 @@ from torchkeras.callbacks.monitoring import count
 
 
 class Profiler(Callback):
-    """Writes a trace of batches `first` to `first + batches - 1` of an epoch, by `torch.profiler`.
+    """Writes a trace of a few batches of one epoch, by `torch.profiler`.
 
-    The file, `log_dir/trace-epoch<epoch>-batch<first>-<last>.json` with numbers counted from 0, is one that
-    chrome://tracing and https://ui.perfetto.dev show; `path` is its name once it is written. `record_shapes`,
-    `profile_memory`, `with_stack`: as in `torch.profiler.profile`. An epoch that ends earlier ends the trace; when none
-    of the batches came, a RuntimeWarning says so. Other batches cost next to nothing.
+    The file is `log_dir/trace-epoch<epoch>-batch<first>-<last>.json`, numbers counted from 0. chrome://tracing and
+    https://ui.perfetto.dev show it. `path` is its name once it is written. An epoch that ends earlier ends the trace.
+    When training had none of the batches, a RuntimeWarning says so. Other batches cost next to nothing.
+
+    Options:
+        log_dir (path, default "./logs"): the folder; it is made if need be.
+        first (integer of at least 0, default 2): the first batch to trace.
+        batches (positive integer, default 3): how many batches to trace.
+        epoch (integer of at least 0, default 0): the epoch of these batches.
+        record_shapes (bool, default False): whether the trace has the shapes of inputs.
+        profile_memory (bool, default False): whether the trace has the memory that is taken and given back.
+        with_stack (bool, default False): whether the trace has the lines of Python.
+
+    Errors:
+        ValueError: a number is not whole or too small.
+
+    Example:
+        >>> Profiler("traces", first=10, batches=2).batches
+        2
+
+    Source: https://docs.pytorch.org/docs/stable/profiler.html
     """
 
     needs_each_batch = True

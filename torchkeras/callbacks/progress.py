@@ -1,4 +1,4 @@
-"""What is shown while a model runs: a bar an epoch (verbose=1) or a line an epoch (verbose=2).
+"""What is shown while a model runs: a bar for each epoch (verbose=1) or a line for each epoch (verbose=2).
 
 The numbers of a bar are read from the device at most every tenth of a second, not every batch.
 """
@@ -22,12 +22,24 @@ NOT_SHOWN = ("batch", "size", "lr")
 
 
 class ProgbarLogger(Callback):
-    """Shows a run as `params["verbose"]` says: 0 nothing, 1 a bar an epoch, 2 a line an epoch.
+    """Shows a run as `params["verbose"]` says: 0 nothing, 1 a bar for each epoch, 2 a line for each epoch.
 
-    A bar has the means of the epoch so far and at its end the epoch's own numbers; an evaluation or a prediction has
-    one too, but not the validation within an epoch. It counts "samples" or "steps" (batches). Names in
-    `stateful_metrics` are shown as they are, not averaged. `stream`: "stdout" or "stderr", looked up when it is written
-    to. In a notebook that has ipywidgets the bar is tqdm's there. Raises ValueError for another word.
+    A bar shows the means of the epoch so far, and at its end the epoch's own numbers. An evaluation or a prediction has
+    a bar too, but not the validation within an epoch. In a notebook with ipywidgets the bar is tqdm's for notebooks.
+
+    Options:
+        count_mode (text, default "samples"): what the bar counts, "samples" or "steps", which are batches.
+        stateful_metrics (names or None, default None): numbers that are shown as they are, not averaged.
+        stream (text, default "stdout"): "stdout" or "stderr", looked up at each write.
+
+    Errors:
+        ValueError: `count_mode` or `stream` is another word.
+
+    Example:
+        >>> ProgbarLogger("steps", stream="stderr").count_mode
+        'steps'
+
+    Source: https://keras.io/api/callbacks/
     """
 
     def __init__(
@@ -46,7 +58,7 @@ class ProgbarLogger(Callback):
     def set_params(self, params: Mapping[str, Any]) -> None:
         self.params = params
         self.verbose = int(params.get("verbose", 1))
-        for name, method in BAR_HOOKS.items():  # only a bar looks at batches, so that else a batch costs nothing
+        for name, method in BAR_HOOKS.items():  # without a bar a batch costs nothing
             if self.verbose == 1:
                 setattr(self, name, getattr(self, method))
             else:
@@ -54,7 +66,7 @@ class ProgbarLogger(Callback):
 
     @property
     def file(self) -> TextIO:
-        """The stream, as it is now."""
+        """The stream, looked up now."""
         return getattr(sys, self.stream)
 
     # --- hooks -------------------------------------------------------------------------------------------------------
@@ -134,14 +146,14 @@ class ProgbarLogger(Callback):
         self._bar = None
 
     def _described(self, logs: Mapping[str, Any]) -> str:
-        """` - `-joined numbers of the logs, as Keras prints them: the run's metrics, then what others have added."""
+        """The numbers of the logs as Keras prints them, joined by ` - `: the run's metrics, then what others added."""
         found = list(logs)
         known = [name for name in self.params.get("metrics") or () if name in found]
         names = [*known, *(name for name in found if name not in (*known, *NOT_SHOWN))]
         return " - ".join(f"{name}: {formatted(logs[name])}" for name in names)
 
 
-# What a bar listens to beside epochs, and the methods that do it.
+# The hooks of a bar beside those of epochs, and the methods behind them.
 BAR_HOOKS = {
     "on_batch_end": "_on_batch",
     **{f"on_{kind}_{hook}": f"_on_own_{hook}" for kind in ("test", "predict") for hook in ("begin", "end")},
@@ -150,14 +162,14 @@ BAR_HOOKS = {
 
 
 def formatted(value: Any) -> str:
-    """A number with four digits behind the point, as a power of ten where it is small."""
+    """A number with four decimals, or as a power of ten where it is small."""
     if not isinstance(value, (int, float)):
         return str(value)
     return f"{value:.4f}" if value == 0 or abs(value) > 1e-3 else f"{value:.4e}"
 
 
 def level(verbose: Any) -> int:
-    """0, 1 or 2; "auto" is 1, as in Keras 3. Raises ValueError for another."""
+    """`verbose` as 0, 1 or 2; "auto" is 1, as in Keras 3. Raises ValueError for anything else."""
     if verbose == "auto":
         return 1
     if verbose not in (0, 1, 2):
@@ -177,7 +189,7 @@ def say(message: str) -> None:
 
 
 def _tqdm() -> Any:
-    """tqdm's bar for notebooks where it can be shown, else the one of text."""
+    """tqdm's bar for notebooks where it can be shown, else its bar of text."""
     shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
     in_notebook = "IPKernelApp" in getattr(shell, "config", {})
     if in_notebook and importlib.util.find_spec("ipywidgets") is not None:

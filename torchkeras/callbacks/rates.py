@@ -17,10 +17,24 @@ from torchkeras.optimizers import TorchOptimizer
 
 
 class LearningRateScheduler(Callback):
-    """lr = schedule(epoch, lr) before each epoch, or schedule(epoch) where it takes one argument only.
+    """lr = schedule(epoch, lr) before each epoch, or schedule(epoch) for a function of one argument.
 
-    `epoch` is counted from 0. The logs of the epoch get `lr`. `verbose=1` says it. Raises TypeError for what is no
-    function, ValueError when it gives no float or the optimizer has no `lr`.
+    The logs of the epoch get `lr`.
+
+    Options:
+        schedule (function): takes the epoch, counted from 0, and the present rate; returns the new rate as a float.
+        verbose (integer, default 0): 1 prints the rate of each epoch.
+
+    Errors:
+        TypeError: `schedule` is no function.
+        ValueError: `schedule` returns no float, or the optimizer has no `lr` that is a number.
+
+    Example:
+        >>> halve = LearningRateScheduler(lambda epoch, lr: lr * 0.5 if epoch else lr)
+        >>> halve.schedule(1, 0.1)
+        0.05
+
+    Source: https://keras.io/api/callbacks/learning_rate_scheduler/
     """
 
     def __init__(self, schedule: Callable[..., float], verbose: int = 0):
@@ -44,11 +58,28 @@ class LearningRateScheduler(Callback):
 
 
 class ReduceLROnPlateau(Monitored):
-    """lr = max(lr * factor, min_lr) after `patience` epochs in a row in which the monitored number was not better.
+    """lr = max(lr * factor, min_lr) when the monitored number has not improved for `patience` epochs in a row.
 
-    Better means by more than `min_delta` (its old name: `epsilon`). For `cooldown` epochs after that none counts.
-    `mode`: see `Monitored`. The logs of the epoch get `lr`, as it was before. `verbose=1` says it. Raises ValueError
-    for a factor that is not below 1.
+    The logs of the epoch get `lr` as it was during the epoch.
+
+    Options:
+        factor (float of at least 0 and below 1, default 0.1): what the rate is multiplied by.
+        patience (integer of at least 0, default 10): the epochs without improvement after which the rate falls.
+        verbose (integer, default 0): 1 prints a line when the rate falls.
+        min_delta (float, default 1e-4): an epoch counts as better only when the number is better by more than this.
+        cooldown (integer of at least 0, default 0): the epochs after a fall in which none counts.
+        min_lr (float of at least 0, default 0): the least rate.
+        epsilon (float or None, default None): the old name of `min_delta`; giving it warns.
+
+    Errors:
+        ValueError: an option has a bad value, or the optimizer has no `lr` that is a number.
+
+    Example:
+        >>> plateau = ReduceLROnPlateau("val_loss", factor=0.5, patience=2)
+        >>> plateau.rises
+        False
+
+    Source: https://keras.io/api/callbacks/reduce_lr_on_plateau/
     """
 
     state_names = ("best", "wait", "cooldown_counter")
@@ -82,7 +113,7 @@ class ReduceLROnPlateau(Monitored):
         self.wait = self.cooldown_counter = 0
 
     def in_cooldown(self) -> bool:
-        """Whether epochs do not count for now."""
+        """Whether epochs do not count at present."""
         return self.cooldown_counter > 0
 
     def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
@@ -126,7 +157,7 @@ def with_rate(callback: Callback, takes_schedule: bool = False) -> Any:
 
 
 def set_rate(optimizer: Any, rate: Any) -> None:
-    """Set the learning rate: of an optimizer of torch with several groups that of the first, and theirs with it."""
+    """Set the learning rate. With several groups of a torch optimizer it is the first's, and the others follow."""
     if isinstance(optimizer, TorchOptimizer):
         optimizer.set_rate(rate)
     else:
@@ -134,12 +165,12 @@ def set_rate(optimizer: Any, rate: Any) -> None:
 
 
 def is_number(rate: Any) -> bool:
-    """Whether a learning rate is one: an optimizer of torch may have it as a tensor."""
+    """Whether a learning rate is a number. An optimizer of torch may have it as a tensor."""
     return isinstance(rate, (Real, torch.Tensor))
 
 
 def _takes(function: Callable[..., Any], arguments: int) -> bool:
-    """Whether a function can be called with so many arguments by position; True where Python cannot tell."""
+    """Whether a function can be called with this many arguments by position; True where Python cannot tell."""
     try:
         inspect.signature(function).bind(*range(arguments))
     except ValueError:

@@ -16,11 +16,26 @@ TIMEOUT = 10.0  # seconds; training waits for the server's answer
 
 
 class RemoteMonitor(Callback):
-    """Posts `{"epoch": 0, "loss": ...}` to `root + path` after each epoch.
+    """Posts `{"epoch": 0, "loss": ...}` to the address `root + path` after each epoch.
 
-    As JSON (`send_as_json`), or as JSON within the field `field` of a form. `headers`: further HTTP headers. An answer
-    of any status is one; a server that cannot be reached within 10 seconds is warned of, and training goes on. Raises
-    ValueError for a root that is no http address.
+    Training waits up to 10 seconds for the server. When it cannot be reached, a warning says so and training goes on.
+    The status of an answer does not matter.
+
+    Options:
+        root (text, default "http://localhost:9000"): the address of the server.
+        path (text, default "/publish/epoch/end/"): what follows the address.
+        field (text, default "data"): the field of the form that holds the JSON, unless `send_as_json`.
+        headers (dict or None, default None): further HTTP headers.
+        send_as_json (bool, default False): whether the body is JSON, in place of a form.
+
+    Errors:
+        ValueError: `root` does not begin with http:// or https://.
+
+    Example:
+        >>> RemoteMonitor("https://example.com", send_as_json=True).path
+        '/publish/epoch/end/'
+
+    Source: https://keras.io/api/callbacks/remote_monitor/
     """
 
     def __init__(
@@ -39,7 +54,7 @@ class RemoteMonitor(Callback):
         request = self._request({"epoch": epoch, **{name: _plain(value) for name, value in numbers(logs).items()}})
         try:
             urllib.request.urlopen(request, timeout=TIMEOUT).close()
-        except urllib.error.HTTPError as error:  # the server answered; what it thinks of the numbers is its own matter
+        except urllib.error.HTTPError as error:  # the server answered; its status does not matter
             error.close()
         except (OSError, http.client.HTTPException) as error:
             warnings.warn(f"RemoteMonitor: could not reach the server at {self.root}: {error}.", stacklevel=2)

@@ -1,4 +1,4 @@
-"""Learning rates set every batch, from numbers of the host alone: `OneCycle`, `CosineAnnealing`."""
+"""Learning rates set before every batch, without reading the device: `OneCycle`, `CosineAnnealing`."""
 
 import math
 from collections.abc import Callable
@@ -14,8 +14,12 @@ MOMENTA = ("beta_1", "momentum")  # the options of optimizers that are a momentu
 class BatchSchedule(Callback):
     """lr = rate(step) before each batch; the logs of an epoch get `lr`.
 
-    `step`: the batches before, counted from the beginning of epoch 0; a `fit` with an `initial_epoch` begins there, if
-    the data tells how many batches an epoch has.
+    `step` counts the batches from the beginning of epoch 0. A `fit` with an `initial_epoch` begins at the step of that
+    epoch, if the data tells how many batches an epoch has.
+
+    Options:
+        steps (positive integer or None, default None): how many batches the schedule lasts; None takes all batches of
+            the `fit`, which the data must tell.
     """
 
     needs_each_batch = True
@@ -28,7 +32,7 @@ class BatchSchedule(Callback):
         raise NotImplementedError(f"{type(self).__name__} has no rate(step).")
 
     def prepare(self) -> None:
-        """Called before the first step, with `steps` settled."""
+        """Called before the first step, when the number of steps is known."""
 
     def on_train_begin(self, logs: Any = None) -> None:
         with_rate(self)
@@ -63,13 +67,31 @@ class BatchSchedule(Callback):
 
 
 class OneCycle(BatchSchedule):
-    """From first = max_lr / div_factor to `max_lr` in `pct_start` of the steps, then to first / final_div_factor.
+    """lr rises from max_lr / div_factor to `max_lr`, then falls to max_lr / div_factor / final_div_factor.
 
-    Between two rates a and b, with t from 0 to 1: b + (a - b) * (1 + cos(pi * t)) / 2 for `anneal="cos"`,
-    a + (b - a) * t for "linear". `cycle_momentum`: the optimizer's `beta_1` or `momentum`, where it has one, goes the
-    other way, from `max_momentum` to `base_momentum` and back. `steps`: all batches of training, unless the data tells.
-    The rate and the momentum stay what they are at the end. Smith and Topin, https://arxiv.org/abs/1708.07120, as in
-    torch.optim.lr_scheduler.OneCycleLR. Raises ValueError for a bad value.
+    Between two rates a and b, with t from 0 to 1, the rate is b + (a - b) * (1 + cos(pi * t)) / 2 for `anneal="cos"`,
+    and a + (b - a) * t for "linear". The rate and the momentum stay what they are at the end.
+
+    Options:
+        max_lr (float above 0): the largest rate.
+        pct_start (float of at least 0 and below 1, default 0.3): the part of the steps in which the rate rises.
+        div_factor (float above 0, default 25.0): the first rate is max_lr / div_factor.
+        final_div_factor (float above 0, default 1e4): the last rate is the first one divided by this.
+        anneal (text, default "cos"): "cos" or "linear".
+        cycle_momentum (bool, default True): whether the optimizer's `beta_1` or `momentum`, where it has one, goes the
+            other way, from `max_momentum` to `base_momentum` and back.
+        base_momentum (float of at least 0 and below 1, default 0.85): the least momentum.
+        max_momentum (float of at least 0 and below 1, default 0.95): the largest momentum.
+
+    Errors:
+        ValueError: an option has a bad value, or `steps` is neither given nor known from the data.
+
+    Example:
+        >>> schedule = OneCycle(max_lr=0.1, steps=100)
+        >>> schedule.max_lr / schedule.div_factor
+        0.004
+
+    Source: Smith and Topin, https://arxiv.org/abs/1708.07120, as in torch.optim.lr_scheduler.OneCycleLR
     """
 
     def __init__(
@@ -125,13 +147,29 @@ class OneCycle(BatchSchedule):
 
 
 class CosineAnnealing(BatchSchedule):
-    """lr = min_lr + (max_lr - min_lr) * (1 + cos(pi * t / period)) / 2, t counted from the last start of the cosine.
+    """lr = min_lr + (max_lr - min_lr) * (1 + cos(pi * t / period)) / 2, with t counted from the start of the cosine.
 
-    `max_lr`: the optimizer's `lr` unless given. `warmup`: steps before that in which the rate rises from
-    max_lr / warmup to `max_lr` in equal parts. `period`: steps of a cosine; unless given the one that fills all steps.
-    With a period it starts anew after each, which lasts `growth` times the one before (warm restarts); without, the
-    rate stays at `min_lr` after the end. `steps`: all batches of training, unless the data tells. Loshchilov, Hutter,
-    https://arxiv.org/abs/1608.03983. Raises ValueError for a bad value.
+    With a `period` the cosine starts again after each period (warm restarts). Without one it fills all steps, and the
+    rate stays at `min_lr` afterwards.
+
+    Options:
+        max_lr (float of at least 0, or None, default None): the largest rate; None takes the optimizer's `lr`.
+        min_lr (float of at least 0, default 0.0): the least rate.
+        warmup (integer of at least 0, default 0): the steps before the cosine, in which the rate rises from max_lr /
+            warmup to `max_lr` in equal parts.
+        period (positive integer or None, default None): the steps of the first cosine.
+        growth (positive integer, default 1): each cosine lasts this many times as long as the one before.
+
+    Errors:
+        ValueError: an option has a bad value, or `growth` is given without a `period`.
+
+    Example:
+        >>> schedule = CosineAnnealing(max_lr=0.1, warmup=10, period=50)
+        >>> schedule.prepare()
+        >>> round(schedule.rate(0), 6), round(schedule.rate(10), 6), round(schedule.rate(35), 6)
+        (0.01, 0.1, 0.05)
+
+    Source: Loshchilov and Hutter, https://arxiv.org/abs/1608.03983
     """
 
     state_names = ("step", "top")
@@ -153,7 +191,9 @@ class CosineAnnealing(BatchSchedule):
         self.period = None if period is None else count("CosineAnnealing", "period", period, 1)
         self.growth = count("CosineAnnealing", "growth", growth, 1)
         if growth > 1 and period is None:
-            raise ValueError(f"CosineAnnealing: growth goes with a period, which starts anew; found {growth!r} alone.")
+            raise ValueError(
+                f"CosineAnnealing: growth needs a period, after which the cosine starts again; found {growth!r} alone."
+            )
         self.top = self.max_lr
 
     def prepare(self) -> None:
@@ -166,7 +206,7 @@ class CosineAnnealing(BatchSchedule):
         return _cosine(top, self.min_lr, self._share(step - self.warmup))
 
     def _share(self, step: int) -> float:
-        """How much of its cosine a step has behind it, from 0 to 1."""
+        """How much of its cosine has passed at a step, from 0 to 1."""
         if self.period is None:
             return min(step / max(self._steps - self.warmup, 1), 1.0)
         if self.growth == 1:

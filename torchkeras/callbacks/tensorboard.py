@@ -14,17 +14,36 @@ from torchkeras.callbacks.tensorboard_forms import graph_event, images_of, outpu
 
 
 class TensorBoard(Callback):
-    """Event files in `log_dir`: numbers each epoch, or at least `update_freq` samples apart ("batch": each batch).
+    """Writes losses, metrics, weights and the model as event files that TensorBoard shows.
 
-    `histogram_freq`: epochs between histograms of all weights (0: none) and, where the fit has validation arrays, of
-    the layers' outputs for their first `batch_size` samples. With these come, if asked for, `write_grads`, the
-    gradients in the first batch of the epoch, and `write_images`, the weights of up to three axes as images.
-    `write_graph`: the graph of layers, and the generated forward as text.
-    `embeddings_freq`: epochs between the outputs of `embeddings_layer_names` (all Embedding layers, unless given) for
-    `embeddings_data` as points; `embeddings_metadata`: a file of their labels in `log_dir`, or one for each layer in a
-    dictionary by name. https://keras.io/api/callbacks/tensorboard/
-    Raises ImportError without the package tensorboard, ValueError for a bad value or for options without those that
-    they need.
+    Options:
+        log_dir (path, default "./logs"): the folder of the files.
+        histogram_freq (integer of at least 0, default 0): the epochs from one histogram of all weights to the next; 0
+            writes none. Where `fit` validates on arrays, the outputs of the layers have histograms too.
+        batch_size (positive integer, default 32): how many of the first validation samples these outputs are of, and
+            the batch size for `embeddings_data`.
+        write_graph (bool, default True): whether to write the graph of layers, and the generated forward as text.
+        write_grads (bool, default False): whether the histograms show the gradients of the epoch's first batch too.
+        write_images (bool, default False): whether weights of up to three axes are shown as images too.
+        embeddings_freq (integer of at least 0, default 0): the epochs from one plot of points to the next; 0 writes
+            none.
+        embeddings_layer_names (names or None, default None): the layers whose outputs are the points; None takes all
+            Embedding layers.
+        embeddings_metadata (path, dict or None, default None): a file in `log_dir` with the labels of the points, or a
+            dictionary with such a file for each layer name.
+        embeddings_data (arrays or None, default None): the inputs of which the points are made.
+        update_freq ("epoch", "batch" or a positive number, default "epoch"): numbers are written after each epoch,
+            after each batch, or once so many samples have been trained on since the last time.
+
+    Errors:
+        ImportError: the package tensorboard is missing.
+        ValueError: a bad value, or an option without the one that it needs.
+
+    Example:
+        >>> TensorBoard("logs/run_1", histogram_freq=5).log_dir
+        'logs/run_1'
+
+    Source: https://keras.io/api/callbacks/tensorboard/
     """
 
     state_names = ("samples_seen", "samples_seen_at_last_write", "next_step")
@@ -64,7 +83,7 @@ class TensorBoard(Callback):
         self._gradients: dict[Any, list[torch.Tensor]] = {}
         self._handles: list[Any] = []
         if self.update_freq != "epoch" or write_grads:
-            self.on_batch_end = self._on_batch  # only then does a batch cost anything
+            self.on_batch_end = self._on_batch  # otherwise a batch costs nothing
 
     @staticmethod
     def _check_embeddings(freq: int, names: Any, metadata: Any, data: Any) -> None:
@@ -80,7 +99,9 @@ class TensorBoard(Callback):
     def on_train_begin(self, logs: Any = None) -> None:
         self._open()
         if self.write_graph:
-            indented = "\n".join(f"    {line}" for line in self.model.code.splitlines())  # Markdown shows it as it is
+            indented = "\n".join(
+                f"    {line}" for line in self.model.code.splitlines()
+            )  # Markdown shows indented text as it is
             self._writer.add_text("model/code", indented)
             self._writer.file_writer.add_event(graph_event(self.model._graphed))
         if self.embeddings_freq:
@@ -116,7 +137,7 @@ class TensorBoard(Callback):
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         super().load_state_dict(state)
         self._writer.close()
-        self._open(purge_step=self.next_step)  # what was written later than the state is to be forgotten
+        self._open(purge_step=self.next_step)  # TensorBoard forgets what was written after the state
 
     # --- writing -----------------------------------------------------------------------------------------------------
 

@@ -11,13 +11,13 @@ import torch
 
 from torchkeras.engine.layer.symbolic import as_list, node_of
 
-IMAGES = 3  # of one weight, as many as TensorFlow writes
+IMAGES = 3  # of one weight, as in TensorFlow
 
 
 def graph_event(graph: Any) -> Any:
-    """The graph as an event: a node a call of a layer, with the shapes that come out of it.
+    """The graph as an event: a node for each call of a layer, with the shapes of its outputs.
 
-    It is what the user wrote, not a trace, so that it needs no data and nothing of it depends on values.
+    It shows what the user wrote. It is no trace, so it needs no data and does not depend on values.
     """
     graph_pb2, event_pb2 = (_proto(name) for name in ("graph_pb2", "event_pb2"))
     definition, names = graph_pb2.GraphDef(), _node_names(graph)
@@ -40,7 +40,7 @@ def _proto(name: str) -> Any:
 
 
 def _node_names(graph: Any) -> dict[Any, str]:
-    """A layer's name, and for its second call and the others `name_call1` and so on."""
+    """A layer's name for its first call; `name_call1` and so on for further ones."""
     return {
         node: layer.name + (f"_call{index}" if index else "")
         for layer in graph.layers
@@ -49,10 +49,11 @@ def _node_names(graph: Any) -> dict[Any, str]:
 
 
 def images_of(weight: np.ndarray) -> list[np.ndarray]:
-    """A weight as grey images (rows, columns) of bytes, at most three; [] where its form is not one of an image.
+    """A weight as grey images (rows, columns) of bytes, at most three; [] where it has too many axes for images.
 
-    Axes of size 1 do not count. A vector is a column, a matrix lies on its longer side, of three axes the last counts
-    images. The greatest magnitude is white, or black below 0; 0 is black, or grey where there are negative values.
+    Axes of size 1 do not count. A vector is a column, and a matrix lies on its longer side. Of three axes the last one
+    counts the images. The largest magnitude is white, or black below 0. Zero is black, or grey where there are negative
+    values.
     """
     values = weight.squeeze()
     if values.ndim == 1:
@@ -72,7 +73,7 @@ def _grey(values: np.ndarray) -> np.ndarray:
 
 @contextmanager
 def outputs_of(layers: Iterable[Any]) -> Iterator[dict[str, list[torch.Tensor]]]:
-    """What the layers give inside the block, by name: for each call its tensors, on the host, as the layer computes."""
+    """What the layers return inside the block, by name: each call's tensors, on the host, in the layer's own layout."""
     found: dict[str, list[torch.Tensor]] = {}
 
     def kept(name: str) -> Any:
@@ -89,9 +90,9 @@ def outputs_of(layers: Iterable[Any]) -> Iterator[dict[str, list[torch.Tensor]]]
 
 
 def read_metadata(path: Path) -> tuple[list[Any], list[str] | None]:
-    """The labels of points, one a line, or rows of several columns under a head; and the head.
+    """The labels of points, one on each line; for several columns the rows after the head, and the head.
 
-    https://www.tensorflow.org/tensorboard/tensorboard_projector_plugin
+    Source: https://www.tensorflow.org/tensorboard/tensorboard_projector_plugin
     """
     rows = [line.split("\t") for line in path.read_text(encoding="utf-8").splitlines()]
     if rows and len(rows[0]) > 1:

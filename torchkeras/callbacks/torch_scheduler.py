@@ -1,4 +1,4 @@
-"""`TorchScheduler`: any scheduler of `torch.optim.lr_scheduler` drives a model's learning rate."""
+"""`TorchScheduler`: a scheduler of `torch.optim.lr_scheduler` sets the learning rate of a model."""
 
 from __future__ import annotations
 
@@ -15,25 +15,39 @@ from torchkeras.callbacks.logs import named
 from torchkeras.optimizers.scheduled import RateHolder, rate_holder
 
 SCHEDULERS = (LRScheduler, ReduceLROnPlateau, lr_scheduler.ChainedScheduler)
-BY_BATCH = (OneCycleLR, CyclicLR)  # torch's pages say: to be stepped after every batch
+BY_BATCH = (OneCycleLR, CyclicLR)  # which torch's pages step after every batch
 
 
 class TorchScheduler(Callback):
-    """A scheduler of torch, stepped after each epoch or batch: its class and options, or one that is made already.
+    """A scheduler of torch, which takes a step after each epoch or batch.
 
         TorchScheduler(StepLR, step_size=3)
         TorchScheduler(ReduceLROnPlateau, patience=2, monitor="val_loss")
         TorchScheduler(scheduler)  # made for the optimizer of torch that the model was compiled with
 
-    A class, a partial of one or a function is called with the optimizer when training begins, and with what stands
-    behind it here. `per`: "epoch" or "batch", after each of which the scheduler takes a step; unless given, "batch" for
-    OneCycleLR and CyclicLR, "epoch" for others. `monitor`: the number of the logs it is given then, as
-    ReduceLROnPlateau needs it. It drives optimizers of Keras and of torch; a second `fit` with the same optimizer goes
-    on with it. `scheduler.scheduler` is torch's own; before training None, unless it was given.
+    It drives optimizers of Keras and of torch. A second `fit` with the same optimizer goes on with the same scheduler.
+    `callback.scheduler` is torch's own object; before training it is None, unless it was given.
 
-    Raises TypeError for what cannot be called or options that the class does not take, ValueError for another `per` and
-    a plateau without `monitor`; when training begins, for a scheduler of another optimizer; at a step, for a `monitor`
-    that the logs do not have.
+    Options:
+        scheduler (class, function or scheduler): a class, a partial of one, or a function of the optimizer is called
+            when training begins. A scheduler that is made already must be of the optimizer that the model trains with.
+        arguments, options (anything): what the class is called with after the optimizer.
+        per (text or None, default None): "epoch" or "batch", after which the scheduler takes a step; None is "batch"
+            for OneCycleLR and CyclicLR, and "epoch" for others.
+        monitor (text or None, default None): the number of the logs that each step is given; ReduceLROnPlateau needs
+            it.
+
+    Errors:
+        TypeError: `scheduler` cannot be called, or its class does not take the options.
+        ValueError: another `per`, or a plateau without `monitor`.
+        ValueError: when training begins, for a scheduler of another optimizer.
+        ValueError: at a step, when the logs do not have `monitor`.
+
+    Example:
+        >>> TorchScheduler(torch.optim.lr_scheduler.StepLR, step_size=3).per
+        'epoch'
+
+    Source: https://docs.pytorch.org/docs/stable/optim.html
     """
 
     def __init__(
@@ -72,7 +86,7 @@ class TorchScheduler(Callback):
         self._pending: Mapping[str, Any] | None = None
 
     def on_train_begin(self, logs: Any = None) -> None:
-        """Make the scheduler, which sets the rate of the first step, unless it has been made for this optimizer."""
+        """Make the scheduler, which sets the rate of the first step, unless it is made for this optimizer already."""
         optimizer = self.model.optimizer
         if self._of is not optimizer:
             holder = rate_holder(optimizer)
@@ -101,7 +115,7 @@ class TorchScheduler(Callback):
 
     def _step(self, logs: Any) -> None:
         if isinstance(self._holder, RateHolder):
-            self._holder.step()  # torch warns of a scheduler whose optimizer has taken none
+            self._holder.step()  # torch warns when the optimizer has taken no step
             self._holder.param_groups[0]["lr"] = self._of.lr  # another callback may have changed it
         if self.monitor is None:
             self.scheduler.step()
@@ -128,7 +142,7 @@ class TorchScheduler(Callback):
         return {"scheduler": self.scheduler.state_dict(), "groups": groups}
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Go on from what `state_dict` gave: at once, or when training begins."""
+        """Go on from what `state_dict` returned: at once, or when training begins."""
         if not state:
             return
         if self._holder is None:
@@ -144,7 +158,7 @@ class TorchScheduler(Callback):
 
 
 def _kind(scheduler: Any) -> Any:
-    """The class of a scheduler, as far as it is known before there is one."""
+    """The class of a scheduler, as far as it is known before the scheduler is made."""
     if isinstance(scheduler, SCHEDULERS):
         return type(scheduler)
     return _kind(scheduler.func) if isinstance(scheduler, partial) else scheduler
@@ -156,7 +170,7 @@ def _with(scheduler: Callable[..., Any], arguments: tuple[Any, ...], options: di
         inspect.signature(scheduler).bind(None, *arguments, **options)
     except TypeError as error:
         name = getattr(_kind(scheduler), "__name__", "the scheduler")
-        raise TypeError(f"TorchScheduler: {name}: {error}; give its options behind it, by name.") from error
+        raise TypeError(f"TorchScheduler: {name}: {error}; give its options after it, by name.") from error
     except ValueError:  # a function of C, which has no signature
         pass
     return (lambda optimizer: scheduler(optimizer, *arguments, **options)) if arguments or options else scheduler

@@ -1,4 +1,4 @@
-"""`GradualUnfreezing`: layers that begin to train at epochs of their own."""
+"""`GradualUnfreezing`: layers that begin to train at a given epoch."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -8,12 +8,21 @@ from torchkeras.callbacks.monitoring import count
 
 
 class GradualUnfreezing(Callback):
-    """Layers are frozen until their epoch: `GradualUnfreezing({1: ["block4", "block5"], 3: ["block3"]})`.
+    """Freezes layers until their epoch: `GradualUnfreezing({1: ["block4", "block5"], 3: ["block3"]})`.
 
-    `schedule`: epochs, counted from 0, to a layer or several, by name or as themselves. What stands nowhere stays as it
-    is. Which weights train is settled anew without compiling; weights that trained before keep their moments. With
-    `restore` the layers have back after training what `trainable` was before. Raises ValueError for a name that the
-    model does not have, for an epoch that is no whole number and for a layer that stands twice.
+    Layers that the schedule leaves out stay as they are. Which weights train is settled again without compiling.
+    Weights that trained before keep the optimizer's moments.
+
+    Options:
+        schedule (dict): epochs, counted from 0, to a layer or several, by name or as objects.
+        restore (bool, default False): whether the layers get back their old `trainable` after training.
+
+    Errors:
+        ValueError: the model has no layer of a name, an epoch is no whole number, or a layer stands there twice.
+
+    Example:
+        >>> GradualUnfreezing({0: "head", 2: ["block5", "block4"]}).schedule[2]
+        ['block5', 'block4']
     """
 
     def __init__(self, schedule: Mapping[int, Any], restore: bool = False):
@@ -26,7 +35,7 @@ class GradualUnfreezing(Callback):
         self.schedule, self.restore = dict(schedule), restore
         self._layers: dict[int, list[Any]] = {}
         self._before: list[tuple[Any, bool]] = []
-        self._epoch: int | None = None  # the last one begun
+        self._epoch: int | None = None  # the last epoch that began
 
     def on_train_begin(self, logs: Any = None) -> None:
         self._layers = {epoch: [self._find(each) for each in _several(names)] for epoch, names in self.schedule.items()}

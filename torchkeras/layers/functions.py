@@ -7,6 +7,7 @@ from contextlib import suppress
 from typing import Annotated, Any
 
 import numpy as np
+import torch
 from torch import nn
 
 from torchkeras import bytecode, registry
@@ -85,6 +86,9 @@ class Lambda(Layer):
     def forward(self, inputs: Any, mask: Any = None) -> Any:
         given = {"mask": mask} if self._takes_mask else {}
         return self.function(inputs, **{**(self.arguments or {}), **given})
+
+    def _check_mask(self, mask: torch.Tensor, inputs: torch.Tensor) -> None:
+        """Nothing: the function decides what a mask is."""
 
     def compute_mask(self, inputs: Any, mask: Any = None) -> Any:
         """The option `mask`, or its result when it is a function."""

@@ -34,7 +34,9 @@ def _broadcast(first: Shape, second: Shape) -> Shape:
     """The shape that both broadcast to, the shorter one with axes of 1 in front. Raises ValueError if there is none."""
     pairs = list(zip_longest(reversed(first), reversed(second), fillvalue=1))
     if any(None not in pair and 1 not in pair and pair[0] != pair[1] for pair in pairs):
-        raise ValueError(f"operands could not be broadcast together with shapes {first} and {second}.")
+        raise ValueError(
+            f"operands could not be broadcast together with shapes {first} and {second}. Bring them to one shape."
+        )
     return tuple(None if None in pair else pair[pair[0] == 1] for pair in reversed(pairs))
 
 

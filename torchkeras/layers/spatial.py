@@ -62,9 +62,14 @@ class Spatial(Layer, abstract=True):
         for axis, span in zip(self._spatial_axes, spans, strict=True):
             size = input_shape[axis]
             if size is not None and size < span:
+                channels = input_shape[self._axis_of_channels]
+                turned = self.rank > 1 and size in (1, 3) and channels is not None and channels > 4
+                other = "channels_first" if self.data_format == "channels_last" else "channels_last"
                 raise ValueError(
                     f"{option} {getattr(self, option)} does not fit the input {tuple(input_shape)}: "
                     f"axis {axis} is {size} long."
+                    + f" If that is the axis of channels, give data_format={other!r}."
+                    * turned
                 )
 
     def _windowed(self, input_shape: Shape, channels: int | None, *windows_of_axes: Sequence[int]) -> Shape:

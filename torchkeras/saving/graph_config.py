@@ -218,10 +218,26 @@ def to_json(model: Layer, **options: Any) -> str:
 
 
 def model_from_config(config: Mapping[str, Any], custom_objects: Mapping[str, Any] | None = None) -> Any:
-    """A new model from `{"class_name", "config"}`.
+    """A new model, with fresh weights, from `{"class_name": ..., "config": ...}`.
 
-    Raises ArchitectureError for anything else, or what cannot be built; ForbiddenContentError for a function that is
-    kept as bytecode, unless `custom_objects` has one in its place; FileLimitError.
+    Arguments:
+        config (dict): what `get_config` returned, with the name of the class.
+        custom_objects (dict or None, default None): your own classes and functions by name.
+
+    Returns:
+        The model, not compiled.
+
+    Errors:
+        ArchitectureError: the config is something else, or cannot be built.
+        ForbiddenContentError: a function is kept as bytecode, and `custom_objects` has none in its place.
+        FileLimitError: the config is over a limit of size or depth.
+
+    Example:
+        >>> model = Sequential([Dense(2, input_shape=(4,))])
+        >>> model_from_config({"class_name": "Sequential", "config": model.get_config()}).output_shape
+        (None, 2)
+
+    Source: https://keras.io/api/models/model_saving_apis/
     """
     check_model(config)
     check(config)

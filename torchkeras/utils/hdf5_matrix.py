@@ -1,4 +1,4 @@
-"""A part of an HDF5 dataset, to be used in place of an array."""
+"""A part of an HDF5 dataset, used in place of an array."""
 
 from __future__ import annotations
 
@@ -14,9 +14,31 @@ import numpy as np
 class HDF5Matrix:
     """Rows `start` to `end` of a dataset in an HDF5 file, read when they are asked for.
 
-    `normalizer` is called on what is read. It may be indexed by a number, a slice, or a list of growing numbers. `fit`
-    reads it batch by batch; shuffle must be "batch" or False. The file stays open for reading; a copy for another
-    process opens it anew. Raises KeyError when the file has no such dataset, ValueError for rows that it does not have.
+    An index is a number, a slice, or a list of growing numbers. `fit` reads it batch by batch; its shuffle must be
+    "batch" or False. The file stays open for reading. A copy for another process opens it again.
+
+    Options:
+        datapath (path): the file.
+        dataset (text): the name of the dataset.
+        start (integer, default 0): the first row.
+        end (integer or None, default None): the row after the last; None is the end of the dataset.
+        normalizer (function or None, default None): called on the rows that are read; what it returns takes their
+            place.
+
+    Errors:
+        KeyError: the file has no such dataset.
+        ValueError: the dataset does not have these rows.
+        IndexError: a row outside of `start` to `end` is asked for.
+        TypeError: an index is of another kind.
+
+    Example:
+        >>> import h5py
+        >>> with h5py.File("data.h5", "w") as file:
+        ...     file["x"] = np.arange(6).reshape(3, 2)
+        >>> HDF5Matrix("data.h5", "x", start=1)[0].tolist()
+        [2, 3]
+
+    Source: Keras 2.2.4, https://github.com/keras-team/keras/blob/2.2.4/keras/utils/io_utils.py
     """
 
     def __init__(
@@ -53,11 +75,11 @@ class HDF5Matrix:
         return self.end - self.start
 
     def __getitem__(self, key: Any) -> Any:
-        """Raises IndexError for rows outside of `start` to `end`, TypeError for numbers that do not grow."""
+        """The rows, after the normalizer. Raises IndexError for missing rows, TypeError for another kind of index."""
         return self._normalized(self.data[self._rows(key)])
 
     def _rows(self, key: Any) -> Any:
-        """The key in the rows of the whole dataset."""
+        """The index, counted in rows of the whole dataset."""
         if isinstance(key, slice):
             if key.stop is not None and key.stop > len(self):
                 raise IndexError(f"HDF5Matrix: row {key.stop} asked for; there are {len(self)}.")
@@ -75,12 +97,12 @@ class HDF5Matrix:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """(rows, ...), behind the normalizer."""
+        """(rows, ...), after the normalizer."""
         return (len(self), *self._base_shape)
 
     @property
     def dtype(self) -> Any:
-        """The type of the numbers, behind the normalizer."""
+        """The type of the values, after the normalizer."""
         return self._dtype
 
     @property
@@ -90,7 +112,7 @@ class HDF5Matrix:
 
     @property
     def size(self) -> int:
-        """The number of numbers."""
+        """The number of values."""
         return prod(self.shape)
 
     def __getstate__(self) -> dict[str, Any]:

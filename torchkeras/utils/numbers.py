@@ -12,9 +12,22 @@ from torchkeras.arrays import to_numpy
 def to_categorical(y: Any, num_classes: int | None = None, dtype: Any = "float32") -> np.ndarray:
     """`result[..., c] = 1 if y[...] == c else 0`, as an array.
 
-    y: class numbers; a last axis of 1 is left out. `num_classes`: the largest class plus one unless given.
-    Shape: (...) or (..., 1) -> (..., num_classes). Raises ValueError for numbers that are no classes from 0 to
-    `num_classes - 1`.
+    Arguments:
+        y (array of integers): class numbers from 0.
+        num_classes (positive integer or None, default None): the number of classes; None is the largest class plus one.
+        dtype (type of NumPy, default "float32"): the type of the result.
+
+    Shapes:
+        (...) or (..., 1) -> (..., num_classes)
+
+    Errors:
+        ValueError: a number is no class from 0 to `num_classes - 1`, or there are no numbers and no `num_classes`.
+
+    Example:
+        >>> to_categorical([0, 2, 1]).tolist()
+        [[1.0, 0.0, 0.0], [0.0, 0.0, 1.0], [0.0, 1.0, 0.0]]
+
+    Source: https://keras.io/api/utils/python_utils/
     """
     given = _array(y)
     classes = given.astype("int64")
@@ -34,9 +47,21 @@ def to_categorical(y: Any, num_classes: int | None = None, dtype: Any = "float32
 
 
 def normalize(x: Any, axis: int = -1, order: float = 2) -> np.ndarray:
-    """`x / |x|` along an axis, with the norm of that order; what has norm 0 stays.
+    """`x / norm(x)` along an axis; what has norm 0 stays.
 
-    The shape is kept, save that one axis of length n becomes (1, n), as in Keras.
+    Arguments:
+        x (array): the values.
+        axis (integer, default -1): the axis along which the norm is taken.
+        order (float, default 2): the order of the norm, as in `numpy.linalg.norm`.
+
+    Shapes:
+        any -> the same; but (n,) -> (1, n), as in Keras
+
+    Example:
+        >>> normalize([[3.0, 4.0]]).tolist()
+        [[0.6, 0.8]]
+
+    Source: https://keras.io/api/utils/python_utils/
     """
     array = _array(x)
     norm = np.atleast_1d(np.linalg.norm(array, order, axis))

@@ -1,4 +1,4 @@
-"""`set_random_seed`: one seed for all that draws random numbers."""
+"""`set_random_seed`: one seed for everything that draws random numbers."""
 
 from __future__ import annotations
 
@@ -12,9 +12,22 @@ import torch
 def set_random_seed(seed: int) -> None:
     """Seed Python's `random`, NumPy's global state and torch on all devices, as Keras 3 does.
 
-    `seed`: a whole number from 0 up to 2**32 - 1, which is as far as NumPy's goes. Weights, dropout and the order of
-    data that are made from here on are the same in each run. Raises ValueError for anything else.
-    https://keras.io/api/utils/python_utils/
+    Initial weights, dropout and the order of the data are then the same in each run.
+
+    Arguments:
+        seed (integer from 0 to 2**32 - 1): the seed; NumPy takes none above.
+
+    Errors:
+        ValueError: anything else.
+
+    Example:
+        >>> set_random_seed(1)
+        >>> first = Dense(2)(torch.ones(1, 3))
+        >>> set_random_seed(1)
+        >>> bool((Dense(2)(torch.ones(1, 3)) == first).all())
+        True
+
+    Source: https://keras.io/api/utils/python_utils/
     """
     if isinstance(seed, bool) or not isinstance(seed, Integral) or not 0 <= seed < 2**32:
         raise ValueError(f"set_random_seed: seed must be a whole number from 0 to 2**32 - 1; found {seed!r}.")

@@ -1,4 +1,4 @@
-"""Data as numbered batches."""
+"""Data as batches with numbers."""
 
 from __future__ import annotations
 
@@ -7,10 +7,23 @@ from typing import Any
 
 
 class Sequence:
-    """Batches by number: `sequence[i]` is x, (x, y) or (x, y, sample_weight) of batch i, `len(sequence)` their number.
+    """Batches by number: `sequence[i]` is batch i, and `len(sequence)` is how many there are.
 
-    A subclass defines `__getitem__` and `__len__`, and may define `on_epoch_end`, which is called after each run
-    through all batches. Several threads or processes may ask for batches at once, each batch once an epoch.
+    A batch is x, (x, y) or (x, y, sample_weight). A subclass defines `__getitem__` and `__len__`. It may define
+    `on_epoch_end`, which is called after each run through all batches. Several threads or processes may ask for batches
+    at once; they ask for each batch once an epoch.
+
+    Example:
+        >>> class Squares(Sequence):
+        ...     def __len__(self):
+        ...         return 2
+        ...     def __getitem__(self, index):
+        ...         x = np.arange(3) + 3 * index
+        ...         return x, x**2
+        >>> [y.tolist() for x, y in Squares()]
+        [[0, 1, 4], [9, 16, 25]]
+
+    Source: Keras 2.2.4, https://github.com/keras-team/keras/blob/2.2.4/keras/utils/data_utils.py
     """
 
     def __getitem__(self, index: int) -> Any:

@@ -21,13 +21,28 @@ def plot_history(
     validation_freq: int | Iterable[int] = 1,
     to_file: str | os.PathLike[str] | None = None,
 ) -> Any:
-    """Draw a panel for each metric: its values by epoch, counted from 1, and those of the validation beside them.
+    """Draw a panel for each metric: its values by epoch, counted from 1, and the validation's beside them.
 
-    `history`: what `fit` returned, or a dictionary of names and values. `metrics`: the names to draw (all), without
-    "val_". `validation_freq`: what `fit` was given. `to_file`: where to write the picture too, in the form of its
-    suffix. Returns the matplotlib figure; close it with `matplotlib.pyplot.close(figure)` when it is no longer needed.
-    Raises ImportError without matplotlib, TypeError for another `history`, ValueError for an unknown metric, an empty
-    history, or validation values that do not fit the epochs.
+    Close the figure with `matplotlib.pyplot.close(figure)` when it is no longer needed.
+
+    Arguments:
+        history (History or dict): what `fit` returned, or a list of numbers for each name.
+        metrics (name, names or None, default None): what to draw, without "val_"; None draws all.
+        validation_freq (integer or list of epochs, default 1): the option that `fit` was called with.
+        to_file (path or None, default None): a file to write the picture to as well; its suffix says the format.
+
+    Returns:
+        The matplotlib figure.
+
+    Errors:
+        ImportError: the package matplotlib is missing: `pip install torchkeras[plot]`.
+        TypeError: `history` is something else.
+        ValueError: an unknown metric, an empty history, or validation values that do not fit the epochs.
+
+    Example:
+        >>> figure = plot_history({"loss": [0.9, 0.4], "val_loss": [1.0, 0.6]})
+        >>> [axes.get_title() for axes in figure.axes]
+        ['loss']
     """
     values, epochs = _read(history)
     names = _names(values, metrics)
@@ -48,7 +63,7 @@ def plot_history(
 def _draw(panel: Any, name: str, values: Mapping[str, Any], at: Mapping[str, list[int]]) -> None:
     for curve, label, style in ((name, "training", "-"), (VALIDATION + name, "validation", "--")):
         if curve in values:
-            # A single epoch, and one between two that are not numbers, has no line: a dot shows it.
+            # A dot shows an epoch that no line can show: a single one, or one between two NaN.
             panel.plot(at[curve], values[curve], style, label=label, marker=".")
     panel.set_xlabel("epoch")
     panel.set_title(name)

@@ -14,14 +14,23 @@ RANKDIRS = ("TB", "BT", "LR", "RL")
 
 
 class Dot(str):
-    """The text of a graph in the DOT language, which draws itself as the graphs of Keras's `model_to_dot` do."""
+    """The text of a graph in the DOT language, which can draw itself."""
 
     __slots__ = ()
 
     def create(self, prog: str = "dot", format: str = "ps") -> bytes:
-        """The picture that Graphviz's program makes of it: `create(format="svg")`.
+        """The picture that a program of Graphviz draws: `create(format="svg")`.
 
-        Raises ImportError when the program is not on the PATH, RuntimeError when it fails.
+        Arguments:
+            prog (text, default "dot"): the program.
+            format (text, default "ps"): the format of the picture.
+
+        Returns:
+            The bytes of the picture.
+
+        Errors:
+            ImportError: the program is not on the PATH.
+            RuntimeError: the program fails.
         """
         return drawn(self, format, prog)
 
@@ -37,11 +46,35 @@ def model_to_dot(
     show_layer_activations: bool = False,
     show_trainable: bool = False,
 ) -> Dot:
-    """The text of a DOT graph: a box a layer, an arrow a tensor that one hands to another.
+    """A model's graph in the DOT language of Graphviz: a box for each layer, an arrow for each tensor between them.
 
-    A layer whose results are the model's has a double frame; the arrows of one called several times say of which call
-    they are. The options are those of `plot_model`. Raises TypeError for what is no model, RuntimeError for a model
-    that is not built yet, ValueError for a bad option.
+    A layer whose outputs are the model's has a double frame. Where a layer is called several times, its arrows say of
+    which call they are.
+
+    Arguments:
+        model (model): the model, built.
+        show_shapes (bool, default False): whether a box has the shapes of inputs and outputs.
+        show_layer_names (bool, default True): whether a box has the name of the layer beside its class.
+        rankdir (text, default "TB"): the direction: "TB" from top to bottom, "BT", "LR" or "RL".
+        expand_nested (bool, default False): whether a model inside is drawn as a frame with its own layers.
+        dpi (positive number, default 96): dots per inch.
+        show_dtype (bool, default False): whether a box has the types of the outputs.
+        show_layer_activations (bool, default False): whether a box has the activation.
+        show_trainable (bool, default False): whether a box says if the layer trains.
+
+    Returns:
+        The text, a `str` with a method `create(format="svg")`.
+
+    Errors:
+        TypeError: `model` is no model.
+        RuntimeError: the model is not built yet.
+        ValueError: an option has a bad value.
+
+    Example:
+        >>> print(model_to_dot(Sequential([Dense(1, input_shape=(2,), name="out")])).splitlines()[0])
+        digraph model {
+
+    Source: https://keras.io/api/utils/model_plotting_utils/
     """
     graph = graph_of("model_to_dot", model)
     check_options("model_to_dot", rankdir, dpi)
@@ -58,7 +91,7 @@ def model_to_dot(
 
 
 def check_options(function: str, rankdir: Any, dpi: Any) -> None:
-    """Raises ValueError for a direction that Graphviz has not, or a resolution that is no positive number."""
+    """Raise ValueError for a direction that Graphviz does not know, or a resolution that is no positive number."""
     if rankdir not in RANKDIRS:
         raise ValueError(f"{function}: rankdir must be one of {', '.join(RANKDIRS)}; found {rankdir!r}.")
     if isinstance(dpi, bool) or not isinstance(dpi, (int, float)) or not 0 < dpi < float("inf"):
@@ -97,12 +130,12 @@ class _Writer:
                 tail = self._end(source, names[source], tensor._keras_history.tensor_index, "outputs")
                 head = self._end(node.layer, names[node.layer], index, "inputs")
                 marks = {"taillabel": _call(graph, source, tensor), "headlabel": _call(graph, node.layer, node.outputs)}
-                told = ", ".join(f'{key}="{mark}"' for key, mark in marks.items() if mark)
-                arrows.append(f"{tail} -> {head}" + f" [{told}]" * bool(told))
+                labels = ", ".join(f'{key}="{mark}"' for key, mark in marks.items() if mark)
+                arrows.append(f"{tail} -> {head}" + f" [{labels}]" * bool(labels))
         return arrows
 
     def _end(self, layer: Layer, name: str, index: int, side: str) -> str:
-        """The box where an arrow begins or ends: within a cluster, that of the model's input or output there."""
+        """The box where an arrow begins or ends; of a model drawn as a frame, the box of its input or output."""
         inner = inner_graph(layer, self.shown)
         if inner is None:
             return name
@@ -117,7 +150,7 @@ def _names(graph: Graph, prefix: str) -> dict[Layer, str]:
 
 
 def _call(graph: Graph, layer: Layer, outputs: KerasTensor | list[KerasTensor]) -> str:
-    """The number of a call, when the layer has several in this graph."""
+    """The number of a call, when the graph has several calls of the layer."""
     if len(graph.nodes_of(layer)) == 1:
         return ""
     tensor = outputs[0] if isinstance(outputs, (list, tuple)) else outputs
@@ -125,6 +158,6 @@ def _call(graph: Graph, layer: Layer, outputs: KerasTensor | list[KerasTensor]) 
 
 
 def _quoted(text: str) -> str:
-    """A string of DOT whose label is the text: there a backslash and an ampersand begin something else."""
+    """The text as a string of DOT, where a backslash and an ampersand have a meaning."""
     escaped = text.replace("\\", "\\\\").replace("&", "&amp;").replace('"', '\\"').replace("\n", "\\n")
     return f'"{escaped}"'

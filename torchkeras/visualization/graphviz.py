@@ -1,4 +1,4 @@
-"""Graphviz's programs, run on a text in their language."""
+"""Graphviz's programs, run on a text in the DOT language."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ import subprocess
 
 
 def drawn(text: str, kind: str, program: str = "dot") -> bytes:
-    """The picture of a DOT text, of a `kind` such as "svg".
+    """The picture of a DOT text, in a format such as "svg".
 
-    Raises ImportError when the program is not on the PATH, RuntimeError with its own words when it fails.
+    Raises ImportError when the program is not on the PATH, and RuntimeError with the program's own words when it fails.
     """
     found = shutil.which(program)
     if found is None:

@@ -1,4 +1,4 @@
-"""What a drawing says of each layer, whatever it is drawn with."""
+"""What a drawing says of each layer, whatever draws it."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ def graph_of(function: str, model: Any) -> Graph:
 
 
 def inner_graph(layer: Layer, shown: Shown) -> Graph | None:
-    """The graph to draw in the layer's place: that of a model, or of the model that a wrapper applies."""
+    """The graph to draw in place of the layer: that of a model, or of the model that a wrapper applies."""
     model = nested_model(layer) if shown.expand_nested else None
     return None if model is None else model._graph
 
 
 def label(layer: Layer, nodes: Sequence[Node], shown: Shown, name: str | None = None) -> list[str]:
-    """The lines to write for these calls of a layer; `name` in place of the layer's own."""
+    """The lines to write for these calls of a layer; `name` replaces the layer's own."""
     wrapped = getattr(layer, "layer", None)
     kind = f"{type(layer).__name__}({type(wrapped).__name__})" if isinstance(wrapped, Layer) else type(layer).__name__
     lines = [f"{printable(name or layer.name)} ({kind})" if shown.layer_names else kind]
@@ -75,5 +75,5 @@ def _activation(layer: Any) -> str:
 
 
 def printable(text: str) -> str:
-    """The text on one line: what a screen cannot show is written as in Python."""
+    """The text on one line, with escapes as in Python for what a screen cannot show."""
     return "".join(letter if letter.isprintable() else letter.encode("unicode_escape").decode() for letter in text)

@@ -11,7 +11,7 @@ from torchkeras.atomic_file import replacing
 from torchkeras.visualization.dot import check_options, model_to_dot
 from torchkeras.visualization.text import text_graph
 
-# By the suffix of the file, what `dot` is asked for; Keras writes a PNG to a name without one.
+# What `dot` is asked for, by the suffix of the file. Keras writes a PNG to a name without a suffix.
 PICTURES = {"": "png", **{f".{kind}": kind for kind in ("png", "svg", "pdf", "jpg", "jpeg", "gif", "eps", "ps")}}
 SOURCES = (".dot", ".gv")
 TEXTS = (".txt",)
@@ -19,7 +19,7 @@ TEXTS = (".txt",)
 
 @dataclass(frozen=True)
 class Picture:
-    """A file that `plot_model` wrote. As the last value of a notebook's cell it shows itself."""
+    """A file that `plot_model` wrote. It shows itself as the last value of a notebook's cell."""
 
     path: Path
 
@@ -42,16 +42,39 @@ def plot_model(
     show_layer_activations: bool = False,
     show_trainable: bool = False,
 ) -> Picture:
-    """Draw the layers and what flows between them into a file; its suffix says how.
+    """Draw the layers, and the tensors between them, into a file.
 
-    `.png` (also without a suffix), `.svg`, `.pdf`, `.jpg`, `.gif`, `.eps`, `.ps`: by the program `dot` of Graphviz
-    (https://graphviz.org), which must be installed. `.dot`, `.gv`: the text of `model_to_dot`. `.txt`: the drawing of
-    `text_graph`.
+    The suffix of the file says how. `.png` (also without a suffix), `.svg`, `.pdf`, `.jpg`, `.gif`, `.eps` and `.ps`
+    are drawn by the program `dot` of Graphviz (https://graphviz.org), which must be installed. `.dot` and `.gv` are the
+    text of `model_to_dot`, and `.txt` is the drawing of `text_graph`.
 
-    `show_shapes`, `show_dtype`, `show_layer_activations`, `show_trainable`: what stands beside type and name of a layer
-    (`show_layer_names`). `rankdir`: from top to bottom (TB), BT, LR or RL. `expand_nested`: models inside are drawn in
-    a frame, layer by layer. `dpi`: dots an inch. Raises TypeError for what is no model; RuntimeError for a model that
-    is not built yet, or when `dot` fails; ImportError without `dot`; ValueError for a bad option.
+    Arguments:
+        model (model): the model, built.
+        to_file (path, default "model.png"): the file.
+        show_shapes (bool, default False): whether a box has the shapes of inputs and outputs.
+        show_layer_names (bool, default True): whether a box has the name of the layer beside its class.
+        rankdir (text, default "TB"): the direction: "TB" from top to bottom, "BT", "LR" or "RL".
+        expand_nested (bool, default False): whether a model inside is drawn as a frame with its own layers.
+        dpi (positive number, default 96): dots per inch.
+        show_dtype (bool, default False): whether a box has the types of the outputs.
+        show_layer_activations (bool, default False): whether a box has the activation.
+        show_trainable (bool, default False): whether a box says if the layer trains.
+
+    Returns:
+        A `Picture`, whose `path` is the file and which a notebook shows.
+
+    Errors:
+        TypeError: `model` is no model.
+        RuntimeError: the model is not built yet, or `dot` fails.
+        ImportError: the program `dot` is not on the PATH.
+        ValueError: an option has a bad value.
+
+    Example:
+        >>> model = Sequential([Dense(1, input_shape=(2,), name="out")])
+        >>> plot_model(model, "model.txt", show_shapes=True).path.name
+        'model.txt'
+
+    Source: https://keras.io/api/utils/model_plotting_utils/
     """
     path = Path(to_file)
     suffix = path.suffix.lower()

@@ -9,7 +9,7 @@ from torchkeras.engine.graph.trace import Graph
 from torchkeras.engine.layer.symbolic import KerasTensor, Node, node_of
 from torchkeras.visualization.labels import Shown, graph_of, inner_graph, label, printable
 
-# A corner or crossing, by whether lines leave it upwards, downwards, to the left, to the right.
+# A corner or crossing, by whether lines leave it up, down, to the left, to the right.
 LINES = {
     (False, False, False, False): " ",
     (False, False, True, True): "─",
@@ -35,11 +35,33 @@ def text_graph(
     show_layer_activations: bool = False,
     show_trainable: bool = False,
 ) -> str:
-    """The graph from its inputs (○) down to its outputs: a line a call of a layer (●), joined to what it takes.
+    """A model's graph as text, from its inputs (○) down: a line for each call of a layer (●), joined to its inputs.
 
-    Lines that join meet in a corner or a crossing; one that passes behind another is interrupted. A layer that is
-    called several times has the number of the call behind its name; one that takes several tensors names them in their
-    order. Raises TypeError for what is no model, RuntimeError for a model that is not built yet.
+    Lines that join meet in a corner or a crossing. A line that passes behind another is interrupted. Where a layer is
+    called several times, the number of the call follows its name. A layer of several inputs names them in their order.
+
+    Arguments:
+        model (model): the model, built.
+        show_shapes (bool, default True): whether a line has the shapes of inputs and outputs.
+        show_layer_names (bool, default True): whether a line has the name of the layer beside its class.
+        expand_nested (bool, default False): whether the layers of a model inside are drawn too.
+        show_dtype (bool, default False): whether a line has the types of the outputs.
+        show_layer_activations (bool, default False): whether a line has the activation.
+        show_trainable (bool, default False): whether a line says if the layer trains.
+
+    Returns:
+        The text.
+
+    Errors:
+        TypeError: `model` is no model.
+        RuntimeError: the model is not built yet.
+
+    Example:
+        >>> print(text_graph(Sequential([Dense(1, input_shape=(2,), name="out")])))
+        ○ out_input (InputLayer)  (None, 2)
+        │
+        ● out (Dense)  (None, 2) → (None, 1)  → output
+        <BLANKLINE>
     """
     graph = graph_of("text_graph", model)
     shown = Shown(show_shapes, show_layer_names, expand_nested, show_dtype, show_layer_activations, show_trainable)
@@ -47,7 +69,7 @@ def text_graph(
 
 
 class _Drawing:
-    """Each column holds a call whose results are still to be taken, or nothing."""
+    """Each column holds a call whose outputs are still to be taken, or nothing."""
 
     def __init__(self, graph: Graph, shown: Shown):
         self.graph, self.shown = graph, shown
@@ -74,12 +96,12 @@ class _Drawing:
         return drawn + self._inside(node)
 
     def _joining(self, before: list[Node | None], taken: set[int], place: int) -> str:
-        """The line above a call: from the columns of what it takes to its own."""
+        """The line above a call: from the columns of its inputs to its own column."""
         first, last = min(*taken, place), max(*taken, place)
         letters = []
         for column in range(len(self.columns)):
             up, down = column < len(before) and before[column] is not None, self.columns[column] is not None
-            across = column in taken or column == place or not up  # else it passes in front
+            across = column in taken or column == place or not up  # otherwise it passes in front
             left, right = across and first < column <= last, across and first <= column < last
             letters += [LINES[up, down, left, right], "─" if first <= column < last else " "]
         return "".join(letters)
@@ -104,7 +126,7 @@ class _Drawing:
         return "  ".join(parts)
 
     def _name(self, tensor: KerasTensor) -> str:
-        """The tensor as `summary` names it, the call and the output only where there are several."""
+        """The tensor as `summary` names it, with the call and the output only where there are several."""
         layer, call, output = tensor._keras_history
         calls, outputs = len(self.graph.nodes_of(layer)), len(node_of(tensor).output_tensors)
         return printable(layer.name) + (f"[{call}]" + f"[{output}]" * (outputs > 1)) * (calls > 1 or outputs > 1)

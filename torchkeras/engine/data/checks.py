@@ -10,11 +10,13 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from torchkeras.engine.data import hints
 from torchkeras.engine.data.batch import as_tensor
-from torchkeras.engine.data.target_kinds import AS_GIVEN, CLASSES, LIKE, ONE_HOT, SOME_CLASSES
+from torchkeras.engine.data.target_kinds import AS_GIVEN, BINARY, CLASSES, LIKE, ONE_HOT, SOME_CLASSES
 from torchkeras.engine.layer.symbolic import KerasTensor
 
 Shape = Sequence[int | None]
+ROUNDING = 1e-3  # by which targets from 0 to 1 may miss these bounds
 KINDS_OF_NUMBERS = "biufV"  # V: what NumPy knows as raw bytes, such as ml_dtypes' bfloat16; torch decides about it
 
 
@@ -25,25 +27,29 @@ def standardize(
     dtypes: Sequence[torch.dtype | None] | None = None,
     what: str = "input",
     as_given: Sequence[bool] | None = None,
+    kinds: Sequence[str] | None = None,
 ) -> list[Tensor]:
     """One tensor for each name, from an array, a tensor, a list of them, a list of numbers or a dict by name; also from
     pandas, where a DataFrame for several names gives each the column of its name.
 
     An array with one axis gets a second one of length 1, as in Keras, unless one axis is expected. A None among
     `shapes` leaves the shape free, one among `dtypes` the type. `what`: "input" or "target". `as_given`: which keep
-    their one axis, and integers their type. Raises ValueError for a number of arrays, a name, a shape or an element
-    type that does not fit, and TypeError for what holds no numbers.
+    their one axis, and integers their type. `kinds`: of targets, see `target_kinds`, for what errors advise. Raises
+    ValueError for a number of arrays, a name, a shape or an element type that does not fit, and TypeError for what
+    holds no numbers.
     """
     items = _items(values, names, what)
     shapes = shapes or [None] * len(names)
     dtypes = dtypes or [None] * len(names)
     checked = []
     as_given = as_given or [False] * len(names)
-    for item, name, shape, dtype, keep in zip(items, names, shapes, dtypes, as_given, strict=True):
+    kinds = kinds or [LIKE] * len(names)
+    for item, name, shape, dtype, keep, kind in zip(items, names, shapes, dtypes, as_given, kinds, strict=True):
         array = _array(item, name, what)
+        given = tuple(array.shape)
         if array.ndim == 1 and not keep and not (shape is not None and len(shape) == 1):
             array = array.reshape(len(array), 1)
-        _check_shape(array, name, shape, what)
+        _check_shape(array, name, shape, None if what == "input" else kind, given)
         tensor = as_tensor(array)
         if dtype == torch.int64 and what == "target":
             _check_whole(tensor, name)
@@ -67,7 +73,7 @@ def standardize_targets(
     expected = [_target_shape(tuple(shape), kind) for shape, kind in zip(output_shapes, kinds, strict=True)]
     free = [None if kind == ONE_HOT else shape for shape, kind in zip(expected, kinds, strict=True)]
     as_given = [kind == AS_GIVEN for kind in kinds]
-    targets = standardize(values, names, free, dtypes, "target", as_given)
+    targets = standardize(values, names, free, dtypes, "target", as_given, kinds)
     for target, name, shape, kind in zip(targets, names, expected, kinds, strict=True):
         if kind != ONE_HOT:
             continue
@@ -78,28 +84,44 @@ def standardize_targets(
                 "(samples, classes): make them with keras.utils.to_categorical, or use the loss "
                 "sparse_categorical_crossentropy, which takes the class numbers themselves."
             )
-        _check_shape(target, name, shape, "target")
+        _check_shape(target, name, shape, kind)
     return targets
 
 
 def check_labels(
     targets: Sequence[Tensor], names: Sequence[str], output_shapes: Sequence[Shape], kinds: Sequence[str]
 ) -> None:
-    """Class numbers lie within the classes, looked at once over the whole array (one wait for the device each).
+    """Class numbers lie within the classes, and targets of two classes from 0 to 1.
 
-    Raises ValueError, where class numbers are taken, for a label below 0, at or above the number of classes, or not a
-    number.
+    Each array is looked at once as a whole, with one wait for its device. Raises ValueError for what lies outside, and
+    for what is not a number.
     """
     for target, name, shape, kind in zip(targets, names, output_shapes, kinds, strict=True):
-        classes = shape[-1]
-        if kind != CLASSES or classes is None or target.numel() == 0:
+        if target.numel() == 0:
             continue
-        low, high = (value.item() for value in torch.aminmax(target))
-        if not (low >= 0 and high < classes):
-            raise ValueError(
-                f"Output {name!r}: sparse_categorical_crossentropy takes class numbers from 0 to {classes - 1}; found "
-                f"labels from {low:g} to {high:g}."
-            )
+        if kind == BINARY:
+            _check_binary(target, name)
+        elif kind == CLASSES and shape[-1] is not None:
+            _check_classes(target, name, shape[-1])
+
+
+def _check_binary(target: Tensor, name: str) -> None:
+    low, high = (value.item() for value in torch.aminmax(target))
+    if not (low >= -ROUNDING and high <= 1 + ROUNDING):
+        raise ValueError(
+            f"Output {name!r}: binary_crossentropy takes targets from 0 to 1; found {low:g} to {high:g}. Give labels "
+            "-1 and 1 as (y + 1) / 2, and other values scaled; more than two classes take "
+            "sparse_categorical_crossentropy and a unit for each."
+        )
+
+
+def _check_classes(target: Tensor, name: str, classes: int) -> None:
+    low, high = (value.item() for value in torch.aminmax(target))
+    if not (low >= 0 and high < classes):
+        raise ValueError(
+            f"Output {name!r}: sparse_categorical_crossentropy takes class numbers from 0 to {classes - 1}; found "
+            f"labels from {low:g} to {high:g}. {hints.of_classes(classes)}"
+        )
 
 
 def check_lengths(inputs: Sequence[Tensor], targets: Sequence[Tensor], weights: Sequence[Tensor | None] = ()) -> None:
@@ -164,7 +186,10 @@ def check_batches(model: str, fixed: int | None, stateful: bool, samples: int, b
 
 def _items(values: Any, names: Sequence[str], what: str) -> list[Any]:
     if values is None and names:
-        raise ValueError(f"Error when checking model {what}: expected data for {_listed(names)}, but got None.")
+        raise ValueError(
+            f"Error when checking model {what}: expected data for {_listed(names)}, but got None. "
+            f"Give {'x' if what == 'input' else 'the targets as y'}."
+        )
     if values is None:
         return []
     if _is_frame(values) and len(names) > 1:
@@ -180,7 +205,8 @@ def _items(values: Any, names: Sequence[str], what: str) -> list[Any]:
         found = [tuple(np.shape(item)) if _has_shape(item) else _kind(item) for item in items]
         raise ValueError(
             f"Error when checking model {what}: expected {len(names)} array(s), for {_listed(names)}, but got "
-            f"{len(items)}: {', '.join(map(str, found[:10]))}{', ...' if len(found) > 10 else ''}."
+            f"{len(items)}: {', '.join(map(str, found[:10]))}{', ...' if len(found) > 10 else ''}. A list or tuple has "
+            f"an array for each {what}: join samples by np.array, and give targets as y."
         )
     return items
 
@@ -228,26 +254,25 @@ def _from_nested(value: Any, where: str) -> np.ndarray:
         raise ValueError(f"{where} got lists of unequal lengths; pad them to one length ({error}).") from error
 
 
-def _check_shape(array: Any, name: str, shape: Shape | None, what: str) -> None:
+def _check_shape(array: Any, name: str, shape: Shape | None, kind: str | None, given: Shape = ()) -> None:
+    """Raise ValueError, in Keras's words and with advice, for another shape; `kind`: of a target, None of an input."""
     if shape is None:
         return
-    found = tuple(array.shape)
+    found, expected = tuple(array.shape), tuple(shape[1:])
     if len(found) != len(shape):
-        raise ValueError(
-            f"Error when checking {what}: expected {name} to have {len(shape)} dimensions, "
-            f"but got array with shape {found}"
-        )
-    expected = tuple(shape[1:])
-    if any(wanted is not None and wanted != size for wanted, size in zip(expected, found[1:], strict=True)):
-        raise ValueError(
-            f"Error when checking {what}: expected {name} to have shape {expected} but got array with shape {found[1:]}"
-        )
+        problem = f"expected {name} to have {len(shape)} dimensions, but got array with shape {found}"
+    elif any(wanted not in (None, size) for wanted, size in zip(expected, found[1:], strict=True)):
+        problem = f"expected {name} to have shape {expected} but got array with shape {found[1:]}"
+    else:
+        return
+    hint = hints.of_input(found, shape, given) if kind is None else hints.of_target(found, shape, kind)
+    raise ValueError(f"Error when checking {'input' if kind is None else 'target'}: {problem}. {hint}")
 
 
 def _target_shape(output_shape: tuple[int | None, ...], kind: str) -> tuple[int | None, ...] | None:
     if kind in (CLASSES, SOME_CLASSES):
         return (*output_shape[:-1], 1)
-    return output_shape if kind in (LIKE, ONE_HOT) else None
+    return output_shape if kind in (LIKE, BINARY, ONE_HOT) else None
 
 
 def _check_whole(labels: Tensor, name: str) -> None:

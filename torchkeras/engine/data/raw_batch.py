@@ -71,10 +71,23 @@ def _are_whole(items: Iterable[Any]) -> bool:
 
 
 def unpack_x_y_sample_weight(data: Any) -> tuple[Any, Any, Any]:
-    """(x, y, sample_weight) of a batch x, (x,), (x, y) or (x, y, sample_weight), with None for what is not there.
+    """(x, y, sample_weight) of a batch, with None for what the batch does not have.
 
-    A list is taken as a tuple, as torch's DataLoader makes it. Raises ValueError for more items.
-    https://keras.io/api/utils/python_utils/
+    Arguments:
+        data (batch): x, (x,), (x, y) or (x, y, sample_weight). A list counts as a tuple: torch's DataLoader makes
+            lists.
+
+    Returns:
+        A tuple of three.
+
+    Errors:
+        ValueError: there are more items.
+
+    Example:
+        >>> unpack_x_y_sample_weight(("x", "y"))
+        ('x', 'y', None)
+
+    Source: https://keras.io/api/utils/python_utils/
     """
     if not isinstance(data, (tuple, list)):
         return data, None, None
@@ -88,7 +101,22 @@ def unpack_x_y_sample_weight(data: Any) -> tuple[Any, Any, Any]:
 
 
 def pack_x_y_sample_weight(x: Any, y: Any = None, sample_weight: Any = None) -> Any:
-    """The inverse: x, or a tuple without what is None; x alone in a tuple where it is a list or tuple itself."""
+    """A batch of x, y and sample_weight: the inverse of `unpack_x_y_sample_weight`.
+
+    Arguments:
+        x (any): the inputs.
+        y (any, default None): the targets, or None.
+        sample_weight (any, default None): the weights, or None.
+
+    Returns:
+        (x, y, sample_weight) or (x, y), or x alone; x alone is in a tuple where it is a list or tuple itself.
+
+    Example:
+        >>> pack_x_y_sample_weight("x", "y")
+        ('x', 'y')
+
+    Source: https://keras.io/api/utils/python_utils/
+    """
     if y is None and sample_weight is None:
         return (x,) if isinstance(x, (tuple, list)) else x
     return (x, y) if sample_weight is None else (x, y, sample_weight)

@@ -91,7 +91,7 @@ def _of_samples(target: Tensor, name: str, given: Any, mode: str | None) -> Tens
     if weight.shape != target.shape[:axes]:
         raise ValueError(
             f"Output {name!r}: sample_weight of shape {tuple(weight.shape)} does not fit a target of shape "
-            f"{tuple(target.shape)}."
+            f"{tuple(target.shape)}: give it the shape {tuple(target.shape[:axes])}."
         )
     return weight
 
@@ -105,5 +105,7 @@ def _of_classes(target: Tensor, name: str, given: Any) -> Tensor:
     classes, number = np.unique(labels.cpu().numpy(), return_inverse=True)
     missing = [label.item() for label in classes if label.item() not in given]
     if missing:
-        raise ValueError(f"Output {name!r}: class_weight has no weight for the classes {missing} of the targets.")
+        raise ValueError(
+            f"Output {name!r}: class_weight has no weight for the classes {missing} of the targets. Give each one."
+        )
     return torch.tensor([float(given[label.item()]) for label in classes], dtype=torch.float64)[number.reshape(-1)]

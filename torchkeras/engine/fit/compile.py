@@ -70,21 +70,44 @@ class Compiling(Extending, abstract=True):
     ) -> None:
         """Settle how the model is trained.
 
-        `optimizer`: a name, an object of Keras's or of torch.optim, one of torch's classes, or (class, options); None
-        for a class whose `train_step` has optimizers of its own. `loss`: a name, a function (y_true, y_pred), a `Loss`,
-        or a loss of torch. `metrics` (means over samples) and `weighted_metrics` (with sample weights): lists of names,
-        functions, `Metric` objects or torchmetrics. For several outputs: lists, or dictionaries by output name; the
-        loss minimized is their sum weighted by `loss_weights`. `sample_weight_mode="temporal"`: a weight for every time
-        step. `target_tensors`: arrays or tensors, the targets wherever no y is given. `on_nonfinite`: what to do after
-        a loss or gradient that is no finite number: "stop", "skip" the batch, "raise", or (None) nothing; see
-        `engine.step.nonfinite`. `jit_compile`: True to run the built-in train step's forward pass, loss, gradients and
-        metrics as one graph of torch.compile, and so evaluations and predictions; a dict of its options; False not to;
-        "auto" to measure train steps both ways once a run is long enough to repay compiling, and keep the faster; see
-        `engine.speed.compiled_steps`. `cuda_graph`: True is `jit_compile={"mode": "reduce-overhead"}`, by which
-        torch.compile captures what it compiles as a CUDA graph; False never to capture; "auto" to capture what "auto"
-        compiles on a CUDA device. `steps_per_execution`: so many batches run between two calls of the batch hooks,
-        which are told their mean numbers. Which weights train is settled here too. Raises ValueError for an unknown
-        name or a list of another length.
+        Which weights train is settled here too. For several outputs, `loss`, `metrics`, `loss_weights` and the like are
+        lists in the order of the outputs, or dictionaries by output name.
+
+        Arguments:
+            optimizer (name, object or class, default None): an optimizer of Keras or of torch.optim, a class of
+                torch.optim, or (class, options). None is for a class whose `train_step` has optimizers of its own.
+            loss (name, function or object, default None): a name, a function (y_true, y_pred), a `Loss`, or a loss of
+                torch. The loss minimized is the sum over the outputs, weighted by `loss_weights`, plus all penalties.
+            metrics (list or None, default None): names, functions, `Metric` objects or torchmetrics; means over
+                samples.
+            loss_weights (list, dict or None, default None): the weight of each output's loss; None is 1 for each.
+            sample_weight_mode (text, list, dict or None, default None): "temporal" for a weight for each time step.
+            weighted_metrics (list or None, default None): metrics that count sample weights.
+            target_tensors (arrays or None, default None): the targets wherever no y is given.
+            on_nonfinite (text or None, default None): what to do after a loss or gradient that is no finite number:
+                "stop", "skip" the batch, "raise", or None for nothing; see `engine.step.nonfinite`.
+            jit_compile (bool, dict or "auto", default "auto"): True runs the built-in train step, evaluations and
+                predictions as graphs of torch.compile; a dict has its options; False never does. "auto" measures train
+                steps both ways once a run is long enough to repay compiling, and keeps the faster; see
+                `engine.speed.compiled_steps`.
+            cuda_graph (bool or "auto", default "auto"): True is `jit_compile={"mode": "reduce-overhead"}`, by which
+                torch.compile captures a CUDA graph; False never captures. "auto" captures what `jit_compile="auto"`
+                compiles on a CUDA device.
+            steps_per_execution (positive integer, default 1): how many batches run between two calls of the batch
+                hooks, which get their mean numbers.
+
+        Errors:
+            ValueError: an unknown name, a list of another length than the outputs, no loss, or an option with a bad
+                value.
+            TypeError: an optimizer, loss or metric is of another kind.
+
+        Example:
+            >>> model = Sequential([Dense(3, activation="softmax", input_shape=(2,))])
+            >>> model.compile("adam", "sparse_categorical_crossentropy", metrics=["accuracy"])
+            >>> model.metrics_names
+            ['loss', 'acc']
+
+        Source: https://keras.io/api/models/model_training_apis/
         """
         by_itself = optimizer is None and own_step(self, "train") is not None
         given = CompileOptions(

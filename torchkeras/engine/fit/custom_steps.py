@@ -44,10 +44,23 @@ class Extending(Subclassed, abstract=True):
     # --- losses and metrics of the graph -----------------------------------------------------------------------------
 
     def add_loss(self, losses: Any, inputs: Any = None) -> None:
-        """Add the mean of a symbolic tensor (or of each in a list) to the loss; inside a layer's `call`, see `Layer`.
+        """Add the mean of a symbolic tensor to the loss. Inside a layer's `call` it is `Layer.add_loss`.
 
-        The tensor is computed from the model's inputs. Call `compile` afterwards. Raises ValueError when that is not
-        so, or when a layer on the way has weights that are not the model's.
+        Call `compile` afterwards.
+
+        Arguments:
+            losses (symbolic tensor or list): tensors that are computed from the model's inputs.
+            inputs (tensor or None, default None): what they depend on; it need not be given.
+
+        Errors:
+            ValueError: a tensor is not computed from the inputs, or a layer on the way has weights that are not the
+                model's.
+
+        Example:
+            >>> inputs = Input((4,))
+            >>> hidden = Dense(3)(inputs)
+            >>> model = Model(inputs, Dense(1)(hidden))
+            >>> model.add_loss((hidden**2) * 0.01)
         """
         if not any(isinstance(loss, KerasTensor) for loss in as_list(losses)):
             super().add_loss(losses, inputs)
@@ -55,7 +68,19 @@ class Extending(Subclassed, abstract=True):
         self._behind([*self._added_losses, *as_list(losses)], self._added_metrics)
 
     def add_metric(self, value: Any, name: str, aggregation: str | None = "mean") -> None:
-        """Report the mean of a symbolic tensor under `name`; otherwise as `add_loss`."""
+        """Report the mean of a symbolic tensor. Inside a layer's `call` it is `Layer.add_metric`.
+
+        Call `compile` afterwards.
+
+        Arguments:
+            value (symbolic tensor): a tensor that is computed from the model's inputs.
+            name (text): the name of the number.
+            aggregation (text, default "mean"): must be "mean".
+
+        Errors:
+            ValueError: another aggregation, a tensor that is not computed from the inputs, or a layer on the way with
+                weights that are not the model's.
+        """
         if not isinstance(value, KerasTensor):
             super().add_metric(value, name, aggregation)
             return
@@ -148,20 +173,32 @@ class Extending(Subclassed, abstract=True):
     # --- steps of one's own ------------------------------------------------------------------------------------------
 
     def train_step(self, data: Any) -> Mapping[str, Any]:
-        """One step of training on a batch; returns the numbers to report by name.
+        """One step of training on a batch. Override it for a step of your own.
 
-        Override it for a step of your own. `data`: of arrays `(x, y, sample_weight)`, checked, with None for weights
-        that are not there; of a DataLoader, Dataset, generator or Sequence the batch as that made it, of any form, on
-        the model's device. `unpack_x_y_sample_weight(data)` gives x, y and weight of either. Compute a loss with
-        `self(x)` and `self.compute_loss(...)`, then call `self.minimize(loss)`, or `loss.backward()` and
-        `self.optimizer.step()`. Numbers that you return are averaged over the epoch, weighted by batch size. The
-        metrics of `compile` come by `self.compute_metrics(...)`; one with state is reported if its name is among what
-        you return.
+        Compute a loss with `self(x)` and `self.compute_loss(...)`, then call `self.minimize(loss)`, or
+        `loss.backward()` and `self.optimizer.step()`. The metrics of `compile` come from `self.compute_metrics(...)`.
+
+        Arguments:
+            data (batch): of arrays `(x, y, sample_weight)`, checked, with None for weights that are not there. Of a
+                DataLoader, Dataset, generator or `Sequence` it is the batch as that made it, in any form, on the
+                model's device. `unpack_x_y_sample_weight(data)` gives x, y and weight of either.
+
+        Returns:
+            The numbers to report by name. They are averaged over the epoch, weighted by batch size. A metric with a
+                state is
+            reported when its name is among them.
         """
         return {**step.train_step(self._ready(), self._batch(data)), **self._counted()}
 
     def test_step(self, data: Any) -> Mapping[str, Any]:
-        """The same for an evaluation, without an update."""
+        """One step of an evaluation on a batch, without an update. Override it for a step of your own.
+
+        Arguments:
+            data (batch): as in `train_step`.
+
+        Returns:
+            The numbers to report by name.
+        """
         with torch.no_grad():
             return {**step.test_step(self._ready(), self._batch(data)), **self._counted()}
 
@@ -179,7 +216,14 @@ class Extending(Subclassed, abstract=True):
         return {name: metric.result() for name, metric in self._ready().kept.items()}
 
     def predict_step(self, data: Any) -> Any:
-        """The outputs for a batch; overridden, `data` is `(x,)` of arrays, or a batch as its loader made it."""
+        """The outputs for a batch. Override it for a step of your own.
+
+        Arguments:
+            data (batch): `(x,)` of arrays, or a batch as its loader made it.
+
+        Returns:
+            The outputs: a tensor, or several.
+        """
         with torch.no_grad():
             inputs = as_list(unpack_x_y_sample_weight(data)[0])
             return unpacked(step.predict_step(self._computing._call_module, inputs))
@@ -199,10 +243,23 @@ class Extending(Subclassed, abstract=True):
                 optimizer.stepping = None
 
     def compute_loss(self, x: Any = None, y: Any = None, y_pred: Any = None, sample_weight: Any = None) -> torch.Tensor:
-        """The loss that `compile` settled, of outputs that the model gave: each output's, weighted, and all penalties.
+        """The loss that `compile` settled, for outputs of the model: each output's, weighted, and all penalties.
 
-        Outputs that the model gave in this step carry their masks. `x` is not needed. Override it to minimize something
-        else; metrics stay as they are. Raises RuntimeError when there is no loss at all.
+        Outputs that the model gave in this step carry their masks. Override it to minimize something else; metrics stay
+        as they are.
+
+        Arguments:
+            x (tensors, default None): the inputs; they are not needed.
+            y (tensors, default None): the targets.
+            y_pred (tensors, default None): the outputs.
+            sample_weight (tensors or None, default None): a weight for each sample.
+
+        Returns:
+            A scalar tensor.
+
+        Errors:
+            RuntimeError: there is no loss at all.
+            ValueError: the number of targets, outputs or weights is another.
         """
         losses = [
             target.weight * target.objective(true, predicted, weight, getattr(predicted, "_keras_mask", None))
@@ -230,7 +287,17 @@ class Extending(Subclassed, abstract=True):
         return loss
 
     def forward(self, *inputs: Any, mask: Any = None, details: bool = False, logits: tuple[int, ...] = ()) -> Any:
-        """As `Network.forward`; in a model with a step of its own the outputs carry their masks."""
+        """The outputs for the inputs; in a model with a step of its own they carry their masks.
+
+        Arguments:
+            inputs (tensors): the inputs, one by one or in a list.
+            mask (tensor, list or None, default None): the masks of the inputs.
+            details (bool, default False): whether to return (outputs, masks, activity losses).
+            logits (numbers, default ()): the outputs, by number, to return without their last activation.
+
+        Returns:
+            A tensor, or a list of several.
+        """
         if details or not self._marks_masks:
             return super().forward(*inputs, mask=mask, details=details, logits=logits)
         outputs, masks, _ = super().forward(*inputs, mask=mask, details=True, logits=logits)
@@ -244,9 +311,21 @@ class Extending(Subclassed, abstract=True):
     def compute_metrics(
         self, x: Any = None, y: Any = None, y_pred: Any = None, sample_weight: Any = None
     ) -> dict[str, torch.Tensor]:
-        """The metrics that `compile` was given, of outputs that the model gave, for a step of one's own to return.
+        """The metrics of `compile`, for outputs of the model; a step of your own returns them.
 
-        `x` is not needed. Those with a state count the batch, and give what they have counted so far.
+        Metrics with a state count the batch, and return what they have counted so far.
+
+        Arguments:
+            x (tensors, default None): the inputs; they are not needed.
+            y (tensors, default None): the targets.
+            y_pred (tensors, default None): the outputs.
+            sample_weight (tensors or None, default None): a weight for each sample.
+
+        Returns:
+            The numbers by name.
+
+        Errors:
+            ValueError: the number of targets, outputs or weights is another.
         """
         values: dict[str, torch.Tensor] = {}
         for target, true, predicted, weight in self._paired("compute_metrics", y, y_pred, sample_weight):
@@ -274,8 +353,13 @@ class Extending(Subclassed, abstract=True):
     def minimize(self, loss: torch.Tensor, samples: int = 1) -> None:
         """One update of the trainable weights against a loss: gradients, clipping, optimizer, constraints.
 
-        `samples`: of the batch, which weigh it where gradients of several batches are accumulated. Raises RuntimeError
-        for a model that was compiled without an optimizer.
+        Arguments:
+            loss (scalar tensor): the loss.
+            samples (integer, default 1): the samples of the batch, by which it counts when gradients of several batches
+                are accumulated.
+
+        Errors:
+            RuntimeError: the model was compiled without an optimizer.
         """
         if self._ready().optimizer is None:
             raise RuntimeError(

@@ -1,4 +1,4 @@
-"""Training on generators by their older names: `fit_generator`, `evaluate_generator`, `predict_generator`."""
+"""Training on generators under the older names: `fit_generator`, `evaluate_generator`, `predict_generator`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from torchkeras.legacy.arguments import old_names
 
 
 class GeneratorMethods:
-    """The part of a model that Keras 2.2.4 had beside `fit`, `evaluate` and `predict`, which take generators too."""
+    """Keras 2.2.4's methods for generators; `fit`, `evaluate` and `predict` take generators too."""
 
     fit: Any
     evaluate: Any
@@ -32,7 +32,26 @@ class GeneratorMethods:
         shuffle: bool = True,
         initial_epoch: int = 0,
     ) -> History:
-        """`fit`, on a generator or Sequence."""
+        """`fit` on a generator or `Sequence`.
+
+        Arguments:
+            generator (generator or Sequence): batches (x, y) or (x, y, sample_weight).
+            steps_per_epoch (positive integer or None, default None): the batches of an epoch; a generator needs it.
+            epochs (integer, default 1): the epoch to stop before.
+            verbose (0, 1 or 2, default 1): 0 shows nothing, 1 a bar for each epoch, 2 a line for each.
+            callbacks (callback or list, default None): what is called during training.
+            validation_data (data, default None): (x, y) or (x, y, sample_weight), or what makes its own batches.
+            validation_steps (positive integer or None, default None): the batches of a validation.
+            class_weight (dict or None, default None): a weight for each class number.
+            max_queue_size (positive integer, default 10): how many batches are made ahead.
+            workers (integer of at least 0, default 1): how many threads or processes make the batches.
+            use_multiprocessing (bool, default False): whether they are processes, not threads.
+            shuffle (bool, default True): whether the batches of a `Sequence` are shuffled.
+            initial_epoch (integer, default 0): the number of the first epoch.
+
+        Returns:
+            A `History`: the reported numbers of each epoch.
+        """
         return self.fit(
             generator, epochs=epochs, verbose=verbose, callbacks=callbacks, validation_data=validation_data,
             shuffle=shuffle, class_weight=class_weight, initial_epoch=initial_epoch, steps_per_epoch=steps_per_epoch,
@@ -50,7 +69,19 @@ class GeneratorMethods:
         use_multiprocessing: bool = False,
         verbose: int = 0,
     ) -> Any:
-        """`evaluate`, on a generator or Sequence."""
+        """`evaluate` on a generator or `Sequence`.
+
+        Arguments:
+            generator (generator or Sequence): batches (x, y) or (x, y, sample_weight).
+            steps (positive integer or None, default None): the number of batches; a generator needs it.
+            max_queue_size (positive integer, default 10): how many batches are made ahead.
+            workers (integer of at least 0, default 1): how many threads or processes make the batches.
+            use_multiprocessing (bool, default False): whether they are processes, not threads.
+            verbose (0, 1 or 2, default 0): 0 shows nothing, 1 a bar, 2 a line.
+
+        Returns:
+            The loss; with metrics a list in the order of `metrics_names`.
+        """
         return self.evaluate(
             generator, verbose=verbose, steps=steps, max_queue_size=max_queue_size, workers=workers,
             use_multiprocessing=use_multiprocessing,
@@ -66,7 +97,19 @@ class GeneratorMethods:
         use_multiprocessing: bool = False,
         verbose: int = 0,
     ) -> Any:
-        """`predict`, on a generator or Sequence."""
+        """`predict` on a generator or `Sequence`.
+
+        Arguments:
+            generator (generator or Sequence): batches of inputs; targets in them are ignored.
+            steps (positive integer or None, default None): the number of batches; a generator needs it.
+            max_queue_size (positive integer, default 10): how many batches are made ahead.
+            workers (integer of at least 0, default 1): how many threads or processes make the batches.
+            use_multiprocessing (bool, default False): whether they are processes, not threads.
+            verbose (0, 1 or 2, default 0): 0 shows nothing, 1 a bar, 2 a line.
+
+        Returns:
+            The outputs as NumPy arrays.
+        """
         return self.predict(
             generator, verbose=verbose, steps=steps, max_queue_size=max_queue_size, workers=workers,
             use_multiprocessing=use_multiprocessing,

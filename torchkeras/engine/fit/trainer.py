@@ -36,6 +36,7 @@ from torchkeras.engine.graph.network import Network
 from torchkeras.engine.layer.symbolic import unpacked
 from torchkeras.engine.speed.auto_compile import Auto
 from torchkeras.engine.step.step import losses, predict_step
+from torchkeras.engine.step.targets import check_units
 from torchkeras.legacy.arguments import old_names
 
 BATCH_SIZE = 32
@@ -123,18 +124,59 @@ class Trainer(GeneratorMethods, Compiling, abstract=True):
         workers: int = 1,
         use_multiprocessing: bool = False,
     ) -> History:
-        """Train for `epochs` passes over the data; returns the `History` of the reported numbers.
+        """Train for `epochs` passes over the data.
 
-        `x`: arrays or tensors, lists or dicts of them, HDF5 datasets, a torch Dataset or DataLoader, a Sequence, or a
-        generator of (x, y) or (x, y, sample_weight). `batch_size`: 32 unless given, or the model's own when its inputs
-        fix one. `validation_split`: the last part of the data, kept for validation. `validation_data`: (x, y), (x, y,
-        weight), or what makes its own batches; used after every `validation_freq`-th epoch, or those listed. `shuffle`:
-        True, False or "batch". `steps_per_epoch`, `validation_steps`: the batches of an epoch, where the data should
-        not say it. `class_weight`: a dict from class to weight. `callbacks`: one or a list, schedulers of torch among
-        them. `verbose`: 0 silent, 1 or "auto" a progress bar, 2 a line an epoch. `initial_epoch`: the number of the
-        first epoch. `max_queue_size`, `workers`, `use_multiprocessing`: how a generator or Sequence is run ahead.
-        Raises ValueError for data that does not fit the model, TypeError for what is no callback, RuntimeError where
-        several processes train.
+        Arguments:
+            x (data, default None): the inputs: an array or tensor, several in a list or in a dict by name, a data
+                frame, an HDF5 dataset; or batches with their targets: a torch Dataset or DataLoader, a `Sequence`, or a
+                generator of (x, y) or (x, y, sample_weight).
+            y (data, default None): the targets, in the same forms; None when `x` makes batches with their targets.
+            batch_size (positive integer or None, default None): samples in a batch; None is 32, or the batch size that
+                the model's inputs have. Not for `x` that makes its own batches.
+            epochs (integer, default 1): the epoch to stop before: training runs `epochs - initial_epoch` epochs.
+            verbose (0, 1, 2 or "auto", default 1): 0 shows nothing, 1 and "auto" a bar for each epoch, 2 a line for
+                each.
+            callbacks (callback or list, default None): what is called during training; schedulers of torch may be among
+                them.
+            validation_split (float of at least 0 and below 1, default 0.0): the last part of the data, kept for
+                validation.
+            validation_data (data, default None): (x, y) or (x, y, sample_weight), or what makes its own batches; used
+                in place of `validation_split`.
+            shuffle (bool or "batch", default True): True shuffles samples, "batch" shuffles whole batches, False keeps
+                the order. HDF5 data needs "batch" or False. A generator or DataLoader has its own order.
+            class_weight (dict or None, default None): a weight for each class number; for several outputs a list or a
+                dict.
+            sample_weight (array or None, default None): a weight for each sample, or for each time step where `compile`
+                was given sample_weight_mode="temporal".
+            initial_epoch (integer, default 0): the number of the first epoch.
+            steps_per_epoch (positive integer or None, default None): the batches of an epoch; None takes all. A
+                generator needs it.
+            validation_steps (positive integer or None, default None): the batches of a validation; None takes all.
+            validation_batch_size (positive integer or None, default None): samples in a batch of the validation; None
+                is the size for training.
+            validation_freq (positive integer or list, default 1): validate after every so many epochs, or after those
+                listed, counted from 1.
+            max_queue_size (positive integer, default 10): how many batches of a `Sequence` or generator are made ahead.
+            workers (integer of at least 0, default 1): how many threads or processes make these batches; 0 makes each
+                batch when it is needed.
+            use_multiprocessing (bool, default False): whether they are processes, not threads.
+
+        Returns:
+            A `History`: the reported numbers of each epoch.
+
+        Errors:
+            RuntimeError: the model is not compiled, or several processes train.
+            ValueError: the data does not fit the model, or an option has a bad value.
+            TypeError: something among `callbacks` is no callback, or the data holds no numbers.
+
+        Example:
+            >>> model = Sequential([Dense(1, input_shape=(2,))])
+            >>> model.compile("sgd", "mse")
+            >>> history = model.fit(np.ones((8, 2)), np.ones((8, 1)), batch_size=4, epochs=2, verbose=0)
+            >>> history.epoch
+            [0, 1]
+
+        Source: https://keras.io/api/models/model_training_apis/
         """
         check_one_process(self, "fit")
         verbose = level(verbose)
@@ -163,6 +205,8 @@ class Trainer(GeneratorMethods, Compiling, abstract=True):
             source, validation_split, validation_data, size, validation_batch_size, validation_steps, made
         )
         compiled, names = self._ready(), self.metrics_names
+        if compiled.targets:
+            check_units(compiled.network._graphed, compiled.targets)
         self.history = History()
         hooks = self._hooks(callbacks, source, verbose, epochs, validation is not None, self.history)
         checks.check_executions(self.steps_per_execution, hooks)
@@ -309,9 +353,36 @@ class Trainer(GeneratorMethods, Compiling, abstract=True):
         use_multiprocessing: bool = False,
         return_dict: bool = False,
     ) -> Any:
-        """The reported numbers over the data, in evaluation mode: the loss, or a list as `metrics_names` orders it.
+        """The loss and metrics over the data, in evaluation mode.
 
-        The data is what `fit` takes. `steps`: the number of batches. With `return_dict` the numbers by name.
+        Arguments:
+            x (data, default None): the inputs, or batches with their targets, in the forms that `fit` takes.
+            y (data, default None): the targets; None when `x` makes batches with their targets.
+            batch_size (positive integer or None, default None): samples in a batch; None is 32, or the batch size that
+                the model's inputs have.
+            verbose (0, 1, 2 or "auto", default 1): 0 shows nothing, 1 and "auto" a bar, 2 a line.
+            sample_weight (array or None, default None): a weight for each sample.
+            steps (positive integer or None, default None): the number of batches; None takes all. A generator needs it.
+            callbacks (callback or list, default None): what is called during the evaluation.
+            max_queue_size (positive integer, default 10): how many batches of a `Sequence` or generator are made ahead.
+            workers (integer of at least 0, default 1): how many threads or processes make these batches.
+            use_multiprocessing (bool, default False): whether they are processes, not threads.
+            return_dict (bool, default False): whether to return the numbers by name.
+
+        Returns:
+            The loss; with metrics a list in the order of `metrics_names`, or with `return_dict` a dict.
+
+        Errors:
+            RuntimeError: the model is not compiled, or several processes train.
+            ValueError: the data does not fit the model, or an option has a bad value.
+
+        Example:
+            >>> model = Sequential([Dense(1, input_shape=(2,), kernel_initializer="ones")])
+            >>> model.compile("sgd", "mse")
+            >>> model.evaluate(np.ones((4, 2)), np.zeros((4, 1)), verbose=0)
+            4.0
+
+        Source: https://keras.io/api/models/model_training_apis/
         """
         check_one_process(self, "evaluate")
         made = {"workers": workers, "use_multiprocessing": use_multiprocessing, "max_queue_size": max_queue_size}
@@ -340,11 +411,34 @@ class Trainer(GeneratorMethods, Compiling, abstract=True):
         workers: int = 1,
         use_multiprocessing: bool = False,
     ) -> Any:
-        """The outputs for all samples as NumPy arrays, in evaluation mode: an array, or a list for several outputs.
+        """The outputs for all samples as NumPy arrays, in evaluation mode.
 
-        The data is what `fit` takes; targets among it are passed over. Where there are samples enough, and neither a
-        hook nor one of `callbacks` could notice, batch normalizations are part of the layers before them, with the
-        weights of the moment: see `freeze_for_inference`.
+        Where there are enough samples, and neither a hook nor a callback could notice, batch normalizations are folded
+        into the layers before them with the present weights; see `freeze_for_inference`.
+
+        Arguments:
+            x (data): the inputs in the forms that `fit` takes; targets in its batches are ignored.
+            batch_size (positive integer or None, default None): samples in a batch; None is 32, or the batch size that
+                the model's inputs have.
+            verbose (0, 1, 2 or "auto", default 0): 0 shows nothing, 1 and "auto" a bar, 2 a line.
+            steps (positive integer or None, default None): the number of batches; None takes all. A generator needs it.
+            callbacks (callback or list, default None): what is called during the prediction.
+            max_queue_size (positive integer, default 10): how many batches of a `Sequence` or generator are made ahead.
+            workers (integer of at least 0, default 1): how many threads or processes make these batches.
+            use_multiprocessing (bool, default False): whether they are processes, not threads.
+
+        Returns:
+            An array; for several outputs a list, or the form that the model was made with.
+
+        Errors:
+            ValueError: the data does not fit the model, or an option has a bad value.
+
+        Example:
+            >>> model = Sequential([Dense(1, input_shape=(2,), kernel_initializer="ones")])
+            >>> model.predict(np.ones((3, 2))).tolist()
+            [[2.0], [2.0], [2.0]]
+
+        Source: https://keras.io/api/models/model_training_apis/
         """
         check_whole(self, "predict")
         made = {"workers": workers, "use_multiprocessing": use_multiprocessing, "max_queue_size": max_queue_size}
@@ -374,18 +468,28 @@ class Trainer(GeneratorMethods, Compiling, abstract=True):
         return self.predict_step(given.raw if isinstance(given, Batch) else (unpacked(given),))
 
     def freeze_for_inference(self) -> Network:
-        """A copy for inference alone: a torch module with the model's inputs and outputs, and no training.
+        """A copy for inference alone, with batch normalizations folded into the layers before them.
 
-        A BatchNormalization of what a convolution or Dense without activation gives to it alone, both called once, is
-        part of that layer: its kernel is `kernel * scale` and its bias `(bias - moving_mean) * scale + beta`, with the
-        scale `gamma / sqrt(moving_variance + epsilon)` of each channel. The outputs are the model's in evaluation but
-        for rounding. Layers with hooks or of classes of your own stay as they are.
+        A BatchNormalization that follows a convolution or Dense without activation, both called once and the first used
+        by nothing else, becomes part of that layer. Its kernel is `kernel * scale` and its bias `(bias - moving_mean) *
+        scale + beta`, with the scale `gamma / sqrt(moving_variance + epsilon)` of each channel. The outputs are the
+        model's in evaluation but for rounding. Layers with hooks, or of classes of your own, stay as they are.
 
-        The copy is in evaluation mode, its weights record no gradients, and nothing that is done to the model later
-        changes it. It has the layers by their names, as the model has: it can be called, moved, copied, pickled,
-        compiled by torch and read (`frozen.code`); it has no `fit`, `predict` or `save`. Its `state_dict` is that of
-        the folded layers. A model whose class has a `forward` or `call` of its own, or that has hooks, is copied as it
-        is. Raises RuntimeError for a model that has no input shape yet.
+        The copy is in evaluation mode, its weights record no gradients, and later changes of the model do not reach it.
+        It has the layers by their names. It can be called, moved, copied, pickled, compiled by torch and read
+        (`frozen.code`). It has no `fit`, `predict` or `save`. Its `state_dict` is that of the folded layers. A model
+        whose class has a `forward` or `call` of its own, or that has hooks, is copied as it is.
+
+        Returns:
+            A torch module with the model's inputs and outputs.
+
+        Errors:
+            RuntimeError: the model has no input shape yet.
+
+        Example:
+            >>> model = Sequential([Dense(2, input_shape=(4,)), BatchNormalization()])
+            >>> len(model.freeze_for_inference().state_dict())
+            2
         """
         with self._mode(False), torch.no_grad():
             return frozen(self)
@@ -413,9 +517,31 @@ class Trainer(GeneratorMethods, Compiling, abstract=True):
     def train_on_batch(
         self, x: Any, y: Any = None, sample_weight: Any = None, class_weight: Any = None, return_dict: bool = False
     ) -> Any:
-        """One update on one batch; returns the loss, or a list in the order of `metrics_names`, as floats.
+        """One update on one batch.
 
-        Metrics with state count all batches since `reset_metrics`. With `return_dict` the numbers by name.
+        Metrics with a state count all batches since `reset_metrics`.
+
+        Arguments:
+            x (array, list or dict): the inputs.
+            y (array, list or dict, default None): the targets.
+            sample_weight (array or None, default None): a weight for each sample.
+            class_weight (dict or None, default None): a weight for each class number.
+            return_dict (bool, default False): whether to return the numbers by name.
+
+        Returns:
+            The loss as a float; with metrics a list in the order of `metrics_names`, or with `return_dict` a dict.
+
+        Errors:
+            RuntimeError: the model is not compiled, or several processes train.
+            ValueError: the data does not fit the model.
+
+        Example:
+            >>> model = Sequential([Dense(1, input_shape=(2,), kernel_initializer="ones")])
+            >>> model.compile("sgd", "mse")
+            >>> model.train_on_batch(np.ones((4, 2)), np.zeros((4, 1)))
+            4.0
+
+        Source: https://keras.io/api/models/model_training_apis/
         """
         batch = self._one_batch("train_on_batch", x, y, sample_weight, class_weight)
         compiled = self._ready()
@@ -427,7 +553,23 @@ class Trainer(GeneratorMethods, Compiling, abstract=True):
         return numbers
 
     def test_on_batch(self, x: Any, y: Any = None, sample_weight: Any = None, return_dict: bool = False) -> Any:
-        """The reported numbers on one batch, in evaluation mode; otherwise as `train_on_batch`."""
+        """The loss and metrics on one batch, in evaluation mode.
+
+        Arguments:
+            x (array, list or dict): the inputs.
+            y (array, list or dict, default None): the targets.
+            sample_weight (array or None, default None): a weight for each sample.
+            return_dict (bool, default False): whether to return the numbers by name.
+
+        Returns:
+            The loss as a float; with metrics a list in the order of `metrics_names`, or with `return_dict` a dict.
+
+        Errors:
+            RuntimeError: the model is not compiled, or several processes train.
+            ValueError: the data does not fit the model.
+
+        Source: https://keras.io/api/models/model_training_apis/
+        """
         batch = self._one_batch("test_on_batch", x, y, sample_weight)
         with self._mode(False), torch.no_grad(), self._counted_apart():
             return self._numbers("test", batch, return_dict)
@@ -447,10 +589,19 @@ class Trainer(GeneratorMethods, Compiling, abstract=True):
         return Named(numbers) if by_name else unpacked(list(numbers.values()))
 
     def reset_metrics(self) -> None:
-        """Forget what metrics with state have counted; `fit` and `evaluate` do it at each beginning."""
+        """Set the metrics with a state to zero; `fit` and `evaluate` do so when they begin."""
         for metric in self._ready().kept.values():
             metric.reset_state()
 
     def predict_on_batch(self, x: Any) -> Any:
-        """The outputs for one batch, as `predict`."""
+        """The outputs for one batch, in evaluation mode.
+
+        Arguments:
+            x (array, list or dict): the inputs.
+
+        Returns:
+            What `predict` returns.
+
+        Source: https://keras.io/api/models/model_training_apis/
+        """
         return self.predict(x, batch_size=max(1, len(Intake(self).inputs(x)[0])))

@@ -79,6 +79,8 @@ class Network(Layer, abstract=True):
                     raise TypeError(
                         f"{type(self).__name__} {self.name!r}: {role} must be symbolic tensors, the outputs of layers; "
                         f"found {type(tensor).__name__}."
+                        + " Call the layer on a symbolic tensor and give its output." * isinstance(tensor, Layer)
+                        + " Begin with Input(shape)." * (role == "inputs" and isinstance(tensor, torch.Tensor))
                     )
             if not as_list(tensors):
                 raise ValueError(f"{type(self).__name__} {self.name!r}: {role} must not be empty.")
@@ -177,10 +179,19 @@ class Network(Layer, abstract=True):
     # --- computing ---------------------------------------------------------------------------------------------------
 
     def forward(self, *inputs: Any, mask: Any = None, details: bool = False, logits: tuple[int, ...] = ()) -> Any:
-        """The outputs (a tensor, or a list when there are several) for the inputs: `model(x)`, `model([a, b])`.
+        """The outputs for the inputs: `model(x)`, `model([a, b])`.
 
-        `mask`: a mask or a list of them. With `details` (outputs, masks, activity losses). `logits`: the outputs, by
-        number, to give without the activation that they end in. Raises ValueError when the number of inputs is another.
+        Arguments:
+            inputs (tensors): the inputs, one by one or in a list.
+            mask (tensor, list or None, default None): the masks of the inputs.
+            details (bool, default False): whether to return (outputs, masks, activity losses).
+            logits (numbers, default ()): the outputs, by number, to return without their last activation.
+
+        Returns:
+            A tensor, or a list of several.
+
+        Errors:
+            ValueError: the number of inputs is another.
         """
         return self._over(self, inputs, mask, details, logits)
 
@@ -221,7 +232,15 @@ class Network(Layer, abstract=True):
         return next((t.device for t in (*self.parameters(), *self.buffers())), config.device())
 
     def compute_mask(self, inputs: Any, mask: Any = None) -> Any:
-        """The masks of the outputs; a mask on the way may depend on the inputs."""
+        """The masks of the outputs.
+
+        Arguments:
+            inputs (tensors): the inputs; a mask on the way may depend on them.
+            mask (tensor, list or None, default None): the masks of the inputs.
+
+        Returns:
+            A mask or None; a list for several outputs.
+        """
         _, masks, _ = self.forward(inputs, mask=mask, details=True)
         return unpacked(masks)
 
@@ -261,7 +280,8 @@ class Network(Layer, abstract=True):
             if not fits:
                 raise ValueError(
                     f"Input {tensor._keras_history.layer.name} of {type(self).__name__} {self.name!r} has shape "
-                    f"{tensor.shape}; found shape {tuple(shape)}."
+                    f"{tensor.shape}; found shape {tuple(shape)}. Give a tensor of that shape, or make the Input for "
+                    "the shape of the data."
                 )
 
     # --- types -------------------------------------------------------------------------------------------------------
@@ -320,7 +340,25 @@ class Network(Layer, abstract=True):
         return self.layers
 
     def get_layer(self, name: str | None = None, index: int | None = None) -> Layer:
-        """A layer by its name, or by its index in `layers`. Raises ValueError when there is none."""
+        """A layer by its name, or by its place in `layers`.
+
+        Arguments:
+            name (text or None, default None): the name.
+            index (integer or None, default None): the place, in place of the name.
+
+        Returns:
+            The layer.
+
+        Errors:
+            ValueError: there is no such layer, or neither is given.
+
+        Example:
+            >>> model = Sequential([Dense(8, input_shape=(4,), name="hidden"), Dense(1)])
+            >>> model.get_layer("hidden").units
+            8
+
+        Source: https://keras.io/api/models/model/
+        """
         if index is not None:
             if not -len(self.layers) <= index < len(self.layers):
                 raise ValueError(
@@ -408,8 +446,31 @@ class Network(Layer, abstract=True):
         variables = [variable for layer in self._sublayers_of_keras1() for variable in layer.weights]
         return distinct([*variables, *self._own_variables()])
 
+    def _check_has_weights(self) -> None:
+        """Raise NotBuiltError for a model whose weights are still to be made."""
+        if not (self._is_connected or self.built or self.weights):
+            self._graph_instead()
+
+    def get_weights(self) -> list[Any]:
+        """The values of all weights as NumPy arrays, in Keras's order of axes.
+
+        Returns:
+            A list of arrays.
+
+        Errors:
+            RuntimeError: the model has no weights yet, since its input shape is not known.
+
+        Example:
+            >>> model = Sequential([Dense(2, input_shape=(4,))])
+            >>> [array.shape for array in model.get_weights()]
+            [(4, 2), (2,)]
+        """
+        self._check_has_weights()
+        return super().get_weights()
+
     def count_params(self) -> int:
-        """The number of scalars in all weights, a shared one counted once."""
+        """The number of values in all weights, a shared one counted once. Raises RuntimeError before they are made."""
+        self._check_has_weights()
         return sum(prod(variable.shape) for variable in self.weights)
 
     def summary(
@@ -424,13 +485,30 @@ class Network(Layer, abstract=True):
     ) -> None:
         """Print the table of layers: name and type, output shape, parameters, and in a graph what each is connected to.
 
-        `line_length`: characters a line; `positions`: where columns end, in characters or as fractions of the line;
-        `print_fn`: called with each line in place of `print`. `show_trainable`: whether each layer trains ("-" without
-        weights). `expand_nested`: the layers of models inside too. `flops`: the floating-point operations of each layer
-        in one sample's forward pass (of products, convolutions and attention, a multiply-add being 2), over all its
-        calls; a number is the size to take for axes that are unknown. `layer_range`: the names, or regular expressions,
-        of the first and the last layer to print; the totals are the model's. Raises ValueError for a bad option, or
-        when `flops=True` meets an unknown axis.
+        Arguments:
+            line_length (integer or None, default None): characters in a line.
+            positions (list or None, default None): where columns end, in characters or as fractions of the line.
+            print_fn (function or None, default None): called with each line in place of `print`.
+            show_trainable (bool, default False): whether to say if each layer trains ("-" for one without weights).
+            expand_nested (bool, default False): whether to show the layers of models inside too.
+            flops (bool or positive integer, default False): whether to show the floating-point operations of each
+                layer, over all its calls, in one sample's forward pass: those of products, convolutions and attention,
+                a multiply-add being 2. A number is the size to take for unknown axes.
+            layer_range (pair or None, default None): the names, or regular expressions, of the first and the last layer
+                to print; the totals stay the model's.
+
+        Errors:
+            RuntimeError: the model has no graph yet.
+            ValueError: an option has a bad value, or `flops=True` meets an unknown axis.
+
+        Example:
+            >>> model = Sequential([Dense(2, input_shape=(4,))])
+            >>> lines = []
+            >>> model.summary(print_fn=lines.append)
+            >>> any("Total params: 10" in line for line in lines)
+            True
+
+        Source: https://keras.io/api/models/model/
         """
         summary.print_summary(
             self,

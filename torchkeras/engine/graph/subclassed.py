@@ -117,9 +117,14 @@ class Subclassed(Network, abstract=True):
             self.__dict__["_specs"] = form, list(zip(shapes, types, strict=True))
 
     def build(self, input_shape: Any = None) -> None:
-        """Make the weights for inputs of this shape, batch axis included; a list or dict of shapes for several inputs.
+        """Make the weights. A class of your own may override it, to make weights or layers.
 
-        A class of one's own may override it, to make weights or layers. Raises ValueError without a shape.
+        Arguments:
+            input_shape (tuple, list or dict, default None): the shape of the input with the batch axis; a list or dict
+                of shapes for several inputs.
+
+        Errors:
+            ValueError: there is no shape.
         """
         if not self._has_own_code:
             super().build(input_shape)
@@ -163,7 +168,15 @@ class Subclassed(Network, abstract=True):
         return super()._infer_outputs(inputs, masks, arguments)
 
     def compute_mask(self, inputs: Any, mask: Any = None) -> Any:
-        """The masks of the outputs; those of inputs pass by the model's own code."""
+        """The masks of the outputs. A model's own code passes the masks of inputs by.
+
+        Arguments:
+            inputs (tensors): the inputs; a mask on the way may depend on them.
+            mask (tensor, list or None, default None): the masks of the inputs.
+
+        Returns:
+            A mask or None; a list for several outputs.
+        """
         return None if self._has_own_code else super().compute_mask(inputs, mask)
 
     @property

@@ -136,15 +136,24 @@ def _check_connected(inputs: list[KerasTensor], nodes: list[Node]) -> None:
             raise ValueError(
                 f"Graph disconnected: cannot obtain value for tensor {node.outputs!r} at layer {node.layer.name!r}. "
                 f"It is not among the model's inputs. "
-                f"The following previous layers were accessed without issue: {fine}."
+                f"The following previous layers were accessed without issue: {fine}. {_advice(node)}"
             )
         fine.append(node.layer.name)
+
+
+def _advice(node: Node) -> str:
+    if node.input_tensors:
+        return "Compute the outputs from the model's inputs alone."
+    return f"Add this Input to the model's inputs: Model(inputs=[..., {node.layer.name}], outputs=...)."
 
 
 def _check_names(layers: list[Layer]) -> None:
     for name, count in Counter(layer.name for layer in layers).items():
         if count > 1:
-            raise ValueError(f"The name {name!r} is used {count} times in the model. All layer names should be unique.")
+            raise ValueError(
+                f"The name {name!r} is used {count} times in the model. All layer names should be unique: give each "
+                "layer a name of its own, or none."
+            )
 
 
 # --- the edges as plain data, for pickle and deepcopy ----------------------------------------------------------------

@@ -68,8 +68,23 @@ class Adding(nn.Module):
     def add_loss(self, losses: Any, inputs: Any = None) -> None:
         """In a layer's `call`: add scalars to the loss that training minimizes.
 
-        `losses`: a tensor or a list of them. `inputs`, what they depend on, is known to torch by itself. Raises
-        TypeError for what is no tensor, ValueError for one that is no scalar.
+        Arguments:
+            losses (scalar tensor or list): the scalars.
+            inputs (tensor or None, default None): what they depend on; torch knows it without this.
+
+        Errors:
+            TypeError: a loss is no tensor.
+            ValueError: a loss is no scalar.
+
+        Example:
+            >>> class Penalized(Layer):
+            ...     def call(self, inputs):
+            ...         self.add_loss(0.01 * (inputs**2).mean())
+            ...         return inputs
+            >>> Penalized()(torch.ones(2, 3)).shape
+            torch.Size([2, 3])
+
+        Source: https://keras.io/api/layers/base_layer/
         """
         for loss in losses if isinstance(losses, (list, tuple)) else [losses]:
             if not isinstance(loss, Tensor):
@@ -81,9 +96,16 @@ class Adding(nn.Module):
             self._add(widened(loss), None)
 
     def add_metric(self, value: Any, name: str, aggregation: str | None = "mean") -> None:
-        """In a layer's `call`: report the mean of a tensor under `name`, averaged over batches by their size.
+        """In a layer's `call`: report the mean of a tensor, averaged over batches by their size.
 
-        Raises TypeError for what is no tensor, ValueError for another aggregation than 'mean'.
+        Arguments:
+            value (tensor): the values.
+            name (text): the name of the number.
+            aggregation (text, default "mean"): must be "mean".
+
+        Errors:
+            TypeError: `value` is no tensor, or `name` no text.
+            ValueError: another aggregation, or a name for the second time in one pass.
         """
         if aggregation != "mean":
             raise ValueError(f"{self.name}: add_metric: aggregation must be 'mean'; found {aggregation!r}.")

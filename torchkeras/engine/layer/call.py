@@ -95,10 +95,33 @@ class Calling(Calls, Adding, WeightOwner):
     def _compute(self: Any, *args: Any, **kwargs: Any) -> Any:
         tensors = self._tensors_checked(args, kwargs)
         compute = partial(in_keras_order, self._facts.layout, self._call_module)
-        if self._tells_policy and tensors and follows_policy(self) and not in_first_run():
-            return by_policy(self, compute, *args, **kwargs)
-        self._remember(args, kwargs)
-        return compute(*args, **kwargs)
+        policed = self._tells_policy and tensors and follows_policy(self) and not in_first_run()
+        if policed:
+            compute = partial(by_policy, self, compute)
+        if torch.compiler.is_compiling():
+            return compute(*args, **kwargs)
+        try:
+            outputs = compute(*args, **kwargs)
+        except RuntimeError as error:
+            self._refuse_type(tensors, error)
+            raise
+        if not policed:
+            self._remember(args, kwargs)
+        return outputs
+
+    def _refuse_type(self: Any, tensors: list[Any], error: RuntimeError) -> None:
+        """Raise TypeError, with advice, when torch's error is of tensors whose type is not that of the weights."""
+        own = next((each.dtype for each in self.parameters() if each.is_floating_point()), None)
+        other = next((each.dtype for each in tensors if each.dtype != own), None)
+        if (
+            own is not None
+            and other is not None
+            and any(word in str(error) for word in ("dtype", "scalar type", "type ("))
+        ):
+            raise TypeError(
+                f"{type(self).__name__} {self.name!r} has weights of {dtype_name(own)} and was called on a tensor of "
+                f"{dtype_name(other)}: give x.to({own})."
+            ) from error
 
     def _remember(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
         """Take a single tensor of this shape and type from now on without a further look, where none is needed."""
@@ -116,7 +139,23 @@ class Calling(Calls, Adding, WeightOwner):
         if not (self.built and torch.jit.is_tracing()):  # type: ignore[reportPrivateImportUsage]
             self._check_types(tensors)
             self._build(*_shapes_of(self, given))
+            mask = kwargs.get("mask")
+            if tensors and isinstance(mask, torch.Tensor) and not (self._is_users or torch.compiler.is_compiling()):
+                self._check_mask(mask, tensors[0])
         return tensors
+
+    def _check_mask(self, mask: torch.Tensor, inputs: torch.Tensor) -> None:
+        """Raise ValueError for a mask that is not True or False for each time step of the inputs."""
+        if mask.dtype is not torch.bool:
+            raise ValueError(
+                f"{type(self).__name__} {self.name!r}: the mask must be of torch.bool; found {mask.dtype}: give "
+                "mask.bool()."
+            )
+        if mask.dim() >= max(inputs.dim(), 3) or mask.shape != inputs.shape[: mask.dim()]:
+            raise ValueError(
+                f"{type(self).__name__} {self.name!r}: the mask must have the shape {tuple(inputs.shape[:2])}, a value "
+                f"for each time step of the input {tuple(inputs.shape)}; found {tuple(mask.shape)}."
+            )
 
     def _call_symbolically(self: Any, *args: Any, mask: Any = None, **arguments: Any) -> Any:
         training = self._training_of(arguments)
@@ -198,7 +237,8 @@ class Calling(Calls, Adding, WeightOwner):
             problem = spec.problem(shape)
             if problem is not None:
                 raise ValueError(
-                    f"Input {index} is incompatible with layer {self.name}: {problem} (input shape {tuple(shape)})."
+                    f"Input {index} is incompatible with layer {self.name}: {problem} (input shape {tuple(shape)}). "
+                    f"{spec.advice(shape)}"
                 )
 
     def _check_types(self, tensors: list[Any]) -> None:
@@ -220,9 +260,12 @@ def in_keras_order(layout: Layout, compute: Any, *args: Any, **kwargs: Any) -> A
 
 def _shape_of(layer: Calling, value: Any) -> Shape:
     if not isinstance(value, (torch.Tensor, KerasTensor)):
+        advice = "Make a tensor of it with torch.as_tensor, or give arrays to `predict`."
+        if isinstance(value, nn.Module):
+            kind = type(value).__name__
+            advice = f"Call that layer first, and give its output: {type(layer).__name__}(...)({kind}(...)(x))."
         raise TypeError(
-            f"{type(layer).__name__} {layer.name!r} takes torch tensors; found {type(value).__name__}. "
-            "Make a tensor of it with torch.as_tensor, or give arrays to `predict`."
+            f"{type(layer).__name__} {layer.name!r} takes torch tensors; found {type(value).__name__}. {advice}"
         )
     return output_shapes.seen_shape(value.shape) if in_first_run() else tuple(value.shape)
 

@@ -49,27 +49,93 @@ class Calls:
         return unpacked(list(found.pop()))
 
     def get_input_at(self, node_index: int) -> Any:
-        """The symbolic input(s) of one call. Raises RuntimeError without any call, ValueError for a bad index."""
+        """The symbolic input(s) of one call.
+
+        Arguments:
+            node_index (integer): the number of the call, from 0.
+
+        Returns:
+            One, or a list when the layer takes or gives several.
+
+        Errors:
+            RuntimeError: the layer was never called.
+            ValueError: there is no such call.
+        """
         return unpacked(self._at(node_index, "input").input_tensors)
 
     def get_output_at(self, node_index: int) -> Any:
-        """The symbolic output(s) of one call. Raises as `get_input_at`."""
+        """The symbolic output(s) of one call.
+
+        Arguments:
+            node_index (integer): the number of the call, from 0.
+
+        Returns:
+            One, or a list when the layer takes or gives several.
+
+        Errors:
+            RuntimeError: the layer was never called.
+            ValueError: there is no such call.
+        """
         return unpacked(self._at(node_index, "output").output_tensors)
 
     def get_input_shape_at(self, node_index: int) -> Any:
-        """The shape(s) that went into one call. Raises as `get_input_at`."""
+        """The shape(s) of the input of one call.
+
+        Arguments:
+            node_index (integer): the number of the call, from 0.
+
+        Returns:
+            One, or a list when the layer takes or gives several.
+
+        Errors:
+            RuntimeError: the layer was never called.
+            ValueError: there is no such call.
+        """
         return unpacked(self._at(node_index, "input shape").input_shapes)
 
     def get_output_shape_at(self, node_index: int) -> Any:
-        """The shape(s) that came out of one call. Raises as `get_input_at`."""
+        """The shape(s) of the output of one call.
+
+        Arguments:
+            node_index (integer): the number of the call, from 0.
+
+        Returns:
+            One, or a list when the layer takes or gives several.
+
+        Errors:
+            RuntimeError: the layer was never called.
+            ValueError: there is no such call.
+        """
         return unpacked(self._at(node_index, "output shape").output_shapes)
 
     def get_input_mask_at(self, node_index: int) -> Any:
-        """The symbolic mask(s) that went into one call, None for none. Raises as `get_input_at`."""
+        """The symbolic mask(s) of the input of one call, None for none.
+
+        Arguments:
+            node_index (integer): the number of the call, from 0.
+
+        Returns:
+            One, or a list when the layer takes or gives several.
+
+        Errors:
+            RuntimeError: the layer was never called.
+            ValueError: there is no such call.
+        """
         return unpacked([t._keras_mask for t in self._at(node_index, "input mask").input_tensors])
 
     def get_output_mask_at(self, node_index: int) -> Any:
-        """The symbolic mask(s) that came out of one call, None for none. Raises as `get_input_at`."""
+        """The symbolic mask(s) of the output of one call, None for none.
+
+        Arguments:
+            node_index (integer): the number of the call, from 0.
+
+        Returns:
+            One, or a list when the layer takes or gives several.
+
+        Errors:
+            RuntimeError: the layer was never called.
+            ValueError: there is no such call.
+        """
         return unpacked([t._keras_mask for t in self._at(node_index, "output mask").output_tensors])
 
     @property

@@ -8,6 +8,13 @@ from typing import Any
 
 from torchkeras.engine.layer.symbolic import Shape
 
+# What the axes of an input are in most layers that take so many.
+AXES = {
+    2: ": samples and features",
+    3: ": samples, steps and features, as a recurrent layer gives with return_sequences=True",
+    4: ": samples, rows, columns and channels",
+}
+
 
 @dataclass
 class InputSpec:
@@ -28,6 +35,14 @@ class InputSpec:
         if self.shape is not None:
             self.shape = tuple(self.shape)
             self.ndim = len(self.shape)
+
+    def advice(self, shape: Shape) -> str:
+        """What to do about an input of a shape that has a problem."""
+        ndim = len(shape)
+        wanted = self.ndim or max(min(ndim, self.max_ndim or ndim), self.min_ndim or 0)
+        if wanted == ndim:
+            return "Give it that size, or make a new layer for this input."
+        return f"Give it an input of {wanted} axes{AXES.get(wanted, '')}."
 
     def problem(self, shape: Shape) -> str | None:
         """What is wrong with an input of this shape, in Keras's words; None when nothing is."""

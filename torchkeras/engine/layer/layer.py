@@ -31,16 +31,37 @@ from torchkeras.naming import snake_case, unique_name
 
 
 class Layer(Calling):
-    """The base of all layers.
+    """The base of all layers: a module of torch that makes its weights at its first call.
 
-    A subclass declares its options as class fields and its weights with `weight(...)`, makes its torch modules in
-    `_make_modules(input_shape)` and computes in `forward`. Or it is written as for Keras (`__init__`, `build` with
-    `add_weight`, `call`, `compute_output_shape`, `get_config`), or as for torch (`__init__`, `forward`).
+    There are three ways to write one. Ours: options as class fields, weights by `weight(...)`, torch modules in
+    `_make_modules(input_shape)`, and `forward`. Keras's: `__init__`, `build` with `add_weight`, `call`,
+    `compute_output_shape`, `get_config`. Torch's: `__init__` and `forward`.
 
-    Options of every layer: `name`; `trainable`; `dtype`, a type or a `DTypePolicy` (the default is
-    `config.dtype_policy()`): floating-point inputs in a graph are cast to its compute type; `input_shape`
-    (without the batch axis) or `batch_input_shape`, for the first layer of a Sequential; `batch_size`; `weights`, the
-    initial values. Raises TypeError for an unknown option, ValueError for a bad value.
+    Options:
+        name (text or None, default None): the name of the layer; None counts, as in "dense_1".
+        trainable (bool, default True): whether training changes the weights.
+        dtype (name, torch dtype, DTypePolicy or None, default None): the types of weights and of computation; None is
+            `config.dtype_policy()`. Floating-point inputs in a graph are cast to the type of computation.
+        input_shape (tuple or None, default None): the shape of the input without the batch axis, for the first layer of
+            a Sequential.
+        batch_input_shape (tuple or None, default None): the shape with the batch axis, in place of `input_shape`.
+        batch_size (positive integer or None, default None): the size of the batch axis, with `input_shape`.
+        weights (list of arrays or None, default None): the first values of all weights.
+
+    Errors:
+        TypeError: an option is unknown.
+        ValueError: an option has a bad value.
+
+    Example:
+        >>> class Scale(Layer):
+        ...     def build(self, input_shape):
+        ...         self.scale = self.add_weight("scale", (input_shape[-1],), initializer="ones")
+        ...     def call(self, inputs):
+        ...         return inputs * self.scale
+        >>> Scale()(torch.full((1, 2), 3.0)).tolist()
+        [[3.0, 3.0]]
+
+    Source: https://keras.io/api/layers/base_layer/
     """
 
     _options: ClassVar[dict[str, options.Option]] = {}
@@ -84,8 +105,8 @@ class Layer(Calling):
         parameters = cls._call_signature.parameters
         cls._call_parameters = frozenset(parameters)
         cls._takes_any = any(each.kind is each.VAR_KEYWORD for each in parameters.values())
-        if not own_init:
-            cls.__signature__ = options.signature(cls._options, "layer_options")  # type: ignore[attr-defined]
+        # None: that of the class's own `__init__`, not that of a base.
+        cls.__signature__ = None if own_init else options.signature(cls._options, "layer_options")  # type: ignore[attr-defined]
         if not abstract and not cls._is_users:
             registry.layers.register(cls.__name__, cls)
 
@@ -177,7 +198,14 @@ class Layer(Calling):
         """
 
     def build(self, input_shape: Any) -> None:
-        """Make the weights. A layer written the Keras way overrides this and calls `add_weight`."""
+        """Make the weights. A layer written the Keras way overrides this and calls `add_weight`.
+
+        Arguments:
+            input_shape (tuple or list of tuples): the shape of the input with the batch axis; a list for several
+                inputs.
+
+        Source: https://keras.io/api/layers/base_layer/
+        """
         with torch.device("meta"):
             self._make_modules(input_shape)
         self.built = True
@@ -282,13 +310,30 @@ class Layer(Calling):
         return self._joined_facts(self)
 
     def call(self, inputs: Any, **kwargs: Any) -> Any:
-        """Compute in Keras's order of axes. Overridden by a layer written the Keras way."""
+        """Compute in Keras's order of axes. A layer written the Keras way overrides this.
+
+        Arguments:
+            inputs (tensor or list): the inputs.
+            kwargs (any): further arguments of the layer's own, such as `mask` or `training`.
+
+        Returns:
+            The outputs: a tensor, or a list of several.
+
+        Source: https://keras.io/api/layers/base_layer/
+        """
         if self._native_forward is None:
             return inputs
         return in_keras_order(self._facts.native_layout, self._native_forward, inputs, **kwargs)
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
-        """Compute, in the layer's own layout."""
+        """Compute in the layer's own layout. A layer written the torch way overrides this.
+
+        Arguments:
+            args, kwargs (any): the inputs and further arguments.
+
+        Returns:
+            The outputs: a tensor, or a list of several.
+        """
         return self.call(*args, **kwargs)
 
     def _call_rectified(self, maker: Layer, inputs: Any) -> Any:
@@ -300,7 +345,18 @@ class Layer(Calling):
         return self._facts.logits(inputs)
 
     def compute_mask(self, inputs: Any, mask: Any = None) -> Any:
-        """The mask of the output. Raises TypeError when a mask arrives at a layer that supports none."""
+        """The mask of the output: by default that of the input.
+
+        Arguments:
+            inputs (tensor or list): the inputs.
+            mask (tensor, list or None, default None): the masks of the inputs.
+
+        Returns:
+            A mask or None; a list for several outputs.
+
+        Errors:
+            TypeError: a mask arrives at a layer that supports none.
+        """
         if self.supports_masking:
             return mask
         if any(item is not None for item in as_list(mask)):
@@ -311,7 +367,18 @@ class Layer(Calling):
         return None
 
     def compute_output_shape(self, input_shape: Any) -> Any:
-        """The output shape(s) for the input shape(s), `None` for an unknown size; adds nothing to the graph."""
+        """The shape of the output for a shape of the input; it adds nothing to the graph.
+
+        Arguments:
+            input_shape (tuple or list of tuples): the shape of the input with the batch axis; None is an unknown size.
+
+        Returns:
+            A tuple, or a list of tuples for several outputs.
+
+        Example:
+            >>> Conv2D(8, 3).compute_output_shape((None, 28, 28, 1))
+            (None, 26, 26, 8)
+        """
         made = self._scratch(input_shape)
         inputs = output_shapes.symbolic(input_shape)
         outputs, _ = made._infer_outputs(inputs, [None] * len(as_list(inputs)), {})
@@ -349,7 +416,11 @@ class Layer(Calling):
         return snake_case(type(self).__name__)
 
     def get_config(self) -> dict[str, Any]:
-        """The options as plain values, from which `from_config` makes the layer again (without weights)."""
+        """The options as plain values, from which `from_config` makes the layer again, without its weights.
+
+        Returns:
+            A dict.
+        """
         base: dict[str, Any] = {"name": self.name, "trainable": self.trainable}
         if self.batch_input_shape is not None:
             base["batch_input_shape"] = self.batch_input_shape
@@ -359,7 +430,22 @@ class Layer(Calling):
 
     @classmethod
     def from_config(cls, config: Mapping[str, Any]) -> Layer:
-        """A new layer with the options of a config. Raises as the class does for bad options."""
+        """A new layer with the options of a config.
+
+        Arguments:
+            config (dict): what `get_config` returned.
+
+        Returns:
+            The layer, without weights until its first call.
+
+        Errors:
+            TypeError: an option is unknown.
+            ValueError: an option has a bad value.
+
+        Example:
+            >>> Dense.from_config(Dense(3, name="out").get_config()).name
+            'out'
+        """
         return cls(**config)
 
     def __getstate__(self) -> dict[str, Any]:

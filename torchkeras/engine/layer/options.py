@@ -136,7 +136,8 @@ def read(owner: type, option: Option, value: Any) -> Any:
             return option.rule.read(value, owner.rank)  # type: ignore[attr-defined]
         return option.rule.read(value)
     except (ValueError, TypeError) as error:
-        raise ValueError(f"{owner.__name__}: {option.name} {error}") from error
+        colon = "" if str(error).startswith("must") else ":"  # "units must be ...", but "activation: Unknown ..."
+        raise ValueError(f"{owner.__name__}: {option.name}{colon} {error}") from error
 
 
 def written(options: Mapping[str, Option], owner: object) -> dict[str, Any]:

@@ -150,7 +150,9 @@ class KerasTensor(Symbolic):
         return self.__int__()
 
     def __bool__(self) -> bool:
-        raise TypeError(f"{self!r} has no value yet, so it has no truth value: a graph cannot branch on it.")
+        raise TypeError(
+            f"{self!r} has no value yet, so it has no truth value: a graph cannot branch on it. Use torch.where."
+        )
 
     def __len__(self) -> int:
         raise TypeError(f"{self!r} has no length; its shape is {self.shape}.")

@@ -115,7 +115,9 @@ class Weight:
         if layer is None:
             return self
         if not layer.built:
-            raise AttributeError(f"{layer.name}: {self.name} is made when the layer is first called.")
+            raise AttributeError(
+                f"{layer.name}: {self.name} is made when the layer is first called. Call it before, or build it."
+            )
         return Variable.declared(layer, self).value if self.applies(layer) else None
 
     def applies(self, layer: WeightOwner) -> bool:

@@ -58,9 +58,30 @@ class WeightOwner(nn.Module):
         trainable: bool = True,
         constraint: Any = None,
     ) -> torch.Tensor:
-        """Make a weight in `build` of a layer written the Keras way; returns the parameter, in Keras's layout.
+        """Make a weight, in `build` of a layer written the Keras way.
 
-        The initializer's default is `glorot_uniform`; a weight that is not trainable becomes a buffer.
+        Arguments:
+            name (text): the name of the weight.
+            shape (tuple of integers): its shape, in Keras's order of axes.
+            dtype (name, torch dtype or None, default None): its type; None is that of the layer's weights.
+            initializer (name, Initializer or None, default None): the first values; None is "glorot_uniform".
+            regularizer (name, Regularizer or None, default None): a penalty, added to the loss.
+            trainable (bool, default True): whether training changes it; otherwise it is a buffer.
+            constraint (name, Constraint or None, default None): what each update is followed by.
+
+        Returns:
+            The parameter or buffer, a tensor.
+
+        Example:
+            >>> class Scale(Layer):
+            ...     def build(self, input_shape):
+            ...         self.scale = self.add_weight("scale", (input_shape[-1],), initializer="ones")
+            ...     def call(self, inputs):
+            ...         return inputs * self.scale
+            >>> Scale()(torch.full((1, 2), 3.0)).tolist()
+            [[3.0, 3.0]]
+
+        Source: https://keras.io/api/layers/base_layer/
         """
         read = {rule: options.rule_of(getattr(options, rule)) for rule in ("Initializer", "Regularizer", "Constraint")}
         kind, values = type(self), (initializer or "glorot_uniform", regularizer, constraint)
@@ -238,25 +259,46 @@ class WeightOwner(nn.Module):
         return distinct(*self._by_kind(of_keras1=True))
 
     def get_weights(self) -> list[Any]:
-        """The values of all weights as NumPy arrays in Keras's layout."""
+        """The values of all weights as NumPy arrays, in Keras's order of axes.
+
+        Returns:
+            A list of arrays; it is empty before the layer's first call, which makes the weights.
+
+        Example:
+            >>> layer = Dense(2)
+            >>> output = layer(torch.zeros(1, 4))
+            >>> [array.shape for array in layer.get_weights()]
+            [(4, 2), (2,)]
+        """
         return [variable.numpy() for variable in self._ordered_weights()]
 
     def set_weights(self, weights: Any) -> None:
-        """Set all weights from arrays in Keras's layout, in the order of `get_weights()`.
+        """Set all weights from arrays in Keras's order of axes.
 
-        Raises ValueError, before anything is changed, when their number or a shape is another.
+        Arguments:
+            weights (list of arrays): the values, in the order of `get_weights()`.
+
+        Errors:
+            ValueError: their number or a shape is another; nothing is set then.
+
+        Example:
+            >>> model = Sequential([Dense(1, input_shape=(2,))])
+            >>> model.set_weights([np.array([[1.0], [2.0]]), np.array([0.5])])
+            >>> model(torch.ones(1, 2)).item()
+            3.5
         """
         variables, values = self._ordered_weights(), list(weights)
         if len(variables) != len(values):
-            raise ValueError(
-                f"{self.name}: set_weights was given {len(values)} arrays; the layer has {len(variables)} weights: "
-                f"{', '.join(v.full_name for v in variables) or 'none'}."
-            )
+            found = f"{len(variables)} weights: {', '.join(v.full_name for v in variables)}"
+            if not self.built:
+                found = "none before it is built: call it on data, or build(input_shape), first"
+            raise ValueError(f"{self.name}: set_weights was given {len(values)} arrays; the layer has {found}.")
         for variable, value in zip(variables, values, strict=True):
             if tuple(np.shape(value)) != variable.shape:
                 raise ValueError(
                     f"{self.name}: weight {variable.full_name!r} has shape {variable.shape}; "
-                    f"the array given for it has shape {tuple(np.shape(value))}."
+                    f"the array given for it has shape {tuple(np.shape(value))}. Give arrays as get_weights() does"
+                    f"{', kernels as (inputs, units)' if np.shape(value) == variable.shape[::-1] else ''}."
                 )
         for variable, value in zip(variables, values, strict=True):
             variable.assign(value)
@@ -265,7 +307,7 @@ class WeightOwner(nn.Module):
         return self.weights
 
     def count_params(self) -> int:
-        """The number of scalars in all weights. Raises RuntimeError before the first call."""
+        """The number of values in all weights. Raises RuntimeError before the first call, which makes them."""
         if not self.built:
             raise RuntimeError(
                 f"You tried to call `count_params` on {self.name}, but the layer isn't built. "
@@ -329,7 +371,16 @@ class WeightOwner(nn.Module):
             self._held.discard(path)
 
     def requires_grad_(self, requires_grad: bool = True) -> Any:
-        """As torch's. What it freezes stays so when `trainable` is set to True, whichever came first."""
+        """Let all parameters inside train, or freeze them, as in torch.
+
+        What it freezes stays frozen when `trainable` is set to True, whichever came first.
+
+        Arguments:
+            requires_grad (bool, default True): whether the parameters train.
+
+        Returns:
+            The layer.
+        """
         super().requires_grad_(requires_grad)
         for module in self.modules() if not requires_grad else ():
             if isinstance(module, WeightOwner):
@@ -350,7 +401,14 @@ class WeightOwner(nn.Module):
                 module.training = self.training and not self._frozen
 
     def train(self, mode: bool = True) -> Any:
-        """As torch's: training mode or evaluation mode. What a frozen layer counts stays in evaluation."""
+        """Set training or evaluation mode, as in torch. A frozen layer that counts something stays in evaluation mode.
+
+        Arguments:
+            mode (bool, default True): True for training, False for evaluation.
+
+        Returns:
+            The layer.
+        """
         super().train(mode)
         if mode and self._frozen:
             self._hold_statistics()

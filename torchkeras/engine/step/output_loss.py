@@ -16,7 +16,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from torchkeras import losses
-from torchkeras.engine.data.target_kinds import AS_GIVEN, CLASSES, FREE, LIKE, ONE_HOT, SOME_CLASSES
+from torchkeras.engine.data.target_kinds import AS_GIVEN, BINARY, CLASSES, FREE, LIKE, ONE_HOT, SOME_CLASSES
 from torchkeras.losses.crossentropy import mean_binary_crossentropy, mean_sparse_categorical_crossentropy
 from torchkeras.losses.shared import like
 
@@ -145,6 +145,8 @@ def _kind(loss: Any) -> str:
         return CLASSES if getattr(loss, "ignore_class", None) is None else SOME_CLASSES
     if any(function is known for known in (losses.categorical_crossentropy, losses.categorical_focal_crossentropy)):
         return ONE_HOT
+    if any(function is known for known in (losses.binary_crossentropy, losses.binary_focal_crossentropy)):
+        return BINARY
     return LIKE if any(function is known for known in losses.ELEMENTWISE) else FREE
 
 

@@ -15,7 +15,7 @@ import torch
 from torch import Tensor, nn
 
 from torchkeras import losses as loss_functions, metrics as metric_functions
-from torchkeras.engine.data.target_kinds import CLASSES, LIKE, ONE_HOT, SOME_CLASSES
+from torchkeras.engine.data.target_kinds import BINARY, CLASSES, LIKE, ONE_HOT, SOME_CLASSES
 from torchkeras.engine.layer.symbolic import KerasTensor
 from torchkeras.engine.step.output_loss import Objective, Score, unwrapped
 from torchkeras.naming import snake_case
@@ -164,7 +164,7 @@ def _kind(objective: Objective, output: KerasTensor) -> str:
         return "binary"
     if objective.target_kind in (CLASSES, SOME_CLASSES):
         return "sparse"
-    return "categorical" if objective.target_kind in (LIKE, ONE_HOT) else "by shape"
+    return "categorical" if objective.target_kind in (LIKE, BINARY, ONE_HOT) else "by shape"
 
 
 def _binary_hits(y_true: Tensor, logits: Tensor) -> Tensor:

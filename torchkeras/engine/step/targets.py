@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -106,6 +106,17 @@ def _check_apart(targets: list[Target]) -> None:
                 )
 
 
+def check_units(graph: Graph, targets: Iterable[Target]) -> None:
+    """Raise ValueError for an output that ends in a softmax over one unit: it is 1 whatever the weights are."""
+    for target in targets:
+        output = graph.outputs[target.index]
+        if output.shape[-1] == 1 and output._keras_history.layer._facts.ends_in == "softmax":
+            raise ValueError(
+                f"fit: the output {target.name!r} is a softmax over one unit, which is always 1: nothing can be "
+                "learned. Use activation='sigmoid', or a unit for each class."
+            )
+
+
 def _logits(graph: Graph, output: KerasTensor, loss: Objective, measures: tuple[Measure, ...]) -> str | None:
     """The activation at the output's end, when a step can do without it."""
     layer = output._keras_history.layer
@@ -144,7 +155,7 @@ def metrics_for_outputs(option: str, value: Any, names: list[str]) -> list[list[
     if isinstance(value, Mapping):
         return [as_list(found) for found in for_outputs(option, value, names)]
     if value is not None and not isinstance(value, (list, tuple)):
-        raise TypeError(f"compile: {option} must be a list or a dictionary; found {value!r}.")
+        raise TypeError(f"compile: {option} must be a list or a dictionary, such as [{value!r}]; found {value!r}.")
     wanted = as_list(value)
     if wanted and all(isinstance(each, (list, tuple)) for each in wanted):
         return [as_list(found) for found in for_outputs(option, wanted, names)]

@@ -46,8 +46,23 @@ class Transferred:
 def transfer_weights(source: Network, target: Network) -> list[Transferred]:
     """Give `target` the weights of `source`, the same model in the other data format, so that both compute the same.
 
-    Inputs and outputs that are images lie in either model as its data format has them. Raises ValueError, before
-    anything is set, where the models are not of one architecture or cannot be one function.
+    Inputs and outputs that are images lie in either model as its data format has them.
+
+    Arguments:
+        source (model): the model whose weights are read.
+        target (model): the model whose weights are set.
+
+    Returns:
+        A list with an entry for each weight, which says what was done with it.
+
+    Errors:
+        ValueError: the models are not of one architecture or cannot be one function; nothing is set then.
+
+    Example:
+        >>> first = Sequential([Conv2D(2, 3, input_shape=(8, 8, 1))])
+        >>> other = Sequential([Conv2D(2, 3, input_shape=(1, 8, 8), data_format="channels_first")])
+        >>> len(transfer_weights(first, other))
+        2
     """
     reorderings = Tracker(source, target).reorderings
     found = []
@@ -67,13 +82,27 @@ def transfer_weights(source: Network, target: Network) -> list[Transferred]:
 
 
 def convert_data_format(model: Any, data_format: str, custom_objects: Mapping[str, Any] | None = None) -> Any:
-    """A new model with the weights of `model` whose layers over images and volumes have this data format.
+    """A new model with the weights of `model`, whose layers of images and volumes have this data format.
 
-    Inputs and outputs that are images lie as `data_format` says. Layers over sequences become channels last, and never
-    channels first: Keras's data format is not about them. Options that name an axis follow; a `Flatten` of images
-    takes `data_format`, so that what it gives has one order. The new model is not compiled.
+    Inputs and outputs that are images lie as `data_format` says. Layers of sequences become channels last: Keras's data
+    format is not about them. Options that name an axis follow. A `Flatten` of images takes `data_format`, so that what
+    it returns keeps its order. The new model is not compiled.
 
-    Raises ValueError for a layer that would be another function, which nothing but a new layer could make right.
+    Arguments:
+        model (model): the model; it stays as it is.
+        data_format (text): "channels_last" or "channels_first".
+        custom_objects (dict or None, default None): your own classes and functions by name.
+
+    Returns:
+        The new model.
+
+    Errors:
+        ValueError: a layer would be another function, which nothing but a new layer could make right.
+
+    Example:
+        >>> model = Sequential([Conv2D(2, 3, input_shape=(8, 8, 1))])
+        >>> convert_data_format(model, "channels_first").output_shape
+        (None, 2, 6, 6)
     """
     made = counterpart(model, data_format, custom_objects, allocated=True)
     transfer_weights(model, made)

@@ -19,7 +19,7 @@ from torchkeras.errors import ModelFileError, WeightMismatchError
 from torchkeras.saving.containers.hdf5 import dataset_in, group_in, members, read_names, write_names
 from torchkeras.saving.containers.places import filename
 from torchkeras.saving.graph_config import KERAS_VERSION
-from torchkeras.saving.weights.matching import Match, Named, match
+from torchkeras.saving.weights.matching import ADVICE, Match, Named, match
 from torchkeras.saving.weights.origin import Origin
 
 # Keras 3 and tf.keras list a model's own weights, of which functional models have none, in a group beside the layers'.
@@ -125,7 +125,7 @@ def match_in_order(group: h5py.Group, model: Network, origin: Origin, reshape: b
     if len(stored) != len(weighted):
         raise WeightMismatchError(
             f"{file}: the file has {len(stored)} layers with weights ({', '.join(stored)}); "
-            f"the model has {len(weighted)} ({', '.join(layer.name for layer in weighted)})."
+            f"the model has {len(weighted)} ({', '.join(layer.name for layer in weighted)}). {ADVICE}"
         )
     where = f"{file}: {BESIDE_LAYERS}, the weights of {type(model).__name__} {model.name!r} beside its layers"
     pairs = zip(weighted, stored.values(), strict=True)

@@ -29,6 +29,7 @@ from torchkeras.saving.weights.origin import Origin
 
 COPYING = 3  # slabs of an array that are on their way at once
 SLAB = 1 << 22  # bytes of one
+ADVICE = "Build the model as it was when its weights were saved."
 APART = 64  # bytes between a slab's rows: a line of a cache
 
 
@@ -167,7 +168,7 @@ def match(
     if left or any(len(found.sources) != len(found.recipe.sources) for found in matches):
         raise WeightMismatchError(
             f"{where} has {len(variables)} weights ({', '.join(v.full_name for v in variables)}); "
-            f"the file has {len(arrays)} ({', '.join(source.name for source in arrays)})."
+            f"the file has {len(arrays)} ({', '.join(source.name for source in arrays)}). {ADVICE}"
         )
     return [_fitted(found, where, reshape).ready() for found in _by_names(matches)]
 
@@ -221,7 +222,8 @@ def _fitted(found: Match, where: str, reshape: bool) -> Match:
     names = ", ".join(source.name for source in found.sources)
     declared = ", ".join(str(source.shape) for source in found.sources)
     raise WeightMismatchError(
-        f"{where}: weight {found.variable.full_name!r} has shape {wanted}; {names} in the file has shape {declared}."
+        f"{where}: weight {found.variable.full_name!r} has shape {wanted}; {names} in the file has shape {declared}. "
+        f"{ADVICE}"
     )
 
 

@@ -24,6 +24,7 @@ from torchkeras.errors import WeightMismatchError
 from torchkeras.saving.containers.hdf5 import attribute as attribute_of, dataset_in, datasets, group_in, groups, values
 from torchkeras.saving.containers.hdf5_rules import is_bfloat16
 from torchkeras.saving.containers.places import filename
+from torchkeras.saving.weights.matching import ADVICE
 
 # Keras 3's names of classes that are called otherwise here.
 CLASSES: Mapping[str, str] = {
@@ -118,7 +119,7 @@ class _Pairing:
         if len(arrays) != len(variables):
             raise WeightMismatchError(
                 f"{where} has {len(variables)} weights ({', '.join(v.full_name for v in variables)}); "
-                f"{vars_group.name} in the file has {len(arrays)}."
+                f"{vars_group.name} in the file has {len(arrays)}. {ADVICE}"
             )
         for variable, array in zip(variables, arrays, strict=True):
             self._match(where, variable, array)
@@ -129,7 +130,7 @@ class _Pairing:
         if tuple(array.shape) != variable.shape:
             raise WeightMismatchError(
                 f"{where}: weight {variable.full_name!r} has shape {variable.shape}; "
-                f"{array.name} in the file has shape {tuple(array.shape)}."
+                f"{array.name} in the file has shape {tuple(array.shape)}. {ADVICE}"
             )
         _, first = self.found.setdefault(_key(variable), (variable, array))
         self.taken.add(str(array.name))

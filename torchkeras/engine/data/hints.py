@@ -1,0 +1,53 @@
+"""What to do about an array whose shape does not fit: a sentence for the error, by the likeliest mistake.
+
+Shapes have the axis of samples; None in a wanted shape is any size.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from torchkeras.engine.data.target_kinds import CLASSES, ONE_HOT, SOME_CLASSES
+
+Shape = Sequence[int | None]
+
+
+def of_input(found: Shape, wanted: Shape, given: Shape) -> str:
+    """For an input; `given` is its shape before an array of one axis got a second one."""
+    sample, axes = tuple(wanted[1:]), tuple(found[1:])
+    if tuple(given) == sample:
+        return "It has no axis of samples: give x[None] for one sample, or leave that axis out of the Input's shape."
+    if len(found) == len(wanted) - 1 and sample[-1:] == (1,) and axes == sample[:-1]:
+        return "It has no axis of channels: give x[..., None]."
+    if len(sample) > 2 and axes == (sample[-1], *sample[:-1]):
+        return "Its channels come first: give np.moveaxis(x, 1, -1)."
+    if len(sample) > 2 and axes == (*sample[1:], sample[0]):
+        return "Its channels come last: give np.moveaxis(x, -1, 1)."
+    return f"Give an array of shape {_written(wanted)}, or make the model's Input for the shape of the data."
+
+
+def of_target(found: Shape, wanted: Shape, kind: str) -> str:
+    """For the target of an output whose loss takes targets of this kind."""
+    if kind in (CLASSES, SOME_CLASSES):
+        if len(found) == len(wanted) and found[-1] != 1:
+            return "The loss takes class numbers: give y.argmax(-1), or use categorical_crossentropy for one-hot rows."
+    elif len(found) == len(wanted) and found[:-1][1:] == tuple(wanted[:-1][1:]):
+        if kind == ONE_HOT:
+            return f"Give the last layer a unit for each class, which are {found[-1]}."
+        if found[-1] == 1:
+            return "Give the last layer 1 unit, or use sparse_categorical_crossentropy if y holds class numbers."
+        return f"Give the last layer {found[-1]} units, or y the shape {_written(wanted)}."
+    if len(wanted) > 2 and len(found) < len(wanted):
+        return "The model gives more than one row for a sample: put a Flatten or a global pooling into it."
+    return f"Give y the shape {_written(wanted)}."
+
+
+def of_classes(classes: int) -> str:
+    """For class numbers that an output of so many units does not have."""
+    if classes == 1:
+        return "For two classes give the last layer 2 units, or use a sigmoid and binary_crossentropy."
+    return "Count the classes from 0, and give the last layer a unit for each."
+
+
+def _written(shape: Shape) -> str:
+    return f"({', '.join(['samples', *('any' if size is None else str(size) for size in shape[1:])])})"
