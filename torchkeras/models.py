@@ -7,7 +7,7 @@ import json
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, overload
 
 from torch import nn
 
@@ -53,6 +53,10 @@ class Model(Trainer, Network):
     output cannot be computed from the inputs, TypeError for what is no symbolic tensor.
     """
 
+    @overload
+    def __init__(self, inputs: Any, outputs: Any, name: str | None = None, dtype: Any = None) -> None: ...
+    @overload
+    def __init__(self, *, name: str | None = None, dtype: Any = None) -> None: ...  # of a class with code of its own
     @old_names("Model")
     def __init__(self, inputs: Any = None, outputs: Any = None, name: str | None = None, dtype: Any = None):
         super().__init__(name=name)

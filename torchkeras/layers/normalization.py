@@ -15,6 +15,7 @@ from torchkeras.engine.layer.facts import Facts
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.layer.modes import in_mode
 from torchkeras.engine.layer.options import (
+    INTEGERS,
     NEWER,
     Constraint,
     Initializer,
@@ -37,6 +38,7 @@ Axes = Annotated[
     Rule(
         integers("must be an axis or a list of different ones", lambda v: 0 < len(v) == len(set(v))).read,
         lambda kept: kept[0] if len(kept) == 1 else list(kept),
+        takes=INTEGERS,
     ),
 ]
 
@@ -138,7 +140,9 @@ class BatchNormalization(Channelwise):
     beta_constraint: Constraint = None
     gamma_constraint: Constraint = None
     synchronized: Annotated[
-        Any, rule("must be False: a layer knows its own machine's batch", lambda v: not v), NEWER
+        Any,
+        rule("must be False: a layer knows its own machine's batch", lambda v: not v, takes="Literal[False]"),
+        NEWER,
     ] = False
     mode: Annotated[Any, one_of(0, 1, 2), NEWER] = 0
 
@@ -292,7 +296,7 @@ class AlongAxes(Layer, abstract=True):
 class ByRoot(Layer, abstract=True):
     """An option of LayerNormalization, its last one, that Keras 3 gave up as wrong."""
 
-    rms_scaling: Annotated[Any, rule("must be False: take RMSNormalization", lambda v: not v), NEWER] = False
+    rms_scaling: Annotated[bool, rule("must be False: take RMSNormalization", lambda v: not v), NEWER] = False
 
 
 class LayerNormalization(AlongAxes, Normalizing, ByRoot):
