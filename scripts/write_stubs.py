@@ -2,7 +2,8 @@
 
 Their options are declared in ways that no type checker follows: fields with rules, the keyword arguments of a function,
 dataclass fields of two kinds. A stub, `__init__.pyi` in the package, gives each such class its signature, on top of the
-class in the source, where its methods are seen. All else it imports from where it is defined.
+class in the source, where its methods are seen, and its docstring as it is completed from the bases. All else it imports
+from where it is defined.
 """
 
 import argparse
@@ -11,6 +12,7 @@ import inspect
 import re
 import subprocess
 import sys
+import textwrap
 from collections.abc import Iterable
 from inspect import Parameter
 from pathlib import Path
@@ -113,8 +115,15 @@ def restated(cls: type, classes: Iterable[type]) -> str:
     called = call(cls)
     forms = [] if called is None or called in map(call, above) else [called]
     bases = ", ".join([*forms, f"_{cls.__name__}", *(base.__name__ for base in nearest)])
-    line = (inspect.getdoc(cls) or "").partition("\n")[0].replace("\\", "\\\\")
-    return f'class {cls.__name__}({bases}):\n    r"""{line}"""\n    def __init__({arguments(cls)}) -> None: ...\n'
+    # Of a call editors show the docstring of `__init__`, which would otherwise be that of torch's module.
+    return f"class {cls.__name__}({bases}):\n    def __init__({arguments(cls)}) -> None:\n{documentation(cls, 8)}"
+
+
+def documentation(value: Any, indent: int) -> str:
+    """The whole docstring, as code."""
+    text = inspect.getdoc(value) or ""
+    end = "\n" if "\n" in text else ""
+    return textwrap.indent(f'r"""{text}{end}"""\n', " " * indent)
 
 
 def call(cls: type) -> str | None:
@@ -186,9 +195,8 @@ def type_text(annotation: Any) -> str:
 def function(name: str, value: Any) -> str:
     """A function of the package itself."""
     signature = inspect.signature(value)
-    line = (inspect.getdoc(value) or "").partition("\n")[0]
     result = type_text(signature.return_annotation)
-    return f'def {name}({as_code(signature.parameters.values())}) -> {result}:\n    r"""{line}"""\n'
+    return f"def {name}({as_code(signature.parameters.values())}) -> {result}:\n{documentation(value, 4)}"
 
 
 def formatted(text: str) -> str:

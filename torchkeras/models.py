@@ -59,6 +59,7 @@ class Model(Trainer, Network):
     def __init__(self, *, name: str | None = None, dtype: Any = None) -> None: ...  # of a class with code of its own
     @old_names("Model")
     def __init__(self, inputs: Any = None, outputs: Any = None, name: str | None = None, dtype: Any = None):
+        """Make a model between symbolic inputs and outputs; of a class with code of its own, without any."""
         super().__init__(name=name)
         if inputs is None and outputs is None and self._has_own_code:
             return
@@ -202,6 +203,7 @@ class Sequential(Model):
     """
 
     def __init__(self, layers: Any = None, name: str | None = None, dtype: Any = None):
+        """Make a model of layers one after another, or of none yet."""
         self._stack: list[Layer] = []
         self._begins_with_input = False
         self._branches: list[Layer] = []

@@ -193,7 +193,6 @@ class _SeveralInputs:
     def __call__(self, inputs: Sequence[Tensor], *, mask: Any = None, training: bool | None = None) -> Tensor: ...
 
 class ELU(_OneInput, _ELU):
-    r"""`x` where x > 0, else `alpha * (exp(x) - 1)`."""
     def __init__(
         self,
         alpha: float = 1.0,
@@ -207,10 +206,13 @@ class ELU(_OneInput, _ELU):
         input_dim: int | None = None,
         input_length: int | None = None,
         weights: Sequence[Any] | None = None,
-    ) -> None: ...
+    ) -> None:
+        r"""`x` where x > 0, else `alpha * (exp(x) - 1)`.
+
+        Shape: any -> the same. Source: https://arxiv.org/abs/1511.07289
+        """
 
 class LeakyReLU(_OneInput, _LeakyReLU):
-    r"""`x` where x >= 0, else `alpha * x`."""
     def __init__(
         self,
         alpha: float = 0.3,
@@ -224,10 +226,13 @@ class LeakyReLU(_OneInput, _LeakyReLU):
         input_dim: int | None = None,
         input_length: int | None = None,
         weights: Sequence[Any] | None = None,
-    ) -> None: ...
+    ) -> None:
+        r"""`x` where x >= 0, else `alpha * x`.
+
+        Shape: any -> the same. Source: https://ai.stanford.edu/~amaas/papers/relu_hybrid_icml2013_final.pdf
+        """
 
 class ParametricSoftplus(_OneInput, _ParametricSoftplus):
-    r"""`alphas * log(1 + exp(betas * x))`, with learned alphas and betas for each place of a sample."""
     def __init__(
         self,
         alpha_init: float = 0.2,
@@ -243,10 +248,15 @@ class ParametricSoftplus(_OneInput, _ParametricSoftplus):
         input_dim: int | None = None,
         input_length: int | None = None,
         weights: Sequence[Any] | None = None,
-    ) -> None: ...
+    ) -> None:
+        r"""`alphas * log(1 + exp(betas * x))`, with learned alphas and betas for each place of a sample.
+
+        `alpha_init`, `beta_init`: the numbers they begin as. `shared_axes`: as of `PReLU`. From Keras 1.
+        Shape: any of at least two axes, known where they are not shared -> the same.
+        Source: https://doi.org/10.1371/journal.pcbi.1003143
+        """
 
 class PReLU(_OneInput, _PReLU):
-    r"""`x` where x > 0, else `alpha * x`, with a learned alpha for each place of a sample."""
     def __init__(
         self,
         alpha_initializer: str | Callable[..., Any] | Mapping[str, Any] | None = "zeros",
@@ -263,10 +273,15 @@ class PReLU(_OneInput, _PReLU):
         input_dim: int | None = None,
         input_length: int | None = None,
         weights: Sequence[Any] | None = None,
-    ) -> None: ...
+    ) -> None:
+        r"""`x` where x > 0, else `alpha * x`, with a learned alpha for each place of a sample.
+
+        `shared_axes`: the axes (1 is the first behind the batch axis) along which alpha is the same.
+        Shape: any of at least two axes, known where they are not shared -> the same.
+        Source: https://arxiv.org/abs/1502.01852
+        """
 
 class ReLU(_OneInput, _ReLU):
-    r"""`x` above `threshold`, clipped at `max_value`; else `negative_slope * (x - threshold)`."""
     def __init__(
         self,
         max_value: float | None = None,
@@ -282,10 +297,13 @@ class ReLU(_OneInput, _ReLU):
         input_dim: int | None = None,
         input_length: int | None = None,
         weights: Sequence[Any] | None = None,
-    ) -> None: ...
+    ) -> None:
+        r"""`x` above `threshold`, clipped at `max_value`; else `negative_slope * (x - threshold)`.
+
+        Shape: any -> the same.
+        """
 
 class Softmax(_OneInput, _Softmax):
-    r"""`exp(x) / sum(exp(x))` along `axis`, one or several together."""
     def __init__(
         self,
         axis: int | Sequence[int] = -1,
@@ -299,10 +317,13 @@ class Softmax(_OneInput, _Softmax):
         input_dim: int | None = None,
         input_length: int | None = None,
         weights: Sequence[Any] | None = None,
-    ) -> None: ...
+    ) -> None:
+        r"""`exp(x) / sum(exp(x))` along `axis`, one or several together.
+
+        Shape: any of at least two axes -> the same.
+        """
 
 class SReLU(_OneInput, _SReLU):
-    r"""`x` between `t_left` and `t = t_left + abs(t_right)`; `t_left + a_left * (x - t_left)` below; and above it"""
     def __init__(
         self,
         t_left_init: str | Callable[..., Any] | Mapping[str, Any] | None = "zeros",
@@ -321,10 +342,17 @@ class SReLU(_OneInput, _SReLU):
         input_dim: int | None = None,
         input_length: int | None = None,
         weights: Sequence[Any] | None = None,
-    ) -> None: ...
+    ) -> None:
+        r"""`x` between `t_left` and `t = t_left + abs(t_right)`; `t_left + a_left * (x - t_left)` below; and above it
+        `t + a_right * (x - t)`. All four are learned, for each place of a sample.
+
+        `t_left_init`, `a_left_init`, `t_right_init`, `a_right_init`: their initializers. `shared_axes`: as of `PReLU`.
+        `capped`: what a negative `a_left` makes of values below is `t` at the most, as it was on Theano. From Keras 1.
+        Shape: any of at least two axes, known where they are not shared -> the same.
+        Source: https://arxiv.org/abs/1512.07030
+        """
 
 class ThresholdedReLU(_OneInput, _ThresholdedReLU):
-    r"""`x` where x > `theta`, else 0."""
     def __init__(
         self,
         theta: float = 1.0,
@@ -338,10 +366,13 @@ class ThresholdedReLU(_OneInput, _ThresholdedReLU):
         input_dim: int | None = None,
         input_length: int | None = None,
         weights: Sequence[Any] | None = None,
-    ) -> None: ...
+    ) -> None:
+        r"""`x` where x > `theta`, else 0.
+
+        Shape: any -> the same. Source: https://arxiv.org/abs/1402.3337
+        """
 
 class AdditiveAttention(_AdditiveAttention, Attention):
-    r"""`softmax(sum(scale * tanh(query + key))) @ value`, the sum over the features, each with a `scale` of its own."""
     def __init__(
         self,
         use_scale: bool = True,
@@ -357,10 +388,16 @@ class AdditiveAttention(_AdditiveAttention, Attention):
         input_dim: int | None = None,
         input_length: int | None = None,
         weights: Sequence[Any] | None = None,
-    ) -> None: ...
+    ) -> None:
+        r"""`softmax(sum(scale * tanh(query + key))) @ value`, the sum over the features, each with a `scale` of its own.
+
+        Without `use_scale` the scale is 1. Masks, `dropout` and the call are as for Attention.
+
+        Shape: [(batch, queries, features), (batch, keys, values), (batch, keys, features)] -> (batch, queries, values), and
+        (batch, queries, keys) for the scores. Source: https://arxiv.org/abs/1409.0473
+        """
 
 class Attention(_Attention):
-    r"""`softmax(query @ key.T) @ value`."""
     def __init__(
         self,
         use_scale: bool = False,
@@ -377,10 +414,20 @@ class Attention(_Attention):
         input_dim: int | None = None,
         input_length: int | None = None,
         weights: Sequence[Any] | None = None,
-    ) -> None: ...
+    ) -> None:
+        r"""`softmax(query @ key.T) @ value`.
+
+        `use_scale`: the scores are multiplied by a weight, `scale`. `score_mode="concat"`: they are
+        `concat_score_weight * sum(tanh(scale * (query + key)))`. In training, `dropout` drops a share of the softmax.
+        The call takes `mask=[query_mask, value_mask]`: what the value's hides is not attended to, what the query's hides is
+        zero in the output. `use_causal_mask`: no position attends to a later one. `return_attention_scores`: the softmax
+        is a second output.
+
+        Shape: [(batch, queries, features), (batch, keys, values), (batch, keys, features)] -> (batch, queries, values), and
+        (batch, queries, keys) for the scores. Source: https://arxiv.org/abs/1508.04025
+        """
 
 class GroupQueryAttention(_GroupQueryAttention):
-    r"""MultiHeadAttention whose heads share keys and values: `num_query_heads / num_key_value_heads` heads each."""
     def __init__(
         self,
         head_dim: int,
@@ -409,10 +456,28 @@ class GroupQueryAttention(_GroupQueryAttention):
         input_dim: int | None = None,
         input_length: int | None = None,
         weights: Sequence[Any] | None = None,
-    ) -> None: ...
+    ) -> None:
+        r"""MultiHeadAttention whose heads share keys and values: `num_query_heads / num_key_value_heads` heads each.
+
+            `head_dim`: the features of a head's query, key and value. The other options and the call are as for
+            MultiHeadAttention.
+
+            Shape: [(batch, queries, features), (batch, keys, any), (batch, keys, any)] -> (batch, queries, features), and
+            (batch, num_query_heads, queries, keys) for the scores. Source: https://arxiv.org/abs/2305.13245
+
+        Options:
+            kernel_initializer (name or Initializer, default "glorot_uniform"): the first values of the kernel.
+            bias_initializer (name or Initializer, default "zeros"): the first values of the bias.
+            kernel_regularizer (name, Regularizer or None, default None): a penalty on the kernel, added to the loss.
+            bias_regularizer (name, Regularizer or None, default None): a penalty on the bias.
+            activity_regularizer (name, Regularizer or None, default None): a penalty on the output.
+            kernel_constraint (name, Constraint or None, default None): what each update of the kernel is followed by.
+            bias_constraint (name, Constraint or None, default None): what each update of the bias is followed by.
+
+
+        """
 
 class MultiHeadAttention(_MultiHeadAttention):
-    r"""`concat(head_1, ..., head_n) @ attention_output`, where a head is `softmax(q @ k.T / sqrt(key_dim)) @ v`."""
     def __init__(
         self,
         num_heads: int,
@@ -443,10 +508,34 @@ class MultiHeadAttention(_MultiHeadAttention):
         input_dim: int | None = None,
         input_length: int | None = None,
         weights: Sequence[Any] | None = None,
-    ) -> None: ...
+    ) -> None:
+        r"""`concat(head_1, ..., head_n) @ attention_output`, where a head is `softmax(q @ k.T / sqrt(key_dim)) @ v`.
+
+            q, k and v are the query, the key and the value by projections of the head to `key_dim`, `key_dim` and `value_dim`
+            features. The call is `layer(query, value, key, query_mask=, value_mask=, key_mask=, attention_mask=)`; a mask is
+            True where there is something to attend to, `attention_mask` for each query and key. `use_causal_mask`: no position
+            attends to a later one. `return_attention_scores`: the softmax is a second output. `attention_axes`: the axes to
+            attend along, by default all between the first and the last; the others are like the batch. `output_shape`: the last
+            axes of the output, by default the query's last. In training, `dropout` drops a share of the softmax.
+            Keras 3's `sliding_window`, `flash_attention` and `use_gate` are taken as they are by default only, and so is
+            `activity_regularizer`: torch chooses its kernel by itself.
+
+            Shape: [(batch, queries, features), (batch, keys, any), (batch, keys, any)] -> (batch, queries, features), and
+            (batch, heads, queries, keys) for the scores. Source: https://arxiv.org/abs/1706.03762
+
+        Options:
+            kernel_initializer (name or Initializer, default "glorot_uniform"): the first values of the kernel.
+            bias_initializer (name or Initializer, default "zeros"): the first values of the bias.
+            kernel_regularizer (name, Regularizer or None, default None): a penalty on the kernel, added to the loss.
+            bias_regularizer (name, Regularizer or None, default None): a penalty on the bias.
+            activity_regularizer (name, Regularizer or None, default None): a penalty on the output.
+            kernel_constraint (name, Constraint or None, default None): what each update of the kernel is followed by.
+            bias_constraint (name, Constraint or None, default None): what each update of the bias is followed by.
+
+
+        """
 
 class RandomContrast(_OneInput, _RandomContrast):
-    r"""In training, `(x - mean) * c + mean` with the mean of each channel and a c for each image, cut to `value_range`."""
     def __init__(
         self,
         factor: float | Sequence[float],
@@ -463,10 +552,14 @@ class RandomContrast(_OneInput, _RandomContrast):
         input_dim: int | None = None,
         input_length: int | None = None,
         weights: Sequence[Any] | None = None,
-    ) -> None: ...
+    ) -> None:
+        r"""In training, `(x - mean) * c + mean` with the mean of each channel and a c for each image, cut to `value_range`.
+
+        `factor`: c is drawn from 1 - factor[0] to 1 + factor[1]; a single number is the latter, and the former is 0.
+        Shape: (batch, height, width, channels) -> the same, or by `data_format` with the channels first.
+        """
 
 class RandomCrop(_OneInput, _RandomCrop):
-    r"""In training, a window cut out of all images of a batch at one random place; else the middle, made to fit."""
     def __init__(
         self,
         height: int,
@@ -483,10 +576,15 @@ class RandomCrop(_OneInput, _RandomCrop):
         input_dim: int | None = None,
         input_length: int | None = None,
         weights: Sequence[Any] | None = None,
-    ) -> None: ...
+    ) -> None:
+        r"""In training, a window cut out of all images of a batch at one random place; else the middle, made to fit.
+
+        Images that are no larger than the window are made to fit in training as well. (Keras 3.15 documents this, and cuts
+        smaller images elsewhere in training, and not at all outside of it.)
+        Shape: (batch, height, width, channels) -> (batch, *window, channels), or by `data_format` with the channels first.
+        """
 
 class RandomFlip(_OneInput, _RandomFlip):
-    r"""In training, each image with a chance of 1/2 mirrored: left to right, top to bottom, or both ways at once."""
     def __init__(
         self,
         mode: Literal["horizontal", "vertical", "horizontal_and_vertical"] = "horizontal_and_vertical",
@@ -502,10 +600,13 @@ class RandomFlip(_OneInput, _RandomFlip):
         input_dim: int | None = None,
         input_length: int | None = None,
         weights: Sequence[Any] | None = None,
-    ) -> None: ...
+    ) -> None:
+        r"""In training, each image with a chance of 1/2 mirrored: left to right, top to bottom, or both ways at once.
+
+        Shape: (batch, height, width, channels) -> the same, or by `data_format` with the channels first.
+        """
 
 class RandomRotation(_OneInput, _RandomRotation):
-    r"""In training, each image turned counter-clockwise about its centre, by an angle drawn from the range `factor`."""
     def __init__(
         self,
         factor: float | Sequence[float],
@@ -524,10 +625,15 @@ class RandomRotation(_OneInput, _RandomRotation):
         input_dim: int | None = None,
         input_length: int | None = None,
         weights: Sequence[Any] | None = None,
-    ) -> None: ...
+    ) -> None:
+        r"""In training, each image turned counter-clockwise about its centre, by an angle drawn from the range `factor`.
+
+        `factor`: in whole turns, two numbers, or one for (-factor, factor). `fill_mode`: what lies beyond the edge:
+        'reflect' (d c b a | a b c d | d c b a), 'nearest' (a a a a | a b c d | d d d d), or 'constant': the `fill_value`.
+        Shape: (batch, height, width, channels) -> the same, or by `data_format` with the channels first.
+        """
 
 class RandomTranslation(_OneInput, _RandomTranslation):
-    r"""In training, each image moved down and right by shares of its height and width (up and left where negative)."""
     def __init__(
         self,
         height_factor: float | Sequence[float],
@@ -547,10 +653,15 @@ class RandomTranslation(_OneInput, _RandomTranslation):
         input_dim: int | None = None,
         input_length: int | None = None,
         weights: Sequence[Any] | None = None,
-    ) -> None: ...
+    ) -> None:
+        r"""In training, each image moved down and right by shares of its height and width (up and left where negative).
+
+        `height_factor`, `width_factor`: the ranges of the shares: two numbers, or one for (-factor, factor). The other
+        options are those of `RandomRotation`.
+        Shape: (batch, height, width, channels) -> the same, or by `data_format` with the channels first.
+        """
 
 class RandomZoom(_OneInput, _RandomZoom):
-    r"""In training, each image smaller about its centre (by a factor above 0) or larger (below 0)."""
     def __init__(
         self,
         height_factor: float | Sequence[float],
@@ -570,10 +681,15 @@ class RandomZoom(_OneInput, _RandomZoom):
         input_dim: int | None = None,
         input_length: int | None = None,
         weights: Sequence[Any] | None = None,
-    ) -> None: ...
+    ) -> None:
+        r"""In training, each image smaller about its centre (by a factor above 0) or larger (below 0).
+
+        `height_factor`, `width_factor`: the ranges of the share by which more is seen: two numbers, or one for (-factor,
+        factor); without the latter the width goes with the height. The other options are those of `RandomRotation`.
+        Shape: (batch, height, width, channels) -> the same, or by `data_format` with the channels first.
+        """
 
 class Bidirectional(_Bidirectional, Wrapper):
-    r"""`merge(layer(x), flip(layer'(flip(x))))`, `layer'` being the same layer with weights of its own."""
     def __init__(
         self,
         layer: Module | Mapping[str, Any],
@@ -590,10 +706,20 @@ class Bidirectional(_Bidirectional, Wrapper):
         input_dim: int | None = None,
         input_length: int | None = None,
         weights: Sequence[Any] | None = None,
-    ) -> None: ...
+    ) -> None:
+        r"""`merge(layer(x), flip(layer'(flip(x))))`, `layer'` being the same layer with weights of its own.
+
+        `merge_mode`: "concat" (along the last axis), "sum", "mul", "ave", or None for both outputs as a list. Initial and
+        final states are those of the forward layer, then those of the backward one. `backward_layer`: a layer of other
+        options for the way back, with `go_backwards` the other way. Where torch's kernel computes both
+        directions, it does so in one call: see `path`. `weights`: the forward layer's, then the backward one's.
+
+        Shape: (batch, time, ...) -> as `layer` has it, the last axis doubled with "concat"; with the layer's `return_state`
+        a list. Raises ValueError for a layer that is not recurrent, or has been called already. Source:
+        https://doi.org/10.1109/78.650093
+        """
 
 class GRUCell(_GRUCell):
-    r"""One step of `GRU`, for RNN. Shape: (batch, features), h (batch, units) -> the output h', and [h']."""
     def __init__(
         self,
         units: int,
@@ -623,10 +749,10 @@ class GRUCell(_GRUCell):
         input_dim: int | None = None,
         input_length: int | None = None,
         weights: Sequence[Any] | None = None,
-    ) -> None: ...
+    ) -> None:
+        r"""One step of `GRU`, for RNN. Shape: (batch, features), h (batch, units) -> the output h', and [h']."""
 
 class LSTMCell(_LSTMCell):
-    r"""One step of `LSTM`, for RNN. Shape: (batch, features), h and c (batch, units) -> the output h', and [h', c']."""
     def __init__(
         self,
         units: int,
@@ -656,10 +782,10 @@ class LSTMCell(_LSTMCell):
         input_dim: int | None = None,
         input_length: int | None = None,
         weights: Sequence[Any] | None = None,
-    ) -> None: ...
+    ) -> None:
+        r"""One step of `LSTM`, for RNN. Shape: (batch, features), h and c (batch, units) -> the output h', and [h', c']."""
 
 class SimpleRNNCell(_SimpleRNNCell):
-    r"""One step of `SimpleRNN`, for RNN. Shape: (batch, features), h (batch, units) -> the output h', and [h']."""
     def __init__(
         self,
         units: int,
@@ -686,10 +812,10 @@ class SimpleRNNCell(_SimpleRNNCell):
         input_dim: int | None = None,
         input_length: int | None = None,
         weights: Sequence[Any] | None = None,
-    ) -> None: ...
+    ) -> None:
+        r"""One step of `SimpleRNN`, for RNN. Shape: (batch, features), h (batch, units) -> the output h', and [h']."""
 
 class StackedRNNCells(_StackedRNNCells):
-    r"""`cells` as one cell, each taking the output of the one before."""
     def __init__(
         self,
         cells: Any,
@@ -704,10 +830,16 @@ class StackedRNNCells(_StackedRNNCells):
         input_dim: int | None = None,
         input_length: int | None = None,
         weights: Sequence[Any] | None = None,
-    ) -> None: ...
+    ) -> None:
+        r"""`cells` as one cell, each taking the output of the one before.
+
+        The states are those of the first cell, then of the second, and so on (from the last to the first with
+        `reverse_state_order`). Constants go to the cells that take them.
+
+        Shape: (batch, features) and the states -> the last cell's output, and the new states.
+        """
 
 class Conv1D(_OneInput, _Conv1D):
-    r"""`activation(convolution(x, kernel) + bias)` over `rank` axes."""
     def __init__(
         self,
         filters: int,
@@ -736,10 +868,31 @@ class Conv1D(_OneInput, _Conv1D):
         input_dim: int | None = None,
         input_length: int | None = None,
         weights: Sequence[Any] | None = None,
-    ) -> None: ...
+    ) -> None:
+        r"""`activation(convolution(x, kernel) + bias)` over `rank` axes.
+
+            `padding`: 'valid' (none), 'same' (output as long as the input, divided by the strides; the end gets the larger
+            half, as in TensorFlow), 'half' (the 'same' of Theano: half a kernel at each end, the start gets the larger one),
+            'full' (every value that the kernel touches) or, over one axis, 'causal' (before the start only). `groups`: into how
+            many equal groups channels and filters are split, each with its own convolution.
+            Shape: (batch, *sizes, channels) -> (batch, *new sizes, filters), or with data_format='channels_first'
+            (batch, channels, *sizes) -> (batch, filters, *new sizes). Raises ValueError for strides and a dilation_rate that
+            are both above 1, for 'causal' with 'channels_first', for groups that do not divide channels and filters, and for a
+            kernel that is longer than the input.
+
+        Options:
+            kernel_initializer (name or Initializer, default "glorot_uniform"): the first values of the kernel.
+            bias_initializer (name or Initializer, default "zeros"): the first values of the bias.
+            kernel_regularizer (name, Regularizer or None, default None): a penalty on the kernel, added to the loss.
+            bias_regularizer (name, Regularizer or None, default None): a penalty on the bias.
+            activity_regularizer (name, Regularizer or None, default None): a penalty on the output.
+            kernel_constraint (name, Constraint or None, default None): what each update of the kernel is followed by.
+            bias_constraint (name, Constraint or None, default None): what each update of the bias is followed by.
+
+
+        """
 
 class Conv2D(_OneInput, _Conv2D):
-    r"""`activation(convolution(x, kernel) + bias)` over `rank` axes."""
     def __init__(
         self,
         filters: int,
@@ -768,10 +921,31 @@ class Conv2D(_OneInput, _Conv2D):
         input_dim: int | None = None,
         input_length: int | None = None,
         weights: Sequence[Any] | None = None,
-    ) -> None: ...
+    ) -> None:
+        r"""`activation(convolution(x, kernel) + bias)` over `rank` axes.
+
+            `padding`: 'valid' (none), 'same' (output as long as the input, divided by the strides; the end gets the larger
+            half, as in TensorFlow), 'half' (the 'same' of Theano: half a kernel at each end, the start gets the larger one),
+            'full' (every value that the kernel touches) or, over one axis, 'causal' (before the start only). `groups`: into how
+            many equal groups channels and filters are split, each with its own convolution.
+            Shape: (batch, *sizes, channels) -> (batch, *new sizes, filters), or with data_format='channels_first'
+            (batch, channels, *sizes) -> (batch, filters, *new sizes). Raises ValueError for strides and a dilation_rate that
+            are both above 1, for 'causal' with 'channels_first', for groups that do not divide channels and filters, and for a
+            kernel that is longer than the input.
+
+        Options:
+            kernel_initializer (name or Initializer, default "glorot_uniform"): the first values of the kernel.
+            bias_initializer (name or Initializer, default "zeros"): the first values of the bias.
+            kernel_regularizer (name, Regularizer or None, default None): a penalty on the kernel, added to the loss.
+            bias_regularizer (name, Regularizer or None, default None): a penalty on the bias.
+            activity_regularizer (name, Regularizer or None, default None): a penalty on the output.
+            kernel_constraint (name, Constraint or None, default None): what each update of the kernel is followed by.
+            bias_constraint (name, Constraint or None, default None): what each update of the bias is followed by.
+
+
+        """
 
 class Conv3D(_OneInput, _Conv3D):
-    r"""`activation(convolution(x, kernel) + bias)` over `rank` axes."""
     def __init__(
         self,
         filters: int,
@@ -800,10 +974,31 @@ class Conv3D(_OneInput, _Conv3D):
         input_dim: int | None = None,
         input_length: int | None = None,
         weights: Sequence[Any] | None = None,
-    ) -> None: ...
+    ) -> None:
+        r"""`activation(convolution(x, kernel) + bias)` over `rank` axes.
+
+            `padding`: 'valid' (none), 'same' (output as long as the input, divided by the strides; the end gets the larger
+            half, as in TensorFlow), 'half' (the 'same' of Theano: half a kernel at each end, the start gets the larger one),
+            'full' (every value that the kernel touches) or, over one axis, 'causal' (before the start only). `groups`: into how
+            many equal groups channels and filters are split, each with its own convolution.
+            Shape: (batch, *sizes, channels) -> (batch, *new sizes, filters), or with data_format='channels_first'
+            (batch, channels, *sizes) -> (batch, filters, *new sizes). Raises ValueError for strides and a dilation_rate that
+            are both above 1, for 'causal' with 'channels_first', for groups that do not divide channels and filters, and for a
+            kernel that is longer than the input.
+
+        Options:
+            kernel_initializer (name or Initializer, default "glorot_uniform"): the first values of the kernel.
+            bias_initializer (name or Initializer, default "zeros"): the first values of the bias.
+            kernel_regularizer (name, Regularizer or None, default None): a penalty on the kernel, added to the loss.
+            bias_regularizer (name, Regularizer or None, default None): a penalty on the bias.
+            activity_regularizer (name, Regularizer or None, default None): a penalty on the output.
+            kernel_constraint (name, Constraint or None, default None): what each update of the kernel is followed by.
+            bias_constraint (name, Constraint or None, default None): what each update of the bias is followed by.
+
+
+        """
 
 class ConvLSTM(_ConvLSTM, Recurrent):
-    r"""`c' = f * c + i * g; h' = o * activation(c')` over images, gates i, f, o by `recurrent_activation`."""
     def __init__(
         self,
         filters: int,
@@ -845,10 +1040,20 @@ class ConvLSTM(_ConvLSTM, Recurrent):
         input_dim: int | None = None,
         input_length: int | None = None,
         weights: Sequence[Any] | None = None,
-    ) -> None: ...
+    ) -> None:
+        r"""`c' = f * c + i * g; h' = o * activation(c')` over images, gates i, f, o by `recurrent_activation`.
+
+        `z = convolution(x, kernel) + bias + convolution(h, recurrent_kernel)`, for i, f, g, o in this order, g by
+        `activation`; the second convolution has no strides and padding 'same', or with `recurrent_padding` 'half' Theano's.
+        `padding`: 'valid', 'same' or 'half', as for Conv2D. Dropout is drawn for each gate, the same at all steps.
+        Source: https://arxiv.org/abs/1506.04214
+
+        Shape: (batch, time, *sizes, channels) -> (batch, *new sizes, filters), or with `return_sequences` (batch, time,
+        *new sizes, filters); with data_format='channels_first' the channels stand before the sizes. With `return_state` a
+        list: the output, h and c. States and masks: see `Recurrent`.
+        """
 
 class ConvLSTM1D(_ConvLSTM1D, ConvLSTM):
-    r"""`c' = f * c + i * g; h' = o * activation(c')` over images, gates i, f, o by `recurrent_activation`."""
     def __init__(
         self,
         filters: int,
@@ -890,10 +1095,20 @@ class ConvLSTM1D(_ConvLSTM1D, ConvLSTM):
         input_dim: int | None = None,
         input_length: int | None = None,
         weights: Sequence[Any] | None = None,
-    ) -> None: ...
+    ) -> None:
+        r"""`c' = f * c + i * g; h' = o * activation(c')` over images, gates i, f, o by `recurrent_activation`.
+
+        `z = convolution(x, kernel) + bias + convolution(h, recurrent_kernel)`, for i, f, g, o in this order, g by
+        `activation`; the second convolution has no strides and padding 'same', or with `recurrent_padding` 'half' Theano's.
+        `padding`: 'valid', 'same' or 'half', as for Conv2D. Dropout is drawn for each gate, the same at all steps.
+        Source: https://arxiv.org/abs/1506.04214
+
+        Shape: (batch, time, *sizes, channels) -> (batch, *new sizes, filters), or with `return_sequences` (batch, time,
+        *new sizes, filters); with data_format='channels_first' the channels stand before the sizes. With `return_state` a
+        list: the output, h and c. States and masks: see `Recurrent`.
+        """
 
 class ConvLSTM2D(_ConvLSTM2D, ConvLSTM):
-    r"""`c' = f * c + i * g; h' = o * activation(c')` over images, gates i, f, o by `recurrent_activation`."""
     def __init__(
         self,
         filters: int,
@@ -935,10 +1150,20 @@ class ConvLSTM2D(_ConvLSTM2D, ConvLSTM):
         input_dim: int | None = None,
         input_length: int | None = None,
         weights: Sequence[Any] | None = None,
-    ) -> None: ...
+    ) -> None:
+        r"""`c' = f * c + i * g; h' = o * activation(c')` over images, gates i, f, o by `recurrent_activation`.
+
+        `z = convolution(x, kernel) + bias + convolution(h, recurrent_kernel)`, for i, f, g, o in this order, g by
+        `activation`; the second convolution has no strides and padding 'same', or with `recurrent_padding` 'half' Theano's.
+        `padding`: 'valid', 'same' or 'half', as for Conv2D. Dropout is drawn for each gate, the same at all steps.
+        Source: https://arxiv.org/abs/1506.04214
+
+        Shape: (batch, time, *sizes, channels) -> (batch, *new sizes, filters), or with `return_sequences` (batch, time,
+        *new sizes, filters); with data_format='channels_first' the channels stand before the sizes. With `return_state` a
+        list: the output, h and c. States and masks: see `Recurrent`.
+        """
 
 class ConvLSTM2DCell(_ConvLSTM2DCell):
-    r"""One step of ConvLSTM. Shape: (batch, *sizes, channels), h, c (batch, *new sizes, filters) -> h', and [h', c']."""
     def __init__(
         self,
         filters: int,
@@ -973,10 +1198,10 @@ class ConvLSTM2DCell(_ConvLSTM2DCell):
         input_dim: int | None = None,
         input_length: int | None = None,
         weights: Sequence[Any] | None = None,
-    ) -> None: ...
+    ) -> None:
+        r"""One step of ConvLSTM. Shape: (batch, *sizes, channels), h, c (batch, *new sizes, filters) -> h', and [h', c']."""
 
 class ConvLSTM3D(_ConvLSTM3D, ConvLSTM):
-    r"""`c' = f * c + i * g; h' = o * activation(c')` over images, gates i, f, o by `recurrent_activation`."""
     def __init__(
         self,
         filters: int,
@@ -1018,10 +1243,20 @@ class ConvLSTM3D(_ConvLSTM3D, ConvLSTM):
         input_dim: int | None = None,
         input_length: int | None = None,
         weights: Sequence[Any] | None = None,
-    ) -> None: ...
+    ) -> None:
+        r"""`c' = f * c + i * g; h' = o * activation(c')` over images, gates i, f, o by `recurrent_activation`.
+
+        `z = convolution(x, kernel) + bias + convolution(h, recurrent_kernel)`, for i, f, g, o in this order, g by
+        `activation`; the second convolution has no strides and padding 'same', or with `recurrent_padding` 'half' Theano's.
+        `padding`: 'valid', 'same' or 'half', as for Conv2D. Dropout is drawn for each gate, the same at all steps.
+        Source: https://arxiv.org/abs/1506.04214
+
+        Shape: (batch, time, *sizes, channels) -> (batch, *new sizes, filters), or with `return_sequences` (batch, time,
+        *new sizes, filters); with data_format='channels_first' the channels stand before the sizes. With `return_state` a
+        list: the output, h and c. States and masks: see `Recurrent`.
+        """
 
 class ConvRNN2D(_ConvRNN2D, RNN):
-    r"""`output[t], states = cell(x[t], states)` along time, for a cell over images, such as ConvLSTM2DCell."""
     def __init__(
         self,
         cell: Any,
@@ -1042,10 +1277,15 @@ class ConvRNN2D(_ConvRNN2D, RNN):
         input_dim: int | None = None,
         input_length: int | None = None,
         weights: Sequence[Any] | None = None,
-    ) -> None: ...
+    ) -> None:
+        r"""`output[t], states = cell(x[t], states)` along time, for a cell over images, such as ConvLSTM2DCell.
+
+        The cell has `filters`, `kernel_size`, `strides`, `padding`, `data_format` and `dilation_rate`, beside what RNN asks
+        for. Shape: (batch, time, rows, columns, channels) -> (batch, new rows, new columns, filters), or with
+        `return_sequences` (batch, time, ...).
+        """
 
 class Activation(_OneInput, _Activation):
-    r"""`activation(x)`."""
     def __init__(
         self,
         activation: str | Callable[..., Any] | Mapping[str, Any] | None,
@@ -1059,10 +1299,13 @@ class Activation(_OneInput, _Activation):
         input_dim: int | None = None,
         input_length: int | None = None,
         weights: Sequence[Any] | None = None,
-    ) -> None: ...
+    ) -> None:
+        r"""`activation(x)`.
+
+        Shape: any -> the same.
+        """
 
 class ActivityRegularization(_OneInput, _ActivityRegularization):
-    r"""`x`; its calls add `l1 * sum(abs(x)) + l2 * sum(x ** 2)` to the loss."""
     def __init__(
         self,
         l1: float = 0.0,
@@ -1077,10 +1320,13 @@ class ActivityRegularization(_OneInput, _ActivityRegularization):
         input_dim: int | None = None,
         input_length: int | None = None,
         weights: Sequence[Any] | None = None,
-    ) -> None: ...
+    ) -> None:
+        r"""`x`; its calls add `l1 * sum(abs(x)) + l2 * sum(x ** 2)` to the loss.
+
+        Shape: any -> the same.
+        """
 
 class Dense(_OneInput, _Dense):
-    r"""`activation(x @ kernel + bias)` over the last axis."""
     def __init__(
         self,
         units: int,
@@ -1103,10 +1349,32 @@ class Dense(_OneInput, _Dense):
         input_dim: int | None = None,
         input_length: int | None = None,
         weights: Sequence[Any] | None = None,
-    ) -> None: ...
+    ) -> None:
+        r"""`activation(x @ kernel + bias)` over the last axis.
+
+        Options:
+            units (positive integer): the size of the last axis of the output.
+            activation (name, function or None, default None): applied to the sum; None applies nothing.
+            use_bias (bool, default True): whether a bias is added.
+            kernel_initializer (name or Initializer, default "glorot_uniform"): the first values of the kernel.
+            bias_initializer (name or Initializer, default "zeros"): the first values of the bias.
+            kernel_regularizer (name, Regularizer or None, default None): a penalty on the kernel, added to the loss.
+            bias_regularizer (name, Regularizer or None, default None): a penalty on the bias.
+            activity_regularizer (name, Regularizer or None, default None): a penalty on the output.
+            kernel_constraint (name, Constraint or None, default None): what each update of the kernel is followed by.
+            bias_constraint (name, Constraint or None, default None): what each update of the bias is followed by.
+
+        Shapes:
+            (batch, ..., features) -> (batch, ..., units)
+
+        Example:
+            >>> Dense(4, activation="relu")(torch.zeros(2, 3)).shape
+            torch.Size([2, 4])
+
+        Source: https://keras.io/api/layers/core_layers/dense/
+        """
 
 class Flatten(_OneInput, _Flatten):
-    r"""All axes but the batch axis in one; with data_format='channels_first' the channels are moved to the end first."""
     def __init__(
         self,
         data_format: Literal["channels_last", "channels_first", None] = None,
@@ -1120,10 +1388,13 @@ class Flatten(_OneInput, _Flatten):
         input_dim: int | None = None,
         input_length: int | None = None,
         weights: Sequence[Any] | None = None,
-    ) -> None: ...
+    ) -> None:
+        r"""All axes but the batch axis in one; with data_format='channels_first' the channels are moved to the end first.
+
+        Shape: (batch, ...) -> (batch, product of the others). Raises ValueError when one of them is not known.
+        """
 
 class Identity(_Identity):
-    r"""`x`, also of several tensors, nested or not."""
     def __init__(
         self,
         *,
@@ -1136,10 +1407,13 @@ class Identity(_Identity):
         input_dim: int | None = None,
         input_length: int | None = None,
         weights: Sequence[Any] | None = None,
-    ) -> None: ...
+    ) -> None:
+        r"""`x`, also of several tensors, nested or not.
+
+        Shape: any -> the same.
+        """
 
 class Lambda(_Lambda):
-    r"""`function(x, **arguments)`, in Keras's order of axes; a `function` with a parameter `mask` is given the mask."""
     def __init__(
         self,
         function: Callable[..., Any],
@@ -1156,10 +1430,20 @@ class Lambda(_Lambda):
         input_dim: int | None = None,
         input_length: int | None = None,
         weights: Sequence[Any] | None = None,
-    ) -> None: ...
+    ) -> None:
+        r"""`function(x, **arguments)`, in Keras's order of axes; a `function` with a parameter `mask` is given the mask.
+
+        A module of torch given as `function` is a part of the layer, as in `TorchModule`.
+
+        `output_shape`: a tuple without the batch axis, or a function of the input shape; found by trying when not given.
+        `mask`: the mask of the output, or a function `(inputs, mask) -> mask`. A config has the functions by name only (a
+        lambda goes by the name of its layer; one for `output_shape` by "layer.output_shape"): loading needs them in
+        `custom_objects`, and no code is ever read from a file.
+
+        Shape: any -> as the function gives it.
+        """
 
 class Masking(_OneInput, _Masking):
-    r"""`x`, with zeros at the time steps where all features are `mask_value`; they are masked from here on."""
     def __init__(
         self,
         mask_value: float = 0.0,
@@ -1173,10 +1457,13 @@ class Masking(_OneInput, _Masking):
         input_dim: int | None = None,
         input_length: int | None = None,
         weights: Sequence[Any] | None = None,
-    ) -> None: ...
+    ) -> None:
+        r"""`x`, with zeros at the time steps where all features are `mask_value`; they are masked from here on.
+
+        Shape: (batch, time, ..., features) -> the same; the mask has (batch, time, ...).
+        """
 
 class Permute(_OneInput, _Permute):
-    r"""The axes in another order: `dims` says for each axis which one comes there, the batch axis (0) apart."""
     def __init__(
         self,
         dims: int | Sequence[int],
@@ -1190,10 +1477,13 @@ class Permute(_OneInput, _Permute):
         input_dim: int | None = None,
         input_length: int | None = None,
         weights: Sequence[Any] | None = None,
-    ) -> None: ...
+    ) -> None:
+        r"""The axes in another order: `dims` says for each axis which one comes there, the batch axis (0) apart.
+
+        Shape: (batch, s1, s2, ...) -> (batch, s[dims[0]], s[dims[1]], ...).
+        """
 
 class RepeatVector(_OneInput, _RepeatVector):
-    r"""The input `n` times, along a new axis of time."""
     def __init__(
         self,
         n: int,
@@ -1207,10 +1497,13 @@ class RepeatVector(_OneInput, _RepeatVector):
         input_dim: int | None = None,
         input_length: int | None = None,
         weights: Sequence[Any] | None = None,
-    ) -> None: ...
+    ) -> None:
+        r"""The input `n` times, along a new axis of time.
+
+        Shape: (batch, features) -> (batch, n, features).
+        """
 
 class Reshape(_OneInput, _Reshape):
-    r"""The same values under `target_shape`, the batch axis apart; one -1 stands for the size that is left."""
     def __init__(
         self,
         target_shape: int | Sequence[int],
@@ -1224,10 +1517,13 @@ class Reshape(_OneInput, _Reshape):
         input_dim: int | None = None,
         input_length: int | None = None,
         weights: Sequence[Any] | None = None,
-    ) -> None: ...
+    ) -> None:
+        r"""The same values under `target_shape`, the batch axis apart; one -1 stands for the size that is left.
+
+        Shape: (batch, ...) -> (batch, *target_shape). Raises ValueError when the sizes do not fit.
+        """
 
 class EinsumDense(_OneInput, _EinsumDense):
-    r"""`activation(einsum(equation, x, kernel) + bias)`."""
     def __init__(
         self,
         equation: str,
@@ -1251,10 +1547,29 @@ class EinsumDense(_OneInput, _EinsumDense):
         input_dim: int | None = None,
         input_length: int | None = None,
         weights: Sequence[Any] | None = None,
-    ) -> None: ...
+    ) -> None:
+        r"""`activation(einsum(equation, x, kernel) + bias)`.
+
+            `equation`: such as "abc,cd->abd"; in "...c,cd->...d" the ellipsis stands for the batch and any further axes.
+            `output_shape`: the sizes of the output's other axes, None where the input tells. `bias_axes`: the letters of the
+            output that the bias has; no bias without. An equation that sums over the input's last axes and puts the new ones
+            last is computed by an `nn.Linear`.
+
+            Shape: as the equation says, the batch being the first axis. Raises ValueError for an equation that does not fit.
+
+        Options:
+            kernel_initializer (name or Initializer, default "glorot_uniform"): the first values of the kernel.
+            bias_initializer (name or Initializer, default "zeros"): the first values of the bias.
+            kernel_regularizer (name, Regularizer or None, default None): a penalty on the kernel, added to the loss.
+            bias_regularizer (name, Regularizer or None, default None): a penalty on the bias.
+            activity_regularizer (name, Regularizer or None, default None): a penalty on the output.
+            kernel_constraint (name, Constraint or None, default None): what each update of the kernel is followed by.
+            bias_constraint (name, Constraint or None, default None): what each update of the bias is followed by.
+
+
+        """
 
 class Embedding(_OneInput, _Embedding):
-    r"""`embeddings[x]`: for each integer from 0 to `input_dim - 1` its vector of `output_dim` values."""
     def __init__(
         self,
         input_dim: int,
@@ -1274,10 +1589,17 @@ class Embedding(_OneInput, _Embedding):
         batch_input_shape: Sequence[int | None] | None = None,
         batch_size: int | None = None,
         weights: Sequence[Any] | None = None,
-    ) -> None: ...
+    ) -> None:
+        r"""`embeddings[x]`: for each integer from 0 to `input_dim - 1` its vector of `output_dim` values.
+
+        `dropout`: in training, the fraction of integers whose vectors are zero for the whole batch, Keras 1's option.
+        `mask_zero`: 0 is padding, and masked from here on. `input_length`: the number of integers in a sample (a tuple
+        for more axes), checked, and taken for the size where the input's is not known.
+
+        Shape: (batch, ...) -> (batch, ..., output_dim). Inputs of other types are cut to integers.
+        """
 
 class Cosine(_Cosine, Dot):
-    r"""The cosine of two inputs along `axes`: `a.b / max(sqrt(a.a * b.b), epsilon)`, as Keras 1's `merge` has it."""
     def __init__(
         self,
         axes: int | Sequence[int],
@@ -1292,10 +1614,13 @@ class Cosine(_Cosine, Dot):
         input_dim: int | None = None,
         input_length: int | None = None,
         weights: Sequence[Any] | None = None,
-    ) -> None: ...
+    ) -> None:
+        r"""The cosine of two inputs along `axes`: `a.b / max(sqrt(a.a * b.b), epsilon)`, as Keras 1's `merge` has it.
+
+        Shape: [(batch, n), (batch, n)] -> (batch, 1, 1): the extra axis is Keras 1's.
+        """
 
 class Highway(_OneInput, _Highway):
-    r"""`gate * activation(x @ kernel + bias) + (1 - gate) * x`, `gate = sigmoid(x @ carry_kernel + carry_bias)`."""
     def __init__(
         self,
         activation: str | Callable[..., Any] | Mapping[str, Any] | None = None,
@@ -1317,10 +1642,26 @@ class Highway(_OneInput, _Highway):
         input_dim: int | None = None,
         input_length: int | None = None,
         weights: Sequence[Any] | None = None,
-    ) -> None: ...
+    ) -> None:
+        r"""`gate * activation(x @ kernel + bias) + (1 - gate) * x`, `gate = sigmoid(x @ carry_kernel + carry_bias)`.
+
+            The bias of the gate begins at 1. Regularizers and constraints are those of `kernel` and `bias`.
+
+            Shape: (batch, features) -> the same. Source: https://arxiv.org/abs/1505.00387
+
+        Options:
+            kernel_initializer (name or Initializer, default "glorot_uniform"): the first values of the kernel.
+            bias_initializer (name or Initializer, default "zeros"): the first values of the bias.
+            kernel_regularizer (name, Regularizer or None, default None): a penalty on the kernel, added to the loss.
+            bias_regularizer (name, Regularizer or None, default None): a penalty on the bias.
+            activity_regularizer (name, Regularizer or None, default None): a penalty on the output.
+            kernel_constraint (name, Constraint or None, default None): what each update of the kernel is followed by.
+            bias_constraint (name, Constraint or None, default None): what each update of the bias is followed by.
+
+
+        """
 
 class MaxoutDense(_OneInput, _MaxoutDense):
-    r"""`max over k of x @ kernel[k] + bias[k]`, the largest of `nb_feature` linear maps."""
     def __init__(
         self,
         units: int,
@@ -1343,10 +1684,24 @@ class MaxoutDense(_OneInput, _MaxoutDense):
         input_dim: int | None = None,
         input_length: int | None = None,
         weights: Sequence[Any] | None = None,
-    ) -> None: ...
+    ) -> None:
+        r"""`max over k of x @ kernel[k] + bias[k]`, the largest of `nb_feature` linear maps.
+
+            Shape: (batch, features) -> (batch, units). Source: https://arxiv.org/abs/1302.4389
+
+        Options:
+            kernel_initializer (name or Initializer, default "glorot_uniform"): the first values of the kernel.
+            bias_initializer (name or Initializer, default "zeros"): the first values of the bias.
+            kernel_regularizer (name, Regularizer or None, default None): a penalty on the kernel, added to the loss.
+            bias_regularizer (name, Regularizer or None, default None): a penalty on the bias.
+            activity_regularizer (name, Regularizer or None, default None): a penalty on the output.
+            kernel_constraint (name, Constraint or None, default None): what each update of the kernel is followed by.
+            bias_constraint (name, Constraint or None, default None): what each update of the bias is followed by.
+
+
+        """
 
 class TimeDistributedDense(_TimeDistributedDense, Dense):
-    r"""`activation(x @ kernel + bias)` at every time step."""
     def __init__(
         self,
         units: int,
@@ -1369,10 +1724,32 @@ class TimeDistributedDense(_TimeDistributedDense, Dense):
         input_dim: int | None = None,
         input_length: int | None = None,
         weights: Sequence[Any] | None = None,
-    ) -> None: ...
+    ) -> None:
+        r"""`activation(x @ kernel + bias)` at every time step.
+
+        Options:
+            units (positive integer): the size of the last axis of the output.
+            activation (name, function or None, default None): applied to the sum; None applies nothing.
+            use_bias (bool, default True): whether a bias is added.
+            kernel_initializer (name or Initializer, default "glorot_uniform"): the first values of the kernel.
+            bias_initializer (name or Initializer, default "zeros"): the first values of the bias.
+            kernel_regularizer (name, Regularizer or None, default None): a penalty on the kernel, added to the loss.
+            bias_regularizer (name, Regularizer or None, default None): a penalty on the bias.
+            activity_regularizer (name, Regularizer or None, default None): a penalty on the output.
+            kernel_constraint (name, Constraint or None, default None): what each update of the kernel is followed by.
+            bias_constraint (name, Constraint or None, default None): what each update of the bias is followed by.
+
+        Shapes:
+            (batch, ..., features) -> (batch, ..., units)
+
+        Example:
+            >>> Dense(4, activation="relu")(torch.zeros(2, 3)).shape
+            torch.Size([2, 4])
+
+        Source: https://keras.io/api/layers/core_layers/dense/
+        """
 
 class LocallyConnected1D(_OneInput, _LocallyConnected1D):
-    r"""`activation(window @ kernel[place] + bias[place])`: a convolution whose kernel is another one at every place."""
     def __init__(
         self,
         filters: int,
@@ -1399,10 +1776,27 @@ class LocallyConnected1D(_OneInput, _LocallyConnected1D):
         input_dim: int | None = None,
         input_length: int | None = None,
         weights: Sequence[Any] | None = None,
-    ) -> None: ...
+    ) -> None:
+        r"""`activation(window @ kernel[place] + bias[place])`: a convolution whose kernel is another one at every place.
+
+            `padding` can only be 'valid'. Over one axis the features come last for either `data_format`, as in Keras.
+            Shape: (batch, *sizes, channels) -> (batch, *new sizes, filters), or with data_format='channels_first' over two
+            axes (batch, channels, *sizes) -> (batch, filters, *new sizes). Raises ValueError for sizes that are not known and
+            for a kernel that is longer than the input.
+
+        Options:
+            kernel_initializer (name or Initializer, default "glorot_uniform"): the first values of the kernel.
+            bias_initializer (name or Initializer, default "zeros"): the first values of the bias.
+            kernel_regularizer (name, Regularizer or None, default None): a penalty on the kernel, added to the loss.
+            bias_regularizer (name, Regularizer or None, default None): a penalty on the bias.
+            activity_regularizer (name, Regularizer or None, default None): a penalty on the output.
+            kernel_constraint (name, Constraint or None, default None): what each update of the kernel is followed by.
+            bias_constraint (name, Constraint or None, default None): what each update of the bias is followed by.
+
+
+        """
 
 class LocallyConnected2D(_OneInput, _LocallyConnected2D):
-    r"""`activation(window @ kernel[place] + bias[place])`: a convolution whose kernel is another one at every place."""
     def __init__(
         self,
         filters: int,
@@ -1429,10 +1823,27 @@ class LocallyConnected2D(_OneInput, _LocallyConnected2D):
         input_dim: int | None = None,
         input_length: int | None = None,
         weights: Sequence[Any] | None = None,
-    ) -> None: ...
+    ) -> None:
+        r"""`activation(window @ kernel[place] + bias[place])`: a convolution whose kernel is another one at every place.
+
+            `padding` can only be 'valid'. Over one axis the features come last for either `data_format`, as in Keras.
+            Shape: (batch, *sizes, channels) -> (batch, *new sizes, filters), or with data_format='channels_first' over two
+            axes (batch, channels, *sizes) -> (batch, filters, *new sizes). Raises ValueError for sizes that are not known and
+            for a kernel that is longer than the input.
+
+        Options:
+            kernel_initializer (name or Initializer, default "glorot_uniform"): the first values of the kernel.
+            bias_initializer (name or Initializer, default "zeros"): the first values of the bias.
+            kernel_regularizer (name, Regularizer or None, default None): a penalty on the kernel, added to the loss.
+            bias_regularizer (name, Regularizer or None, default None): a penalty on the bias.
+            activity_regularizer (name, Regularizer or None, default None): a penalty on the output.
+            kernel_constraint (name, Constraint or None, default None): what each update of the kernel is followed by.
+            bias_constraint (name, Constraint or None, default None): what each update of the bias is followed by.
+
+
+        """
 
 class IntegerLookup(_OneInput, _IntegerLookup):
-    r"""The index of each integer in the vocabulary (int64), or with `invert` the integer at each index."""
     def __init__(
         self,
         max_tokens: int | None = None,
@@ -1458,10 +1869,16 @@ class IntegerLookup(_OneInput, _IntegerLookup):
         input_dim: int | None = None,
         input_length: int | None = None,
         weights: Sequence[Any] | None = None,
-    ) -> None: ...
+    ) -> None:
+        r"""The index of each integer in the vocabulary (int64), or with `invert` the integer at each index.
+
+        What is unknown has index 0 (behind a mask 1); with more `num_oov_indices` the one that the remainder tells; with
+        none it is an error. `output_mode`: 'int', or vectors as of `CategoryEncoding`, without the mask, one place for each
+        index, or `max_tokens` places with `pad_to_max_tokens`.
+        Shape: any -> the same, or that of `CategoryEncoding`.
+        """
 
 class StringLookup(_StringLookup):
-    r"""The index of each string in the vocabulary (int64), or with `invert` the string at each index."""
     def __init__(
         self,
         max_tokens: int | None = None,
@@ -1487,10 +1904,16 @@ class StringLookup(_StringLookup):
         input_dim: int | None = None,
         input_length: int | None = None,
         weights: Sequence[Any] | None = None,
-    ) -> None: ...
+    ) -> None:
+        r"""The index of each string in the vocabulary (int64), or with `invert` the string at each index.
+
+        Strings are no tensors: the layer stands before a model, takes arrays or lists of strings (or of bytes in
+        `encoding`) and gives tensors; with `invert` the other way round, a NumPy array. More than one of `num_oov_indices`
+        is refused: Keras chooses among them by a hash that is not to be had here. The other options: `IntegerLookup`.
+        Shape: any -> the same, or that of `CategoryEncoding`.
+        """
 
 class Add(_SeveralInputs, _Add):
-    r"""The sum of the inputs."""
     def __init__(
         self,
         *,
@@ -1503,10 +1926,17 @@ class Add(_SeveralInputs, _Add):
         input_dim: int | None = None,
         input_length: int | None = None,
         weights: Sequence[Any] | None = None,
-    ) -> None: ...
+    ) -> None:
+        r"""The sum of the inputs.
+
+        A function of two inputs, then of the result and the third input, and so on.
+
+        Inputs of fewer axes get axes of 1 behind the batch axis; axes of 1 are spread. The mask is True where the masks
+        of all inputs are. Shape: a list of (batch, ...) -> (batch, ...). Raises ValueError for fewer than two inputs and
+        for shapes that do not go together.
+        """
 
 class Average(_SeveralInputs, _Average):
-    r"""The sum of the inputs, divided by their number."""
     def __init__(
         self,
         *,
@@ -1519,10 +1949,17 @@ class Average(_SeveralInputs, _Average):
         input_dim: int | None = None,
         input_length: int | None = None,
         weights: Sequence[Any] | None = None,
-    ) -> None: ...
+    ) -> None:
+        r"""The sum of the inputs, divided by their number.
+
+        A function of two inputs, then of the result and the third input, and so on.
+
+        Inputs of fewer axes get axes of 1 behind the batch axis; axes of 1 are spread. The mask is True where the masks
+        of all inputs are. Shape: a list of (batch, ...) -> (batch, ...). Raises ValueError for fewer than two inputs and
+        for shapes that do not go together.
+        """
 
 class Concatenate(_SeveralInputs, _Concatenate):
-    r"""The inputs one after the other along `axis` (the batch axis is 0)."""
     def __init__(
         self,
         axis: int = -1,
@@ -1536,10 +1973,15 @@ class Concatenate(_SeveralInputs, _Concatenate):
         input_dim: int | None = None,
         input_length: int | None = None,
         weights: Sequence[Any] | None = None,
-    ) -> None: ...
+    ) -> None:
+        r"""The inputs one after the other along `axis` (the batch axis is 0).
+
+        The mask: that of the inputs one after the other when `axis` is one of its own, else True where all masks are.
+        Shape: a list of (batch, ..., size, ...) -> (batch, ..., sum of sizes, ...). Raises ValueError for fewer than two
+        inputs and for shapes that differ beside `axis`.
+        """
 
 class Dot(_SeveralInputs, _Dot):
-    r"""The sum of products along one axis of either input, sample by sample."""
     def __init__(
         self,
         axes: int | Sequence[int],
@@ -1554,10 +1996,16 @@ class Dot(_SeveralInputs, _Dot):
         input_dim: int | None = None,
         input_length: int | None = None,
         weights: Sequence[Any] | None = None,
-    ) -> None: ...
+    ) -> None:
+        r"""The sum of products along one axis of either input, sample by sample.
+
+        `axes`: the axis of both, or that of each (the batch axis, 0, does not go). `normalize`: divide both by their
+        length along these axes first (the cosine). Shape: [(batch, *a, n), (batch, n, *b)] -> (batch, *a, *b), and
+        (batch, 1) when nothing else is left. It passes no mask on. Raises ValueError for other than two inputs and for
+        axes of different sizes.
+        """
 
 class Maximum(_SeveralInputs, _Maximum):
-    r"""The largest of the inputs, value by value."""
     def __init__(
         self,
         *,
@@ -1570,10 +2018,17 @@ class Maximum(_SeveralInputs, _Maximum):
         input_dim: int | None = None,
         input_length: int | None = None,
         weights: Sequence[Any] | None = None,
-    ) -> None: ...
+    ) -> None:
+        r"""The largest of the inputs, value by value.
+
+        A function of two inputs, then of the result and the third input, and so on.
+
+        Inputs of fewer axes get axes of 1 behind the batch axis; axes of 1 are spread. The mask is True where the masks
+        of all inputs are. Shape: a list of (batch, ...) -> (batch, ...). Raises ValueError for fewer than two inputs and
+        for shapes that do not go together.
+        """
 
 class Minimum(_SeveralInputs, _Minimum):
-    r"""The smallest of the inputs, value by value."""
     def __init__(
         self,
         *,
@@ -1586,10 +2041,17 @@ class Minimum(_SeveralInputs, _Minimum):
         input_dim: int | None = None,
         input_length: int | None = None,
         weights: Sequence[Any] | None = None,
-    ) -> None: ...
+    ) -> None:
+        r"""The smallest of the inputs, value by value.
+
+        A function of two inputs, then of the result and the third input, and so on.
+
+        Inputs of fewer axes get axes of 1 behind the batch axis; axes of 1 are spread. The mask is True where the masks
+        of all inputs are. Shape: a list of (batch, ...) -> (batch, ...). Raises ValueError for fewer than two inputs and
+        for shapes that do not go together.
+        """
 
 class Multiply(_SeveralInputs, _Multiply):
-    r"""The product of the inputs."""
     def __init__(
         self,
         *,
@@ -1602,10 +2064,17 @@ class Multiply(_SeveralInputs, _Multiply):
         input_dim: int | None = None,
         input_length: int | None = None,
         weights: Sequence[Any] | None = None,
-    ) -> None: ...
+    ) -> None:
+        r"""The product of the inputs.
+
+        A function of two inputs, then of the result and the third input, and so on.
+
+        Inputs of fewer axes get axes of 1 behind the batch axis; axes of 1 are spread. The mask is True where the masks
+        of all inputs are. Shape: a list of (batch, ...) -> (batch, ...). Raises ValueError for fewer than two inputs and
+        for shapes that do not go together.
+        """
 
 class Subtract(_SeveralInputs, _Subtract):
-    r"""The first input less the second; there must be exactly two."""
     def __init__(
         self,
         *,
@@ -1618,10 +2087,17 @@ class Subtract(_SeveralInputs, _Subtract):
         input_dim: int | None = None,
         input_length: int | None = None,
         weights: Sequence[Any] | None = None,
-    ) -> None: ...
+    ) -> None:
+        r"""The first input less the second; there must be exactly two.
+
+        A function of two inputs, then of the result and the third input, and so on.
+
+        Inputs of fewer axes get axes of 1 behind the batch axis; axes of 1 are spread. The mask is True where the masks
+        of all inputs are. Shape: a list of (batch, ...) -> (batch, ...). Raises ValueError for fewer than two inputs and
+        for shapes that do not go together.
+        """
 
 class AlphaDropout(_OneInput, _AlphaDropout):
-    r"""In training, `a * x + b`, with -1.758 (the least value of `selu`) for a `rate` of the values of `x`; else `x`."""
     def __init__(
         self,
         rate: float,
@@ -1637,10 +2113,15 @@ class AlphaDropout(_OneInput, _AlphaDropout):
         input_dim: int | None = None,
         input_length: int | None = None,
         weights: Sequence[Any] | None = None,
-    ) -> None: ...
+    ) -> None:
+        r"""In training, `a * x + b`, with -1.758 (the least value of `selu`) for a `rate` of the values of `x`; else `x`.
+
+        `a` and `b` keep the mean 0 and the variance 1 that `selu` keeps. `noise_shape` and `seed` are as for Dropout. A
+        `rate` of 1 changes nothing, as in Keras 2.
+        Shape: any -> the same. Source: https://arxiv.org/abs/1706.02515
+        """
 
 class Dropout(_OneInput, _Dropout):
-    r"""In training, zero for a `rate` of the values and `x / (1 - rate)` for the others; else `x`."""
     def __init__(
         self,
         rate: float,
@@ -1656,10 +2137,15 @@ class Dropout(_OneInput, _Dropout):
         input_dim: int | None = None,
         input_length: int | None = None,
         weights: Sequence[Any] | None = None,
-    ) -> None: ...
+    ) -> None:
+        r"""In training, zero for a `rate` of the values and `x / (1 - rate)` for the others; else `x`.
+
+        `noise_shape`: the shape of what is drawn, batch axis counted, spread over axes of 1; None means the input's size.
+        `seed`: draw from an own generator that starts there, instead of torch's.
+        Shape: any -> the same. Source: https://jmlr.org/papers/v15/srivastava14a.html
+        """
 
 class GaussianDropout(_OneInput, _GaussianDropout):
-    r"""In training, `x * noise`, normal around 1 with the standard deviation `sqrt(rate / (1 - rate))`; else `x`."""
     def __init__(
         self,
         rate: float,
@@ -1674,10 +2160,14 @@ class GaussianDropout(_OneInput, _GaussianDropout):
         input_dim: int | None = None,
         input_length: int | None = None,
         weights: Sequence[Any] | None = None,
-    ) -> None: ...
+    ) -> None:
+        r"""In training, `x * noise`, normal around 1 with the standard deviation `sqrt(rate / (1 - rate))`; else `x`.
+
+        A `rate` of 1 changes nothing, as in Keras 2.
+        Shape: any -> the same. Source: https://jmlr.org/papers/v15/srivastava14a.html
+        """
 
 class GaussianNoise(_OneInput, _GaussianNoise):
-    r"""In training, `x + noise`, normally distributed around 0 with the standard deviation `stddev`; else `x`."""
     def __init__(
         self,
         stddev: float,
@@ -1692,10 +2182,13 @@ class GaussianNoise(_OneInput, _GaussianNoise):
         input_dim: int | None = None,
         input_length: int | None = None,
         weights: Sequence[Any] | None = None,
-    ) -> None: ...
+    ) -> None:
+        r"""In training, `x + noise`, normally distributed around 0 with the standard deviation `stddev`; else `x`.
+
+        Shape: any -> the same.
+        """
 
 class SpatialDropout1D(_OneInput, _SpatialDropout1D):
-    r"""In training, zero for a `rate` of the channels of each sample and `x / (1 - rate)` for the others; else `x`."""
     def __init__(
         self,
         rate: float,
@@ -1710,10 +2203,15 @@ class SpatialDropout1D(_OneInput, _SpatialDropout1D):
         input_dim: int | None = None,
         input_length: int | None = None,
         weights: Sequence[Any] | None = None,
-    ) -> None: ...
+    ) -> None:
+        r"""In training, zero for a `rate` of the channels of each sample and `x / (1 - rate)` for the others; else `x`.
+
+        Over one axis the channels are always last.
+        Shape: (batch, *sizes, channels), or with data_format='channels_first' (batch, channels, *sizes), -> the same.
+        Source: https://arxiv.org/abs/1411.4280
+        """
 
 class SpatialDropout2D(_OneInput, _SpatialDropout2D):
-    r"""In training, zero for a `rate` of the channels of each sample and `x / (1 - rate)` for the others; else `x`."""
     def __init__(
         self,
         rate: float,
@@ -1729,10 +2227,15 @@ class SpatialDropout2D(_OneInput, _SpatialDropout2D):
         input_dim: int | None = None,
         input_length: int | None = None,
         weights: Sequence[Any] | None = None,
-    ) -> None: ...
+    ) -> None:
+        r"""In training, zero for a `rate` of the channels of each sample and `x / (1 - rate)` for the others; else `x`.
+
+        Over one axis the channels are always last.
+        Shape: (batch, *sizes, channels), or with data_format='channels_first' (batch, channels, *sizes), -> the same.
+        Source: https://arxiv.org/abs/1411.4280
+        """
 
 class SpatialDropout3D(_OneInput, _SpatialDropout3D):
-    r"""In training, zero for a `rate` of the channels of each sample and `x / (1 - rate)` for the others; else `x`."""
     def __init__(
         self,
         rate: float,
@@ -1748,10 +2251,15 @@ class SpatialDropout3D(_OneInput, _SpatialDropout3D):
         input_dim: int | None = None,
         input_length: int | None = None,
         weights: Sequence[Any] | None = None,
-    ) -> None: ...
+    ) -> None:
+        r"""In training, zero for a `rate` of the channels of each sample and `x / (1 - rate)` for the others; else `x`.
+
+        Over one axis the channels are always last.
+        Shape: (batch, *sizes, channels), or with data_format='channels_first' (batch, channels, *sizes), -> the same.
+        Source: https://arxiv.org/abs/1411.4280
+        """
 
 class BatchNormalization(_OneInput, _BatchNormalization):
-    r"""`gamma * (x - mean) / sqrt(variance + epsilon) + beta`, with one of each for every index of `axis`."""
     def __init__(
         self,
         axis: int = -1,
@@ -1779,10 +2287,21 @@ class BatchNormalization(_OneInput, _BatchNormalization):
         input_dim: int | None = None,
         input_length: int | None = None,
         weights: Sequence[Any] | None = None,
-    ) -> None: ...
+    ) -> None:
+        r"""`gamma * (x - mean) / sqrt(variance + epsilon) + beta`, with one of each for every index of `axis`.
+
+        In training mean and variance are those of the batch, which the moving ones follow:
+        `moving = momentum * moving + (1 - momentum) * batch`; else they are the moving ones, which a layer that is not
+        `trainable` leaves alone. The batch's variance that they follow is torch's, over n - 1 values.
+
+        `mode` is Keras 1's: 1 normalizes each sample along its last axis, by `(x - mean) / (sqrt(variance + epsilon) +
+        epsilon)`; 2 normalizes by the batch outside training as well; neither moves the moving ones. `synchronized`, to
+        share statistics between machines, must be False.
+
+        Shape: any of two axes or more -> the same. Source: https://arxiv.org/abs/1502.03167
+        """
 
 class GroupNormalization(_OneInput, _GroupNormalization):
-    r"""`gamma * (x - mean) / sqrt(variance + epsilon) + beta`, mean and variance being those of a group in a sample."""
     def __init__(
         self,
         groups: int = 32,
@@ -1806,10 +2325,16 @@ class GroupNormalization(_OneInput, _GroupNormalization):
         input_dim: int | None = None,
         input_length: int | None = None,
         weights: Sequence[Any] | None = None,
-    ) -> None: ...
+    ) -> None:
+        r"""`gamma * (x - mean) / sqrt(variance + epsilon) + beta`, mean and variance being those of a group in a sample.
+
+        The indices of `axis`, the channels, make `groups` groups of neighbours, each taken with all other axes but the
+        batch; -1 makes each channel a group (instance normalization).
+
+        Shape: any of two axes or more -> the same. Source: https://arxiv.org/abs/1803.08494
+        """
 
 class LayerNormalization(_OneInput, _LayerNormalization):
-    r"""`gamma * (x - mean) / sqrt(variance + epsilon) + beta` along `axis`, one or several, of each sample by itself."""
     def __init__(
         self,
         axis: int | Sequence[int] = -1,
@@ -1833,10 +2358,15 @@ class LayerNormalization(_OneInput, _LayerNormalization):
         input_dim: int | None = None,
         input_length: int | None = None,
         weights: Sequence[Any] | None = None,
-    ) -> None: ...
+    ) -> None:
+        r"""`gamma * (x - mean) / sqrt(variance + epsilon) + beta` along `axis`, one or several, of each sample by itself.
+
+        `gamma` and `beta` have the shape of these axes. `rms_scaling` must be False: RMSNormalization is such a layer.
+
+        Shape: any -> the same. Source: https://arxiv.org/abs/1607.06450
+        """
 
 class RMSNormalization(_OneInput, _RMSNormalization):
-    r"""`scale * x / sqrt(mean(x ** 2) + epsilon)` along `axis`, one or several, of each sample by itself."""
     def __init__(
         self,
         axis: int | Sequence[int] = -1,
@@ -1851,10 +2381,13 @@ class RMSNormalization(_OneInput, _RMSNormalization):
         input_dim: int | None = None,
         input_length: int | None = None,
         weights: Sequence[Any] | None = None,
-    ) -> None: ...
+    ) -> None:
+        r"""`scale * x / sqrt(mean(x ** 2) + epsilon)` along `axis`, one or several, of each sample by itself.
+
+        Shape: any -> the same. Source: https://arxiv.org/abs/1910.07467
+        """
 
 class UnitNormalization(_OneInput, _UnitNormalization):
-    r"""`x / sqrt(sum(x ** 2))` along `axis`, one or several: each sample's length there is 1 (zeros stay)."""
     def __init__(
         self,
         axis: int | Sequence[int] = -1,
@@ -1868,10 +2401,13 @@ class UnitNormalization(_OneInput, _UnitNormalization):
         input_dim: int | None = None,
         input_length: int | None = None,
         weights: Sequence[Any] | None = None,
-    ) -> None: ...
+    ) -> None:
+        r"""`x / sqrt(sum(x ** 2))` along `axis`, one or several: each sample's length there is 1 (zeros stay).
+
+        Shape: any -> the same.
+        """
 
 class AdaptiveAveragePooling1D(_OneInput, _AdaptiveAveragePooling1D):
-    r"""The maximum (`...Max...`) or mean (`...Average...`) of each of `output_size` equal parts of each spatial axis."""
     def __init__(
         self,
         output_size: int | list[int] | tuple[int],
@@ -1886,10 +2422,14 @@ class AdaptiveAveragePooling1D(_OneInput, _AdaptiveAveragePooling1D):
         input_dim: int | None = None,
         input_length: int | None = None,
         weights: Sequence[Any] | None = None,
-    ) -> None: ...
+    ) -> None:
+        r"""The maximum (`...Max...`) or mean (`...Average...`) of each of `output_size` equal parts of each spatial axis.
+
+        Shape: (batch, *sizes, channels) -> (batch, *output_size, channels), or with data_format='channels_first'
+        (batch, channels, *sizes) -> (batch, channels, *output_size).
+        """
 
 class AdaptiveAveragePooling2D(_OneInput, _AdaptiveAveragePooling2D):
-    r"""The maximum (`...Max...`) or mean (`...Average...`) of each of `output_size` equal parts of each spatial axis."""
     def __init__(
         self,
         output_size: int | list[int] | tuple[int, int],
@@ -1904,10 +2444,14 @@ class AdaptiveAveragePooling2D(_OneInput, _AdaptiveAveragePooling2D):
         input_dim: int | None = None,
         input_length: int | None = None,
         weights: Sequence[Any] | None = None,
-    ) -> None: ...
+    ) -> None:
+        r"""The maximum (`...Max...`) or mean (`...Average...`) of each of `output_size` equal parts of each spatial axis.
+
+        Shape: (batch, *sizes, channels) -> (batch, *output_size, channels), or with data_format='channels_first'
+        (batch, channels, *sizes) -> (batch, channels, *output_size).
+        """
 
 class AdaptiveAveragePooling3D(_OneInput, _AdaptiveAveragePooling3D):
-    r"""The maximum (`...Max...`) or mean (`...Average...`) of each of `output_size` equal parts of each spatial axis."""
     def __init__(
         self,
         output_size: int | list[int] | tuple[int, int, int],
@@ -1922,10 +2466,14 @@ class AdaptiveAveragePooling3D(_OneInput, _AdaptiveAveragePooling3D):
         input_dim: int | None = None,
         input_length: int | None = None,
         weights: Sequence[Any] | None = None,
-    ) -> None: ...
+    ) -> None:
+        r"""The maximum (`...Max...`) or mean (`...Average...`) of each of `output_size` equal parts of each spatial axis.
+
+        Shape: (batch, *sizes, channels) -> (batch, *output_size, channels), or with data_format='channels_first'
+        (batch, channels, *sizes) -> (batch, channels, *output_size).
+        """
 
 class AdaptiveMaxPooling1D(_OneInput, _AdaptiveMaxPooling1D):
-    r"""The maximum (`...Max...`) or mean (`...Average...`) of each of `output_size` equal parts of each spatial axis."""
     def __init__(
         self,
         output_size: int | list[int] | tuple[int],
@@ -1940,10 +2488,14 @@ class AdaptiveMaxPooling1D(_OneInput, _AdaptiveMaxPooling1D):
         input_dim: int | None = None,
         input_length: int | None = None,
         weights: Sequence[Any] | None = None,
-    ) -> None: ...
+    ) -> None:
+        r"""The maximum (`...Max...`) or mean (`...Average...`) of each of `output_size` equal parts of each spatial axis.
+
+        Shape: (batch, *sizes, channels) -> (batch, *output_size, channels), or with data_format='channels_first'
+        (batch, channels, *sizes) -> (batch, channels, *output_size).
+        """
 
 class AdaptiveMaxPooling2D(_OneInput, _AdaptiveMaxPooling2D):
-    r"""The maximum (`...Max...`) or mean (`...Average...`) of each of `output_size` equal parts of each spatial axis."""
     def __init__(
         self,
         output_size: int | list[int] | tuple[int, int],
@@ -1958,10 +2510,14 @@ class AdaptiveMaxPooling2D(_OneInput, _AdaptiveMaxPooling2D):
         input_dim: int | None = None,
         input_length: int | None = None,
         weights: Sequence[Any] | None = None,
-    ) -> None: ...
+    ) -> None:
+        r"""The maximum (`...Max...`) or mean (`...Average...`) of each of `output_size` equal parts of each spatial axis.
+
+        Shape: (batch, *sizes, channels) -> (batch, *output_size, channels), or with data_format='channels_first'
+        (batch, channels, *sizes) -> (batch, channels, *output_size).
+        """
 
 class AdaptiveMaxPooling3D(_OneInput, _AdaptiveMaxPooling3D):
-    r"""The maximum (`...Max...`) or mean (`...Average...`) of each of `output_size` equal parts of each spatial axis."""
     def __init__(
         self,
         output_size: int | list[int] | tuple[int, int, int],
@@ -1976,10 +2532,14 @@ class AdaptiveMaxPooling3D(_OneInput, _AdaptiveMaxPooling3D):
         input_dim: int | None = None,
         input_length: int | None = None,
         weights: Sequence[Any] | None = None,
-    ) -> None: ...
+    ) -> None:
+        r"""The maximum (`...Max...`) or mean (`...Average...`) of each of `output_size` equal parts of each spatial axis.
+
+        Shape: (batch, *sizes, channels) -> (batch, *output_size, channels), or with data_format='channels_first'
+        (batch, channels, *sizes) -> (batch, channels, *output_size).
+        """
 
 class AveragePooling1D(_OneInput, _AveragePooling1D):
-    r"""The maximum (`Max...`) or mean (`Average...`) of each window of `pool_size`, `strides` (or `pool_size`) apart."""
     def __init__(
         self,
         pool_size: int | list[int] | tuple[int] = 2,
@@ -1996,10 +2556,16 @@ class AveragePooling1D(_OneInput, _AveragePooling1D):
         input_dim: int | None = None,
         input_length: int | None = None,
         weights: Sequence[Any] | None = None,
-    ) -> None: ...
+    ) -> None:
+        r"""The maximum (`Max...`) or mean (`Average...`) of each window of `pool_size`, `strides` (or `pool_size`) apart.
+
+        `padding`: 'valid' (whole windows only), 'same' (also those that reach over an end; what is outside does not count)
+        or 'theano' (as many, but where Theano's 'same' has them). Raises ValueError for a window longer than the input.
+        Shape: (batch, *sizes, channels) -> (batch, *new sizes, channels), or with data_format='channels_first'
+        (batch, channels, *sizes) -> (batch, channels, *new sizes).
+        """
 
 class AveragePooling2D(_OneInput, _AveragePooling2D):
-    r"""The maximum (`Max...`) or mean (`Average...`) of each window of `pool_size`, `strides` (or `pool_size`) apart."""
     def __init__(
         self,
         pool_size: int | list[int] | tuple[int, int] = 2,
@@ -2016,10 +2582,16 @@ class AveragePooling2D(_OneInput, _AveragePooling2D):
         input_dim: int | None = None,
         input_length: int | None = None,
         weights: Sequence[Any] | None = None,
-    ) -> None: ...
+    ) -> None:
+        r"""The maximum (`Max...`) or mean (`Average...`) of each window of `pool_size`, `strides` (or `pool_size`) apart.
+
+        `padding`: 'valid' (whole windows only), 'same' (also those that reach over an end; what is outside does not count)
+        or 'theano' (as many, but where Theano's 'same' has them). Raises ValueError for a window longer than the input.
+        Shape: (batch, *sizes, channels) -> (batch, *new sizes, channels), or with data_format='channels_first'
+        (batch, channels, *sizes) -> (batch, channels, *new sizes).
+        """
 
 class AveragePooling3D(_OneInput, _AveragePooling3D):
-    r"""The maximum (`Max...`) or mean (`Average...`) of each window of `pool_size`, `strides` (or `pool_size`) apart."""
     def __init__(
         self,
         pool_size: int | list[int] | tuple[int, int, int] = 2,
@@ -2036,10 +2608,16 @@ class AveragePooling3D(_OneInput, _AveragePooling3D):
         input_dim: int | None = None,
         input_length: int | None = None,
         weights: Sequence[Any] | None = None,
-    ) -> None: ...
+    ) -> None:
+        r"""The maximum (`Max...`) or mean (`Average...`) of each window of `pool_size`, `strides` (or `pool_size`) apart.
+
+        `padding`: 'valid' (whole windows only), 'same' (also those that reach over an end; what is outside does not count)
+        or 'theano' (as many, but where Theano's 'same' has them). Raises ValueError for a window longer than the input.
+        Shape: (batch, *sizes, channels) -> (batch, *new sizes, channels), or with data_format='channels_first'
+        (batch, channels, *sizes) -> (batch, channels, *new sizes).
+        """
 
 class GlobalAveragePooling1D(_OneInput, _GlobalAveragePooling1D):
-    r"""The mean over all time steps, or with a mask over those that count; `keepdims` keeps their axis with the size 1."""
     def __init__(
         self,
         data_format: Literal["channels_last", "channels_first", None] = "channels_last",
@@ -2054,10 +2632,14 @@ class GlobalAveragePooling1D(_OneInput, _GlobalAveragePooling1D):
         input_dim: int | None = None,
         input_length: int | None = None,
         weights: Sequence[Any] | None = None,
-    ) -> None: ...
+    ) -> None:
+        r"""The mean over all time steps, or with a mask over those that count; `keepdims` keeps their axis with the size 1.
+
+        Shape: (batch, steps, channels), or with data_format='channels_first' (batch, channels, steps),
+        -> (batch, channels), or with keepdims=True as many axes as the input has. The output has no mask.
+        """
 
 class GlobalAveragePooling2D(_OneInput, _GlobalAveragePooling2D):
-    r"""The maximum (`...Max...`) or mean (`...Average...`) over all spatial axes, which `keepdims` keeps with size 1."""
     def __init__(
         self,
         data_format: Literal["channels_last", "channels_first", None] = None,
@@ -2072,10 +2654,14 @@ class GlobalAveragePooling2D(_OneInput, _GlobalAveragePooling2D):
         input_dim: int | None = None,
         input_length: int | None = None,
         weights: Sequence[Any] | None = None,
-    ) -> None: ...
+    ) -> None:
+        r"""The maximum (`...Max...`) or mean (`...Average...`) over all spatial axes, which `keepdims` keeps with size 1.
+
+        Shape: (batch, *sizes, channels), or with data_format='channels_first' (batch, channels, *sizes),
+        -> (batch, channels), or with keepdims=True as many axes as the input has.
+        """
 
 class GlobalAveragePooling3D(_OneInput, _GlobalAveragePooling3D):
-    r"""The maximum (`...Max...`) or mean (`...Average...`) over all spatial axes, which `keepdims` keeps with size 1."""
     def __init__(
         self,
         data_format: Literal["channels_last", "channels_first", None] = None,
@@ -2090,10 +2676,14 @@ class GlobalAveragePooling3D(_OneInput, _GlobalAveragePooling3D):
         input_dim: int | None = None,
         input_length: int | None = None,
         weights: Sequence[Any] | None = None,
-    ) -> None: ...
+    ) -> None:
+        r"""The maximum (`...Max...`) or mean (`...Average...`) over all spatial axes, which `keepdims` keeps with size 1.
+
+        Shape: (batch, *sizes, channels), or with data_format='channels_first' (batch, channels, *sizes),
+        -> (batch, channels), or with keepdims=True as many axes as the input has.
+        """
 
 class GlobalMaxPooling1D(_OneInput, _GlobalMaxPooling1D):
-    r"""The maximum (`...Max...`) or mean (`...Average...`) over all spatial axes, which `keepdims` keeps with size 1."""
     def __init__(
         self,
         data_format: Literal["channels_last", "channels_first", None] = "channels_last",
@@ -2108,10 +2698,14 @@ class GlobalMaxPooling1D(_OneInput, _GlobalMaxPooling1D):
         input_dim: int | None = None,
         input_length: int | None = None,
         weights: Sequence[Any] | None = None,
-    ) -> None: ...
+    ) -> None:
+        r"""The maximum (`...Max...`) or mean (`...Average...`) over all spatial axes, which `keepdims` keeps with size 1.
+
+        Shape: (batch, *sizes, channels), or with data_format='channels_first' (batch, channels, *sizes),
+        -> (batch, channels), or with keepdims=True as many axes as the input has.
+        """
 
 class GlobalMaxPooling2D(_OneInput, _GlobalMaxPooling2D):
-    r"""The maximum (`...Max...`) or mean (`...Average...`) over all spatial axes, which `keepdims` keeps with size 1."""
     def __init__(
         self,
         data_format: Literal["channels_last", "channels_first", None] = None,
@@ -2126,10 +2720,14 @@ class GlobalMaxPooling2D(_OneInput, _GlobalMaxPooling2D):
         input_dim: int | None = None,
         input_length: int | None = None,
         weights: Sequence[Any] | None = None,
-    ) -> None: ...
+    ) -> None:
+        r"""The maximum (`...Max...`) or mean (`...Average...`) over all spatial axes, which `keepdims` keeps with size 1.
+
+        Shape: (batch, *sizes, channels), or with data_format='channels_first' (batch, channels, *sizes),
+        -> (batch, channels), or with keepdims=True as many axes as the input has.
+        """
 
 class GlobalMaxPooling3D(_OneInput, _GlobalMaxPooling3D):
-    r"""The maximum (`...Max...`) or mean (`...Average...`) over all spatial axes, which `keepdims` keeps with size 1."""
     def __init__(
         self,
         data_format: Literal["channels_last", "channels_first", None] = None,
@@ -2144,10 +2742,14 @@ class GlobalMaxPooling3D(_OneInput, _GlobalMaxPooling3D):
         input_dim: int | None = None,
         input_length: int | None = None,
         weights: Sequence[Any] | None = None,
-    ) -> None: ...
+    ) -> None:
+        r"""The maximum (`...Max...`) or mean (`...Average...`) over all spatial axes, which `keepdims` keeps with size 1.
+
+        Shape: (batch, *sizes, channels), or with data_format='channels_first' (batch, channels, *sizes),
+        -> (batch, channels), or with keepdims=True as many axes as the input has.
+        """
 
 class MaxPooling1D(_OneInput, _MaxPooling1D):
-    r"""The maximum (`Max...`) or mean (`Average...`) of each window of `pool_size`, `strides` (or `pool_size`) apart."""
     def __init__(
         self,
         pool_size: int | list[int] | tuple[int] = 2,
@@ -2164,10 +2766,16 @@ class MaxPooling1D(_OneInput, _MaxPooling1D):
         input_dim: int | None = None,
         input_length: int | None = None,
         weights: Sequence[Any] | None = None,
-    ) -> None: ...
+    ) -> None:
+        r"""The maximum (`Max...`) or mean (`Average...`) of each window of `pool_size`, `strides` (or `pool_size`) apart.
+
+        `padding`: 'valid' (whole windows only), 'same' (also those that reach over an end; what is outside does not count)
+        or 'theano' (as many, but where Theano's 'same' has them). Raises ValueError for a window longer than the input.
+        Shape: (batch, *sizes, channels) -> (batch, *new sizes, channels), or with data_format='channels_first'
+        (batch, channels, *sizes) -> (batch, channels, *new sizes).
+        """
 
 class MaxPooling2D(_OneInput, _MaxPooling2D):
-    r"""The maximum (`Max...`) or mean (`Average...`) of each window of `pool_size`, `strides` (or `pool_size`) apart."""
     def __init__(
         self,
         pool_size: int | list[int] | tuple[int, int] = 2,
@@ -2184,10 +2792,16 @@ class MaxPooling2D(_OneInput, _MaxPooling2D):
         input_dim: int | None = None,
         input_length: int | None = None,
         weights: Sequence[Any] | None = None,
-    ) -> None: ...
+    ) -> None:
+        r"""The maximum (`Max...`) or mean (`Average...`) of each window of `pool_size`, `strides` (or `pool_size`) apart.
+
+        `padding`: 'valid' (whole windows only), 'same' (also those that reach over an end; what is outside does not count)
+        or 'theano' (as many, but where Theano's 'same' has them). Raises ValueError for a window longer than the input.
+        Shape: (batch, *sizes, channels) -> (batch, *new sizes, channels), or with data_format='channels_first'
+        (batch, channels, *sizes) -> (batch, channels, *new sizes).
+        """
 
 class MaxPooling3D(_OneInput, _MaxPooling3D):
-    r"""The maximum (`Max...`) or mean (`Average...`) of each window of `pool_size`, `strides` (or `pool_size`) apart."""
     def __init__(
         self,
         pool_size: int | list[int] | tuple[int, int, int] = 2,
@@ -2204,10 +2818,16 @@ class MaxPooling3D(_OneInput, _MaxPooling3D):
         input_dim: int | None = None,
         input_length: int | None = None,
         weights: Sequence[Any] | None = None,
-    ) -> None: ...
+    ) -> None:
+        r"""The maximum (`Max...`) or mean (`Average...`) of each window of `pool_size`, `strides` (or `pool_size`) apart.
+
+        `padding`: 'valid' (whole windows only), 'same' (also those that reach over an end; what is outside does not count)
+        or 'theano' (as many, but where Theano's 'same' has them). Raises ValueError for a window longer than the input.
+        Shape: (batch, *sizes, channels) -> (batch, *new sizes, channels), or with data_format='channels_first'
+        (batch, channels, *sizes) -> (batch, channels, *new sizes).
+        """
 
 class CategoryEncoding(_OneInput, _CategoryEncoding):
-    r"""Integers from 0 up to, not including, `num_tokens` as vectors; a negative one counts for nothing."""
     def __init__(
         self,
         num_tokens: int | None = None,
@@ -2223,10 +2843,16 @@ class CategoryEncoding(_OneInput, _CategoryEncoding):
         input_dim: int | None = None,
         input_length: int | None = None,
         weights: Sequence[Any] | None = None,
-    ) -> None: ...
+    ) -> None:
+        r"""Integers from 0 up to, not including, `num_tokens` as vectors; a negative one counts for nothing.
+
+        `output_mode`: 'one_hot': a vector for each; 'multi_hot': one that marks all of a sample, those along axis 1;
+        'count': one that counts them.
+        Shape: (batch, ...) -> (batch, ..., num_tokens) for 'one_hot', where a last axis of 1 goes away, and
+        (batch, n, ...) -> (batch, ..., num_tokens) for the others.
+        """
 
 class CenterCrop(_OneInput, _CenterCrop):
-    r"""The middle of images; of smaller ones the largest window of the same aspect ratio, stretched."""
     def __init__(
         self,
         height: int,
@@ -2242,10 +2868,13 @@ class CenterCrop(_OneInput, _CenterCrop):
         input_dim: int | None = None,
         input_length: int | None = None,
         weights: Sequence[Any] | None = None,
-    ) -> None: ...
+    ) -> None:
+        r"""The middle of images; of smaller ones the largest window of the same aspect ratio, stretched.
+
+        Shape: (batch, height, width, channels) -> (batch, *size, channels), or by `data_format` with the channels first.
+        """
 
 class Discretization(_OneInput, _Discretization):
-    r"""The index of the bin that x lies in: how many of `bin_boundaries` are not above x."""
     def __init__(
         self,
         bin_boundaries: Any = None,
@@ -2263,10 +2892,16 @@ class Discretization(_OneInput, _Discretization):
         input_dim: int | None = None,
         input_length: int | None = None,
         weights: Sequence[Any] | None = None,
-    ) -> None: ...
+    ) -> None:
+        r"""The index of the bin that x lies in: how many of `bin_boundaries` are not above x.
+
+        `num_bins`: so many bins instead, each with the same share of the data that `adapt` is given. Keras estimates these
+        quantiles, `epsilon` off at most; here they are exact. `output_mode`: 'int' for the index (int32), or a vector as of
+        `CategoryEncoding`.
+        Shape: any -> the same, or that of `CategoryEncoding`.
+        """
 
 class Normalization(_OneInput, _Normalization):
-    r"""`(x - mean) / sqrt(variance)`, or with `invert` `mean + x * sqrt(variance)`."""
     def __init__(
         self,
         axis: int | Sequence[int] | None = -1,
@@ -2283,10 +2918,15 @@ class Normalization(_OneInput, _Normalization):
         input_dim: int | None = None,
         input_length: int | None = None,
         weights: Sequence[Any] | None = None,
-    ) -> None: ...
+    ) -> None:
+        r"""`(x - mean) / sqrt(variance)`, or with `invert` `mean + x * sqrt(variance)`.
+
+        `axis`: one or several, whose every index has a mean and a variance of its own; None for one of all. `mean` and
+        `variance`: numbers or arrays; without them `adapt` finds them, and they are weights.
+        Shape: any -> the same.
+        """
 
 class Rescaling(_OneInput, _Rescaling):
-    r"""`x * scale + offset`, of two numbers."""
     def __init__(
         self,
         scale: float,
@@ -2301,10 +2941,13 @@ class Rescaling(_OneInput, _Rescaling):
         input_dim: int | None = None,
         input_length: int | None = None,
         weights: Sequence[Any] | None = None,
-    ) -> None: ...
+    ) -> None:
+        r"""`x * scale + offset`, of two numbers.
+
+        Shape: any -> the same.
+        """
 
 class Resizing(_OneInput, _Resizing):
-    r"""Images stretched to `height` and `width`; integers are rounded."""
     def __init__(
         self,
         height: int,
@@ -2326,10 +2969,15 @@ class Resizing(_OneInput, _Resizing):
         input_dim: int | None = None,
         input_length: int | None = None,
         weights: Sequence[Any] | None = None,
-    ) -> None: ...
+    ) -> None:
+        r"""Images stretched to `height` and `width`; integers are rounded.
+
+        `interpolation`: 'bilinear', 'nearest' or 'bicubic'; `antialias` smooths what gets smaller (not for 'nearest').
+        `crop_to_aspect_ratio`: of the largest window in the middle that needs no distortion.
+        Shape: (batch, height, width, channels) -> (batch, *size, channels), or by `data_format` with the channels first.
+        """
 
 class Recurrent(_Recurrent):
-    r"""A layer that walks along time, a step giving an output and the next states."""
     def __init__(
         self,
         return_sequences: bool = False,
@@ -2347,10 +2995,24 @@ class Recurrent(_Recurrent):
         input_dim: int | None = None,
         input_length: int | None = None,
         weights: Sequence[Any] | None = None,
-    ) -> None: ...
+    ) -> None:
+        r"""A layer that walks along time, a step giving an output and the next states.
+
+        Shape: (batch, time, ...) -> (batch, ...), or (batch, time, ...) with `return_sequences`; with `return_state` a
+        list: the output and the final states. The initial states (zero otherwise) follow the input in a list, or come as
+        `initial_state`; what the step sees beside input and states follows those, or comes as `constants`.
+
+        At a masked step the states stay, and the output is the first of them (with `unroll` that of the step before, zero
+        before the first valid step, as in Keras; so it is also where output and first state differ in shape, which Keras
+        refuses). With `zero_output_for_mask`, as Keras 3 has it, the output there is zero (True) or that of the step
+        before, zero before the first valid one (False). `go_backwards` walks from the last step to the first and leaves the
+        outputs in that order. `stateful` begins each batch with the final states of the batch before; `unroll` needs a
+        known number of steps.
+
+        A subclass gives `state_shapes` and `begin`; or, where a sequence has a faster way than step by step, `walk`.
+        """
 
 class GRU(_GRU, Recurrent):
-    r"""`h' = z * h + (1 - z) * activation(x_n + (r * h) @ recurrent_kernel_n)`, z and r by `recurrent_activation`."""
     def __init__(
         self,
         units: int,
@@ -2387,10 +3049,19 @@ class GRU(_GRU, Recurrent):
         input_dim: int | None = None,
         input_length: int | None = None,
         weights: Sequence[Any] | None = None,
-    ) -> None: ...
+    ) -> None:
+        r"""`h' = z * h + (1 - z) * activation(x_n + (r * h) @ recurrent_kernel_n)`, z and r by `recurrent_activation`.
+
+        `x_z, x_r, x_n = x @ kernel + bias`; z and r are of `x + h @ recurrent_kernel`. With `reset_after` the candidate is
+        `activation(x_n + r * (h @ recurrent_kernel_n + recurrent_bias_n))`, and the bias has two rows, the second for the
+        product with h; then, with `recurrent_activation="sigmoid"` and `activation="tanh"`, the layer holds an `nn.GRU`
+        and runs its kernel on a CUDA device and where no gradients are recorded. `implementation` 1 draws dropout for each
+        gate, 2 once. Source: Cho et al. (2014).
+
+        Shape: (batch, time, features) -> (batch, units), the state alike. Other options: see `Recurrent`.
+        """
 
 class LSTM(_LSTM, Recurrent):
-    r"""`c' = f * c + i * g; h' = o * activation(c')`, gates i, f, o by `recurrent_activation`, g by `activation`."""
     def __init__(
         self,
         units: int,
@@ -2427,10 +3098,18 @@ class LSTM(_LSTM, Recurrent):
         input_dim: int | None = None,
         input_length: int | None = None,
         weights: Sequence[Any] | None = None,
-    ) -> None: ...
+    ) -> None:
+        r"""`c' = f * c + i * g; h' = o * activation(c')`, gates i, f, o by `recurrent_activation`, g by `activation`.
+
+        `z = x @ kernel + h @ recurrent_kernel + bias`, for i, f, g, o in this order; the states are h and c.
+        `unit_forget_bias`: the bias of f begins at 1. With `recurrent_activation="sigmoid"` and `activation="tanh"` the
+        layer holds an `nn.LSTM` and runs its kernel; the default is `hard_sigmoid`. `implementation` 1 draws dropout for
+        each gate, 2 once. Source: Hochreiter & Schmidhuber (1997).
+
+        Shape: (batch, time, features) -> (batch, units), both states alike. Other options: see `Recurrent`.
+        """
 
 class RNN(_RNN, Recurrent):
-    r"""`output[t], states = cell(x[t], states)` along time: for any cell, or a list of cells, each on the one before."""
     def __init__(
         self,
         cell: Any,
@@ -2451,10 +3130,17 @@ class RNN(_RNN, Recurrent):
         input_dim: int | None = None,
         input_length: int | None = None,
         weights: Sequence[Any] | None = None,
-    ) -> None: ...
+    ) -> None:
+        r"""`output[t], states = cell(x[t], states)` along time: for any cell, or a list of cells, each on the one before.
+
+        A cell has `state_size`, an integer or one for each of its states, and `call(inputs, states)` that gives the output
+        and the list of new states; `call` may take `constants` and `training`. `output_size` is the output's size, where
+        that is not the first state's. A cell that is a layer is built for one step's input. Source: Keras 2, `RNN`.
+
+        Shape: (batch, time, features) -> (batch, output_size), each state (batch, size). Options: see `Recurrent`.
+        """
 
 class CuDNNGRU(_CuDNNGRU, Recurrent):
-    r"""GRU with `reset_after`, sigmoid gates and tanh, always by the kernel of `nn.GRU`, on any device."""
     def __init__(
         self,
         units: int,
@@ -2482,10 +3168,17 @@ class CuDNNGRU(_CuDNNGRU, Recurrent):
         input_dim: int | None = None,
         input_length: int | None = None,
         weights: Sequence[Any] | None = None,
-    ) -> None: ...
+    ) -> None:
+        r"""GRU with `reset_after`, sigmoid gates and tanh, always by the kernel of `nn.GRU`, on any device.
+
+        The weights are as cuDNN has them in Keras's files: each gate's part of a kernel has Keras's shape and torch's order
+        of elements; the bias, 6 * units long, holds those of z, r, h for x, then those for h. Raises ValueError for a mask.
+        Source: Keras 2, `CuDNNGRU`.
+
+        Shape: (batch, time, features) -> (batch, units), the state alike. Other options: see `Recurrent`.
+        """
 
 class CuDNNLSTM(_CuDNNLSTM, Recurrent):
-    r"""LSTM with sigmoid gates and tanh, always by the kernel of `nn.LSTM`, on any device."""
     def __init__(
         self,
         units: int,
@@ -2514,10 +3207,16 @@ class CuDNNLSTM(_CuDNNLSTM, Recurrent):
         input_dim: int | None = None,
         input_length: int | None = None,
         weights: Sequence[Any] | None = None,
-    ) -> None: ...
+    ) -> None:
+        r"""LSTM with sigmoid gates and tanh, always by the kernel of `nn.LSTM`, on any device.
+
+        The weights are as for CuDNNGRU; the bias, 8 * units long, holds those of i, f, g, o for x, then those for h. Raises
+        ValueError for a mask. Source: Keras 2, `CuDNNLSTM`.
+
+        Shape: (batch, time, features) -> (batch, units), both states alike. Other options: see `Recurrent`.
+        """
 
 class SimpleRNN(_SimpleRNN, Recurrent):
-    r"""`h' = activation(x @ kernel + h @ recurrent_kernel + bias)`; the output is h'."""
     def __init__(
         self,
         units: int,
@@ -2552,10 +3251,16 @@ class SimpleRNN(_SimpleRNN, Recurrent):
         input_dim: int | None = None,
         input_length: int | None = None,
         weights: Sequence[Any] | None = None,
-    ) -> None: ...
+    ) -> None:
+        r"""`h' = activation(x @ kernel + h @ recurrent_kernel + bias)`; the output is h'.
+
+        With `activation` "tanh" (the default) or "relu" the layer holds an `nn.RNN` and runs its kernel. `dropout` and
+        `recurrent_dropout` drop features of x and h, the same at all steps. Source: Elman (1990).
+
+        Shape: (batch, time, features) -> (batch, units), the state alike. Other options: see `Recurrent`.
+        """
 
 class Cropping1D(_OneInput, _Cropping1D):
-    r"""The input without what lies at the ends of each spatial axis."""
     def __init__(
         self,
         cropping: int | Sequence[int | Sequence[int]] = 1,
@@ -2569,10 +3274,15 @@ class Cropping1D(_OneInput, _Cropping1D):
         input_dim: int | None = None,
         input_length: int | None = None,
         weights: Sequence[Any] | None = None,
-    ) -> None: ...
+    ) -> None:
+        r"""The input without what lies at the ends of each spatial axis.
+
+        `cropping`: an integer for all ends, an integer for each axis, or a pair (before, after) for each axis.
+        Shape: (batch, *sizes, channels) -> (batch, *(size - before - after), channels), or by `data_format` the same with
+        the channels at axis 1. Over one axis they are always last. Raises ValueError when nothing is left.
+        """
 
 class Cropping2D(_OneInput, _Cropping2D):
-    r"""The input without what lies at the ends of each spatial axis."""
     def __init__(
         self,
         cropping: int | Sequence[int | Sequence[int]] = 0,
@@ -2587,10 +3297,15 @@ class Cropping2D(_OneInput, _Cropping2D):
         input_dim: int | None = None,
         input_length: int | None = None,
         weights: Sequence[Any] | None = None,
-    ) -> None: ...
+    ) -> None:
+        r"""The input without what lies at the ends of each spatial axis.
+
+        `cropping`: an integer for all ends, an integer for each axis, or a pair (before, after) for each axis.
+        Shape: (batch, *sizes, channels) -> (batch, *(size - before - after), channels), or by `data_format` the same with
+        the channels at axis 1. Over one axis they are always last. Raises ValueError when nothing is left.
+        """
 
 class Cropping3D(_OneInput, _Cropping3D):
-    r"""The input without what lies at the ends of each spatial axis."""
     def __init__(
         self,
         cropping: int | Sequence[int | Sequence[int]] = 1,
@@ -2605,10 +3320,15 @@ class Cropping3D(_OneInput, _Cropping3D):
         input_dim: int | None = None,
         input_length: int | None = None,
         weights: Sequence[Any] | None = None,
-    ) -> None: ...
+    ) -> None:
+        r"""The input without what lies at the ends of each spatial axis.
+
+        `cropping`: an integer for all ends, an integer for each axis, or a pair (before, after) for each axis.
+        Shape: (batch, *sizes, channels) -> (batch, *(size - before - after), channels), or by `data_format` the same with
+        the channels at axis 1. Over one axis they are always last. Raises ValueError when nothing is left.
+        """
 
 class UpSampling1D(_OneInput, _UpSampling1D):
-    r"""The input with each value repeated `size` times along each spatial axis."""
     def __init__(
         self,
         size: int | list[int] | tuple[int] = 2,
@@ -2622,10 +3342,14 @@ class UpSampling1D(_OneInput, _UpSampling1D):
         input_dim: int | None = None,
         input_length: int | None = None,
         weights: Sequence[Any] | None = None,
-    ) -> None: ...
+    ) -> None:
+        r"""The input with each value repeated `size` times along each spatial axis.
+
+        Shape: (batch, *sizes, channels) -> (batch, *(size * factor), channels), or with data_format='channels_first' the
+        same with the channels at axis 1. Over one axis they are always last.
+        """
 
 class UpSampling2D(_OneInput, _UpSampling2D):
-    r"""The images with each value repeated `size` times along height and width, or with values between."""
     def __init__(
         self,
         size: int | list[int] | tuple[int, int] = 2,
@@ -2642,10 +3366,16 @@ class UpSampling2D(_OneInput, _UpSampling2D):
         input_dim: int | None = None,
         input_length: int | None = None,
         weights: Sequence[Any] | None = None,
-    ) -> None: ...
+    ) -> None:
+        r"""The images with each value repeated `size` times along height and width, or with values between.
+
+        `interpolation`: 'nearest' (repeated) or 'bilinear': output i lies at i / size of the input, as TensorFlow 1 has it;
+        beyond the last value that value goes on. `half_pixel`: it lies at (i + 0.5) / size - 0.5, as later Kerases have it.
+        Shape: (batch, height, width, channels) -> (batch, height * size[0], width * size[1], channels), or with
+        data_format='channels_first' the same with the channels at axis 1.
+        """
 
 class UpSampling3D(_OneInput, _UpSampling3D):
-    r"""The input with each value repeated `size` times along each spatial axis."""
     def __init__(
         self,
         size: int | list[int] | tuple[int, int, int] = 2,
@@ -2660,10 +3390,14 @@ class UpSampling3D(_OneInput, _UpSampling3D):
         input_dim: int | None = None,
         input_length: int | None = None,
         weights: Sequence[Any] | None = None,
-    ) -> None: ...
+    ) -> None:
+        r"""The input with each value repeated `size` times along each spatial axis.
+
+        Shape: (batch, *sizes, channels) -> (batch, *(size * factor), channels), or with data_format='channels_first' the
+        same with the channels at axis 1. Over one axis they are always last.
+        """
 
 class ZeroPadding1D(_OneInput, _ZeroPadding1D):
-    r"""The input with zeros before and after each spatial axis."""
     def __init__(
         self,
         padding: int | Sequence[int | Sequence[int]] = 1,
@@ -2678,10 +3412,15 @@ class ZeroPadding1D(_OneInput, _ZeroPadding1D):
         input_dim: int | None = None,
         input_length: int | None = None,
         weights: Sequence[Any] | None = None,
-    ) -> None: ...
+    ) -> None:
+        r"""The input with zeros before and after each spatial axis.
+
+        `padding`: an integer for all ends, an integer for each axis, or a pair (before, after) for each axis.
+        Shape: (batch, *sizes, channels) -> (batch, *(before + size + after), channels), or with
+        data_format='channels_first' the same with the channels at axis 1.
+        """
 
 class ZeroPadding2D(_OneInput, _ZeroPadding2D):
-    r"""The input with zeros before and after each spatial axis."""
     def __init__(
         self,
         padding: int | Sequence[int | Sequence[int]] = 1,
@@ -2696,10 +3435,15 @@ class ZeroPadding2D(_OneInput, _ZeroPadding2D):
         input_dim: int | None = None,
         input_length: int | None = None,
         weights: Sequence[Any] | None = None,
-    ) -> None: ...
+    ) -> None:
+        r"""The input with zeros before and after each spatial axis.
+
+        `padding`: an integer for all ends, an integer for each axis, or a pair (before, after) for each axis.
+        Shape: (batch, *sizes, channels) -> (batch, *(before + size + after), channels), or with
+        data_format='channels_first' the same with the channels at axis 1.
+        """
 
 class ZeroPadding3D(_OneInput, _ZeroPadding3D):
-    r"""The input with zeros before and after each spatial axis."""
     def __init__(
         self,
         padding: int | Sequence[int | Sequence[int]] = 1,
@@ -2714,10 +3458,15 @@ class ZeroPadding3D(_OneInput, _ZeroPadding3D):
         input_dim: int | None = None,
         input_length: int | None = None,
         weights: Sequence[Any] | None = None,
-    ) -> None: ...
+    ) -> None:
+        r"""The input with zeros before and after each spatial axis.
+
+        `padding`: an integer for all ends, an integer for each axis, or a pair (before, after) for each axis.
+        Shape: (batch, *sizes, channels) -> (batch, *(before + size + after), channels), or with
+        data_format='channels_first' the same with the channels at axis 1.
+        """
 
 class DepthwiseConv1D(_OneInput, _DepthwiseConv1D):
-    r"""`activation(convolution(x, kernel) + bias)` of each channel by itself, with `depth_multiplier` kernels for each."""
     def __init__(
         self,
         kernel_size: int | list[int] | tuple[int],
@@ -2745,10 +3494,17 @@ class DepthwiseConv1D(_OneInput, _DepthwiseConv1D):
         input_dim: int | None = None,
         input_length: int | None = None,
         weights: Sequence[Any] | None = None,
-    ) -> None: ...
+    ) -> None:
+        r"""`activation(convolution(x, kernel) + bias)` of each channel by itself, with `depth_multiplier` kernels for each.
+
+        Output channel `c * depth_multiplier + m` is channel c by its kernel m. `padding`: 'valid', 'same' or 'half' as for
+        `Conv2D`.
+        Shape: (batch, *sizes, channels) -> (batch, *new sizes, channels * depth_multiplier), or with
+        data_format='channels_first' the same with the channels at axis 1. Raises ValueError for strides and a
+        dilation_rate that are both above 1, and for a kernel that is longer than the input.
+        """
 
 class DepthwiseConv2D(_OneInput, _DepthwiseConv2D):
-    r"""`activation(convolution(x, kernel) + bias)` of each channel by itself, with `depth_multiplier` kernels for each."""
     def __init__(
         self,
         kernel_size: int | list[int] | tuple[int, int],
@@ -2776,10 +3532,17 @@ class DepthwiseConv2D(_OneInput, _DepthwiseConv2D):
         input_dim: int | None = None,
         input_length: int | None = None,
         weights: Sequence[Any] | None = None,
-    ) -> None: ...
+    ) -> None:
+        r"""`activation(convolution(x, kernel) + bias)` of each channel by itself, with `depth_multiplier` kernels for each.
+
+        Output channel `c * depth_multiplier + m` is channel c by its kernel m. `padding`: 'valid', 'same' or 'half' as for
+        `Conv2D`.
+        Shape: (batch, *sizes, channels) -> (batch, *new sizes, channels * depth_multiplier), or with
+        data_format='channels_first' the same with the channels at axis 1. Raises ValueError for strides and a
+        dilation_rate that are both above 1, and for a kernel that is longer than the input.
+        """
 
 class SeparableConv1D(_OneInput, _SeparableConv1D):
-    r"""`activation(depthwise(x) @ pointwise_kernel + bias)`: each channel by itself, then a mixture of the channels."""
     def __init__(
         self,
         filters: int,
@@ -2811,10 +3574,17 @@ class SeparableConv1D(_OneInput, _SeparableConv1D):
         input_dim: int | None = None,
         input_length: int | None = None,
         weights: Sequence[Any] | None = None,
-    ) -> None: ...
+    ) -> None:
+        r"""`activation(depthwise(x) @ pointwise_kernel + bias)`: each channel by itself, then a mixture of the channels.
+
+        `depth_multiplier`: how many depthwise kernels each channel has. `padding`: 'valid', 'same' or 'half' as for
+        `Conv2D`.
+        Shape: (batch, *sizes, channels) -> (batch, *new sizes, filters), or with data_format='channels_first'
+        (batch, channels, *sizes) -> (batch, filters, *new sizes). Raises ValueError for strides and a dilation_rate that
+        are both above 1, and for a kernel that is longer than the input. Source: https://arxiv.org/abs/1610.02357
+        """
 
 class SeparableConv2D(_OneInput, _SeparableConv2D):
-    r"""`activation(depthwise(x) @ pointwise_kernel + bias)`: each channel by itself, then a mixture of the channels."""
     def __init__(
         self,
         filters: int,
@@ -2846,10 +3616,17 @@ class SeparableConv2D(_OneInput, _SeparableConv2D):
         input_dim: int | None = None,
         input_length: int | None = None,
         weights: Sequence[Any] | None = None,
-    ) -> None: ...
+    ) -> None:
+        r"""`activation(depthwise(x) @ pointwise_kernel + bias)`: each channel by itself, then a mixture of the channels.
+
+        `depth_multiplier`: how many depthwise kernels each channel has. `padding`: 'valid', 'same' or 'half' as for
+        `Conv2D`.
+        Shape: (batch, *sizes, channels) -> (batch, *new sizes, filters), or with data_format='channels_first'
+        (batch, channels, *sizes) -> (batch, filters, *new sizes). Raises ValueError for strides and a dilation_rate that
+        are both above 1, and for a kernel that is longer than the input. Source: https://arxiv.org/abs/1610.02357
+        """
 
 class TorchModule(_TorchModule):
-    r"""`module(*inputs)`, the module being part of the layer: its parameters and buffers are the layer's weights."""
     def __init__(
         self,
         module: Module,
@@ -2864,10 +3641,24 @@ class TorchModule(_TorchModule):
         input_dim: int | None = None,
         input_length: int | None = None,
         weights: Sequence[Any] | None = None,
-    ) -> None: ...
+    ) -> None:
+        r"""`module(*inputs)`, the module being part of the layer: its parameters and buffers are the layer's weights.
+
+        `module`: any `nn.Module`, its values kept as they are; one such as `nn.LazyLinear` gets them at the first call. Its
+        inputs, outputs and arguments are the layer's: several, nested and by name too, `training` apart, which sets the
+        mode of this call. It gets tensors as the graph shows them; with `data_format="channels_first"` it gets images with
+        the channels first while the graph shows them last. Unless given, `dtype` is the type of the module's parameters.
+
+        A config has the class of the module by name. Loading one asks for the module in `custom_objects`, under the name of
+        the layer or of the class: an instance, of which the layer takes a copy, or a function that makes one.
+
+        Shape: any -> as the module gives it. Raises ValueError for what is no module.
+
+            x = Input((28,))
+            model = Model(x, TorchModule(nn.Linear(28, 10))(x))
+        """
 
 class Conv1DTranspose(_OneInput, _Conv1DTranspose):
-    r"""`activation(y + bias)` where a convolution of `y` by the kernel turned around has the size of the input."""
     def __init__(
         self,
         filters: int,
@@ -2897,10 +3688,35 @@ class Conv1DTranspose(_OneInput, _Conv1DTranspose):
         input_dim: int | None = None,
         input_length: int | None = None,
         weights: Sequence[Any] | None = None,
-    ) -> None: ...
+    ) -> None:
+        r"""`activation(y + bias)` where a convolution of `y` by the kernel turned around has the size of the input.
+
+            Each input value adds the kernel times itself to the output, `strides` apart. Along an axis, with
+            k = (kernel_size - 1) * dilation_rate + 1, the output is `size * strides + max(k - strides, 0)` long for 'valid'
+            and `size * strides` for 'same'; with `output_padding` it is `(size - 1) * strides + k - 2 * cut + output_padding`,
+            with a cut of 0 for 'valid', k // 2 for 'same' and k - 1 for 'full'; with `target_shape`, the complete shape of the
+            output (Keras 1's `output_shape`; the batch size in it does not count), what that says. 'same' leaves out the larger
+            half of what is too much at the end, as TensorFlow does; 'half' leaves out k // 2 at the start, 'full' k - 1, as
+            Theano did.
+
+            Shape: (batch, *sizes, channels) -> (batch, *new sizes, filters), or with data_format='channels_first'
+            (batch, channels, *sizes) -> (batch, filters, *new sizes). Raises ValueError for strides and a dilation_rate that
+            are both above 1, for 'half' with an even k, for an output_padding that is not below the strides, and for a
+            target_shape that the input cannot come from.
+
+        Options:
+            kernel_initializer (name or Initializer, default "glorot_uniform"): the first values of the kernel.
+            bias_initializer (name or Initializer, default "zeros"): the first values of the bias.
+            kernel_regularizer (name, Regularizer or None, default None): a penalty on the kernel, added to the loss.
+            bias_regularizer (name, Regularizer or None, default None): a penalty on the bias.
+            activity_regularizer (name, Regularizer or None, default None): a penalty on the output.
+            kernel_constraint (name, Constraint or None, default None): what each update of the kernel is followed by.
+            bias_constraint (name, Constraint or None, default None): what each update of the bias is followed by.
+
+
+        """
 
 class Conv2DTranspose(_OneInput, _Conv2DTranspose):
-    r"""`activation(y + bias)` where a convolution of `y` by the kernel turned around has the size of the input."""
     def __init__(
         self,
         filters: int,
@@ -2930,10 +3746,35 @@ class Conv2DTranspose(_OneInput, _Conv2DTranspose):
         input_dim: int | None = None,
         input_length: int | None = None,
         weights: Sequence[Any] | None = None,
-    ) -> None: ...
+    ) -> None:
+        r"""`activation(y + bias)` where a convolution of `y` by the kernel turned around has the size of the input.
+
+            Each input value adds the kernel times itself to the output, `strides` apart. Along an axis, with
+            k = (kernel_size - 1) * dilation_rate + 1, the output is `size * strides + max(k - strides, 0)` long for 'valid'
+            and `size * strides` for 'same'; with `output_padding` it is `(size - 1) * strides + k - 2 * cut + output_padding`,
+            with a cut of 0 for 'valid', k // 2 for 'same' and k - 1 for 'full'; with `target_shape`, the complete shape of the
+            output (Keras 1's `output_shape`; the batch size in it does not count), what that says. 'same' leaves out the larger
+            half of what is too much at the end, as TensorFlow does; 'half' leaves out k // 2 at the start, 'full' k - 1, as
+            Theano did.
+
+            Shape: (batch, *sizes, channels) -> (batch, *new sizes, filters), or with data_format='channels_first'
+            (batch, channels, *sizes) -> (batch, filters, *new sizes). Raises ValueError for strides and a dilation_rate that
+            are both above 1, for 'half' with an even k, for an output_padding that is not below the strides, and for a
+            target_shape that the input cannot come from.
+
+        Options:
+            kernel_initializer (name or Initializer, default "glorot_uniform"): the first values of the kernel.
+            bias_initializer (name or Initializer, default "zeros"): the first values of the bias.
+            kernel_regularizer (name, Regularizer or None, default None): a penalty on the kernel, added to the loss.
+            bias_regularizer (name, Regularizer or None, default None): a penalty on the bias.
+            activity_regularizer (name, Regularizer or None, default None): a penalty on the output.
+            kernel_constraint (name, Constraint or None, default None): what each update of the kernel is followed by.
+            bias_constraint (name, Constraint or None, default None): what each update of the bias is followed by.
+
+
+        """
 
 class Conv3DTranspose(_OneInput, _Conv3DTranspose):
-    r"""`activation(y + bias)` where a convolution of `y` by the kernel turned around has the size of the input."""
     def __init__(
         self,
         filters: int,
@@ -2963,10 +3804,35 @@ class Conv3DTranspose(_OneInput, _Conv3DTranspose):
         input_dim: int | None = None,
         input_length: int | None = None,
         weights: Sequence[Any] | None = None,
-    ) -> None: ...
+    ) -> None:
+        r"""`activation(y + bias)` where a convolution of `y` by the kernel turned around has the size of the input.
+
+            Each input value adds the kernel times itself to the output, `strides` apart. Along an axis, with
+            k = (kernel_size - 1) * dilation_rate + 1, the output is `size * strides + max(k - strides, 0)` long for 'valid'
+            and `size * strides` for 'same'; with `output_padding` it is `(size - 1) * strides + k - 2 * cut + output_padding`,
+            with a cut of 0 for 'valid', k // 2 for 'same' and k - 1 for 'full'; with `target_shape`, the complete shape of the
+            output (Keras 1's `output_shape`; the batch size in it does not count), what that says. 'same' leaves out the larger
+            half of what is too much at the end, as TensorFlow does; 'half' leaves out k // 2 at the start, 'full' k - 1, as
+            Theano did.
+
+            Shape: (batch, *sizes, channels) -> (batch, *new sizes, filters), or with data_format='channels_first'
+            (batch, channels, *sizes) -> (batch, filters, *new sizes). Raises ValueError for strides and a dilation_rate that
+            are both above 1, for 'half' with an even k, for an output_padding that is not below the strides, and for a
+            target_shape that the input cannot come from.
+
+        Options:
+            kernel_initializer (name or Initializer, default "glorot_uniform"): the first values of the kernel.
+            bias_initializer (name or Initializer, default "zeros"): the first values of the bias.
+            kernel_regularizer (name, Regularizer or None, default None): a penalty on the kernel, added to the loss.
+            bias_regularizer (name, Regularizer or None, default None): a penalty on the bias.
+            activity_regularizer (name, Regularizer or None, default None): a penalty on the output.
+            kernel_constraint (name, Constraint or None, default None): what each update of the kernel is followed by.
+            bias_constraint (name, Constraint or None, default None): what each update of the bias is followed by.
+
+
+        """
 
 class SpectralNormalization(_OneInput, _SpectralNormalization, Wrapper):
-    r"""`layer`, whose kernel (or embeddings) W each call in training first divides by its largest singular value."""
     def __init__(
         self,
         layer: Module | Mapping[str, Any],
@@ -2981,10 +3847,17 @@ class SpectralNormalization(_OneInput, _SpectralNormalization, Wrapper):
         input_dim: int | None = None,
         input_length: int | None = None,
         weights: Sequence[Any] | None = None,
-    ) -> None: ...
+    ) -> None:
+        r"""`layer`, whose kernel (or embeddings) W each call in training first divides by its largest singular value.
+
+        That is estimated by `power_iterations` steps of `v = unit(u @ W.T); u = unit(v @ W)` from `vector_u`, which keeps
+        `u` from call to call, W being a matrix of all axes but the last by the last. No gradient flows through it, and a
+        kernel of zeros stays. Raises ValueError for a layer that has neither kernel nor embeddings.
+
+        Shape: those of `layer`. Source: https://arxiv.org/abs/1802.05957
+        """
 
 class TimeDistributed(_OneInput, _TimeDistributed, Wrapper):
-    r"""`layer` at every time step: the steps are folded into the batch, so that it is called once."""
     def __init__(
         self,
         layer: Module | Mapping[str, Any],
@@ -2998,10 +3871,14 @@ class TimeDistributed(_OneInput, _TimeDistributed, Wrapper):
         input_dim: int | None = None,
         input_length: int | None = None,
         weights: Sequence[Any] | None = None,
-    ) -> None: ...
+    ) -> None:
+        r"""`layer` at every time step: the steps are folded into the batch, so that it is called once.
+
+        Shape: (batch, time, ...) -> (batch, time, ...), without the time axis as `layer` has it. A mask goes to a layer
+        that takes one, and comes from its `compute_mask`; where that gives none, the input's goes on.
+        """
 
 class Wrapper(_Wrapper):
-    r"""A layer that computes by another one, `layer`, whose weights are its weights."""
     def __init__(
         self,
         layer: Module | Mapping[str, Any],
@@ -3015,7 +3892,11 @@ class Wrapper(_Wrapper):
         input_dim: int | None = None,
         input_length: int | None = None,
         weights: Sequence[Any] | None = None,
-    ) -> None: ...
+    ) -> None:
+        r"""A layer that computes by another one, `layer`, whose weights are its weights.
+
+        `trainable` is the inner layer's; given to the wrapper, it is passed on.
+        """
 
 AvgPool1D = AveragePooling1D
 AvgPool2D = AveragePooling2D

@@ -64,13 +64,12 @@ from torchkeras.losses.regression import (
 )
 
 class CTC(_CTC):
-    r"""Connectionist temporal classification, of logits."""
     def __init__(
         self, reduction: Reduction | None = "sum_over_batch_size", name: str | None = "ctc", dtype: Any = None
-    ) -> None: ...
+    ) -> None:
+        r"""Connectionist temporal classification, of logits."""
 
 class BinaryCrossentropy(_BinaryCrossentropy):
-    r"""The crossentropy of yes or no. Options: from_logits, label_smoothing, axis."""
     def __init__(
         self,
         from_logits: bool = False,
@@ -79,10 +78,10 @@ class BinaryCrossentropy(_BinaryCrossentropy):
         reduction: Reduction | None = "sum_over_batch_size",
         name: str | None = "binary_crossentropy",
         dtype: Any = None,
-    ) -> None: ...
+    ) -> None:
+        r"""The crossentropy of yes or no. Options: from_logits, label_smoothing, axis."""
 
 class BinaryFocalCrossentropy(_BinaryFocalCrossentropy):
-    r"""... that counts what is sure less. Options: apply_class_balancing, alpha, gamma, and those of the former."""
     def __init__(
         self,
         apply_class_balancing: bool = False,
@@ -94,10 +93,10 @@ class BinaryFocalCrossentropy(_BinaryFocalCrossentropy):
         reduction: Reduction | None = "sum_over_batch_size",
         name: str | None = "binary_focal_crossentropy",
         dtype: Any = None,
-    ) -> None: ...
+    ) -> None:
+        r"""... that counts what is sure less. Options: apply_class_balancing, alpha, gamma, and those of the former."""
 
 class CategoricalCrossentropy(_CategoricalCrossentropy):
-    r"""The crossentropy of one-hot rows. Options: from_logits, label_smoothing, axis."""
     def __init__(
         self,
         from_logits: bool = False,
@@ -106,10 +105,10 @@ class CategoricalCrossentropy(_CategoricalCrossentropy):
         reduction: Reduction | None = "sum_over_batch_size",
         name: str | None = "categorical_crossentropy",
         dtype: Any = None,
-    ) -> None: ...
+    ) -> None:
+        r"""The crossentropy of one-hot rows. Options: from_logits, label_smoothing, axis."""
 
 class CategoricalFocalCrossentropy(_CategoricalFocalCrossentropy):
-    r"""... that counts what is sure less. Options: alpha (one or a list), gamma, and those of the former."""
     def __init__(
         self,
         alpha: float | Sequence[float] = 0.25,
@@ -120,29 +119,29 @@ class CategoricalFocalCrossentropy(_CategoricalFocalCrossentropy):
         reduction: Reduction | None = "sum_over_batch_size",
         name: str | None = "categorical_focal_crossentropy",
         dtype: Any = None,
-    ) -> None: ...
+    ) -> None:
+        r"""... that counts what is sure less. Options: alpha (one or a list), gamma, and those of the former."""
 
 class CategoricalGeneralizedCrossEntropy(_CategoricalGeneralizedCrossEntropy):
-    r"""(1 - p**q) / q of the class numbers' probabilities, for noisy labels. Options: q."""
     def __init__(
         self,
         q: float = 0.5,
         reduction: Reduction | None = "sum_over_batch_size",
         name: str | None = "categorical_generalized_cross_entropy",
         dtype: Any = None,
-    ) -> None: ...
+    ) -> None:
+        r"""(1 - p**q) / q of the class numbers' probabilities, for noisy labels. Options: q."""
 
 class CategoricalHinge(_CategoricalHinge):
-    r"""max(0, 1 + max((1 - y_true) * y_pred) - sum(y_true * y_pred))"""
     def __init__(
         self,
         reduction: Reduction | None = "sum_over_batch_size",
         name: str | None = "categorical_hinge",
         dtype: Any = None,
-    ) -> None: ...
+    ) -> None:
+        r"""max(0, 1 + max((1 - y_true) * y_pred) - sum(y_true * y_pred))"""
 
 class Circle(_Circle):
-    r"""Draws embeddings of one class together. Options: gamma, margin, remove_diagonal."""
     def __init__(
         self,
         gamma: float = 80.0,
@@ -151,100 +150,103 @@ class Circle(_Circle):
         reduction: Reduction | None = "sum_over_batch_size",
         name: str | None = "circle",
         dtype: Any = None,
-    ) -> None: ...
+    ) -> None:
+        r"""Draws embeddings of one class together. Options: gamma, margin, remove_diagonal.
+
+        Samples whose loss is 0 are left out of the mean.
+        """
 
 class CosineSimilarity(_CosineSimilarity):
-    r"""The cosine of the angle, times -1. Options: axis."""
     def __init__(
         self,
         axis: int = -1,
         reduction: Reduction | None = "sum_over_batch_size",
         name: str | None = "cosine_similarity",
         dtype: Any = None,
-    ) -> None: ...
+    ) -> None:
+        r"""The cosine of the angle, times -1. Options: axis."""
 
 class Dice(_Dice):
-    r"""1 - twice the overlap by the sum. Options: axis (one, several, or None for all)."""
     def __init__(
         self,
         axis: int | Sequence[int] | None = None,
         reduction: Reduction | None = "sum_over_batch_size",
         name: str | None = "dice",
         dtype: Any = None,
-    ) -> None: ...
+    ) -> None:
+        r"""1 - twice the overlap by the sum. Options: axis (one, several, or None for all)."""
 
 class Hinge(_Hinge):
-    r"""mean(max(1 - y_true * y_pred, 0)); unlike the function, targets may be 0 and 1 for -1 and 1."""
     def __init__(
         self, reduction: Reduction | None = "sum_over_batch_size", name: str | None = "hinge", dtype: Any = None
-    ) -> None: ...
+    ) -> None:
+        r"""mean(max(1 - y_true * y_pred, 0)); unlike the function, targets may be 0 and 1 for -1 and 1."""
 
 class Huber(_Huber):
-    r"""A square near 0, a line beyond `delta`. Options: delta."""
     def __init__(
         self,
         delta: float = 1.0,
         reduction: Reduction | None = "sum_over_batch_size",
         name: str | None = "huber_loss",
         dtype: Any = None,
-    ) -> None: ...
+    ) -> None:
+        r"""A square near 0, a line beyond `delta`. Options: delta."""
 
 class KLDivergence(_KLDivergence):
-    r"""sum(y_true * log(y_true / y_pred))"""
     def __init__(
         self, reduction: Reduction | None = "sum_over_batch_size", name: str | None = "kl_divergence", dtype: Any = None
-    ) -> None: ...
+    ) -> None:
+        r"""sum(y_true * log(y_true / y_pred))"""
 
 class LogCosh(_LogCosh):
-    r"""mean(log(cosh(y_pred - y_true)))"""
     def __init__(
         self, reduction: Reduction | None = "sum_over_batch_size", name: str | None = "log_cosh", dtype: Any = None
-    ) -> None: ...
+    ) -> None:
+        r"""mean(log(cosh(y_pred - y_true)))"""
 
 class MeanAbsoluteError(_MeanAbsoluteError):
-    r"""mean(abs(y_pred - y_true))"""
     def __init__(
         self,
         reduction: Reduction | None = "sum_over_batch_size",
         name: str | None = "mean_absolute_error",
         dtype: Any = None,
-    ) -> None: ...
+    ) -> None:
+        r"""mean(abs(y_pred - y_true))"""
 
 class MeanAbsolutePercentageError(_MeanAbsolutePercentageError):
-    r"""100 * mean(abs(y_true - y_pred) / max(abs(y_true), epsilon))"""
     def __init__(
         self,
         reduction: Reduction | None = "sum_over_batch_size",
         name: str | None = "mean_absolute_percentage_error",
         dtype: Any = None,
-    ) -> None: ...
+    ) -> None:
+        r"""100 * mean(abs(y_true - y_pred) / max(abs(y_true), epsilon))"""
 
 class MeanSquaredError(_MeanSquaredError):
-    r"""mean((y_pred - y_true)**2)"""
     def __init__(
         self,
         reduction: Reduction | None = "sum_over_batch_size",
         name: str | None = "mean_squared_error",
         dtype: Any = None,
-    ) -> None: ...
+    ) -> None:
+        r"""mean((y_pred - y_true)**2)"""
 
 class MeanSquaredLogarithmicError(_MeanSquaredLogarithmicError):
-    r"""mean((log(1 + max(y_pred, epsilon)) - log(1 + max(y_true, epsilon)))**2)"""
     def __init__(
         self,
         reduction: Reduction | None = "sum_over_batch_size",
         name: str | None = "mean_squared_logarithmic_error",
         dtype: Any = None,
-    ) -> None: ...
+    ) -> None:
+        r"""mean((log(1 + max(y_pred, epsilon)) - log(1 + max(y_true, epsilon)))**2)"""
 
 class Poisson(_Poisson):
-    r"""mean(y_pred - y_true * log(y_pred + epsilon))"""
     def __init__(
         self, reduction: Reduction | None = "sum_over_batch_size", name: str | None = "poisson", dtype: Any = None
-    ) -> None: ...
+    ) -> None:
+        r"""mean(y_pred - y_true * log(y_pred + epsilon))"""
 
 class SparseCategoricalCrossentropy(_SparseCategoricalCrossentropy):
-    r"""The crossentropy of class numbers. Options: from_logits, ignore_class, axis."""
     def __init__(
         self,
         from_logits: bool = False,
@@ -253,16 +255,20 @@ class SparseCategoricalCrossentropy(_SparseCategoricalCrossentropy):
         reduction: Reduction | None = "sum_over_batch_size",
         name: str | None = "sparse_categorical_crossentropy",
         dtype: Any = None,
-    ) -> None: ...
+    ) -> None:
+        r"""The crossentropy of class numbers. Options: from_logits, ignore_class, axis.
+
+        Values of `ignore_class` are left out of the mean. Unlike the function, probabilities are divided by their sum
+        before they are clipped.
+        """
 
 class SquaredHinge(_SquaredHinge):
-    r"""mean(max(1 - y_true * y_pred, 0)**2); unlike the function, targets may be 0 and 1 for -1 and 1."""
     def __init__(
         self, reduction: Reduction | None = "sum_over_batch_size", name: str | None = "squared_hinge", dtype: Any = None
-    ) -> None: ...
+    ) -> None:
+        r"""mean(max(1 - y_true * y_pred, 0)**2); unlike the function, targets may be 0 and 1 for -1 and 1."""
 
 class Tversky(_Tversky):
-    r"""Dice with a weight each for what is missed and what is too much. Options: alpha, beta, axis."""
     def __init__(
         self,
         alpha: float = 0.5,
@@ -271,7 +277,8 @@ class Tversky(_Tversky):
         reduction: Reduction | None = "sum_over_batch_size",
         name: str | None = "tversky",
         dtype: Any = None,
-    ) -> None: ...
+    ) -> None:
+        r"""Dice with a weight each for what is missed and what is too much. Options: alpha, beta, axis."""
 
 NO_LABEL: int
 HALF_TYPES: tuple[Any, ...]
@@ -297,10 +304,18 @@ def function_of(loss: Any) -> Any:
     r"""The function that a loss of Keras computes, by which it is recognized: `huber` for `Huber()`, else the loss."""
 
 def get(identifier: Any, custom_objects: Mapping[str, Any] | None = None) -> Any:
-    r"""What `identifier` names: a registered name, a config, or an object of the kind itself."""
+    r"""What `identifier` names: a registered name, a config, or an object of the kind itself.
+
+    A class or a `factory` (found by name or given) is called without arguments; `None` stays `None`.
+    Raises ValueError for an unknown name and TypeError for an identifier of another type.
+    """
 
 def deserialize(identifier: Any, custom_objects: Mapping[str, Any] | None = None) -> Any:
-    r"""What `identifier` names: a registered name, a config, or an object of the kind itself."""
+    r"""What `identifier` names: a registered name, a config, or an object of the kind itself.
+
+    A class or a `factory` (found by name or given) is called without arguments; `None` stays `None`.
+    Raises ValueError for an unknown name and TypeError for an identifier of another type.
+    """
 
 def serialize(value: Any) -> Any:
     r"""The inverse of `get`: a name for a function, `{"class_name", "config"}` for an object with `get_config`."""

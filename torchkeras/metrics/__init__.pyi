@@ -90,15 +90,14 @@ from torchkeras.metrics.reduction import Mean as Mean, MeanMetricWrapper as Mean
 from torchkeras.metrics.scores import F1Score as F1Score, FBetaScore as FBetaScore, R2Score as R2Score
 
 class Accuracy(_Accuracy):
-    r"""How often y_pred equals y_true."""
-    def __init__(self, name: str | None = "accuracy", dtype: Any = None) -> None: ...
+    def __init__(self, name: str | None = "accuracy", dtype: Any = None) -> None:
+        r"""How often y_pred equals y_true."""
 
 class BinaryAccuracy(_BinaryAccuracy):
-    r"""How often y_pred > threshold is y_true. Options: threshold."""
-    def __init__(self, name: str | None = "binary_accuracy", dtype: Any = None, threshold: float = 0.5) -> None: ...
+    def __init__(self, name: str | None = "binary_accuracy", dtype: Any = None, threshold: float = 0.5) -> None:
+        r"""How often y_pred > threshold is y_true. Options: threshold."""
 
 class BinaryCrossentropy(_BinaryCrossentropy):
-    r"""The crossentropy of yes or no. Options: from_logits, label_smoothing, axis."""
     def __init__(
         self,
         name: str | None = "binary_crossentropy",
@@ -106,14 +105,14 @@ class BinaryCrossentropy(_BinaryCrossentropy):
         from_logits: bool = False,
         label_smoothing: float = 0.0,
         axis: int = -1,
-    ) -> None: ...
+    ) -> None:
+        r"""The crossentropy of yes or no. Options: from_logits, label_smoothing, axis."""
 
 class CategoricalAccuracy(_CategoricalAccuracy):
-    r"""How often the highest score is that of the class of a one-hot row."""
-    def __init__(self, name: str | None = "categorical_accuracy", dtype: Any = None) -> None: ...
+    def __init__(self, name: str | None = "categorical_accuracy", dtype: Any = None) -> None:
+        r"""How often the highest score is that of the class of a one-hot row."""
 
 class CategoricalCrossentropy(_CategoricalCrossentropy):
-    r"""The crossentropy of one-hot rows. Options: from_logits, label_smoothing, axis."""
     def __init__(
         self,
         name: str | None = "categorical_crossentropy",
@@ -121,66 +120,66 @@ class CategoricalCrossentropy(_CategoricalCrossentropy):
         from_logits: bool = False,
         label_smoothing: float = 0.0,
         axis: int = -1,
-    ) -> None: ...
+    ) -> None:
+        r"""The crossentropy of one-hot rows. Options: from_logits, label_smoothing, axis."""
 
 class CategoricalHinge(_CategoricalHinge):
-    r"""max(0, 1 + max((1 - y_true) * y_pred) - sum(y_true * y_pred))"""
-    def __init__(self, name: str | None = "categorical_hinge", dtype: Any = None) -> None: ...
+    def __init__(self, name: str | None = "categorical_hinge", dtype: Any = None) -> None:
+        r"""max(0, 1 + max((1 - y_true) * y_pred) - sum(y_true * y_pred))"""
 
 class ConcordanceCorrelation(_ConcordanceCorrelation):
-    r"""The mean of Lin's concordance correlation of each sample. Options: axis."""
-    def __init__(self, name: str | None = "concordance_correlation", dtype: Any = None, axis: int = -1) -> None: ...
+    def __init__(self, name: str | None = "concordance_correlation", dtype: Any = None, axis: int = -1) -> None:
+        r"""The mean of Lin's concordance correlation of each sample. Options: axis."""
 
 class CosineSimilarity(_CosineSimilarity):
-    r"""The cosine of the angle: 1 for one direction. Options: axis."""
-    def __init__(self, name: str | None = "cosine_similarity", dtype: Any = None, axis: int = -1) -> None: ...
+    def __init__(self, name: str | None = "cosine_similarity", dtype: Any = None, axis: int = -1) -> None:
+        r"""The cosine of the angle: 1 for one direction. Options: axis."""
 
 class Hinge(_Hinge):
-    r"""mean(max(1 - y_true * y_pred, 0)); targets -1 and 1, or 0 and 1"""
-    def __init__(self, name: str | None = "hinge", dtype: Any = None) -> None: ...
+    def __init__(self, name: str | None = "hinge", dtype: Any = None) -> None:
+        r"""mean(max(1 - y_true * y_pred, 0)); targets -1 and 1, or 0 and 1"""
 
 class KLDivergence(_KLDivergence):
-    r"""sum(y_true * log(y_true / y_pred))"""
-    def __init__(self, name: str | None = "kl_divergence", dtype: Any = None) -> None: ...
+    def __init__(self, name: str | None = "kl_divergence", dtype: Any = None) -> None:
+        r"""sum(y_true * log(y_true / y_pred))"""
 
 class LogCoshError(_LogCoshError):
-    r"""mean(log(cosh(y_pred - y_true)))"""
-    def __init__(self, name: str | None = "logcosh", dtype: Any = None) -> None: ...
+    def __init__(self, name: str | None = "logcosh", dtype: Any = None) -> None:
+        r"""mean(log(cosh(y_pred - y_true)))"""
 
 class MeanAbsoluteError(_MeanAbsoluteError):
-    r"""mean(abs(y_pred - y_true))"""
-    def __init__(self, name: str | None = "mean_absolute_error", dtype: Any = None) -> None: ...
+    def __init__(self, name: str | None = "mean_absolute_error", dtype: Any = None) -> None:
+        r"""mean(abs(y_pred - y_true))"""
 
 class MeanAbsolutePercentageError(_MeanAbsolutePercentageError):
-    r"""100 * mean(abs(y_true - y_pred) / max(abs(y_true), epsilon))"""
-    def __init__(self, name: str | None = "mean_absolute_percentage_error", dtype: Any = None) -> None: ...
+    def __init__(self, name: str | None = "mean_absolute_percentage_error", dtype: Any = None) -> None:
+        r"""100 * mean(abs(y_true - y_pred) / max(abs(y_true), epsilon))"""
 
 class MeanSquaredError(_MeanSquaredError):
-    r"""mean((y_pred - y_true)**2)"""
-    def __init__(self, name: str | None = "mean_squared_error", dtype: Any = None) -> None: ...
+    def __init__(self, name: str | None = "mean_squared_error", dtype: Any = None) -> None:
+        r"""mean((y_pred - y_true)**2)"""
 
 class MeanSquaredLogarithmicError(_MeanSquaredLogarithmicError):
-    r"""mean((log(1 + max(y_pred, epsilon)) - log(1 + max(y_true, epsilon)))**2)"""
-    def __init__(self, name: str | None = "mean_squared_logarithmic_error", dtype: Any = None) -> None: ...
+    def __init__(self, name: str | None = "mean_squared_logarithmic_error", dtype: Any = None) -> None:
+        r"""mean((log(1 + max(y_pred, epsilon)) - log(1 + max(y_true, epsilon)))**2)"""
 
 class PearsonCorrelation(_PearsonCorrelation):
-    r"""The mean of Pearson's correlation of each sample. Options: axis."""
-    def __init__(self, name: str | None = "pearson_correlation", dtype: Any = None, axis: int = -1) -> None: ...
+    def __init__(self, name: str | None = "pearson_correlation", dtype: Any = None, axis: int = -1) -> None:
+        r"""The mean of Pearson's correlation of each sample. Options: axis."""
 
 class Poisson(_Poisson):
-    r"""mean(y_pred - y_true * log(y_pred + epsilon))"""
-    def __init__(self, name: str | None = "poisson", dtype: Any = None) -> None: ...
+    def __init__(self, name: str | None = "poisson", dtype: Any = None) -> None:
+        r"""mean(y_pred - y_true * log(y_pred + epsilon))"""
 
 class RootMeanSquaredError(_RootMeanSquaredError):
-    r"""sqrt(mean((y_pred - y_true)**2)), the root of the mean over all batches"""
-    def __init__(self, name: str | None = "root_mean_squared_error", dtype: Any = None) -> None: ...
+    def __init__(self, name: str | None = "root_mean_squared_error", dtype: Any = None) -> None:
+        r"""sqrt(mean((y_pred - y_true)**2)), the root of the mean over all batches"""
 
 class SparseCategoricalAccuracy(_SparseCategoricalAccuracy):
-    r"""How often the highest score is that of the class number."""
-    def __init__(self, name: str | None = "sparse_categorical_accuracy", dtype: Any = None) -> None: ...
+    def __init__(self, name: str | None = "sparse_categorical_accuracy", dtype: Any = None) -> None:
+        r"""How often the highest score is that of the class number."""
 
 class SparseCategoricalCrossentropy(_SparseCategoricalCrossentropy):
-    r"""The crossentropy of class numbers. Options: from_logits, ignore_class, axis."""
     def __init__(
         self,
         name: str | None = "sparse_categorical_crossentropy",
@@ -188,25 +187,30 @@ class SparseCategoricalCrossentropy(_SparseCategoricalCrossentropy):
         from_logits: bool = False,
         ignore_class: int | None = None,
         axis: int = -1,
-    ) -> None: ...
+    ) -> None:
+        r"""The crossentropy of class numbers. Options: from_logits, ignore_class, axis.
+
+        As in Keras 3.15 a value of `ignore_class` counts as 0 in the mean when there are no sample weights, and is left out
+        of it when there are.
+        """
 
 class SparseTopKCategoricalAccuracy(_SparseTopKCategoricalAccuracy):
-    r"""How often the class number is among the `k` best. Options: k, from_sorted_ids."""
     def __init__(
         self,
         k: int = 5,
         name: str | None = "sparse_top_k_categorical_accuracy",
         dtype: Any = None,
         from_sorted_ids: bool = False,
-    ) -> None: ...
+    ) -> None:
+        r"""How often the class number is among the `k` best. Options: k, from_sorted_ids."""
 
 class SquaredHinge(_SquaredHinge):
-    r"""mean(max(1 - y_true * y_pred, 0)**2); targets -1 and 1, or 0 and 1"""
-    def __init__(self, name: str | None = "squared_hinge", dtype: Any = None) -> None: ...
+    def __init__(self, name: str | None = "squared_hinge", dtype: Any = None) -> None:
+        r"""mean(max(1 - y_true * y_pred, 0)**2); targets -1 and 1, or 0 and 1"""
 
 class TopKCategoricalAccuracy(_TopKCategoricalAccuracy):
-    r"""How often the class of a one-hot row is among the `k` best. Options: k."""
-    def __init__(self, k: int = 5, name: str | None = "top_k_categorical_accuracy", dtype: Any = None) -> None: ...
+    def __init__(self, k: int = 5, name: str | None = "top_k_categorical_accuracy", dtype: Any = None) -> None:
+        r"""How often the class of a one-hot row is among the `k` best. Options: k."""
 
 mse = mean_squared_error
 MSE = mean_squared_error
@@ -227,10 +231,18 @@ OTHERS: tuple[Any, ...]
 NEWER: tuple[Any, ...]
 
 def get(identifier: Any, custom_objects: Mapping[str, Any] | None = None) -> Any:
-    r"""What `identifier` names: a registered name, a config, or an object of the kind itself."""
+    r"""What `identifier` names: a registered name, a config, or an object of the kind itself.
+
+    A class or a `factory` (found by name or given) is called without arguments; `None` stays `None`.
+    Raises ValueError for an unknown name and TypeError for an identifier of another type.
+    """
 
 def deserialize(identifier: Any, custom_objects: Mapping[str, Any] | None = None) -> Any:
-    r"""What `identifier` names: a registered name, a config, or an object of the kind itself."""
+    r"""What `identifier` names: a registered name, a config, or an object of the kind itself.
+
+    A class or a `factory` (found by name or given) is called without arguments; `None` stays `None`.
+    Raises ValueError for an unknown name and TypeError for an identifier of another type.
+    """
 
 def serialize(value: Any) -> Any:
     r"""The inverse of `get`: a name for a function, `{"class_name", "config"}` for an object with `get_config`."""

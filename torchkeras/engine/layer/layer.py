@@ -45,7 +45,7 @@ class Layer(Calling):
 
     _declares_options: ClassVar[bool] = True
     _options: ClassVar[dict[str, options.Option]] = {}
-    __signature__: ClassVar[Any]
+    __signature__: ClassVar[Any] = options.signature({}, "layer_options")
     _native_forward: ClassVar[Any] = None  # the nearest `forward` that keeps to the declared layout
     _casts_outputs: ClassVar[bool] = False  # outputs have the compute type: a user's class says itself what they are
     _by_call: ClassVar[bool] = False  # `call` is overridden: the layer works in Keras's order
