@@ -2,8 +2,8 @@
 
 Their options are declared in ways that no type checker follows: fields with rules, the keyword arguments of a function,
 dataclass fields of two kinds. A stub, `__init__.pyi` in the package, gives each such class its signature, on top of the
-class in the source, where its methods are seen, and its docstring as it is completed from the bases. All else it imports
-from where it is defined.
+class in the source, where its methods are seen, and its docstring as it is completed from the bases. All else it
+imports from where it is defined.
 """
 
 import argparse
