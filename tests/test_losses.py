@@ -13,6 +13,7 @@ import pytest
 import torch
 
 from torchkeras import activations, config, losses, registry
+from torchkeras.losses import classes
 
 FOLDER = Path(__file__).parent / "golden"
 GOLDEN = np.load(FOLDER / "keras-2.2.4-functions.npz")
@@ -142,7 +143,7 @@ def test_aliases_get_and_serialize():
     assert losses.get("kl_divergence") is losses.KLD
     assert losses.get("log_cosh") is losses.logcosh
     others = {"ctc", "circle", "categorical_generalized_cross_entropy", "LossFunctionWrapper"}
-    assert set(registry.losses.names()) == {*NAMES, *NEWER, *others, *losses.classes.CLASSES}
+    assert set(registry.losses.names()) == {*NAMES, *NEWER, *others, *classes.CLASSES}
 
 
 def test_an_unknown_name_is_refused():

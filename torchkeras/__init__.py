@@ -16,6 +16,7 @@ from torchkeras import (
     utils,
 )
 from torchkeras.engine.graph.input import Input
+from torchkeras.engine.layer.symbolic import KerasTensor
 from torchkeras.models import Model, Sequential
 from torchkeras.naming import clear_session
 from torchkeras.registry import CustomObjectScope, custom_object_scope, get_custom_objects, register
@@ -25,6 +26,7 @@ __version__ = "0.1.0"
 __all__ = [
     "CustomObjectScope",
     "Input",
+    "KerasTensor",
     "Model",
     "Sequential",
     "activations",

@@ -7,7 +7,7 @@ import json
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, overload
 
 from torch import nn
 
@@ -71,8 +71,13 @@ class Model(Trainer, Network):
     Source: https://keras.io/api/models/model/
     """
 
+    @overload
+    def __init__(self, inputs: Any, outputs: Any, name: str | None = None, dtype: Any = None) -> None: ...
+    @overload
+    def __init__(self, *, name: str | None = None, dtype: Any = None) -> None: ...  # of a class with code of its own
     @old_names("Model")
     def __init__(self, inputs: Any = None, outputs: Any = None, name: str | None = None, dtype: Any = None):
+        """Make a model between symbolic inputs and outputs; of a class with code of its own, without any."""
         super().__init__(name=name)
         if inputs is None and outputs is None and self._has_own_code:
             return
@@ -338,6 +343,7 @@ class Sequential(Model):
     """
 
     def __init__(self, layers: Any = None, name: str | None = None, dtype: Any = None):
+        """Make a model of layers one after another, or of none yet."""
         if isinstance(name, nn.Module):
             raise TypeError("Sequential takes its layers in one list: Sequential([first, second]).")
         self._stack: list[Layer] = []

@@ -12,6 +12,7 @@ from torchkeras.engine.layer.axis_order import Layout
 from torchkeras.engine.layer.facts import Facts
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.layer.options import (
+    INTEGERS,
     NEWER,
     Constraint,
     Initializer,
@@ -167,7 +168,7 @@ class Softmax(Layer):
         tensor([[0.5000, 0.5000]])
     """
 
-    axis: Annotated[Any, Rule(_read_axes)] = -1
+    axis: Annotated[Any, Rule(_read_axes, takes=INTEGERS)] = -1
 
     supports_masking = True
 

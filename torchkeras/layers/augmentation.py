@@ -28,13 +28,15 @@ def factor(text: str, holds: Callable[[float], bool], least: float = -1.0) -> Ru
         ends = found if len(found) == 2 else (max(-abs(found[0]), least), abs(found[0]))
         return float(min(ends)), float(max(ends))
 
-    return Rule(read_factor)
+    return Rule(read_factor, takes="float | Sequence[float]")
 
 
 Shares = Annotated[Any, factor("from -1 to 1", lambda v: -1 <= v <= 1)]
 ZOOM = factor("above -1 up to 1", lambda v: -1 < v <= 1)
 VALUE_RANGE = rule(
-    "must be two numbers, the lower first", lambda v: len(v) == 2 and all(map(is_number, v)) and v[0] < v[1]
+    "must be two numbers, the lower first",
+    lambda v: len(v) == 2 and all(map(is_number, v)) and v[0] < v[1],
+    takes="Sequence[float]",
 )
 
 

@@ -23,10 +23,12 @@ Equation = Annotated[
     rule(
         "must be like 'ab,bc->ac' or '...b,bc->...c'",
         lambda v: isinstance(v, str) and EQUATION.fullmatch(v) is not None,
+        takes="str",
     ),
 ]
 Letters = Annotated[
-    Any, optional(rule("must be letters of the output or None", lambda v: isinstance(v, str) and v.isalpha()))
+    Any,
+    optional(rule("must be letters of the output or None", lambda v: isinstance(v, str) and v.isalpha(), takes="str")),
 ]
 
 
@@ -38,7 +40,13 @@ def _read_sizes(value: Any) -> tuple[int | None, ...]:
 
 
 OutputSizes = Annotated[
-    Any, Rule(_read_sizes, lambda kept: kept[0] if len(kept) == 1 else list(kept)), Called("output_shape")
+    Any,
+    Rule(
+        _read_sizes,
+        lambda kept: kept[0] if len(kept) == 1 else list(kept),
+        takes="int | Sequence[int | None] | None",
+    ),
+    Called("output_shape"),
 ]
 
 

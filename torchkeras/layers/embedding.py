@@ -10,6 +10,7 @@ from torch import nn
 from torchkeras.engine.layer.facts import Facts
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.layer.options import (
+    INTEGERS,
     NEWER,
     Constraint,
     Fraction,
@@ -32,7 +33,9 @@ def _is_length(value: Any) -> bool:
     return all(size is None or (is_integer(size) and size > 0) for size in as_list(value) or [0])
 
 
-InputLength = Annotated[Any, optional(rule("must be a positive integer, a tuple of them, or None", _is_length))]
+InputLength = Annotated[
+    Any, optional(rule("must be a positive integer, a tuple of them, or None", _is_length, takes=INTEGERS))
+]
 
 
 class Vectors(nn.Embedding):

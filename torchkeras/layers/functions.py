@@ -21,11 +21,16 @@ FUNCTIONS = bytecode.SINKS["Lambda"]
 ToldShape = Annotated[
     Any,
     rule(
-        "must be a tuple, a list, a function or None", lambda v: callable(v) or isinstance(v, (tuple, list, type(None)))
+        "must be a tuple, a list, a function or None",
+        lambda v: callable(v) or isinstance(v, (tuple, list, type(None))),
+        takes="Sequence[int | None] | Callable[..., Any] | None",
     ),
     Called("output_shape"),
 ]
-Arguments = Annotated[Any, optional(rule("must be a dictionary or None", lambda v: isinstance(v, Mapping), dict))]
+DICTIONARY = "Mapping[str, Any]"
+Arguments = Annotated[
+    Any, optional(rule("must be a dictionary or None", lambda v: isinstance(v, Mapping), dict, DICTIONARY))
+]
 
 
 def _read_callable(value: Any) -> Any:
@@ -69,7 +74,7 @@ class Lambda(Layer):
         tensor([2.])
     """
 
-    function: Annotated[Any, Rule(_read_callable)]
+    function: Annotated[Any, Rule(_read_callable, takes="Callable[..., Any]")]
     told_shape: ToldShape = None
     mask: Annotated[Any, Rule(lambda v: v)] = None
     arguments: Arguments = None

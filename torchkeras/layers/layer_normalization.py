@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from torchkeras import initializers
 from torchkeras.engine.layer.facts import Facts
 from torchkeras.engine.layer.layer import Layer
-from torchkeras.engine.layer.options import NEWER, NotNegative, Rule, integers, rule
+from torchkeras.engine.layer.options import INTEGERS, NEWER, NotNegative, Rule, integers, rule
 from torchkeras.engine.layer.symbolic import Shape
 from torchkeras.engine.layer.weight import weight
 from torchkeras.layers.normalization import Normalizing, check_axes
@@ -20,6 +20,7 @@ Axes = Annotated[
     Rule(
         integers("must be an axis or a list of different ones", lambda v: 0 < len(v) == len(set(v))).read,
         lambda kept: kept[0] if len(kept) == 1 else list(kept),
+        takes=INTEGERS,
     ),
 ]
 
@@ -64,7 +65,7 @@ class ByRoot(Layer, abstract=True):
         rms_scaling (bool, default False): must be False: `RMSNormalization` is what it stood for.
     """
 
-    rms_scaling: Annotated[Any, rule("must be False: take RMSNormalization", lambda v: not v), NEWER] = False
+    rms_scaling: Annotated[bool, rule("must be False: take RMSNormalization", lambda v: not v), NEWER] = False
 
 
 class LayerNormalization(AlongAxes, Normalizing, ByRoot):

@@ -6,10 +6,10 @@ from typing import Annotated, Any
 import torch
 from torch import nn
 
-from torchkeras.engine.layer.options import DataFormat, Positive, Rule, Sizes
+from torchkeras.engine.layer.options import DataFormat, Positive, Sizes
 from torchkeras.engine.layer.weight import weight
 from torchkeras.layers.conv import Activated
-from torchkeras.layers.spatial import Spatial, read_padding
+from torchkeras.layers.spatial import Spatial, padding_among
 
 
 class LocallyConnected(Spatial, Activated, abstract=True):
@@ -28,7 +28,7 @@ class LocallyConnected(Spatial, Activated, abstract=True):
     filters: Positive
     kernel_size: Sizes
     strides: Sizes = 1
-    padding: Annotated[str, Rule(lambda value: read_padding(("valid",), value))] = "valid"
+    padding: Annotated[str, padding_among("valid")] = "valid"
     data_format: DataFormat = None
 
     kernel = weight("local_kernel")

@@ -11,7 +11,7 @@ import torch.nn.functional as F
 from torchkeras.engine.layer.axis_order import Layout
 from torchkeras.engine.layer.facts import Facts
 from torchkeras.engine.layer.layer import Layer
-from torchkeras.engine.layer.options import is_integer, rule
+from torchkeras.engine.layer.options import INTEGERS, is_integer, rule
 from torchkeras.engine.layer.symbolic import Shape
 
 
@@ -297,7 +297,7 @@ class Dot(Layer):
     """
 
     axes: Annotated[
-        Any, rule("must be an integer or two integers", _are_axes, lambda v: v if is_integer(v) else tuple(v))
+        Any, rule("must be an integer or two integers", _are_axes, lambda v: v if is_integer(v) else tuple(v), INTEGERS)
     ]
     normalize: bool = False
 

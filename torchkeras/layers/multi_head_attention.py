@@ -21,7 +21,7 @@ from torchkeras.layers.noise import Dropout
 
 MOST_JOINED = 2**16  # projections of up to so many weights are computed as one
 
-MustBeNone = Annotated[Any, rule("must be None", lambda v: v is None)]
+MustBeNone = Annotated[Any, rule("must be None", lambda v: v is None, takes="None")]
 OutputSizes = Annotated[
     Any,
     optional(integers("must be a positive integer, a list of them or None", lambda v: len(v) > 0 and min(v) > 0)),
@@ -47,7 +47,7 @@ class Heads(Attending, KernelLayer, abstract=True):
     use_bias: bool = True
     sliding_window: MustBeNone = None
     flash_attention: MustBeNone = None
-    use_gate: Annotated[Any, rule("must be False", lambda v: not v)] = False
+    use_gate: Annotated[Any, rule("must be False", lambda v: not v, takes="Literal[False]")] = False
 
     _by_heads = True
     partial_output_shape: ClassVar[Any] = None

@@ -31,7 +31,12 @@ def _is_noise_shape(value: Any) -> bool:
     return is_shape and all(size is None or (is_integer(size) and size > 0) for size in value)
 
 
-NOISE_SHAPE = rule("must be a tuple of positive integers and None, the batch axis counted", _is_noise_shape, tuple)
+NOISE_SHAPE = rule(
+    "must be a tuple of positive integers and None, the batch axis counted",
+    _is_noise_shape,
+    tuple,
+    takes="Sequence[int | None]",
+)
 NoiseShape = Annotated[Any, optional(NOISE_SHAPE)]
 NewerSeed = Annotated[OptionalInt, NEWER]
 

@@ -158,7 +158,9 @@ class BatchNormalization(Channelwise):
     beta_constraint: Constraint = None
     gamma_constraint: Constraint = None
     synchronized: Annotated[
-        Any, rule("must be False: a layer knows its own machine's batch", lambda v: not v), NEWER
+        Any,
+        rule("must be False: a layer knows its own machine's batch", lambda v: not v, takes="Literal[False]"),
+        NEWER,
     ] = False
     mode: Annotated[Any, one_of(0, 1, 2), NEWER] = 0
 

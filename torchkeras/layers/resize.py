@@ -26,7 +26,10 @@ def _is_pair(value: Any) -> bool:
     return isinstance(value, (tuple, list)) and len(value) == 2 and all(is_integer(v) and v >= 0 for v in value)
 
 
-AxisPairs = Annotated[Any, Rule(_read_pairs, lambda kept: kept[0] if len(kept) == 1 else kept, by_rank=True)]
+PAIRS = "int | Sequence[int | Sequence[int]]"
+AxisPairs = Annotated[
+    Any, Rule(_read_pairs, lambda kept: kept[0] if len(kept) == 1 else kept, by_rank=True, takes=PAIRS)
+]
 
 
 class Cropping(Spatial, abstract=True):
@@ -198,7 +201,8 @@ class UpSampling1D(UpSampling):
         [1.0, 1.0, 2.0, 2.0]
     """
 
-    size: Annotated[Any, Rule(sizes().read, lambda kept: kept[0], by_rank=True)] = 2  # a number, as Keras has it
+    # A number in a config, as Keras has it.
+    size: Annotated[Any, Rule(sizes().read, lambda kept: kept[0], by_rank=True, takes=sizes().takes)] = 2
     data_format: ClassVar[str] = "channels_last"
     rank = 1
 

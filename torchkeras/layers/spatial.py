@@ -10,7 +10,7 @@ from torchkeras.activations import is_pointwise
 from torchkeras.engine.layer.axis_order import Layout, convert, to_channels_first, to_keras
 from torchkeras.engine.layer.facts import Facts
 from torchkeras.engine.layer.layer import Layer
-from torchkeras.engine.layer.options import DataFormat, Rule
+from torchkeras.engine.layer.options import DataFormat, Rule, literal
 from torchkeras.engine.layer.symbolic import Shape
 from torchkeras.engine.layer.tracing import exporting
 
@@ -145,6 +145,14 @@ def read_padding(allowed: tuple[str, ...], value: Any) -> str:
     return found
 
 
-ConvPadding = Annotated[str, Rule(lambda value, rank: read_padding(PADDINGS[rank], value), by_rank=True)]
-SamePadding = Annotated[str, Rule(lambda value: read_padding(("valid", "same", "half"), value))]
-PoolPadding = Annotated[str, Rule(lambda value: read_padding(("valid", "same", "theano"), value))]
+def padding_among(*allowed: str) -> Rule:
+    """A rule: one of these words, in any case."""
+    return Rule(lambda value: read_padding(allowed, value), takes=literal(*allowed))
+
+
+CONV_PADDING = Rule(
+    lambda value, rank: read_padding(PADDINGS[rank], value), by_rank=True, takes=lambda rank: literal(*PADDINGS[rank])
+)
+ConvPadding = Annotated[str, CONV_PADDING]
+SamePadding = Annotated[str, padding_among("valid", "same", "half")]
+PoolPadding = Annotated[str, padding_among("valid", "same", "theano")]

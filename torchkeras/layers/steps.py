@@ -32,7 +32,7 @@ from torchkeras.engine.layer.weight import weight
 from torchkeras.layers.recurrence import Constants, States, StepFunction, Stepped, Walk, shapes_of
 from torchkeras.layers.scan import Mask, gru_scan, gru_scan_reset_after, lstm_scan
 
-IMPLEMENTATION = rule("must be 1 or 2", lambda v: v in (0, 1, 2), lambda v: int(v) or 1)
+IMPLEMENTATION = rule("must be 1 or 2", lambda v: v in (0, 1, 2), lambda v: int(v) or 1, "Literal[0, 1, 2]")
 
 # --- groups of options, in the order in which Keras has them ----------------------------------------------------------
 

@@ -11,7 +11,7 @@ from torchkeras.engine.layer.options import NEWER, DataFormat, Positive, Rule, S
 from torchkeras.engine.layer.symbolic import Shape
 from torchkeras.engine.layer.weight import weight
 from torchkeras.layers.conv import Activated, Convolving, Dilated
-from torchkeras.layers.spatial import read_padding
+from torchkeras.layers.spatial import padding_among
 
 TRANSPOSED: dict[int, Any] = {1: nn.ConvTranspose1d, 2: nn.ConvTranspose2d, 3: nn.ConvTranspose3d}
 
@@ -23,7 +23,7 @@ def _read_shape(value: Any, rank: int) -> tuple[int | None, ...]:
     return tuple(value)
 
 
-TransposedPadding = Annotated[str, Rule(lambda value: read_padding(("valid", "same", "half", "full"), value))]
+TransposedPadding = Annotated[str, padding_among("valid", "same", "half", "full")]
 
 
 class Targeted(Layer, abstract=True):
@@ -35,7 +35,7 @@ class Targeted(Layer, abstract=True):
             It cannot be given together with `output_padding`.
     """
 
-    target_shape: Annotated[Any, optional(Rule(_read_shape, by_rank=True)), NEWER] = None
+    target_shape: Annotated[Any, optional(Rule(_read_shape, by_rank=True, takes="Sequence[int | None]")), NEWER] = None
 
 
 class ConvTranspose(Convolving, abstract=True):

@@ -28,7 +28,7 @@ def _read_layer(value: Any) -> Layer:
 Iterations = Annotated[
     int, rule("must be an integer from 1 to 10000", lambda v: is_integer(v) and 1 <= v <= 10_000, int)
 ]
-INNER_LAYER = Rule(_read_layer, registry.layers.serialize)
+INNER_LAYER = Rule(_read_layer, registry.layers.serialize, takes="Module | Mapping[str, Any]")
 InnerLayer = Annotated[Any, INNER_LAYER]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from inspect import Parameter, Signature
+from inspect import Signature, signature
 from typing import Any, ClassVar
 
 import torch
@@ -11,7 +11,7 @@ from torch import Tensor
 
 from torchkeras import config, registry
 from torchkeras.declared import Declared, Rule, check_options, function_named, one_of, options_of
-from torchkeras.losses.reduction import REDUCTIONS, reduce_weighted
+from torchkeras.losses.reduction import REDUCTIONS, Reduction, reduce_weighted
 from torchkeras.losses.shared import carried, same_rank
 from torchkeras.naming import snake_case
 
@@ -49,7 +49,7 @@ class Loss(Declared):
     reduction: str | None
     dtype: str | None
 
-    def __init__(self, name: str | None = None, reduction: str | None = "sum_over_batch_size", dtype: Any = None):
+    def __init__(self, name: str | None = None, reduction: Reduction | None = "sum_over_batch_size", dtype: Any = None):
         self.keep(name=name or snake_case(type(self).__name__), reduction=reduction, dtype=dtype)
 
     def call(self, y_true: Tensor, y_pred: Tensor) -> Tensor:
@@ -155,7 +155,7 @@ class LossFunctionWrapper(Loss):
     def __init__(
         self,
         fn: Callable[..., Tensor],
-        reduction: str | None = "sum_over_batch_size",
+        reduction: Reduction | None = "sum_over_batch_size",
         name: str | None = None,
         dtype: Any = None,
         **options: Any,
@@ -195,13 +195,9 @@ def function_of(loss: Any) -> Any:
 
 
 def _signature(cls: type[FunctionLoss]) -> Signature:
-    shared = {"reduction": "sum_over_batch_size", "name": cls.default_name or snake_case(cls.__name__), "dtype": None}
-    return Signature(
-        [
-            *options_of(cls.function, cls.options),
-            *(Parameter(name, Parameter.POSITIONAL_OR_KEYWORD, default=value) for name, value in shared.items()),
-        ]
-    )
+    shared = signature(Loss).parameters
+    name = shared["name"].replace(default=cls.default_name or snake_case(cls.__name__))
+    return Signature([*options_of(cls.function, cls.options), shared["reduction"], name, shared["dtype"]])
 
 
 def _on(device: torch.device, value: Any) -> Any:

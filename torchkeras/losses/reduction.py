@@ -3,12 +3,15 @@
 Plain functions are reduced by the weighted mean of 2.2.4, `engine.step.output_loss.weighted_mean`.
 """
 
+from typing import Literal, get_args
+
 import torch
 from torch import Tensor
 
 from torchkeras.losses.shared import divide_no_nan, same_rank
 
-REDUCTIONS = ("sum_over_batch_size", "sum", "mean", "mean_with_sample_weight", "none", None)
+Reduction = Literal["sum_over_batch_size", "sum", "mean", "mean_with_sample_weight", "none"]
+REDUCTIONS = (*get_args(Reduction), None)
 
 
 def reduce_weighted(values: Tensor, sample_weight: Tensor | None, mask: Tensor | None, reduction: str | None) -> Tensor:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from inspect import Parameter, Signature
+from inspect import Signature, signature
 from typing import Any, ClassVar
 
 import torch
@@ -187,11 +187,7 @@ class FunctionMetric(MeanOfFunction):
 
 def _signature(cls: type[FunctionMetric]) -> Signature:
     options = options_of(cls.function)
-    shared = {"name": cls.default_name or snake_case(cls.__name__), "dtype": None}
-    return Signature(
-        [
-            *(option for option in options if option.name in cls.first),
-            *(Parameter(name, Parameter.POSITIONAL_OR_KEYWORD, default=value) for name, value in shared.items()),
-            *(option for option in options if option.name not in cls.first),
-        ]
-    )
+    first = [option for option in options if option.name in cls.first]
+    shared = signature(Metric).parameters
+    name = shared["name"].replace(default=cls.default_name or snake_case(cls.__name__))
+    return Signature([*first, name, shared["dtype"], *(option for option in options if option not in first)])

@@ -16,6 +16,10 @@ from torchkeras import config
 from torchkeras.declared import flag, integer, or_none
 from torchkeras.optimizers import schedules
 
+RATE = "float | schedules.LearningRateSchedule | Mapping[str, Any]"
+# The types that options take, where their fields do not say them: for `scripts/write_stubs.py`.
+TAKES = {"lr": RATE, "learning_rate": f"{RATE} | None", "epsilon": "float | None"}
+
 
 def newer(default: Any) -> Any:
     """A keyword-only dataclass field, for an option that Keras 2.2.4 does not have."""

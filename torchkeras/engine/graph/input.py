@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
+
+import torch
 
 from torchkeras import config
 from torchkeras.engine.graph.function_calls import apply
@@ -44,10 +46,10 @@ class InputLayer(Layer):
     @old_names("InputLayer")
     def __init__(
         self,
-        input_shape: Any = None,
+        input_shape: Sequence[int | None] | None = None,
         batch_size: int | None = None,
-        batch_input_shape: Any = None,
-        dtype: Any = None,
+        batch_input_shape: Sequence[int | None] | None = None,
+        dtype: str | torch.dtype | None = None,
         input_tensor: Any = None,
         sparse: bool = False,
         name: str | None = None,
@@ -100,10 +102,10 @@ class InputLayer(Layer):
 
 
 def Input(  # noqa: N802  (Keras's name)
-    shape: Any = None,
-    batch_shape: Any = None,
+    shape: Sequence[int | None] | None = None,
+    batch_shape: Sequence[int | None] | None = None,
     name: str | None = None,
-    dtype: Any = None,
+    dtype: str | torch.dtype | None = None,
     sparse: bool = False,
     tensor: Any = None,
 ) -> KerasTensor:

@@ -8,9 +8,8 @@ layer written the Keras way overrides; `_call_module` is torch's own (hooks, the
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
-from functools import wraps
 from typing import Any, ClassVar
 
 import torch
@@ -23,6 +22,7 @@ from torchkeras.engine.layer.call import Calling, further_shapes, in_keras_order
 from torchkeras.engine.layer.dtypes import compute_type
 from torchkeras.engine.layer.facts import Facts, is_own, joined
 from torchkeras.engine.layer.meta_run import off_meta
+from torchkeras.engine.layer.modes import by_mode
 from torchkeras.engine.layer.symbolic import KerasTensor, Shape, as_list, dtype_name, dtype_of, unpacked
 from torchkeras.engine.layer.weight import Weight, deferred, in_first_run, materialize, on_meta, wait_for_memory
 from torchkeras.legacy.arguments import Keras1Arrays, layer_arguments
@@ -65,6 +65,7 @@ class Layer(Calling):
     """
 
     _options: ClassVar[dict[str, options.Option]] = {}
+    __signature__: ClassVar[Any] = options.signature({}, "layer_options")
     _native_forward: ClassVar[Any] = None  # the nearest `forward` that keeps to the declared layout
     _casts_outputs: ClassVar[bool] = False  # outputs have the compute type: a user's class says itself what they are
     _by_call: ClassVar[bool] = False  # `call` is overridden: the layer works in Keras's order
@@ -80,9 +81,9 @@ class Layer(Calling):
     def __init_subclass__(cls, abstract: bool = False, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         cls.__doc__ = cls.__doc__ or cls.__mro__[1].__doc__  # what a variant of a rank does, its base says
-        own_init = not options.are_declared(cls)
-        cls._options = {} if own_init else options.collect(cls, Layer)
-        cls.__doc__ = docstrings.complete(cls, cls._options)
+        cls._options = options.collect(cls, Layer)
+        makes = next(base for base in cls.__mro__ if "__init__" in base.__dict__)
+        cls.__doc__ = docstrings.complete(cls, cls._options if options.declares(makes) else ())
         cls._weights = {
             name: value
             for base in reversed(cls.__mro__)
@@ -92,7 +93,7 @@ class Layer(Calling):
         cls._is_users = not is_own(cls)
         for name in ("call", "forward"):
             if cls._is_users and name in cls.__dict__:
-                setattr(cls, name, _by_mode(cls.__dict__[name]))
+                setattr(cls, name, by_mode(cls.__dict__[name]))
         if "call" in cls.__dict__:
             cls._by_call = True
             cls.forward = Layer.forward  # type: ignore[method-assign]
@@ -105,8 +106,8 @@ class Layer(Calling):
         parameters = cls._call_signature.parameters
         cls._call_parameters = frozenset(parameters)
         cls._takes_any = any(each.kind is each.VAR_KEYWORD for each in parameters.values())
-        # None: that of the class's own `__init__`, not that of a base.
-        cls.__signature__ = None if own_init else options.signature(cls._options, "layer_options")  # type: ignore[attr-defined]
+        # None: what Python finds by itself, the signature of an `__init__` that declares no options.
+        cls.__signature__ = options.signature(cls._options, "layer_options") if options.declares(makes) else None
         if not abstract and not cls._is_users:
             registry.layers.register(cls.__name__, cls)
 
@@ -138,7 +139,7 @@ class Layer(Calling):
     def __init__(self, *args: Any, **given: Any):
         args, given = layer_arguments(type(self), self._options, args, given)
         values = options.bind(type(self), self._options, args, given)
-        self._set_base_options(given)
+        self._set_base_options(**given)
         for name, value in values.items():
             field = self._options[name].field
             if isinstance(value, nn.Module) and hasattr(type(self), field):
@@ -146,15 +147,27 @@ class Layer(Calling):
             else:
                 setattr(self, field, value)
 
-    def _set_base_options(self, given: dict[str, Any]) -> None:
+    def _set_base_options(
+        self,
+        *,
+        name: str | None = None,
+        trainable: bool = True,
+        dtype: str | torch.dtype | DTypePolicy | None = None,
+        input_shape: Sequence[int | None] | None = None,
+        batch_input_shape: Sequence[int | None] | None = None,
+        batch_size: int | None = None,
+        input_dim: int | None = None,
+        input_length: int | None = None,
+        weights: Sequence[Any] | None = None,
+        **given: Any,
+    ) -> None:
+        """Take the options of every layer. `given`: `input_dtype`, Keras 1's, and what is unknown."""
         kind = type(self).__name__
-        name = given.pop("name", None)
         if not (name is None or isinstance(name, str)):
             raise ValueError(f"{kind}: name must be a string or None; found {name!r}.")
         self.name: str = name or unique_name(snake_case(kind))
-        shape, batch_shape = given.pop("input_shape", None), given.pop("batch_input_shape", None)
-        batch_size = given.pop("batch_size", None)
-        input_dim, input_length = given.pop("input_dim", None), given.pop("input_length", None)
+        shape: Any = input_shape
+        batch_shape: Any = batch_input_shape
         if shape is None and batch_shape is None and input_dim is not None:
             has_length = input_length is not None or self._facts.input_ndim == 3
             shape = (input_length, input_dim) if has_length else (input_dim,)
@@ -177,14 +190,13 @@ class Layer(Calling):
         self.batch_input_shape: Shape | None = None if batch_shape is None else tuple(batch_shape)
         if "input_dtype" in given:
             self.input_dtype = dtype_name(dtype_of(given.pop("input_dtype") or config.floatx()))
-        dtype = given.pop("dtype", None)
         if dtype is not None:
             try:
                 self._policy, self._tells_policy = policy_of(dtype), True
             except ValueError as error:
                 raise ValueError(f"{kind} {self.name!r}: {error}") from error
-        self.trainable = given.pop("trainable", True)
-        self._initial_weights = given.pop("weights", None)
+        self.trainable = trainable
+        self._initial_weights = weights
         if given:
             known = ", ".join([*self._options, "name", "trainable", "dtype", "input_shape", "batch_input_shape"])
             raise TypeError(f"{kind}: unknown option {next(iter(given))!r}. Its options are {known}.")
@@ -309,11 +321,11 @@ class Layer(Calling):
         """What the engine asks of the layer beside what Keras and torch have."""
         return self._joined_facts(self)
 
-    def call(self, inputs: Any, **kwargs: Any) -> Any:
-        """Compute in Keras's order of axes. A layer written the Keras way overrides this.
+    def call(self, *args: Any, **kwargs: Any) -> Any:
+        """Compute in Keras's order of axes: `call(inputs)`. A layer written the Keras way overrides this.
 
         Arguments:
-            inputs (tensor or list): the inputs.
+            args (tensor or list): the inputs.
             kwargs (any): further arguments of the layer's own, such as `mask` or `training`.
 
         Returns:
@@ -321,9 +333,10 @@ class Layer(Calling):
 
         Source: https://keras.io/api/layers/base_layer/
         """
+        inputs, *others = args or (kwargs.pop("inputs"),)
         if self._native_forward is None:
             return inputs
-        return in_keras_order(self._facts.native_layout, self._native_forward, inputs, **kwargs)
+        return in_keras_order(self._facts.native_layout, self._native_forward, inputs, *others, **kwargs)
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         """Compute in the layer's own layout. A layer written the torch way overrides this.
@@ -466,23 +479,3 @@ class Layer(Calling):
             and option.rule.write(getattr(self, option.field)) != option.default
         ]
         return ", ".join([repr(self.name), *changed])
-
-
-def _by_mode(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A `call` or `forward` of a user's whose `training`, where it is not given, is the mode of the layer."""
-    names = list(inspect.signature(function).parameters)
-    if "training" not in names:
-        return function
-    place = names.index("training") - 1
-    by_position = inspect.signature(function).parameters["training"].kind is not inspect.Parameter.KEYWORD_ONLY
-
-    @wraps(function)
-    def in_its_mode(self: Any, *args: Any, **kwargs: Any) -> Any:
-        if by_position and len(args) > place:
-            given = self.training if args[place] is None else args[place]
-            return function(self, *args[:place], given, *args[place + 1 :], **kwargs)
-        if kwargs.get("training") is None:
-            kwargs["training"] = self.training
-        return function(self, *args, **kwargs)
-
-    return in_its_mode

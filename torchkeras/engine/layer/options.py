@@ -5,7 +5,8 @@
         use_bias: bool = True
 
 An annotation is a plain type (`int`, `float`, `bool`, `str`) or `Annotated[..., Rule(...)]`. The order of positional
-arguments is a class's own fields first, then those of its bases: what a layer is about comes before what it shares.
+arguments is a class's own fields first, then those of its bases: what a layer is about comes before what it shares. As
+in a function, options without a default go before those that have one.
 
     groups: Annotated[Positive, NEWER] = 1
 
@@ -24,6 +25,8 @@ from torchkeras import activations, config, constraints, initializers, regulariz
 
 REQUIRED = inspect.Parameter.empty
 NEWER = "newer"
+INTEGERS = "int | Sequence[int]"
+OBJECT = "str | Callable[..., Any] | Mapping[str, Any]"  # by name, as it is, or by its config
 
 
 @dataclass(frozen=True)
@@ -32,13 +35,15 @@ class Rule:
 
     `read(value)` gives the value kept, or raises ValueError whose text says the rule ("must be positive");
     `write(kept)` gives what stands in a config. With `by_rank`, `read` gets the class's `rank` as well. What is not
-    `shown` is left out of `repr`, where it stands as a module inside.
+    `shown` is left out of `repr`, where it stands as a module inside. `takes`: the type of a value, as the stubs that
+    `scripts/write_stubs.py` makes say it to editors, or a function of the rank that gives it; empty: the annotation's.
     """
 
     read: Callable[..., Any]
     write: Callable[[Any], Any] = lambda kept: kept
     by_rank: bool = False
     shown: bool = True
+    takes: str | Callable[[int], str] = ""
 
 
 @dataclass(frozen=True)
@@ -52,7 +57,7 @@ class Called:
 class Option:
     """One declared option: its name, its default (`REQUIRED` when there is none), its rule; whether it is `NEWER`.
 
-    `field`: the attribute that keeps its value.
+    `field`: the attribute that keeps its value. `plain`: the type that its annotation says, without the marks.
     """
 
     name: str
@@ -60,17 +65,22 @@ class Option:
     rule: Rule
     newer: bool = False
     field: str = ""
+    plain: Any = Any
 
 
 def collect(cls: type, root: type) -> dict[str, Option]:
     """The options of a class in positional order: own fields, then each base's; the most derived default holds.
 
-    Looks at the bases below `root`. A base with an `__init__` of its own declares none; a private field is none. A
-    class takes away an option of its bases by an annotation that declares none (`unroll: ClassVar[bool] = False`).
+    Those that must be given go before the others.
+    Looks at the bases below `root`. A class with an `__init__` of its own takes no options, it hands them to its base:
+    it and those derived from it declare none. Neither does a private field. A class takes away an option of its bases
+    by an annotation that declares none (`unroll: ClassVar[bool] = False`).
     """
     found: dict[str, Option | None] = {}
-    for base in cls.__mro__[: cls.__mro__.index(root)]:
-        if not are_declared(base):
+    bases = cls.__mro__[: cls.__mro__.index(root)]
+    by_hand = [place for place, base in enumerate(bases) if issubclass(base, root) and not declares(base)]
+    for base in bases[by_hand[-1] + 1 if by_hand else 0 :]:
+        if not declares(base):
             continue
         for field, annotation in inspect.get_annotations(base, eval_str=True).items():
             marks = get_args(annotation)
@@ -79,11 +89,13 @@ def collect(cls: type, root: type) -> dict[str, Option]:
                 continue
             found[name] = None
             if (found_rule := rule_of(annotation)) is not None:
-                found[name] = Option(name, _default(cls, field), found_rule, NEWER in marks, field)
-    return {name: option for name, option in found.items() if option is not None}
+                plain = marks[0] if marks else annotation
+                found[name] = Option(name, _default(cls, field), found_rule, NEWER in marks, field, plain)
+    options = [option for option in found.values() if option is not None]
+    return {option.name: option for option in sorted(options, key=lambda option: option.default is not REQUIRED)}
 
 
-def are_declared(cls: type) -> bool:
+def declares(cls: type) -> bool:
     """Whether a class takes options as declared: its `__init__`, if it has one, is of the form `(*args, **given)`."""
     if "__init__" not in cls.__dict__:
         return True
@@ -101,10 +113,8 @@ def rule_of(annotation: Any) -> Rule | None:
 
 def signature(options: Mapping[str, Option], rest: str) -> inspect.Signature:
     """The signature that `help` shows: the options in order, then `**rest`."""
-    required = [o for o in options.values() if o.default is REQUIRED]
-    optional = [o for o in options.values() if o.default is not REQUIRED]
     kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
-    parameters = [inspect.Parameter(o.name, kind, default=o.default) for o in (*required, *optional)]
+    parameters = [inspect.Parameter(o.name, kind, default=o.default) for o in options.values()]
     return inspect.Signature([*parameters, inspect.Parameter(rest, inspect.Parameter.VAR_KEYWORD)])
 
 
@@ -157,15 +167,18 @@ def _default(cls: type, name: str) -> Any:
 # --- rules -----------------------------------------------------------------------------------------------------------
 
 
-def rule(text: str, holds: Callable[[Any], bool], convert: Callable[[Any], Any] = lambda v: v) -> Rule:
-    """A rule from a condition; `text` is what the error says before the value found."""
+def rule(text: str, holds: Callable[[Any], bool], convert: Callable[[Any], Any] = lambda v: v, takes: str = "") -> Rule:
+    """A rule from a condition; `text` is what the error says before the value found.
+
+    It `takes` what it converts to, unless that is said.
+    """
 
     def check(value: Any) -> Any:
         if not holds(value):
             raise ValueError(f"{text}; found {value!r}.")
         return convert(value)
 
-    return Rule(check)
+    return Rule(check, takes=takes or (convert.__name__ if convert in (int, float, bool) else ""))
 
 
 def is_integer(value: Any) -> bool:
@@ -180,7 +193,13 @@ def is_number(value: Any) -> bool:
 
 def one_of(*allowed: Any) -> Rule:
     """The value must be one of those listed."""
-    return rule(f"must be one of {', '.join(map(repr, allowed))}", lambda v: any(v == a for a in allowed))
+    text = f"must be one of {', '.join(map(repr, allowed))}"
+    return rule(text, lambda v: any(v == a for a in allowed), takes=literal(*allowed))
+
+
+def literal(*allowed: Any) -> str:
+    """The type of one of these values."""
+    return f"Literal[{', '.join(map(repr, allowed))}]"
 
 
 def optional(inner: Rule) -> Rule:
@@ -189,7 +208,14 @@ def optional(inner: Rule) -> Rule:
         lambda v, *rank: None if v is None else inner.read(v, *rank),
         lambda kept: None if kept is None else inner.write(kept),
         inner.by_rank,
+        takes=_or_none(inner.takes),
     )
+
+
+def _or_none(takes: str | Callable[[int], str]) -> str | Callable[[int], str]:
+    if callable(takes):
+        return lambda rank: f"{takes(rank)} | None"
+    return takes and f"{takes} | None"
 
 
 def sizes(least: int = 1) -> Rule:
@@ -203,7 +229,7 @@ def sizes(least: int = 1) -> Rule:
             raise ValueError(f"must hold integers of at least {least}; found {value!r}.")
         return tuple(int(v) for v in found)
 
-    return Rule(read_sizes, by_rank=True)
+    return Rule(read_sizes, by_rank=True, takes=lambda rank: f"int | list[int] | tuple[{', '.join(['int'] * rank)}]")
 
 
 def integers(text: str, holds: Callable[[tuple[int, ...]], bool] = lambda v: True) -> Rule:
@@ -215,7 +241,7 @@ def integers(text: str, holds: Callable[[tuple[int, ...]], bool] = lambda v: Tru
             raise ValueError(f"{text}; found {value!r}.")
         return tuple(int(v) for v in found)
 
-    return Rule(check)
+    return Rule(check, takes=INTEGERS)
 
 
 def _read_data_format(value: Any) -> str:
@@ -230,7 +256,7 @@ PLAIN: dict[type, Rule] = {
     bool: rule("must be True or False", lambda v: isinstance(v, (bool, np.bool_)) or v in (0, 1), bool),
     int: rule("must be an integer", is_integer, int),
     float: rule("must be a number", is_number, float),
-    str: rule("must be a string", lambda v: isinstance(v, str)),
+    str: rule("must be a string", lambda v: isinstance(v, str), takes="str"),
 }
 
 Positive = Annotated[Any, rule("must be a positive integer", lambda v: is_integer(v) and v > 0, int)]
@@ -245,12 +271,12 @@ OptionalNotNegative = Annotated[
 ]
 Share = Annotated[float, rule("must be a number from 0 to 1", lambda v: is_number(v) and 0 <= v <= 1, float)]
 Fraction = Annotated[
-    Any, rule("must be a number from 0 up to, not including, 1", lambda v: is_number(v) and 0 <= v < 1)
+    Any, rule("must be a number from 0 up to, not including, 1", lambda v: is_number(v) and 0 <= v < 1, takes="float")
 ]
 Sizes = Annotated[Any, sizes()]
 OptionalSizes = Annotated[Any, optional(sizes())]
-DataFormat = Annotated[Any, Rule(_read_data_format)]
-Activation = Annotated[Any, Rule(activations.get, activations.serialize)]
-Initializer = Annotated[Any, Rule(initializers.get, initializers.serialize)]
-Regularizer = Annotated[Any, optional(Rule(regularizers.get, regularizers.serialize))]
-Constraint = Annotated[Any, optional(Rule(constraints.get, constraints.serialize))]
+DataFormat = Annotated[Any, Rule(_read_data_format, takes=literal(*config.DATA_FORMATS, None))]
+Activation = Annotated[Any, Rule(activations.get, activations.serialize, takes=f"{OBJECT} | None")]
+Initializer = Annotated[Any, Rule(initializers.get, initializers.serialize, takes=f"{OBJECT} | None")]
+Regularizer = Annotated[Any, optional(Rule(regularizers.get, regularizers.serialize, takes=OBJECT))]
+Constraint = Annotated[Any, optional(Rule(constraints.get, constraints.serialize, takes=OBJECT))]
