@@ -28,7 +28,7 @@ class HardestDigit(Callback):
         right = self.model.predict(self.images).argmax(-1) == self.classes
         by_digit = [right[self.classes == digit].mean() for digit in range(10)]
         self.hardest.append(int(np.argmin(by_digit)))
-        logs["hardest_acc"] = float(min(by_digit))  # History and the callbacks behind this one see it
+        logs["hardest_acc"] = float(min(by_digit))  # History and the callbacks after this one see it
 
 
 torch.manual_seed(0)
