@@ -1,4 +1,4 @@
-"""`DTypePolicy`: the types that a layer computes in and keeps its weights in, under one name."""
+"""`DTypePolicy`: the types of a layer's computation and of its weights, under one name."""
 
 from __future__ import annotations
 
@@ -8,15 +8,16 @@ from typing import Any
 
 import torch
 
-MIXED = {"mixed_float16": "float16", "mixed_bfloat16": "bfloat16"}  # whose weights are float32
+MIXED = {"mixed_float16": "float16", "mixed_bfloat16": "bfloat16"}  # with weights in float32
 
 
 @dataclass(frozen=True)
 class DTypePolicy:
-    """`name`: the name of a type, for weights and computation alike, or `mixed_float16` or `mixed_bfloat16`.
+    """The types of a layer.
 
-    Under these two, weights are float32, and a layer computes in 16 bits: its floating-point inputs are cast to that
-    type, and its outputs have it. Raises ValueError for another name.
+    `name`: the name of a type, for weights and computation, or `mixed_float16` or `mixed_bfloat16`. With these two,
+    weights are float32 and the layer computes in 16 bits: its floating-point inputs are cast to that type, and its
+    outputs have it. Raises ValueError for another name.
     """
 
     name: str
@@ -30,7 +31,7 @@ class DTypePolicy:
 
     @property
     def is_mixed(self) -> bool:
-        """Whether computation has another type than the weights."""
+        """Whether computation and weights have different types."""
         return self.name in MIXED
 
     @property

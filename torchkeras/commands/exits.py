@@ -1,4 +1,4 @@
-"""What a command ends with: one code for each way to end, the same for all commands."""
+"""The exit codes, the same for all commands."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ MEANINGS: Mapping[int, str] = {
     INTERRUPTED: "interrupted",
 }
 
-# What building and running a model raises, beside ValueError, when the file asks for what layers cannot do together.
+# What building and running a model may raise, apart from ValueError, for layers that do not work together.
 FAULTS = (ArithmeticError, AssertionError, AttributeError, LookupError, NotImplementedError, RuntimeError, TypeError)
 
 
 class CommandError(Exception):
-    """An end of a command that is no fault of a file: the text, the kind of error and the code."""
+    """An error of a command that is not the file's fault: the text, the kind of error and the exit code."""
 
     def __init__(self, text: str, code: int = USAGE):
         super().__init__(text)
@@ -67,7 +67,7 @@ def kind_of(error: BaseException) -> str:
 
 @contextmanager
 def faults_of(path: object) -> Iterator[None]:
-    """Inside the block whatever a file makes layers raise is an error of that file, or of what was asked.
+    """Turn whatever a file makes layers raise inside the block into an error of the file, or of the request.
 
     Raises ModelFileError, CommandError.
     """
@@ -92,5 +92,5 @@ def faults_of(path: object) -> Iterator[None]:
 
 
 def table() -> str:
-    """The codes and what they mean, a line each."""
+    """The codes and their meanings, one per line."""
     return "\n".join(f"  {code:3}  {meaning}" for code, meaning in MEANINGS.items())

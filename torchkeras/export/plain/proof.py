@@ -1,4 +1,4 @@
-"""What shows that a written module is the model: equal outputs, computed where torchkeras cannot be imported."""
+"""Check that a written module is the model: equal outputs, computed where torchkeras cannot be imported."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from torchkeras.export.plain.module_text import Written
 from torchkeras.export.plain.samples import samples
 
 Outputs = list[list[Tensor]]
-# (absolute, relative), by the narrowest type of an output or of what is computed; the former times the largest value.
+# (absolute, relative), by the narrowest type of an output or computation; the former is times the largest value.
 TOLERANCES = {torch.float64: (1e-9, 1e-7), torch.float32: (1e-5, 1e-4)}
 COARSE = (2e-2, 2e-2)
 
 
 def expected(network: Any) -> tuple[list[list[Tensor]], Outputs]:
-    """Random inputs for some calls one after the other, and the model's outputs in evaluation mode.
+    """Random inputs for some consecutive calls, and the model's outputs in evaluation mode.
 
-    The model is left as it was, its states too. Raises UnequalError when it computes on none of the inputs tried.
+    The model and its states do not change. Raises UnequalError if it cannot compute any of the inputs tried.
     """
     problem = "nothing"
     for batches in samples(network):
@@ -77,9 +77,9 @@ def _outputs_of(network: Any, batches: list[list[Tensor]]) -> Outputs:
 
 
 def found_by(written: Written, folder: Path, scratch: Path, batches: list[list[Tensor]]) -> Outputs:
-    """The outputs of the written module: of a clean process, or of this one where it needs the user's functions.
+    """The outputs of the written module, from a clean process, or from this one if it needs the user's functions.
 
-    Raises UnequalError when it does not run.
+    Raises UnequalError if it does not run.
     """
     return (
         _found_here(written, folder, batches) if written.functions else _found_there(written, folder, scratch, batches)
