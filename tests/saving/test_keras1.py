@@ -24,8 +24,8 @@ from torchkeras.errors import (
 from torchkeras.layers import Dense
 from torchkeras.models import Model, Sequential, model_from_config
 from torchkeras.saving.containers.hdf5 import read_names, text
-from torchkeras.saving.dialects import keras0
 from torchkeras.saving.dialects.keras1 import doubts, modern_config
+from torchkeras.saving.weights import numbered_layers
 
 GOLDEN = Path(__file__).parent.parent / "golden"
 OWN = GOLDEN / "keras-1.2.2-architectures"
@@ -328,22 +328,22 @@ def old_model(path: Path) -> Sequential:
 def test_numbered_layers_are_those_of_the_model(path: Path):
     model = old_model(path)
     with h5py.File(path / "weights.h5") as file:
-        assert keras0.has_old_layout(file)
-        names = [name for name, _ in keras0.old_layout(file)]
+        assert numbered_layers.has_old_layout(file)
+        names = [name for name, _ in numbered_layers.old_layout(file)]
         assert names == [f"layer_{k}" for k in range(len(names))]
-        pairs = keras0.old_pairs(file, model)
+        pairs = numbered_layers.old_pairs(file, model)
         for found, arrays in pairs:
             stored = sum(array.size for _, array in arrays)
             assert stored == sum(np.prod(variable.shape) for variable in found.weights), found.name
         taken = [array.name for _, arrays in pairs for _, array in arrays]
-        assert len(set(taken)) == len(taken) == sum(len(arrays) for _, arrays in keras0.old_layout(file))
+        assert len(set(taken)) == len(taken) == sum(len(arrays) for _, arrays in numbered_layers.old_layout(file))
 
 
 def test_gates_statistics_and_carries_have_the_names_and_order_of_keras_1():
     found = {}
     for case in ("recurrent", "normalized", "text"):
         with h5py.File(KERAS_0 / case / "weights.h5") as file:
-            for taking, arrays in keras0.old_pairs(file, old_model(KERAS_0 / case)):
+            for taking, arrays in numbered_layers.old_pairs(file, old_model(KERAS_0 / case)):
                 found[taking.name] = [(name, array.name) for name, array in arrays]
     assert found["lstm"][:4] == [("lstm_W_i", "/layer_1/param_0"), ("lstm_U_i", "/layer_1/param_1"),
                                  ("lstm_b_i", "/layer_1/param_2"), ("lstm_W_c", "/layer_1/param_3")]  # fmt: skip
@@ -355,7 +355,7 @@ def test_gates_statistics_and_carries_have_the_names_and_order_of_keras_1():
 
 def test_a_standard_deviation_becomes_the_variance_with_the_same_outputs():
     std, epsilon = np.array([0.5, 1.0, 0.01]), 0.05
-    np.testing.assert_allclose(np.sqrt(keras0.variance(std, epsilon) + epsilon), std + epsilon)
+    np.testing.assert_allclose(np.sqrt(numbered_layers.variance(std, epsilon) + epsilon), std + epsilon)
 
 
 def test_a_model_of_other_layers_is_refused():
@@ -366,7 +366,7 @@ def test_a_model_of_other_layers_is_refused():
             "another number."
         )
         with pytest.raises(WeightMismatchError, match=f"^{re.escape(expected)}$"):
-            keras0.old_pairs(file, model)
+            numbered_layers.old_pairs(file, model)
 
 
 def test_gaps_in_the_numbers_are_refused(tmp_path: Path):
@@ -376,22 +376,22 @@ def test_gaps_in_the_numbers_are_refused(tmp_path: Path):
         with pytest.raises(
             WeightMismatchError, match=r"'nb_layers' of / must be a number up to the 1 members that it "
         ):
-            keras0.old_layout(file)
+            numbered_layers.old_layout(file)
         file.attrs["nb_layers"] = 1
         del file["layer_0"]
         file.create_group("other")
         with pytest.raises(ModelFileError, match=r"/ has no group 'layer_0'\.$"):
-            keras0.old_layout(file)
+            numbered_layers.old_layout(file)
 
 
 def test_weights_of_a_graph_are_refused(tmp_path: Path):
     with h5py.File(tmp_path / "graph.h5", "w") as file:
         file.create_group("graph").attrs["nb_params"] = 0
-        assert keras0.has_old_layout(file)
+        assert numbered_layers.has_old_layout(file)
         with pytest.raises(
             UnknownFormatError, match="the weights of a Graph of Keras 0, in an order that the file does"
         ):
-            keras0.old_layout(file)
+            numbered_layers.old_layout(file)
 
 
 def test_layers_of_keras_0_that_share_their_class_get_names_of_their_own():
