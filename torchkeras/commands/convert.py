@@ -105,7 +105,7 @@ def _check(arguments: argparse.Namespace, out: Path, made: Format) -> None:
     if arguments.dtype and arguments.dtype not in made.dtypes:
         raise CommandError(f"{out}: {arguments.dtype} goes with .safetensors and .pt; HDF5 has no such numbers.")
     if out.exists() and not arguments.overwrite:
-        raise CommandError(f"{out}: the file is there already; --overwrite replaces it.")
+        raise CommandError(f"{out}: the file exists already; --overwrite replaces it.")
     if not out.parent.is_dir():
         raise CommandError(f"{out}: there is no folder {str(out.parent)!r}.")
 
@@ -124,7 +124,7 @@ def _read(arguments: argparse.Namespace, kind: str, shown: Progress, size: int) 
             report = model.load_weights(copy, report=True, **told)
         elif not is_whole(copy):
             raise CommandError(
-                f"{arguments.file}: it holds weights alone; --architecture FILE.json gives the model they are of."
+                f"{arguments.file}: it holds only weights; give their model by --architecture FILE.json."
             )
         else:
             compiled = not arguments.without_optimizer

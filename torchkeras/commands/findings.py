@@ -20,16 +20,16 @@ KINDS: Mapping[str, str] = {
     "zeros": "an array that is neither a bias nor starts as zeros is all zeros",
     "empty": "an array has no values",
     "large": "an array has over a GiB",
-    "dtype": "an array's numbers are not float32, which Keras computes in unless told otherwise",
-    "unlisted": "an array stands in no list of weights",
+    "dtype": "an array's numbers are not float32, which Keras computes in by default",
+    "unlisted": "an array is in no list of weights",
     "list": "a list names what is not there, or something twice",
     "layout": "the file has no layout that is known",
-    "version": "the version or the backend is missing, or stands there twice and differs",
+    "version": "the version or the backend is missing, or is given twice and differs",
     "text": "an attribute is not the JSON it should be",
     "bytecode": "a function is kept as Python bytecode, which is never run",
     "class": "a class that is not known, which load_model takes from custom_objects",
     "trailing": "bytes follow the end of the file's format",
-    "before": "bytes stand before the beginning of HDF5",
+    "before": "bytes come before the beginning of HDF5",
     "training": "how the model was compiled, or its optimizer's state, cannot be restored",
     "loading": "the model does not load",
 }
@@ -120,4 +120,4 @@ def find_in_bytes(contents: Contents, path: str | os.PathLike[str], format: str)
     """Look for bytes before and after the file's own content."""
     begin = superblock_at(path) if format == HDF5 else None
     if begin:
-        contents.find("before", "", f"{begin} bytes stand before the beginning of HDF5")
+        contents.find("before", "", f"{begin} bytes come before the beginning of HDF5")

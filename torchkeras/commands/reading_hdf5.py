@@ -111,7 +111,7 @@ def _take_groups(contents: Contents, group: h5py.Group) -> None:
         try:
             found = group_in(group, name)
         except ModelFileError:
-            contents.find("list", _path(group), f"'layer_names' has {name!r}, of which there is no group")
+            contents.find("list", _path(group), f"'layer_names' has {name!r}, which has no group")
             continue
         contents.layers.append(Stored(name, known.get(name), tuple(_listed(contents, found))))
     beside = inside.get("top_level_model_weights")

@@ -30,7 +30,7 @@ def by_layer(
     tensors = {name: tensor for name, tensor in _tensors(model).items() if name in wanted}
     unknown = sorted(wanted.keys() - tensors.keys())
     if unknown:
-        raise CommandError(f"The record has {PREFIX}{unknown[0]}, and the model no such layer.", ASKED)
+        raise CommandError(f"The record has {PREFIX}{unknown[0]}, and the model has no such layer.", ASKED)
     if not tensors:
         return []
     model.reset_states()

@@ -26,14 +26,14 @@ def check(written: Compute, compute: Compute, examples: Examples, names: Sequenc
         try:
             found = written(inputs)
         except Exception as error:
-            raise ExportError(f"what was written fails on a batch of {batch}: {reason(error)}") from error
+            raise ExportError(f"the written file fails on a batch of {batch}: {reason(error)}") from error
         if len(found) != len(wanted):
-            raise ExportError(f"what was written has {len(found)} outputs; the model has {len(wanted)}.")
+            raise ExportError(f"the written file has {len(found)} outputs; the model has {len(wanted)}.")
         for name, mine, other in zip(names, wanted, found, strict=True):
             difference = differing(mine, other)
             if difference is not None:
                 raise ExportError(
-                    f"what was written gives another output {name!r} for a batch of {batch}: {difference}"
+                    f"the written file gives another output {name!r} for a batch of {batch}: {difference}"
                 )
 
 

@@ -66,7 +66,7 @@ def examples(compute: Callable[[list[Tensor]], Any], signatures: list[Signature]
         else:
             return found
     assert failure is not None
-    raise ExportError(f"the model computes on no random inputs, by which to check the file: {reason(failure)}")
+    raise ExportError(f"the model fails on all random inputs that would check the file: {reason(failure)}")
 
 
 def signatures_of(model: Any, given: Any) -> list[Signature]:

@@ -64,5 +64,5 @@ def format_of(path: PathLike, format: str | None) -> str:
     if format not in (None, *SUFFIXES.values()):
         raise ValueError(f"export: format must be 'onnx' or 'torch' (.pt2); found {format!r}.")
     if None not in (format, by_suffix) and format != by_suffix:
-        raise ValueError(f"{path}: export was told format={format!r}; the suffix says {by_suffix!r}.")
+        raise ValueError(f"{path}: export got format={format!r}; the suffix says {by_suffix!r}.")
     return str(format or by_suffix)

@@ -39,7 +39,7 @@ def suffix_of(path: str | os.PathLike[str], formats: Collection[str], method: st
     last = Path(name).suffix
     if not found and last in (*WHOLE, *OTHERS):
         raise ValueError(
-            f"{path}: {method} writes no {last} file. By the suffix it writes {', '.join(formats)}; HDF5 where a name "
-            f"says no format{INSTEAD.get(last, '')}."
+            f"{path}: {method} writes no {last} file. By the suffix it writes {', '.join(formats)}; HDF5 for a name "
+            f"without a known suffix{INSTEAD.get(last, '')}."
         )
     return found

@@ -96,8 +96,8 @@ def _check_parameters(graph: Graph) -> None:
             if other is not layer and isinstance(layer, given):
                 named = " and ".join(f"{type(each).__name__} {each.name!r}" for each in (other, layer))
                 raise ValueError(
-                    f"{named} have one parameter together, which a config would make two of. Put what they compute "
-                    "into one Layer of your own."
+                    f"{named} share a parameter, which a config would turn into two. Put what they compute into one "
+                    "Layer of your own."
                 )
 
 
@@ -131,7 +131,7 @@ def connect(
         name, index, output = place
         if (name, index) not in made or not 0 <= output < len(made[name, index]):
             raise ArchitectureError(
-                f"The config names output {output} of call {index} of layer {name!r}, which is nowhere made."
+                f"The config names output {output} of call {index} of layer {name!r}, which does not exist."
             )
         return made[name, index][output]
 
@@ -178,7 +178,7 @@ def _make_calls(layers: Mapping[str, Layer], made: dict[tuple[str, int], list[Ke
     for name, index, call in calls:
         if (name, index) not in made:
             raise ArchitectureError(
-                f"Call {index} of layer {name!r} takes {short(call)}, which the config nowhere makes."
+                f"Call {index} of layer {name!r} takes {short(call)}, which the config does not make."
             )
 
 

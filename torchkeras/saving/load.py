@@ -134,7 +134,7 @@ def _of_tensors(path: PathLike, layout: Any, custom_objects: Any, compiled: bool
     with layout.opened(path) as stored:
         if stored.about is None:
             raise UnknownFormatError(
-                f"{path}: it holds weights alone, and no architecture. Build the model as it was, and take them by "
+                f"{path}: it holds only weights, no architecture. Build the model as it was, and load them with "
                 "`model.load_weights`."
             )
         source = described(stored.about, shown(path))
@@ -183,7 +183,7 @@ def _built(source: Source, config: Any, custom_objects: Mapping[str, Any] | None
     except ModelFileError as error:
         raise type(error)(f"{source.name}: {error}") from error
     if not isinstance(model, Network):
-        raise ArchitectureError(f"{source.name}: its architecture is a {type(model).__name__}, and no model.")
+        raise ArchitectureError(f"{source.name}: its architecture is a {type(model).__name__}, not a model.")
     return model
 
 
@@ -288,14 +288,14 @@ def _moved(source: Source, model: Network, data_format: str, origin: Origin) -> 
         else:
             if origin.generation > 1 and any(map(_flattens_images, model.modules())):
                 raise ValueError(
-                    "Whether its Flatten turned the channels to the end is not in a file of weights alone: make the "
-                    "model as it was, load them, and use transfer_weights."
+                    "A file of weights alone does not say whether its Flatten moved the channels to the end: build the "
+                    "model as it was, load the weights, and use transfer_weights."
                 )
             found = reorderings(model, data_format, origin.generation == 1)
     except ModelFileError:
         raise
     except ValueError as error:
-        raise WeightMismatchError(f"{source.name}: its weights cannot be brought over. {error}") from error
+        raise WeightMismatchError(f"{source.name}: its weights cannot be converted. {error}") from error
     return {key: Step(str(reordering), reordering) for key, reordering in found.items() if reordering.steps}
 
 

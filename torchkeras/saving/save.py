@@ -138,7 +138,7 @@ MODELS: Mapping[str, Callable[[Any, PathLike, bool], None]] = {
 
 def _may_write(path: PathLike, overwrite: bool) -> None:
     if not overwrite and Path(path).exists():
-        raise FileExistsError(f"{path}: the file is there already, and overwrite is False.")
+        raise FileExistsError(f"{path}: the file exists already, and overwrite is False.")
 
 
 def _has_a_form(model: Any, path: PathLike) -> None:
@@ -146,6 +146,6 @@ def _has_a_form(model: Any, path: PathLike) -> None:
     for name, tensor in model.state_dict().items():
         if is_wrapper(tensor):
             raise TypeError(
-                f"{path}: {name!r} is of the type {type(tensor).__name__}, which no such file has a form for: write it "
-                "by torch.save(model.state_dict(), path), or save the model before it is quantized."
+                f"{path}: {name!r} has the type {type(tensor).__name__}, which such a file cannot hold: save it with "
+                "torch.save(model.state_dict(), path), or save the model before it is quantized."
             )

@@ -40,8 +40,8 @@ def expected(network: Any) -> tuple[list[list[Tensor]], Outputs]:
             return batches, found
         problem = "no finite number"
     raise UnequalError(
-        f"{facts.title_of(network)}: nothing can show that its written form is equal, since on random inputs the model "
-        f"itself gives {problem}."
+        f"{facts.title_of(network)}: its written form cannot be checked, since on random inputs the model itself gives "
+        f"{problem}."
     )
 
 
@@ -51,8 +51,8 @@ def _check_repeats(network: Any, batches: list[list[Tensor]], found: Outputs) ->
     pairs = [pair for each in zip(found, again, strict=True) for pair in zip(*each, strict=True)]
     if not all(torch.allclose(a.double(), b.double(), rtol=1e-3, atol=1e-3, equal_nan=True) for a, b in pairs):
         raise UnequalError(
-            f"{facts.title_of(network)}: nothing can show that its written form is equal, since it draws random "
-            "numbers in evaluation mode too."
+            f"{facts.title_of(network)}: its written form cannot be checked, since it draws random numbers in "
+            "evaluation mode, too."
         )
 
 

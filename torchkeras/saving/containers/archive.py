@@ -100,7 +100,7 @@ def _check_members(members: list[zipfile.ZipInfo], where: str, limits: Limits) -
             )
         if name not in MEMBERS:
             known = ", ".join(MEMBERS)
-            raise ForbiddenContentError(f"{where}: member {name!r} is none of a model's, which are {known}.")
+            raise ForbiddenContentError(f"{where}: member {name!r} is not part of a model, which has {known}.")
         if member.flag_bits & ENCRYPTED:
             raise ForbiddenContentError(f"{where}: member {name!r} is encrypted.")
         if member.external_attr >> 16 & FILE_KIND == LINK:

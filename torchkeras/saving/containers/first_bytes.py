@@ -55,7 +55,7 @@ def of_tensors(path: str | os.PathLike[str]) -> str | None:
             member = file.read(int.from_bytes(first[26:28], "little"))
             if b"/data/" in member or member.endswith(b"/archive_format"):
                 raise UnknownFormatError(
-                    f"{path}: a program of torch.export, of which no layers can be made; `torch.export.load` reads it."
+                    f"{path}: a program of torch.export, which has no layers to build; `torch.export.load` reads it."
                 )
             return STATE if member.endswith(b"data.pkl") else None  # the member that torch writes first
     if superblock_at(path) is not None:

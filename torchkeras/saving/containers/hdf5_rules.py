@@ -139,7 +139,7 @@ def check_end(path: str | os.PathLike[str]) -> None:
         return  # something precedes it; HDF5 will say whether it can be read
     base, told = (int.from_bytes(start[place : place + 8], "little") for place in (at, at + 16))
     if base == 0 and told != length:
-        raise UnreadableFileError(f"{shown(path)}: the file has {length} bytes; its beginning tells {told}.")
+        raise UnreadableFileError(f"{shown(path)}: the file has {length} bytes; its first block says {told}.")
 
 
 def check_file(file: h5py.Group, limits: Limits = LIMITS) -> None:
@@ -214,17 +214,17 @@ def _check_apart(file: h5py.Group, taken: list[Extent]) -> None:
     taken.sort()
     for before, after in pairwise(taken):
         if after.begin < before.end:
-            raise UnreadableFileError(f"{filename(file)}: {before.name} and {after.name} lie on each other.")
+            raise UnreadableFileError(f"{filename(file)}: {before.name} and {after.name} overlap.")
         if before.is_array and after.is_array and _stands_behind_its_numbers(file, before, after):
             raise UnreadableFileError(
-                f"{filename(file)}: {after.name} is all 0, and {after.begin - before.end} bytes before it lie "
+                f"{filename(file)}: {after.name} is all 0, and {after.begin - before.end} bytes before it are "
                 "numbers of its size that belong to nothing."
             )
     gaps = {b.begin - a.end for a, b in pairwise(taken) if a.is_array and b.is_array and b.begin > a.end}
     for before, found, after in zip(taken, taken[1:], [*taken[2:], None], strict=False):
         alone = before.end < found.begin and (after is None or found.end < after.begin)
         if found.is_array and alone and found.end - found.begin in gaps:
-            raise UnreadableFileError(f"{filename(file)}: {found.name} stands away from the gap that it would fill.")
+            raise UnreadableFileError(f"{filename(file)}: {found.name} is away from the gap that it would fill.")
 
 
 def _stands_behind_its_numbers(file: h5py.Group, before: Extent, found: Extent) -> bool:
@@ -314,7 +314,7 @@ def _check_chunks(dataset: h5py.Dataset, size: int, file_size: int, limits: Limi
         )
     }
     if len(inside) < expected:
-        raise UnreadableFileError(f"{where} has pieces that lie outside of its shape, or on each other.")
+        raise UnreadableFileError(f"{where} has pieces that overlap or lie outside of its shape.")
     if any(piece.byte_offset is None or piece.byte_offset + piece.size > file_size for piece in pieces):
         raise UnreadableFileError(f"{where} has pieces beyond the end of the file.")
     stored = sum(piece.size for piece in pieces)

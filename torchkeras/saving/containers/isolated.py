@@ -82,7 +82,7 @@ def _ask(task: Mapping[str, Any]) -> Mapping[str, Any]:
         answer = _keeper().ask(task)
         if answer is not None:
             return answer
-    raise UnreadableFileError(f"{task['shown']}: the process that keeps the readers does not answer.")
+    raise UnreadableFileError(f"{task['shown']}: the process that starts the readers does not answer.")
 
 
 def _judge(answer: Mapping[str, Any], task: Mapping[str, Any]) -> None:
@@ -102,7 +102,7 @@ def _judge(answer: Mapping[str, Any], task: Mapping[str, Any]) -> None:
         report = json.loads(answer["report"])
         kind, told = (report["kind"], str(report["text"])) if report else ("", "")
     except (ValueError, LookupError, TypeError) as error:
-        raise UnreadableFileError(f"{name}: the process that read it told nothing that can be understood.") from error
+        raise UnreadableFileError(f"{name}: the answer of the process that read it cannot be understood.") from error
     if report:
         raise KINDS.get(kind, UnreadableFileError)(told)
 

@@ -195,7 +195,9 @@ def _common(call: Call, relations: list[Relation]) -> Relation:
     found = relations[next((k for k, shape in enumerate(call.shapes) if 1 not in shape[1:]), 0)]
     for relation, shape in zip(relations, call.shapes, strict=True):
         if not relation.agrees(found, shape):
-            call.refuse(f"its inputs must lie alike in the other data format; found {found} and {relation}.")
+            call.refuse(
+                f"its inputs must have the same order of axes in the other data format; found {found} and {relation}."
+            )
     return found
 
 

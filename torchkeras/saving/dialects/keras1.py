@@ -118,7 +118,7 @@ def _as_set(config: Mapping[str, Any], stored: Stored, custom: Mapping[str, Any]
     chosen = session.chosen_image_data_format()
     if chosen is None:
         raise ArchitectureError(
-            f"{layer}: Keras 1 does not write its dim_ordering, and nothing else in the file tells it. Give "
+            f"{layer}: Keras 1 does not write its dim_ordering, and nothing else in the file shows it. Give "
             "original_data_format='channels_last' or 'channels_first', or set image_data_format."
         )
     return Translation(stored, custom, chosen).layer(config)
@@ -130,8 +130,8 @@ def _check_backend(config: Config, custom: Mapping[str, Any]) -> None:
     for layer in model.modules() if isinstance(model, Layer) else ():
         if isinstance(layer, Pooling) and layer._differs_on_theano:
             raise ArchitectureError(
-                f"{type(layer).__name__} {layer.name!r}: its 'same' padding lay elsewhere on Theano than on "
-                "TensorFlow, and a file of Keras 1 without weights does not tell which it was. Give "
+                f"{type(layer).__name__} {layer.name!r}: 'same' padding differs between Theano and TensorFlow, "
+                "and a file of Keras 1 without weights does not say its backend. Give "
                 "original_backend='tensorflow' or 'theano'."
             )
 

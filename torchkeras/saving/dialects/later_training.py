@@ -127,7 +127,7 @@ class Later:
             if not (isinstance(made_of, type) and issubclass(made_of, FunctionLoss)):
                 if option == "metrics":
                     return name  # decided by the first targets
-                raise ValueError(f"{name!r} in {option} goes by the shape of targets that the loss does not tell")
+                raise ValueError(f"{name!r} in {option} depends on the shape of targets, which the loss does not show")
             kind = "SparseCategoricalAccuracy" if made_of.takes_labels else "CategoricalAccuracy"
         kind = kind if name in ACCURACY else kind.replace("Accuracy", "Crossentropy")
         return {"class_name": kind, "config": {"name": name}}

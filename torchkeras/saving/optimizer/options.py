@@ -172,15 +172,15 @@ def _refuse_without_form(kind: str, optimizer: Any, config: Mapping[str, Any]) -
     clipped = [name for name in CLIPPING if config.get(name) is not None]
     if len(clipped) > 1:
         raise ValueError(
-            f"{kind}: {clipped[0]} {config[clipped[0]]!r} beside {clipped[1]} has no form in Keras 3, which takes one "
-            "of them."
+            f"{kind}: {clipped[0]} {config[clipped[0]]!r} together with {clipped[1]} has no form in Keras 3, which "
+            "takes one of them."
         )
     rate = config["lr"]
     if isinstance(rate, Mapping):
         if rate["class_name"] not in schedules.family:
             raise ValueError(f"{kind}: the schedule {rate['class_name']} has no form in Keras 3.")
         if config.get("decay"):
-            raise ValueError(f"{kind}: decay beside a schedule has no form in Keras 3.")
+            raise ValueError(f"{kind}: decay together with a schedule has no form in Keras 3.")
 
 
 def _object(module: str, class_name: str, config: Options) -> Options:

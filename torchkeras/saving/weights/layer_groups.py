@@ -92,7 +92,7 @@ def stored_layers(group: h5py.Group) -> dict[str, list[Named]]:
     listed = {source.path for arrays in found.values() for source in arrays}
     unlisted = [path for path in paths(group) if path not in listed]
     if unlisted:
-        raise WeightMismatchError(f"{file}: the array {unlisted[0]} stands in no list of 'weight_names'.")
+        raise WeightMismatchError(f"{file}: the array {unlisted[0]} is in no list of 'weight_names'.")
     return found
 
 

@@ -85,7 +85,7 @@ def old_layout(group: h5py.Group) -> list[tuple[str, list[h5py.Dataset]]]:
     """
     if attribute(group, "nb_layers") is None:
         raise UnknownFormatError(
-            f"{filename(group)}: the weights of a Graph of Keras 0, in an order that the file does not tell, are "
+            f"{filename(group)}: the weights of a Graph of Keras 0, in an order that the file does not have, are "
             "not read."
         )
     names = [f"layer_{index}" for index in range(_count(group, "nb_layers"))]

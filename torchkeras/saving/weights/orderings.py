@@ -87,7 +87,7 @@ def agreed(file: str, said: str | None, told: str | None, model: str | None) -> 
         raise ValueError(f"{file}: its convolutions are {told}, and original_data_format says {said!r}.")
     if told and model and told != model and not said:
         raise ModelFileError(
-            f"{file}: its convolutions are {told}, those of the model {model}. To bring the weights over, say "
+            f"{file}: its convolutions are {told}, those of the model {model}. To convert the weights, give "
             f"original_data_format={told!r}."
         )
     return said or told

@@ -25,7 +25,7 @@ def check_outputs(graph: Graph) -> None:
         if isinstance(layer, Network) and layer._class_name != "Sequential" and calls > 1:
             raise ValueError(
                 f"{type(layer).__name__} {layer.name!r} is called {calls} times and gives an output of the model, "
-                "which has no form in Keras 3. Put a layer behind it, such as Activation('linear')."
+                "which has no form in Keras 3. Put a layer after it, such as Activation('linear')."
             )
 
 
@@ -70,9 +70,9 @@ def _problem(layer: Layer, node: Node, found: list[Any]) -> str | None:
     if isinstance(layer, Bidirectional) and layer.return_sequences:
         return "gives zeros at masked steps"
     if isinstance(layer, Recurrent) and of_call and len(found) > 1:
-        return "does not use it beside initial states"
+        return "does not use it together with initial states"
     if isinstance(layer, Bidirectional) and of_call and len(found) > 1:
-        return "does not use it beside initial states"
+        return "does not use it together with initial states"
     if isinstance(layer, Softmax):
         return "applies it"
     if isinstance(layer, Operation) and layer._pointwise:
