@@ -1,4 +1,4 @@
-"""A callback of one's own: after each epoch it asks which digit the model knows least, and others can watch that."""
+"""Your own callback: after each epoch it finds the digit that the model knows least, for other callbacks to watch."""
 
 import numpy as np
 import torch

@@ -19,7 +19,7 @@ from written_models import CASES, SAMPLES
 from written_objectives import OBJECTIVES
 
 import torchkeras
-from torchkeras.engine.layer.layer.symbolic import as_list
+from torchkeras.engine.layer.symbolic import as_list
 from torchkeras.models import Model
 
 ALL = {**CASES, **{f"objectives_{name}": case for name, case in OBJECTIVES.items()}}
