@@ -307,7 +307,7 @@ def _spectral(call: Call) -> list[Relation]:
 
 
 def _both_directions(call: Call) -> list[Relation]:
-    """Bidirectional: both layers take the same features; layers over images must get what they had."""
+    """Bidirectional: both layers take the same features; other than LSTM, GRU and the like must get what they had."""
     if not isinstance(call.source.forward_layer, TorchRecurrent):
         return unknown(call)
     for source, target in zip(call.source.inner_layers, call.target.inner_layers, strict=True):
