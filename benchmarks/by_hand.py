@@ -1,8 +1,8 @@
-"""The networks of `workloads.py` and their loop, written by hand in PyTorch, as fast as it idiomatically goes.
+"""The networks of `workloads.py` and their training loop, written by hand in PyTorch, as fast as idiomatic code allows.
 
-Data lie on the device as tensors, batches are gathered by `index_select`, Adam is fused, loss and accuracy are added up
-on the device and read once an epoch. Images and kernels have their channels last in memory, torch's faster format: an
-image of Keras's axes is that when it is seen in torch's.
+Data are tensors on the device, batches are gathered by `index_select`, Adam is fused, loss and accuracy are added up on
+the device and read once per epoch. Images and kernels have their channels last in memory, torch's faster format. An
+image in Keras's order of axes is just this, seen in torch's order.
 """
 
 from collections.abc import Callable
@@ -92,9 +92,9 @@ class LSTM(nn.Module):
 
 
 class MaskedLSTM(nn.Module):
-    """The padding comes last, so the output at a sequence's end has not seen it, and is picked out.
+    """Takes the output at the last token. Padding comes after it, so that output does not depend on it.
 
-    A packed sequence gives the same, at five times the time on a CPU; on CUDA it needs the lengths on the host.
+    A packed sequence gives the same, but takes five times as long on a CPU; on CUDA it needs the lengths on the host.
     """
 
     def __init__(self) -> None:
@@ -168,12 +168,12 @@ NETWORKS: dict[str, Callable[[], nn.Module]] = {
 
 
 def flipped(images: np.ndarray) -> list[np.ndarray]:
-    """Turned around, kernels too: Keras's "same" pads the end before a stride of 2, torch's padding then the start."""
+    """Images flipped, like the kernels: with a stride of 2 Keras's "same" pads the end, torch the start."""
     return [images[:, ::-1, ::-1]]
 
 
 def with_last(tokens: np.ndarray) -> list[np.ndarray]:
-    """Sequences, and where each has its last token."""
+    """Sequences, and the place of the last token of each."""
     return [tokens, np.count_nonzero(tokens, 1) - 1]
 
 
@@ -185,7 +185,7 @@ REORDERED: dict[str, Callable[..., Any]] = {
 
 
 def tensors(name: str, inputs: list[np.ndarray], device: str) -> list[Tensor]:
-    """The inputs as the network of that name takes them, on the device."""
+    """The inputs in the form that the network of that name takes, on the device."""
     arrays = REORDERED[name](*inputs) if name in REORDERED else inputs
     return [torch.from_numpy(np.ascontiguousarray(array)).to(device) for array in arrays]
 
@@ -208,7 +208,7 @@ def recurrent(kernel: np.ndarray, recurrent_kernel: np.ndarray, bias: np.ndarray
 
 
 def attention(*arrays: np.ndarray) -> list[np.ndarray]:
-    """A kernel and a bias each for query, key, value and output; the first three in one."""
+    """Kernels and biases for query, key, value and output, with the first three merged into one."""
     kernels = [kernel.reshape(64, 64).T for kernel in arrays[::2]]
     biases = [bias.reshape(64) for bias in arrays[1::2]]
     return [np.concatenate(kernels[:3]), np.concatenate(biases[:3]), kernels[3], biases[3]]
@@ -227,7 +227,7 @@ CONVERTED_IN: dict[tuple[type, str], Callable[..., list[np.ndarray]]] = {
 
 @torch.no_grad()
 def copy_weights(weights: Weights, network: nn.Module) -> None:
-    """Give the network the weights of the Keras model whose layers have its modules' names."""
+    """Give the network the weights of the Keras model, whose layers have the names of its modules."""
     for name, arrays in weights.items():
         module = network.get_submodule(name.replace("__", "."))
         convert = CONVERTED_IN.get((type(network), name.rpartition("__")[2]), CONVERTED.get(type(module)))
@@ -238,7 +238,7 @@ def copy_weights(weights: Weights, network: nn.Module) -> None:
 
 
 def made(name: str, weights: Weights) -> nn.Module:
-    """The network of a workload with a Keras model's weights, kernels of images with their channels last."""
+    """The network of a workload with a Keras model's weights; convolution kernels have their channels last."""
     network = NETWORKS[name]()
     copy_weights(weights, network)
     return network.to(memory_format=torch.channels_last)  # pyright: ignore[reportCallIssue]  # not in torch's stubs
@@ -307,7 +307,7 @@ class Compiled(Loop):
 
 
 class Idiomatic(Loop):
-    """The loop as most write it: a DataLoader, Adam with its defaults, numbers read at each step."""
+    """The loop as most people write it: a DataLoader, Adam with its defaults, numbers read at each step."""
 
     def __init__(self, *given: Any):
         super().__init__(*given)

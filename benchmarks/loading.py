@@ -1,12 +1,12 @@
-"""The time and the memory that loading a large HDF5 file takes, against reading its bytes.
+"""The time and memory of loading a large HDF5 file, compared with reading its bytes.
 
     python benchmarks/loading.py [--width 64] [--rounds 5]
 
-Writes a model of VGG16's shapes (553 MB of weights with 64 filters in its first layer) in Keras 2.2.4's layout, then in
-turns, each in a process of its own: reads every dataset with h5py into arrays made before, and loads the model with
-`load_model`. Prints the medians, their ratio, and the peak of memory over what was in use before, as a multiple of the
-weights. The file is in the page cache: both read memory, not a disk. A small model is loaded before the clock starts,
-for what torch imports when it first computes a shape. Linux only, for its account of memory.
+Writes a model of VGG16's shapes (553 MB of weights with 64 filters in its first layer) in Keras 2.2.4's layout. Then
+two things take turns, each in a new process: reading every dataset with h5py into existing arrays, and `load_model`.
+Prints the medians, their ratio, and the rise of peak memory as a multiple of the weights. The file is in the page
+cache, so both read memory, not a disk. A small model is loaded before the clock starts, since torch imports some
+modules when it first computes a shape. Linux only, because of how memory is measured.
 """
 
 import argparse
@@ -42,7 +42,7 @@ def vgg16(width: int) -> Sequential:
 
 
 def read_bytes(path: str) -> float:
-    """Seconds to read all datasets into arrays that are there already."""
+    """Seconds to read all datasets into existing arrays."""
     with h5py.File(path, "r") as file:
         datasets: list[h5py.Dataset] = []
         file.visititems(lambda _, item: datasets.append(item) if isinstance(item, h5py.Dataset) else None)
@@ -61,7 +61,7 @@ def load(path: str) -> float:
 
 
 def measured(results: Connection, contender: str, path: str) -> None:
-    """Send the seconds, and the bytes by which the peak of memory rose."""
+    """Send the seconds, and the bytes by which peak memory rose."""
     measure = {"read": read_bytes, "load": load}[contender]
     with tempfile.TemporaryDirectory() as folder:
         small = f"{folder}/small.h5"
@@ -80,7 +80,7 @@ def memory(kind: str) -> int:
 
 
 def run(contender: str, path: Path) -> tuple[float, int]:
-    """One measurement in a process of its own."""
+    """One measurement in a new process."""
     context = multiprocessing.get_context("spawn")
     here, there = context.Pipe()
     process = context.Process(target=measured, args=(there, contender, str(path)))

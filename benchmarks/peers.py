@@ -1,9 +1,9 @@
-"""Other libraries that train the same workloads, each in an environment and a process of its own.
+"""Other libraries that train the same workloads, each in its own environment and process.
 
-`Peer` is the side of the benchmark: it starts `python peers.py <kind> <workload> <steps> <weights.npz>` with that
-environment's python, asks for one epoch at a time with a line, and is answered by a line `[seconds, loss]`. Between two
-epochs the process waits for the next line, so that contenders take turns. The other side uses nothing but numpy and the
-library; its own printing goes where errors go.
+`Peer` is the benchmark's side. It starts `python peers.py <kind> <workload> <steps> <weights.npz>` with the python of
+that environment, and asks for one epoch at a time by a line; the answer is a line `[seconds, loss]`. Between two epochs
+the process waits for the next line, so that contenders take turns. The other side uses only numpy and the library, and
+prints to stderr.
 """
 
 import importlib
@@ -26,13 +26,13 @@ READY = "ready"
 
 
 class LateError(RuntimeError):
-    """A peer does not answer in time; its process is ended."""
+    """A peer did not answer in time; its process was ended."""
 
 
 class Peer:
-    """A library at work on one workload. When its process ends, RuntimeError has the end of what it printed.
+    """A library that trains one workload. If its process ends, RuntimeError has the end of what it printed.
 
-    `patience`: the seconds that it may take to be ready or for an epoch; then there is a `LateError`.
+    `patience`: the seconds that it may take to start, or for an epoch, before a `LateError`.
     """
 
     def __init__(
@@ -72,7 +72,7 @@ class Peer:
         return line
 
     def close(self) -> None:
-        """End the process: it reads to the end of its input."""
+        """End the process, which stops at the end of its input."""
         self.process.communicate()
         self.folder.cleanup()
 
@@ -83,7 +83,7 @@ Epoch = Callable[[], float]
 
 
 def keras(library: str, jit_compile: bool = False) -> Callable[[str, int, Weights], Epoch]:
-    """How Keras 3 and tf_keras are asked for epochs."""
+    """How Keras 3 and tf_keras train epochs."""
 
     def epochs(name: str, steps: int, weights: Weights) -> Epoch:
         workload = WORKLOADS[name]

@@ -1,10 +1,10 @@
-"""Where the time of a step goes: microseconds by operation, of plain steps and of compiled ones.
+"""Where the time of a step goes: microseconds by operation, for plain and for compiled steps.
 
     python benchmarks/profiled.py mlp [--steps 400] [--rows 20]
 
-Of `jit_compile=False`, `True`, and what "auto" makes of short steps (kernels called from C++): the time of a step
-without the profiler, then what `torch.profiler` says of one. The three come one after the other, so their times say
-little about which is faster: for that there is `suite.py`.
+For `jit_compile=False`, `True`, and what "auto" does with short steps (kernels called from C++): the time of a step
+without the profiler, then the output of `torch.profiler` for one. The three are measured one after the other, so their
+times do not show which is faster: `suite.py` does.
 """
 
 import argparse

@@ -1,9 +1,9 @@
-"""Milliseconds of LSTM(64) and GRU(64) forward and back, over (64, 50, 32), on each of their paths.
+"""Milliseconds of LSTM(64) and GRU(64), forward and backward, over (64, 50, 32), for each way to compute them.
 
-"torch" is the kernel of torch's own module, which knows the gate sigmoid alone; "scan" is the time loop with gradients
-written by hand, for Keras's hard_sigmoid; "loop" is the same under autograd. All take turns in one process, so that
-what else the machine does falls on all; a ratio is the median of the rounds' ratios to the kernel's time. The options
-are Keras 2.2.4's but for those that a line names.
+"torch" is the kernel of torch's own module, whose gates are always sigmoid; "scan" is the time loop with gradients
+written by hand, for Keras's hard_sigmoid; "loop" is a time loop under autograd. All take turns in one process, so that
+other work on the machine affects all of them. A ratio is the median of the rounds' ratios to the kernel's time. The
+options are Keras 2.2.4's, except those that a line names.
 """
 
 import argparse
@@ -19,7 +19,7 @@ from torchkeras.layers import GRU, LSTM
 BATCH, STEPS, FEATURES, UNITS = 64, 50, 32, 64
 WARM_UP_ROUNDS = 3
 
-# Options and path; that of torch first.
+# Options and path; torch's comes first.
 FAMILIES: list[list[tuple[str, str, Any]]] = [
     [
         ("LSTM, sigmoid", "torch", lambda: LSTM(UNITS, recurrent_activation="sigmoid")),
@@ -37,10 +37,10 @@ FAMILIES: list[list[tuple[str, str, Any]]] = [
 
 
 def made(path: str, make: Any, sequence: Tensor) -> Any:
-    """A layer in training, that takes the path it is measured for."""
+    """A layer in training mode that computes in the given way."""
     layer = make().train()
     layer(sequence)
-    if path == "torch":  # which a hook on torch's module asks for
+    if path == "torch":  # which a hook on torch's module selects
         getattr(layer, layer.submodule).register_forward_hook(lambda *_: None)
     assert layer.path() == path, (path, layer.path())
     return layer

@@ -1,4 +1,4 @@
-"""Seconds to import torchkeras beyond importing torch, and to build the graph of ResNet-50: the first, and others."""
+"""Seconds to import torchkeras after torch, and to build the graph of a ResNet-50: the first one, and later ones."""
 
 import statistics
 import subprocess
@@ -27,7 +27,7 @@ print(time.perf_counter() - started)
 
 
 def import_seconds() -> float:
-    """`import torchkeras` in a fresh process that has imported torch."""
+    """`import torchkeras` in a new process that has imported torch."""
     return float(subprocess.run([sys.executable, "-c", IMPORT], check=True, capture_output=True, text=True).stdout)
 
 

@@ -1,12 +1,12 @@
-"""Milliseconds a step of training, evaluation and prediction: torchkeras against a loop written by hand in PyTorch.
+"""Milliseconds per step of training, evaluation and prediction: torchkeras against a loop written by hand in PyTorch.
 
     python benchmarks/step.py [--only lstm] [--rounds 11] [--peer keras3=/path/to/python]
 
 `workloads.py` has the networks and their data, `by_hand.py` the hand-written side. All contenders start from the same
-weights and take turns, a whole epoch each, so that what else the machine does falls on all; a ratio is the median of
-the rounds' ratios to the hand-written loop. The rounds are of several processes, one after the other, since where a
-process happens to have its memory moves a ratio by some hundredths. Peers (`peers.py`) run in environments of their
-own: `keras3` (Keras 3 on torch), `tf_keras`, `lightning`. They are left out unless `--peer` says where their python is.
+weights and take turns, a whole epoch each, so that other work on the machine affects all of them. A ratio is the median
+of the rounds' ratios to the hand-written loop. The rounds come from several processes, one after the other, since the
+place of a process's memory changes a ratio by a few hundredths. Peers (`peers.py`) run in their own environments:
+`keras3` (Keras 3 on torch), `tf_keras`, `lightning`. They are left out unless `--peer` gives their python.
 """
 
 import argparse
@@ -29,9 +29,9 @@ import torchkeras.models
 
 WARM_UP_ROUNDS = 2
 BY_HAND, OURS = "by hand", "torchkeras"
-SAME = 1e-3  # relative difference of losses that are of the same weights
-ALIKE = 0.1  # of losses in training, where the order of samples and what is dropped differ: in the first epoch
-APART = 0.25  # and how far apart they may come, a tenth of the loss at the start: dropout lets one learn sooner
+SAME = 1e-3  # relative difference of losses with the same weights
+ALIKE = 0.1  # the same in the first epoch of training, where the order of samples and dropout differ
+APART = 0.25  # the same at the end, plus a tenth of the first loss: with dropout, one may learn sooner
 
 
 class Times(NamedTuple):
@@ -44,13 +44,13 @@ class Times(NamedTuple):
 
 @dataclass
 class Contender:
-    """`epoch` gives seconds and loss; both are kept."""
+    """`epoch` returns seconds and loss; both are recorded."""
 
     name: str
     epoch: Callable[[], tuple[float, float]]
     seconds: list[float] = field(default_factory=list)
     losses: list[float] = field(default_factory=list)
-    is_ready: Callable[[], bool] = lambda: True  # whether nothing is left that only the first epochs do
+    is_ready: Callable[[], bool] = lambda: True  # whether the work of the first epochs is done
     warm_up: list[float] = field(default_factory=list)  # seconds of epochs that do not count
 
     def take_turn(self) -> None:
@@ -60,7 +60,7 @@ class Contender:
 
 
 def timed(epoch: Callable[[], float]) -> Callable[[], tuple[float, float]]:
-    """Seconds of an epoch beside its loss; reading that waits for the device."""
+    """Seconds of an epoch, and its loss; reading the loss waits for the device."""
 
     def run() -> tuple[float, float]:
         started = time.perf_counter()
@@ -71,7 +71,7 @@ def timed(epoch: Callable[[], float]) -> Callable[[], tuple[float, float]]:
 
 
 def contenders(name: str, steps: int, device: str, pythons: dict[str, str]) -> tuple[list[Contender], list[Peer]]:
-    """The hand-written loop, torchkeras and the peers, from the same weights; the first two are held to start equal."""
+    """The hand-written loop, torchkeras and the peers, with the same weights. Asserts that the first two are equal."""
     workload = WORKLOADS[name]
     torch.manual_seed(0)
     torchkeras.clear_session()
@@ -95,7 +95,7 @@ def contenders(name: str, steps: int, device: str, pythons: dict[str, str]) -> t
 
 
 def check(name: str, each: list[Contender], expected: float, relative: float, slack: float) -> None:
-    """Assert that the newest loss of each is the expected one, within a share of it and some slack."""
+    """Assert that the last loss of each is the expected one, up to a relative and an absolute difference."""
     for contender in each:
         difference = abs(contender.losses[-1] - expected)
         assert difference <= relative * abs(expected) + slack, (
@@ -104,7 +104,7 @@ def check(name: str, each: list[Contender], expected: float, relative: float, sl
 
 
 def take_turns(each: list[Contender], number: int) -> None:
-    """The round of that number: none always comes first."""
+    """Run one round, in an order that changes with its number."""
     first = number % len(each)
     for contender in each[first:] + each[:first]:
         contender.take_turn()
@@ -116,7 +116,7 @@ def median_ratio(seconds: list[float], of: list[float]) -> float:
 
 
 def measure(name: str, rounds: int, steps: int, device: str, pythons: dict[str, str]) -> list[Times]:
-    """Time all contenders on one workload. Asserts that their losses stay alike, at the first epoch and at the last."""
+    """Time all contenders on one workload. Asserts that their losses are alike in the first and in the last epoch."""
     each, peers = contenders(name, steps, device, pythons)
     tolerance = (ALIKE, APART) if WORKLOADS[name].mode == "fit" else (SAME, 0.0)
     try:
@@ -131,7 +131,7 @@ def measure(name: str, rounds: int, steps: int, device: str, pythons: dict[str, 
 
 
 def measured_anew(processes: int, *of: Any) -> list[Times]:
-    """The rounds of so many fresh processes, one after the other."""
+    """The rounds of several new processes, one after the other."""
     with get_context("spawn").Pool(1, maxtasksperchild=1) as pool:
         runs = [pool.apply(measure, of) for _ in range(processes)]
     return [
@@ -141,7 +141,7 @@ def measured_anew(processes: int, *of: Any) -> list[Times]:
 
 
 def row(name: str, each: list[Times], steps: int) -> str:
-    """The hand-written loop's milliseconds, and of each other contender milliseconds and ratio."""
+    """The milliseconds of the hand-written loop, and milliseconds and ratio of each other contender."""
     by_hand, *others = each
     cells = [f"{name:<12}", f"{statistics.median(by_hand.seconds) * 1e3 / steps:>10.3f}"]
     for other in others:

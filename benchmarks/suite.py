@@ -2,12 +2,12 @@
 
     python benchmarks/suite.py [--only mlp] [--rounds 7] [--processes 3] [--write] [--peer keras3=/path/to/python]
 
-On each workload of `workloads.py` the contenders start from the same weights and take turns, an epoch each; a ratio is
-the median of the rounds' ratios to the tuned loop. All are warmed up before, as long as they compile; what that took is
-counted apart. The rounds are of several processes, one after the other, since where a process happens to have its
-memory moves a ratio by some hundredths. `jit_compile="auto"` measures at once here, where in a training it waits until
-that pays. Peers run beside the first of the processes, in environments of their own, see `peers.py`; those without
-`--peer` are left out. The loading of a file is measured in fresh processes.
+On each workload of `workloads.py` the contenders start from the same weights and take turns, an epoch each. A ratio is
+the median of the rounds' ratios to the tuned loop. All are warmed up first, until they have compiled; that time is
+reported separately. The rounds come from several processes, one after the other, since the place of a process's memory
+changes a ratio by a few hundredths. `jit_compile="auto"` measures at once here; in a training it waits until that pays.
+Peers run with the first process, in their own environments (see `peers.py`); those without `--peer` are left out. The
+loading of a file is measured in new processes.
 """
 
 import argparse
@@ -40,14 +40,14 @@ if torch.cuda.is_available():
     OURS["cuda_graph, bfloat16"] = {**OURS["cuda_graph"], "policy": "mixed_bfloat16"}
 STEPS = {"mlp": 200, "cnn": 8, "resnet20": 3, "lstm": 60, "masked_lstm": 60, "transformer": 60, "embeddings": 200}
 STEPS |= {"evaluate": 600, "predict": 600}
-WARM_UP_STEPS = 34  # "auto" looks at every 16th step whether to measure
-ORDER = [TUNED, "idiomatic", "tuned, torch.compile", *OURS, *PEERS]  # of the columns
-PATIENCE = 120.0  # seconds that a peer may take for an epoch, its compiling included
-ALIKE = 0.25  # as far as losses may come apart, where the order of samples and what is dropped differ
+WARM_UP_STEPS = 34  # "auto" decides at every 16th step whether to measure
+ORDER = [TUNED, "idiomatic", "tuned, torch.compile", *OURS, *PEERS]  # the order of the columns
+PATIENCE = 120.0  # seconds that a peer may take for an epoch, with compiling
+ALIKE = 0.25  # how far losses may differ, since the order of samples and dropout differ
 
 
 def contenders(name: str, steps: int, pythons: dict[str, str]) -> tuple[list[Contender], list[Peer]]:
-    """Everyone, the tuned loop first; ours, on a CUDA device, also by `cuda_graph=True`, and so in bfloat16."""
+    """All contenders, the tuned loop first; on CUDA, ours also with `cuda_graph=True`, and with that in bfloat16."""
     workload, device = WORKLOADS[name], "cuda" if torch.cuda.is_available() else "cpu"
     x, y = workloads.samples(workload, steps)
     resident, target = [torch.from_numpy(array).to(device) for array in x], torch.from_numpy(y).to(device)
@@ -78,7 +78,7 @@ def contenders(name: str, steps: int, pythons: dict[str, str]) -> tuple[list[Con
 
 @dataclass
 class Measured:
-    """A contender's rounds: ratios to the tuned loop and milliseconds a step; its seconds of compiling; or a remark."""
+    """A contender's rounds: ratios to the tuned loop and milliseconds per step; seconds of compiling; or a remark."""
 
     ratios: list[float] = field(default_factory=list)
     milliseconds: list[float] = field(default_factory=list)
@@ -87,7 +87,7 @@ class Measured:
 
 
 def measure(name: str, rounds: int, pythons: dict[str, str]) -> dict[str, Measured]:
-    """Warm up and time all contenders, by their names; of those that cannot, what is to be said of them.
+    """Warm up and time all contenders, by name; for one that cannot run, a remark.
 
     Asserts that the losses of the first epoch are alike.
     """
@@ -123,7 +123,7 @@ def measure(name: str, rounds: int, pythons: dict[str, str]) -> dict[str, Measur
 
 
 def measured_anew(processes: int, name: str, rounds: int, pythons: dict[str, str]) -> dict[str, Measured]:
-    """The rounds of so many fresh processes, one after the other; peers beside the first, which also compiles first."""
+    """The rounds of several new processes, one after the other; peers run with the first, which also compiles first."""
     with get_context("spawn").Pool(1, maxtasksperchild=1) as pool:
         first, *others = [pool.apply(measure, (name, rounds, {} if k else pythons)) for k in range(processes)]
     for other in others:
@@ -134,7 +134,7 @@ def measured_anew(processes: int, name: str, rounds: int, pythons: dict[str, str
 
 
 def cells(found: dict[str, Measured]) -> tuple[dict[str, str], dict[str, str]]:
-    """Of each contender the ratio to the tuned loop (of that milliseconds a step), and the seconds of compiling."""
+    """Each contender's ratio to the tuned loop (for that one milliseconds per step), and its seconds of compiling."""
     ratios = {}
     for name in sorted(found, key=ORDER.index):
         one = found[name]
@@ -150,7 +150,7 @@ def cells(found: dict[str, Measured]) -> tuple[dict[str, str], dict[str, str]]:
 
 
 def loads(rounds: int) -> dict[str, str]:
-    """Reading a file of VGG16's shapes into arrays that are there, and `load_model`, each in a fresh process."""
+    """Reading a file of VGG16's shapes into existing arrays, and `load_model`, each in a new process."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "vgg16.h5"
         torchkeras.clear_session()
@@ -161,7 +161,7 @@ def loads(rounds: int) -> dict[str, str]:
 
 
 def table(rows: dict[str, dict[str, str]]) -> str:
-    """A table of Markdown: a row for each name, a column for whatever any row has."""
+    """A Markdown table: a row for each name, a column for each key of any row."""
     columns = list(dict.fromkeys(column for row in rows.values() for column in row))
     lines = ["| | " + " | ".join(columns) + " |", "|---" * (len(columns) + 1) + "|"]
     lines += [

@@ -1,8 +1,8 @@
-"""The workloads of `step.py`: each network in Keras's words, its data, its sizes. `by_hand.py` has them in torch's.
+"""The workloads of `step.py`: each network as a Keras model, its data, its sizes. `by_hand.py` has them in PyTorch.
 
-A network is a function of the library it is built with (torchkeras, Keras 3 or tf_keras): nothing but numpy is
-imported here, so that a peer's process can read this file in any environment. Layers with weights have the names of
-the modules in `by_hand.py`, "__" in the place of a dot.
+A network is a function of the library that builds it (torchkeras, Keras 3 or tf_keras). Only numpy is imported here, so
+that a peer's process can read this file in any environment. Layers with weights have the names of the modules in
+`by_hand.py`, with "__" for a dot.
 """
 
 from collections.abc import Callable
@@ -14,14 +14,14 @@ import numpy as np
 Weights = dict[str, list[np.ndarray]]
 CLASSES = 10
 VOCABULARY = 1000
-CATEGORIES = {"city": (1000, 16), "day": (7, 4), "product": (5000, 32)}  # how many there are, and numbers for each
+CATEGORIES = {"city": (1000, 16), "day": (7, 4), "product": (5000, 32)}  # vocabulary size, and features
 NUMBERS = 13
 RESIDUAL_BLOCKS = [(filters, filters > 16 and block == 0) for filters in (16, 32, 64) for block in range(3)]
 
 
 @dataclass(frozen=True)
 class Workload:
-    """`steps` batches make an epoch, which is what a contender does when it is its turn."""
+    """A network and its data; `steps` batches make an epoch, which is one turn of a contender."""
 
     network: Callable[[Any], Any]
     inputs: Callable[[np.random.Generator, np.ndarray], list[np.ndarray]]
@@ -54,7 +54,7 @@ def cnn(keras: Any) -> Any:
 
 
 def resnet20(keras: Any) -> Any:
-    """ResNet-20 for images of 32x32; where they shrink, the shortcut is a mean, then a 1x1 convolution (ResNet-D)."""
+    """ResNet-20 for images of 32x32; a shortcut that shrinks them averages, then has a 1x1 convolution (ResNet-D)."""
     layers = keras.layers
 
     def convolved(value: Any, filters: int, name: str, strides: int = 1) -> Any:
@@ -81,7 +81,7 @@ def lstm(keras: Any) -> Any:
 
 
 def masked_lstm(keras: Any) -> Any:
-    """Tokens, 10 to 50 of them and zeros behind, which are masked."""
+    """10 to 50 tokens, then zeros, which are masked."""
     tokens = keras.layers.Input((50,), dtype="int32")
     embedded = keras.layers.Embedding(VOCABULARY, 32, mask_zero=True, name="embedding")(tokens)
     hidden = keras.layers.LSTM(64, recurrent_activation="sigmoid", name="lstm")(embedded)
@@ -101,7 +101,7 @@ def transformer(keras: Any) -> Any:
 
 
 def embeddings(keras: Any) -> Any:
-    """Three categories embedded, beside numbers as they are."""
+    """Three embedded categories, and plain numbers."""
     layers = keras.layers
     chosen = [layers.Input((1,), dtype="int32") for _ in CATEGORIES]
     numbers = layers.Input((NUMBERS,))
@@ -123,7 +123,7 @@ def classified(keras: Any, hidden: Any) -> Any:
 
 
 def normal(*shape: int) -> Callable[[np.random.Generator, np.ndarray], list[np.ndarray]]:
-    """Inputs of one shape around ten prototypes, one a class."""
+    """Inputs of one shape around ten prototypes, one for each class."""
 
     def inputs(random: np.random.Generator, target: np.ndarray) -> list[np.ndarray]:
         prototypes = 0.3 * random.standard_normal((CLASSES, *shape), dtype="float32")
@@ -133,7 +133,7 @@ def normal(*shape: int) -> Callable[[np.random.Generator, np.ndarray], list[np.n
 
 
 def tokens(random: np.random.Generator, target: np.ndarray) -> list[np.ndarray]:
-    """Half of the tokens are from the tenth of the vocabulary that is the class's own."""
+    """Half of the tokens come from the class's own tenth of the vocabulary."""
     part = (VOCABULARY - 1) // CLASSES
     own = 1 + target[:, None] * part + random.integers(0, part, (len(target), 50))
     drawn = np.where(random.random((len(target), 50)) < 0.5, own, random.integers(1, VOCABULARY, (len(target), 50)))
@@ -142,7 +142,7 @@ def tokens(random: np.random.Generator, target: np.ndarray) -> list[np.ndarray]:
 
 
 def categories(random: np.random.Generator, target: np.ndarray) -> list[np.ndarray]:
-    """The categories say nothing of the class, the numbers do."""
+    """The categories do not depend on the class; the numbers do."""
     drawn = [random.integers(0, count, (len(target), 1)).astype("int32") for count, _ in CATEGORIES.values()]
     return [*drawn, *normal(NUMBERS)(random, target)]
 
@@ -168,13 +168,13 @@ def samples(workload: Workload, steps: int) -> tuple[list[np.ndarray], np.ndarra
 
 
 def weights_of(model: Any) -> Weights:
-    """The arrays of each layer that has any, by its name."""
+    """The arrays of each layer with weights, by its name."""
     found = {layer.name: [np.asarray(array) for array in layer.get_weights()] for layer in model.layers}
     return {name: arrays for name, arrays in found.items() if arrays}
 
 
 def set_weights(model: Any, weights: Weights) -> None:
-    """The inverse. Raises KeyError for a layer that `weights` does not name."""
+    """The inverse of `weights_of`. Raises KeyError for a layer that is not in `weights`."""
     for layer in model.layers:
         if layer.get_weights():
             layer.set_weights(weights[layer.name])

@@ -10,7 +10,7 @@ from torchkeras.models import Sequential
 
 
 class Shifted(Dataset):
-    """Images of which each is moved by up to a pixel, another way each time, and their classes."""
+    """Images and their classes; each image is shifted by up to a pixel, differently each time."""
 
     def __init__(self, images: torch.Tensor, classes: torch.Tensor):
         self.images, self.classes = images, classes

@@ -1,4 +1,4 @@
-"""A callback of one's own: after each epoch it asks which digit the model knows least, and others can watch that."""
+"""Your own callback: after each epoch it finds the digit that the model knows least, for other callbacks to watch."""
 
 import numpy as np
 import torch
@@ -28,7 +28,7 @@ class HardestDigit(Callback):
         right = self.model.predict(self.images).argmax(-1) == self.classes
         by_digit = [right[self.classes == digit].mean() for digit in range(10)]
         self.hardest.append(int(np.argmin(by_digit)))
-        logs["hardest_acc"] = float(min(by_digit))  # History and the callbacks behind this one see it
+        logs["hardest_acc"] = float(min(by_digit))  # History and the callbacks after this one see it
 
 
 torch.manual_seed(0)

@@ -1,4 +1,4 @@
-"""A training step of one's own: each batch is learned as it is and as the worst small change of it would be."""
+"""Your own training step: it learns each batch as it is, and with the worst small change of it."""
 
 import numpy as np
 import torch
@@ -22,7 +22,7 @@ class Steadied(Model):
         return {"loss": loss, "loss_of_worse": loss_of_worse}
 
     def worse(self, x, y):
-        """Each pixel moved the way that raises the loss."""
+        """The images with each pixel changed in the direction that raises the loss."""
         x = x.detach().requires_grad_()
         (slope,) = torch.autograd.grad(self.compute_loss(x, y, self(x)), x)
         return (x + CHANGE * slope.sign()).detach()

@@ -1,4 +1,4 @@
-"""Train a small network on scanned digits, look at how it went, save it, and predict with what was saved."""
+"""Train a small network on scanned digits, look at the history, save the model, and predict with the saved one."""
 
 import tempfile
 from pathlib import Path

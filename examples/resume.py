@@ -1,4 +1,4 @@
-"""A training that is interrupted in the middle of an epoch, and goes on when the same script is run again."""
+"""A training that is interrupted in the middle of an epoch, and continues when the same script runs again."""
 
 import os
 import signal
@@ -18,7 +18,7 @@ images = (scans.images / 16).astype("float32").reshape(-1, 64)
 
 
 class Interruption(Callback):
-    """What a cluster does when the time is up: SIGTERM, here in epoch 3."""
+    """Does what a cluster does when the time is up: sends SIGTERM, here in epoch 3."""
 
     def on_train_batch_end(self, batch, logs=None):
         if self.model.optimizer.iterations == 130:
@@ -26,7 +26,7 @@ class Interruption(Callback):
 
 
 def train(folder, *callbacks):
-    """The script of a user, which knows nothing of interruptions: it is the same each time."""
+    """A user's script, which knows nothing of interruptions; it is the same each time."""
     clear_session()  # layers are numbered from 1, as in a new process
     torch.manual_seed(0)
     model = Sequential([Dense(64, activation="relu", input_shape=(64,)), Dropout(0.3), Dense(10, activation="softmax")])

@@ -1,6 +1,6 @@
 """Train a small network on 1,797 scanned digits, save it, load it, and load a file that Keras 2.2.4 wrote.
 
-Exits with a message and status 1 when a number is not what it should be, so it serves as a test of the whole as well.
+Exits with a message and status 1 if a number is not what it should be, so it is also a test of the whole package.
 """
 
 import argparse
@@ -47,7 +47,7 @@ def require(holds: bool, otherwise: str) -> None:
 
 
 def train(epochs: int) -> tuple[Model, np.ndarray]:
-    """A network trained on four fifths of the digits, and the held-out images; it has to know 98 % of those."""
+    """A network trained on four fifths of the digits, and the held-out images; it must get 98 % of them right."""
     training, held_out = digits()
     model = network()
     model.summary()

@@ -1,4 +1,4 @@
-"""Write docs/layers.md from the docstrings of the layers, or with `--check` say whether it is what they give."""
+"""Write docs/layers.md from the docstrings of the layers; with `--check`, fail if the page is out of date."""
 
 import argparse
 import inspect
@@ -13,7 +13,7 @@ import torch
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT / "tests" / "layers"))
 
-from table import ROWS, Row  # noqa: E402  # the table of examples lies beside the tests
+from table import ROWS, Row  # noqa: E402  # the table of examples is among the tests
 
 from torchkeras import docstrings, layers  # noqa: E402
 from torchkeras.legacy.arguments import LAYERS, SIGNATURES  # noqa: E402
@@ -32,7 +32,7 @@ SECTION = re.compile(r"^(Options|Shapes|Errors|Example):\n((?:(?: {4}.*)?(?:\n|\
 
 
 def others(name: str) -> list[str]:
-    """The other names of a layer: what is the same class in `layers`."""
+    """The other names of a layer: those of the same class in `layers`."""
     made_by = getattr(layers, name)
     return sorted(other for other, value in vars(layers).items() if value is made_by and other != name)
 
@@ -71,7 +71,7 @@ def page() -> str:
     """The whole text."""
     rows, sections = defaultdict(list), defaultdict(list)
     for row in ROWS:
-        if row.name != "Operation":  # what an operator makes; nobody calls it
+        if row.name != "Operation":  # made by operators, not called by users
             rows[row.name].append(row)
     for name in rows:
         module = sys.modules[getattr(layers, name).__module__]

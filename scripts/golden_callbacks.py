@@ -2,8 +2,8 @@
 
     python scripts/golden_callbacks.py FILE        in an environment with Keras 2.2.4
 
-Each case has the callback, its options, the logs of each epoch, and the result: what the callback did to a model that
-is none. The tests give the same logs to ours.
+Each case has the callback, its options, the logs of each epoch, and the result: what the callback did to a fake model.
+The tests give the same logs to our callbacks.
 """
 
 import io
@@ -26,7 +26,7 @@ class Optimizer:
 
 
 class Model:
-    """Weights that are the number of the epoch; what is asked of it is written down."""
+    """A fake model. Its weights are the number of the epoch; it records what is asked of it."""
 
     def __init__(self, lr):
         self.optimizer = Optimizer(lr)
@@ -48,7 +48,7 @@ class Model:
 
 
 def run(name, options, epochs, lr=1.0, stop_at=None, before=None):
-    """One callback through epochs of logs; what it did."""
+    """Run one callback through epochs of logs; returns what it did."""
     model, text = Model(lr), io.StringIO()
     rates, warned = [], []
     with warnings.catch_warnings(record=True) as caught, redirect_stdout(text):
@@ -177,7 +177,7 @@ def csv_case(folder, name, options, stop_at, before, logs):
 class Recorder(BaseHTTPRequestHandler):
     seen = []
 
-    def do_POST(self):  # the name that http.server looks for
+    def do_POST(self):  # the name that http.server expects
         body = self.rfile.read(int(self.headers["Content-Length"])).decode()
         own = self.headers.get("X-Own")
         self.seen.append({"path": self.path, "type": self.headers["Content-Type"], "own": own, "body": body})

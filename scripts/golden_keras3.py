@@ -1,4 +1,4 @@
-"""Golden cases of single layers: what genuine Keras 3 computes, into tests/golden/keras-3.15-layers.
+"""Make golden cases of single layers, computed by genuine Keras 3, in tests/golden/keras-3.15-layers.
 
     KERAS_BACKEND=torch python scripts/golden_keras3.py [word in the source ...]
 
@@ -7,13 +7,13 @@ Runs where keras==3.15.0 and torch are installed, without torchkeras. A row of `
     (source, inputs) or (source, inputs, call)
 
 `source`: the layer, an expression over the names of `keras.layers`, with `regularizers`, `constraints`, `initializers`.
-`inputs`: one word a tensor, "2x5x4" (normal values), "2x5<9" (integers from 0 to 8), "2x5?" (booleans), "2x5+"
-(uniform from 0 to 1); their names in the call are a, b, c and so on.
+`inputs`: one word per tensor, "2x5x4" (normal values), "2x5<9" (integers from 0 to 8), "2x5?" (booleans), "2x5+"
+(uniform from 0 to 1). Their names in the call are a, b, c and so on.
 `call`: an expression over `layer` and the inputs; `layer(a)`, or `layer([a, b])` for several, unless given.
 
 A file `<class>_<number>.npz` has `source`, `call`, the inputs by their names, `weights_0`.. in the order of
-`get_weights()`, set to seeded random values before the call, `outputs_0`.., and `after_0`.., the weights after the
-call, where it changed them. Numbers count the rows of a class: append rows, do not insert them.
+`get_weights()`, `outputs_0`.., and, if the call changed the weights, `after_0`... Weights are set to seeded random
+values before the call. Numbers count the rows of a class: append rows, do not insert them.
 """
 
 import itertools
@@ -149,7 +149,7 @@ ROWS = [
         "2x4x6 2x5x6 2x4? 2x5?",
         "layer(a, b, query_mask=c, key_mask=d, return_attention_scores=True)",
     ),
-    ("Attention()", "2x3x4 2x5x4 2x5+", "layer([a, b], mask=[None, c > 2])"),  # nothing is to be seen, here and below
+    ("Attention()", "2x3x4 2x5x4 2x5+", "layer([a, b], mask=[None, c > 2])"),  # every key is masked, here and below
     ("MultiHeadAttention(2, 3)", "2x4x6 2x5x7 2x4x5+", "layer(a, b, attention_mask=c > 2)"),
     ("MultiHeadAttention(2, 3, dropout=0.3)", "2x4x6 2x5x7 2x4x5+", "layer(a, b, attention_mask=c > 2)"),
     ("MultiHeadAttention(2, 3, attention_axes=2)", "2x3x4x6 2x4x4+", "layer(a, a, attention_mask=b > 2)"),
@@ -339,7 +339,7 @@ def tensor(word: str, random: np.random.Generator) -> np.ndarray:
 
 
 def value(variable: keras.Variable, random: np.random.Generator) -> np.ndarray:
-    """Values for a weight: integers as they are, variances and the like above zero, others normal."""
+    """Values for a weight: integers unchanged, variances and the like positive, others normal."""
     if not np.issubdtype(np.dtype(variable.dtype), np.floating):
         return np.asarray(variable.numpy())
     drawn = random.normal(size=variable.shape).astype(variable.dtype)

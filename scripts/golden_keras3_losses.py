@@ -2,10 +2,10 @@
 
     KERAS_BACKEND=torch python scripts/golden_keras3_losses.py
 
-`cases` is a JSON list: for the losses [class, options, data, weight, mask, "value" or "gradient"], where the gradient
-is that of the sum of the value by y_pred; for the metrics [class, options, data, weight], with the results after each
-third of the data. To each is added the shape of its result, whose numbers follow each other in `results`. The other
-entries are data, "<name>.true" and "<name>.pred", weights and masks.
+`cases` is a JSON list. For losses an entry is [class, options, data, weight, mask, "value" or "gradient"]; the gradient
+is that of the sum of the values by y_pred. For metrics it is [class, options, data, weight], with results after each
+third of the data. Each entry ends with the shape of its result; the numbers are in `results`, one result after the
+other. The other arrays are data, "<name>.true" and "<name>.pred", weights and masks.
 """
 
 import json
@@ -157,7 +157,7 @@ LOSSES = [
 
 
 def weights_for(values):
-    """Weights and masks that fit values of this shape."""
+    """Weights and masks for values of this shape."""
     return {
         (): [],
         (6,): ["one", "one_column"],
@@ -186,11 +186,11 @@ def losses(numbers):
     results = []
     for name, options, data, weight, mask in loss_cases(numbers):
         if mask == "mask_one_column" and (name == "Circle" or "ignore_class" in options):
-            continue  # Keras would combine each sample's mask with the loss's own for every other sample
+            continue  # Keras would combine the mask of each sample with the loss's own mask of all others
         y_pred = torch.from_numpy(numbers[f"{data}.pred"]).clone().requires_grad_()
         if mask:
             y_pred._keras_mask = torch.from_numpy(numbers[mask])
-        # Each call has weights of its own: Keras multiplies them by the mask in place.
+        # Each call has a copy of the weights: Keras multiplies them by the mask in place.
         sample_weight = numbers[weight].copy() if weight else None
         try:
             result = getattr(keras.losses, name)(**options)(numbers[f"{data}.true"], y_pred, sample_weight)

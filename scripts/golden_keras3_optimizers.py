@@ -1,9 +1,9 @@
-"""What Keras 3.15's optimizers and schedules compute, for tests/optimizers: run it where Keras 3.15 is, on torch.
+"""Record what Keras 3.15's optimizers and schedules compute, for tests/optimizers. Needs Keras 3.15 on torch.
 
     KERAS_BACKEND=torch python scripts/golden_keras3_optimizers.py tests/golden/keras-3.15-optimizers
 
-Ten steps with gradients drawn beforehand on weights of five shapes: for each case the weights after 1 and after 10,
-and their moving averages where there are any; all weights of a moment are one flat row.
+Ten steps with given gradients on weights of five shapes. A case has the weights after 1 and after 10 steps, and their
+moving averages if there are any; all weights at one time are one flat row.
 """
 
 import json
@@ -24,7 +24,7 @@ SHAPES = {
     "gru/bias": (2, 6),
 }
 STEPS = 10
-# The optimizer, its options, what it leaves out of weight decay.
+# The optimizer, its options, and the weights without weight decay.
 CASES: dict[str, tuple[str, dict[str, Any], list[str]]] = {
     "sgd": ("SGD", {"learning_rate": 0.1}, []),
     "sgd_nesterov_decay": ("SGD", {"learning_rate": 0.1, "momentum": 0.9, "nesterov": True, "weight_decay": 0.1}, []),

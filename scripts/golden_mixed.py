@@ -3,8 +3,8 @@
     KERAS_BACKEND=torch python scripts/golden_mixed.py    # with Keras 3.15.0 on torch: the .keras files
     python scripts/golden_mixed.py tf_keras               # with tf_keras 2.21: the .h5 files
 
-A file is a compiled model after two steps. `<name>.json`: the input, the output of every layer with its type, and the
-losses of further steps with plain gradient descent from there.
+A file is a compiled model after two steps. `<name>.json` has the input, the output of every layer with its type, and
+the losses of further steps with plain gradient descent.
 """
 
 import importlib

@@ -3,14 +3,14 @@
     python scripts/kill_runs.py [--count 200] [--seed 0] [--jobs 2] [--run NAME]
 
 Run number k of a seed is always the same training of `small_runs.py`, with the same `save_freq` and the same moments in
-seconds; what these moments fall on is the machine's. A child writes checkpoints, is killed (while it builds, trains,
-writes, or goes on after the kill before), and is started again. One time in four the newest checkpoint is damaged after
-the kill: cut, or some bytes changed. In the end all weights, statistics, the optimizer's state, the history and the
-rows of a CSV log are compared, bit by bit, with those of a run that nothing disturbed and that wrote no checkpoints.
+seconds. What the run is doing at these moments depends on the machine. A child writes checkpoints, is killed (while it
+builds, trains, writes or resumes), and is started again. After every fourth kill, on average, the newest checkpoint is
+damaged: cut, or some bytes changed. In the end all weights, statistics, the optimizer's state, the history and the rows
+of a CSV log are compared, bit by bit, with those of an undisturbed run without checkpoints.
 
 Children are forked from a process that has imported everything and trained a small model once, so a start costs no
-import: everything that a run makes, it makes anew. On the CPU, with one thread each: with several, sums of floats are
-in no fixed order unless torch.use_deterministic_algorithms(True) is called.
+imports. Each run still makes everything of its own. It runs on the CPU with one thread: with several, sums of floats
+have no fixed order unless torch.use_deterministic_algorithms(True) is called.
 
 Prints JSON: `runs`, `kills`, `in_writing` (kills that left an incomplete file), `torn` (checkpoints damaged), `lost`
 (starts that found a whole checkpoint and did not go on from the newest whole one), `unequal` (ends that differ),
@@ -38,15 +38,15 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from small_runs import RUNS, ending  # beside this script
+from small_runs import RUNS, ending  # in the folder of this script
 
 from torchkeras.callbacks import BackupAndRestore
 
-MOST_STARTS = 60  # of one run; after that it is left to end
+MOST_STARTS = 60  # of one run; after that it may run to its end
 
 
 class Told(BackupAndRestore):
-    """Writes down which checkpoint it goes on from."""
+    """Records the checkpoint from which it resumes."""
 
     def __init__(self, folder: Path, save_freq: Any, told: Path):
         super().__init__(folder, save_freq, delete_checkpoint=False)
@@ -65,7 +65,7 @@ class Told(BackupAndRestore):
 
 
 def forked(work: Callable[[], None], errors: Path) -> int:
-    """A child that does the work; what it raises or warns of lies in `errors`. Returns its process number."""
+    """Start a child that does the work; its errors and warnings go to `errors`. Returns its process number."""
     child = os.fork()
     if child:
         return child
@@ -92,7 +92,7 @@ def train(name: str, folder: Path, save_freq: Any) -> None:
 
 
 def killed(child: int, after: float) -> bool:
-    """Kill the child after so many seconds. False when it had ended by then; raises RuntimeError when by an error."""
+    """Kill the child after some seconds. False if it had ended by then; raises RuntimeError if it ended by an error."""
     until = time.monotonic() + after
     while (left := until - time.monotonic()) > 0:
         if os.waitpid(child, os.WNOHANG)[0]:
@@ -106,7 +106,7 @@ def killed(child: int, after: float) -> bool:
 
 
 def undisturbed(name: str) -> tuple[str, float]:
-    """The end of a run, and the seconds that it takes."""
+    """The end of a run, and the seconds that it took."""
     with tempfile.TemporaryDirectory() as path:
         folder = Path(path)
         start = time.monotonic()
@@ -119,7 +119,7 @@ def undisturbed(name: str) -> tuple[str, float]:
 
 
 def newest_whole(folder: Path) -> str:
-    """The name of the newest checkpoint whose bytes are those that its name tells; "" when there is none."""
+    """The name of the newest checkpoint whose bytes fit the hash in its name; "" if there is none."""
     for path in sorted(folder.glob("*.checkpoint"), reverse=True):
         if hashlib.sha256(path.read_bytes()).hexdigest()[:24] == path.stem.split("-")[-1]:
             return path.name
@@ -127,7 +127,7 @@ def newest_whole(folder: Path) -> str:
 
 
 def damaged(folder: Path, draw: random.Random) -> bool:
-    """Cut the newest checkpoint, or change some of its bytes; False when there is none."""
+    """Cut the newest checkpoint, or change some of its bytes; False if there is none."""
     paths = sorted(folder.glob("*.checkpoint"))
     if not paths:
         return False
@@ -142,7 +142,7 @@ def damaged(folder: Path, draw: random.Random) -> bool:
 
 
 def one_run(seed: int, only: str | None, ends: MutableMapping[str, tuple[str, float]], number: int) -> Counter[str]:
-    """Run number `number` of a seed, and what became of it."""
+    """One run of a seed, and its result."""
     draw = random.Random(f"{seed} {number}")
     name = only or list(RUNS)[number % len(RUNS)]
     save_freq = draw.choice((1, 1, 2, 3, "epoch"))
@@ -156,7 +156,7 @@ def one_run(seed: int, only: str | None, ends: MutableMapping[str, tuple[str, fl
         for start in range(MOST_STARTS + 1):
             newest = newest_whole(backup)
             told.unlink(missing_ok=True)
-            # Checkpoints are written to the disk for good, so a run takes longer than one without.
+            # Checkpoints are flushed to the disk, so a run takes longer than one without.
             after = draw.uniform(0.0, 2.0 * seconds) if start < MOST_STARTS else 600.0
             was_killed = killed(forked(partial(train, name, folder, save_freq), errors), after)
             if told.exists() and told.read_text() not in ("", f"from {newest}"):
@@ -188,7 +188,7 @@ def main() -> int:
     found: Counter[str] = Counter(runs=0, kills=0, in_writing=0, torn=0, lost=0, unequal=0, failed=0)
     torch.set_num_threads(1)
     with tempfile.TemporaryDirectory() as folder:
-        RUNS["unfreezing"]([], Path(folder))  # torch imports some of itself when it is first needed
+        RUNS["unfreezing"]([], Path(folder))  # torch imports some modules when they are first needed
     with multiprocessing.Manager() as manager, multiprocessing.get_context("fork").Pool(chosen.jobs) as pool:
         work = partial(one_run, chosen.seed, chosen.run, manager.dict())
         for result in pool.imap_unordered(work, range(chosen.count)):

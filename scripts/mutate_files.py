@@ -1,4 +1,4 @@
-"""Read mutated copies of genuine model files by the isolated reader, and count what becomes of them.
+"""Read mutated copies of genuine model files with the isolated reader, and count the results.
 
     python scripts/mutate_files.py [--count 20000] [--seed 0] [--jobs 1] FOLDER...
 
@@ -6,21 +6,20 @@ takes every `model.h5`, `model.keras` and `model.weights.h5` below the folders (
 Mutation number k of a seed is always the same: a few bits flipped, bytes overwritten with zeros, ones, noise or
 lengths, the end cut off, two blocks swapped, a block doubled or taken out.
 
-Each copy goes through `isolated.cleaned`, and all of the clean copy is then read in this process. Where that differs
-from the genuine file in more than bytes that nothing protects, `load_model` is asked as well. It ends in one of these
-ways:
+Each copy goes through `isolated.cleaned`, and all of the clean copy is then read in this process. If it differs from
+the genuine file in more than bytes that nothing protects, `load_model` reads it as well. The result is one of these:
 
-- refused: an error of the family ModelFileError, by the reader or by `load_model`;
-- same: all that is read (the tree of groups, attributes, shapes, types, values; the two texts of an archive) is what
-  the genuine file has, or `load_model` gives the genuine model: the same architecture, the same weights, bit by bit;
-- data: names, shapes and types are those of the genuine file, and each value that differs lies, in the file, in a byte
-  that was mutated: raw numbers of an array, or letters of a text, its length as it was. HDF5 keeps no checksum of
-  those, so no reader can tell. In an archive every byte is under a checksum, so there nothing may differ;
-- wrong: anything else that is loaded without an error.
+- refused: a ModelFileError, from the reader or from `load_model`;
+- same: everything that is read (the tree of groups, attributes, shapes, types, values; the two texts of an archive)
+  equals the genuine file, or `load_model` returns the genuine model: the same architecture and weights, bit by bit;
+- data: names, shapes and types equal the genuine file's, and each value that differs is in a mutated byte of the file:
+  a raw number of an array, or a letter of a text of the same length. HDF5 has no checksum of these, so no reader can
+  notice. In an archive every byte has a checksum, so nothing may differ there;
+- wrong: anything else that loads without an error.
 
-Counted beside them: deaths of the process that asks (each batch runs in one of its own; its end by a signal or by an
-error of another family is counted) and readings over the limit (longer than their limit of time and 5 seconds).
-Exits with 1 when there are deaths, wrong loads or readings over the limit.
+Also counted are deaths of the asking process (each batch has its own; it dies by a signal or another kind of error) and
+readings over the limit (longer than their time limit plus 5 seconds). Exits with 1 if there are deaths, wrong loads or
+readings over the limit.
 """
 
 import argparse
@@ -65,7 +64,7 @@ def overwrite(content: bytearray, draw: random.Random) -> None:
 
 
 def lie(content: bytearray, draw: random.Random) -> None:
-    """A length or an address of HDF5, eight bytes, made another."""
+    """Change a length or an address of HDF5, eight bytes."""
     start = draw.randrange(max(1, len(content) - 8))
     value = draw.choice((0, 1, len(content), draw.randrange(len(content)), 1 << 31, 1 << 40, (1 << 64) - 1))
     content[start : start + 8] = value.to_bytes(8, "little")
@@ -110,7 +109,7 @@ def mutated(content: bytes, seed: int, number: int) -> bytes:
 
 
 def contents(path: Path) -> dict[str, Any]:
-    """All that is read of a file, by its place."""
+    """Everything that is read from a file, by its place."""
     if archive.is_archive(path):
         with archive.opened(path) as found, found.weights() as weights:
             texts = {"config": json.dumps(found.config), "metadata": json.dumps(found.metadata)}
@@ -134,7 +133,7 @@ def tree(group: h5py.Group) -> dict[str, Any]:
 
 
 def verdict(genuine: dict[str, Any], found: dict[str, Any], before: bytes, after: bytes, is_zip: bool) -> str:
-    """same, data or wrong, as told above."""
+    """ "same", "data" or "wrong", as described above."""
     if genuine.keys() != found.keys():
         return "wrong"
     differing = [(genuine[key], found[key]) for key in genuine if not same(genuine[key], found[key])]
@@ -153,7 +152,7 @@ def same(old: Any, new: Any) -> bool:
 
 
 def only_in(hit: list[int], before: bytes, after: bytes, old: Any, new: Any) -> bool:
-    """Whether a value's bytes, where they differ, lie at mutated places: found in both files at one place."""
+    """Whether the differing bytes of a value are at mutated places: the value is at one place in both files."""
     if type(old) is not type(new):
         return False
     if isinstance(old, np.ndarray):
@@ -171,7 +170,7 @@ def only_in(hit: list[int], before: bytes, after: bytes, old: Any, new: Any) -> 
 
 
 def at_one_place(hit: list[int], before: bytes, after: bytes, old: bytes, new: bytes) -> bool:
-    """A zero byte written into a text of a fixed length ends it there; its stored length is the same."""
+    """The same for a text: a zero byte written into a text of a fixed length ends it; its stored length is the same."""
     length = max(len(old), len(new))
     old, new = old.ljust(length, b"\0"), new.ljust(length, b"\0")
     different = [place for place in range(length) if old[place] != new[place]]
@@ -190,7 +189,7 @@ def loaded(path: Path) -> Model:
 
 
 def verdict_of_models(genuine: Model, found: Model, before: bytes, after: bytes) -> str:
-    """same, data or wrong: of what was loaded, whatever else the file has."""
+    """ "same", "data" or "wrong" for what was loaded, whatever else the file has."""
     old, new = genuine.get_weights(), found.get_weights()
     if genuine.to_json() != found.to_json() or len(old) != len(new):
         return "wrong"
@@ -209,7 +208,7 @@ def files(folders: list[Path]) -> list[Path]:
 
 
 def run(paths: list[Path], numbers: range, seed: int) -> Counter[str]:
-    """Read the mutations of these numbers; counts what became of them."""
+    """Read the mutations with these numbers, and count the results."""
     counts: Counter[str] = Counter()
     known: dict[Path, tuple[bytes, dict[str, Any]]] = {}
     with tempfile.TemporaryDirectory() as folder:

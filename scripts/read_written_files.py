@@ -3,8 +3,8 @@
     python read_written_files.py FOLDER [keras | tf_keras]
 
 Reads what the installed version can: Keras 2.2.4 and tf_keras .h5, Keras 3 .keras and .weights.h5 (into the model of
-the .keras file, its weights made others first). Prints a line a file and a total; exits with 1 on any difference.
-Needs Python 3.7 and that Keras, nothing else.
+the .keras file, after its weights were changed). Prints a line for each file and a total; exits with 1 on any
+difference. Needs only Python 3.7 and that Keras.
 """
 
 import importlib
@@ -15,8 +15,8 @@ import sys
 import numpy as np
 
 ABSOLUTE, RELATIVE = 1e-4, 1e-3
-LEARNING = 1e-3  # both, for losses of further steps
-# What a Keras raises for a file that it cannot read: a line of the report.
+LEARNING = 1e-3  # relative and absolute tolerance, for losses of further steps
+# The errors of a Keras for a file that it cannot read; they become a line of the report.
 REFUSALS = (ValueError, TypeError, KeyError, IndexError, AttributeError, RuntimeError, NotImplementedError, OSError)
 
 
@@ -32,7 +32,7 @@ def numbered(arrays, letter):
 
 
 def difference(model, arrays):
-    """None, or what differs between the model's outputs and those in the file."""
+    """None, or the difference between the model's outputs and those in the file."""
     inputs, expected = numbered(arrays, "x"), numbered(arrays, "y")
     outputs = as_list(model.predict(inputs if len(inputs) > 1 else inputs[0], batch_size=len(inputs[0]), verbose=0))
     if [np.shape(output) for output in outputs] != [output.shape for output in expected]:
@@ -49,7 +49,7 @@ def alone(found):
 
 
 def evaluating(model, arrays):
-    """None, or how the numbers of an evaluation differ, in any order, since versions order and name them otherwise."""
+    """None, or how the numbers of an evaluation differ; sorted, since versions order and name them differently."""
     given = [alone(numbered(arrays, letter)) for letter in "xt"]
     weight = alone(numbered(arrays, "w"))
     found = np.sort(model.evaluate(*given, sample_weight=weight, batch_size=2, verbose=0))
@@ -70,7 +70,7 @@ def learning(model, arrays):
 
 
 def read_whole(package, path, arrays, learns):
-    """What is wrong with a whole model, and with how it goes on learning."""
+    """What is wrong with a whole model, and with its further training."""
     model = package.models.load_model(path)
     found = difference(model, arrays)
     if found or "losses" not in arrays:

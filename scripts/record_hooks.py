@@ -1,19 +1,19 @@
-"""What callbacks see of genuine Keras 2.2.4, into tests/golden/keras-2.2.4-hooks.json.
+"""Record what callbacks see in genuine Keras 2.2.4, in tests/golden/keras-2.2.4-hooks.json.
 
     python scripts/record_hooks.py
 
-Runs where keras==2.2.4 and a backend are installed (Python 3.6 or 3.7), without torchkeras; the tests call `record`
-with torchkeras in Keras's place (`tests/callbacks/test_hook_order.py`).
+Needs keras==2.2.4 and a backend (Python 3.6 or 3.7), not torchkeras. The tests call `record` with torchkeras instead of
+Keras (`tests/callbacks/test_hook_order.py`).
 
 `CASES` has (name, model, arguments of compile, calls). The calls see `model`, data for it (`x`, `y`, `weights`,
-`x_val`, `y_val`, `weights_val`), `callback(...)`, `batches(...)` and `Batches()`, and leave in `returned` what is to be
-looked at. A record has its case and
+`x_val`, `y_val`, `weights_val`), `callback(...)`, `batches(...)` and `Batches()`, and put what should be recorded into
+`returned`. A record has its case and
 
     events           what a callback saw, in order: [hook, number of the epoch or batch, logs by name]
     set              which of its set_model and set_params came first
     params           what its set_params was given
     validation_data  the shapes of its attribute of that name when the first epoch began
-    returned         the form and the values of what the calls left in `returned`
+    returned         the form and the values of `returned` after the calls
     metrics_names, history (in its order), epoch
 """
 
@@ -37,7 +37,7 @@ MODELS = {
     + "left = Dense(1, kernel_initializer='ones', name='left')\n"
     + "right = Dense(2, kernel_initializer='ones', name='right')\n"
     + "model = Model(inputs, [left(inputs), right(inputs)])",
-    "one_of_two": INPUT  # Keras refuses a weight that no loss reaches
+    "one_of_two": INPUT  # Keras refuses a weight without a gradient
     + "left = Dense(1, kernel_initializer='ones', name='left')(inputs)\n"
     + "model = Model(inputs, [left, Activation('tanh', name='right')(left)])",
     "sequential": "model = Sequential([Dense(1, kernel_initializer='ones', input_shape=(2,))])",
@@ -212,7 +212,7 @@ CASES = RUNS + [(model + ": " + options, model, options, NAMED_FIT) for model, o
 
 
 def data(model, options, calls):
-    """Arrays that make every number differ: 10 samples, and 5 for validation."""
+    """Arrays for which all numbers differ: 10 samples, and 5 for validation."""
     samples = np.arange(15)
     x = np.stack([samples / 10.0, (samples % 4) / 4.0], 1).astype("float32")
     y = {
@@ -255,7 +255,7 @@ def generator_of(known):
 
 
 def sequence_of(base, known):
-    """The same as a class derived from the library's `Sequence`."""
+    """The same, as a class derived from the library's `Sequence`."""
 
     class Batches(base):
         def __len__(self):
@@ -290,7 +290,7 @@ named.name = "by_another_name"
 
 
 def plain(value):
-    """Numbers rounded, arrays as lists with their shape before them."""
+    """Plain data: numbers rounded, arrays as lists after their shape."""
     if isinstance(value, (list, tuple)):
         return [plain(each) for each in value]
     if isinstance(value, dict):
@@ -303,7 +303,7 @@ def plain(value):
 
 
 def recorder(base, seen, events):
-    """A callback with 2.2.4's hooks: writes to `events`, and to `seen` what it is told before they start."""
+    """A callback with 2.2.4's hooks: records events in `events`, and in `seen` what it gets before training."""
 
     class Recorder(base):
         def __init__(self, name=None, stop=None, adds=None):
@@ -374,7 +374,7 @@ def record(library, case):
 
 
 def lines(found):
-    """JSON with a line for each case's entry, and for each event."""
+    """JSON with a line for each entry of a case, and for each event."""
     for key, value in found.items():
         if key == "events" and value:
             value = ",\n".join("   " + json.dumps(event) for event in value)

@@ -1,7 +1,7 @@
-"""Small trainings that between them have all that a state to go on from is made of; see `kill_runs.py`.
+"""Small trainings that together use every part of a checkpoint's state; see `kill_runs.py`.
 
-Each is a script of its own as a function: it seeds, makes data and model, and fits. `folder` is for the files that its
-callbacks write; `callbacks` come behind its own.
+Each function is a script: it seeds, makes data and model, and fits. `folder` is for the files that its callbacks write;
+`callbacks` come after its own.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ Callbacks = list[Any]
 
 
 def begin() -> np.random.Generator:
-    """The first lines of a script: the same numbers each time."""
+    """The first lines of each script: the same random numbers every time."""
     clear_session()
     torch.manual_seed(1)
     np.random.seed(2)  # noqa: NPY002  # what old scripts draw from
@@ -64,7 +64,7 @@ def network(dropout: float = 0.3) -> Model:
 
 
 def arrays(callbacks: Callbacks, folder: Path) -> Model:
-    """Shuffled arrays, a rate that decays and is reduced, files that callbacks write."""
+    """Shuffled arrays, a rate with decay that is also reduced, callbacks that write files."""
     begin()
     model = network()
     model.compile(optimizers.Adam(0.02, decay=0.01), "binary_crossentropy", metrics=["acc", AUC(name="auc")])
@@ -79,7 +79,7 @@ def arrays(callbacks: Callbacks, folder: Path) -> Model:
 
 
 class Noisy(Dataset):
-    """Samples with noise from each generator that a transform may draw from."""
+    """Samples with noise from every random generator that a transform may use."""
 
     def __init__(self) -> None:
         self.x, self.y = data()
@@ -134,7 +134,7 @@ def loader_generator(callbacks: Callbacks, folder: Path) -> Model:
 
 
 class Shuffling:
-    """A Sequence in the manner of Keras: it shuffles itself, and makes its batches random."""
+    """A Sequence as in Keras: it shuffles itself, and makes random batches."""
 
     def __init__(self) -> None:
         self.x, self.y = data()
@@ -154,7 +154,7 @@ class Shuffling:
 
 
 def sequence(callbacks: Callbacks, folder: Path) -> Model:
-    """A Sequence that a thread runs ahead; averages of weights, in the model while it is evaluated and saved."""
+    """A Sequence read ahead by a thread; averages of weights, in the model while it is evaluated and saved."""
     begin()
     model = network()
     model.compile(optimizers.Adam(0.02, use_ema=True, ema_momentum=0.9), "binary_crossentropy", metrics=["acc"])
@@ -172,7 +172,7 @@ def _items(start: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
 
 
 def generator(callbacks: Callbacks, folder: Path) -> Model:
-    """A generator that a thread runs ahead, another to validate on; gradients of three batches make a step."""
+    """A generator read ahead by a thread, another for validation; three batches make a step."""
     begin()
     model = network()
     model.compile(optimizers.Adam(0.02, gradient_accumulation_steps=3), "binary_crossentropy", metrics=["acc"])
@@ -192,7 +192,7 @@ def _fixed() -> Iterator[tuple[np.ndarray, np.ndarray]]:
 
 
 def generator_here(callbacks: Callbacks, folder: Path) -> Model:
-    """A generator that the training's own thread runs, and that draws from torch's numbers too."""
+    """A generator that runs in the training's own thread and also draws torch's random numbers."""
     begin()
     model = network()
     model.compile(optimizers.SGD(0.05, momentum=0.9, nesterov=True, clipnorm=1.0), "binary_crossentropy")
@@ -202,7 +202,7 @@ def generator_here(callbacks: Callbacks, folder: Path) -> Model:
 
 
 def hdf5(callbacks: Callbacks, folder: Path) -> Model:
-    """HDF5 datasets, whose batches come in random order; rate and momentum of one cycle."""
+    """HDF5 datasets with batches in random order; rate and momentum of one cycle."""
     begin()
     path = folder / "data.h5"
     if not path.exists():
@@ -218,7 +218,7 @@ def hdf5(callbacks: Callbacks, folder: Path) -> Model:
 
 
 def limited(callbacks: Callbacks, folder: Path) -> Model:
-    """Shuffled arrays in epochs of their own length, a layer that keeps its state from batch to batch."""
+    """Shuffled arrays with `steps_per_epoch`, and a stateful layer."""
     draw = begin()
     x = draw.standard_normal((SAMPLES, 5, 2)).astype("float32")
     model = Sequential(
@@ -234,7 +234,7 @@ def limited(callbacks: Callbacks, folder: Path) -> Model:
 
 
 def bad_numbers(callbacks: Callbacks, folder: Path) -> Model:
-    """Batches that are no numbers, left out; gradients of two batches make a step."""
+    """Batches of NaN, which are skipped; two batches make a step."""
     begin()
     x, y = data()
     x[3] = np.nan
@@ -246,7 +246,7 @@ def bad_numbers(callbacks: Callbacks, folder: Path) -> Model:
 
 
 def unfreezing(callbacks: Callbacks, folder: Path) -> Model:
-    """Layers that begin to train one after the other."""
+    """Layers that start to train one after the other."""
     begin()
     model = network()
     model.compile(optimizers.Adam(0.02), "binary_crossentropy", metrics=["acc"])
@@ -272,7 +272,7 @@ RUNS: dict[str, Callable[[Callbacks, Path], Model]] = {
 
 
 def ending(model: Model, folder: Path) -> dict[str, Any]:
-    """All that a run ends with: weights, statistics, optimizer, history, the rows of a log, as plain values."""
+    """The end of a run: weights, statistics, optimizer, history, the rows of a log, as plain values."""
     tensors = {**dict(model.named_parameters()), **dict(model.named_buffers())}
     found: dict[str, Any] = {name: _bits(tensor) for name, tensor in tensors.items()}
     found["optimizer"] = _bits(model.optimizer.state_dict())

@@ -1,11 +1,11 @@
-"""Write models of every layer family as .h5, .keras and .weights.h5, for `read_written_files.py` to read elsewhere.
+"""Write models of every layer family as .h5, .keras and .weights.h5, to be read elsewhere by `read_written_files.py`.
 
     scripts/written_files FOLDER
     python scripts/read_written_files.py FOLDER         (where a genuine Keras is installed)
 
-A model is a folder with its files, `io.npz` (inputs `x0`.., outputs `y0`.., and for a compiled one targets `t0`..,
-weights `w0`.., the `evaluated` numbers and the `losses` of its next steps) and `case.json`, which says who can read
-what, and why not.
+A model is a folder with its files, `io.npz` and `case.json`. `io.npz` has inputs `x0`.., outputs `y0`.., and for a
+compiled model targets `t0`.., weights `w0`.., the `evaluated` numbers and the `losses` of its next steps. `case.json`
+says who can read what, and why not.
 """
 
 import argparse
@@ -19,18 +19,20 @@ from written_models import CASES, SAMPLES
 from written_objectives import OBJECTIVES
 
 import torchkeras
-from torchkeras.engine.layer.layer.symbolic import as_list
+from torchkeras.engine.layer.symbolic import as_list
 from torchkeras.models import Model
 
 ALL = {**CASES, **{f"objectives_{name}": case for name, case in OBJECTIVES.items()}}
 STEPS = 3
-WEIGHTS = np.array([1.0, 2.0, 0.5, 3.0], "float32")  # of samples; by names those of 0 would count otherwise in Keras 3
+WEIGHTS = np.array(
+    [1.0, 2.0, 0.5, 3.0], "float32"
+)  # of samples; none is 0, which counts differently in Keras 3 for losses by name
 POSITIVE = ("moving_variance", "variance")
 KEPT = ("count",)
 
 
 def give_values(model: Model, random: np.random.RandomState) -> None:
-    """Weights of which none is like another, biases among them."""
+    """Set all weights, biases too, to different values."""
     for variable in model.weights:
         if variable.name not in KEPT:
             low, high = (0.5, 1.5) if variable.name in POSITIVE else (-0.5, 0.5)
@@ -38,7 +40,7 @@ def give_values(model: Model, random: np.random.RandomState) -> None:
 
 
 def inputs_of(model: Model, random: np.random.RandomState) -> list[np.ndarray]:
-    """Random inputs; integers from 0 to 8, whose zeros come last and are masked where they are."""
+    """Random inputs; integers are from 0 to 8, with zeros at the end, where they may be masked."""
     found = []
     for tensor in model.inputs:
         shape = (SAMPLES, *(size or 5 for size in tensor.shape[1:]))
@@ -55,7 +57,7 @@ def inputs_of(model: Model, random: np.random.RandomState) -> list[np.ndarray]:
 
 
 def targets_of(model: Model, random: np.random.RandomState) -> list[np.ndarray]:
-    """A target for each output: numbers for a squared error, else rows with one 1."""
+    """A target for each output: numbers for a squared error, else one-hot rows."""
     shapes = [(SAMPLES, *(size or 1 for size in tensor.shape[1:])) for tensor in model.outputs]
     if model.loss == "mse":
         return [random.uniform(-1, 1, shape).astype("float32") for shape in shapes]
@@ -63,12 +65,12 @@ def targets_of(model: Model, random: np.random.RandomState) -> list[np.ndarray]:
 
 
 def alone(arrays: list[np.ndarray]) -> Any:
-    """One array by itself, several as a list."""
+    """A single array as it is, several as a list."""
     return arrays if len(arrays) > 1 else arrays[0]
 
 
 def write_keras3(model: Model, folder: Path) -> str | None:
-    """Write `model.keras` and `model.weights.h5`; why Keras 3 has no form for the model, when it has none."""
+    """Write `model.keras` and `model.weights.h5`; returns why Keras 3 has no form for the model, or None."""
     model.save_weights(folder / "model.weights.h5")
     try:
         model.save(folder / "model.keras")
@@ -78,7 +80,7 @@ def write_keras3(model: Model, folder: Path) -> str | None:
 
 
 def write_case(name: str, folder: Path, seed: int) -> str | None:
-    """Write one model; why Keras 3 has no form for it, when it has none."""
+    """Write one model; returns why Keras 3 has no form for it, or None."""
     make, unread = ALL[name]
     torchkeras.clear_session()
     random = np.random.RandomState(seed)

@@ -4,16 +4,16 @@ from collections.abc import Callable
 from typing import Any
 
 from torchkeras import layers as L, optimizers, regularizers
-from torchkeras.engine.layer.layer.symbolic import as_list
+from torchkeras.engine.layer.symbolic import as_list
 from torchkeras.models import Model, Sequential
 
-SAMPLES = 4  # a batch, which a stateful layer has to know
+SAMPLES = 4  # in a batch; a stateful layer has to know the number
 Input = L.Input
 
-# Who cannot read a file, and why. Keras 3's formats are left out where the writer refuses them.
+# Who cannot read a file, and why. Keras 3's formats are left out if the writer refuses the model.
 NO_CUDNN = {"tf_keras": "it has no CuDNN layers", "keras-2.2.4": "its CuDNN layers need a GPU"}
 BILINEAR = {"tf_keras": "it resizes with half-pixel centres"}
-# On torch, Keras 3.15 counts padding into the mean, on TensorFlow it does not.
+# On torch, Keras 3.15 counts padding in the mean; on TensorFlow it does not.
 AVERAGE = {"keras-3 on torch": "its average pooling counts padding there"}
 COUNTED = {"keras-2.2.4 losses": "on TensorFlow 1 it may read the number of steps after raising it"}
 NO_DATA_FORMAT = {"tf_keras": "it has no data_format there"}
@@ -293,7 +293,7 @@ def branches() -> Model:
 
 @case()
 def crossing_branches() -> Model:
-    """Layers of one shape, made in another order than they are computed in."""
+    """Layers of one shape, created in another order than they are computed."""
     dense = [L.Dense(4) for _ in range(6)]
     a, b = Input((4,)), Input((4,))
     first, second = dense[5](a), dense[0](b)

@@ -20,7 +20,7 @@ def several() -> Model:
 
 
 def classes() -> Model:
-    """Classes with options, and names that Keras 3 would choose otherwise."""
+    """Classes with options, and names for which Keras 3 would choose something else."""
     model = single("sigmoid")
     model.compile(
         optimizers.SGD(0.05),
@@ -49,7 +49,7 @@ def by_output() -> Model:
 
 
 def chosen() -> Model:
-    """What the loss chooses, and functions."""
+    """Metrics chosen by the loss, and functions."""
     model = single("softmax")
     model.compile(
         optimizers.SGD(0.05),
@@ -61,7 +61,7 @@ def chosen() -> Model:
 
 
 def defaults() -> Model:
-    """Classes that compute functions of 2.2.4."""
+    """Classes that compute the same as functions of 2.2.4."""
     model = single("sigmoid")
     model.compile(
         optimizers.SGD(0.05),

@@ -1,9 +1,22 @@
-"""The pages in docs/ that are made from the code are what it gives; the code of the page about torch runs."""
+"""Pages in docs/ that are made from the code are up to date; the code on the other pages there runs."""
 
 import re
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from torchkeras.callbacks import base
+from torchkeras.layers import Dense, core
+from torchkeras.losses import classes, regression
+from torchkeras.metrics import scores
+from torchkeras.models import Sequential
+from torchkeras.optimizers import momentum
 
 ROOT = Path(__file__).parents[1]
 
@@ -32,3 +45,47 @@ def test_the_page_explains_the_options_of_a_layer_in_the_order_of_its_call():
 def test_the_code_of_the_page_about_torch_runs():
     (code,) = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "torch.md").read_text(), re.DOTALL)
     exec(code, {"__name__": "page"})  # noqa: S102  # the page is ours
+
+
+ARCHITECTURE = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "architecture.md").read_text(), re.DOTALL)
+
+
+def example(name: str, *modules: Any) -> Any:
+    """What an example of the page about the architecture defines, with the names that its file would have."""
+    (code,) = (code for code in ARCHITECTURE if re.search(rf"^(class|def) {name}\b", code, re.MULTILINE))
+    scope = {key: value for module in modules for key, value in vars(module).items()} | {"__name__": "page"}
+    exec(code, scope)  # noqa: S102  # the page is ours
+    return scope[name]
+
+
+def test_the_example_of_a_layer():
+    made_by = example("Gain", core)
+    model = Sequential([made_by(gain_initializer="ones", gain_regularizer="l2", input_shape=(3,), name="gain")])
+    layer = model.layers[0]
+    layer.set_weights([np.array([1.0, 2.0, 3.0])])
+    assert model.predict(np.ones((2, 3))).tolist() == [[1.0, 2.0, 3.0]] * 2
+    again = made_by.from_config(layer.get_config())
+    assert (again.name, again.gain_regularizer.get_config()) == ("gain", layer.gain_regularizer.get_config())
+    assert (model.count_params(), model.losses[0].item()) == (3, pytest.approx(0.01 * 14))
+
+
+def test_the_examples_of_a_loss_and_a_metric():
+    y_true, y_pred = torch.tensor([[1.0, 0.0]]), torch.tensor([[0.0, 2.0]])
+    function = example("quantile", regression)
+    assert function(y_true, y_pred, q=0.75).item() == pytest.approx((0.75 * 1 + 0.25 * 2) / 2)
+    regression_with = SimpleNamespace(quantile=function)
+    loss = example("Quantile", classes, SimpleNamespace(regression=regression_with))(q=0.75)
+    assert loss(y_true, y_pred).item() == pytest.approx(0.625)
+    metric = example("WorstError", scores)()
+    metric.update_state(y_true, y_pred)
+    metric.update_state(y_true, y_true)
+    assert metric.result().item() == 2.0
+
+
+def test_the_examples_of_an_optimizer_and_a_callback():
+    optimizer, callback = example("SignSGD", momentum)(lr=0.5), example("LargestLoss", base)()
+    model = Sequential([Dense(1, use_bias=False, kernel_initializer="zeros", input_shape=(2,))])
+    model.compile(optimizer, "mse")
+    model.fit(np.ones((4, 2)), np.full((4, 1), 4.0), batch_size=2, verbose=0, shuffle=False, callbacks=callback)
+    assert model.get_weights()[0].tolist() == [[1.0], [1.0]]  # two steps of half the sign
+    assert callback.state_dict() == {"largest": 16.0}

@@ -1,4 +1,4 @@
-"""Tensors as arrays: how they lie in memory, and to NumPy."""
+"""Tensors as arrays: conversion to NumPy, and their layout in memory."""
 
 import numpy as np
 import torch
@@ -11,7 +11,7 @@ def to_numpy(tensor: torch.Tensor) -> np.ndarray:
 
 
 def fills_its_memory(tensor: torch.Tensor) -> bool:
-    """Whether a tensor has its values one beside the other in memory, in whatever order of axes."""
+    """Whether a tensor's values fill its memory without gaps, in any order of axes."""
     expected = 1
     for stride, size in sorted(zip(tensor.stride(), tensor.shape, strict=True)):
         if size == 0:

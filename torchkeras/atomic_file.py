@@ -9,17 +9,17 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-NUMBER = re.compile(r"errno = (\d+)|os error (\d+)")  # how HDF5 and safetensors tell the system's error
+NUMBER = re.compile(r"errno = (\d+)|os error (\d+)")  # the system's error in messages of HDF5 and safetensors
 PROBE = 1 << 20  # bytes
 
 
 @contextmanager
 def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """The path of a new, empty file that takes the place of `path` when the block ends well.
+    """The path of a new, empty file that replaces `path` if the block ends without an error.
 
-    It lies beside `path`, is flushed to the disk, then renamed: after a crash the old file is there whole. The mode of
-    the old file is kept. What the system refuses (a full disk, a folder that is read-only) is an OSError that names
-    `path`, whichever library met it.
+    It is in the same folder, is flushed to the disk, then renamed: after a crash the old file is still whole. The mode
+    of the old file is kept. What the system refuses (a full disk, a read-only folder) is an OSError that names `path`,
+    whichever library met it.
     """
     target, part = Path(path), None
     try:
@@ -42,14 +42,14 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
 
 
 def _refusal(error: BaseException, part: Path | None) -> OSError | None:
-    """The system's error behind one met while `part` was made or written; None when it is another."""
+    """The system's error behind an error of creating or writing `part`; None if it has another cause."""
     if isinstance(error, OSError) and error.errno is not None:
         return error if part is None or error.filename in (None, str(part)) else None
     found = NUMBER.search(str(error)) if isinstance(error, Exception) else None
     if found is not None:
         number = int(found[1] or found[2])
         return OSError(number, os.strerror(number))
-    if part is not None and isinstance(error, RuntimeError):  # torch's, which does not tell: does the disk take more?
+    if part is not None and isinstance(error, RuntimeError):  # torch's, which hides the cause: does the disk take more?
         try:
             with part.open("ab") as file:
                 file.write(bytes(PROBE))
@@ -70,7 +70,7 @@ def _umask() -> int:
 
 
 def _sync(path: Path) -> None:
-    # Windows has no descriptor of a folder.
+    # Windows cannot open a folder.
     if os.name == "nt" and path.is_dir():
         return
     descriptor = os.open(path, os.O_RDONLY)

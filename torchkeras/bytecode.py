@@ -1,7 +1,7 @@
-"""Functions in configs: which are kept as Python bytecode, and where a user's own takes their place.
+"""Functions in configs: find those stored as Python bytecode, and the user's functions that replace them.
 
-Keras writes a function of a Lambda or a Merge as marshalled bytecode, in a form of its own in each generation. Such a
-function is never run: without another one in its place the config is refused.
+Keras writes a function of a Lambda or a Merge as marshalled bytecode, in another form in each generation. Such a
+function is never run: the config is refused unless the user gives a replacement.
 """
 
 from __future__ import annotations
@@ -12,23 +12,23 @@ from typing import Any
 
 from torchkeras.errors import ForbiddenContentError
 
-# The options that may be functions, by class: the layer's own first, which goes by the layer's name.
+# The options that may be functions, by class. The user gives the first one under the layer's name.
 SINKS = {"Lambda": ("function", "output_shape", "mask"), "Merge": ("mode", "output_shape", "output_mask")}
 KINDS = ("lambda", "function", "raw", None)  # what Keras writes into `<option>_type`
 KERAS3 = "__lambda__"
 
-_NAME = re.compile(r"[\w.\- <>]{1,100}")  # bytecode is longer
+_NAME = re.compile(r"[\w.\- <>]{1,100}")  # bytecode does not match it
 
 
 def kept(option: str, config: Mapping[str, Any]) -> str:
-    """How a config keeps an option that may be a function: as "bytecode", by "name", or as a plain "value"."""
+    """How a config stores an option that may be a function: as "bytecode", by "name", or as a plain "value"."""
     value, kind = config.get(option), config.get(f"{option}_type")
     if isinstance(value, Mapping):
         return "name" if _keras3_name(value) else "bytecode"
     if kind == "lambda":
         return "bytecode"
     if option == "mode" and kind in ("raw", None) and isinstance(value, str) and _NAME.fullmatch(value):
-        return "value"  # the name of a way to merge
+        return "value"  # the name of a merge mode
     if isinstance(value, str):
         return "name" if _NAME.fullmatch(value) else "bytecode"
     if isinstance(value, (list, tuple)) and value and isinstance(value[0], (str, bytes)):
@@ -37,7 +37,7 @@ def kept(option: str, config: Mapping[str, Any]) -> str:
 
 
 def name_of(value: Any) -> str:
-    """The name that a function is kept by."""
+    """The name under which a function is stored."""
     return _keras3_name(value) if isinstance(value, Mapping) else str(value)
 
 
@@ -47,14 +47,14 @@ def _keras3_name(value: Mapping[str, Any]) -> str:
 
 
 def place(option: str, layer_name: Any) -> str:
-    """The name in `custom_objects` under which a user gives a function: the layer's, or `layer.output_shape`."""
+    """The key in `custom_objects` for a function: the name of the layer, or `layer.output_shape`."""
     return str(layer_name) if option in ("function", "mode") else f"{layer_name}.{option}"
 
 
 def refuse(config: Any, given: Mapping[str, Any]) -> None:
-    """Look through a config, however it is nested, for bytecode.
+    """Look for bytecode in a config, at any depth.
 
-    Raises ForbiddenContentError when a function is kept so and `given` (custom objects) has none in its place.
+    Raises ForbiddenContentError if a function is bytecode and `given` (custom objects) has no replacement.
     """
     pending: list[Any] = [config]
     while pending:
@@ -66,7 +66,7 @@ def refuse(config: Any, given: Mapping[str, Any]) -> None:
 
 
 def _inside(entry: Mapping[str, Any], given: Mapping[str, Any]) -> list[Any]:
-    """The parts of a mapping that are still to be looked through."""
+    """The parts of a mapping that are still to be searched."""
     kind, options = entry.get("class_name"), entry.get("config")
     if kind == KERAS3:
         raise ForbiddenContentError("A function is stored as Python bytecode, which is never run.")
@@ -93,6 +93,6 @@ def refusal(kind: str, option: str, layer_name: Any) -> ForbiddenContentError:
 
 
 def _is_dump(value: Any) -> bool:
-    # A place in a graph, [layer, call, output], has numbers behind the text.
+    # A place in a graph, [layer, call, output], has numbers after the text.
     is_triple = isinstance(value, (list, tuple)) and len(value) == 3 and isinstance(value[0], str)
     return is_triple and not isinstance(value[1], int)

@@ -1,7 +1,7 @@
 """Objects whose config is the arguments of their constructor: losses and metrics.
 
-An option is kept under its own name and read by the rule of that name, so checks, config and `repr` are written once.
-A class made of a function takes its options from the keyword arguments of the function.
+An option is an attribute of the same name, checked by the rule of that name. So checks, config and `repr` are written
+once. A class made from a function has the function's keyword arguments as options.
 """
 
 import inspect
@@ -24,7 +24,7 @@ VARIADIC = (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD)
 
 
 def number(text: str = "", holds: Callable[[float], bool] = math.isfinite) -> Rule:
-    """A rule: a number for which `holds`; `text` says which, after "must be a number"."""
+    """A rule: a number for which `holds` is true; `text` describes it, after "must be a number"."""
 
     def read(value: Any) -> Any:
         is_number = isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
@@ -48,7 +48,7 @@ def integer(least: int | None = None) -> Rule:
 
 
 def or_none(rule: Rule) -> Rule:
-    """A rule: None, or what `rule` takes."""
+    """A rule: None, or what `rule` accepts."""
     return lambda value: None if value is None else rule(value)
 
 
@@ -64,7 +64,7 @@ def one_of(*allowed: Any) -> Rule:
 
 
 def several(rule: Rule) -> Rule:
-    """A rule: one value that `rule` takes, or a list, tuple or array of such, which is kept as a list."""
+    """A rule: a value that `rule` accepts, or a list, tuple or array of such values, which becomes a list."""
 
     def read(value: Any) -> Any:
         if isinstance(value, (np.ndarray, torch.Tensor)):
@@ -89,7 +89,7 @@ def text(value: Any) -> str:
 
 
 def number_type(value: Any) -> str:
-    """A rule: a type of numbers, by name or as torch's, which is kept by name."""
+    """A rule: a number type, by name or as torch's dtype; it is stored by name."""
     name = str(value).removeprefix("torch.") if isinstance(value, (str, torch.dtype)) else ""
     found = getattr(torch, name, None)
     if not isinstance(found, torch.dtype) or found == torch.bool or found.is_complex:
@@ -132,9 +132,9 @@ RULES: Mapping[str, Rule] = {
 
 
 class Declared:
-    """The base: `keep` sets options by their rules; `get_config` reads those that the constructor takes."""
+    """The base class: `keep` checks and sets options; `get_config` reads those that the constructor takes."""
 
-    rules: ClassVar[Mapping[str, Rule]] = {}  # where an option of a class has a rule of its own
+    rules: ClassVar[Mapping[str, Rule]] = {}  # a class's own rules, by option
 
     def __init_subclass__(cls, **arguments: Any) -> None:
         super().__init_subclass__(**arguments)
@@ -153,7 +153,7 @@ class Declared:
     def get_config(self) -> dict[str, Any]:
         """The options, as plain data.
 
-        Raises NotImplementedError for a class of one's own that keeps an option under another name and has no
+        Raises NotImplementedError for a user's class that stores an option under another name and has no
         `get_config`.
         """
         config = {}
@@ -178,7 +178,7 @@ class Declared:
         return f"{type(self).__name__}({options})"
 
     def _bind(self, values: Sequence[Any], options: Mapping[str, Any]) -> dict[str, Any]:
-        """All options of a class made of a function, from the arguments of the constructor."""
+        """All options of a class made from a function, from the arguments of the constructor."""
         signatures = (base.__dict__.get("__signature__") for base in type(self).__mro__)
         signature: inspect.Signature = next(found for found in signatures if found is not None)
         try:
@@ -205,7 +205,7 @@ def check_options(owner: str, function: Callable[..., Any], options: Mapping[str
     """Raise TypeError, with the owner's name, for options that a function of (y_true, y_pred) does not take."""
     try:
         signature = inspect.signature(function)
-    except ValueError:  # of a function that is not Python's
+    except ValueError:  # for a function that is not written in Python
         return
     try:
         signature.bind(None, None, **options)
@@ -223,7 +223,7 @@ def function_named(family: Family[Any], name: Any) -> Any:
 
 @lru_cache
 def option_names(cls: type) -> tuple[str, ...]:
-    """The names of the constructor's arguments, with those of the base when it takes any others."""
+    """The names of the constructor's arguments, with those of the base if it takes further ones."""
     parameters = inspect.signature(cls).parameters
     names = [name for name, each in parameters.items() if each.kind not in VARIADIC]
     if any(each.kind == Parameter.VAR_KEYWORD for each in parameters.values()):
@@ -235,6 +235,6 @@ def option_names(cls: type) -> tuple[str, ...]:
 
 @lru_cache
 def constants(values: tuple[float, ...], dtype: torch.dtype, device: torch.device) -> torch.Tensor:
-    """Numbers on a device, made once: made in a step they would be a transfer every time."""
+    """Numbers on a device, made once: made in each step, they would be a transfer each time."""
     with torch.inference_mode(False):
         return torch.tensor(values, dtype=dtype, device=device)

@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 
-MIXED = {"mixed_float16": "float16", "mixed_bfloat16": "bfloat16"}  # whose weights are float32
+MIXED = {"mixed_float16": "float16", "mixed_bfloat16": "bfloat16"}  # with weights in float32
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""The errors of model files, one family.
+"""The errors of model files.
 
 ModelFileError                a file that cannot be loaded, and why
 ├── UnreadableFileError       it is damaged, cut short, or not of the format that its name says
@@ -21,19 +21,19 @@ class UnreadableFileError(ModelFileError):
 
 
 class UnknownFormatError(ModelFileError):
-    """A file of a format, or written by a version or backend, that is not read."""
+    """A file whose format, or the version or backend that wrote it, is not supported."""
 
 
 class ForbiddenContentError(ModelFileError):
-    """A file that holds what no model needs and an attack may use; refused before a byte of it is read."""
+    """A file with content that no model needs and an attack may use; refused before a byte of it is read."""
 
 
 class FileLimitError(ModelFileError):
-    """A file that goes over a limit: of size, number of members, length of names, depth, time or memory."""
+    """A file beyond a limit of size, number of members, length of names, depth, time or memory."""
 
 
 class ArchitectureError(ModelFileError):
-    """An architecture in a file that cannot be built: an unknown class or option, a call of what is nowhere made."""
+    """An architecture that cannot be built: an unknown class or option, a call of something that does not exist."""
 
 
 class WeightMismatchError(ModelFileError):

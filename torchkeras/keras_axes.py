@@ -1,7 +1,7 @@
-"""How an array of Keras lies in torch's tensors: as a view of one tensor, or in pieces of one or more.
+"""How an array of Keras is stored in torch's tensors: as a view of one tensor, or as pieces of one or more.
 
 Pieces are nested as in `numpy.block`: a list of views is joined along the last axis; a list of such lists is stacked
-along a new first axis. So the gates of torch's GRU (r, z, n) make Keras's kernel (z, r, n) as `[z, r, n]`.
+along a new first axis. Example: from the gates of torch's GRU (r, z, n), `[z, r, n]` makes Keras's kernel.
 """
 
 from collections.abc import Callable, Sequence
@@ -17,7 +17,7 @@ Pieces = Any  # a view, a list of views, or a list of lists of views
 
 @dataclass(frozen=True, eq=False)
 class Arrangement:
-    """`pieces(*tensors)` gives the pieces that make Keras's array of `count` tensors in torch's layout.
+    """`pieces(*tensors)` returns the pieces of Keras's array, views of `count` tensors in torch's layout.
 
     It is pickled with an optimizer, so `pieces` is a function of a module, or a `partial` of one.
     """
@@ -26,7 +26,7 @@ class Arrangement:
     count: int = 1
 
     def array(self, tensors: Sequence[Tensor]) -> Tensor:
-        """The array, through which gradients flow: a view where it is one of a single tensor."""
+        """The array, with gradients; it is a view if it has one piece of a single tensor."""
         return _joined(self.pieces(*tensors))
 
     def shape(self, tensors: Sequence[Tensor]) -> tuple[int, ...]:
@@ -34,12 +34,12 @@ class Arrangement:
         return _shape(self.pieces(*tensors))
 
     def assign(self, tensors: Sequence[Tensor], values: Tensor) -> None:
-        """Set the tensors in place, so that `values` is the array."""
+        """Set the tensors in place, so that the array is `values`."""
         _spread(self.pieces(*tensors), values)
 
 
 def permuted(order: Sequence[int]) -> Arrangement:
-    """The arrangement of one tensor: for each of Keras's axes, `order` tells where torch has it."""
+    """The arrangement of one tensor. `order`: for each of Keras's axes, its place in torch's tensor."""
     return Arrangement(partial(_permute, tuple(order)))
 
 

@@ -347,7 +347,7 @@ def test_a_torn_checkpoint_is_named_and_the_one_before_taken(damage, tmp_path):
     assert equal(again, undisturbed)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        fitted(BackupAndRestore(tmp_path, 2))  # the torn one is gone, or written anew
+        fitted(BackupAndRestore(tmp_path, 2))  # the torn one is gone, or was written again
 
 
 def test_both_torn_begins_anew(tmp_path):
@@ -657,7 +657,7 @@ def test_delete_checkpoint_is_true_or_false(tmp_path):
 
 def test_a_model_without_shapes_is_built_before_it_goes_on(tmp_path):
     def run(*callbacks):
-        clear_session()  # the names of layers begin anew, as in another process
+        clear_session()  # the names of layers start from 1 again, as in another process
         torch.manual_seed(4)
         model = Sequential([layers.Dense(5, activation="relu"), layers.Dropout(0.5), layers.Dense(3)])
         model.compile("adam", "mse")

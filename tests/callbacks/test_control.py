@@ -140,7 +140,7 @@ def test_a_loss_that_is_no_number_ends_training(bad, capsys):
 
 def test_a_loss_that_is_a_number_does_not():
     stopping = TerminateOnNaN()
-    stopping.model = object()  # which could not be told to stop
+    stopping.model = object()  # which has no stop_training
     stopping.on_train_batch_end(0, Logs(loss=torch.tensor(1.0)))
     stopping.on_batch_end(0, {"size": 3})
 

@@ -132,7 +132,7 @@ def test_nothing_to_suggest(losses, message):
 
 
 class Axes:
-    """What a figure is told."""
+    """The calls that a figure gets."""
 
     def __init__(self):
         self.told = []

@@ -228,7 +228,7 @@ def test_a_file_that_is_there_is_replaced_only_when_told_to(capsys):
     assert failure(capsys, "m.h5", "n.h5") == (
         2,
         "UsageError",
-        "n.h5: the file is there already; --overwrite replaces it.",
+        "n.h5: the file exists already; --overwrite replaces it.",
     )
     assert Path("n.h5").read_text() == "old"
     assert main(["convert", "m.h5", "n.h5", "--overwrite"]) == 0
@@ -245,7 +245,7 @@ def test_weights_alone_need_an_architecture(capsys):
     assert failure(capsys, "w.h5", "n.keras") == (
         2,
         "UsageError",
-        "w.h5: it holds weights alone; --architecture FILE.json gives the model they are of.",
+        "w.h5: it holds only weights; give their model by --architecture FILE.json.",
     )
 
 
@@ -306,7 +306,7 @@ def test_a_hostile_archive_is_refused_and_nothing_written(capsys):
     assert failure(capsys, "n.keras", "out.h5") == (
         5,
         "ForbiddenContentError",
-        "n.keras: member '../evil.py' is none of a model's, which are metadata.json, config.json, model.weights.h5.",
+        "n.keras: member '../evil.py' is not part of a model, which has metadata.json, config.json, model.weights.h5.",
     )
     assert sorted(path.name for path in Path().iterdir()) == ["m.h5", "n.keras"]
 

@@ -229,7 +229,7 @@ def test_lists_that_name_what_is_not_there(capsys):
         file.attrs["layer_names"] = [b"first", b"gone", b"last"]
         file["last"].attrs["weight_names"] = [b"last/kernel:0", b"last/kernel:0", b"last/bias:0"]
     assert findings(capsys, "w.h5") == [
-        ("list", "/", "'layer_names' has 'gone', of which there is no group"),
+        ("list", "/", "'layer_names' has 'gone', which has no group"),
         ("list", "/last", "'weight_names' has 'last/kernel:0' 2 times"),
         (
             "list",
@@ -290,14 +290,14 @@ def test_bytes_behind_the_end(capsys, more):
     with Path("m.h5").open("ab") as file:
         file.write(more)
     size = Path("m.h5").stat().st_size
-    text = f"m.h5: the file has {size} bytes; its beginning tells {size - len(more)}."
+    text = f"m.h5: the file has {size} bytes; its first block says {size - len(more)}."
     assert failure(capsys, "m.h5") == (3, "UnreadableFileError", text)
 
 
 def test_bytes_before_the_beginning(capsys):
     small()
     Path("n.h5").write_bytes(bytes(512) + Path("m.h5").read_bytes())
-    assert ("before", "", "512 bytes stand before the beginning of HDF5") in findings(capsys, "n.h5")
+    assert ("before", "", "512 bytes come before the beginning of HDF5") in findings(capsys, "n.h5")
 
 
 def architecture(path, change):

@@ -259,7 +259,7 @@ def test_a_layer_that_the_model_does_not_have(capsys):
     assert failure(capsys) == (
         10,
         "RequestError",
-        "The record has layer:none, and the model no such layer.",
+        "The record has layer:none, and the model has no such layer.",
     )
 
 
@@ -271,7 +271,7 @@ def test_tensors_alone(capsys):
         4,
         "UnknownFormatError",
         (
-            "m.h5: it holds weights alone, and no architecture. Build the model as it was, and take them by "
+            "m.h5: it holds only weights, no architecture. Build the model as it was, and load them with "
             "`model.load_weights`."
         ),
     )
@@ -298,7 +298,7 @@ def test_a_hostile_archive(capsys):
     with zipfile.ZipFile("m.keras", "a") as archive:
         archive.writestr("extra", "")
     Path("m.h5").unlink()
-    Path("m.keras").rename("m.h5")  # the format is told by the first bytes
+    Path("m.keras").rename("m.h5")  # the first bytes give the format
     np.savez("io.npz", x0=X, y0=X)
     code, kind, _ = failure(capsys)
     assert (code, kind) == (5, "ForbiddenContentError")

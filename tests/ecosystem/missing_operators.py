@@ -1,4 +1,4 @@
-"""Lets torchvision be imported beside a torch for CPUs.
+"""Lets torchvision be imported with a torch for CPUs.
 
 Its package is built for CUDA: there its own operators are missing, and it asks for two of them when it is imported. No
 test here runs one.

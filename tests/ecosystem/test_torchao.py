@@ -107,7 +107,7 @@ def test_files_of_keras_have_no_form_for_them(suffix, tmp_path):
     path = tmp_path / f"quantized{suffix}"
     save = model.save if suffix == ".keras" else model.save_weights
     text = (
-        f"{path}: 'dense_a.linear.weight' is of the type Int8Tensor, which no such file has a form for: write it by "
+        f"{path}: 'dense_a.linear.weight' has the type Int8Tensor, which such a file cannot hold: save it with "
         "torch.save(model.state_dict(), path), or save the model before it is quantized."
     )
     with pytest.raises(TypeError, match=f"^{re.escape(text)}$"):

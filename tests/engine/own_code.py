@@ -95,7 +95,7 @@ def two_linears() -> list[nn.Linear]:
 
 
 class LoRA(nn.Module):
-    """A linear module that is frozen, and what is trained beside it."""
+    """A linear module that is frozen, and an addition that trains."""
 
     def __init__(self, base: nn.Linear, rank: int = 2):
         super().__init__()
@@ -170,7 +170,7 @@ def _wrapped(change: Callable[..., Any], **options: Any) -> Callable[[Any], None
 
 
 def _old(name: str) -> Callable[..., Any]:
-    """What torch keeps beside the parametrization of that name, with a warning."""
+    """Torch's old form of the parametrization of that name, which gives a warning."""
 
     def change(module: nn.Module) -> None:
         with warnings.catch_warnings():

@@ -194,7 +194,7 @@ def test_a_layer_inside_a_model_inside_adds_its_loss():
 
 
 class Reporting(Layer):
-    """Adds what it is told to."""
+    """Calls `told`, which adds a loss or metric."""
 
     told: Any = None
 

@@ -184,11 +184,11 @@ ERRORS = [
                 }
             )
         ),
-        "Call 0 of layer 'd' takes [['z', 0, 0, {}]], which the config nowhere makes.",
+        "Call 0 of layer 'd' takes [['z', 0, 0, {}]], which the config does not make.",
     ),
     (
         lambda: Model.from_config(config_with()),
-        "The config names output 0 of call 0 of layer 'd', which is nowhere made.",
+        "The config names output 0 of call 0 of layer 'd', which does not exist.",
     ),
     (
         lambda: model_from_json("{"),

@@ -1,4 +1,4 @@
-"""Batches hold every sample once, inputs beside their targets and weights, in the order asked for."""
+"""Batches hold every sample once, inputs with their targets and weights, in the right order."""
 
 import re
 from typing import cast

@@ -33,7 +33,7 @@ def compiled(together, metrics=("accuracy",), **options):
 
 
 class Seen(Callback):
-    """What the batch hooks of all kinds are told."""
+    """What the batch hooks of all kinds get."""
 
     def __init__(self):
         super().__init__()
@@ -125,7 +125,7 @@ def test_a_run_goes_on_between_executions(tmp_path, save_freq):
         run_seeded(run, BackupAndRestore(tmp_path, save_freq=save_freq), Break())
     seen = Seen()
     weights = run_seeded(run, BackupAndRestore(tmp_path, save_freq=save_freq), seen)
-    assert [batch for batch, _ in seen.of("train_end")] == [5, 1, 3, 5]  # the newest checkpoint is behind batch 3
+    assert [batch for batch, _ in seen.of("train_end")] == [5, 1, 3, 5]  # the newest checkpoint is after batch 3
     for one, other in zip(weights, expected, strict=True):
         np.testing.assert_array_equal(one, other)
 

@@ -1,4 +1,4 @@
-"""The C library is told once to keep freed memory, on glibc and unless the user has set its limits."""
+"""glibc is set once to keep freed memory, unless the user has set its limits."""
 
 import ctypes
 import subprocess

@@ -107,7 +107,7 @@ def test_sample_weights():
 
 
 def refilled():
-    """Batches that all lie in the same memory, as do the outputs of a model that only names them anew."""
+    """Batches in the same memory, as are the outputs of a model that returns its inputs."""
     x, y = np.zeros((4, 3), "float32"), np.zeros((4, 3), "float32")
     for number in range(5):
         x[:], y[:] = number, number**2

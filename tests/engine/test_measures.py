@@ -1,4 +1,4 @@
-"""Metrics in every form that `compile` takes: their names, when they start anew, and their numbers against NumPy."""
+"""Metrics in every form that `compile` takes: their names, when they are reset, and their numbers against NumPy."""
 
 import re
 from typing import Any
@@ -127,7 +127,7 @@ def objects() -> list[Any]:
 def test_evaluate_counts_over_all_batches():
     model = made(metrics=objects())
     expected = numbers(model, X, BITS)
-    for _ in range(2):  # each evaluation starts anew
+    for _ in range(2):  # each evaluation starts from zero
         found = model.evaluate(X, BITS, batch_size=6, verbose=0, return_dict=True)
         found.pop("loss")
         assert found == pytest.approx(expected, rel=1e-6)

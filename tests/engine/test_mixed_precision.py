@@ -39,7 +39,7 @@ def _no_global_policy():
 
 
 def made(dtype="mixed_float16", kind=Sequential, units=16, **options):
-    """A classifier, by plain gradient descent unless told."""
+    """A classifier, by default with plain gradient descent."""
     torch.manual_seed(0)
     model = kind([Dense(units, activation="relu", input_shape=(6,)), Dense(3, activation="softmax")], dtype=dtype)
     model.compile(**{"optimizer": SGD(0.5), "loss": "categorical_crossentropy", "metrics": ["acc"], **options})

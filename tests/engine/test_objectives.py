@@ -43,7 +43,7 @@ def dense(loss: Any, units: int = 3, activation: Any = None, **options: Any) -> 
 
 
 def masked(loss: Any, **options: Any) -> Model:
-    """A layer over time behind a mask."""
+    """A layer over time after a mask."""
     inputs = Input((5, 4))
     model = Model(inputs, TimeDistributed(Dense(2))(Masking()(inputs)))
     model.set_weights([np.linspace(-1, 1, 8).reshape(4, 2), np.zeros(2)])

@@ -32,7 +32,7 @@ METHODS: dict[str, Any] = {
     "train_on_batch": lambda model: model.train_on_batch(X, Y),
     "test_on_batch": lambda model: model.test_on_batch(X, Y),
 }
-# Each process prints what it is told, and the bias after a step by hand on a batch of its own.
+# Each process prints the error that it gets, and the bias after a step by hand on its own batch.
 PROCESS = """
 import json, sys
 import numpy as np, torch, torch.distributed as dist

@@ -1,4 +1,4 @@
-"""Attribute names are the user's: what `Layer` and `Model` have beside Keras's and torch's names is a short list."""
+"""Attribute names are the user's: besides Keras's and torch's names, `Layer` and `Model` have only a short list."""
 
 import inspect
 import warnings

@@ -1,4 +1,4 @@
-"""The hot path, by counting: what a step computes beside a tuned loop written by hand; that it waits for nothing."""
+"""The hot path, by counting: the operations of a step against a tuned loop written by hand; that it never waits."""
 
 from collections import Counter
 from functools import partial

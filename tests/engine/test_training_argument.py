@@ -23,7 +23,7 @@ def fresh_session():
 
 
 class Told(Layer):
-    """x + 1 in training, else x; notes what it was told."""
+    """x + 1 in training, else x; records the `training` that it gets."""
 
     def call(self, inputs, training=None):
         assert isinstance(training, bool)
@@ -46,7 +46,7 @@ class ToldLast(Layer):
 
 
 class Asks(Layer):
-    """Not told: it looks at its mode."""
+    """Without the argument: it looks at its mode."""
 
     def forward(self, inputs):
         return inputs + 1 if self.training else inputs
@@ -64,7 +64,7 @@ class Outer(Layer):
 
 
 class Opposite(Layer):
-    """Tells the layer inside otherwise than it was told."""
+    """Passes the opposite of its `training` to the inner layer."""
 
     def __init__(self, **kwargs):
         super().__init__(**kwargs)

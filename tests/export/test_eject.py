@@ -89,7 +89,7 @@ def small():
 
 
 def written(folder, name, *arguments):
-    """An instance of the class in a folder, with the weights beside it."""
+    """An instance of the class in a folder, with the weights of that folder."""
     scope: dict[str, Any] = {"__name__": "model"}
     exec(compile((Path(folder) / "model.py").read_text(), "model.py", "exec"), scope)  # noqa: S102
     model = scope[name](*arguments)
@@ -438,8 +438,7 @@ def test_a_model_that_is_random_in_evaluation_is_refused():
     with pytest.raises(UnequalError) as caught:
         Model(x, L.Dropout(0.5)(x, training=True), name="net").eject("net")
     assert str(caught.value) == (
-        "Model 'net': nothing can show that its written form is equal, since it draws random numbers in evaluation "
-        "mode too."
+        "Model 'net': its written form cannot be checked, since it draws random numbers in evaluation mode, too."
     )
 
 

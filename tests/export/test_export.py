@@ -186,7 +186,7 @@ def test_signatures_that_do_not_fit(given: Any, text: str):
     [
         ("m.tflite", {}, "m.tflite: export goes by the suffix, .onnx or .pt2; for other names give format=."),
         ("m", {"format": "tf_saved_model"}, "export: format must be 'onnx' or 'torch' (.pt2); found 'tf_saved_model'."),
-        ("m.pt2", {"format": "onnx"}, "m.pt2: export was told format='onnx'; the suffix says 'torch'."),
+        ("m.pt2", {"format": "onnx"}, "m.pt2: export got format='onnx'; the suffix says 'torch'."),
         ("m.pt2", {"opset_version": 18}, "export: opset_version goes with ONNX alone."),
     ],
 )
@@ -231,7 +231,7 @@ def test_random_outputs_are_not_kept():
     x = Input((4,))
     model = Model(x, Lambda(lambda x: x + torch.randn_like(x), name="noise")(x), name="m")
     with pytest.raises(
-        ExportError, match=r"what was written gives another output 'noise' for a batch of 1: it differs"
+        ExportError, match=r"the written file gives another output 'noise' for a batch of 1: it differs"
     ):
         model.export("m.pt2")
     assert list(Path().iterdir()) == []
@@ -239,7 +239,7 @@ def test_random_outputs_are_not_kept():
 
 def test_a_program_that_gives_something_else_is_not_kept(monkeypatch):
     monkeypatch.setattr(exporting.program, "read", lambda path: lambda inputs: [inputs[0] * 0.5])
-    with pytest.raises(ExportError, match="what was written has 1 outputs; the model has 4"):
+    with pytest.raises(ExportError, match="the written file has 1 outputs; the model has 4"):
         two().export("m.pt2")
     assert list(Path().iterdir()) == []
 

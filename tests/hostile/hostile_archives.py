@@ -41,7 +41,7 @@ def write(
 
 
 def beside(name: str, content: bytes = b"x") -> Any:
-    """A member beside those of a model."""
+    """One more member than a model has."""
     return lambda path, members: write(path, [*members.items(), (name, content)])
 
 
@@ -108,15 +108,28 @@ STORED, DEFLATED = zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED
 CONFIG, METADATA, WEIGHTS = "config.json", "metadata.json", "model.weights.h5"
 
 ARCHIVES = [
-    HostileArchive("a path upwards", beside("../evil.py"), ForbiddenContentError, "'../evil.py' is none of a model's"),
-    HostileArchive("a path from the root", beside("/etc/evil"), ForbiddenContentError, "'/etc/evil' is none"),
-    HostileArchive("a path of Windows", beside("C:\\evil"), ForbiddenContentError, "is none of a model's"),
     HostileArchive(
-        "a path through assets", beside("assets/../../evil"), ForbiddenContentError, "'assets/../../evil' is none"
+        "a path upwards", beside("../evil.py"), ForbiddenContentError, "'../evil.py' is not part of a model"
     ),
-    HostileArchive("a program", beside("model.py", b"import os"), ForbiddenContentError, "'model.py' is none"),
-    HostileArchive("a pickle", beside("model.weights.npz"), ForbiddenContentError, "'model.weights.npz' is none"),
-    HostileArchive("an archive in it", beside("model.keras"), ForbiddenContentError, "'model.keras' is none"),
+    HostileArchive(
+        "a path from the root", beside("/etc/evil"), ForbiddenContentError, "'/etc/evil' is not part of a model"
+    ),
+    HostileArchive("a path of Windows", beside("C:\\evil"), ForbiddenContentError, "is not part of a model"),
+    HostileArchive(
+        "a path through assets",
+        beside("assets/../../evil"),
+        ForbiddenContentError,
+        "'assets/../../evil' is not part of a model",
+    ),
+    HostileArchive(
+        "a program", beside("model.py", b"import os"), ForbiddenContentError, "'model.py' is not part of a model"
+    ),
+    HostileArchive(
+        "a pickle", beside("model.weights.npz"), ForbiddenContentError, "'model.weights.npz' is not part of a model"
+    ),
+    HostileArchive(
+        "an archive in it", beside("model.keras"), ForbiddenContentError, "'model.keras' is not part of a model"
+    ),
     HostileArchive("a vocabulary", beside("assets/layers/vocabulary.txt"), UnknownFormatError, "keeps a vocabulary"),
     HostileArchive("a config twice", beside(CONFIG, b"{}"), ForbiddenContentError, "is there several times"),
     HostileArchive("weights twice", beside(WEIGHTS), ForbiddenContentError, "is there several times"),

@@ -128,12 +128,12 @@ def test_a_file_cut_short(share, whole, tmp_path):
 
 @pytest.mark.parametrize("more", [1, 512])
 def test_bytes_put_into_the_last_array(more, whole, tmp_path):
-    """They would move the numbers behind them, and HDF5 does not look at a file's length when there is too much."""
+    """They would shift the numbers after them, and HDF5 does not notice a file that is too long."""
     path = tmp_path / "model.h5"
     path.write_bytes(whole[:-10] + bytes(more) + whole[-10:])
     with pytest.raises(UnreadableFileError) as error:
         load_model(path)
-    assert str(error.value) == f"{path}: the file has {len(whole) + more} bytes; its beginning tells {len(whole)}."
+    assert str(error.value) == f"{path}: the file has {len(whole) + more} bytes; its first block says {len(whole)}."
 
 
 @pytest.mark.parametrize("beyond", [-4, 0, 1 << 40, (1 << 63) - 8])

@@ -27,7 +27,7 @@ def every(part: str) -> Any:
 
 
 def symbolic(row: Row, unknown: tuple[int, ...]) -> Any:
-    """Symbolic inputs, the axes of the first one unknown as told."""
+    """Symbolic inputs; the first one has these unknown axes."""
     tensors = as_list(row.tensors())
     found = []
     for number, tensor in enumerate(tensors):

@@ -1,4 +1,4 @@
-"""Pooling computes what Keras 2.2.4 does, with every option, and what Keras 3 has beside."""
+"""Pooling computes what Keras 2.2.4 does, with every option, and also Keras 3's additions."""
 
 import re
 

@@ -33,7 +33,7 @@ STATISTICS = [name for name in GOLDEN.files if name.startswith("statistics|")]
 WEIGHTS = [GOLDEN[name] for name in ("kernel", "recurrent_kernel", "bias")]
 CLASSES = {"GRU": GRU, "LSTM": LSTM, "SimpleRNN": SimpleRNN}
 X, H, C, MASK = (torch.from_numpy(GOLDEN[name]) for name in ("x", "h", "c", "mask"))
-# Padding behind the valid steps alone, at least one of which each sample has.
+# Padding only after the valid steps; each sample has at least one of these.
 BEHIND = torch.arange(MASK.shape[1]) < 1 + torch.arange(MASK.shape[0]).unsqueeze(1) % MASK.shape[1]
 
 

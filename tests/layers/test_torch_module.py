@@ -362,7 +362,7 @@ def test_a_module_of_two_layers_is_not_torn_apart_by_a_file():
     x, module = Input((4,)), nn.Linear(4, 4)
     model = Model(x, TorchModule(module, name="b")(TorchModule(module, name="a")(x)))
     assert model.count_params() == 20
-    with pytest.raises(ValueError, match="have one parameter together"):
+    with pytest.raises(ValueError, match="share a parameter"):
         model.to_json()
 
 

@@ -1,4 +1,4 @@
-"""What the classes of losses promise beside their numbers: configs, carried logits, types, masks, clear errors."""
+"""What the classes of losses promise besides their numbers: configs, carried logits, types, masks, clear errors."""
 
 import copy
 import pickle

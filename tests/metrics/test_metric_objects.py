@@ -1,4 +1,4 @@
-"""What the classes of metrics promise beside their numbers: configs, states, no host transfer, clear errors."""
+"""What the classes of metrics promise besides their numbers: configs, states, no host transfer, clear errors."""
 
 import copy
 import inspect

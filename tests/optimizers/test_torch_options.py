@@ -1,4 +1,4 @@
-"""What optimizers of `torch.optim` do beside their step: clipping, accumulation, a part of a model, groups, flags."""
+"""What optimizers of `torch.optim` do besides their step: clipping, accumulation, a part of a model, groups, flags."""
 
 import copy
 import re

@@ -143,8 +143,8 @@ def test_inputs_that_do_not_lie_alike_are_refused():
     inputs, other_input = Input((5, 5, 5)), Input((5, 5, 5))
     x = add([Conv2D(5, 1)(inputs), Dense(5)(other_input)], name="joined")
     with refuses(
-        "Add 'joined': its inputs must lie alike in the other data format; found axes in the order (0, 3, 1, 2) and "
-        "the same axes."
+        "Add 'joined': its inputs must have the same order of axes in the other data format; found axes in the order "
+        "(0, 3, 1, 2) and the same axes."
     ):
         convert_data_format(Model([inputs, other_input], x), "channels_first")
 

@@ -292,7 +292,7 @@ def test_overwrite(method):
         before = file.read()
     with pytest.raises(FileExistsError) as error:
         getattr(named(a=4), method)("file.h5", overwrite=False)
-    assert str(error.value) == "file.h5: the file is there already, and overwrite is False."
+    assert str(error.value) == "file.h5: the file exists already, and overwrite is False."
     with open("file.h5", "rb") as file:
         assert file.read() == before
     other = named(a=4)

@@ -93,8 +93,8 @@ def test_texts_of_refusals(method: str, name: str, instead: str):
     with pytest.raises(ValueError, match="writes no") as caught:
         getattr(small(), method)(name)
     assert str(caught.value) == (
-        f"{name}: {method} writes no {Path(name).suffix} file. By the suffix it writes {formats}; HDF5 where a name "
-        f"says no format{instead}."
+        f"{name}: {method} writes no {Path(name).suffix} file. By the suffix it writes {formats}; HDF5 for a name "
+        f"without a known suffix{instead}."
     )
 
 
@@ -168,7 +168,7 @@ def test_weights_of_a_whole_model_are_loaded_into_another(name: str):
 def test_a_file_of_weights_alone_is_no_model(name: str):
     small().save_weights(name)
     text = (
-        f"{name}: it holds weights alone, and no architecture. Build the model as it was, and take them by "
+        f"{name}: it holds only weights, no architecture. Build the model as it was, and load them with "
         "`model.load_weights`."
     )
     with pytest.raises(UnknownFormatError) as caught:
@@ -178,7 +178,7 @@ def test_a_file_of_weights_alone_is_no_model(name: str):
 
 def test_an_exported_program_is_no_model():
     small().save("m.pt2")
-    text = "m.pt2: a program of torch.export, of which no layers can be made; `torch.export.load` reads it."
+    text = "m.pt2: a program of torch.export, which has no layers to build; `torch.export.load` reads it."
     with pytest.raises(UnknownFormatError) as caught:
         load_model("m.pt2")
     assert str(caught.value) == text

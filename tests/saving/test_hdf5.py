@@ -153,9 +153,9 @@ def moved(source, target, name, to):
 @pytest.mark.parametrize(
     ("to", "text"),
     [
-        (lambda at, size: at + 4, "/a/b:0 and /a/c:0 lie on each other"),
-        (lambda at, size: 1, "the file's first block and /a/b:0 lie on each other"),
-        (lambda at, size: at + 400, "/a/b:0 stands away from the gap that it would fill"),
+        (lambda at, size: at + 4, "/a/b:0 and /a/c:0 overlap"),
+        (lambda at, size: 1, "the file's first block and /a/b:0 overlap"),
+        (lambda at, size: at + 400, "/a/b:0 is away from the gap that it would fill"),
     ],
 )
 def test_an_array_that_a_damaged_address_moved(tmp_path, to, text):
@@ -179,7 +179,7 @@ def test_the_last_array_that_a_damaged_address_moved_to_where_nothing_is(tmp_pat
     moved(tmp_path / "m.h5", tmp_path / "n.h5", "bias", lambda at, size: at + 256)
     with h5py.File(tmp_path / "n.h5") as file:
         assert file["bias"][()].tolist() == [0.0] * 4
-    text = "/bias is all 0, and 256 bytes before it lie numbers of its size that belong to nothing"
+    text = "/bias is all 0, and 256 bytes before it are numbers of its size that belong to nothing"
     with pytest.raises(UnreadableFileError, match=text), hdf5.reading(tmp_path / "n.h5"):
         pass
 

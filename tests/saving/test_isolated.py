@@ -153,7 +153,7 @@ ANSWER = {"report": "{}", "signal": None, "status": 0, "passed": None}
         ({"status": 70}, UnreadableFileError, "m.h5: the process that read it ended with status 70."),
         ({"report": '{"kind": "FileLimitError", "text": "much"}'}, FileLimitError, "much"),
         ({"report": '{"kind": "SystemExit", "text": "no"}'}, UnreadableFileError, "no"),
-        ({"report": "x"}, UnreadableFileError, "m.h5: the process that read it told nothing that can be understood."),
+        ({"report": "x"}, UnreadableFileError, "m.h5: the answer of the process that read it cannot be understood."),
     ],
 )
 def test_what_a_child_did_is_told_by_an_error(told, kind, text):

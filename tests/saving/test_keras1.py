@@ -30,7 +30,7 @@ from torchkeras.saving.weights import numbered_layers
 GOLDEN = Path(__file__).parent.parent / "golden"
 OWN = GOLDEN / "keras-1.2.2-architectures"
 KERAS_0 = GOLDEN / "keras-0.3.3-theano"
-UNTOLD = {"conv_26", "conv_28", "conv_32"}  # a ZeroPadding2D or UpSampling2D alone: nothing tells its dim_ordering
+UNTOLD = {"conv_26", "conv_28", "conv_32"}  # a ZeroPadding2D or UpSampling2D alone: nothing shows its dim_ordering
 STRIDED = {"own_rnn_051"}  # a ConvLSTM2D alone with a subsample, which its config leaves out
 GIVEN = {
     "lambda2": {"cut": lambda x, k: x[:, :2] * k, "cut.output_shape": lambda shape: (shape[0], 2)},
@@ -102,7 +102,7 @@ def test_a_file_says_how_it_was_computed(path: Path):
 def test_what_nothing_tells_is_asked_for(path: Path):
     kind = "UpSampling2D" if path.name == "conv_32" else "ZeroPadding2D"
     expected = (
-        f"{kind} '{kind.lower()}_1': Keras 1 does not write its dim_ordering, and nothing else in the file tells it. "
+        f"{kind} '{kind.lower()}_1': Keras 1 does not write its dim_ordering, and nothing else in the file shows it. "
         "Give original_data_format='channels_last' or 'channels_first', or set image_data_format."
     )
     with pytest.raises(ArchitectureError, match=re.sub("_1'", r"_\\d+'", f"^{re.escape(expected)}$")):
@@ -123,7 +123,7 @@ def test_a_dense_kernel_that_fits_both_readings_tells_nothing():
 def test_a_kernel_that_fits_one_reading_tells_it():
     config, stored, backend = about(OWN / "pad_dense_th")
     assert modern_config(config, stored, backend)["config"]["layers"][0]["config"]["data_format"] == "channels_first"
-    with pytest.raises(ArchitectureError, match="nothing else in the file tells it"):
+    with pytest.raises(ArchitectureError, match="nothing else in the file shows it"):
         modern_config(config, {})  # the architecture alone
 
 
@@ -241,8 +241,8 @@ def test_shared_axes_of_two_layers_of_one_name_are_refused():
 def test_pooling_of_a_file_without_weights_asks_for_the_backend():
     config, stored, _ = about(OWN / "pool_theano")
     expected = (
-        "MaxPooling3D 'maxpooling3d_10': its 'same' padding lay elsewhere on Theano than on TensorFlow, and a file of "
-        "Keras 1 without weights does not tell which it was. Give original_backend='tensorflow' or 'theano'."
+        "MaxPooling3D 'maxpooling3d_10': 'same' padding differs between Theano and TensorFlow, and a file of Keras 1 "
+        "without weights does not say its backend. Give original_backend='tensorflow' or 'theano'."
     )
     with pytest.raises(ArchitectureError, match=re.sub("_10'", r"_\\d+'", f"^{re.escape(expected)}$")):
         modern_config(config, stored)

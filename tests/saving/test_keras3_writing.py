@@ -293,7 +293,7 @@ REFUSED: dict[str, tuple[Any, str]] = {
         called_twice,
         (
             "Model 'inner' is called 2 times and gives an output of the model, which has no form in Keras 3. "
-            "Put a layer behind it, such as Activation('linear')."
+            "Put a layer after it, such as Activation('linear')."
         ),
     ),
     "of two models": (of_two_models, f"Dense 'dense_1': a layer of two models, one inside the other, {NO_FORM}"),
@@ -316,7 +316,7 @@ def test_masks_beside_initial_states_are_refused():
     with pytest.raises(ValueError, match="has no form") as caught:
         keras3_config(model)
     assert str(caught.value) == (
-        "GRU 'gru_1': a mask arrives, and Keras 3 does not use it beside initial states; that has no form there."
+        "GRU 'gru_1': a mask arrives, and Keras 3 does not use it together with initial states; that has no form there."
     )
 
 
@@ -374,7 +374,7 @@ def test_decay_is_a_schedule():
     [
         (
             {"optimizer": optimizers.SGD(clipnorm=1.0, clipvalue=0.5)},
-            "SGD: clipnorm 1.0 beside clipvalue has no form in Keras 3, which takes one of them.",
+            "SGD: clipnorm 1.0 together with clipvalue has no form in Keras 3, which takes one of them.",
         ),
         (
             {"optimizer": "sgd", "metrics": ["cosine_proximity"]},

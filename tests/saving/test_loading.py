@@ -82,7 +82,7 @@ def test_a_whole_files_weights_are_brought_over_when_told(there, here, name, fla
     with pytest.raises(ModelFileError) as error:
         model.load_weights(name)
     assert str(error.value) == (
-        f"{name}: its convolutions are {there}, those of the model {here}. To bring the weights over, say "
+        f"{name}: its convolutions are {there}, those of the model {here}. To convert the weights, give "
         f"original_data_format={there!r}."
     )
     with pytest.raises(ValueError, match=f"its convolutions are {there}, and original_data_format says '{here}'"):
@@ -96,8 +96,8 @@ def test_weights_alone_leave_open_what_a_flatten_did(there, here):
     with pytest.raises(WeightMismatchError) as error:
         model.load_weights("file.h5", original_data_format=there)
     assert str(error.value) == (
-        "file.h5: its weights cannot be brought over. Whether its Flatten turned the channels to the end is not in a "
-        "file of weights alone: make the model as it was, load them, and use transfer_weights."
+        "file.h5: its weights cannot be converted. A file of weights alone does not say whether its Flatten moved "
+        "the channels to the end: build the model as it was, load the weights, and use transfer_weights."
     )
     transfer_weights(source, model)
     assert_same(model, source.predict(x[there]), x[here])
@@ -129,7 +129,7 @@ def test_what_cannot_be_brought_over_is_refused():
     source = Sequential([Conv2D(4, 2, data_format="channels_first", input_shape=(3, 5, 6)), Dense(2)])
     model = Sequential([Conv2D(4, 2, data_format="channels_last", input_shape=(5, 6, 3)), Dense(2)])
     source.save_weights("file.h5")
-    with pytest.raises(WeightMismatchError, match=r"^file\.h5: its weights cannot be brought over\. Dense 'dense_2'"):
+    with pytest.raises(WeightMismatchError, match=r"^file\.h5: its weights cannot be converted\. Dense 'dense_2'"):
         model.load_weights("file.h5", original_data_format="channels_first")
 
 

@@ -128,10 +128,10 @@ class Own(SGD):
         ),
         (
             SGD(each_clipnorm=0.5, clipvalue=1.0),
-            "SGD: each_clipnorm 0.5 beside clipvalue has no form in Keras 3, which takes one of them.",
+            "SGD: each_clipnorm 0.5 together with clipvalue has no form in Keras 3, which takes one of them.",
         ),
         (SGD(Mine()), "SGD: the schedule Mine has no form in Keras 3."),
-        (SGD(schedules.CosineDecay(0.1, 9), decay=0.1), "SGD: decay beside a schedule has no form in Keras 3."),
+        (SGD(schedules.CosineDecay(0.1, 9), decay=0.1), "SGD: decay together with a schedule has no form in Keras 3."),
     ],
 )
 def test_what_keras_3_has_not_is_refused(optimizer: Any, text: str):

@@ -299,7 +299,7 @@ REFUSED = {
     ),
     "accuracy beside a loss of one's own": (
         {"loss": entry("LossFunctionWrapper", fn="own_loss"), "weighted_metrics": ["accuracy"]},
-        "'accuracy' in weighted_metrics goes by the shape of targets that the loss does not tell" + AGAIN,
+        "'accuracy' in weighted_metrics depends on the shape of targets, which the loss does not show" + AGAIN,
     ),
 }
 

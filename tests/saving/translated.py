@@ -55,7 +55,7 @@ def assert_outputs(folder: Path, file: str, modern_config: Translation) -> None:
 
 
 def graph(*layers: dict[str, Any], inputs: Any = None, outputs: Any = None) -> dict[str, Any]:
-    """A functional model's config, from `x` of 4 features to the last layer unless told otherwise."""
+    """A functional model's config, by default from `x` with 4 features to the last layer."""
     entries = [{**layer, "name": layer["config"]["name"]} for layer in layers]
     return {
         "class_name": "Functional",

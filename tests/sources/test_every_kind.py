@@ -1,4 +1,4 @@
-"""Every kind of data gives the same batches: inputs beside their targets and weights."""
+"""Every kind of data gives the same batches: inputs with their targets and weights."""
 
 import itertools
 from collections.abc import Callable

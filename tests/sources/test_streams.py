@@ -1,4 +1,4 @@
-"""Batches made ahead, by threads and processes: in order, with their errors, and nothing left behind."""
+"""Batches made ahead, by threads and processes: in order, with their errors, and nothing left over."""
 
 import multiprocessing
 import random
@@ -114,7 +114,7 @@ def test_a_users_generator_is_not_closed():
         source = opened(generator, steps=2, workers=workers, max_queue_size=1)
         list(source.batches("sequential"))
         source.close()
-        assert int(next(generator)[0][0, 0]) >= 6  # goes on behind what was taken
+        assert int(next(generator)[0][0, 0]) >= 6  # goes on after what was taken
 
 
 @pytest.mark.parametrize("options", [{"workers": 0}, {"workers": 1}, {"workers": 3}])
@@ -254,7 +254,7 @@ def test_batches_arrive_on_cuda_as_they_were():
     sums = []
     for number, batch in enumerate(device_transfer.to_device(host(), device)):
         assert batch.inputs[0].is_cuda
-        torch.mm(torch.ones(2000, 2000, device=device), torch.ones(2000, 2000, device=device))  # the step is behind
+        torch.mm(torch.ones(2000, 2000, device=device), torch.ones(2000, 2000, device=device))  # the step lags
         first, second = batch.weights
         assert first is not None
         assert second is None

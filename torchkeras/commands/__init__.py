@@ -22,7 +22,7 @@ COMMANDS = {"inspect": inspect.run, "convert": convert.run, "verify": verify.run
 
 
 class _Parser(argparse.ArgumentParser):
-    """One that raises instead of ending the process."""
+    """A parser that raises an error instead of ending the process."""
 
     def error(self, message: str) -> NoReturn:
         raise CommandError(f"{message} (see {self.prog} --help)")
@@ -41,7 +41,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return show_error(error, as_json)
     except KeyboardInterrupt:
         return INTERRUPTED
-    except BrokenPipeError:  # whoever read our output has stopped
+    except BrokenPipeError:  # the reader of our output has stopped
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return exits.SYSTEM
 
@@ -61,18 +61,18 @@ def _parser() -> argparse.ArgumentParser:
             name, help=deed, description=deed, epilog=f"exit codes:\n{exits.table()}", formatter_class=form
         )
 
-    found = command("inspect", "Tell what stands in a model file, what loading would convert, and what is suspicious.")
+    found = command("inspect", "Show what is in a model file, what loading would convert, and what is suspicious.")
     found.add_argument("file", metavar="FILE")
     _add_shared(found)
     found = command("convert", "Write a model, or its weights, as another format, and read it back to compare.")
     found.add_argument("file", metavar="IN")
     found.add_argument("out", metavar="OUT", help="its suffix is the format: " + ", ".join(convert.FORMATS))
-    found.add_argument("--architecture", metavar="FILE.json", help="of the model, when IN holds weights alone")
-    found.add_argument("--data-format", choices=DATA_FORMATS, help="bring images and kernels into this order")
-    found.add_argument("--dtype", choices=FLOAT_TYPES, help="how OUT stores floating-point weights")
+    found.add_argument("--architecture", metavar="FILE.json", help="the architecture, if IN holds weights alone")
+    found.add_argument("--data-format", choices=DATA_FORMATS, help="convert images and kernels to this order of axes")
+    found.add_argument("--dtype", choices=FLOAT_TYPES, help="the type in which OUT stores floating-point weights")
     found.add_argument("--weights-only", action="store_true", help="write an .h5 file without the architecture")
     found.add_argument("--without-optimizer", action="store_true", help="leave out how the model was compiled")
-    found.add_argument("--overwrite", action="store_true", help="replace OUT when it is there")
+    found.add_argument("--overwrite", action="store_true", help="replace OUT if it exists")
     _add_shared(found)
     found = command("verify", "Compare what a model computes with a record of inputs and outputs.")
     found.add_argument("file", metavar="FILE")
@@ -82,22 +82,22 @@ def _parser() -> argparse.ArgumentParser:
     _add_shared(found)
     found = command("eject", "Write a model as plain PyTorch: model.py, which imports torch alone, and its weights.")
     found.add_argument("file", metavar="IN")
-    found.add_argument("folder", metavar="FOLDER", help="gets model.py and the weights")
-    found.add_argument("--weights", choices=eject.WEIGHTS, default=eject.WEIGHTS[0], help="the weights' format")
-    found.add_argument("--overwrite", action="store_true", help="replace FOLDER when an eject wrote it")
+    found.add_argument("folder", metavar="FOLDER", help="the folder for model.py and the weights")
+    found.add_argument("--weights", choices=eject.WEIGHTS, default=eject.WEIGHTS[0], help="the format of the weights")
+    found.add_argument("--overwrite", action="store_true", help="replace FOLDER if an eject wrote it")
     _add_shared(found)
     return parser
 
 
 def _add_shared(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--original-backend", choices=BACKENDS, help="what made the weights, where FILE does not say")
-    parser.add_argument("--original-data-format", choices=DATA_FORMATS, help="in which order, where FILE does not say")
-    parser.add_argument("--seconds", type=_seconds, help="that reading may take (default 30, and 1 for each 16 MiB)")
-    parser.add_argument("--memory", type=_memory, default=GIB, help="that reading may take: 512M, 2G (default 1G)")
-    parser.add_argument("--json", action="store_true", help="print JSON, errors as well")
+    parser.add_argument("--original-backend", choices=BACKENDS, help="what wrote the weights, if FILE does not say")
+    parser.add_argument("--original-data-format", choices=DATA_FORMATS, help="of the weights, if FILE does not say")
+    parser.add_argument("--seconds", type=_seconds, help="time limit of reading (default 30, plus 1 for each 16 MiB)")
+    parser.add_argument("--memory", type=_memory, default=GIB, help="memory limit of reading: 512M, 2G (default 1G)")
+    parser.add_argument("--json", action="store_true", help="print JSON, also for errors")
     shown = parser.add_mutually_exclusive_group()
     shown.add_argument("--progress", action="store_true", default=None, help="show a bar for a file of any size")
-    shown.add_argument("--no-progress", action="store_false", dest="progress", help="show none")
+    shown.add_argument("--no-progress", action="store_false", dest="progress", help="never show a bar")
 
 
 def _seconds(text: str) -> float:

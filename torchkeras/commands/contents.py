@@ -1,6 +1,6 @@
-"""What stands in a file of weights or of a model: layers, arrays, versions, as far as they can be told.
+"""The contents of a file of weights or of a model: layers, arrays, versions, as far as they can be found out.
 
-Nothing here fails for what is missing or contradictory; it becomes a finding.
+Missing or contradictory parts are no errors here: they become findings.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ Pieces = Callable[[], Iterator[np.ndarray]]
 
 @dataclass(frozen=True)
 class Finding:
-    """Something suspicious: its kind (a word of `findings.KINDS`), where it is, and what."""
+    """Something suspicious: its kind (a word of `findings.KINDS`), its place, and a text."""
 
     kind: str
     where: str
@@ -29,7 +29,7 @@ class Finding:
 
 @dataclass(frozen=True)
 class Array:
-    """An array of a file; `pieces` reads its values, some rows at a time."""
+    """An array of a file; `pieces` reads its values some rows at a time."""
 
     path: str
     shape: tuple[int, ...]
@@ -49,7 +49,7 @@ class Array:
 
 @dataclass(frozen=True)
 class Stored:
-    """A layer of a file with its arrays; `class_name` is None where the file does not tell it."""
+    """A layer of a file with its arrays; `class_name` is None if the file does not have it."""
 
     name: str
     class_name: str | None
@@ -72,21 +72,21 @@ class Stored:
 
 @dataclass
 class Contents:
-    """All that was found."""
+    """All contents of a file."""
 
     layout: str
-    whole: bool = False  # with an architecture
+    whole: bool = False  # whether it has an architecture
     keras_version: str | None = None
     backend: str | None = None
     data_format: str | None = None
     config: Any = None
     training: Any = None
     layers: list[Stored] = field(default_factory=list)
-    state: list[Array] = field(default_factory=list)  # the optimizer's
+    state: list[Array] = field(default_factory=list)  # of the optimizer
     findings: list[Finding] = field(default_factory=list)
 
     def find(self, kind: str, where: str, text: str) -> None:
-        """Note something suspicious."""
+        """Add a finding."""
         self.findings.append(Finding(kind, where, text))
 
     @property
@@ -96,7 +96,7 @@ class Contents:
 
 
 def entries(config: Any) -> Iterator[Mapping[str, Any]]:
-    """All that a config keeps as a class with options, outermost first."""
+    """Every entry of a config with a class and options, outermost first."""
     pending = [config]
     while pending:
         value = pending.pop()
@@ -109,7 +109,7 @@ def entries(config: Any) -> Iterator[Mapping[str, Any]]:
 
 
 def classes(config: Any) -> dict[str, str]:
-    """The class of each layer that a config names."""
+    """The class of each layer in a config, by name."""
     found: dict[str, str] = {}
     for entry in entries(config):
         options = entry["config"]

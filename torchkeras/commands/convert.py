@@ -32,20 +32,20 @@ from torchkeras.saving.weights.matching import Report
 
 HDF5_TYPES = ("float16", "float32", "float64")  # HDF5 has no bfloat16
 TYPES = (*HDF5_TYPES, "bfloat16")
-TENSORS = (".safetensors", ".pt", ".pth")  # files that keep an optimizer's options alone
+TENSORS = (".safetensors", ".pt", ".pth")  # files with the optimizer's options, but not its state
 PASSES = 4  # of a file: the clean copy, the model, the new file, the comparison
 
 
 @dataclass(frozen=True)
 class Format:
-    """A format to write: what it is called, whether it holds the architecture and the optimizer, and its numbers."""
+    """A format to write: its title, whether it holds the architecture and the optimizer, and its number types."""
 
     title: str
     whole: bool
     dtypes: tuple[str, ...]
 
 
-# By suffix; the longest that fits counts.
+# By suffix; the longest that fits is taken.
 FORMATS: Mapping[str, Format] = {
     ".h5": Format("HDF5 of Keras 2.2.4", True, HDF5_TYPES),
     ".hdf5": Format("HDF5 of Keras 2.2.4", True, HDF5_TYPES),
@@ -60,14 +60,14 @@ FORMATS: Mapping[str, Format] = {
 
 @dataclass(frozen=True)
 class Read:
-    """A model that was read, and what was done with each weight."""
+    """A loaded model, and what was done to each weight."""
 
     model: Any
     report: Report
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Convert a file. Raises CommandError, and the errors of reading it; then OUT is as it was."""
+    """Convert a file. Raises CommandError and the errors of reading; then OUT is unchanged."""
     path, out = arguments.file, Path(arguments.out)
     made = _format(out)
     _check(arguments, out, made)
@@ -105,7 +105,7 @@ def _check(arguments: argparse.Namespace, out: Path, made: Format) -> None:
     if arguments.dtype and arguments.dtype not in made.dtypes:
         raise CommandError(f"{out}: {arguments.dtype} goes with .safetensors and .pt; HDF5 has no such numbers.")
     if out.exists() and not arguments.overwrite:
-        raise CommandError(f"{out}: the file is there already; --overwrite replaces it.")
+        raise CommandError(f"{out}: the file exists already; --overwrite replaces it.")
     if not out.parent.is_dir():
         raise CommandError(f"{out}: there is no folder {str(out.parent)!r}.")
 
@@ -124,7 +124,7 @@ def _read(arguments: argparse.Namespace, kind: str, shown: Progress, size: int) 
             report = model.load_weights(copy, report=True, **told)
         elif not is_whole(copy):
             raise CommandError(
-                f"{arguments.file}: it holds weights alone; --architecture FILE.json gives the model they are of."
+                f"{arguments.file}: it holds only weights; give their model by --architecture FILE.json."
             )
         else:
             compiled = not arguments.without_optimizer
@@ -134,7 +134,7 @@ def _read(arguments: argparse.Namespace, kind: str, shown: Progress, size: int) 
 
 
 def architecture(path: str) -> Any:
-    """The model, without values, that a file of JSON describes. Raises the errors of model files."""
+    """The model, without weights, of a JSON file. Raises the errors of model files."""
     with faults_of(path):
         if Path(path).stat().st_size > LIMITS.json:
             raise FileLimitError(f"{path}: it has over {LIMITS.json} bytes.")
@@ -154,7 +154,7 @@ def architecture(path: str) -> Any:
 
 
 def _changed(model: Any, arguments: argparse.Namespace, whole: bool) -> tuple[Any, str | None]:
-    """The model as it is to be written, and why its optimizer is left out, if it is."""
+    """The model to be written, and why its optimizer is left out, if it is."""
     compiled, reason = getattr(model, "optimizer", None) is not None, None
     if compiled and not whole:
         reason = "OUT holds weights alone"
@@ -170,7 +170,7 @@ def _changed(model: Any, arguments: argparse.Namespace, whole: bool) -> tuple[An
 
 
 def _check_range(model: Any, dtype: str) -> None:
-    """Raise CommandError when finite values would become infinite."""
+    """Raise CommandError if finite values would become infinite."""
     for variable in model.weights:
         values = variable.value.detach()
         if values.is_floating_point():
@@ -184,7 +184,7 @@ def _check_range(model: Any, dtype: str) -> None:
 
 @contextmanager
 def _beside(out: Path) -> Iterator[Path]:
-    """The path of a file to write in a folder of its own beside `out`, where its name can keep the suffix."""
+    """The path of a file in a temporary folder next to `out`, where it can have the same name."""
     with tempfile.TemporaryDirectory(prefix=".torchkeras-", dir=out.parent) as folder:
         yield Path(folder) / out.name
 
@@ -205,7 +205,7 @@ def _read_back(model: Any, path: Path, whole: bool) -> Any:
 
 
 def _compare(model: Any, again: Any, out: Path, shown: Progress) -> None:
-    """Raise CommandError unless every weight has the same value in both models, bit by bit but for its type."""
+    """Raise CommandError unless every weight has the same value in both models, bit by bit except for its type."""
     pairs = list(zip_longest(model.weights, again.weights))
     for wanted, found in pairs:
         if wanted is None or found is None or wanted.full_name != found.full_name or wanted.shape != found.shape:

@@ -1,4 +1,4 @@
-"""`torchkeras eject IN FOLDER`: a model as plain PyTorch, which is kept only when it computes the same."""
+"""`torchkeras eject IN FOLDER`: a model as plain PyTorch, which is kept only if it computes the same."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ WEIGHTS = tuple(FILES)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Eject. Raises CommandError, and the errors of reading the file; then FOLDER is as it was."""
+    """Eject a model. Raises CommandError and the errors of reading the file; then FOLDER is unchanged."""
     path, folder = arguments.file, Path(arguments.folder)
     with whole_model(arguments, "ejecting") as model:
         try:

@@ -1,4 +1,4 @@
-"""What a command ends with: one code for each way to end, the same for all commands."""
+"""The exit codes, the same for all commands."""
 
 from __future__ import annotations
 
@@ -23,25 +23,25 @@ OF_FILES: Mapping[type[errors.ModelFileError], int] = {
 MEANINGS: Mapping[int, str] = {
     WELL: "all is well",
     FOUND: "inspect: something suspicious; verify: outputs differ; convert, eject: an unequal copy, which is not kept",
-    USAGE: "the command line is wrong, or names a file that is not there, or one to write that is",
+    USAGE: "the command line is wrong, a file is missing, or a file to write exists already",
     3: "UnreadableFileError: the file is damaged, cut short, or not of the format that its name says",
     4: "UnknownFormatError: it is of a format or version that is not read",
     5: "ForbiddenContentError: it holds what no model needs and an attack may use",
     6: "FileLimitError: it is over a limit of size, number, depth, time or memory",
     7: "ArchitectureError: its architecture is not one that can be built",
     8: "WeightMismatchError: its weights are not those of the model",
-    9: "ModelFileError: it leaves open what an option has to say",
+    9: "ModelFileError: it leaves something open that an option has to say",
     ASKED: "what is asked for cannot be done with this model, or needs a package that is missing",
     SYSTEM: "the operating system refused: no permission, no space, no memory",
     INTERRUPTED: "interrupted",
 }
 
-# What building and running a model raises, beside ValueError, when the file asks for what layers cannot do together.
+# What building and running a model may raise, apart from ValueError, for layers that do not work together.
 FAULTS = (ArithmeticError, AssertionError, AttributeError, LookupError, NotImplementedError, RuntimeError, TypeError)
 
 
 class CommandError(Exception):
-    """An end of a command that is no fault of a file: the text, the kind of error and the code."""
+    """An error of a command that is not the file's fault: the text, the kind of error and the exit code."""
 
     def __init__(self, text: str, code: int = USAGE):
         super().__init__(text)
@@ -67,7 +67,7 @@ def kind_of(error: BaseException) -> str:
 
 @contextmanager
 def faults_of(path: object) -> Iterator[None]:
-    """Inside the block whatever a file makes layers raise is an error of that file, or of what was asked.
+    """Turn whatever a file makes layers raise inside the block into an error of the file, or of the request.
 
     Raises ModelFileError, CommandError.
     """
@@ -92,5 +92,5 @@ def faults_of(path: object) -> Iterator[None]:
 
 
 def table() -> str:
-    """The codes and what they mean, a line each."""
+    """The codes and their meanings, one per line."""
     return "\n".join(f"  {code:3}  {meaning}" for code, meaning in MEANINGS.items())

@@ -1,4 +1,4 @@
-"""Files made safe to read for the commands."""
+"""Make files safe to read for the commands."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from torchkeras.saving.containers.limits import GIB
 
 @contextmanager
 def safe(path: str | os.PathLike[str], format: str, seconds: float | None = None, memory: int = GIB) -> Iterator[Path]:
-    """The path of what may be read of a file: a clean copy of HDF5 and archives, made by a process with limits.
+    """The path to read in place of a file: for HDF5 and archives a clean copy, made by a process with limits.
 
-    safetensors and state_dicts are read where they are: the one is a list of places, of the other only tensors are
-    made. Raises the errors of `isolated.cleaned`.
+    safetensors and state_dicts are read in place: a safetensors file is only a list of places, and only tensors are
+    created from a state_dict. Raises the errors of `isolated.cleaned`.
     """
     if format in (SAFETENSORS, STATE):
         yield Path(path)

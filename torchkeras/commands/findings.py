@@ -1,4 +1,4 @@
-"""What is suspicious in a file: what a look at its arrays, its architecture and its bytes shows."""
+"""Find what is suspicious in a file's arrays, architecture and bytes."""
 
 from __future__ import annotations
 
@@ -20,33 +20,33 @@ KINDS: Mapping[str, str] = {
     "zeros": "an array that is neither a bias nor starts as zeros is all zeros",
     "empty": "an array has no values",
     "large": "an array has over a GiB",
-    "dtype": "an array's numbers are not float32, which Keras computes in unless told otherwise",
-    "unlisted": "an array stands in no list of weights",
+    "dtype": "an array's numbers are not float32, which Keras computes in by default",
+    "unlisted": "an array is in no list of weights",
     "list": "a list names what is not there, or something twice",
     "layout": "the file has no layout that is known",
-    "version": "the version or the backend is missing, or stands there twice and differs",
+    "version": "the version or the backend is missing, or is given twice and differs",
     "text": "an attribute is not the JSON it should be",
     "bytecode": "a function is kept as Python bytecode, which is never run",
     "class": "a class that is not known, which load_model takes from custom_objects",
     "trailing": "bytes follow the end of the file's format",
-    "before": "bytes stand before the beginning of HDF5",
+    "before": "bytes come before the beginning of HDF5",
     "training": "how the model was compiled, or its optimizer's state, cannot be restored",
     "loading": "the model does not load",
 }
 
-# Classes that a config of another version is read without.
+# Classes that the translation of configs handles, though no layer has these names.
 BY_DIALECTS = ("Functional", "SlicingOpLambda", "TFOpLambda")
 
-# Weights that start as zeros, or may well stay so; Keras 1 wrote a gate's letter behind.
+# Weights that start as zeros or may well stay zero; Keras 1 wrote the letter of the gate after the name.
 ZEROS = re.compile(
     r"(^|[/._])(b|bias|biases|bias_hh\w*|bias_ih\w*|beta|alphas?|betas|[tar]_(left|right)|moving_mean|running_mean|mean"
     r"|count|iteration\w*|learning_rate|num_batches_tracked|seed\w*|[a-z]*_bias|b_[a-z]|prelu\.weight)(:0)?$"
 )
-NUMBERED = re.compile(r"/(param_)?[0-9]+$")  # a name that does not tell
+NUMBERED = re.compile(r"/(param_)?[0-9]+$")  # a name that says nothing
 
 
 def find_in_arrays(contents: Contents, names: Mapping[str, str], progress: Progress) -> None:
-    """Look at every value. `names`: what the model calls the arrays, by paths, where the file has only numbers."""
+    """Check every value. `names`: the model's names of the arrays, by paths, if the file has only numbers."""
     for array in contents.arrays:
         if array.parameters == 0:
             contents.find("empty", array.path, f"it has shape {array.shape}, and no values")
@@ -76,7 +76,7 @@ def _find_in_values(contents: Contents, array: Array, may_be_zero: bool) -> None
 
 
 def find_in_architecture(contents: Contents) -> None:
-    """Look for bytecode, wherever it is nested."""
+    """Look for bytecode at any depth."""
     for entry in (*entries(contents.config), *entries(contents.training)):
         kind, config = entry["class_name"], entry["config"]
         if kind == bytecode.KERAS3:
@@ -93,7 +93,7 @@ def find_in_architecture(contents: Contents) -> None:
 
 
 def find_unknown_classes(contents: Contents) -> None:
-    """Name the layers' classes that are not known, all of them: loading ends at the first."""
+    """List all unknown classes of layers: loading stops at the first."""
     layers = [entry for entry in entries(contents.config) if _is_layer(entry)]
     for name in sorted({entry["class_name"] for entry in layers}):
         if not _is_known(name.rpartition(">")[2]):
@@ -103,7 +103,7 @@ def find_unknown_classes(contents: Contents) -> None:
 def _is_layer(entry: Mapping[str, Any]) -> bool:
     config = entry["config"]
     named = "inbound_nodes" in entry or (isinstance(config, Mapping) and "name" in config)
-    return named and ".ops." not in str(entry.get("module"))  # Keras 3's functions of tensors
+    return named and ".ops." not in str(entry.get("module"))  # without Keras 3's functions of tensors
 
 
 def _is_known(name: str) -> bool:
@@ -117,7 +117,7 @@ def _is_known(name: str) -> bool:
 
 
 def find_in_bytes(contents: Contents, path: str | os.PathLike[str], format: str) -> None:
-    """Look at what stands around the format in the file."""
+    """Look for bytes before and after the file's own content."""
     begin = superblock_at(path) if format == HDF5 else None
     if begin:
-        contents.find("before", "", f"{begin} bytes stand before the beginning of HDF5")
+        contents.find("before", "", f"{begin} bytes come before the beginning of HDF5")

@@ -1,4 +1,4 @@
-"""`torchkeras inspect FILE`: what stands in a model file, what loading it would convert, and what is suspicious."""
+"""`torchkeras inspect FILE`: what is in a model file, what loading would convert, and what is suspicious."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ from torchkeras.saving.containers.first_bytes import ARCHIVE, HDF5, SAFETENSORS,
 from torchkeras.saving.containers.hdf5 import reading
 from torchkeras.saving.weights.matching import Loaded
 
-PASSES = 3  # of a file: the clean copy, the model, the look at its values
+PASSES = 3  # over a file: the clean copy, the model, the check of its values
 WEIGHTS_ALONE = "weights alone: there is no architecture in the file to load"
 
 
 @dataclass(frozen=True)
 class DryRun:
-    """What came of loading the model: a row a weight, or the error."""
+    """The result of loading the model: a row for each weight, or the error."""
 
     text: str
     rows: tuple[Loaded, ...] = ()
@@ -37,12 +37,12 @@ class DryRun:
 
     @property
     def converted(self) -> list[Loaded]:
-        """The weights that are not taken as they are."""
+        """The weights that are converted."""
         return [row for row in self.rows if row.conversions]
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Describe a file; returns the code of the error that loading ends with, else FOUND for anything suspicious.
+    """Describe a file. Returns the code of the error of loading, if any, else FOUND for anything suspicious.
 
     Raises the errors of reading the file.
     """
@@ -79,7 +79,7 @@ def _opened(copy: Path, kind: str) -> Iterator[Contents]:
 
 
 def _load(contents: Contents, copy: Path, arguments: argparse.Namespace) -> DryRun:
-    """Load the model as `load_model` does; without its optimizer, where only that fails."""
+    """Load the model as `load_model` does; without its optimizer, if only that fails."""
     if not contents.whole:
         return DryRun(WEIGHTS_ALONE)
     try:

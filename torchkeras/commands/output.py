@@ -14,11 +14,11 @@ from tqdm import tqdm
 
 from torchkeras.commands.exits import code_of, kind_of
 
-LARGE = 64 << 20  # bytes of a file from which on a bar is shown
+LARGE = 64 << 20  # bytes of a file from which a bar is shown
 
 
 def plain(value: Any) -> Any:
-    """A value as JSON has it; numbers that are not finite become their names, which JSON has not."""
+    """A value for JSON; numbers that are not finite become their names."""
     if is_dataclass(value) and not isinstance(value, type):
         return plain(asdict(value))
     if isinstance(value, Mapping):
@@ -43,7 +43,7 @@ def show_error(error: BaseException, as_json: bool) -> int:
 
 
 def printable(line: str) -> str:
-    """A line without what a terminal would obey: names in a file may hold any character."""
+    """A line without control characters: names in a file may hold any character."""
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in line)
 
 
@@ -53,27 +53,27 @@ def counted(number: int, noun: str) -> str:
 
 
 class Progress:
-    """How far a command is: it counts bytes, and says what it is doing. Does nothing where no bar is shown."""
+    """The progress of a command: counts bytes and says what is being done. Does nothing if no bar is shown."""
 
     def __init__(self, bar: Any = None):
         self._bar = bar
 
     def doing(self, what: str) -> None:
-        """Say what is done now."""
+        """Say what is being done now."""
         if self._bar is not None:
             self._bar.set_description_str(what)
 
     def advance(self, size: int) -> None:
-        """Count bytes that are done."""
+        """Count finished bytes."""
         if self._bar is not None:
             self._bar.update(size)
 
 
 @contextmanager
 def progress(size: int, passes: int, asked: bool | None) -> Iterator[Progress]:
-    """A bar over a file of `size` bytes, gone through several times.
+    """A bar for a file of `size` bytes that is read several times.
 
-    Shown when `asked`; else for large files, when stderr is a terminal, unless asked not to.
+    `asked`: True shows it, False does not; None shows it for large files if stderr is a terminal.
     """
     if not (sys.stderr.isatty() and size >= LARGE if asked is None else asked):
         yield Progress()

@@ -1,7 +1,7 @@
 """The contents of HDF5 files and `.keras` archives, for `inspect`."""
 
 # pyright: reportAttributeAccessIssue=false
-# h5py types what stands under a name as anything that may.
+# In h5py's types, a name may stand for any kind of object.
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ SLAB = 16 * MIB
 
 
 def contents_of_archive(found: archive.Archive, weights: h5py.File) -> Contents:
-    """What a `.keras` archive holds."""
+    """The contents of a `.keras` archive."""
     contents = Contents(ZIPPED, whole=True, config=found.config)
     about = found.metadata if isinstance(found.metadata, Mapping) else {}
     version = about.get("keras_version")
@@ -46,7 +46,7 @@ def contents_of_archive(found: archive.Archive, weights: h5py.File) -> Contents:
 
 
 def contents_of_hdf5(file: h5py.File) -> Contents:
-    """What an HDF5 file holds."""
+    """The contents of an HDF5 file."""
     contents = Contents(UNKNOWN)
     inside = members(file)
     contents.config = _config(contents, file, "model_config")
@@ -99,7 +99,7 @@ def _take_origin(contents: Contents, file: h5py.File, group: h5py.Group) -> None
 
 
 def _take_backend(contents: Contents) -> None:
-    """Tell the backend of Keras 1, whose files do not: TensorFlow's names of variables end with ":0"."""
+    """Set the backend of Keras 1, whose files do not have it: TensorFlow's names of variables end with ":0"."""
     if contents.backend is None and (contents.keras_version or "").startswith("1.") and contents.arrays:
         of_tensorflow = any(array.path.endswith(":0") for array in contents.arrays)
         contents.backend = "tensorflow" if of_tensorflow else "theano"
@@ -111,7 +111,7 @@ def _take_groups(contents: Contents, group: h5py.Group) -> None:
         try:
             found = group_in(group, name)
         except ModelFileError:
-            contents.find("list", _path(group), f"'layer_names' has {name!r}, of which there is no group")
+            contents.find("list", _path(group), f"'layer_names' has {name!r}, which has no group")
             continue
         contents.layers.append(Stored(name, known.get(name), tuple(_listed(contents, found))))
     beside = inside.get("top_level_model_weights")
@@ -152,7 +152,7 @@ def _take_paths(contents: Contents, file: h5py.File) -> None:
 
 
 def _groups(file: h5py.Group) -> Iterator[h5py.Group]:
-    """A group and all groups inside, each before those inside it."""
+    """A group and all groups inside it, each before its own."""
     pending = [file]
     while pending:
         group = pending.pop()
@@ -161,7 +161,7 @@ def _groups(file: h5py.Group) -> Iterator[h5py.Group]:
 
 
 def _names(contents: Contents, group: h5py.Group, name: str) -> list[str]:
-    """A list of names; what is wrong with it is noted."""
+    """A list of names; faults in it become findings."""
     try:
         names = read_names(group, name)
     except ModelFileError as error:

@@ -22,7 +22,7 @@ from torchkeras.saving.weights import orderings, state
 
 SAFETENSORS, STATE = "safetensors, names of a state_dict", "torch state_dict (.pt)"
 
-# The element types of safetensors: what they are called elsewhere, and how NumPy reads them.
+# The element types of safetensors: their usual names, and NumPy's types to read them.
 DTYPES: Mapping[str, tuple[str, str]] = {
     "BOOL": ("bool", "?"),
     "U8": ("uint8", "<u1"),
@@ -42,9 +42,9 @@ SLAB = 16 * MIB
 
 
 def contents_of_safetensors(path: str | os.PathLike[str]) -> Contents:
-    """What a safetensors file holds, by its header.
+    """The contents of a safetensors file, by its header.
 
-    Raises UnreadableFileError when its header or the places in it are not right, FileLimitError.
+    Raises UnreadableFileError if the header or a place in it is wrong, FileLimitError.
     """
     size = Path(path).stat().st_size
     with Path(path).open("rb") as file:
@@ -75,7 +75,7 @@ def contents_of_safetensors(path: str | os.PathLike[str]) -> Contents:
 
 
 def _place(item: tuple[str, Any]) -> tuple[int, ...]:
-    """Where a tensor lies, to sort by; what has no place comes first, and is refused then."""
+    """The place of a tensor, for sorting; entries without a place come first and are refused later."""
     return _sizes(item[1].get("data_offsets")) or () if isinstance(item[1], dict) else ()
 
 
@@ -110,7 +110,7 @@ def _mapped(path: Any, dtype: str, at: int, size: int) -> Iterator[np.ndarray]:
 
 
 def contents_of_state(path: str | os.PathLike[str]) -> Contents:
-    """What a state_dict that `torch.save` wrote holds. Raises the errors of `state.opened`."""
+    """The contents of a state_dict that `torch.save` wrote. Raises the errors of `state.opened`."""
     with state.opened(path) as stored:
         arrays = [
             Array(
@@ -130,7 +130,7 @@ def _whole(value_of: Callable[[str], torch.Tensor], name: str) -> Iterator[np.nd
 
 
 def _contents(format: str, arrays: list[Array], about: str | None, path: str | os.PathLike[str]) -> Contents:
-    """The arrays, and what the text beside them says of the model, if there is one."""
+    """The arrays, and the model that the text stored with them describes, if there is one."""
     contents = Contents(f"{format}: {'weights alone' if about is None else 'a whole model'}", layers=_by_layer(arrays))
     contents.whole = about is not None
     if about is not None:
@@ -146,7 +146,7 @@ def _contents(format: str, arrays: list[Array], about: str | None, path: str | o
 
 
 def _by_layer(arrays: list[Array]) -> list[Stored]:
-    """The arrays by the module that has them: what stands before the last dot of the name."""
+    """The arrays grouped by module: the part of the name before the last dot."""
     found: dict[str, list[Array]] = {}
     for array in arrays:
         found.setdefault(array.path.rpartition(".")[0], []).append(array)

@@ -1,4 +1,4 @@
-"""What the layers of a model give, one by one: compared with a record, or searched for what is not finite."""
+"""The outputs of a model's layers, one by one: compared with a record, or searched for values that are not finite."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ PREFIX = "layer:"
 def by_layer(
     model: Any, inputs: Any, batch_size: int, record: Mapping[str, np.ndarray], compare: Callable[..., T]
 ) -> list[T]:
-    """`compare(name, found, expected)` for the layers of which the record has the output, as they are computed.
+    """Call `compare(name, found, expected)` for the layers whose output is in the record, in the order of computation.
 
     The record's keys are `layer:<name>`, and `layer:<name>#1`, `#2` for further calls or outputs of a layer. Raises
-    CommandError for a key of no layer.
+    CommandError for a key without a layer.
     """
     wanted = {key.removeprefix(PREFIX): array for key, array in record.items() if key.startswith(PREFIX)}
     tensors = {name: tensor for name, tensor in _tensors(model).items() if name in wanted}
     unknown = sorted(wanted.keys() - tensors.keys())
     if unknown:
-        raise CommandError(f"The record has {PREFIX}{unknown[0]}, and the model no such layer.", ASKED)
+        raise CommandError(f"The record has {PREFIX}{unknown[0]}, and the model has no such layer.", ASKED)
     if not tensors:
         return []
     model.reset_states()
@@ -39,7 +39,7 @@ def by_layer(
 
 
 def _tensors(model: Any) -> dict[str, KerasTensor]:
-    """Every tensor of a model's graph by the name of the layer that gives it, as they are computed."""
+    """Every tensor of a model's graph by the name of its layer, in the order of computation."""
     found: dict[str, KerasTensor] = {}
     given: dict[Layer, int] = {}
     for node in model._graphed.nodes:
@@ -51,7 +51,7 @@ def _tensors(model: Any) -> dict[str, KerasTensor]:
 
 
 def first_not_finite(model: Any, inputs: Any, batch_size: int) -> str | None:
-    """The layer that is first to give NaN or infinite values, inside others too; None when the inputs have them."""
+    """The first layer, inner ones too, with NaN or infinite outputs; None if the inputs have such values."""
     if not all(np.isfinite(array).all() for array in as_list(inputs)):
         return None
     found: list[str] = []

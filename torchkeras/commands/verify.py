@@ -1,4 +1,4 @@
-"""`torchkeras verify FILE --against io.npz`: what a model computes, compared with a record."""
+"""`torchkeras verify FILE --against io.npz`: compare a model's outputs with a record."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ DAMAGE = (OSError, ValueError, EOFError, KeyError, zipfile.BadZipFile, zlib.erro
 
 @dataclass(frozen=True)
 class Tolerance:
-    """Equal is `|found - expected| <= absolute + relative * |expected|`."""
+    """Values are equal if `|found - expected| <= absolute + relative * |expected|`."""
 
     absolute: float
     relative: float
@@ -37,7 +37,7 @@ class Tolerance:
 
 @dataclass(frozen=True)
 class Compared:
-    """How an array agrees with the record's."""
+    """The result of comparing an array with the record's."""
 
     name: str
     equal: bool
@@ -76,7 +76,7 @@ def compare(name: str, found: np.ndarray, expected: np.ndarray, tolerance: Toler
         inside = same | (error <= tolerance.absolute + tolerance.relative * np.abs(theirs))
     inside &= same | (np.isfinite(ours) & np.isfinite(theirs))
     ranked = np.where(np.isnan(error), np.inf, error)
-    # Where it differs most, counted from those that are outside: a large number may be off by more, and be right.
+    # The largest difference among the values out of tolerance: a large number may differ by more and be right.
     at = np.unravel_index(int(np.argmax(np.where(inside, -1.0, ranked) if not inside.all() else ranked)), found.shape)
     place = tuple(int(index) for index in at)
     return Compared(
@@ -94,7 +94,7 @@ def compare(name: str, found: np.ndarray, expected: np.ndarray, tolerance: Toler
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Compare; returns FOUND when an output differs. Raises CommandError, and the errors of reading the files."""
+    """Compare; returns FOUND if an output differs. Raises CommandError and the errors of reading the files."""
     path, tolerance = arguments.file, Tolerance(arguments.atol, arguments.rtol)
     record = _record(arguments.against)
     with whole_model(arguments, "computing") as model:
@@ -144,14 +144,14 @@ def _numbered(record: Mapping[str, np.ndarray], letter: str) -> list[np.ndarray]
 def _results(
     model: Any, record: Mapping[str, np.ndarray], against: str, tolerance: Tolerance
 ) -> tuple[list[Compared], list[Compared], str | None]:
-    """The outputs compared; the layers that the record has; and the first layer whose output is not finite."""
+    """The compared outputs; the compared layers of the record; the first layer whose output is not finite."""
     inputs = _numbered(record, "x")
     _check_numbers(model, inputs, _numbered(record, "y"), against)
     size = model.inputs[0].shape[0] or BATCH
     given = inputs if len(inputs) > 1 else inputs[0]
     outputs: list[Compared] = []
     finite = True
-    for prefix in ("", "second_"):  # a stateful model goes on from where its first call left it
+    for prefix in ("", "second_"):  # a stateful model continues from its first call
         expected = _numbered(record, f"{prefix}y")
         for index, found in enumerate(as_list(model.predict(given, batch_size=size))) if expected else ():
             outputs.append(compare(f"{prefix}y{index}", found, expected[index], tolerance))

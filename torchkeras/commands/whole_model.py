@@ -1,4 +1,4 @@
-"""The model of a file that a command is given, checked by another process first, for `verify` and `eject`."""
+"""The model of a file, checked by another process first, for `verify` and `eject`."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ PASSES = 2  # of a file: the clean copy and the model
 
 @contextmanager
 def whole_model(arguments: argparse.Namespace, doing: str) -> Iterator[Any]:
-    """The model; what is done with it inside the block is shown as `doing`.
+    """The model. `doing`: what the progress bar says while the block runs.
 
-    Raises the errors of reading the file: UnknownFormatError for one of weights alone.
+    Raises the errors of reading the file, and UnknownFormatError for a file of weights alone.
     """
     path = arguments.file
     with faults_of(path):

@@ -1,4 +1,4 @@
-"""A file against the model that it was made of: equal outputs for random inputs of two sizes."""
+"""Compare a file with the model that it was made from: equal outputs for random inputs of two sizes."""
 
 from __future__ import annotations
 
@@ -14,31 +14,31 @@ from torchkeras.export.examples import UNFIT, Examples
 Compute = Callable[[list[Tensor]], list[Tensor]]
 
 BATCHES = (1, 5)
-# Relative to the largest output, by the type of the outputs: two orders in which to sum.
+# Relative to the largest output, by the type of the outputs, for sums in another order.
 TOLERANCES = {torch.float16: 1e-2, torch.bfloat16: 5e-2, torch.float64: 1e-9}
 TOLERANCE = 1e-4
 
 
 def check(written: Compute, compute: Compute, examples: Examples, names: Sequence[str]) -> None:
-    """Raise ExportError unless what was written gives the outputs of the model, `names`, for examples of each size."""
+    """Raise ExportError unless the written file gives the model's outputs, `names`, for examples of each size."""
     for batch in BATCHES:
         inputs, wanted = computed(compute, examples, batch)
         try:
             found = written(inputs)
         except Exception as error:
-            raise ExportError(f"what was written fails on a batch of {batch}: {reason(error)}") from error
+            raise ExportError(f"the written file fails on a batch of {batch}: {reason(error)}") from error
         if len(found) != len(wanted):
-            raise ExportError(f"what was written has {len(found)} outputs; the model has {len(wanted)}.")
+            raise ExportError(f"the written file has {len(found)} outputs; the model has {len(wanted)}.")
         for name, mine, other in zip(names, wanted, found, strict=True):
             difference = differing(mine, other)
             if difference is not None:
                 raise ExportError(
-                    f"what was written gives another output {name!r} for a batch of {batch}: {difference}"
+                    f"the written file gives another output {name!r} for a batch of {batch}: {difference}"
                 )
 
 
 def computed(compute: Compute, examples: Examples, batch: int) -> tuple[list[Tensor], list[Tensor]]:
-    """Inputs and outputs; for several samples unknown axes are odd or, where no odd ones will do, twice as long."""
+    """Inputs and outputs. For several samples, unknown axes have odd sizes or, if these do not work, double ones."""
     for more in (1, examples.size) if batch > 1 else ():
         inputs = examples.draw(batch, more)
         with suppress(*UNFIT):
@@ -48,7 +48,7 @@ def computed(compute: Compute, examples: Examples, batch: int) -> tuple[list[Ten
 
 
 def differing(wanted: Tensor, found: Tensor) -> str | None:
-    """How an output differs from the model's; None when it is equal but for rounding."""
+    """How an output differs from the model's; None if it is equal up to rounding."""
     for what in ("dtype", "shape"):
         if getattr(wanted, what) != getattr(found, what):
             return f"its {what} is {getattr(found, what)}; the model's is {getattr(wanted, what)}."

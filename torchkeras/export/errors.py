@@ -1,4 +1,4 @@
-"""The errors of models that cannot leave in the form asked for."""
+"""The errors for models that cannot be exported or ejected."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from torchkeras.engine.layer.layer import Layer
 
 
 class ExportError(ValueError):
-    """A model that cannot be exported, and why: the layer, the operation or the axis that stands in the way."""
+    """A model that cannot be exported. The text names the layer, the operation or the axis."""
 
 
 class EjectError(ExportError):
@@ -15,20 +15,20 @@ class EjectError(ExportError):
 
 
 class UnequalError(EjectError):
-    """A model whose written form does not run, or computes something else; it is not kept."""
+    """A model whose written form does not run or computes something else; it is not kept."""
 
 
 def reason(error: BaseException) -> str:
-    """The first line of what went wrong, with the layer in whose computation it did: "Lambda 'l': no such kernel"."""
+    """The first line of an error, after the layer in which it happened: "Lambda 'l': no such kernel"."""
     layer = innermost_layer(error)
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    told = next((k for k, line in enumerate(lines) if not line.endswith(":")), 0)  # a line so ended says nothing alone
+    told = next((k for k, line in enumerate(lines) if not line.endswith(":")), 0)  # such a line needs the next one
     text = f"{type(error).__name__}: {' '.join(lines[: told + 1])}"
     return text if layer is None else f"{type(layer).__name__} {layer.name!r}: {text}"
 
 
 def innermost_layer(error: BaseException) -> Layer | None:
-    """The last layer, no model, whose method the error came through."""
+    """The last layer, not a model, in the traceback of an error."""
     found, place = None, error.__traceback__
     while place is not None:
         caller = place.tb_frame.f_locals.get("self")

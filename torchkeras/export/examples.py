@@ -1,4 +1,4 @@
-"""What a model is exported for: its inputs with their unknown axes, and random numbers of such shapes."""
+"""A model's inputs with their unknown axes, and random examples of such shapes."""
 
 from __future__ import annotations
 
@@ -13,25 +13,25 @@ from torch import Tensor
 from torchkeras.engine.layer.symbolic import Shape, dtype_of
 from torchkeras.export.errors import ExportError, reason
 
-# Integers below these are tried until the smallest vocabulary of the model has them; None: floating-point numbers.
+# Limits of integers, tried until they fit the smallest vocabulary of the model; None: floating-point numbers.
 LARGEST = 1000
 RANGES = (None, LARGEST, 100, 20, 5, 2, 1)
-SIZES = (12, 96, 240)  # of unknown axes: divisible by what strides and pools divide by, as small as the model takes
-BYTE = 128  # integers of 8 bits are below it
+SIZES = (12, 96, 240)  # of unknown axes: divisible by usual strides and pools; the smallest that works is taken
+BYTE = 128  # integers of 8 bits must be below it
 SEED = 0
-UNFIT = (RuntimeError, IndexError, ValueError, TypeError)  # what a model raises on inputs that it does not compute on
+UNFIT = (RuntimeError, IndexError, ValueError, TypeError)  # what a model raises for inputs that it cannot take
 
 
 @dataclass(frozen=True)
 class Signature:
-    """One input: the name of its layer, its shape with None for what may vary, its type."""
+    """One input: the name of its layer, its shape with None for unknown axes, its type."""
 
     name: str
     shape: Shape
     dtype: torch.dtype
 
     def random(self, batch: int, size: int, below: int | None, generator: torch.Generator) -> Tensor:
-        """Random numbers, with `batch` and `size` for unknown axes: integers `below`, or normally distributed ones."""
+        """Random numbers, with `batch` and `size` for unknown axes: integers `below` a limit, or normal values."""
         shape = [known or (size if axis else batch) for axis, known in enumerate(self.shape)]
         if below is None and self.dtype.is_floating_point:
             return torch.randn(shape, generator=generator).to(self.dtype)
@@ -41,20 +41,20 @@ class Signature:
 
 @dataclass(frozen=True)
 class Examples:
-    """Inputs that the model computes on: random, but always the same."""
+    """Inputs that the model can take: random, but always the same."""
 
     signatures: list[Signature]
     size: int
     below: int | None
 
     def draw(self, batch: int, more: int = 0) -> list[Tensor]:
-        """One tensor for each input; unknown axes are `more` longer than they have to be."""
+        """One tensor for each input; unknown axes are longer by `more` than necessary."""
         generator = torch.Generator().manual_seed(SEED)
         return [each.random(batch, self.size + more, self.below, generator) for each in self.signatures]
 
 
 def examples(compute: Callable[[list[Tensor]], Any], signatures: list[Signature]) -> Examples:
-    """Examples on which `compute` gives a result. Raises ExportError when it does on none."""
+    """Examples for which `compute` gives a result. Raises ExportError if there are none."""
     failure: Exception | None = None
     sizes = SIZES if any(None in each.shape[1:] for each in signatures) else SIZES[:1]
     for size, below in product(sizes, RANGES):
@@ -66,14 +66,14 @@ def examples(compute: Callable[[list[Tensor]], Any], signatures: list[Signature]
         else:
             return found
     assert failure is not None
-    raise ExportError(f"the model computes on no random inputs, by which to check the file: {reason(failure)}")
+    raise ExportError(f"the model fails on all random inputs that would check the file: {reason(failure)}")
 
 
 def signatures_of(model: Any, given: Any) -> list[Signature]:
-    """The model's inputs. `given`, in the order of the inputs or by their names, fixes axes that the model leaves open.
+    """The model's inputs. `given`, in the order of the inputs or by their names, fixes unknown axes.
 
-    Each entry is a shape, or has one: an InputSpec, a symbolic tensor, a tensor (whose first axis stays open). Raises
-    ValueError for another number of inputs and for shapes that are not the model's.
+    Each entry is a shape or has one: an InputSpec, a symbolic tensor, a tensor (whose first axis stays unknown). Raises
+    ValueError for another number of inputs and for shapes that do not fit the model's.
     """
     own = [Signature(name, t.shape, t.dtype) for name, t in zip(model.input_names, model.inputs, strict=True)]
     if given is None:

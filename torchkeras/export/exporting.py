@@ -1,4 +1,4 @@
-"""`model.export`: a model as a file that runs without torchkeras, kept when it gives the outputs of the model."""
+"""`model.export`: a model as a file that runs without torchkeras; it is kept only if its outputs are the model's."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ SUFFIXES: dict[str, str] = dict(zip(formats.EXPORTED, (ONNX, TORCH), strict=True
 def export(
     model: Any, path: PathLike, format: str | None = None, input_signature: Any = None, opset_version: int | None = None
 ) -> None:
-    """Write a model in evaluation mode, as `format` or the suffix says; the file appears whole and right, or not.
+    """Write a model in evaluation mode, in `format` or that of the suffix. The file is kept only if it is right.
 
-    Raises ExportError for a model that has no such form, ValueError for another format or signature, ImportError
-    without the packages that ONNX needs.
+    Raises ExportError for a model that cannot be exported, ValueError for an unknown format or a bad signature,
+    ImportError without the packages that ONNX needs.
     """
     kind = format_of(path, format)
     if opset_version is not None and kind != ONNX:
@@ -57,12 +57,12 @@ def export(
 
 
 def format_of(path: PathLike, format: str | None) -> str:
-    """The format to write. Raises ValueError for one that is not written, and for one that is not the suffix's."""
+    """The format to write. Raises ValueError for an unknown format, and for one that does not fit the suffix."""
     by_suffix = SUFFIXES.get(Path(path).suffix.lower())
     if format is None and by_suffix is None:
         raise ValueError(f"{path}: export goes by the suffix, .onnx or .pt2; for other names give format=.")
     if format not in (None, *SUFFIXES.values()):
         raise ValueError(f"export: format must be 'onnx' or 'torch' (.pt2); found {format!r}.")
     if None not in (format, by_suffix) and format != by_suffix:
-        raise ValueError(f"{path}: export was told format={format!r}; the suffix says {by_suffix!r}.")
+        raise ValueError(f"{path}: export got format={format!r}; the suffix says {by_suffix!r}.")
     return str(format or by_suffix)

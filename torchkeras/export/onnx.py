@@ -16,12 +16,12 @@ from torch.export import ExportedProgram
 from torchkeras.export.errors import ExportError, reason
 from torchkeras.export.examples import Signature
 
-LARGEST = 2**31 - 2**24  # bytes: what one file of protocol buffers holds, less some room for the graph
+LARGEST = 2**31 - 2**24  # bytes: the most that one file of protocol buffers holds, minus some room for the graph
 NEEDED = ("onnx", "onnxscript")
 
 
 def require() -> None:
-    """Raise ImportError unless the packages are there that torch's exporter needs."""
+    """Raise ImportError if a package that torch's exporter needs is missing."""
     missing = [name for name in NEEDED if importlib.util.find_spec(name) is None]
     if missing:
         raise ImportError(
@@ -39,7 +39,7 @@ def write(
     output_names: Sequence[str],
     opset_version: int | None,
 ) -> None:
-    """Write an ONNX file. Raises ExportError for what ONNX, or torch's exporter to it, has not."""
+    """Write an ONNX file. Raises ExportError for what ONNX, or torch's exporter to it, does not have."""
     size = sum(tensor.nbytes for tensor in program.state_dict.values())
     if size > LARGEST:
         raise ExportError(f"its weights have {size:,} bytes; one ONNX file holds {LARGEST:,}: export it as .pt2.")
@@ -61,7 +61,7 @@ def write(
     except Exception as error:
         raise ExportError(f"torch.onnx cannot write it: {reason(_cause(error))}") from error
     for node in made.model.graph.all_nodes():
-        node.metadata_props.pop("pkg.torch.onnx.stack_trace", None)  # the paths of this machine's files
+        node.metadata_props.pop("pkg.torch.onnx.stack_trace", None)  # it has paths of this machine
     made.save(path)
 
 
@@ -81,7 +81,7 @@ def _cause(error: BaseException) -> BaseException:
 
 
 def axis_names(signature: Signature) -> dict[int, str]:
-    """What the unknown axes of an input are called: "batch", and the input's name with the number of the axis."""
+    """The names of an input's unknown axes: "batch", and the input's name with the number of the axis."""
     return {k: f"{signature.name}_{k}" if k else "batch" for k, size in enumerate(signature.shape) if size is None}
 
 
@@ -91,7 +91,7 @@ _ATTENTION = torch.ops.aten.scaled_dot_product_attention.default
 
 
 def _attention(query: Tensor, key: Tensor, value: Tensor, mask: Any = None, *args: Any, **options: Any) -> Any:
-    """Attention over three axes as over four; ONNX's has four."""
+    """Attention over three axes by one over four, as ONNX has it."""
     mask = options.pop("attn_mask", mask)
     if query.dim() != 3:
         return NotImplemented
@@ -106,7 +106,7 @@ DECOMPOSITIONS: dict[Any, Callable[..., Any]] = {_ATTENTION: _attention}
 
 
 def read(path: Path, input_names: Sequence[str]) -> Callable[[list[Tensor]], list[Tensor]]:
-    """A function from a list of inputs to the list of outputs, of an ONNX file: by onnxruntime, or onnx's reference."""
+    """An ONNX file as a function from inputs to outputs (lists): by onnxruntime, or by onnx's reference."""
     run = _runtime(path) if importlib.util.find_spec("onnxruntime") else _reference(path)
 
     def compute(inputs: list[Tensor]) -> list[Tensor]:

@@ -21,15 +21,15 @@ from torchkeras.engine.layer.symbolic import as_list, unpacked
 from torchkeras.export.errors import ExportError, reason
 from torchkeras.export.examples import Examples, Signature
 
-TRACED = 3  # samples in the batch that is traced: torch takes 0 and 1 for special
+TRACED = 3  # samples in the traced batch: torch treats 0 and 1 specially
 
 
 class Program(nn.Module):
-    """What torch's exporters are given: the model's own submodules, and a `forward` with the inputs' names."""
+    """The module for torch's exporters: the model's own submodules, and a `forward` with the names of the inputs."""
 
     def __init__(self, model: nn.Module, signatures: Sequence[Signature]):
         super().__init__()
-        # Not a submodule: the names in the program's state_dict are those of the model.
+        # Not a submodule, so that the program's state_dict has the names of the model's.
         for name in ("_parameters", "_buffers", "_non_persistent_buffers_set", "_modules"):
             self.__dict__[name] = getattr(model, name)
 
@@ -48,7 +48,7 @@ class Program(nn.Module):
 
 
 def identifiers(names: Sequence[str]) -> list[str]:
-    """The names of layers as Python can have them, each once."""
+    """The names of layers as valid and unique Python names."""
     found: list[str] = []
     for name in names:
         plain = "".join(letter if letter.isascii() and letter.isalnum() else "_" for letter in name)
@@ -61,7 +61,7 @@ def identifiers(names: Sequence[str]) -> list[str]:
 
 @contextmanager
 def inference(model: nn.Module) -> Iterator[Callable[[], None]]:
-    """Evaluation mode without gradients; gives what brings stateful layers to their beginning. All ends as it was."""
+    """Evaluation mode without gradients; yields a function that resets stateful layers. Restores all at the end."""
     modes = [(module, module.training) for module in model.modules()]
     states = [state for module in model.modules() for state in _states(module)]
     kept = [state.clone() for state in states]
@@ -83,13 +83,13 @@ def inference(model: nn.Module) -> Iterator[Callable[[], None]]:
 
 
 def _states(module: nn.Module) -> list[Tensor]:
-    """What a stateful layer carries from batch to batch."""
+    """The states that a stateful layer carries from batch to batch."""
     found = getattr(module, "states", None) if isinstance(module, Layer) and module.stateful else None
     return [state for state in found or () if isinstance(state, Tensor)]
 
 
 def traced(program: Program, examples: Examples) -> ExportedProgram:
-    """The operations of a model, as torch.export finds them. Raises ExportError with what it says."""
+    """The operations of a model, found by torch.export. Raises ExportError with its message."""
     batch = Dim("batch", min=1)
     axes = [
         {axis: Dim.DYNAMIC if axis else batch for axis, size in enumerate(each.shape) if size is None}
@@ -98,12 +98,12 @@ def traced(program: Program, examples: Examples) -> ExportedProgram:
     inputs = tuple(examples.draw(TRACED))
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # torch's exporter, of its own code
+            warnings.simplefilter("ignore")  # of torch's exporter, about its own code
             found = torch.export.export(program, inputs, dynamic_shapes=tuple(axes))
     except Exception as error:
         raise ExportError(f"torch.export cannot follow it: {reason(error)}{_advice(examples)}") from error
     for node in found.graph.nodes:
-        node.meta.pop("stack_trace", None)  # the paths of this machine's files
+        node.meta.pop("stack_trace", None)  # it has paths of this machine
     return found
 
 
@@ -141,7 +141,7 @@ def write(program: ExportedProgram, path: Path) -> None:
 
 
 def read(path: Path) -> Any:
-    """A function from a list of inputs to the list of outputs, of a `.pt2` file."""
+    """A `.pt2` file as a function from a list of inputs to the list of outputs."""
     with path.open("rb") as file:
         module = torch.export.load(file).module()
     return lambda inputs: as_list(module(*inputs))

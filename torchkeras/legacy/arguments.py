@@ -1,8 +1,8 @@
-"""Keras 1's names of layers and arguments, as tables, and the one place that turns them into today's.
+"""Tables of Keras 1's names of layers and arguments, and the one place that translates them to today's.
 
-A row of `SIGNATURES` is the signature that a layer had in Keras 1: its arguments in order, as `old>new` where the name
-has changed. Several old names of one new one make a tuple of it (`nb_row>kernel_size nb_col>kernel_size`); one old name
-of several new ones, joined by `+`, goes to each; `old>` alone means nothing today.
+A row of `SIGNATURES` is a layer's signature in Keras 1: its arguments in order, as `old>new` if the name has changed.
+Several old names for one new name make a tuple (`nb_row>kernel_size nb_col>kernel_size`). One old name for several new
+names, joined by `+`, sets each of them. `old>` alone has no meaning today.
 """
 
 from collections.abc import Callable, Mapping
@@ -13,7 +13,7 @@ from torchkeras import config
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-# Old class names of layers; their options are told by the row of the new name.
+# Old class names of layers; their options are in the row of the new name.
 LAYERS: Mapping[str, str] = {
     "AtrousConv1D": "Conv1D",
     "AtrousConv2D": "Conv2D",
@@ -116,18 +116,18 @@ VALUES: Mapping[str, Mapping[Any, Any]] = {
     "forget_bias_init": {"one": True, "ones": True, "zero": False, "zeros": False},
 }
 
-# The ends of ZeroPadding's dictionaries, in the order of today's pairs.
+# The keys of ZeroPadding's dictionaries, in the order of today's pairs.
 PADS: Mapping[str, tuple[tuple[str, str], ...]] = {
     "ZeroPadding1D": (("left_pad", "right_pad"),),
     "ZeroPadding2D": (("top_pad", "bottom_pad"), ("left_pad", "right_pad")),
 }
 
-# Before the name of what to give instead: an argument that has no equal.
+# Marks an argument without an equivalent; the name of what to give instead follows.
 REFUSED = "refused: "
 _RUN_AHEAD = {"max_q_size": "max_queue_size", "nb_worker": "workers", "pickle_safe": "use_multiprocessing"}
 
 
-# Arguments of functions and constructors that are no layers.
+# Arguments of functions and constructors other than layers.
 KEYWORDS: Mapping[str, Mapping[str, str]] = {
     "InputLayer": {"input_dtype": "dtype"},
     "Model": {"input": "inputs", "output": "outputs"},
@@ -144,17 +144,17 @@ KEYWORDS: Mapping[str, Mapping[str, str]] = {
 
 
 class Keras1Arrays(list[Any]):
-    """Initial values given as `weights=` in a call by Keras 1's names, whose shapes were Keras 1's too."""
+    """Initial values from `weights=` in a call with Keras 1's names; their shapes are Keras 1's, too."""
 
 
 def layer_arguments(
     cls: type, known: Mapping[str, Any], args: tuple[Any, ...], given: dict[str, Any]
 ) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    """A call's arguments under today's names; `known` are the options of the class.
+    """A call's arguments under today's names. `known`: the options of the class.
 
-    A call is read by Keras 1's signature when it uses a name that only Keras 1 had, or the sizes of a kernel one by
-    one (`Conv2D(64, 3, 3)`, as Keras 2.2.4 takes it too). Raises TypeError for an option that is given by both names,
-    ValueError for an old value that means nothing.
+    Keras 1's signature is used if the call has a name that only Keras 1 had, or gives the sizes of a kernel one by one
+    (`Conv2D(64, 3, 3)`, which Keras 2.2.4 accepts, too). Raises TypeError for an option given under both names,
+    ValueError for an unknown old value.
     """
     kind = next((base.__name__ for base in cls.__mro__ if base.__name__ in SIGNATURES), None)
     if kind is None:
@@ -169,7 +169,7 @@ def layer_arguments(
 
 
 def _with_pairs(kind: str, args: tuple[Any, ...], given: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    """The same with the padding of a ZeroPadding as pairs."""
+    """The same, with the padding of a ZeroPadding as pairs."""
     if kind in PADS and args:
         return (_pairs(PADS[kind], args[0]), *args[1:]), given
     if kind in PADS and "padding" in given:
@@ -211,7 +211,7 @@ def _value(cls: type, name: str, value: Any) -> Any:
 
 
 def _pairs(names: tuple[tuple[str, str], ...], value: Any) -> Any:
-    """Pairs from a dictionary of ends, or from four numbers in a row; anything else stays."""
+    """Pairs from a dictionary, or from a flat list of four numbers; anything else is unchanged."""
     if isinstance(value, Mapping):
         unknown = sorted(set(value) - {name for pair in names for name in pair})
         if unknown:
@@ -225,7 +225,7 @@ def _pairs(names: tuple[tuple[str, str], ...], value: Any) -> Any:
 
 
 def old_names(kind: str) -> Callable[[F], F]:
-    """Let a function take the old names that `KEYWORDS[kind]` lists beside today's."""
+    """Let a function also accept the old names that `KEYWORDS[kind]` lists."""
 
     def decorate(function: F) -> F:
         @wraps(function)

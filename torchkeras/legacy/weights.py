@@ -1,8 +1,8 @@
-"""Weights in the shapes and the order that other versions and layers gave them, made into a layer's own.
+"""Convert weights from the shapes and orders of other versions and layers to a layer's own.
 
-Keras 1 kept the kernels of `dim_ordering='th'` as (filters, channels, *sizes), a one-dimensional kernel with an extra
-axis of 1, and the gates of LSTM (i, c, f, o) and GRU (z, r, h) each as three arrays of its own. cuDNN keeps each gate's
-part of a kernel transposed, and two biases a gate. Source: files of genuine Keras 1.2.2 and 2.2.4.
+Keras 1 stored the kernels of `dim_ordering='th'` as (filters, channels, *sizes), a one-dimensional kernel with an
+extra axis of size 1, and three arrays for each gate of LSTM (i, c, f, o) and GRU (z, r, h). cuDNN stores each gate's
+part of a kernel transposed, and two biases for each gate. Source: files of genuine Keras 1.2.2 and 2.2.4.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -27,9 +27,9 @@ class Step:
 
 @dataclass(frozen=True)
 class Recipe:
-    """How a weight is made: of which of the arrays stored for its layer, by which steps on each; several are joined.
+    """How a weight is made: from which stored arrays of its layer, by which steps on each. Several are joined.
 
-    `joined`: in words, what joining several along the last axis means. `after`: steps on the whole.
+    `joined`: a description of joining them along the last axis. `after`: steps on the whole.
     """
 
     sources: tuple[int, ...]
@@ -39,18 +39,18 @@ class Recipe:
 
     @property
     def deeds(self) -> tuple[str, ...]:
-        """All that is done, in words."""
+        """Everything that is done, in words."""
         return (*(step.deed for step in self.steps), *filter(None, [self.joined]), *(step.deed for step in self.after))
 
     def make(self, arrays: Sequence[Tensor]) -> Tensor:
-        """The weight, of the arrays that `sources` names."""
+        """The weight, made from the arrays that `sources` names."""
         made = [_run(self.steps, array) for array in arrays]
         return _run(self.after, torch.cat(made, -1) if self.joined else made[0])
 
 
 @dataclass(frozen=True)
 class Stored:
-    """What a file holds for a layer: the arrays' names and shapes, and whether its kernels lie channels first."""
+    """What a file holds for a layer: the names and shapes of arrays, and whether its kernels have channels first."""
 
     names: tuple[str, ...]
     shapes: tuple[Shape, ...]
@@ -61,17 +61,17 @@ Rule = Callable[[Any, Sequence[Any], Stored], list[Recipe]]
 
 
 def recipes_of_keras1(layer: Any, variables: Sequence[Any], stored: Stored) -> list[Recipe]:
-    """A recipe for each weight of a layer from the arrays that Keras 1 stored."""
+    """A recipe for each weight of a layer, from the arrays of Keras 1."""
     return _rule(KERAS_1, layer)(layer, variables, stored)
 
 
 def recipes(layer: Any, variables: Sequence[Any], stored: Stored) -> list[Recipe]:
-    """The same for Keras 2 and later, where arrays are the layer's own but for those of cuDNN's twins."""
+    """The same for Keras 2 and later: the arrays are the weights, except between plain and cuDNN layers."""
     return _rule(CUDNN, layer)(layer, variables, stored)
 
 
 def modern(layer: Any, variables: Sequence[Any], arrays: Sequence[Any]) -> list[Any]:
-    """Today's arrays for those that Keras 1 had for a layer; arrays of other shapes than expected are left alone."""
+    """Today's arrays for Keras 1's arrays of a layer; arrays of unexpected shapes are left as they are."""
     given = [torch.as_tensor(np.asarray(array)) for array in arrays]
     stored = Stored(("",) * len(given), tuple(tuple(array.shape) for array in given), channels_first(layer))
     found = recipes_of_keras1(layer, variables, stored)
@@ -81,13 +81,13 @@ def modern(layer: Any, variables: Sequence[Any], arrays: Sequence[Any]) -> list[
 
 
 def stored_count(layer: Any, count: int, first_name: str) -> int:
-    """How many arrays Keras 1 stored for `count` weights of a layer of ours, the first of them called `first_name`."""
+    """How many arrays Keras 1 stored for `count` weights of our layer; `first_name`: the name of the first."""
     gate = first_name.removesuffix(":0").rpartition("_W_")[2]
     return next((found for suffix, found in (("i", 12), ("z", 9)) if gate == suffix and count == 3), count)
 
 
 def channels_first(layer: Any) -> bool:
-    """Whether a layer's channels come first."""
+    """Whether a layer has its channels first."""
     return getattr(layer, "data_format", None) == "channels_first"
 
 
@@ -123,7 +123,7 @@ LAST_AXIS_DROPPED = Step("last axis, of length 1, dropped", lambda kernel: kerne
 
 
 def _conv(*further: Step) -> Rule:
-    """Kernels transposed when the channels come first, then the further steps; biases as they are."""
+    """Kernels are transposed if the channels come first, then the further steps follow; biases are unchanged."""
 
     def found(layer: Any, variables: Sequence[Any], stored: Stored) -> list[Recipe]:
         steps = (*([TRANSPOSED] if stored.channels_first else []), *further)
@@ -146,7 +146,7 @@ def _conv1d(layer: Any, variables: Sequence[Any], stored: Stored) -> list[Recipe
 
 
 def _gates(kept: str, order: tuple[int, ...]) -> Rule:
-    """Kernel, recurrent kernel and bias from three arrays a gate; `order`: where each of today's gates stands there."""
+    """Kernel, recurrent kernel and bias from three arrays a gate; `order`: the old place of each of today's gates."""
 
     def found(layer: Any, variables: Sequence[Any], stored: Stored) -> list[Recipe]:
         if len(stored.shapes) != 3 * len(order):
@@ -162,7 +162,7 @@ _LSTM = _gates("icfo", (0, 2, 1, 3))
 
 
 def _highway(layer: Any, variables: Sequence[Any], stored: Stored) -> list[Recipe]:
-    # Up to 1.1 the biases stood each behind its kernel.
+    # Up to 1.1 each bias came right after its kernel.
     order = (0, 2, 1, 3) if [name.removesuffix(":0")[-2:] for name in stored.names[1:2]] == ["_b"] else range(4)
     return [Recipe((k,)) for k in order[: len(variables)]]
 
@@ -207,10 +207,10 @@ def _two_rows(bias: Tensor) -> Tensor:
 
 
 def _cudnn(gates: int, deed: str, of_gate: Callable[[Tensor], Tensor], bias: Mapping[Any, Step]) -> Rule:
-    """Recipes for weights of a cuDNN layer in a plain one, or the reverse, told apart by the shape of the bias.
+    """Recipes for a cuDNN layer's weights in a plain layer, or the reverse; the shape of the bias shows which.
 
-    `bias`: by the number of axes and of values for each unit and gate, those stored and those wanted, what makes one of
-    the other. Raises ValueError for a plain layer with gates that cuDNN does not have.
+    `bias`: the step from one form of the bias to another, by the stored and the wanted form (number of axes, values for
+    each unit and gate). Raises ValueError for a plain layer with gates that cuDNN does not have.
     """
     kernels = (Step(deed, partial(_by_gate, gates, of_gate)),)
 
@@ -237,7 +237,7 @@ def _check_gates(layer: Any) -> None:
 
 
 def _bias_kind(shape: Shape, gates: int, units: int) -> tuple[int, float]:
-    """The number of axes, and of values for each unit and gate."""
+    """The number of axes, and the number of values for each unit and gate."""
     return len(shape), torch.Size(shape).numel() / (gates * units)
 
 

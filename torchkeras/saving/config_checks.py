@@ -1,6 +1,6 @@
-"""What a model's config must look like before anything is made of it: lists where lists belong, names that are texts.
+"""Checks of a model's config before anything is built from it: lists where lists belong, names that are texts.
 
-No function here calls itself: how deep a config goes is up to the file.
+No function here is recursive, since the file decides how deep a config is nested.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ from typing import Any
 from torchkeras.errors import ArchitectureError, FileLimitError, ModelFileError
 from torchkeras.saving.containers.limits import LIMITS, Limits
 
-# What layers raise for options that they cannot take, torch among them for sizes that it cannot count.
+# What layers raise for bad options, and torch for sizes that are too large.
 FAILURES = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RuntimeError, MemoryError)
 
 
 @contextmanager
 def building(what: str = "The architecture") -> Iterator[None]:
-    """Inside the `with` block what goes wrong with a config becomes ArchitectureError."""
+    """Turn errors inside the `with` block into ArchitectureError."""
     try:
         yield
     except ModelFileError:
@@ -30,13 +30,13 @@ def building(what: str = "The architecture") -> Iterator[None]:
 
 
 def short(value: Any, most: int = 300) -> str:
-    """What was found, for an error."""
+    """A value as text for an error, cut after `most` letters."""
     text = repr(value)
     return text if len(text) <= most else f"{text[:most]}..."
 
 
 def check(config: Any, limits: Limits = LIMITS) -> None:
-    """Look through a config, of a model or a layer, and the configs inside it.
+    """Check the config of a model or a layer, and the configs inside it.
 
     Raises ArchitectureError, or FileLimitError for one that is too deep or has too many layers.
     """
@@ -79,7 +79,7 @@ def check_model(config: Any) -> None:
 
 
 def check_entry(entry: Any) -> None:
-    """Check what stands for a layer. Raises ArchitectureError."""
+    """Check the entry of a layer. Raises ArchitectureError."""
     named = isinstance(entry, Mapping) and isinstance(entry.get("class_name"), str)
     if not named or not isinstance(entry.get("config", {}), (Mapping, list)):
         raise ArchitectureError(f"A layer config needs a 'class_name' and a 'config'; found {short(entry)}.")
@@ -122,7 +122,7 @@ def check_functional(config: Any, limits: Limits = LIMITS) -> None:
 
 
 def places(value: Any) -> list[Any]:
-    """A list of places; Keras 3 writes a lone one without the outer list."""
+    """A list of places; Keras 3 writes a single place without the outer list."""
     return [value] if value and isinstance(value[0], str) else list(value)
 
 

@@ -1,4 +1,4 @@
-"""What the name of a file says that it holds: one table, for all that write files by name."""
+"""Which format the name of a file stands for: one table for everything that writes files by name."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ import os
 from collections.abc import Collection
 from pathlib import Path
 
-# A whole model, and weights alone, in each of these formats; "" is HDF5 in Keras 2's form, whatever the name.
+# The formats of whole models, and of weights alone; "" is HDF5 in Keras 2's form, for any other name.
 HDF5 = (".h5", ".hdf5", ".hdf")
 EXPORTED = (".onnx", ".pt2")  # by torch's exporters, for programs other than this package
 WHOLE = (*HDF5, ".keras", ".safetensors", ".pt", ".pth", *EXPORTED)
 WEIGHTS = (".weights.h5", *HDF5, ".safetensors", ".pt", ".pth")
 
-# Names of other formats: a file of HDF5 there would not be what its name says.
+# Suffixes of other formats: an HDF5 file under such a name would not be what the name says.
 OTHERS = (
     *(".bin", ".ckpt", ".gguf", ".mar", ".mlmodel", ".mlpackage", ".msgpack", ".ort", ".pb", ".pbtxt", ".pte", ".ptl"),
     *(".tflite", ".joblib", ".npy", ".npz", ".pickle", ".pkl", ".parquet"),
@@ -30,16 +30,16 @@ INSTEAD = {
 
 
 def suffix_of(path: str | os.PathLike[str], formats: Collection[str], method: str) -> str:
-    """Which of `formats` a name ends in, the longest that does, in any case; "" for a name that says no format.
+    """The longest of `formats` that a name ends with, in any case; "" for a name without a known suffix.
 
-    Raises ValueError, on behalf of `method`, for the name of a format that is not among them.
+    Raises ValueError, in the name of `method`, for the suffix of a known format that is not among them.
     """
     name = Path(path).name.lower()
     found = max((suffix for suffix in formats if name.endswith(suffix)), key=len, default="")
     last = Path(name).suffix
     if not found and last in (*WHOLE, *OTHERS):
         raise ValueError(
-            f"{path}: {method} writes no {last} file. By the suffix it writes {', '.join(formats)}; HDF5 where a name "
-            f"says no format{INSTEAD.get(last, '')}."
+            f"{path}: {method} writes no {last} file. By the suffix it writes {', '.join(formats)}; HDF5 for a name "
+            f"without a known suffix{INSTEAD.get(last, '')}."
         )
     return found

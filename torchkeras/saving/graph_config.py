@@ -1,8 +1,8 @@
-"""A graph to and from plain data: the configs that Keras 2 writes, and JSON of them.
+"""Graphs to and from plain data: the configs that Keras 2 writes, and their JSON.
 
 A model's config lists its layers, each with the calls that belong to the model. A call is a list of its inputs:
-`[layer name, which call of it, which output, arguments]`. Calls of a model inside count from 1, since Keras gives a
-model a node of its own.
+`[layer name, number of the call, number of the output, arguments]`. Calls of an inner model count from 1, since Keras
+counts the model's own graph as call 0.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from torchkeras.saving.containers import json_text
 
 KERAS_VERSION = "2.2.4"  # whose layout we write
 
-Call = tuple[str, int, list[Any]]  # a layer's name, which call of it, its inputs
+Call = tuple[str, int, list[Any]]  # a layer's name, the number of the call, its inputs
 
 
 def layer_config(layer: Layer) -> dict[str, Any]:
@@ -46,9 +46,9 @@ def layer_config(layer: Layer) -> dict[str, Any]:
 
 
 def graph_config(name: str, graph: Graph, forms: tuple[Any, Any] = (None, None)) -> dict[str, Any]:
-    """The config of a functional model; `forms`: of inputs and outputs that are no tensor and no plain list.
+    """The config of a functional model; `forms`: of inputs and outputs other than one tensor or a plain list.
 
-    Raises ValueError for a parameter that a function has from elsewhere.
+    Raises ValueError for a parameter of a function that belongs to another layer, too.
     """
     _check_parameters(graph)
     places = {
@@ -81,7 +81,7 @@ def graph_config(name: str, graph: Graph, forms: tuple[Any, Any] = (None, None))
 
 
 def in_structure(config: Mapping[str, Any], inputs: list[KerasTensor], outputs: list[KerasTensor]) -> tuple[Any, Any]:
-    """The inputs and outputs of a config in the form that it says. ArchitectureError where it does not fit."""
+    """The inputs and outputs in the form that the config gives. Raises ArchitectureError if it does not fit."""
     forms = config.get("structure") or (None, None)
     if not isinstance(forms, (list, tuple)) or len(forms) != 2:
         raise ArchitectureError(f"A model's 'structure' is two forms, of inputs and outputs; found {short(forms)}.")
@@ -96,17 +96,17 @@ def in_structure(config: Mapping[str, Any], inputs: list[KerasTensor], outputs: 
 
 
 def _check_parameters(graph: Graph) -> None:
-    """Refuse a parameter of a function that another layer has too: no config could say that they are one."""
+    """Refuse a parameter that a function shares with another layer: a config cannot say that they are the same."""
     owners: dict[torch.nn.Parameter, Layer] = {}
-    given = (Operation, TorchModule)  # which hold what a user made
+    given = (Operation, TorchModule)  # which hold the user's own parameters
     for layer in sorted(graph.layers, key=lambda layer: isinstance(layer, given)):
         for parameter in layer.parameters():
             other = owners.setdefault(parameter, layer)
             if other is not layer and isinstance(layer, given):
                 named = " and ".join(f"{type(each).__name__} {each.name!r}" for each in (other, layer))
                 raise ValueError(
-                    f"{named} have one parameter together, which a config would make two of. Put what they compute "
-                    "into one Layer of your own."
+                    f"{named} share a parameter, which a config would turn into two. Put what they compute into one "
+                    "Layer of your own."
                 )
 
 
@@ -118,7 +118,7 @@ def connect(
     """Make the layers of a functional model's config and call them; returns its inputs and outputs.
 
     `given`: tensors to use in place of inputs, by the name of the input layer. Raises ArchitectureError for a config of
-    another form or a call whose inputs are nowhere made, and as layers do for an unknown class or option.
+    another form or a call whose inputs nothing produces, and what layers raise for an unknown class or option.
     """
     check_functional(config)
     layers: dict[str, Layer] = {}
@@ -140,7 +140,7 @@ def connect(
         name, index, output = place
         if (name, index) not in made or not 0 <= output < len(made[name, index]):
             raise ArchitectureError(
-                f"The config names output {output} of call {index} of layer {name!r}, which is nowhere made."
+                f"The config names output {output} of call {index} of layer {name!r}, which does not exist."
             )
         return made[name, index][output]
 
@@ -148,7 +148,7 @@ def connect(
 
 
 def make_layer(entry: Mapping[str, Any], custom_objects: Mapping[str, Any] | None = None) -> Layer:
-    """The layer that `{"class_name", "config"}` tells. Raises ArchitectureError when the class is no layer's."""
+    """The layer of `{"class_name", "config"}`. Raises ArchitectureError if the class is not a layer."""
     layer = registry.layers.from_config(entry, custom_objects)
     if not isinstance(layer, Layer):
         raise ArchitectureError(f"{entry['class_name']!r} is no class of a layer; it made {short(layer)}.")
@@ -156,16 +156,16 @@ def make_layer(entry: Mapping[str, Any], custom_objects: Mapping[str, Any] | Non
 
 
 def _output_of(layer: Layer) -> list[KerasTensor]:
-    """What a layer without calls gives: an input, or a model inside as it is."""
+    """The outputs of a layer that is not called: an input, or an inner model."""
     if not layer._inbound_nodes:
         raise ArchitectureError(f"Layer {layer.name!r} ({type(layer).__name__}) is called on nothing, and is no input.")
     return as_list(layer.get_output_at(0))
 
 
 def _make_calls(layers: Mapping[str, Layer], made: dict[tuple[str, int], list[KerasTensor]], calls: list[Call]) -> None:
-    """Call the layers, each as soon as its inputs are there, a layer's own calls in their order.
+    """Call each layer as soon as its inputs exist; the calls of one layer keep their order.
 
-    The list is gone through again and again, as Keras does, but only what has become ready is looked at.
+    The order is that of Keras, which goes through the list again and again. Only calls that became ready are visited.
     """
     missing: list[set[tuple[str, int]]] = []
     takers: dict[tuple[str, int], list[int]] = {}
@@ -187,7 +187,7 @@ def _make_calls(layers: Mapping[str, Layer], made: dict[tuple[str, int], list[Ke
     for name, index, call in calls:
         if (name, index) not in made:
             raise ArchitectureError(
-                f"Call {index} of layer {name!r} takes {short(call)}, which the config nowhere makes."
+                f"Call {index} of layer {name!r} takes {short(call)}, which the config does not make."
             )
 
 
@@ -248,7 +248,8 @@ def model_from_config(config: Mapping[str, Any], custom_objects: Mapping[str, An
 
 
 def model_from_json(json_string: str, custom_objects: Mapping[str, Any] | None = None) -> Any:
-    """A new model, with fresh weights, from what `to_json` gave. Raises UnreadableFileError for text that is no such
-    JSON, and the errors of `model_from_config`.
+    """A new model, with new weights, from the text of `to_json`.
+
+    Raises UnreadableFileError for other text, and the errors of `model_from_config`.
     """
     return model_from_config(json_text.parse(json_string, "The architecture"), custom_objects)

@@ -1,4 +1,4 @@
-"""Weights and whole models from files: one way through all formats, in which nothing changes before all has fitted."""
+"""Load weights and whole models from files of any format; nothing is set before everything is known to fit."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from torchkeras.saving.weights.origin import BACKENDS, Origin
 
 PathLike = str | os.PathLike[str]
 
-# What reads files of tensors by torch's own names, and what errors call these.
+# The modules that read tensors under torch's names, and the name of each format in errors.
 TENSORS: Mapping[str, tuple[Any, str]] = {
     first_bytes.SAFETENSORS: (safetensors, ".safetensors"),
     first_bytes.STATE: (state, ".pt"),
@@ -65,14 +65,14 @@ class Taking:
                 raise ValueError(f"{option} must be one of {', '.join(map(repr, known))}, or None; found {value!r}.")
 
     def only(self, layout: str, *but: str) -> None:
-        """Raise ValueError when an option is set that means nothing for a layout; `but` are those that do."""
+        """Raise ValueError if an option is set that has no meaning for a layout; `but` lists those that have one."""
         for option in ("by_name", "skip_mismatch", "reshape", "original_backend", "original_data_format"):
             if getattr(self, option) and option not in but:
                 raise ValueError(f"load_weights: {option} means nothing for a file of {layout}.")
 
 
 def load_weights(model: Network, path: PathLike, taking: Taking, isolated: bool = False) -> Report:
-    """Set a model's weights from a file of weights or of a whole model: all that match or, after an error, none."""
+    """Set a model's weights from a file of weights or of a whole model; after an error none are set."""
     layout = _layout_of_tensors("load_weights", path, taking, isolated)
     if layout is not None:
         layout.read(path, model)
@@ -84,7 +84,7 @@ def load_weights(model: Network, path: PathLike, taking: Taking, isolated: bool 
 def load_model(
     path: PathLike, custom_objects: Mapping[str, Any] | None, compiled: bool, taking: Taking, isolated: bool = False
 ) -> tuple[Any, Report]:
-    """A model with its weights and, if `compiled` and the file has it, its optimizer, losses and metrics."""
+    """A model with its weights and, if `compiled` and the file has them, its optimizer, losses and metrics."""
     layout = _layout_of_tensors("load_model", path, taking, isolated)
     if layout is not None:
         return _of_tensors(path, layout, custom_objects, compiled)
@@ -96,7 +96,7 @@ def load_model(
             )
         config = _modern(source, taking, custom_objects)
         model = _built(source, config, custom_objects)
-        # What the caller says has gone into the architecture; the weights are that one's.
+        # The caller's data format is already part of the architecture; the weights belong to that.
         own = replace(taking, original_data_format=None)
         matches, origin, report = _take(source, model, own, None, memory=partial(give_memory, model))
         if source.in_form:
@@ -112,7 +112,7 @@ def load_model(
 
 
 def is_whole(path: PathLike) -> bool:
-    """Whether a file holds a model's architecture beside its weights. Raises the errors of reading the file."""
+    """Whether a file holds an architecture as well as weights. Raises the errors of reading the file."""
     kind = first_bytes.of_tensors(path)
     if kind is not None:
         with TENSORS[kind][0].opened(path) as stored:
@@ -122,7 +122,7 @@ def is_whole(path: PathLike) -> bool:
 
 
 def _take_forms(source: Source, model: Network) -> None:
-    """Have a model take inputs and give outputs in the form that the config of its file shows."""
+    """Give a model's inputs and outputs the form that the config of its file shows."""
     config = source.config["config"]
     forms = [config.get(key) and read_form(config[key]) for key in ("input_layers", "output_layers")]
     _, _ = in_structure({"structure": forms}, model.inputs, model.outputs)
@@ -130,11 +130,11 @@ def _take_forms(source: Source, model: Network) -> None:
 
 
 def _of_tensors(path: PathLike, layout: Any, custom_objects: Any, compiled: bool) -> tuple[Any, Report]:
-    """A model from tensors by the names of its `state_dict`, and the text that says what it is."""
+    """A model from a file of tensors under the names of its `state_dict`, with a text that describes the model."""
     with layout.opened(path) as stored:
         if stored.about is None:
             raise UnknownFormatError(
-                f"{path}: it holds weights alone, and no architecture. Build the model as it was, and take them by "
+                f"{path}: it holds only weights, no architecture. Build the model as it was, and load them with "
                 "`model.load_weights`."
             )
         source = described(stored.about, shown(path))
@@ -148,7 +148,7 @@ def _of_tensors(path: PathLike, layout: Any, custom_objects: Any, compiled: bool
 
 
 def _layout_of_tensors(method: str, path: PathLike, taking: Taking, isolated: bool) -> Any:
-    """What reads a file that holds tensors by torch's own names; None for a file of Keras."""
+    """The module that reads a file of tensors under torch's names; None for a file of Keras."""
     kind = first_bytes.of_tensors(path)
     if kind is None:
         return None
@@ -183,7 +183,7 @@ def _built(source: Source, config: Any, custom_objects: Mapping[str, Any] | None
     except ModelFileError as error:
         raise type(error)(f"{source.name}: {error}") from error
     if not isinstance(model, Network):
-        raise ArchitectureError(f"{source.name}: its architecture is a {type(model).__name__}, and no model.")
+        raise ArchitectureError(f"{source.name}: its architecture is a {type(model).__name__}, not a model.")
     return model
 
 
@@ -213,7 +213,7 @@ Matched = tuple[list[Match], Origin]
 def _take(
     source: Source, model: Network, taking: Taking, config: Any, memory: Callable[[], None] = lambda: None
 ) -> tuple[list[Match], Origin, Report]:
-    """Match all weights, then `memory()`, then take their values. `config`: what tells the file's data format."""
+    """Match all weights, call `memory()`, then take the values. `config`: shows the file's data format."""
     matches, origin = _MATCHED[source.layout](source, model, taking, config)
     memory()
     layer_groups.follow_origin(source.name, model, matches, origin, taking.by_name)
@@ -263,7 +263,7 @@ def _settled(
     origin: Origin,
     attempt: Callable[[Origin], list[Match]],
 ) -> Matched:
-    """The matches that `attempt` makes, once it is settled where the file's convolutions have their channels."""
+    """The matches of `attempt`, after it is settled where the file's convolutions have their channels."""
     own, said, told = orderings.of_model(model), taking.original_data_format, orderings.of_config(config)
     if origin.generation == 1 and source.config is None and said is None:
         told = orderings.by_kernels(source.name, lambda tried: attempt(replace(origin, data_format=tried)))
@@ -276,10 +276,10 @@ def _settled(
 
 
 def _moved(source: Source, model: Network, data_format: str, origin: Origin) -> dict[Any, Step]:
-    """What brings weights over that the same architecture had in the other data format.
+    """The steps that convert weights from the same architecture in the other data format.
 
-    Raises WeightMismatchError where nothing does, and where weights alone leave open what a Flatten did: since Keras
-    2.2 one may have turned channels to the end.
+    Raises WeightMismatchError if they cannot be converted, or if it is open what a Flatten did: since Keras 2.2 it may
+    have moved channels to the end, and a file of weights alone does not say so.
     """
     try:
         if source.config is not None:
@@ -288,14 +288,14 @@ def _moved(source: Source, model: Network, data_format: str, origin: Origin) -> 
         else:
             if origin.generation > 1 and any(map(_flattens_images, model.modules())):
                 raise ValueError(
-                    "Whether its Flatten turned the channels to the end is not in a file of weights alone: make the "
-                    "model as it was, load them, and use transfer_weights."
+                    "A file of weights alone does not say whether its Flatten moved the channels to the end: build the "
+                    "model as it was, load the weights, and use transfer_weights."
                 )
             found = reorderings(model, data_format, origin.generation == 1)
     except ModelFileError:
         raise
     except ValueError as error:
-        raise WeightMismatchError(f"{source.name}: its weights cannot be brought over. {error}") from error
+        raise WeightMismatchError(f"{source.name}: its weights cannot be converted. {error}") from error
     return {key: Step(str(reordering), reordering) for key, reordering in found.items() if reordering.steps}
 
 

@@ -1,4 +1,4 @@
-"""A model file of any format, open: what stands where in it, under one set of names."""
+"""An open model file of any format, and where its parts are, under one set of names."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from torchkeras.saving.weights.matching import Named
 from torchkeras.saving.weights.numbered_layers import has_old_layout
 from torchkeras.saving.weights.paths import numbered
 
-# Where our files say what Keras has no words for about compiling: in metadata or the training configuration.
+# The key of what Keras cannot express about compiling, in metadata or the training configuration of our files.
 OWN = "torchkeras"
-# Where our `.keras` files say that the model takes inputs and gives outputs in the form that its config shows. Of other
-# files they are flat lists.
+# The key by which our `.keras` files say that inputs and outputs have the form that the config shows. In other files
+# they are flat lists.
 STRUCTURE = "torchkeras_structure"
-# How the weights are laid out; NAMES is that of a `state_dict`, which stands in no HDF5.
+# The layouts of weights; NAMES, that of a `state_dict`, does not occur in HDF5.
 GROUPS, PATHS, NUMBERS, NAMES = "layer groups", "paths", "numbered layers", "names"
 
 
@@ -35,10 +35,10 @@ GROUPS, PATHS, NUMBERS, NAMES = "layer groups", "paths", "numbered layers", "nam
 class Source:
     """An open model file.
 
-    `name`: for errors. `layout` of the weights in the group `weights`: GROUPS (Keras 1, 2, 3), PATHS (`.weights.h5`) or
-    NUMBERS (Keras 0); NAMES has no group. `config`, `training`: the architecture and how the model was compiled, None
-    when not there. `version` and `backend` of the Keras that wrote it, "" where the file does not say. `in_form`:
-    whether inputs and outputs have the form that the config shows.
+    `name`: the file's name in errors. `layout`: of the weights in the group `weights`: GROUPS (Keras 1, 2, 3), PATHS
+    (`.weights.h5`) or NUMBERS (Keras 0); NAMES has no group. `config`, `training`: the architecture and how the model
+    was compiled, None if missing. `version`, `backend`: of the Keras that wrote it, "" if the file does not say.
+    `in_form`: whether inputs and outputs have the form that the config shows.
     """
 
     name: str
@@ -51,7 +51,7 @@ class Source:
     in_form: bool = False
 
     def optimizer(self) -> list[Named]:
-        """The state of the optimizer, with names; empty when the file has none."""
+        """The arrays of the optimizer's state, with names; empty if the file has none."""
         if self.layout == PATHS:
             return _numbered_state(self.weights, self.version)
         return _optimizer(self.weights.file)
@@ -59,7 +59,7 @@ class Source:
 
 @contextmanager
 def opened(path: str | os.PathLike[str]) -> Iterator[Source]:
-    """A model file to read. Raises FileNotFoundError, and ModelFileError for one of no known format."""
+    """Open a model file. Raises FileNotFoundError, and ModelFileError for an unknown format."""
     hdf5.require_file(path)
     with Path(path).open("rb") as file:
         is_archive = file.read(len(archive.BEGINNING)) == archive.BEGINNING
@@ -72,7 +72,7 @@ def opened(path: str | os.PathLike[str]) -> Iterator[Source]:
 
 
 def described(about: str, name: str) -> Source:
-    """What a text beside a model's tensors says of it. Raises UnreadableFileError for a text of another form."""
+    """The model described by a text stored with its tensors. Raises UnreadableFileError for a text of another form."""
     found = json_text.parse(about, f"{name}: its architecture")
     if not isinstance(found, Mapping) or not isinstance(found.get("model_config"), Mapping):
         raise UnreadableFileError(f"{name}: its architecture must be a JSON object with 'model_config'.")
@@ -92,7 +92,7 @@ def _archived(found: archive.Archive, weights: h5py.File, name: str) -> Source:
 
 
 def _with_optimizer(training: Any) -> Any:
-    """How a model was compiled, with the optimizer where HDF5 files have it; None for one that has none."""
+    """How a model was compiled, with the optimizer under the key of HDF5 files; None without an optimizer."""
     if not isinstance(training, Mapping) or training.get("optimizer") is None:
         return None
     optimizer = training["optimizer"]
@@ -128,12 +128,12 @@ def _hdf5(file: h5py.File) -> Source:
 
 
 def _optimizer(file: h5py.File) -> list[Named]:
-    """An optimizer's state in Keras 2's layout; empty when the file has none."""
+    """An optimizer's state in Keras 2's layout; empty if the file has none."""
     return read_arrays(group_in(file, "optimizer_weights")) if "optimizer_weights" in file else []
 
 
 def read_config(file: h5py.File, name: str) -> Any:
-    """A JSON attribute; None when there is none. Raises UnreadableFileError when it is not JSON."""
+    """The value of a JSON attribute; None if there is none. Raises UnreadableFileError if it is not JSON."""
     found, where = hdf5.attribute(file, name), f"{filename(file)}: attribute {name!r}"
     if found is None:
         return None
@@ -145,7 +145,7 @@ def read_config(file: h5py.File, name: str) -> Any:
 def _numbered_state(file: h5py.Group, version: str) -> list[Named]:
     """The state in `optimizer/vars`: the step, in Keras 3 the learning rate, then the slots weight by weight.
 
-    Under mixed_float16 the same is in `optimizer/inner_optimizer/vars`, and Keras 3 has the loss scale in the former.
+    Under mixed_float16 this is in `optimizer/inner_optimizer/vars`, and Keras 3 has the loss scale in `optimizer/vars`.
     """
     inside = members(file).get("optimizer")
     if not isinstance(inside, h5py.Group) or "vars" not in members(inside):
@@ -159,7 +159,7 @@ def _numbered_state(file: h5py.Group, version: str) -> list[Named]:
     group = group_in(inside, "vars")
     names = numbered(list(members(group)))
     found = [dataset_in(group, name) for name in names]
-    # A rate that follows a schedule is not there.
+    # A rate that follows a schedule is not stored.
     has_rate = version.startswith("3.") and len(found) > 1 and found[1].shape == ()
     first = ["iteration", "learning_rate"] if has_rate else ["iteration"]
     return scale + [Named(label, data) for label, data in zip([*first, *names[len(first) :]], found, strict=False)]

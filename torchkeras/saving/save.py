@@ -1,4 +1,4 @@
-"""Weights and whole models to files, in the format that the suffix asks for: whole, or not at all."""
+"""Save weights and whole models, in the format of the suffix; a file appears whole or not at all."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ PathLike = str | os.PathLike[str]
 
 
 def write_weights(model: Any, path: PathLike, overwrite: bool) -> None:
-    """Write a model's weights. Raises FileExistsError, unless told to `overwrite`, for a file that is there."""
+    """Write a model's weights. Raises FileExistsError for an existing file, unless `overwrite` is True."""
     suffix = formats.suffix_of(path, formats.WEIGHTS, "save_weights")
     _may_write(path, overwrite)
     _has_a_form(model, path)
@@ -46,7 +46,7 @@ def _groups(model: Any, path: PathLike) -> None:
         layer_groups.write_weights(file, model)
 
 
-# By the end of the name; all others are `_groups`.
+# By suffix; all others are `_groups`.
 WEIGHTS: Mapping[str, Callable[[Any, PathLike], None]] = {
     ".weights.h5": _paths,
     ".safetensors": lambda model, path: safetensors.write(path, model),
@@ -56,7 +56,7 @@ WEIGHTS: Mapping[str, Callable[[Any, PathLike], None]] = {
 
 
 def write_model(model: Any, path: PathLike, overwrite: bool, include_optimizer: bool) -> None:
-    """Write a whole model. Raises FileExistsError, unless told to `overwrite`, for a file that is there."""
+    """Write a whole model. Raises FileExistsError for an existing file, unless `overwrite` is True."""
     suffix = formats.suffix_of(path, formats.WHOLE, "save")
     _may_write(path, overwrite)
     if suffix in formats.EXPORTED:
@@ -77,7 +77,7 @@ def _write_hdf5(model: Any, path: PathLike, include_optimizer: bool) -> None:
 
 
 def _told(model: Any, path: PathLike) -> bool:
-    """Whether the file can say how the model was compiled. Warns of what it cannot say."""
+    """Whether the file can hold how the model was compiled. Warns of what it cannot hold."""
     reason = unwritten(model)
     if reason is not None:
         warnings.warn(f"{path}: {reason}, so the model is saved without: compile it again after loading.", stacklevel=4)
@@ -105,7 +105,7 @@ def _write_archive(model: Any, path: PathLike, include_optimizer: bool) -> None:
 
     metadata: dict[str, Any] = {"keras_version": KERAS3_VERSION, "date_saved": f"{datetime.now():%Y-%m-%d@%H:%M:%S}"}
     if include_optimizer:
-        metadata[OWN] = own_training_config(model)  # Keras reads no metadata
+        metadata[OWN] = own_training_config(model)  # Keras does not read it
     if (model._input_form, model._output_form) != (None, None):
         metadata[STRUCTURE] = True
     archive.write(path, keras3_config(model, include_optimizer), metadata, write)
@@ -127,7 +127,7 @@ def _write_state(write: Callable[..., None]) -> Callable[[Any, PathLike, bool], 
     return write_model
 
 
-# By the end of the name; all others but those that are exported are `_write_hdf5`.
+# By suffix; all others, except the exported ones, are `_write_hdf5`.
 MODELS: Mapping[str, Callable[[Any, PathLike, bool], None]] = {
     ".keras": _write_archive,
     ".safetensors": _write_state(safetensors.write),
@@ -138,14 +138,14 @@ MODELS: Mapping[str, Callable[[Any, PathLike, bool], None]] = {
 
 def _may_write(path: PathLike, overwrite: bool) -> None:
     if not overwrite and Path(path).exists():
-        raise FileExistsError(f"{path}: the file is there already, and overwrite is False.")
+        raise FileExistsError(f"{path}: the file exists already, and overwrite is False.")
 
 
 def _has_a_form(model: Any, path: PathLike) -> None:
-    """Raise TypeError for a weight that is no plain tensor, such as a quantized one."""
+    """Raise TypeError for a weight that is not a plain tensor, such as a quantized one."""
     for name, tensor in model.state_dict().items():
         if is_wrapper(tensor):
             raise TypeError(
-                f"{path}: {name!r} is of the type {type(tensor).__name__}, which no such file has a form for: write it "
-                "by torch.save(model.state_dict(), path), or save the model before it is quantized."
+                f"{path}: {name!r} has the type {type(tensor).__name__}, which such a file cannot hold: save it with "
+                "torch.save(model.state_dict(), path), or save the model before it is quantized."
             )

@@ -1,4 +1,4 @@
-"""What of a compiled model no file has a form for."""
+"""What no file can hold of how a model was compiled."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ OPTIONS = {"loss": registry.losses, "metrics": registry.metrics, "weighted_metri
 
 
 def unwritten(model: Any) -> str | None:
-    """Why a file cannot say how a model was compiled; None when it can."""
+    """Why a file cannot hold how a model was compiled; None if it can."""
     if isinstance(model.optimizer, TorchOptimizer):
         return "an optimizer of torch.optim has no form in a file of Keras"
     for option, family in OPTIONS.items():
@@ -27,7 +27,7 @@ def unwritten(model: Any) -> str | None:
 
 
 def left_out(model: Any) -> list[str]:
-    """The options of `compile` that no file has; what `add_loss` gave, `get_config` warns of."""
+    """The options of `compile` that no file holds. (`get_config` warns of what `add_loss` added.)"""
     return [] if model.target_tensors is None else ["target_tensors"]
 
 
@@ -38,7 +38,7 @@ def _items(value: Any) -> Iterator[Any]:
 
 
 def _reason(item: Any, family: registry.Family[Any]) -> str | None:
-    """Why a loss or metric cannot be found again by what a file says of it."""
+    """Why a loss or metric cannot be found again from what a file would hold."""
     kind: Any = item if inspect.isclass(item) else type(item)
     if hasattr(kind, "get_config"):
         try:

@@ -24,9 +24,9 @@ from torchkeras.export.plain.formulas import (
 )
 
 FORMULAS = (activation, attention, augmentation, images, lookup, noise, normalization, recurrent)
-# What a submodule or buffer must not be called.
+# Names that a submodule or buffer must not have.
 TAKEN = frozenset((*dir(nn.Module()), "reset_states"))
-HELPER_NAMES = frozenset(  # which no class of a model may have
+HELPER_NAMES = frozenset(  # names that no class of a model may have
     name
     for module in FORMULAS
     for name, found in vars(module).items()
@@ -36,41 +36,39 @@ GLOBALS = frozenset(("torch", "nn", "F", "Tensor", "math", "self", *dir(builtins
 
 
 class Book:
-    """The helpers used so far, the classes written, and how the user's own functions come in. `rules`: by layer."""
+    """The helpers used so far, the classes written, and the user's own functions. `rules`: by class of layers."""
 
     def __init__(self, rules: Mapping[type, Callable[..., Any]]) -> None:
         self.rules = rules
         self._helpers: dict[Any, None] = {}
-        self.writers: dict[Any, Any] = {}  # of the models inside, each behind those that it uses
+        self.writers: dict[Any, Any] = {}  # of the inner models, each after those that it uses
         self.class_names: set[str] = set()
-        self.masked: set[Any] = (
-            set()
-        )  # recurrent layers that a mask reaches somewhere, from the writing before this one
+        self.masked: set[Any] = set()  # recurrent layers that a mask reaches, found by the first pass
         self.masked_later: set[Any] = set()
         self.notes: dict[str, None] = {}
         self.functions: dict[str, Callable[..., Any]] = {}
 
     def helper(self, function: Any) -> str:
-        """The name of a helper, which the module will have."""
+        """The name of a helper, which is added to the module."""
         self._helpers[function] = None
         return function.__name__
 
     @property
     def helpers(self) -> list[Any]:
-        """The helpers used, and what they use, in an order that runs."""
+        """The helpers used, and those that they use, each after what it needs."""
         return in_order(self._helpers)
 
     @property
     def reserved(self) -> set[str]:
-        """What no variable may be called."""
+        """Names that no variable may have."""
         return {*GLOBALS, *(helper.__name__ for helper in self.helpers), *self.class_names}
 
     def note(self, text: str) -> None:
-        """Say something in the module's docstring about what differs."""
+        """Add a line about a difference to the module's docstring."""
         self.notes[text] = None
 
     def function_name(self, wanted: str, function: Callable[..., Any]) -> str:
-        """The name of the argument by which the user gives a function of his own: the same for the same one."""
+        """The name of the argument for a user's function; one name for each function."""
         for name, known in self.functions.items():
             if known is function:
                 return name
@@ -88,13 +86,13 @@ class Book:
 
 
 def identifier(name: str) -> str:
-    """A name of Python that is as near to a name of Keras as can be."""
+    """The valid Python name that is nearest to a name of Keras."""
     cleaned = re.sub(r"[^0-9A-Za-z_]+", "_", name).strip("_") or "layer"
     return f"{cleaned}_" if keyword.iskeyword(cleaned) else cleaned if cleaned.isidentifier() else f"layer_{cleaned}"
 
 
 def unused(wanted: str, used: Any) -> str:
-    """The name, or it with a number that makes it new."""
+    """The name, with a number if it is taken."""
     name, count = wanted, 1
     while name in used:
         count += 1

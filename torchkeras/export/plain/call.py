@@ -1,4 +1,4 @@
-"""One call of a layer, as the rules that write it see it; and the table of these rules."""
+"""One call of a layer as the rules see it, and the table of the rules that write calls."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def mask_rule(*kinds: type) -> Callable[[Any], Any]:
 
 
 class Call:
-    """One call, as a rule sees it: its inputs, in the order of axes and the type that the layer wants."""
+    """One call, as a rule sees it: its inputs, in the order of axes and the type that the layer needs."""
 
     def __init__(
         self,
@@ -44,13 +44,13 @@ class Call:
         self.writer, self.layer, self.values, self.several = writer, layer, values, several
         self.arguments, self.outputs = {k: v for k, v in arguments.items() if k != "training"}, outputs
         self.training = arguments.get("training")
-        self.read: set[str] = set()  # the arguments that a rule has looked at
+        self.read: set[str] = set()  # the arguments that a rule has used
         self.begin = len(writer.statements)
         self.region = facts.mixed_type(layer)
         self.layout, self.axis = facts.layouts(layer, [len(v.shape) for v in values], [v.first for v in values])
         self.masks = [value.mask for value in values]
         self._output_masks: list[int | None] | None = None
-        self.folded: Folded | None = None  # of the output, said by a rule
+        self.folded: Folded | None = None  # of the output, set by a rule
 
     def argument(self, name: str, default: Any = None) -> Any:
         """An argument of the call."""
@@ -83,7 +83,7 @@ class Call:
         return self.writer.line(text, *uses, base=base, region=self.region)
 
     def assign(self, targets: Any, text: str, *uses: int, stays: bool = False) -> None:
-        """Set several values at once, or with `stays` do something besides."""
+        """Set several values at once; with `stays`, a statement that does something else as well."""
         self.writer.statements.append(Statement(text, uses, targets, self.region, stays))
 
     def new(self, base: str = "x") -> int:
@@ -91,15 +91,15 @@ class Call:
         return self.writer.new(base)
 
     def helper(self, function: Any) -> str:
-        """The name of a helper that the module will have."""
+        """The name of a helper, which is added to the module."""
         return self.writer.book.helper(function)
 
     def note(self, text: str) -> None:
-        """Say in the module's docstring what differs."""
+        """Add a difference to the module's docstring."""
         self.writer.book.note(text)
 
     def module(self, text: str, tensors: Mapping[str, Tensor] | nn.Module = NO_TENSORS, suffix: str = "") -> str:
-        """`self.name` of the layer's submodule (of one of several by `suffix`)."""
+        """`self.name` of the layer's submodule; `suffix` tells several apart."""
         frozen = False
         if isinstance(tensors, nn.Module):
             frozen, tensors = facts.is_frozen(tensors), facts.tensors_of(tensors)
@@ -117,11 +117,11 @@ class Call:
         return self.writer.call(layer, values, several, {}, outputs)
 
     def set_masks(self, *masks: int | None) -> None:
-        """Say what the masks of the outputs are, instead of a mask rule."""
+        """Set the masks of the outputs, instead of a mask rule."""
         self._output_masks = list(masks)
 
     def masks_of_outputs(self) -> list[int | None]:
-        """The masks of the outputs, written where there are some."""
+        """The masks of the outputs, if there are any."""
         if self._output_masks is not None:
             return self._output_masks
         found = MASK_RULES.get(type(self.layer))

@@ -1,4 +1,4 @@
-"""`eject`: a model as a folder of plain PyTorch, which is kept only when it computes what the model computes."""
+"""`eject`: a model as a folder of plain PyTorch, which is kept only if it computes the same."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ OWN = {"model.py", *FILES.values(), "__pycache__"}
 
 
 def eject(network: Any, folder: str | os.PathLike[str], overwrite: bool = False, weights: str = "safetensors") -> Path:
-    """Write a model as `folder/model.py`, a module that imports torch alone, and its weights beside it.
+    """Write a model as `folder/model.py`, a module that imports only torch, and its weights in the same folder.
 
     `weights`: "safetensors" for `model.safetensors`, "pt" for `model.pt`, a `state_dict` by `torch.save`. The folder
-    appears whole, or not at all: first a process in which torchkeras cannot be imported runs the written module on
-    random inputs, and its outputs must be the model's. A model that calls functions of the user's own (a Lambda's, an
-    activation) is compared in this process, with these; the written class takes them as arguments.
+    appears whole or not at all: first a process in which torchkeras cannot be imported runs the written module on
+    random inputs, and its outputs must be the model's. If a model calls the user's own functions (a Lambda's, an
+    activation), the comparison runs in this process, and the written class takes the functions as arguments.
 
-    Returns the folder. Raises EjectError for a layer that has no plain form, UnequalError where outputs differ,
-    FileExistsError for a folder that is not empty (with `overwrite`: that holds other files than those of an eject),
-    ImportError without the package safetensors, RuntimeError for a model that has no graph yet.
+    Returns the folder. Raises EjectError for a layer that cannot be written, UnequalError if outputs differ,
+    FileExistsError for a folder that is not empty (with `overwrite`: one with files that no eject wrote), ImportError
+    without the package safetensors, RuntimeError for a model that has no graph yet.
     """
     target = Path(folder)
     if weights not in FILES:
@@ -72,7 +72,7 @@ def _check_target(target: Path, overwrite: bool) -> None:
 
 
 def _saving(weights: str) -> Any:
-    """The function that writes tensors by their names. Raises ImportError without the package safetensors."""
+    """The function that writes named tensors. Raises ImportError without the package safetensors."""
     if weights == "pt":
         return torch.save
     try:
@@ -86,7 +86,7 @@ def _saving(weights: str) -> Any:
 
 
 def _plain(state: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """Copies on the CPU: tensors of the model may share memory, or lie in another order."""
+    """Copies on the CPU, since tensors of the model may share memory or have another order in it."""
     return {name: tensor.detach().cpu().contiguous().clone() for name, tensor in state.items()}
 
 
@@ -101,7 +101,7 @@ def _prove(network: Any, written: Written, folder: Path, scratch: Path) -> None:
 
 
 def _move(new: Path, target: Path, old: Path) -> None:
-    """Put a folder into the place of another one, or of none."""
+    """Move a folder to a path, replacing the folder there, if any."""
     if target.exists():
         target.rename(old)
     try:

@@ -1,4 +1,4 @@
-"""The sources of the helpers that a written module needs, each once, with what they use, in an order that runs."""
+"""The sources of the helpers that a written module needs, each once, after those that it uses."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from types import ModuleType
 from typing import Any
 
-IMPORTS = {  # the lines of a written module, in the order in which ruff wants them
+IMPORTS = {  # the lines of a written module, in ruff's order
     "math": "import math",
     "torch": "import torch",
     "F": "import torch.nn.functional as F",
@@ -21,7 +21,7 @@ _SECTIONS = re.compile(r'\n\n +(?:Arguments|Options|Shapes|Errors|Example|Source
 
 
 def in_order(helpers: Iterable[Any]) -> list[Any]:
-    """The helpers and those that they use, each after those."""
+    """The helpers and those that they use, each after what it uses."""
     found: dict[Any, None] = {}
 
     def visit(helper: Any) -> None:
@@ -62,7 +62,7 @@ def _place(helper: Any) -> tuple[str, int]:
 
 
 def _used_by(helper: Any) -> list[Any]:
-    """What a helper uses of its own module, and what that imports of other formulas."""
+    """What a helper uses from its own module, or by imports from other modules of formulas."""
     module: ModuleType = inspect.getmodule(helper)  # type: ignore[assignment]
     used = names_in(source(helper))
     return [

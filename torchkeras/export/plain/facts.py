@@ -1,4 +1,4 @@
-"""What eject asks of layers and graphs: all that it reads beside options and modules stands here."""
+"""What eject asks of layers and graphs, apart from options and modules."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def is_network(layer: Layer) -> bool:
 
 
 def check_graph(network: Any) -> None:
-    """Raise EjectError for a model whose class computes by code of its own, not by its graph."""
+    """Raise EjectError for a model whose class computes by its own code, not by its graph."""
     if network._has_own_code:
         raise EjectError(
             f"{title_of(network)}: its class computes by code of its own, which eject cannot write: it writes models "
@@ -44,18 +44,18 @@ def check_graph(network: Any) -> None:
 
 
 def output_keys(network: Any) -> list[str] | None:
-    """The keys of a model's outputs, in order, where these are a dict by text."""
+    """The keys of a model's outputs, in order, if they are a dict with texts as keys; else None."""
     keys = keys_of_form(network._output_form)
     return keys if keys and all(isinstance(key, str) for key in keys) else None
 
 
 def is_input(layer: Layer) -> bool:
-    """Whether a layer only says where a graph begins."""
+    """Whether a layer is an input of a graph."""
     return isinstance(layer, InputLayer)
 
 
 def input_name(tensor: KerasTensor) -> str:
-    """The name of the layer behind a model's input."""
+    """The name of the layer of a model's input."""
     return tensor._keras_history.layer.name
 
 
@@ -65,9 +65,9 @@ def layout_of(layer: Layer) -> Layout:
 
 
 def layouts(layer: Layer, ndims: Sequence[int], firsts: Sequence[bool]) -> tuple[Layout, int | None]:
-    """The order in which a layer takes its inputs and gives its outputs, and where its axis lies then.
+    """The order of axes of a layer's inputs and outputs, and the place of its `axis` in it.
 
-    `ndims`: the numbers of axes of the inputs; `firsts`: whether each has its channels first.
+    `ndims`: the numbers of axes of the inputs. `firsts`: whether each has its channels first.
     """
     kind = layout_of(layer)
     if kind not in (Layout.ANY, Layout.AXIS):
@@ -79,22 +79,22 @@ def layouts(layer: Layer, ndims: Sequence[int], firsts: Sequence[bool]) -> tuple
 
 
 def wanted_type(layer: Layer, dtype: torch.dtype, index: int) -> torch.dtype:
-    """The type in which a layer takes an input of this type."""
+    """The type to which a layer casts an input of this type."""
     return (layer._input_type(index) or dtype) if dtype.is_floating_point else dtype
 
 
 def mixed_type(layer: Layer) -> str:
-    """The type of 16 bits that a layer of wider weights computes in; "" for others."""
+    """The 16-bit type in which a layer with wider weights computes; "" for others."""
     return layer.compute_dtype if is_mixed(layer) else ""
 
 
 def takes_mask(layer: Layer) -> bool:
-    """Whether what a layer computes depends on masks."""
+    """Whether a layer's computation depends on masks."""
     return "mask" in layer._call_parameters
 
 
 def passes_mask(layer: Layer) -> bool:
-    """Whether a layer hands its input's mask on as it is."""
+    """Whether a layer passes its input's mask on unchanged."""
     return not overrides(layer, "compute_mask")
 
 
@@ -105,7 +105,7 @@ def outputs_for(layer: Layer, inputs: Any, masks: list[Any], arguments: Mapping[
 
 
 def foreign_module(layer: Layer) -> torch.nn.Module | None:
-    """What somebody has put in the place of one of the layer's modules; None for nothing."""
+    """A module that a user has put in the place of one of the layer's own; None if there is none."""
     if isinstance(layer, TorchModule):
         return None
     inside = [module for name, module in layer.named_children() if not name.endswith("activation")]
@@ -114,7 +114,7 @@ def foreign_module(layer: Layer) -> torch.nn.Module | None:
 
 
 def tensors_of(module: torch.nn.Module) -> dict[str, torch.Tensor]:
-    """The tensors of a module of torch's by name; of a parametrized one those that it computes with now."""
+    """The tensors of a torch module by name; for a parametrized module its current values."""
     if not parametrize.is_parametrized(module):
         return module.state_dict()
     made: Any = module.parametrizations
@@ -134,21 +134,21 @@ def stateful_layers(network: torch.nn.Module) -> list[Any]:
 
 
 def epsilon() -> float:
-    """Keras's number that keeps divisors away from zero."""
+    """Keras's small number that prevents divisions by zero."""
     return config.epsilon()
 
 
 def batch_of(shape: Shape) -> int | None:
-    """The size of the batch, where the graph fixes it."""
+    """The size of the batch, if the graph fixes it."""
     return shape[0]
 
 
 def title_of(network: Any) -> str:
-    """What to call a model in a sentence, or in a docstring: a name in a file may hold any character."""
+    """A model's class and name for messages and docstrings: a name from a file may hold any character."""
     name = re.sub(r"[^0-9A-Za-z_. /-]+", "_", network.name)
     return f"{type(network).__name__} '{name}'"
 
 
 def inner_layers(network: Any) -> list[Layer]:
-    """The layers of a model and of all models inside it."""
+    """The layers of a model and of all its inner models."""
     return [module for module in network.modules() if isinstance(module, Layer)]

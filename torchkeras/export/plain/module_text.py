@@ -1,4 +1,4 @@
-"""The text of `model.py`: a docstring, torch's imports, the helpers, the models inside, and the model."""
+"""The text of `model.py`: a docstring, imports of torch, helpers, inner models, and the model."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ class Written:
 
 
 def write(network: Any, weights: str) -> Written:
-    """A model as the text of a module. `weights`: the name of the file beside it. Raises EjectError."""
+    """A model as the text of a module. `weights`: the name of the file of weights. Raises EjectError."""
     book = Book(RULES)
     main = _written(book, network)
-    if book.masked_later:  # torch's own recurrent modules know no masks: once more, with cells in their place
+    if book.masked_later:  # torch's recurrent modules know no masks: write again, with cells instead
         again = Book(RULES)
         again.masked = book.masked_later
         book, main = again, _written(again, network)
@@ -45,7 +45,7 @@ def write(network: Any, weights: str) -> Written:
 
 
 def _written(book: Book, network: Any) -> NetworkWriter:
-    # A name that nobody gave says nothing.
+    # A name that was made up says nothing.
     wanted = "Net" if re.fullmatch(r"(model|sequential|functional)(_\d+)?", network.name) else network.name
     facts.check_graph(network)
     main = NetworkWriter(book, network, book.class_name(wanted), is_main=True)
@@ -58,7 +58,7 @@ def _written(book: Book, network: Any) -> NetworkWriter:
 
 
 def _ties(book: Book, main: NetworkWriter) -> list[str]:
-    """What makes one of submodules that stand at several places: those of layers that several models share."""
+    """The assignments that make one submodule of a layer that several models share."""
     places: dict[Any, list[str]] = {}
     pending = [("self", main)]
     while pending:
@@ -72,7 +72,7 @@ def _ties(book: Book, main: NetworkWriter) -> list[str]:
 
 
 def _models(book: Book) -> Sequence[NetworkWriter]:
-    """The models inside, each behind those that it holds."""
+    """The inner models, each after those that it contains."""
     return list(book.writers.values())[::-1]
 
 

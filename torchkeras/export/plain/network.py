@@ -1,4 +1,4 @@
-"""One graph as a class: `__init__` with torch's layers, `forward` with a statement a call."""
+"""One graph as a class: `__init__` with torch's layers, `forward` with a statement for each call."""
 
 from __future__ import annotations
 
@@ -30,17 +30,17 @@ class Method:
 
 
 class NetworkWriter:
-    """A class of the written module: submodules as they are used, and a method for each way it is called."""
+    """A class of the written module: the submodules that it uses, and a method for each way in which it is called."""
 
     def __init__(self, book: Book, network: Any, name: str, is_main: bool = False):
-        self.is_main = is_main  # its outputs have the form that a person gave them
+        self.is_main = is_main  # its outputs have the form that the user gave them
         self.book, self.network, self.name = book, network, name
         self.graph = facts.graph_of(network)
         self.init: list[str] = []
         self.state: dict[str, Tensor] = {}
         self.functions: dict[str, None] = {}  # the arguments of `__init__`
         self.resets: list[str] = []
-        self.modes: dict[Any, Any] = {}  # what calls of layers say of the mode
+        self.modes: dict[Any, Any] = {}  # the modes given in calls of layers
         self.fixed: dict[str, None] = {}  # statements that set the mode of submodules
         self._attributes: set[str] = set()
         self.known: dict[Any, str] = {}
@@ -59,7 +59,7 @@ class NetworkWriter:
         return name
 
     def module(self, key: Any, wanted: str, text: str, tensors: Mapping[str, Tensor], frozen: bool = False) -> str:
-        """`self.name` of a submodule that `text` makes, with these tensors; made once for a key."""
+        """`self.name` of a submodule made by `text`, with these tensors; one for each key."""
         if key not in self.known:
             name = self.attribute(wanted)
             self.known[key] = f"self.{name}"
@@ -70,7 +70,7 @@ class NetworkWriter:
         return self.known[key]
 
     def buffer(self, key: Any, wanted: str, tensor: Tensor, kept: bool = True) -> str:
-        """`self.name` of a buffer; one that is not `kept` begins as zeros and is in no file."""
+        """`self.name` of a buffer; without `kept` it begins as zeros and is not saved."""
         if key not in self.known:
             name = self.attribute(wanted)
             self.known[key] = f"self.{name}"
@@ -96,7 +96,7 @@ class NetworkWriter:
         return self.known[key]
 
     def function(self, wanted: str, function: Callable[..., Any]) -> str:
-        """`self.name` of a function of the user's own."""
+        """`self.name` of a user's function."""
         name = self.book.function_name(wanted, function)
         if name not in self.functions:
             self.functions[name] = None
@@ -104,7 +104,7 @@ class NetworkWriter:
         return f"self.{name}"
 
     def given_module(self, key: Any, wanted: str, module: nn.Module) -> str:
-        """`self.name` of a module of the user's own, an argument of the class."""
+        """`self.name` of a user's module, which is an argument of the class."""
         path = self.function(wanted, module)
         if key not in self.known:
             self.known[key] = path
@@ -114,7 +114,7 @@ class NetworkWriter:
     # --- statements --------------------------------------------------------------------------------------------------
 
     def new(self, base: str = "x") -> int:
-        """A new value, whose variable is called `base` or alike."""
+        """A new value; its variable is called `base`, with a number if needed."""
         self._count += 1
         self.bases[self._count] = base
         return self._count
@@ -139,7 +139,7 @@ class NetworkWriter:
         return value.held[layout, dtype]
 
     def comment(self, made: int, shape: Shape, layout: Layout) -> None:
-        """Show the shape of a value, as it lies, behind the statement that sets it."""
+        """Show the shape of a value, in its order of axes, after the statement that sets it."""
         order = to_channels_first(len(shape)) if layout is Layout.CHANNELS_FIRST else None
         sizes = shape if order is None else [shape[axis] for axis in order]
         texts = ["?" if size is None else str(size) for size in sizes]
@@ -147,7 +147,7 @@ class NetworkWriter:
         self.comments[made] = f"({', '.join(texts)}{',' * (len(texts) == 1)})"
 
     def value(self, made: int, shape: Shape, dtype: torch.dtype, layout: Layout) -> Value:
-        """A new value that a variable holds."""
+        """A new value held by a variable."""
         layout = Layout.KERAS if len(shape) <= 2 else layout
         self.comment(made, shape, layout)
         return Value(shape, dtype, layout, {(layout, dtype): made})
@@ -157,7 +157,7 @@ class NetworkWriter:
     def call(
         self, layer: Any, inputs: list[Value], several: bool, arguments: Mapping[str, Any], outputs: Sequence[Any]
     ) -> list[Value]:
-        """Write a call; `outputs` tell shapes and types of what it gives."""
+        """Write a call; `outputs` have the shapes and types of its results."""
         call = Call(self, layer, inputs, several, arguments, outputs)
         written = self.book.rules.get(type(layer))
         if written is None and facts.is_network(layer):
@@ -190,7 +190,7 @@ class NetworkWriter:
         return values
 
     def _keep_mode(self, layer: Any, call: Call) -> None:
-        """Let what a call with `training=` uses have this mode, whatever that of the whole is."""
+        """Keep the submodules of a call with `training=` in that mode, whatever the mode of the whole."""
         unread = call.arguments.keys() - call.read
         if unread:
             raise EjectError(
@@ -212,7 +212,7 @@ class NetworkWriter:
                 self.fixed[f"{path}.{'train' if call.training else 'eval'}()"] = None
 
     def method(self, masked: tuple[bool, ...], gives_masks: bool) -> Method:
-        """The method for inputs of which some have masks; it gives masks as well if asked to."""
+        """The method for inputs with these masks; with `gives_masks` it also returns masks."""
         key = (masked, gives_masks)
         if key not in self._methods:
             name = "forward" if not self._methods else f"forward_{len(self._methods) + 1}"
@@ -288,7 +288,7 @@ class NetworkWriter:
 
 
 def _simplified(lines: list[str], result: str) -> list[str]:
-    """The lines and the return; of `x = f(x)` followed by `return x` one line is made."""
+    """The lines and the return; `x = f(x)` before `return x` becomes `return f(x)`."""
     last = lines[-1] if lines else ""
     if last.lstrip().startswith(f"{result} = ") and last[-1] not in OPENING:
         return [*lines[:-1], last.replace(f"{result} = ", "return ", 1)]
@@ -296,7 +296,7 @@ def _simplified(lines: list[str], result: str) -> list[str]:
 
 
 def _nested(layer: Any, call: Call) -> list[int]:
-    """A model inside: a class of its own."""
+    """An inner model, as a class of its own."""
     outer = call.writer
     inner = writer_of(outer.book, layer)
     masked = tuple(mask is not None for mask in call.masks)
@@ -318,7 +318,7 @@ def _nested(layer: Any, call: Call) -> list[int]:
 
 
 def writer_of(book: Book, network: Any) -> NetworkWriter:
-    """The writer of a model inside: one for all places where it stands."""
+    """The writer of an inner model: one for all places where it occurs."""
     if network not in book.writers:
         book.writers[network] = NetworkWriter(book, network, book.class_name(network.name))
     return book.writers[network]

@@ -1,4 +1,4 @@
-"""What shows that a written module is the model: equal outputs, computed where torchkeras cannot be imported."""
+"""Check that a written module is the model: equal outputs, computed where torchkeras cannot be imported."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from torchkeras.export.plain.module_text import Written
 from torchkeras.export.plain.samples import samples
 
 Outputs = list[list[Tensor]]
-# (absolute, relative), by the narrowest type of an output or of what is computed; the former times the largest value.
+# (absolute, relative), by the narrowest type of an output or computation; the former is times the largest value.
 TOLERANCES = {torch.float64: (1e-9, 1e-7), torch.float32: (1e-5, 1e-4)}
 COARSE = (2e-2, 2e-2)
 
 
 def expected(network: Any) -> tuple[list[list[Tensor]], Outputs]:
-    """Random inputs for some calls one after the other, and the model's outputs in evaluation mode.
+    """Random inputs for some consecutive calls, and the model's outputs in evaluation mode.
 
-    The model is left as it was, its states too. Raises UnequalError when it computes on none of the inputs tried.
+    The model and its states do not change. Raises UnequalError if it cannot compute any of the inputs tried.
     """
     problem = "nothing"
     for batches in samples(network):
@@ -40,8 +40,8 @@ def expected(network: Any) -> tuple[list[list[Tensor]], Outputs]:
             return batches, found
         problem = "no finite number"
     raise UnequalError(
-        f"{facts.title_of(network)}: nothing can show that its written form is equal, since on random inputs the model "
-        f"itself gives {problem}."
+        f"{facts.title_of(network)}: its written form cannot be checked, since on random inputs the model itself gives "
+        f"{problem}."
     )
 
 
@@ -51,8 +51,8 @@ def _check_repeats(network: Any, batches: list[list[Tensor]], found: Outputs) ->
     pairs = [pair for each in zip(found, again, strict=True) for pair in zip(*each, strict=True)]
     if not all(torch.allclose(a.double(), b.double(), rtol=1e-3, atol=1e-3, equal_nan=True) for a, b in pairs):
         raise UnequalError(
-            f"{facts.title_of(network)}: nothing can show that its written form is equal, since it draws random "
-            "numbers in evaluation mode too."
+            f"{facts.title_of(network)}: its written form cannot be checked, since it draws random numbers in "
+            "evaluation mode, too."
         )
 
 
@@ -77,9 +77,9 @@ def _outputs_of(network: Any, batches: list[list[Tensor]]) -> Outputs:
 
 
 def found_by(written: Written, folder: Path, scratch: Path, batches: list[list[Tensor]]) -> Outputs:
-    """The outputs of the written module: of a clean process, or of this one where it needs the user's functions.
+    """The outputs of the written module, from a clean process, or from this one if it needs the user's functions.
 
-    Raises UnequalError when it does not run.
+    Raises UnequalError if it does not run.
     """
     return (
         _found_here(written, folder, batches) if written.functions else _found_there(written, folder, scratch, batches)

@@ -1,7 +1,7 @@
-"""Run by a clean process, by its path: what a written module computes where torchkeras cannot be imported.
+"""Run as a script by a clean process: compute the outputs of a written module where torchkeras cannot be imported.
 
 `python -I runner.py FOLDER CLASS GIVEN FOUND`: loads FOLDER/model.py and its weights, calls the class on each list of
-inputs in the file GIVEN, one after the other, and writes the outputs to the file FOUND. Further models may follow.
+inputs in the file GIVEN, one after the other, and writes the outputs to the file FOUND. More models may follow.
 """
 
 import importlib
@@ -14,7 +14,7 @@ import torch
 
 
 class Refused(importlib.abc.MetaPathFinder):
-    """Lets nobody import torchkeras."""
+    """Refuses imports of torchkeras."""
 
     def find_spec(self, fullname, path=None, target=None):
         if fullname.partition(".")[0] == "torchkeras":
@@ -22,7 +22,7 @@ class Refused(importlib.abc.MetaPathFinder):
 
 
 def weights_of(folder):
-    """The tensors of the file beside model.py."""
+    """The tensors of the file next to model.py."""
     path = folder / "model.safetensors"
     if path.exists():
         return importlib.import_module("safetensors.torch").load_file(path)
@@ -30,7 +30,7 @@ def weights_of(folder):
 
 
 def outputs_of(model, state, batches):
-    """What the model gives in evaluation mode for each list of inputs, one call after the other."""
+    """The outputs in evaluation mode for each list of inputs, one call after the other."""
     model.load_state_dict(state)
     model.eval()
     found = []
@@ -43,7 +43,7 @@ def outputs_of(model, state, batches):
 
 
 def run(folder, name, given, found):
-    """See above."""
+    """Do what the module's docstring says, for one model."""
     model = runpy.run_path(str(Path(folder) / "model.py"))[name]()
     outputs = outputs_of(model, weights_of(Path(folder)), torch.load(given, weights_only=True))
     torch.save(outputs, found)

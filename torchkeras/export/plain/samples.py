@@ -13,12 +13,12 @@ from torchkeras.engine.layer.symbolic import KerasTensor, Shape, index_of
 from torchkeras.export.plain import facts
 
 BATCH, BATCHES = 3, 2
-UNKNOWN = (7, 16, 33, 64, 128)  # sizes to try for axes that are not known
+UNKNOWN = (7, 16, 33, 64, 128)  # sizes to try for unknown axes
 MOVING = (layers.Reshape, layers.Flatten, layers.Permute, layers.RepeatVector, layers.Dropout, layers.Operation)
 
 
 def samples(network: Any, seed: int = 0) -> Iterator[list[list[Tensor]]]:
-    """Lists of inputs for some calls, one after the other; tries other sizes for what is not known each time."""
+    """Lists of inputs for some consecutive calls; each item tries other sizes for unknown axes."""
     inputs = facts.graph_of(network).inputs
     unknown = any(None in tensor.shape[1:] for tensor in inputs)
     bounds = [_bound(network, tensor) for tensor in inputs]
@@ -45,7 +45,7 @@ def _sample(
     if bound is not None or not tensor.dtype.is_floating_point:
         found = torch.randint(0, bound or 10, sizes, generator=generator)
         if len(sizes) > 1:
-            found[1:, sizes[1] // 2 + 1 :] = 0  # what an Embedding with mask_zero hides
+            found[1:, sizes[1] // 2 + 1 :] = 0  # an Embedding with mask_zero masks these
         return found.to(tensor.dtype)
     found = torch.randn(sizes, generator=generator)
     if hidden and len(sizes) > 2:
@@ -55,7 +55,7 @@ def _sample(
 
 
 def _bound(network: Any, tensor: KerasTensor) -> int | None:
-    """The number of integers that the Embedding knows which an input goes to; None when it goes to none."""
+    """The vocabulary size of the Embedding that takes an input; None if no Embedding does."""
     graph = facts.graph_of(network)
     found = [
         _bound_of(node.layer, node, tensor) for node in graph.nodes if index_of(tensor, node.input_tensors) is not None

@@ -1,6 +1,6 @@
-"""Statements over values that are each set once, and how they are printed: dead ones left out, variables reused.
+"""Statements over values that are set once, and how they are printed: without unused ones, with reused variables.
 
-A long line is broken as `ruff format` breaks it: at its last bracket, in one line or an item a line.
+A long line is broken as by `ruff format`: at its last bracket, into one line or a line for each item.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ Targets = Any  # a value, or a tuple of targets
 class Statement:
     """`targets = text`, where `{0}`, `{1}` in the text stand for the values used.
 
-    `region`: the 16-bit type of an autocast region around it. `stays`: it does more than set its targets, which may
-    then be a text to assign to.
+    `region`: the 16-bit type of an autocast region around it. `stays`: it does more than set its targets, so it is kept
+    even if nothing uses them; the targets may then be a text to assign to.
     """
 
     text: str
@@ -37,7 +37,7 @@ def values_in(targets: Targets) -> list[int]:
 
 
 def needed(statements: Sequence[Statement], results: Iterable[int]) -> list[Statement]:
-    """The statements without those whose values nothing uses."""
+    """The statements whose values are used."""
     wanted, kept = set(results), []
     for statement in reversed(statements):
         if statement.stays or wanted.intersection(values_in(statement.targets)):
@@ -47,7 +47,7 @@ def needed(statements: Sequence[Statement], results: Iterable[int]) -> list[Stat
 
 
 class Names:
-    """Variables for values: a name is free again after the last use of its value."""
+    """Variable names for values: a name becomes free after the last use of its value."""
 
     def __init__(self, reserved: Iterable[str], bases: Mapping[int, str]):
         self._used, self._bases = set(reserved), bases
@@ -68,11 +68,11 @@ class Names:
         return self.of[value]
 
     def keep(self, values: Iterable[int]) -> None:
-        """Never give the names of these values to others."""
+        """Never reuse the names of these values."""
         self._kept.update(values)
 
     def release(self, value: int) -> None:
-        """Let the name of a value be given again."""
+        """Make the name of a value free again."""
         if value not in self._kept:
             self._free.setdefault(self._bases.get(value, "x"), []).append(self.of[value])
 
@@ -91,7 +91,7 @@ def _in_order(name: str) -> tuple[int, str]:
 def printed(
     statements: Sequence[Statement], names: Names, results: Sequence[int], shapes: Mapping[int, str], device_of: int
 ) -> list[str]:
-    """The lines of a function's body, but for its last. `shapes`: texts for values, shown where they change."""
+    """The lines of a function's body, except the last. `shapes`: texts for values, shown where they change."""
     last_use = {value: index for index, each in enumerate(statements) for value in each.uses}
     last_use |= dict.fromkeys(results, len(statements))
     lines: list[str] = []
@@ -121,7 +121,7 @@ def printed(
 
 
 def _left(targets: Targets, names: Names, used: Mapping[int, int]) -> str | None:
-    """The left side of an assignment: `_` for what nothing uses; None where there is none."""
+    """The left side of an assignment, with `_` for unused values; None if there is none."""
     if targets is None or isinstance(targets, str):
         return targets
     if isinstance(targets, int):
@@ -135,7 +135,7 @@ def _left(targets: Targets, names: Names, used: Mapping[int, int]) -> str | None
 
 
 def with_comment(text: str, comment: str, indent: int = 0) -> list[str]:
-    """A line with its comment behind it, or above where both are too long; 8 columns are left for a method's body."""
+    """A line with its comment, which goes above if both are too long; 8 columns are left for a method's body."""
     space = " " * indent
     if not comment:
         return wrapped(space + text)
@@ -145,7 +145,7 @@ def with_comment(text: str, comment: str, indent: int = 0) -> list[str]:
 
 
 def wrapped(line: str, margin: int = 8) -> list[str]:
-    """A line, broken at its last bracket where it is too long with `margin` before it."""
+    """A line, broken at its last bracket if it is too long after an indent of `margin`."""
     if len(line) + margin <= WIDTH:
         return [line]
     found = _last_bracket(line)
@@ -165,7 +165,7 @@ def _item(line: str, margin: int) -> list[str]:
 
 
 def _scan(text: str) -> Iterable[tuple[int, str, int]]:
-    """The characters outside of strings, with their places and how many brackets are open."""
+    """The characters outside of strings, with their places and the number of open brackets."""
     depth, quote = 0, ""
     for place, letter in enumerate(text):
         if quote:
@@ -179,7 +179,7 @@ def _scan(text: str) -> Iterable[tuple[int, str, int]]:
 
 
 def _last_bracket(line: str) -> tuple[int, int] | None:
-    """Where the last pair of outer brackets with something in it begins and ends."""
+    """The places of the last pair of outer brackets that is not empty."""
     start, found = 0, None
     for place, letter, depth in _scan(line):
         if depth == 0 and letter in OPENING:

@@ -1,4 +1,4 @@
-"""Tensors on their way through a graph, and the variables that hold them."""
+"""The tensors of a graph while it is written, and the variables that hold them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Folded:
 
 @dataclass(eq=False)
 class Value:
-    """A tensor on its way: its shape in Keras's order, its type, its mask, and the variables that hold it."""
+    """A tensor of the graph: its shape in Keras's order, its type, its mask, and the variables that hold it."""
 
     shape: Shape
     dtype: torch.dtype

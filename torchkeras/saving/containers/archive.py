@@ -1,7 +1,7 @@
 """The `.keras` archive of Keras 3 and tf_keras: a zip of `metadata.json`, `config.json` and `model.weights.h5`.
 
-Members are taken by an allow-list and read in a stream, whatever the sizes in their headers say. Nothing is extracted
-by the names in the archive.
+Only members of an allow-list are read, as a stream; the sizes in their headers are not trusted. Nothing is extracted
+under a name from the archive.
 """
 
 from __future__ import annotations
@@ -29,16 +29,16 @@ from torchkeras.saving.containers.places import shown, shown_as
 METADATA, CONFIG, WEIGHTS = MEMBERS = ("metadata.json", "config.json", "model.weights.h5")
 ASSETS = "assets/"
 METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
-FIRST_DAY = (1980, 1, 1, 0, 0, 0)  # of zip's calendar: no time is written, so that equal models give equal files
+FIRST_DAY = (1980, 1, 1, 0, 0, 0)  # of zip's calendar: a fixed time, so that equal models give equal files
 ENCRYPTED, LINK, FILE_KIND = 0x1, 0o120000, 0o170000
 BEGINNING = b"PK\x03\x04"
-# What zipfile raises on damaged archives; a wrong checksum is a BadZipFile.
+# What zipfile raises for damaged archives; a wrong checksum is a BadZipFile.
 DAMAGE = (zipfile.BadZipFile, zlib.error, OSError, RuntimeError, ValueError, LookupError, EOFError, OverflowError)
 
 
 @dataclass(frozen=True)
 class Archive:
-    """An open archive: its parsed texts, and its weights by `weights()`."""
+    """An open archive: its parsed texts; `weights()` opens its weights."""
 
     path: Path
     config: Any
@@ -47,7 +47,7 @@ class Archive:
 
     @contextmanager
     def weights(self, limits: Limits = LIMITS) -> Iterator[h5py.File]:
-        """The weights as an HDF5 file, streamed to a temporary one. Raises the errors of `hdf5.reading`."""
+        """The weights as an HDF5 file, copied to a temporary file. Raises the errors of `hdf5.reading`."""
         with tempfile.TemporaryDirectory(prefix="torchkeras-") as folder:
             copy = Path(folder) / WEIGHTS
             with copy.open("wb") as file:
@@ -58,10 +58,10 @@ class Archive:
 
 @contextmanager
 def opened(path: str | os.PathLike[str], limits: Limits = LIMITS) -> Iterator[Archive]:
-    """An archive to read, its members checked.
+    """Open an archive and check its members.
 
-    Raises FileNotFoundError, UnreadableFileError for a damaged one, ForbiddenContentError for a member that is none of
-    a model's, FileLimitError.
+    Raises FileNotFoundError, UnreadableFileError for a damaged archive, ForbiddenContentError for a member that no
+    model has, FileLimitError.
     """
     require_file(path)
     where = shown(path)
@@ -79,7 +79,7 @@ def opened(path: str | os.PathLike[str], limits: Limits = LIMITS) -> Iterator[Ar
 
 
 def is_archive(path: str | os.PathLike[str]) -> bool:
-    """Whether a file begins as a zip does."""
+    """Whether a file begins like a zip."""
     require_file(path)
     with Path(path).open("rb") as file:
         return file.read(4) == BEGINNING
@@ -100,7 +100,7 @@ def _check_members(members: list[zipfile.ZipInfo], where: str, limits: Limits) -
             )
         if name not in MEMBERS:
             known = ", ".join(MEMBERS)
-            raise ForbiddenContentError(f"{where}: member {name!r} is none of a model's, which are {known}.")
+            raise ForbiddenContentError(f"{where}: member {name!r} is not part of a model, which has {known}.")
         if member.flag_bits & ENCRYPTED:
             raise ForbiddenContentError(f"{where}: member {name!r} is encrypted.")
         if member.external_attr >> 16 & FILE_KIND == LINK:
@@ -118,7 +118,7 @@ def _check_members(members: list[zipfile.ZipInfo], where: str, limits: Limits) -
 
 
 class _Kept:
-    """Bytes written, kept as one."""
+    """Collects written bytes."""
 
     def __init__(self) -> None:
         self.parts: list[bytes] = []
@@ -136,7 +136,7 @@ def _text(archive: zipfile.ZipFile, name: str, where: str, limits: Limits) -> An
 def _stream(
     archive: zipfile.ZipFile, name: str, target: IO[bytes] | _Kept, where: str, most: int, limits: Limits
 ) -> None:
-    """Unpack a member piece by piece, counting what really comes."""
+    """Unpack a member piece by piece, and count the bytes that really come."""
     packed, size = archive.getinfo(name).compress_size, 0
     try:
         with archive.open(name) as source:
@@ -158,7 +158,7 @@ def write(
 ) -> None:
     """Write an archive as Keras 3 does: two values as JSON, and an HDF5 file that `write_weights` fills.
 
-    It takes the place of `path` when all is written. Equal models give equal bytes.
+    It replaces `path` after everything is written. Equal models give equal bytes.
     """
     with replacing(path) as part, tempfile.TemporaryDirectory(prefix="torchkeras-") as folder:
         weights = Path(folder) / WEIGHTS

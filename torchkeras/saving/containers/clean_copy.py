@@ -1,4 +1,4 @@
-"""A model file written anew from what passed the checks of reading it: plain groups, texts, numbers and arrays."""
+"""Write a new model file from what passed the checks of reading an old one: plain groups, texts, numbers, arrays."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from torchkeras.saving.containers import archive, hdf5_rules as rules
 from torchkeras.saving.containers.hdf5 import ATTRIBUTE_LIMIT, attributes, members, reading
 from torchkeras.saving.containers.limits import MIB
 
-PIECE = 64 * MIB  # of an array that is copied at once
+PIECE = 64 * MIB  # of an array, copied at once
 
 
 def write_clean(source: str | os.PathLike[str], target: str | os.PathLike[str]) -> None:
-    """Write to `target` all of `source`, an HDF5 file or a `.keras` archive. Raises the errors of reading it."""
+    """Copy `source`, an HDF5 file or a `.keras` archive, to `target`. Raises the errors of reading it."""
     if archive.is_archive(source):
         with archive.opened(source) as found, found.weights() as weights:
             archive.write(target, found.config, found.metadata, lambda group: _copy_groups(weights, group))
@@ -63,7 +63,7 @@ def _copy_attributes(source: h5py.Group | h5py.Dataset, target: h5py.Group | h5p
 
 
 def _stored(value: Any) -> Any:
-    """A list of texts as bytes of one length, as Keras writes it, unless it is too long for that."""
+    """A list of texts as bytes of equal length, as Keras writes it, unless this takes too much space."""
     if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
         return value
     encoded = np.array([item.encode("utf-8") for item in value])

@@ -1,4 +1,4 @@
-"""Which format a file has, told by its first bytes."""
+"""The format of a file, by its first bytes."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ DAMAGED = {
     ".safetensors": SAFETENSORS,
     ".pt": STATE,
     ".pth": STATE,
-}  # what a damaged file was to be
-HEADER = 30  # bytes of a zip's member before its name, the length of which is at 26
-FIRST_BLOCK = 512  # HDF5 may begin at 0, here, or at this doubled any number of times
+}  # the format that a damaged file should have
+HEADER = 30  # bytes of a zip's member before its name; the length of the name is at 26
+FIRST_BLOCK = 512  # HDF5 may begin at 0, here, or at any doubling of this
 
 
 def format_of(path: str | os.PathLike[str]) -> str:
@@ -44,7 +44,7 @@ def format_of(path: str | os.PathLike[str]) -> str:
 
 
 def of_tensors(path: str | os.PathLike[str]) -> str | None:
-    """SAFETENSORS or STATE for a file of tensors, by its beginning alone, which is not parsed; None for another.
+    """SAFETENSORS or STATE for a file of tensors, by its first bytes, without parsing; None for another file.
 
     Raises FileNotFoundError, UnknownFormatError for a program of torch.export.
     """
@@ -55,9 +55,9 @@ def of_tensors(path: str | os.PathLike[str]) -> str | None:
             member = file.read(int.from_bytes(first[26:28], "little"))
             if b"/data/" in member or member.endswith(b"/archive_format"):
                 raise UnknownFormatError(
-                    f"{path}: a program of torch.export, of which no layers can be made; `torch.export.load` reads it."
+                    f"{path}: a program of torch.export, which has no layers to build; `torch.export.load` reads it."
                 )
-            return STATE if member.endswith(b"data.pkl") else None  # which torch writes first
+            return STATE if member.endswith(b"data.pkl") else None  # the member that torch writes first
     if superblock_at(path) is not None:
         return None
     if first[8:9] == b"{":
@@ -77,7 +77,7 @@ def _format_of_zip(path: str | os.PathLike[str]) -> str:
 
 
 def superblock_at(path: str | os.PathLike[str]) -> int | None:
-    """Where HDF5 begins in a file; None when it is none."""
+    """Where HDF5 begins in a file; None if it is not HDF5."""
     size, at = Path(path).stat().st_size, 0
     with Path(path).open("rb") as file:
         while at < size:

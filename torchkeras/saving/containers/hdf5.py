@@ -1,6 +1,6 @@
 """HDF5 groundwork: files, groups, datasets and attributes, each checked before it is read.
 
-`hdf5_rules` has the checks. All errors about what stands in a file are of the family in `errors`.
+`hdf5_rules` has the checks. All errors about a file's content are those of `errors`.
 """
 
 # pyright: reportAttributeAccessIssue=false
@@ -30,17 +30,16 @@ ATTRIBUTE_LIMIT = 64512  # bytes; HDF5 keeps an attribute in an object header of
 
 @contextmanager
 def writing(path: str | os.PathLike[str]) -> Iterator[h5py.File]:
-    """A new HDF5 file that takes the place of `path` when the block ends well, as `atomic.replacing` does."""
+    """A new HDF5 file that replaces `path` if the block ends without an error, as `atomic_file.replacing` does."""
     with replacing(path) as part, h5py.File(part, "w") as file:
         yield file
 
 
 @contextmanager
 def reading(path: str | os.PathLike[str]) -> Iterator[h5py.File]:
-    """An HDF5 file to read, its links and storage checked.
+    """Open an HDF5 file, after its links and storage are checked.
 
-    Raises FileNotFoundError when there is none, UnreadableFileError when it is no HDF5 file, ForbiddenContentError,
-    FileLimitError.
+    Raises FileNotFoundError, UnreadableFileError if it is not HDF5, ForbiddenContentError, FileLimitError.
     """
     require_file(path)
     try:
@@ -54,7 +53,7 @@ def reading(path: str | os.PathLike[str]) -> Iterator[h5py.File]:
 
 
 def require_file(path: str | os.PathLike[str]) -> None:
-    """Raise FileNotFoundError when there is no such file, UnreadableFileError when it is a folder, a pipe or such."""
+    """Raise FileNotFoundError for a missing file, UnreadableFileError for a folder, a pipe or the like."""
     if not Path(path).exists():
         raise FileNotFoundError(f"{shown(path)}: there is no such file.")
     if not Path(path).is_file():
@@ -67,7 +66,7 @@ def require_file(path: str | os.PathLike[str]) -> None:
 def group_in(group: h5py.Group, name: str) -> h5py.Group:
     """The group of that name inside `group`.
 
-    Raises UnreadableFileError when there is none, ForbiddenContentError for a link on the way.
+    Raises UnreadableFileError if there is none, ForbiddenContentError for a link in its path.
     """
     found = rules.member(group, name)
     if not isinstance(found, h5py.Group):
@@ -76,10 +75,10 @@ def group_in(group: h5py.Group, name: str) -> h5py.Group:
 
 
 def dataset_in(group: h5py.Group, name: str) -> h5py.Dataset:
-    """The dataset of that name inside `group`, its type checked.
+    """The dataset of that name inside `group`, after a check of its type.
 
-    Raises UnreadableFileError when there is none, ForbiddenContentError for a link or an element type that is no number
-    and no text of a fixed length.
+    Raises UnreadableFileError if there is none, ForbiddenContentError for a link, or for an element type other than
+    numbers and texts of a fixed length.
     """
     found = rules.member(group, name)
     if not isinstance(found, h5py.Dataset):
@@ -111,9 +110,9 @@ def datasets(group: h5py.Group) -> list[str]:
 
 
 def values(dataset: h5py.Dataset, into: np.ndarray | None = None) -> np.ndarray:
-    """The numbers of a dataset, read into an array of its shape when one is given; bfloat16 comes as float32.
+    """The numbers of a dataset, read into the array `into` if it is given; bfloat16 becomes float32.
 
-    Raises UnreadableFileError when not all of them are stored, ForbiddenContentError when they are no numbers.
+    Raises UnreadableFileError if not all of them are stored, ForbiddenContentError if they are not numbers.
     """
     rules.check_type(dataset)
     where = rules.place_of(dataset)
@@ -137,9 +136,9 @@ def values(dataset: h5py.Dataset, into: np.ndarray | None = None) -> np.ndarray:
 
 
 def ready(dataset: h5py.Dataset) -> h5py.Dataset | np.ndarray:
-    """A dataset whose reading cannot fail any more: itself when it lies in the file as it is, else its values.
+    """A dataset that is certain to be readable: itself if it is stored in one piece, else its values.
 
-    To be asked of all arrays before the first one is used, so that a damaged file changes nothing. Raises as `values`.
+    Called for all arrays before the first one is used, so that a damaged file changes nothing. Raises as `values`.
     """
     rules.check_type(dataset)
     with rules.readable(rules.place_of(dataset)):
@@ -152,7 +151,7 @@ def ready(dataset: h5py.Dataset) -> h5py.Dataset | np.ndarray:
 
 
 def text(value: Any) -> str:
-    """A text attribute, which old files hold as bytes. Raises UnreadableFileError when it is not UTF-8."""
+    """A text attribute; old files have bytes. Raises UnreadableFileError if it is not UTF-8."""
     try:
         found = value.decode("utf-8") if isinstance(value, bytes) else str(value)
         found.encode("utf-8")
@@ -162,9 +161,9 @@ def text(value: Any) -> str:
 
 
 def attribute(place: h5py.Group | h5py.Dataset, name: str, default: Any = None) -> Any:
-    """An attribute as a plain value: a text, a number, a bool or a list of them; `default` when there is none.
+    """An attribute as a plain value: a text, a number, a bool or a list of them; `default` if it is missing.
 
-    Raises ForbiddenContentError for values of another type, FileLimitError for too many of them, UnreadableFileError
+    Raises ForbiddenContentError for values of another type, FileLimitError for too many values, UnreadableFileError
     for texts that are not UTF-8.
     """
     where = f"{filename(place)}: attribute {name!r}" + ("" if place.name == "/" else f" of {place.name}")
@@ -194,7 +193,7 @@ def attributes(place: h5py.Group | h5py.Dataset) -> dict[str, Any]:
 def _check_attribute(found: h5a.AttrID, where: str, file: h5py.File, limits: Limits = LIMITS) -> None:
     kind, count = found.get_type(), prod(found.shape or ())
     if isinstance(kind, h5t.TypeStringID) and kind.is_variable_str():
-        # HDF5 does not tell the sizes, and each text of a list may be as long as the file.
+        # HDF5 does not say their sizes, and each text of a list may be as long as the file.
         size = os.stat(file.filename).st_size
         if count > 1 and count * size > limits.texts:
             raise FileLimitError(f"{where} is a list of {count} texts of undeclared sizes in a file of {size} bytes.")
@@ -214,7 +213,7 @@ def _plain(value: Any) -> Any:
     if isinstance(value, bytes):
         value = value.decode("utf-8")
     if isinstance(value, str):
-        value.encode("utf-8")  # h5py marks bytes that are not UTF-8 by half surrogate pairs
+        value.encode("utf-8")  # h5py turns bytes that are not UTF-8 into lone surrogates
         if "\0" in value:
             raise ValueError("a text with a zero byte in it")
         return str(value)

@@ -1,7 +1,7 @@
-"""What of HDF5 a model file may hold, looked at before it is read: hard links, plain arrays, known filters.
+"""What a model file may hold, checked before it is read: hard links, plain arrays, known filters.
 
-Keras writes nothing else. Links can lead to other files, external storage and virtual datasets read them, and a filter
-is a library that HDF5 looks for on the machine.
+Keras writes nothing else. Links can lead to other files, external storage and virtual datasets read other files, and a
+filter is a library that HDF5 loads from the machine.
 """
 
 # pyright: reportAttributeAccessIssue=false
@@ -28,8 +28,8 @@ from torchkeras.saving.containers.places import filename, shown
 
 LINKS = {h5l.TYPE_SOFT: "a soft link", h5l.TYPE_EXTERNAL: "a link to another file"}
 FILTERS = {h5z.FILTER_DEFLATE: "gzip", h5z.FILTER_SHUFFLE: "shuffle", h5z.FILTER_FLETCHER32: "fletcher32", 32000: "lzf"}
-NUMBERS = (h5t.INTEGER, h5t.FLOAT, h5t.ENUM)  # h5py keeps bool as an enumeration
-# HDF5 can have numbers of any layout of bits. What is read is what NumPy has: a damaged layout is none of these.
+NUMBERS = (h5t.INTEGER, h5t.FLOAT, h5t.ENUM)  # h5py stores bool as an enumeration
+# HDF5 allows any layout of bits for numbers. Only NumPy's are read, and a damaged layout is none of these.
 KINDS = ("f2", "f4", "f8", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8")
 NUMPY = [h5t.py_create(np.dtype(f"{order}{kind}")) for order in "<>" for kind in KINDS]
 NUMPY.append(h5t.py_create(np.dtype(bool), logical=True))
@@ -41,17 +41,17 @@ TYPES = {
     h5t.VLEN: "lists of any length",
     h5t.ARRAY: "arrays",
 }
-DAMAGE = (OSError, RuntimeError, LookupError, ValueError, TypeError, OverflowError)  # what h5py raises on damaged files
-NO_MEMORY = "memory allocation failed"  # in what HDF5 says
-FIRST_BLOCK = 48  # bytes of the shortest kind
-SMALL_BLOCK = 2048  # bytes that HDF5 takes at once for small arrays, of which the rest stays 0
+DAMAGE = (OSError, RuntimeError, LookupError, ValueError, TypeError, OverflowError)  # h5py's errors for damaged files
+NO_MEMORY = "memory allocation failed"  # part of HDF5's message
+FIRST_BLOCK = 48  # bytes of the shortest superblock
+SMALL_BLOCK = 2048  # bytes that HDF5 allocates at once for small arrays; unused ones stay 0
 SIGNATURE = b"\x89HDF\r\n\x1a\n"
-BFLOAT16 = "bfloat16"  # which HDF5 does not have: Keras 3 keeps it as opaque bytes, and says so in an attribute
+BFLOAT16 = "bfloat16"  # HDF5 does not have it: Keras 3 writes opaque bytes and an attribute
 
 
 @contextmanager
 def readable(where: str) -> Iterator[None]:
-    """The one place where what h5py raises on a damaged file becomes UnreadableFileError."""
+    """The one place where errors of h5py for a damaged file become UnreadableFileError."""
     try:
         yield
     except ModelFileError:
@@ -76,7 +76,7 @@ def _short(text: Any, most: int = 200) -> str:
 
 
 def member(group: h5py.Group, name: str, limits: Limits = LIMITS) -> h5py.Group | h5py.Dataset | None:
-    """What stands under a path inside a group, every part of the path checked; None when there is nothing.
+    """The object at a path inside a group, after a check of every part of the path; None if there is nothing.
 
     Raises ForbiddenContentError for links and for paths that lead out of the group.
     """
@@ -113,7 +113,7 @@ def _step(group: h5py.Group, name: bytes, where: str, limits: Limits) -> h5py.Gr
 
 
 def _check_storage(dataset: h5d.DatasetID, where: str) -> None:
-    """Refuse what would make HDF5 open other files or load libraries."""
+    """Refuse storage that would make HDF5 open other files or load libraries."""
     plist = dataset.get_create_plist()
     if plist.get_layout() == h5d.VIRTUAL:
         raise ForbiddenContentError(f"{where} is a virtual dataset, which reads other datasets or files.")
@@ -131,19 +131,19 @@ def _check_storage(dataset: h5d.DatasetID, where: str) -> None:
 
 
 def check_end(path: str | os.PathLike[str]) -> None:
-    """Hold a file's length to what its first block tells: bytes put in or taken out would move the numbers."""
+    """Compare a file's length with its first block: inserted or missing bytes would shift the numbers."""
     with Path(path).open("rb") as file:
         start, length = file.read(64), file.seek(0, os.SEEK_END)
     at = {0: 24, 1: 28, 2: 12, 3: 12}.get(start[8] if len(start) == 64 else -1)
     if start[:8] != SIGNATURE or at is None:
-        return  # something stands before it; whether it can be read HDF5 says
+        return  # something precedes it; HDF5 will say whether it can be read
     base, told = (int.from_bytes(start[place : place + 8], "little") for place in (at, at + 16))
     if base == 0 and told != length:
-        raise UnreadableFileError(f"{shown(path)}: the file has {length} bytes; its beginning tells {told}.")
+        raise UnreadableFileError(f"{shown(path)}: the file has {length} bytes; its first block says {told}.")
 
 
 def check_file(file: h5py.Group, limits: Limits = LIMITS) -> None:
-    """Walk the groups of a file: every link, every dataset's storage, names, depth and number.
+    """Walk through the groups of a file and check every link, every dataset's storage, names, depth and number.
 
     Raises ForbiddenContentError, FileLimitError, UnreadableFileError.
     """
@@ -179,7 +179,7 @@ def check_file(file: h5py.Group, limits: Limits = LIMITS) -> None:
 
 
 class Extent(NamedTuple):
-    """Where bytes begin and end, what they are of, and whether they are an array's and not its header's."""
+    """Where bytes begin and end, whose they are, and whether they are an array's and not a header's."""
 
     begin: int
     end: int
@@ -188,7 +188,7 @@ class Extent(NamedTuple):
 
 
 def _extents(found: Any) -> list[Extent]:
-    """Where the header of a group or dataset lies, as far as it is told, and the bytes of a dataset."""
+    """Where the header of a group or dataset is, as far as HDF5 says, and the bytes of a dataset."""
     told, name = h5o.get_info(found.id), str(found.name)
     header = told.hdr.space.total if told.hdr.nchunks == 1 else 1
     taken = [Extent(told.addr, told.addr + header, name, False)]
@@ -204,26 +204,27 @@ def _extents(found: Any) -> list[Extent]:
 
 
 def _check_apart(file: h5py.Group, taken: list[Extent]) -> None:
-    """Refuse what a damaged address makes of a file, which has no checksums: other numbers, and no sign of it.
+    """Refuse the marks of a damaged address. It would give other numbers without an error: HDF5 has no checksum of it.
 
-    An array lies on another or on a header. Or it stands alone, and between others there is a gap of just its size,
-    since HDF5 puts one behind the other. Or all of it is 0, as is what lies before it up to the array before, but for
-    just its size behind that one, where its own numbers seem to stand.
+    - An array overlaps another one, or a header.
+    - An array is away from the others, and these have a gap of exactly its size. HDF5 puts one after the other.
+    - An array is all 0. So is the space between it and the array before, except for exactly its size right after that
+      array, where its own numbers seem to be.
     """
     taken.sort()
     for before, after in pairwise(taken):
         if after.begin < before.end:
-            raise UnreadableFileError(f"{filename(file)}: {before.name} and {after.name} lie on each other.")
+            raise UnreadableFileError(f"{filename(file)}: {before.name} and {after.name} overlap.")
         if before.is_array and after.is_array and _stands_behind_its_numbers(file, before, after):
             raise UnreadableFileError(
-                f"{filename(file)}: {after.name} is all 0, and {after.begin - before.end} bytes before it lie "
+                f"{filename(file)}: {after.name} is all 0, and {after.begin - before.end} bytes before it are "
                 "numbers of its size that belong to nothing."
             )
     gaps = {b.begin - a.end for a, b in pairwise(taken) if a.is_array and b.is_array and b.begin > a.end}
     for before, found, after in zip(taken, taken[1:], [*taken[2:], None], strict=False):
         alone = before.end < found.begin and (after is None or found.end < after.begin)
         if found.is_array and alone and found.end - found.begin in gaps:
-            raise UnreadableFileError(f"{filename(file)}: {found.name} stands away from the gap that it would fill.")
+            raise UnreadableFileError(f"{filename(file)}: {found.name} is away from the gap that it would fill.")
 
 
 def _stands_behind_its_numbers(file: h5py.Group, before: Extent, found: Extent) -> bool:
@@ -237,7 +238,7 @@ def _stands_behind_its_numbers(file: h5py.Group, before: Extent, found: Extent) 
 
 
 def stored_size(dataset: h5py.Dataset, limits: Limits = LIMITS) -> int:
-    """The bytes that a dataset's shape and type ask for. Raises FileLimitError for too many."""
+    """The bytes that a dataset's shape and type need. Raises FileLimitError for too many."""
     with readable(place_of(dataset)):
         space = dataset.id.get_space()
         size = 0 if space.get_simple_extent_type() == h5s.NULL else prod(space.get_simple_extent_dims())
@@ -248,7 +249,7 @@ def stored_size(dataset: h5py.Dataset, limits: Limits = LIMITS) -> int:
 
 
 def check_type(dataset: h5py.Dataset, limits: Limits = LIMITS) -> None:
-    """Refuse element types that are no plain values. Texts of a fixed length pass here: they are harmless."""
+    """Refuse element types that are not plain values. Texts of a fixed length are harmless and pass."""
     where = place_of(dataset)
     with readable(where):
         if dataset.id.get_space().get_simple_extent_type() == h5s.NULL:
@@ -268,7 +269,7 @@ def check_type(dataset: h5py.Dataset, limits: Limits = LIMITS) -> None:
 
 
 def is_bfloat16(dataset: h5py.Dataset) -> bool:
-    """Whether a dataset is one of bfloat16, as Keras 3 writes it."""
+    """Whether a dataset holds bfloat16, as Keras 3 writes it."""
     kind = dataset.id.get_type()
     if kind.get_class() != h5t.OPAQUE or kind.get_size() != 2 or not h5a.exists(dataset.id, b"dtype"):
         return False
@@ -277,7 +278,7 @@ def is_bfloat16(dataset: h5py.Dataset) -> bool:
 
 
 def check_bytes(dataset: h5py.Dataset, limits: Limits = LIMITS) -> None:
-    """Hold a declared shape to the bytes stored: all there, and no fill value in the place of data."""
+    """Compare a declared shape with the stored bytes: all are there, and no fill value replaces data."""
     where, size = place_of(dataset), stored_size(dataset, limits)
     with readable(where):
         file_size = os.stat(dataset.file.filename).st_size
@@ -313,7 +314,7 @@ def _check_chunks(dataset: h5py.Dataset, size: int, file_size: int, limits: Limi
         )
     }
     if len(inside) < expected:
-        raise UnreadableFileError(f"{where} has pieces that lie outside of its shape, or on each other.")
+        raise UnreadableFileError(f"{where} has pieces that overlap or lie outside of its shape.")
     if any(piece.byte_offset is None or piece.byte_offset + piece.size > file_size for piece in pieces):
         raise UnreadableFileError(f"{where} has pieces beyond the end of the file.")
     stored = sum(piece.size for piece in pieces)
@@ -325,7 +326,7 @@ def _check_chunks(dataset: h5py.Dataset, size: int, file_size: int, limits: Limi
 
 
 def _check_piece(dataset: h5py.Dataset, piece: Any, filters: list[int], size: int, where: str) -> None:
-    """Hold a piece to its size. HDF5 lets zlib write as much as it likes, so that is tried here first, bounded."""
+    """Check the size of a piece. HDF5 sets zlib no limit, so the piece is first unpacked here, with a limit."""
     used = [code for index, code in enumerate(filters) if not piece.filter_mask >> index & 1]
     if not used or used == [h5z.FILTER_SHUFFLE]:
         if piece.size != size:
@@ -334,7 +335,7 @@ def _check_piece(dataset: h5py.Dataset, piece: Any, filters: list[int], size: in
     if h5z.FILTER_DEFLATE not in used:
         return
     _, raw = dataset.id.read_direct_chunk(piece.chunk_offset)
-    end = len(raw) - 4 * (used[-1] == h5z.FILTER_FLETCHER32)  # whose checksum stands behind
+    end = len(raw) - 4 * (used[-1] == h5z.FILTER_FLETCHER32)  # whose checksum comes last
     try:
         unpacked = zlib.decompressobj().decompress(raw[:end], size + 8)
     except zlib.error as error:

@@ -1,7 +1,7 @@
-"""Files read in a process of their own: a damaged file can crash or hang HDF5, or ask for all memory there is.
+"""Files read in a process of their own, since a damaged file can crash or hang HDF5, or take all memory.
 
-`cleaned` has a child process read a file under limits of time and memory, and write what passed all checks to a new
-file with its own writer. The caller reads that copy. Children are forked by one keeper process, which has read no file.
+In `cleaned` a child process reads a file under limits of time and memory, and writes what passed all checks to a new
+file. The caller reads that copy. One keeper process, which has read no file, forks the children.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ from torchkeras.saving.containers.hdf5 import require_file
 from torchkeras.saving.containers.limits import GIB, MIB
 from torchkeras.saving.containers.places import shown, shown_as
 
-SECONDS = 30.0  # for any file, and one more for each 16 MiB
-GRACE = 30.0  # seconds after which a keeper that is silent is given up
+SECONDS = 30.0  # for any file; one more for each 16 MiB
+GRACE = 30.0  # seconds after which a silent keeper is given up
 
-# The errors that a child may ask for.
+# The errors that a child may report.
 KINDS = {cls.__name__: cls for cls in (errors.ModelFileError, *errors.ModelFileError.__subclasses__())}
 
-# The keeper takes the modules it needs alone: the package's own `__init__` imports torch, for seconds.
+# The keeper imports only the modules that it needs: the package's `__init__` imports torch, which takes seconds.
 BOOT = """
 import sys, types
 sys.path[:] = {path!r}
@@ -50,11 +50,11 @@ serve()
 def cleaned(path: str | os.PathLike[str], seconds: float | None = None, memory: int = GIB) -> Iterator[Path]:
     """The path of a clean copy of a model file, which exists inside the `with` block. Errors about it name `path`.
 
-    `seconds`: the time that reading may take (by default 30, and one for each 16 MiB of the file); `memory`: bytes that
-    it may take.
+    `seconds`: the time that reading may take (by default 30, plus one for each 16 MiB of the file). `memory`: the bytes
+    that it may take.
 
-    Raises FileNotFoundError; the errors of reading the file; UnreadableFileError when the reading process dies of it;
-    FileLimitError when it takes too long or too much; NotImplementedError on Windows, which cannot fork and limit a
+    Raises FileNotFoundError; the errors of reading the file; UnreadableFileError if the reading process dies of it;
+    FileLimitError if it takes too much time or memory; NotImplementedError on Windows, which cannot fork and limit a
     process.
     """
     if not hasattr(os, "fork"):
@@ -78,15 +78,15 @@ def cleaned(path: str | os.PathLike[str], seconds: float | None = None, memory: 
 
 
 def _ask(task: Mapping[str, Any]) -> Mapping[str, Any]:
-    for _ in range(2):  # a keeper may have been killed since the last file, and not by this one
+    for _ in range(2):  # the keeper may have been killed since the last file, for another reason
         answer = _keeper().ask(task)
         if answer is not None:
             return answer
-    raise UnreadableFileError(f"{task['shown']}: the process that keeps the readers does not answer.")
+    raise UnreadableFileError(f"{task['shown']}: the process that starts the readers does not answer.")
 
 
 def _judge(answer: Mapping[str, Any], task: Mapping[str, Any]) -> None:
-    """Raise what the answer says. Only names of this family of errors are taken from it."""
+    """Raise the error that the answer names. Only names of our own errors are accepted."""
     name = task["shown"]
     if answer["passed"] == "time":
         raise FileLimitError(f"{name}: reading it takes longer than {task['seconds']:g} seconds.")
@@ -102,13 +102,13 @@ def _judge(answer: Mapping[str, Any], task: Mapping[str, Any]) -> None:
         report = json.loads(answer["report"])
         kind, told = (report["kind"], str(report["text"])) if report else ("", "")
     except (ValueError, LookupError, TypeError) as error:
-        raise UnreadableFileError(f"{name}: the process that read it told nothing that can be understood.") from error
+        raise UnreadableFileError(f"{name}: the answer of the process that read it cannot be understood.") from error
     if report:
         raise KINDS.get(kind, UnreadableFileError)(told)
 
 
 class _Keeper:
-    """The keeper process, one a process that asks."""
+    """The keeper process: one for each process that uses it."""
 
     def __init__(self) -> None:
         folder, path = str(Path(__file__).resolve().parents[2]), [entry for entry in sys.path if entry]
@@ -125,7 +125,7 @@ class _Keeper:
         return self.owner == os.getpid() and self.process.poll() is None
 
     def ask(self, task: Mapping[str, Any]) -> Mapping[str, Any] | None:
-        """What became of a task; None when the keeper itself is dead or silent."""
+        """The result of a task; None if the keeper itself is dead or silent."""
         with self.lock:
             line = self._exchange(json.dumps(task).encode("utf-8") + b"\n", task["seconds"] + GRACE)
             if not line.endswith(b"\n"):
@@ -152,9 +152,9 @@ class _Keeper:
         return line
 
     def end(self) -> None:
-        """Kill the process, where it is this one's child, and close the pipes to it.
+        """Kill the process, if it is a child of this one, and close the pipes to it.
 
-        A thread that waits for an answer meets their end, and closes them itself.
+        A thread that waits for an answer then reads the end of the pipe, and closes it itself.
         """
         mine = self.owner == os.getpid()
         if mine:

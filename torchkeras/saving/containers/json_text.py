@@ -1,6 +1,6 @@
 """JSON from a file, within limits.
 
-Taken as Keras writes it: with `NaN`, `Infinity` and `-Infinity`, which layers such as `ReLU(max_value=inf)` put there.
+It may have `NaN`, `Infinity` and `-Infinity`, as Keras writes for layers such as `ReLU(max_value=inf)`.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ _HALF_A_PAIR = re.compile(r"\\u[dD][89a-fA-F]")
 
 
 def parse(text: str | bytes, where: str, limits: Limits = LIMITS) -> Any:
-    """The value that a JSON text stands for. `where` says in errors what text it is: "m.h5: attribute 'config'".
+    """The value of a JSON text. `where`: what the text is, for errors: "m.h5: attribute 'config'".
 
-    Raises UnreadableFileError for what is no JSON, FileLimitError for a text too long or too deep.
+    Raises UnreadableFileError for a text that is not JSON, FileLimitError for one that is too long or too deep.
     """
     if len(text) > limits.json:
         raise FileLimitError(f"{where} has {len(text)} bytes; at most {limits.json} are read.")

@@ -1,6 +1,6 @@
-"""The process that reads files which may harm: it forks a child for each, with limits, and tells what became of it.
+"""The process that has untrusted files read: it forks a child for each, with limits, and reports the result.
 
-It runs without torch, and never looks into a file itself. Requests and answers are lines of JSON.
+It runs without torch, and never opens a file itself. Requests and answers are lines of JSON.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from torchkeras.saving.containers.clean_copy import write_clean
 from torchkeras.saving.containers.limits import LIMITS
 from torchkeras.saving.containers.places import shown_as
 
-with contextlib.suppress(ImportError):  # Windows has none; `isolated` says so
+with contextlib.suppress(ImportError):  # Windows has no such module; `isolated` raises an error there
     import resource
 
 LONGEST_REPORT = 1 << 16
@@ -38,7 +38,7 @@ def serve() -> None:
 
 
 def supervise(task: Mapping[str, Any]) -> dict[str, Any]:
-    """Do a task in a child; tells its `report`, the `signal` or `status` that ended it, and which limit it `passed`."""
+    """Do a task in a child; returns its `report`, the `signal` or `status` that ended it, and a limit it `passed`."""
     reading_end, writing_end = os.pipe()
     pid = os.fork()
     if pid == 0:
@@ -79,7 +79,7 @@ def supervise(task: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _work(task: Mapping[str, Any], writing_end: int) -> NoReturn:
-    """The child: it ends here whatever happens."""
+    """The code of the child, which always ends here."""
     status = 70
     try:
         nowhere = os.open(os.devnull, os.O_RDWR)
@@ -127,7 +127,7 @@ def _lower(kind: int, value: int) -> None:
 
 
 def _resident(pid: int) -> int:
-    """The memory of a child, where no limit holds it (macOS); 0 where one does."""
+    """The memory of a child, where the system sets it no limit (macOS); elsewhere 0."""
     if sys.platform == "linux":
         return 0
     told = subprocess.run(["ps", "-o", "rss=", "-p", str(pid)], capture_output=True, text=True, check=False).stdout

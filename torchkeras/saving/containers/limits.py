@@ -1,4 +1,4 @@
-"""What a model file may hold at most: far above what Keras ever writes, far below what harms."""
+"""The most that a model file may hold: far above what Keras ever writes, far below what does harm."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ class Limits:
 
     members: int = 200_000  # groups and datasets
     depth: int = 64  # of groups
-    name: int = 1 << 16  # of one group, dataset or attribute; HDF5 keeps no list of longer names
+    name: int = 1 << 16  # of one group, dataset or attribute; HDF5 cannot list longer names
     attribute: int = MIB  # of an attribute whose size is declared
-    texts: int = GIB  # that a list of texts of undeclared sizes could come to
+    texts: int = GIB  # that a list of texts of undeclared sizes may take
     parts: int = 1_000  # that a list of names may be split into
     json: int = 32 * MIB
     json_depth: int = 128
@@ -25,10 +25,10 @@ class Limits:
     total: int = 64 * GIB
     ratio: int = 200  # of compressed bytes, in what is over `ratio_from`
     ratio_from: int = 64 * MIB
-    layers: int = 20_000  # of a model, those of models inside included
+    layers: int = 20_000  # of a model, including those of inner models
     calls: int = 200_000
-    thresholds: int = 1 << 20  # of a metric, for all its labels
-    counts: int = 1 << 26  # that a metric keeps, of each class taken for each
+    thresholds: int = 1 << 20  # of a metric, for all its labels together
+    counts: int = 1 << 26  # of a metric that counts every pair of classes
 
 
 LIMITS = Limits()

@@ -1,7 +1,7 @@
 """YAML of an architecture, as `to_yaml` of Keras 1 and 2 wrote it, within limits. Needs the package PyYAML.
 
-Keras wrote Python tuples with a tag, and Keras 1 some NumPy integers as calls that make them; these two are read as
-plain lists and numbers, and nothing is called. Any other tag of Python's is refused.
+Keras wrote Python tuples with a tag, and Keras 1 some NumPy integers as calls that create them. These two are read as
+plain lists and numbers; nothing is called. Any other Python tag is refused.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from torchkeras.errors import FileLimitError, ForbiddenContentError, UnreadableF
 from torchkeras.saving.containers.limits import LIMITS, Limits
 
 PYTHON = "tag:yaml.org,2002:python/"
-# Tags of Python's for what YAML has itself, and what each is read as.
+# Python tags for types that YAML has itself, and what each is read as.
 PLAIN: Mapping[str, str] = {
     **{PYTHON + name: "seq" for name in ("tuple", "list")},
     **{PYTHON + name: "str" for name in ("unicode", "str")},
@@ -29,20 +29,20 @@ NUMPY_SCALAR = PYTHON + "object/apply:numpy.core.multiarray.scalar"
 NUMPY_DTYPE = PYTHON + "object/apply:numpy.dtype"
 NUMBERS = {"i1": "b", "i2": "h", "i4": "i", "i8": "q", "u1": "B", "u2": "H", "u4": "I", "u8": "Q", "f4": "f", "f8": "d"}
 SIMPLE = frozenset(f"tag:yaml.org,2002:{name}" for name in ("null", "bool", "int", "float", "str", "seq", "map"))
-BYTES = 8 << 20  # of a text; PyYAML reads some 0.5 MB a second
-VALUES = 1_000_000  # that a text may stand for, with everything it repeats by aliases
+BYTES = 8 << 20  # of a text; PyYAML reads about 0.5 MB a second
+VALUES = 1_000_000  # of a text, counting everything that it repeats by aliases
 
 
 def dump(config: Any) -> str:
-    """The YAML of plain data: tuples become lists, NumPy numbers plain ones. Raises ImportError without PyYAML."""
+    """The YAML of plain data. Tuples become lists, NumPy's numbers plain ones. Raises ImportError without PyYAML."""
     return _yaml().dump(_plain(config), Dumper=_dumper(), default_flow_style=False)
 
 
 def parse(text: str | bytes, where: str = "the architecture", limits: Limits = LIMITS) -> Any:
-    """The plain data that a YAML text stands for. `where` says in errors what text it is.
+    """The plain data of a YAML text. `where`: what the text is, for errors.
 
-    Raises ImportError without PyYAML, UnreadableFileError for what is no YAML, ForbiddenContentError for a tag that
-    would call or import something, FileLimitError for a text too long, too deep or that repeats itself too often.
+    Raises ImportError without PyYAML, UnreadableFileError for a text that is not YAML, ForbiddenContentError for a tag
+    that would call or import something, FileLimitError for a text that is too long, too deep or too repetitive.
     """
     yaml = _yaml()
     if len(text) > BYTES:
@@ -71,11 +71,11 @@ def _check_depth(events: Any, where: str, limits: Limits) -> None:
 
 
 def _check_aliases(node: Any, where: str, limits: Limits) -> None:
-    """Refuse what would be too much, too deep or endless, once aliases are followed."""
+    """Refuse data that is too large, too deep or endless if its aliases are followed."""
     known: dict[int, tuple[int, int] | None] = {}
 
     def measure(node: Any) -> tuple[int, int]:
-        """The values that a node stands for, and its depth; each node is looked into once."""
+        """The number of values in a node, and its depth; each node is visited once."""
         if isinstance(node.value, str):
             return 1, 0
         if id(node) not in known:
@@ -96,7 +96,7 @@ def _check_aliases(node: Any, where: str, limits: Limits) -> None:
 
 
 class _Reader:
-    """Makes plain data of YAML's nodes."""
+    """Turns YAML nodes into plain data."""
 
     def __init__(self, yaml: Any, where: str, limits: Limits):
         self.where, self.limits = where, limits
@@ -168,7 +168,7 @@ def _plain(value: Any) -> Any:
 
 @cache
 def _dumper() -> Any:
-    """A safe dumper without aliases, which would stand where one object is in two places."""
+    """A safe dumper that writes no aliases for an object that occurs twice."""
     base = _yaml().SafeDumper
     return type("Dumper", (base,), {"ignore_aliases": lambda self, data: True})
 

@@ -1,8 +1,8 @@
 """Between channels first and channels last: a model's weights for the same model of the other data format.
 
-A kernel is the same in both. What differs is what depends on where the channels lie: the rows of a Dense behind a
-Flatten, weights with an axis for each axis of an image, and the options that name an axis. `reordering` follows it
-through the model; what cannot be the same function in the other data format is refused.
+A kernel is the same in both. What differs depends on the place of the channels: the rows of a Dense after a Flatten,
+weights with an axis for each axis of an image, and options that name an axis. `Tracker` follows this through the model.
+A layer that cannot be the same function in the other data format is refused.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ Config = dict[str, Any]
 
 @dataclass(frozen=True)
 class Transferred:
-    """A weight that was set: its layer, its name and shape in the target, and what was done to the source's array."""
+    """A weight that was set: its layer, name and shape in the target, and what was done to the source's array."""
 
     layer: str
     weight: str
@@ -107,7 +107,7 @@ def convert_data_format(model: Any, data_format: str, custom_objects: Mapping[st
     made = counterpart(model, data_format, custom_objects, allocated=True)
     transfer_weights(model, made)
     for layer, other in pairs_of(model, made):
-        if isinstance(layer, Network):  # whose config does not tell
+        if isinstance(layer, Network):  # whose config does not have `trainable`
             other.trainable = layer.trainable
     return made.train(model.training)
 
@@ -115,11 +115,11 @@ def convert_data_format(model: Any, data_format: str, custom_objects: Mapping[st
 def reorderings(
     target: Any, original_data_format: str, keras1: bool = False, custom_objects: Mapping[str, Any] | None = None
 ) -> dict[Key, Reordering]:
-    """What makes arrays of the same model in `original_data_format` those of `target`, for each of its weights.
+    """For each weight of `target`, what converts the array of the same model in `original_data_format`.
 
-    A weight's key is `(id(variable.layer), variable.paths)`; the function takes and gives a tensor in Keras's layout.
-    `keras1`: the arrays are of Keras 1, whose Flatten kept the axes in their order whatever the data format.
-    Raises ValueError where the models cannot be one function.
+    The key of a weight is `(id(variable.layer), variable.paths)`. The function takes and returns a tensor in Keras's
+    layout. `keras1`: the arrays are from Keras 1, whose Flatten kept the order of axes in every data format.
+    Raises ValueError if the models cannot compute the same function.
     """
     source = counterpart(target, original_data_format, custom_objects)
     if keras1:
@@ -132,7 +132,7 @@ def reorderings(
 def counterpart(
     model: Any, data_format: str, custom_objects: Mapping[str, Any] | None = None, allocated: bool = False
 ) -> Any:
-    """The same architecture with this data format; its weights are on `meta` unless `allocated`. Raises ValueError."""
+    """The same architecture in this data format; its weights are on `meta` unless `allocated`. Raises ValueError."""
     if data_format not in settings.DATA_FORMATS:
         raise ValueError(f"data_format must be one of {settings.DATA_FORMATS}; found {data_format!r}.")
     config = _Rewriting(model, data_format).network(model)
@@ -159,7 +159,7 @@ def _becomes(images: Any, data_format: str) -> str:
 
 
 def _axis(axis: int, order: Order) -> int:
-    """Where one of the source's axes lies; the last one is -1, as Keras has it by default."""
+    """The new place of one of the source's axes; the last one is -1, Keras's default."""
     found = order.index(axis % len(order))
     return -1 if found == len(order) - 1 else found
 
@@ -192,7 +192,7 @@ def _with_dims(config: Config, before: Order, after: Order, data_format: str) ->
 
 
 def _with_whole_shape(config: Config, before: Order, after: Order, data_format: str) -> Config:
-    shape = config.get("target_shape")  # written only where it is used
+    shape = config.get("target_shape")  # written only if it is used
     return {**config, "target_shape": arranged(shape, after)} if shape else config
 
 
@@ -200,7 +200,7 @@ def _with_target_shape(config: Config, before: Order, after: Order, data_format:
     return {**config, "target_shape": arranged((None, *config["target_shape"]), after)[1:]}
 
 
-# How the options of a layer follow the axes of its (first) input and output.
+# How the options of a layer change with the order of axes of its (first) input and output.
 FOLLOWING: Mapping[type, Callable[[Config, Order, Order, str], Config]] = {
     **dict.fromkeys((AlongAxes, Channelwise, Concatenate, Softmax, UnitNormalization), _with_axes),
     Flatten: _with_data_format,
@@ -214,14 +214,14 @@ INSIDE: Mapping[type, str] = {ConvRNN2D: "cell", SpectralNormalization: "layer",
 
 
 class _Rewriting:
-    """Makes the configs of a model those of another data format."""
+    """Rewrites the configs of a model for another data format."""
 
     def __init__(self, model: Network, data_format: str):
         self.data_format = data_format
         self.orders = find_orders(model, lambda images: _becomes(images, data_format))
 
     def network(self, network: Network) -> Config:
-        """The config of a model, or of a model inside."""
+        """The config of a model, or of an inner model."""
         graph = network._graphed
         layers = {layer.name: layer for layer in graph.layers}
         config = network.get_config()
@@ -237,7 +237,7 @@ class _Rewriting:
         return self.orders[before], self.orders[after]
 
     def layer(self, layer: Layer, calls: list[tuple[Order, Order]]) -> Config:
-        """The config of a layer that is called on tensors, and gives tensors, that lie so."""
+        """The config of a layer whose inputs and outputs have these orders of axes."""
         if isinstance(layer, Network):
             return self.network(layer)
         config = layer.get_config()

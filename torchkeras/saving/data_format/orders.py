@@ -1,8 +1,8 @@
-"""In which order of axes each tensor of a model lies in the model of the other data format: found from its layers.
+"""The order of axes that each tensor of a model has in the model of the other data format, found from its layers.
 
-A layer over images needs its channels where its data format has them; a layer that works value by value, or along an
-axis that its option names, has all its tensors in one order; any other needs what it had. What is known so spreads
-through the graph, both ways.
+A layer over images needs its channels where its data format puts them. A layer that works value by value, or along an
+axis named by an option, has all its tensors in one order. Any other layer needs the order that it had. Known orders
+spread through the graph, in both directions.
 """
 
 from __future__ import annotations
@@ -29,20 +29,20 @@ from torchkeras.layers.spatial import Spatial
 from torchkeras.layers.wrappers import SpectralNormalization, TimeDistributed
 from torchkeras.saving.data_format.relation import Order, arranged, find, lifted, lowered, moved, orders_of, unmoved
 
-# Layers whose inputs and outputs all lie in one order.
+# Layers whose inputs and outputs all have one order.
 ALIKE = (Pointwise, Activation, ActivityRegularization, Operation, Parametric, Softmax, Elementwise, Concatenate)
 ALIKE = (*ALIKE, Channelwise, AlongAxes, UnitNormalization)
-FREE = (Flatten, Reshape, Permute)  # whose outputs may lie in another order than their inputs
-BY_VALUE: dict[type, Callable[[Any], bool]] = {  # of those alike, the ones that may tell axes apart
+FREE = (Flatten, Reshape, Permute)  # whose outputs may have another order than their inputs
+BY_VALUE: dict[type, Callable[[Any], bool]] = {  # the layers of `ALIKE` that may treat axes differently
     Activation: lambda layer: is_pointwise(layer.activation),
     Operation: lambda layer: layer._by_value,
 }
 Becomes = Callable[[Layer], str]  # the data format that a layer over images has in the target
-Handle = tuple[KerasTensor, int]  # a tensor, and how many axes of time are folded away around the layer
+Handle = tuple[KerasTensor, int]  # a tensor, and the number of time axes that wrappers of the layer take away
 
 
 def is_ours(layer: Layer) -> bool:
-    """Whether what a layer computes is known: a class of the package itself, not one derived from it."""
+    """Whether we know what a layer computes: its class is the package's own, not derived from one."""
     return is_own(type(layer))
 
 
@@ -54,18 +54,18 @@ def over_images(layer: Layer) -> Any:
 
 
 def by_value(layer: Layer) -> bool:
-    """Whether a layer of `ALIKE` has nothing that holds to the place of an axis."""
+    """Whether nothing in a layer of `ALIKE` depends on the place of an axis."""
     return all(holds(layer) for cls, holds in BY_VALUE.items() if isinstance(layer, cls))
 
 
 def image_order(images: Any, ndim: int, becomes: str) -> Order:
-    """The order of a tensor of a layer over images: the channels lie before or behind the last `rank` axes."""
+    """The order of a tensor of a layer over images: the channels come before or after its spatial axes."""
     lead = ndim - images.rank - 1
     return unmoved(ndim) if lead < 1 or becomes == images.data_format else moved(ndim, lead, becomes)
 
 
 def find_orders(network: Network, becomes: Becomes) -> dict[KerasTensor, Order]:
-    """The order of every tensor of a network, and of the networks inside. Where nothing asks, nothing moves."""
+    """The order of every tensor of a network and its inner networks. Without a reason, no axis moves."""
     return _Search(becomes).orders_in(network)
 
 
@@ -89,7 +89,7 @@ class _Search:
         return self.orders
 
     def ask(self, layer: Layer, inputs: list[Handle], outputs: list[Handle]) -> None:
-        """Note what a call of a layer asks of its tensors."""
+        """Note the orders that a call of a layer needs."""
         images, handles = over_images(layer), [*inputs, *outputs]
         if isinstance(layer, TimeDistributed):
             self.ask(layer.layer, *([(tensor, lift + 1) for tensor, lift in side] for side in (inputs, outputs)))
@@ -108,7 +108,7 @@ class _Search:
                 self.orders.setdefault(tensor, unmoved(tensor.ndim))
 
     def spread(self) -> None:
-        """Give what is known of a tensor to all that lie as it does, until nothing more is found."""
+        """Pass known orders on to all tensors that must have the same order, until nothing changes."""
         found = True
         while found:
             found = False
@@ -121,7 +121,7 @@ class _Search:
                 found = True
 
     def default(self, node: Node, tensor: KerasTensor) -> Order:
-        """The order where nothing asks for one: of a Reshape the first in which it does the same, else unmoved."""
+        """The order of a tensor that nothing decides: for a Reshape, the first that keeps its result; else unmoved."""
         if isinstance(node.layer, Reshape) and None not in (*node.inputs.shape[1:], *tensor.shape[1:]):
             before, after = ((1, *shape[1:]) for shape in (node.inputs.shape, tensor.shape))
             for order in orders_of(tensor.ndim):
@@ -131,19 +131,19 @@ class _Search:
 
 
 def is_alike(layer: Layer, ndims: list[int]) -> bool:
-    """Whether a layer, for tensors of so many axes, has all of them in one order."""
+    """Whether a layer has all its tensors, of these numbers of axes, in one order."""
     return isinstance(layer, ALIKE) and is_ours(layer) and by_value(layer) and len(set(ndims)) == 1
 
 
 def reshape_keeps(before: Any, after: Any, order: Order, new_order: Order) -> bool:
-    """Whether a reshape of a tensor in one order gives the result in another, when its target shape is put into it."""
+    """Whether a reshape, with its target shape permuted, turns a tensor in one order into the result in another."""
     ids = np.arange(np.prod(before)).reshape(before)
     target = ids.transpose(order).reshape(arranged(after, new_order))
     return find(ids.reshape(after), target, [new_order]) is not None
 
 
 def _nodes(network: Network) -> Iterator[Node]:
-    """The calls in a network, those of a network inside before the call of it."""
+    """The calls in a network; the calls inside an inner network come before the call of it."""
     for node in network._graphed.nodes:
         if node.input_tensors:
             for inner in _networks(node.layer):

@@ -1,4 +1,4 @@
-"""How a tensor or weight of a model lies in the same model of the other data format."""
+"""How a tensor or weight of a model is related to that of the same model in the other data format."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from torch import Tensor
 
 from torchkeras.engine.layer.symbolic import Shape
 
-Order = tuple[int, ...]  # for each axis of the target's tensor, the source's axis, the batch axis (0) counted
+Order = tuple[int, ...]  # for each axis of the target's tensor, the source's axis; 0 is the batch axis
 Places = tuple[int, ...]  # for each index of the target's last axis, the source's index
 
 
@@ -22,19 +22,19 @@ def unmoved(ndim: int) -> Order:
 
 
 def moved(ndim: int, lead: int, data_format: str) -> Order:
-    """The order that brings the channels from behind `lead` axes to the end, or, to 'channels_first', back."""
+    """The order that moves the channels from after `lead` axes to the end, or, for 'channels_first', back."""
     if data_format == "channels_last":
         return (*range(lead), *range(lead + 1, ndim), lead)
     return (*range(lead), ndim - 1, *range(lead, ndim - 1))
 
 
 def lifted(order: Order, times: int = 1) -> Order:
-    """The order with as many further axes behind the batch axis, which stay there."""
+    """The order with `times` more axes after the batch axis, which do not move."""
     return lifted((0, *(axis + 1 for axis in order)), times - 1) if times else order
 
 
 def lowered(order: Order, times: int = 1) -> Order | None:
-    """The inverse of `lifted`; None when such an axis does not stay where it is."""
+    """The inverse of `lifted`; None if one of these axes moves."""
     if not times:
         return order
     return lowered(tuple(axis - 1 for axis in order[1:]), times - 1) if order[:2] == (0, 1) else None
@@ -53,7 +53,7 @@ class Relation:
     places: Places | None = None
 
     def agrees(self, other: Relation, shape: Shape) -> bool:
-        """Whether both make the same of a source of this shape: where axes of size 1 lie does not matter."""
+        """Whether both give the same for a source of this shape: the place of axes of size 1 does not matter."""
         return self._action(shape) == other._action(shape)
 
     def _action(self, shape: Shape) -> Any:
@@ -71,7 +71,7 @@ class Relation:
 
 
 def orders_of(ndim: int) -> list[Order]:
-    """The orders that may hold between two data formats, the likeliest first."""
+    """The possible orders between two data formats, the likeliest first."""
     formats = ("channels_last", "channels_first")
     return [unmoved(ndim), *(moved(ndim, lead, to) for lead in range(1, ndim - 1) for to in formats)]
 
@@ -110,7 +110,7 @@ class Take:
 
 @dataclass(frozen=True)
 class Turn:
-    """The numbers seen as an array of shape `view`, its axes in another order, seen as one of shape `result`."""
+    """Reshape to `view`, permute the axes, reshape to `result`."""
 
     view: tuple[int, ...]
     order: tuple[int, ...]
@@ -125,7 +125,7 @@ class Turn:
 
 @dataclass(frozen=True)
 class Reordering:
-    """What makes the source's array, in Keras's layout, the target's: steps, none for the same array."""
+    """The steps from the source's array, in Keras's layout, to the target's; none if they are equal."""
 
     steps: tuple[Take | Turn, ...] = ()
 
@@ -139,7 +139,7 @@ class Reordering:
 
 
 def along(view: tuple[int, ...], order: tuple[int, ...]) -> list[Take | Turn]:
-    """The step that puts the axes of an array of shape `view` in another order; none when that changes nothing."""
+    """The step that permutes the axes of an array of shape `view`; none if that changes nothing."""
     moving = [axis for axis in order if view[axis] != 1]
     return (
         [Turn(view, order, arranged(view, order))] if moving != sorted(moving) or view != arranged(view, order) else []
@@ -147,7 +147,7 @@ def along(view: tuple[int, ...], order: tuple[int, ...]) -> list[Take | Turn]:
 
 
 def blocks(parts: list[tuple[Places | None, int]]) -> Places | None:
-    """The places in a row of parts, each with its own places and size; None when all are as they are."""
+    """The places in a row of parts, each with its own places and size; None if none of them moves."""
     if all(places is None for places, _ in parts):
         return None
     starts = np.cumsum([0, *(size for _, size in parts)]).tolist()

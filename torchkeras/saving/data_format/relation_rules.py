@@ -1,7 +1,7 @@
-"""How the output of a layer lies in the other data format when its input lies so, and what becomes of its weights.
+"""From the relation of a layer's input between two data formats to that of its output, and to its weights.
 
-A rule a family of layers, in `RULES`; a layer that has none, and any that a relation does not suit, takes what is the
-same in both models and nothing else.
+`RULES` has a rule for each family of layers. A layer without a rule, or with one that does not fit, accepts only inputs
+that are the same in both models.
 """
 
 from __future__ import annotations
@@ -57,28 +57,28 @@ from torchkeras.saving.data_format.relation import (
     unmoved,
 )
 
-# Where the features that come in lie in a layer's kernel.
+# The axis of a layer's kernel for the incoming features.
 ROWS: Mapping[type, int] = {Dense: 0, MaxoutDense: 1, Conv: -2, TorchRecurrent: 0}
 # Layers that treat every channel alike.
 EACH_CHANNEL = (Pooling, AdaptivePooling, GlobalPooling, Cropping, UpSampling, ZeroPadding)
-PROBES = ((12, 60), (36, 180))  # what stands for a first and a second unknown size, in two trials
+PROBES = ((12, 60), (36, 180))  # the sizes tried for a first and a second unknown axis
 
 
 class Followed(Protocol):
-    """What a rule asks of the walk along the graph."""
+    """What a rule may ask of the walk through the graph."""
 
-    chosen: dict[Layer, Places]  # the order in which a Dense makes its features, where another call asks for one
+    chosen: dict[Layer, Places]  # the order of a Dense's features, if a later call needs one
 
     def follow(self, call: Call) -> list[Relation]:
-        """The relations of the outputs of a call, such as that of a layer inside."""
+        """The relations of the outputs of a call, such as one of an inner layer."""
         ...
 
     def through(self, source: Network, target: Network, given: list[Relation]) -> list[Relation]:
-        """The relations of the outputs of a network inside."""
+        """The relations of the outputs of an inner network."""
         ...
 
     def choose(self, call: Call, places: Places) -> None:
-        """Have a Dense make the features that a call takes in this order. Raises ValueError when none can."""
+        """Make a Dense give the features of this call in this order. Raises ValueError if no Dense can."""
         ...
 
 
@@ -92,7 +92,7 @@ class Call:
     shapes: list[Shape]
     output_shapes: list[Shape]
     wanted: list[Order | None]
-    tensor: KerasTensor | None  # the first input, where it is one of the graph
+    tensor: KerasTensor | None  # the first input, if it is a tensor of the graph
     tracker: Followed
     steps: dict[str, list[Take | Turn]] = field(default_factory=dict)
 
@@ -101,18 +101,18 @@ class Call:
         self.steps.setdefault(name, []).extend(steps)
 
     def need(self, *orders: Order, places: bool = False) -> None:
-        """Raise ValueError for an input in another order, or, unless allowed, with other places."""
+        """Raise ValueError for an input in another order or, without `places`, with reordered features."""
         for given, order, shape in zip(self.given, orders, self.shapes, strict=True):
             needed = Relation(order, given.places if places else None)
             if not given.agrees(needed, shape):
                 self.refuse(f"in the other data format its input {shape} has {given}; it must have {needed}.")
 
     def need_same(self, places: bool = False) -> None:
-        """Raise ValueError for an input whose axes are moved, or, unless allowed, whose last one is reordered."""
+        """Raise ValueError for an input whose axes are moved or, without `places`, whose features are reordered."""
         self.need(*(unmoved(len(shape)) for shape in self.shapes), places=places)
 
     def same(self) -> list[Relation]:
-        """The outputs, when they are those of the source."""
+        """The relations of outputs that equal those of the source."""
         return [Relation(unmoved(len(shape))) for shape in self.output_shapes]
 
     def refuse(self, problem: str) -> NoReturn:
@@ -147,7 +147,7 @@ def _images(call: Call) -> list[Relation]:
 
 
 def _reorder_places(call: Call, layer: LocallyConnected2D, becomes: str) -> None:
-    """The windows of the kernel have the channels where the input has them; so are the numbers of the bias read."""
+    """Reorder a kernel whose windows have the channels where the input has them, and the bias."""
     to_last = becomes == "channels_last"
     order = (1, 2, 0) if to_last else (2, 0, 1)
 
@@ -161,7 +161,7 @@ def _reorder_places(call: Call, layer: LocallyConnected2D, becomes: str) -> None
 
 
 def _projection(call: Call) -> list[Relation]:
-    """Features of the last axis go through a kernel, so their order is that of its rows."""
+    """The last axis goes through a kernel, so the rows of the kernel follow the order of the features."""
     first, *others = call.given
     call.need_same(places=all(given.places is None for given in others))
     if first.places is not None:
@@ -180,7 +180,7 @@ def _rows(call: Call, places: Places) -> None:
 
 
 def _alike(call: Call) -> list[Relation]:
-    """Value by value: what goes in comes out, when all inputs lie alike."""
+    """Value by value: the output has the relation of the inputs, if they all have the same."""
     ndims = [len(shape) for shape in (*call.shapes, *call.output_shapes)]
     softmaxes = isinstance(call.source, Activation) and call.source.activation in (softmax, log_softmax)
     if not (by_value(call.source) and len(set(ndims)) == 1):
@@ -190,22 +190,24 @@ def _alike(call: Call) -> list[Relation]:
 
 
 def _common(call: Call, relations: list[Relation]) -> Relation:
-    """How all inputs lie; told by the first that has no axis of size 1, which may lie anywhere."""
+    """The relation of all inputs, taken from the first without an axis of size 1, whose place is open."""
     found = relations[next((k for k, shape in enumerate(call.shapes) if 1 not in shape[1:]), 0)]
     for relation, shape in zip(relations, call.shapes, strict=True):
         if not relation.agrees(found, shape):
-            call.refuse(f"its inputs must lie alike in the other data format; found {found} and {relation}.")
+            call.refuse(
+                f"its inputs must have the same order of axes in the other data format; found {found} and {relation}."
+            )
     return found
 
 
 def _features(call: Call) -> list[Relation]:
-    """The last axis goes through as it is, the others may not move."""
+    """The last axis passes as it is; the others may not move."""
     call.need_same(places=True)
     return [Relation(unmoved(len(call.output_shapes[0])), call.given[0].places)]
 
 
 def _along_axes(call: Call) -> list[Relation]:
-    """Along the axes that an option names: they must be the same ones, and weights over them go with them."""
+    """Along the axes named by an option: they must be the same in both models, and weights over them follow."""
     (given,), ndim = call.given, len(call.shapes[0])
     source, target = (sorted(axis % ndim for axis in as_list(layer.axis)) for layer in (call.source, call.target))
     _check_axes(call, given, source, target)
@@ -225,7 +227,7 @@ def _check_axes(call: Call, given: Relation, source: list[int], target: list[int
 
 
 def _parametric(call: Call) -> list[Relation]:
-    """Weights of the shape of a sample lie as the sample does."""
+    """Weights with the shape of a sample have the relation of the sample."""
     (given,) = call.given
     shared = [layer.shared_axes or () for layer in (call.source, call.target)]
     _check_axes(call, given, sorted(shared[0]), sorted(shared[1]))
@@ -237,7 +239,7 @@ def _parametric(call: Call) -> list[Relation]:
 
 
 def _concatenate(call: Call) -> list[Relation]:
-    """One after the other along the same axis; features reordered in each part are so in the whole."""
+    """Concatenated along the same axis; features reordered in a part are reordered in the whole."""
     ndim = len(call.shapes[0])
     source, target = (layer.axis % ndim for layer in (call.source, call.target))
     if target == ndim - 1:
@@ -250,7 +252,7 @@ def _concatenate(call: Call) -> list[Relation]:
 
 
 def _rearranged(call: Call) -> list[Relation]:
-    """Values put elsewhere: by running both layers on numbered values, with two sizes for what is unknown."""
+    """Values that move: found by running both layers on numbered values, with two sizes for unknown axes."""
     (given,), shape = call.given, call.shapes[0]
     wanted = [order for order in call.wanted if order is not None]
     found = []
@@ -267,7 +269,7 @@ def _rearranged(call: Call) -> list[Relation]:
             f"it would mix other values in the other data format: its input {shape} has {given}. "
             "Values keep together where the channels stay an axis of their own."
         )
-    # The features that come in can be made in the order that the result wants.
+    # The incoming features can be given in the order that the result needs.
     call.tracker.choose(call, tuple(source.transpose(wanted[0]).ravel().tolist()))
     return [Relation(wanted[0])]
 
@@ -277,7 +279,7 @@ def _run(layer: Layer, ids: np.ndarray) -> np.ndarray:
 
 
 def _over_time(call: Call) -> list[Relation]:
-    """TimeDistributed: the inner layer's rule for what lies behind the axis of time, which may not move."""
+    """TimeDistributed: the inner layer's rule for the axes after that of time, which may not move."""
     orders = [lowered(given.order) for given in call.given]
     if None in orders:
         call.refuse(f"its axis of time must stay where it is; its input {call.shapes[0]} has {call.given[0]}.")
@@ -295,7 +297,7 @@ def _over_time(call: Call) -> list[Relation]:
 
 
 def _spectral(call: Call) -> list[Relation]:
-    """SpectralNormalization: the inner layer's rule, as long as the kernel stays the matrix that it is."""
+    """SpectralNormalization: the inner layer's rule, as long as the kernel's matrix stays the same."""
     inner = replace(call, source=call.source.layer, target=call.target.layer, steps={})
     found = call.tracker.follow(inner)
     if any(inner.steps.values()):
@@ -304,7 +306,7 @@ def _spectral(call: Call) -> list[Relation]:
 
 
 def _both_directions(call: Call) -> list[Relation]:
-    """Bidirectional: both layers take the same features; one that is not over vectors must get what it had."""
+    """Bidirectional: both layers take the same features; other than LSTM, GRU and the like must get what they had."""
     if not isinstance(call.source.forward_layer, TorchRecurrent):
         return unknown(call)
     for source, target in zip(call.source.inner_layers, call.target.inner_layers, strict=True):

@@ -1,7 +1,7 @@
-"""What makes the weights of a model those of the same model in the other data format.
+"""How the weights of a model have to change for the same model in the other data format.
 
-Followed along the calls of both models: how each tensor of the target lies, told by the source's, and so which rows or
-axes of the weights that meet it have to be reordered.
+The tracker follows the calls of both models. It knows how each tensor of the target is related to the source's, and so
+which rows or axes of the weights that meet it have to be reordered.
 """
 
 from __future__ import annotations
@@ -18,14 +18,13 @@ from torchkeras.saving.data_format.orders import find_orders, is_alike, is_ours,
 from torchkeras.saving.data_format.relation import Places, Relation, Reordering, arranged, lowered
 from torchkeras.saving.data_format.relation_rules import RULES, Call, unknown
 
-Key = tuple[int, tuple[str, ...]]  # of a weight: its layer's id, and its paths
+Key = tuple[int, tuple[str, ...]]  # of a weight: the id of its layer, and its paths
 
 
 class Tracker:
-    """Follows both models. `reorderings` then tells of each weight of the target what makes it of the source's.
+    """Follows both models. `reorderings` then has, for each weight of the target, the steps from the source's.
 
-    Raises ValueError where the models are not of one architecture, and where no reordering makes them the same
-    function.
+    Raises ValueError if the models have different architectures, or if no reordering makes them the same function.
     """
 
     def __init__(self, source: Network, target: Network):
@@ -34,7 +33,7 @@ class Tracker:
             over_images(layer): over_images(other).data_format for layer, other in pairs.items() if over_images(layer)
         }
         self.orders = find_orders(source, formats.__getitem__)
-        self.chosen: dict[Layer, Places] = {}  # the order in which a Dense makes its features, where another asks
+        self.chosen: dict[Layer, Places] = {}  # the order of a Dense's features, if a later call needs one
         self.pending = True
         while self.pending:
             self.pending = False
@@ -43,7 +42,7 @@ class Tracker:
             self.outputs = self.through(source, target, self.inputs)
 
     def through(self, source: Network, target: Network, given: list[Relation]) -> list[Relation]:
-        """The relations of a network's outputs for those of its inputs."""
+        """The relations of a network's outputs, for given relations of its inputs."""
         relations = dict(zip(source.inputs, given, strict=True))
         for node, other in zip(source._graphed.nodes, target._graphed.nodes, strict=True):
             if node.input_tensors:
@@ -82,7 +81,7 @@ class Tracker:
         return found
 
     def choose(self, call: Call, places: Places) -> None:
-        """Have a Dense make the features that a call takes in this order. Raises ValueError when none can."""
+        """Make a Dense give the features of this call in this order. Raises ValueError if no Dense can."""
         tensor = call.tensor
         while tensor is not None:
             node = node_of(tensor)
@@ -101,7 +100,7 @@ class Tracker:
 
 
 def pairs_of(source: Layer, target: Layer) -> list[tuple[Layer, Layer]]:
-    """Each layer of a model, and the layers inside it, with that of the other. Raises ValueError where they differ."""
+    """Each layer of a model, inner layers too, with that of the other model. Raises ValueError if they differ."""
     networks = isinstance(source, Network), isinstance(target, Network)
     if networks == (True, True):
         inner = _pairs_of_nodes(source, target)  # type: ignore[arg-type]

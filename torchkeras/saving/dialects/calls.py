@@ -1,8 +1,8 @@
-"""The calls of layers in configs of tf.keras and Keras 3, read into one form and written as today's.
+"""The calls of layers in configs of tf.keras and Keras 3: read into one form, and written in today's.
 
-A call in a config names its tensors by `[layer, call, output]`: as a list of inputs whose fourth item has the
-arguments, which may hold further tensors (tf.keras), or as `{"args", "kwargs"}` with `__keras_tensor__` anywhere inside
-(Keras 3).
+A call in a config names its tensors by `[layer, call, output]`. tf.keras writes a list of inputs, whose fourth item has
+the arguments, which may hold further tensors. Keras 3 writes `{"args", "kwargs"}` with `__keras_tensor__` anywhere
+inside.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ CONSTANT = "_CONSTANT_VALUE"
 
 
 class Place(NamedTuple):
-    """A tensor of a graph: the layer that made it, in which of its calls, as which output."""
+    """A tensor of a graph: the layer that made it, the number of the call, the number of the output."""
 
     layer: str
     call: int
@@ -29,7 +29,7 @@ class Place(NamedTuple):
 
 @dataclass(frozen=True)
 class Call:
-    """The arguments of one call, with a `Place` wherever a tensor stood."""
+    """The arguments of one call, with a `Place` for each tensor."""
 
     args: tuple[Any, ...]
     kwargs: Mapping[str, Any]
@@ -39,7 +39,7 @@ class Call:
 
 
 def read_calls(entry: Mapping[str, Any], names: Container[str]) -> list[Call]:
-    """The calls of a layer's entry; `names`: of all layers of the graph. Raises ArchitectureError."""
+    """The calls in the entry of a layer. `names`: those of all layers of the graph. Raises ArchitectureError."""
     nodes = entry.get("inbound_nodes")
     if not isinstance(nodes, list):
         raise ArchitectureError(f"Layer {entry.get('name')!r} has no list of 'inbound_nodes'; found {nodes!r}.")
@@ -55,7 +55,7 @@ def _of_keras3(node: Mapping[str, Any]) -> Call:
 
 
 def _placed(value: Any) -> Any:
-    """A value of Keras 3, its tensors as places."""
+    """A value of Keras 3, with its tensors as places."""
     if is_object(value) and value["class_name"] == "__keras_tensor__":
         return _place(value["config"]["keras_history"])
     if is_object(value) and value["class_name"] in ("__tuple__", "__slice__", "__ellipsis__", "__numpy__"):
@@ -81,7 +81,7 @@ def _of_tf(node: Any, names: Container[str]) -> Call | None:
     first = tensor(node)
     if first == []:
         return None
-    # A list of one input means the input alone.
+    # A list of one input means the input itself.
     alone = isinstance(first, list) and len(first) == 1 and not isinstance(first[0], (list, dict))
     return Call((first[0] if alone else first,), {key: _kept(value, names) for key, value in found.items()})
 
@@ -91,7 +91,7 @@ def _is_input(item: Any) -> bool:
 
 
 def _kept(value: Any, names: Container[str]) -> Any:
-    """An argument of tf.keras, its tensors as places."""
+    """An argument of tf.keras, with its tensors as places."""
     if isinstance(value, (list, tuple)):
         is_place = len(value) == 3 and isinstance(value[0], str) and value[0] in names
         return _place(value) if is_place else [_kept(item, names) for item in value]
@@ -105,7 +105,7 @@ def _place(value: Any) -> Place:
 
 
 def places_in(value: Any) -> Iterator[Place]:
-    """All places in nested lists and dictionaries; of a dictionary in the order of its keys, as Keras flattens it."""
+    """All places in nested lists and dictionaries; dictionaries in the order of their sorted keys, as in Keras."""
     if isinstance(value, Place):
         yield value
     elif isinstance(value, (list, tuple)):
@@ -133,7 +133,7 @@ def read_form(value: Any) -> Any:
 
     def form(item: Any) -> Any:
         if isinstance(item, Mapping):
-            return {key: form(item[key]) for key in sorted(item)}  # the order in which Keras flattens it
+            return {key: form(item[key]) for key in sorted(item)}  # Keras's order of a dictionary
         if item and isinstance(item[0], str):
             return encoded(TensorSlot(next(numbers)))
         return [form(inner) for inner in item]
@@ -148,7 +148,7 @@ def read_form(value: Any) -> Any:
 _STEPS = ("initial_state", "mask", "training", "constants")
 _SCORES = ("mask", "training", "return_attention_scores", "use_causal_mask")
 _HEADS = ("value", "key", "query_mask", "value_mask", "key_mask", "attention_mask")
-# The names of a call's arguments behind the first.
+# The names of a call's arguments after the first.
 POSITIONS: Mapping[str, tuple[str, ...]] = {
     **dict.fromkeys(("Bidirectional", "GRU", "LSTM", "RNN", "SimpleRNN"), _STEPS),
     **dict.fromkeys(("ConvLSTM1D", "ConvLSTM2D", "ConvLSTM3D"), _STEPS),
@@ -156,13 +156,13 @@ POSITIONS: Mapping[str, tuple[str, ...]] = {
     **dict.fromkeys(("MultiHeadAttention", "GroupQueryAttention"), _HEADS),
     "Softmax": ("mask",),
 }
-# Arguments that are tensors, in the order in which today's list of inputs has them behind the first.
+# Arguments that are tensors, in their order after the first in today's list of inputs.
 TENSORS = ("value", "key", "initial_state", "constants", "attention_mask")
 MASKS = ("mask", "query_mask", "value_mask", "key_mask")
 
 
 def named(call: Call, class_name: str, where: str) -> Config:
-    """The arguments of a call behind the first, by name. Raises ArchitectureError for more than are known."""
+    """The arguments of a call after the first, by name. Raises ArchitectureError for too many."""
     names = POSITIONS.get(class_name, ())
     if not call.args or len(call.args) > 1 + len(names):
         raise ArchitectureError(f"{where}: a call with {len(call.args)} arguments by position is not read.")
@@ -170,9 +170,9 @@ def named(call: Call, class_name: str, where: str) -> Config:
 
 
 def written(call: Call, class_name: str, where: str, training: bool) -> tuple[list[list[Any]], Config]:
-    """A call as today's list of inputs, and the options that it settles.
+    """A call as today's list of inputs, and the options that follow from it.
 
-    `training`: whether the layer computes by a `training` that the call has. Raises ArchitectureError.
+    `training`: whether the layer follows a `training` given in the call. Raises ArchitectureError.
     """
     given = {name: value for name, value in named(call, class_name, where).items() if name not in MASKS}
     tensors = {name: list(places_in(given.pop(name, None))) for name in TENSORS}
@@ -192,14 +192,14 @@ def written(call: Call, class_name: str, where: str, training: bool) -> tuple[li
 
 
 def is_plain(call: Call) -> bool:
-    """Whether a call has its tensors in one argument by position, alone or in a list."""
+    """Whether a call has all its tensors in one positional argument, as one tensor or a list."""
     first = call.args[0] if len(call.args) == 1 else None
     flat = isinstance(first, Place) or (isinstance(first, list) and all(isinstance(item, Place) for item in first))
     return flat and not any(True for _ in places_in(call.kwargs))
 
 
 def as_given(call: Call) -> list[list[Any]]:
-    """A call of a layer of the user's own as today's list of inputs, all arguments as they were given."""
+    """A call of a user's layer as today's list of inputs, with all arguments as they were given."""
     places: list[Place] = []
 
     def slots(value: Any) -> Any:
@@ -218,13 +218,13 @@ def as_given(call: Call) -> list[list[Any]]:
 
 
 def constant(value: Any) -> Any:
-    """An argument, an array that was written as nested lists being one again."""
+    """An argument; an array that was written as nested lists becomes an array again."""
     is_array = isinstance(value, list) and not any(True for _ in places_in(value))
     return {"class_name": "__numpy__", "config": {"value": value}} if is_array else value
 
 
 def as_arguments(values: list[Any]) -> tuple[list[Any], list[Place]]:
-    """Arguments as an `Operation` has them, and the tensors among them."""
+    """Arguments in the form of an `Operation`, and the tensors among them."""
     inputs: list[Place] = []
 
     def encoded(value: Any) -> Any:
@@ -245,8 +245,8 @@ def as_arguments(values: list[Any]) -> tuple[list[Any], list[Place]]:
 def bound(spec: str, call: Call, options: Mapping[str, Any], where: str) -> tuple[str, list[Any]]:
     """Function and arguments by a row of a table of functions: `mean x axis=None keepdims=False ~dtype=None`.
 
-    First today's name, then the parameters in today's order, some with a default; those behind `~` have to have the
-    value given there. Raises ArchitectureError for a missing or another argument.
+    A row has today's name, then the parameters in today's order, some with a default. A parameter after `~` must have
+    the value given there. Raises ArchitectureError for a missing or unknown argument.
     """
     name, *parameters = spec.split()
     given = {**options, **call.kwargs}

@@ -1,4 +1,4 @@
-"""What later Kerases compute otherwise than Keras 2.2.4, said in today's options: what tf.keras and Keras 3 share."""
+"""What tf.keras and Keras 3 both compute differently from Keras 2.2.4, as today's options."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ RECURRENT = ("ConvLSTM1D", "ConvLSTM2D", "ConvLSTM3D", "GRU", "LSTM", "RNN", "Si
 
 
 def with_options(made: Config, **options: Any) -> Config:
-    """A layer's config with other or further options."""
+    """A layer's config with these options changed or added."""
     return {**made, "config": {**made["config"], **options}}
 
 
 def _recurrent(made: Config, where: str) -> Config:
-    # At a masked step 2.2.4 puts out the first state, the later ones the output before, or zero.
+    # At a masked step 2.2.4 outputs the first state; later versions output the last output, or zero.
     return with_options(made, zero_output_for_mask=bool(made["config"].get("zero_output_for_mask", False)))
 
 
 def _bidirectional(made: Config, where: str) -> Config:
-    """Both ways as they compute inside: zeros at masked steps where there is an output for each step.
+    """Both layers as they compute inside: zeros at masked steps if there is an output for each step.
 
-    A backward layer that is only the other one turned round is left out, as today's config has it.
+    A backward layer that is just the forward one reversed is left out, as in today's config.
     """
     config = dict(made["config"])
     layers = {key: config.pop(key, None) for key in ("layer", "backward_layer")}
@@ -55,7 +55,7 @@ def _half_pixel(made: Config, where: str) -> Config:
 
 
 def _lambda(made: Config, where: str) -> Config:
-    """Functions by name; in place of bytecode an empty list: the layer must be given the function."""
+    """Functions by name. Bytecode becomes an empty list: the user must give the function."""
     config = dict(made["config"])
     for key in ("function", "output_shape", "mask"):
         value, kind = config.get(key), config.get(f"{key}_type")
@@ -79,7 +79,7 @@ CHANGES: Mapping[str, Callable[[Config, str], Config]] = {
 
 
 def setting(**options: Any) -> Callable[[Config, str], Config]:
-    """A change that sets options which the other Keras has fixed."""
+    """A change that sets options which are fixed in the other Keras."""
     return partial(_set, options)
 
 

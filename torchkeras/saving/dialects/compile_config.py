@@ -1,4 +1,4 @@
-"""How a file says that its model was compiled, in the forms of every version."""
+"""How a model was compiled, as the files of every version say it."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ LATER_COMPILE = (
     "steps_per_execution",
     "jit_compile",
     "auto_scale_loss",
-)  # how, and not what, is computed
-# What may stand under `OWN`, and goes before the rest.
+)  # they do not change what is computed
+# What may be under `OWN`; it overrides the rest.
 OWN_OPTIONS = ("loss", "metrics", "weighted_metrics", "on_nonfinite")
 LARGEST = 2**31  # an option that is a whole number
 
@@ -28,11 +28,11 @@ LARGEST = 2**31  # an option that is a whole number
 def modern_training(
     training: Any, file: str, dialect: str, model: Any, custom_objects: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """What a file says about compiling, as `engine.step.targets.compile_arguments` takes it. `dialect`: who wrote it.
+    """What a file says about compiling, as `engine.step.targets.compile_arguments` takes it. `dialect`: of the writer.
 
-    Names of losses and metrics stay names in files of Keras 1 and 2, under the weighted mean of 2.2.4. In files of
-    tf_keras and Keras 3 they become the classes that compute what the names mean there. Raises ArchitectureError for
-    what cannot be done as it was there.
+    Names of losses and metrics in files of Keras 1 and 2 stay names, with the weighted mean of 2.2.4. In files of
+    tf_keras and Keras 3 they become the classes that the names mean there. Raises ArchitectureError for what cannot be
+    computed as it was there.
     """
     if not isinstance(training, Mapping) or not isinstance(training.get("optimizer_config"), Mapping):
         raise ArchitectureError(f"{file}: its training configuration names no optimizer; load it with compile=False.")
@@ -70,7 +70,7 @@ def _own(training: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def check_size(item: Any, limits: Limits = LIMITS) -> None:
-    """Raise ValueError for a loss or metric of this package with a number that is out of all proportion."""
+    """Raise ValueError for a loss or metric of this package with an absurdly large number."""
     if not isinstance(item, Mapping) or not isinstance(item.get("config"), Mapping):
         return
     name, options = item.get("class_name"), item["config"]

@@ -1,4 +1,4 @@
-"""Which Keras wrote a config: its version says, or without one what only one of them writes."""
+"""Which Keras wrote a config: by its version, or else by what only one of them writes."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ BACKENDS = ("tensorflow", "theano", "cntk")  # of Keras 2
 
 
 def dialect(config: Any, keras_version: str | None = None, backend: str | None = None) -> str:
-    """The Keras in whose words the config of a model is: "keras1", "keras2", "tf_keras" or "keras3".
+    """The Keras that wrote the config of a model: "keras1", "keras2", "tf_keras" or "keras3".
 
-    `keras_version`, `backend`: as the file has them; a JSON text may have them in itself. tf.keras calls itself `2.4.0`
-    or `2.3.0-tf`, Keras 2 ended with 2.3.1. Raises UnknownFormatError when version and forms leave it open.
+    `keras_version`, `backend`: from the file; a JSON text may hold them itself. tf.keras calls itself `2.4.0` or
+    `2.3.0-tf`; Keras 2 ended with 2.3.1. Raises UnknownFormatError if neither version nor form decides it.
     """
     inside = config if isinstance(config, Mapping) else {}
     version, backend = keras_version or inside.get("keras_version"), backend or inside.get("backend")
@@ -41,9 +41,9 @@ def dialect(config: Any, keras_version: str | None = None, backend: str | None =
 
 
 def _by_forms(config: Any) -> str:
-    """By what one of them alone writes, wherever it stands."""
+    """By what only one of them writes, anywhere in the config."""
     found = {kind for value in _mappings(config) for kind in _marks(value)}
-    if KERAS3 in found:  # it shares some of tf.keras's forms
+    if KERAS3 in found:  # it also writes some of tf.keras's forms
         found = {KERAS3}
     if TF_KERAS in found:
         found.discard(KERAS2)
@@ -54,7 +54,7 @@ def _by_forms(config: Any) -> str:
 
 
 def _marks(value: Mapping[str, Any]) -> Iterator[str]:
-    """Which Kerases alone write such a dictionary."""
+    """The versions that alone write such a dictionary."""
     if value.get("class_name") in ("__keras_tensor__", "DTypePolicy") or "batch_shape" in value:
         yield KERAS3
     if isinstance(value.get("module"), str) and value["module"].startswith("keras.src"):

@@ -1,4 +1,4 @@
-"""Models in configs of tf.keras and Keras 3, made into today's: layers, calls, and how calls are counted."""
+"""Models in configs of tf.keras and Keras 3, translated to today's: layers, calls, and the numbers of calls."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from torchkeras.saving.dialects.translation import Config, Words, class_name, is
 class Dialect:
     """What one Keras writes in its own way.
 
-    `words`: of options. `is_function`: whether an entry is a function of tensors; `function(entry, call, where)` gives
-    its name and arguments. `training`: whether a layer computes by the `training` in its call.
-    `masks(class_name, call, graph)`: for the inputs of a call, whether each comes with a mask, None where the file does
-    not say. `dropping`, `joint`: see `masking.settle`.
+    `words`: the translation of options. `is_function`: whether an entry is a function of tensors. `function(entry,
+    call, where)`: its name and arguments. `training`: whether a layer follows the `training` in its call.
+    `masks(class_name, call, graph)`: whether each input of a call has a mask, None if the file does not say.
+    `dropping`, `joint`: see `masking.settle`.
     """
 
     words: Words
@@ -42,7 +42,7 @@ def modern(config: Mapping[str, Any], dialect: Dialect) -> Config:
 
 
 def _entry(entry: Any, dialect: Dialect) -> Config:
-    """A layer or model, whole."""
+    """The entry of a layer or model, translated."""
     if not is_object(entry):
         raise ArchitectureError(f"A layer's config needs a 'class_name' and a 'config'; found {_short(entry)}.")
     given = entry.get("config")
@@ -140,9 +140,9 @@ def _functional(given: Mapping[str, Any], dialect: Dialect) -> Config:
 
 
 def _shifts(places: list[Place], entries: Mapping[str, Any], read: Mapping[str, list[Call]]) -> dict[str, int]:
-    """What to add to the numbers of the calls of models inside, which today are counted from 1.
+    """What to add to the call numbers of inner models, which today count from 1.
 
-    A functional model counts its own graph as call 0, and so do some versions when they name its calls.
+    A functional model counts its own graph as call 0. Some versions also do so where they refer to its calls.
     """
     result = {}
     for name, entry in entries.items():
@@ -159,7 +159,7 @@ def _shifts(places: list[Place], entries: Mapping[str, Any], read: Mapping[str, 
 def _needed(
     outputs: list[Place], read: Mapping[str, list[Call]], entries: Mapping[str, Any], dialect: Dialect
 ) -> list[str]:
-    """The layers, without functions that only made masks which today's layers make themselves."""
+    """The layers, without functions that only compute masks: today's layers do this themselves."""
     used = {place.layer for place in outputs}
     waiting = [name for name, entry in entries.items() if not dialect.is_function(entry)]
     used.update(waiting)
@@ -194,7 +194,7 @@ def _layer_entry(
 
 
 def _operations(name: str, entry: Mapping[str, Any], found: list[Call], dialect: Dialect) -> list[Config]:
-    """A function of tensors as an `Operation`, which has its arguments as options: so it can be called in one way."""
+    """A function of tensors as an `Operation`. Its arguments become options, so all its calls must have the same."""
     where = f"{entry['class_name']} {name!r}"
     read = [dialect.function(entry, call, where) for call in found]
     encoded = [(function, *calls.as_arguments(arguments)) for function, arguments in read]

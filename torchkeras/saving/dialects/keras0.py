@@ -1,6 +1,6 @@
-"""Architectures as Keras 0 wrote them, made Keras 1's: the same form, but that a layer's `name` is its class.
+"""Architectures of Keras 0, translated to Keras 1's. The form is the same, except that `name` of a layer is its class.
 
-Dropout of an Embedding scaled its outputs outside training as well: refused.
+Dropout in an Embedding is refused: Keras 0 scaled its outputs outside training as well.
 """
 
 from __future__ import annotations
@@ -12,19 +12,19 @@ from typing import Any
 from torchkeras.errors import ArchitectureError
 from torchkeras.legacy.arguments import LAYERS
 
-# What a config says beside the options of a layer.
+# Entries of a config that are not options of the layer.
 BESIDE_LAYER = ("name", "cache_enabled", "custom_name")
-# What stood in the config of a layer, and was not meant.
+# Entries of a layer's config that had no meaning.
 WITHOUT: Mapping[str, tuple[str, ...]] = {"Embedding": ("input_shape",), "Merge": ("trainable",)}
 
 
 def is_config(config: Any) -> bool:
-    """Whether a config has the form of Keras 0, in which a layer's `name` is its class."""
+    """Whether a config has the form of Keras 0, where `name` of a layer is its class."""
     return isinstance(config, Mapping) and "class_name" not in config and isinstance(config.get("name"), str)
 
 
 def keras1_config(config: Mapping[str, Any]) -> dict[str, Any]:
-    """A model's config of Keras 0 in the form of Keras 1. Raises ArchitectureError for what is not read."""
+    """A model's config of Keras 0 in the form of Keras 1. Raises ArchitectureError for what is not supported."""
     return _layer(config, Counter())
 
 
@@ -56,14 +56,14 @@ def _layer(config: Any, used: Counter[str]) -> dict[str, Any]:
 
 
 def _name(config: Mapping[str, Any], used: Counter[str]) -> str:
-    """The name that the layer was given, with a number where others have it: most have their class's."""
+    """The name of a layer, often that of its class, with a number if another layer has it."""
     name = str(config.get("custom_name") or LAYERS.get(config["name"], config["name"]).lower())
     used[name] += 1
     return name if used[name] == 1 else f"{name}_{used[name]}"
 
 
 def _refuse(kind: str, name: str, options: Mapping[str, Any]) -> None:
-    """Raise ArchitectureError for what Keras 0 computed in another way than any later version."""
+    """Raise ArchitectureError for what Keras 0 computed differently from all later versions."""
     where = f"{kind} {name!r} of Keras 0"
     if kind == "Embedding" and options.get("dropout"):
         raise ArchitectureError(

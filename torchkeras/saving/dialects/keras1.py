@@ -1,19 +1,20 @@
-"""Architectures that Keras 1 wrote, in today's form.
+"""Architectures of Keras 1, in today's form.
 
-Names of classes and arguments are those of `torchkeras.legacy.arguments`; this module settles what a config of Keras 1
-says in another form, and what it leaves out. Asked of genuine Keras 1.2.2, its configs leave out:
+`torchkeras.legacy.arguments` translates names of classes and arguments. This module handles what a config of Keras 1
+writes in another form, and what it leaves out. Found with genuine Keras 1.2.2, its configs leave out:
 
-- `dim_ordering` of ZeroPadding2D/3D, UpSampling2D/3D, Cropping2D/3D (and SpatialDropout2D/3D, where only training
-  depends on it): it was the session's. `original_data_format` says it, or the file's other layers do, or the only
-  reading under which the model can be built with the weights stored, or a call of `set_image_data_format`, by which
-  Keras 1 goes itself. Else there is an ArchitectureError.
-- `shared_axes` of PReLU, ParametricSoftplus and SReLU: the stored weights are 1 long there.
-- which output of a branch with several a Merge takes: refused.
-- `subsample` of ConvLSTM2D, and before 1.1.2 `output_mask` of a Merge by a function: taken as (1, 1) and None, as
-  Keras 1 reads its own files. `doubts` lists them.
-- what only training depends on: ConvLSTM2D's regularizers and dropout, Dropout's `noise_shape` and seeds. What only
-  initial values depend on, `transform_bias` of Highway before 1.2, is left out here.
-- the backend, on which pooling with 'same' depends: the names of weights tell it, else `original_backend` does.
+- `dim_ordering` of ZeroPadding2D/3D, UpSampling2D/3D, Cropping2D/3D (and SpatialDropout2D/3D, where it matters only in
+  training), which was a setting of the session. It is taken from `original_data_format`; from the file's other layers;
+  from the only reading with which the model can be built and takes the stored weights; or from a call of
+  `set_image_data_format`, which Keras 1 itself follows. Otherwise there is an ArchitectureError.
+- `shared_axes` of PReLU, ParametricSoftplus and SReLU. The stored weights have the size 1 there.
+- which output of a branch with several outputs a Merge takes. This is refused.
+- `subsample` of ConvLSTM2D and, before 1.1.2, `output_mask` of a Merge by a function. They are taken as (1, 1) and
+  None, as Keras 1 does when it reads its own files. `doubts` lists them.
+- what only training needs: ConvLSTM2D's regularizers and dropout, Dropout's `noise_shape` and seeds. `transform_bias`
+  of Highway before 1.2, which only sets initial values, is dropped here.
+- the backend, which decides how pooling with 'same' pads. It is taken from the names of weights, or from
+  `original_backend`.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ from torchkeras.saving.dialects import keras0
 from torchkeras.saving.dialects.keras1_layers import Config, Stored, Translation
 from torchkeras.saving.graph_config import model_from_config
 
-# Options that a layer's config leaves out, which nothing else tells, and what is taken for them.
+# Options that a layer's config leaves out and nothing else shows, and the value that is taken.
 LEFT_OUT: Mapping[str, tuple[str, str]] = {
     "ConvLSTM2D": ("subsample", "(1, 1)"),
     "Merge": ("output_mask", "None"),
@@ -49,12 +50,12 @@ def modern_config(
 ) -> Config:
     """The `{"class_name", "config"}` of a model of Keras 1 in today's form.
 
-    `stored`: the names and shapes of the arrays of each of the file's layers, in its order; empty for an architecture
-    alone. `backend` ("theano", "tensorflow") and `data_format` ("channels_first", "channels_last"): those of the
-    session that wrote it, None when not known. Classes in `custom_objects` are left as they are.
+    `stored`: the names and shapes of the arrays of each layer, in the file's order; empty for an architecture alone.
+    `backend` ("theano", "tensorflow") and `data_format` ("channels_first", "channels_last"): of the session that wrote
+    it, None if unknown. Classes in `custom_objects` are left as they are.
 
-    Raises ArchitectureError for what is not understood or left out, ForbiddenContentError for bytecode of a function
-    that `custom_objects` does not have.
+    Raises ArchitectureError for what is not understood or is missing, ForbiddenContentError for a function stored as
+    bytecode, unless `custom_objects` has it.
     """
     if keras0.is_config(config):
         config = keras0.keras1_config(config)
@@ -72,13 +73,13 @@ def modern_config(
 
 
 def _agreed_format(config: Any) -> str | None:
-    """The data format of all layers that have one; None when there are none or two."""
+    """The data format of all layers that have one; None if they have none or disagree."""
     found = {ordering for ordering in _values(config, "dim_ordering") if ordering in session.DIM_ORDERINGS}
     return session.DIM_ORDERINGS[found.pop()] if len(found) == 1 else None
 
 
 def _values(value: Any, key: str) -> Iterator[Any]:
-    """All that stands under a key, at any depth."""
+    """All values under a key, at any depth."""
     if isinstance(value, Mapping):
         if isinstance(value.get(key), str):
             yield value[key]
@@ -89,7 +90,7 @@ def _values(value: Any, key: str) -> Iterator[Any]:
 
 
 def _readings(config: Mapping[str, Any], stored: Stored, custom: Mapping[str, Any]) -> list[Config]:
-    """The configs, one for each data format, that can be built and take as many values as each layer has stored."""
+    """The configs, one for each data format, that can be built and in which each layer takes its stored values."""
     sizes = [sum(prod(shape) for _, shape in arrays) for arrays in stored.values() if arrays]
     found = []
     for data_format in session.DATA_FORMATS:
@@ -104,7 +105,7 @@ def _readings(config: Mapping[str, Any], stored: Stored, custom: Mapping[str, An
 
 
 def _built(config: Config, custom: Mapping[str, Any]) -> Any:
-    """The model without memory, or None when it cannot be built."""
+    """The model without memory, or None if it cannot be built."""
     try:
         with on_meta():
             return model_from_config(config, custom)
@@ -113,30 +114,30 @@ def _built(config: Config, custom: Mapping[str, Any]) -> Any:
 
 
 def _as_set(config: Mapping[str, Any], stored: Stored, custom: Mapping[str, Any], layer: str) -> Config:
-    """The config under the data format that the user has set, as Keras 1 reads it. Raises ArchitectureError if none."""
+    """The config in the data format that the user has set, as in Keras 1. Raises ArchitectureError if none is set."""
     chosen = session.chosen_image_data_format()
     if chosen is None:
         raise ArchitectureError(
-            f"{layer}: Keras 1 does not write its dim_ordering, and nothing else in the file tells it. Give "
+            f"{layer}: Keras 1 does not write its dim_ordering, and nothing else in the file shows it. Give "
             "original_data_format='channels_last' or 'channels_first', or set image_data_format."
         )
     return Translation(stored, custom, chosen).layer(config)
 
 
 def _check_backend(config: Config, custom: Mapping[str, Any]) -> None:
-    """Raise ArchitectureError for a pooling layer that Theano computed otherwise: nothing tells where it ran."""
+    """Raise ArchitectureError for a pooling layer that Theano computes differently, since the backend is unknown."""
     model = _built(config, custom)
     for layer in model.modules() if isinstance(model, Layer) else ():
         if isinstance(layer, Pooling) and layer._differs_on_theano:
             raise ArchitectureError(
-                f"{type(layer).__name__} {layer.name!r}: its 'same' padding lay elsewhere on Theano than on "
-                "TensorFlow, and a file of Keras 1 without weights does not tell which it was. Give "
+                f"{type(layer).__name__} {layer.name!r}: 'same' padding differs between Theano and TensorFlow, "
+                "and a file of Keras 1 without weights does not say its backend. Give "
                 "original_backend='tensorflow' or 'theano'."
             )
 
 
 def doubts(config: Any, data_format: str | None = None) -> list[str]:
-    """What a config leaves open without an error, in words: it is taken to be what Keras 1 itself takes."""
+    """What a config leaves open and is taken as in Keras 1, as sentences for a warning."""
     found = []
     told = data_format or _agreed_format(config)
     for kind, options in _layers(config):

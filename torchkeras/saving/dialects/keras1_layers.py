@@ -1,4 +1,4 @@
-"""Layers of Keras 1's configs as today's: classes, options, regularizers, and what their weights' shapes tell."""
+"""Layers of Keras 1's configs as today's: classes, options, regularizers, and what the shapes of weights show."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from torchkeras.legacy.arguments import LAYERS, layer_arguments
 Stored = Mapping[str, Sequence[tuple[str, tuple[int, ...]]]]
 Config = dict[str, Any]
 
-# Layers whose configs leave out the dim_ordering, with the option and the value under which it does not matter.
+# Layers whose configs leave out the dim_ordering, with an option and its value for which it does not matter.
 WITHOUT_ORDERING: Mapping[str, tuple[str, int] | None] = {
     "Cropping2D": ("cropping", 0),
     "Cropping3D": ("cropping", 0),
@@ -26,10 +26,10 @@ WITHOUT_ORDERING: Mapping[str, tuple[str, int] | None] = {
     "ZeroPadding3D": ("padding", 0),
 }
 
-# Layers whose configs leave out `shared_axes`, with what Keras 1 called their first weight.
+# Layers whose configs leave out `shared_axes`, with Keras 1's name of their first weight.
 SHARING: Mapping[str, str] = {"PReLU": "alphas", "ParametricSoftplus": "alphas", "SReLU": "t_left"}
 
-# Regularizers and constraints of Keras 1 by their names there, with today's names of their options.
+# Regularizers and constraints under Keras 1's names, with today's names of their options.
 PENALTIES: Mapping[str, tuple[str, Mapping[str, str]]] = {
     "ActivityRegularizer": ("L1L2", {"l1": "l1", "l2": "l2"}),
     "L1L2Regularizer": ("L1L2", {"l1": "l1", "l2": "l2"}),
@@ -40,7 +40,7 @@ PENALTIES: Mapping[str, tuple[str, Mapping[str, str]]] = {
     "UnitNorm": ("UnitNorm", {"axis": "axis"}),
 }
 
-# Layers that gave their input itself back, each with an option that has one of the values under which they did.
+# Layers that returned their input itself, each with an option and the values for which they did so.
 IDENTITIES: Mapping[str, tuple[str, tuple[Any, ...]] | None] = {
     "Activation": ("activation", ("linear",)),
     "ActivityRegularization": None,
@@ -49,12 +49,12 @@ IDENTITIES: Mapping[str, tuple[str, tuple[Any, ...]] | None] = {
 }
 
 MODELS = ("Container", "Model")
-INITIAL = ("transform_bias",)  # options that only initial values depend on, which today's layers have otherwise
+INITIAL = ("transform_bias",)  # options that only set initial values, and differ in today's layers
 
 
 @dataclass
 class Translation:
-    """One reading of a config. `in_doubt`: the first layer that needs a data format which nothing tells."""
+    """One reading of a config. `in_doubt`: the first layer whose data format is needed and unknown."""
 
     stored: Stored
     custom: Mapping[str, Any]
@@ -62,7 +62,7 @@ class Translation:
     in_doubt: str = ""
 
     def layer(self, entry: Any, name: str | None = None) -> Config:
-        """`{"class_name", "config"}` of a layer or model; `name`: of a Sequential, whose own config has none."""
+        """`{"class_name", "config"}` of a layer or model. `name`: for a Sequential, whose config has none."""
         if not isinstance(entry, Mapping) or not isinstance(entry.get("class_name"), str):
             raise ArchitectureError(
                 f"A layer of Keras 1 is written as 'class_name' and 'config'; found {entry!r:.200}."
@@ -94,7 +94,7 @@ class Translation:
         name = config.get("name")
         options = {key: self._value(kind, name, key, value) for key, value in config.items() if key not in INITIAL}
         if options.get("batch_input_shape") is None and kind != "Embedding":
-            # What an input was found to be, no order for one.
+            # It says what an input was found to be, and asks for nothing.
             options = {key: value for key, value in options.items() if key not in ("input_dim", "input_length")}
         found = LAYERS.get(kind, kind)
         if found not in registry.layers or found == "Merge":
@@ -126,15 +126,15 @@ class Translation:
         return branch
 
     def _completed(self, kind: str, made_by: Any, options: Config) -> Config:
-        """The options with what Keras 1 left out, or had one way only."""
+        """The options, completed with those that Keras 1 left out or had in only one way."""
         if kind == "Flatten":
-            return {**options, "data_format": "channels_last"}  # it kept the axes in their order
+            return {**options, "data_format": "channels_last"}  # Keras 1 kept the order of the axes
         if kind in SHARING:
             return {**options, "shared_axes": self._shared_axes(kind, options)}
         if kind in WITHOUT_ORDERING and "data_format" not in options:
             return {**options, "data_format": self._session_format(kind, options)}
         if "data_format" in made_by._options and options.get("data_format") is None:
-            return {**options, "data_format": "channels_last"}  # layers over one axis
+            return {**options, "data_format": "channels_last"}  # for layers over one axis
         return options
 
     def _session_format(self, kind: str, options: Mapping[str, Any]) -> str:
@@ -156,7 +156,7 @@ class Translation:
 
 
 def _true_inputs(config: Mapping[str, Any]) -> Any:
-    """The places of a model's inputs: Keras 1 named the last layer that gave the input itself back."""
+    """The places of a model's inputs. Keras 1 wrote the last layer that returned the input itself."""
     entries = {entry["name"]: entry for entry in config["layers"] if isinstance(entry.get("name"), str)}
     places = config.get("input_layers")
     return [_before_identities(entries, place) for place in places] if isinstance(places, list) else places

@@ -1,4 +1,4 @@
-"""Configs of Keras 3, made into today's."""
+"""Configs of Keras 3, translated to today's."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ FUNCTIONS: Mapping[str, str] = {
 
 
 def _is_function(entry: Mapping[str, Any]) -> bool:
-    """Whether an entry is an operation, which no file calls trainable; HDF5 files do not name its module."""
+    """Whether an entry is an operation: it has no `trainable`, and HDF5 files do not name its module."""
     config, module = entry.get("config"), entry.get("module")
     if isinstance(module, str):
         return module.startswith("keras.src.ops.")
@@ -159,15 +159,15 @@ _TAKING = (
     *("SimpleRNN", "GlobalAveragePooling1D", "Softmax", "TimeDistributed"),
 )
 _HEADS = ("GroupQueryAttention", "MultiHeadAttention")
-_JOINING = ("Any", "Concatenate", "ExpandDims", "LogicalOr", "OnesLike", "ZerosLike")  # how layers pass masks on
+_JOINING = ("Any", "Concatenate", "ExpandDims", "LogicalOr", "OnesLike", "ZerosLike")  # they pass masks on
 
 
 def _masks(class_name: str, call: Call, graph: Mapping[str, Any]) -> list[bool | None]:
-    """Whether the inputs of a call come with masks: True where it has one, False where Keras 3 gives none to the layer.
+    """Whether the inputs of a call come with masks: True for one with a mask, False if Keras 3 gives the layer none.
 
-    It takes the masks that the inputs have, but for a layer with one `mask` that is called on tensors in several
-    arguments, such as a sequence and its initial state. Raises ArchitectureError for a mask that was made by hand, or
-    joined of several: Keras 2 joined them in another way.
+    A layer gets the masks of its inputs. An exception is a layer with one `mask` that is called with tensors in several
+    arguments, such as a sequence and its initial state. Raises ArchitectureError for a mask that was made by hand or
+    joined from several masks, since Keras 2 joined masks in another way.
     """
     given = calls.named(call, class_name, class_name)
     if class_name in _HEADS:
@@ -194,7 +194,7 @@ def _check_mask(place: Place, graph: Mapping[str, Any]) -> None:
 
 
 def _sources(place: Place, graph: Mapping[str, Any]) -> set[Any]:
-    """The comparisons that a mask was first made of, as (tensor, value)."""
+    """The comparisons that a mask comes from, as (tensor, value)."""
     entry, read = graph["entries"].get(place.layer, {}), graph["calls"].get(place.layer, ())
     if not is_object(entry) or not _is_function(entry) or place.call >= len(read):
         return {(place, None)}
@@ -208,7 +208,7 @@ def _sources(place: Place, graph: Mapping[str, Any]) -> set[Any]:
 
 
 def _made_by_layers(graph: Mapping[str, Any]) -> set[Any]:
-    """The same of the masks that the layers of a graph make."""
+    """The same for the masks that the layers of a graph compute."""
     result = set()
     for name, entry in graph["entries"].items():
         config, kind = entry.get("config") or {}, entry["class_name"]
@@ -222,7 +222,7 @@ DIALECT = Dialect(
     words=Words({"hard_sigmoid": "hard_sigmoid6", "sparsemax": None}, CHANGES),
     is_function=_is_function,
     function=_function,
-    training=False,  # a model of Keras 3 computes by the training of its own call
+    training=False,  # a model of Keras 3 follows the `training` of the call of the model
     masks=_masks,
     joint=True,
 )
@@ -231,6 +231,6 @@ DIALECT = Dialect(
 def modern_config(config: Mapping[str, Any]) -> Config:
     """Today's config of a model, `{"class_name", "config"}`, for one that Keras 3 wrote.
 
-    Raises ArchitectureError for what cannot be said today.
+    Raises ArchitectureError for what has no form today.
     """
     return modern(config, DIALECT)

@@ -1,7 +1,7 @@
-"""Losses and metrics in files of tf_keras and Keras 3, in the form of ours: there all are classes.
+"""Losses and metrics in files of tf_keras and Keras 3, in our form. In those versions all of them are classes.
 
-A name means the class of that name, whose mean is over all samples (`sum(weight * loss) / n`), where 2.2.4 leaves out
-those of weight 0. "accuracy" goes by the shapes of targets and output alone.
+A name means the class of that name, whose mean is over all samples (`sum(weight * loss) / n`); 2.2.4 leaves out samples
+of weight 0. "accuracy" depends only on the shapes of targets and output.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from torchkeras.saving.dialects.dialect import KERAS3, TF_KERAS
 Plain = dict[str, Any]
 
 ACCURACY, CROSSENTROPY = ("accuracy", "acc"), ("crossentropy", "ce")
-# Metrics whose function is another one's, or that a name never means.
+# Metrics that share the function of another one, or that no name stands for.
 UNNAMED = ("Accuracy", "RootMeanSquaredError")
 
-# The classes of functions.
+# The class of each function.
 LOSSES: Mapping[Any, str] = {
     registry.losses.find(made_of.function.__name__): name for name, made_of in LOSS_CLASSES.items()
 }
@@ -35,7 +35,7 @@ METRICS: Mapping[Any, str] = {
 
 
 class Later:
-    """The translation for one model. `dialect`: TF_KERAS or KERAS3. `own`: the user's objects, which go first."""
+    """The translation for one model. `dialect`: TF_KERAS or KERAS3. `own`: the user's objects, which come first."""
 
     def __init__(self, dialect: str, model: Any, custom_objects: Mapping[str, Any]):
         self.dialect, self.own = dialect, custom_objects
@@ -43,7 +43,7 @@ class Later:
         self.shapes = [tensor.shape for tensor in model.outputs]
 
     def training(self, found: Mapping[str, Any]) -> Plain:
-        """`loss`, `metrics` and `weighted_metrics` in our form. Raises ValueError for what is not known."""
+        """`loss`, `metrics` and `weighted_metrics` in our form. Raises ValueError for unknown ones."""
         loss = mapped(found["loss"], self.loss)
         of_outputs = self._by_output(loss)
         return {
@@ -89,7 +89,7 @@ class Later:
         elif all(isinstance(item, list) for item in given):
             each = given
         elif self.dialect == KERAS3 and len(self.names) > 1:
-            each = given  # one for each output there, where Keras 2 takes all for each
+            each = given  # here one for each output; in Keras 2 all apply to each output
         else:
             each = [given] * len(self.names)
         if len(each) != len(self.names):
@@ -107,7 +107,7 @@ class Later:
         return self._named(value, {"name": value})
 
     def _named(self, name: Any, options: Plain) -> Any:
-        """The metric that a name means, as a class."""
+        """The metric class that a name means."""
         if self._own_class(name):
             return {"class_name": name, "config": {}}
         if name in self.own:
@@ -120,14 +120,14 @@ class Later:
         return {"class_name": "MeanMetricWrapper", "config": {**options, "fn": name}}
 
     def _by_shape(self, name: str, output: int, loss: Any, option: str) -> Any:
-        """Accuracy or crossentropy: of two classes for a last axis of 1, else by whether targets are class numbers."""
+        """Accuracy or crossentropy: binary for a last axis of 1, else by whether targets are class numbers."""
         kind = "BinaryAccuracy"
         if self.shapes[output][-1] != 1:
             made_of = registry.losses.find(loss["class_name"], self.own) if isinstance(loss, Mapping) else None
             if not (isinstance(made_of, type) and issubclass(made_of, FunctionLoss)):
                 if option == "metrics":
-                    return name  # settled with the first targets
-                raise ValueError(f"{name!r} in {option} goes by the shape of targets that the loss does not tell")
+                    return name  # decided by the first targets
+                raise ValueError(f"{name!r} in {option} depends on the shape of targets, which the loss does not show")
             kind = "SparseCategoricalAccuracy" if made_of.takes_labels else "CategoricalAccuracy"
         kind = kind if name in ACCURACY else kind.replace("Accuracy", "Crossentropy")
         return {"class_name": kind, "config": {"name": name}}
@@ -151,7 +151,7 @@ class Later:
         return {"class_name": name, "config": options}
 
     def _renamed(self, value: Any, output: str) -> Any:
-        """tf_keras writes the output's name before that of the metric, as we do when it is reported."""
+        """Remove the output's name, which tf_keras writes before that of the metric; we add it in reports."""
         name = value["config"].get("name")
         if self.dialect == TF_KERAS and len(self.names) > 1 and isinstance(name, str):
             return {**value, "config": {**value["config"], "name": name.removeprefix(f"{output}_")}}
@@ -159,7 +159,7 @@ class Later:
 
 
 def plain(value: Any) -> Any:
-    """An item of any dialect by our words: without what is said twice, and types by name."""
+    """An item of any dialect in our form: without repeated entries, and types by name."""
     if not isinstance(value, Mapping):
         return value
     name, options = value.get("class_name"), value.get("config")

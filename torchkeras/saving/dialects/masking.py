@@ -1,7 +1,7 @@
-"""Where masks end: later Kerases let a layer that knows no masks drop them, where Keras 2 and this package raise.
+"""Where masks end. In later versions a layer without support for masks drops them; Keras 2 and this package raise.
 
 `settle` walks through a translated model and puts an operation that drops the mask before each such layer. It also
-holds the masks that Keras 3 wrote for its calls to those that arrive.
+checks that the masks that Keras 3 wrote for its calls are those that arrive.
 """
 
 from __future__ import annotations
@@ -14,16 +14,16 @@ from torchkeras.engine.layer.layer import Layer
 from torchkeras.errors import ArchitectureError
 from torchkeras.saving.dialects.translation import Config
 
-EXPECTED = "mask"  # a key of an input's arguments while a model is translated: whether it has a mask, as the file says
+EXPECTED = "mask"  # a key of an input's arguments during translation: whether it has a mask, as the file says
 RECURRENT = ("ConvLSTM1D", "ConvLSTM2D", "ConvLSTM3D", "GRU", "LSTM", "RNN", "SimpleRNN")
 MERGES = ("Add", "Average", "Maximum", "Minimum", "Multiply", "Subtract", "Concatenate")
 FIRST = ("AdditiveAttention", "Attention", "GroupQueryAttention", "MultiHeadAttention", "TimeDistributed")
 
 
 def settle(entry: Config, given: list[bool], dropping: tuple[str, ...], joint: bool) -> list[bool]:
-    """Whether each output of a model has a mask when the inputs in `given` do; changes the model's config.
+    """Whether each output of a model has a mask, if its inputs have those in `given`; changes the model's config.
 
-    `dropping`: further layers that drop masks. `joint`: a merging layer has a mask only when all its inputs do.
+    `dropping`: more layers that drop masks. `joint`: a merging layer has a mask only if all its inputs have one.
     """
     walk = _Walk(dropping, joint)
     return walk.model(entry, given)
@@ -71,14 +71,14 @@ class _Walk:
                         item[:3] = [stops.setdefault(place, f"{item[0]}_{len(stops)}_unmasked"), 0, 0]
                 masks[key] = self.after(found, wanted)
             if len(left) == len(waiting):
-                break  # a call of what is nowhere made, which building the model tells
+                break  # a call of something that does not exist: building the model will raise
             waiting = left
         for place, name in stops.items():
             config["layers"].append({"name": name, **_stop(name), "inbound_nodes": [[[*place, {}]]]})
         return [_at(masks.get((name, call), []), output) for name, call, output in config["output_layers"]]
 
     def wanted(self, found: Config, call: list[list[Any]], has: list[bool]) -> list[bool]:
-        """Which inputs of a call keep the masks that they `has`. Raises ArchitectureError for a mask from elsewhere."""
+        """Which inputs of a call keep their masks. Raises ArchitectureError for a mask from elsewhere."""
         merges = self.joint and found["class_name"] in MERGES[:-1] and not all(has)
         if self.drops(found) or merges:
             return [False] * len(has)
@@ -102,7 +102,7 @@ class _Walk:
         return knows_none or name in self.dropping
 
     def after(self, found: Config, has: list[bool]) -> list[bool]:
-        """Whether a mask goes on, for each output (the rest have none)."""
+        """Whether each output has a mask (missing ones have none)."""
         name, config = found["class_name"], found["config"]
         if is_model(found):
             return self.model(found, has)
@@ -128,7 +128,7 @@ def is_model(entry: Mapping[str, Any]) -> bool:
 
 
 def _begins(entry: Config | None) -> bool:
-    """Whether a layer is called on nothing: an input, or a name that no layer has."""
+    """Whether a layer is not called on anything: an input, or an unknown name."""
     return entry is None or not entry["inbound_nodes"]
 
 

@@ -1,4 +1,4 @@
-"""The architecture of any file in today's form: which Keras wrote it, and the translation from that one's words."""
+"""The architecture of any file in today's form: find out which Keras wrote it, and translate it."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ Custom = Mapping[str, Any] | None
 def of_source(
     source: Source, backend: str | None = None, data_format: str | None = None, custom_objects: Custom = None
 ) -> Any:
-    """The architecture of an open file. `backend`, `data_format`: what the caller says where the file does not.
+    """The architecture of an open file. `backend`, `data_format`: from the caller, if the file does not say them.
 
-    Warns where a file of Keras 1 leaves something open that Keras 1 itself takes to be so. Raises ArchitectureError,
+    Warns if a file of Keras 1 leaves something open and Keras 1's own choice is taken. Raises ArchitectureError,
     ForbiddenContentError, UnknownFormatError.
     """
     config = source.config
@@ -44,7 +44,7 @@ def of_source(
 def of_config(
     config: Any, version: str | None = None, backend: str | None = None, custom_objects: Custom = None
 ) -> Any:
-    """The same of an architecture alone, as JSON or YAML has it."""
+    """The same for an architecture alone, from JSON or YAML."""
     kind = _kind(config, version, backend)
     with building():
         if kind == KERAS1:

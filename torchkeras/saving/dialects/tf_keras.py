@@ -1,4 +1,4 @@
-"""Configs of tf.keras 2.x, made into today's. Not for Keras 2.0 to 2.3, which resized and masked otherwise."""
+"""Configs of tf.keras 2.x, translated to today's. Not for Keras 2.0 to 2.3, which resized and masked differently."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from torchkeras.saving.dialects.translation import IMAGES, Config, Words
 
 
 def _bins(made: Config, where: str) -> Config:
-    """Without the dtype that a Discretization gives its bins: today's is that of its boundaries."""
+    """Remove the dtype of a Discretization's output: today's dtype is that of its boundaries."""
     is_integer = str(made["config"].get("dtype")).startswith("int")
     return with_options(made, dtype=None) if is_integer else made
 
@@ -60,7 +60,7 @@ _REDUCED = {
     "all": "all",
 }
 
-# TensorFlow's functions, by the name that a config has: rows of `calls.bound`.
+# TensorFlow's functions, under their names in configs: rows of `calls.bound`.
 FUNCTIONS: Mapping[str, str] = {
     **{f"math.{name}": f"{name} x ~name=None" for name in _UNARY},
     "nn.relu": "relu features ~name=None",
@@ -133,7 +133,7 @@ def _function(entry: Mapping[str, Any], call: Call, where: str) -> tuple[str, li
 
 
 def _masks(class_name: str, call: Call, graph: Mapping[str, Any]) -> list[bool | None]:
-    """Nothing: masks that layers make are not written. Raises ArchitectureError for one that a caller gave."""
+    """Nothing, since masks of layers are not written. Raises ArchitectureError for a mask given by a caller."""
     given = calls.named(call, class_name, class_name)
     if any(given.get(name) is not None for name in calls.MASKS):
         raise ArchitectureError(f"A {class_name} is called with a mask of its own, which is not supported.")
@@ -153,6 +153,6 @@ DIALECT = Dialect(
 def modern_config(config: Mapping[str, Any]) -> Config:
     """Today's config of a model, `{"class_name", "config"}`, for one that tf.keras wrote.
 
-    Raises ArchitectureError for what cannot be said today.
+    Raises ArchitectureError for what has no form today.
     """
     return modern(config, DIALECT)

@@ -1,7 +1,7 @@
-"""Options of layers as tf.keras and Keras 3 write them, made into today's.
+"""Options of layers in tf.keras and Keras 3, translated to today's.
 
-Everything is plain data: nothing is made, imported or run. An option is left out only where a table says which of its
-values change nothing; any other value is refused. What no table names goes on to the layer, which knows its options.
+Everything is plain data: nothing is created, imported or run. An option is dropped only if a table says that its value
+changes nothing; any other value is refused. Options in no table go on to the layer, which checks them.
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ from torchkeras.dtype_policy import MIXED
 from torchkeras.errors import ArchitectureError
 
 Config = dict[str, Any]
-Inner = Callable[[Mapping[str, Any]], Config]  # translates the entry of a layer inside another one
+Inner = Callable[[Mapping[str, Any]], Config]  # translates the entry of an inner layer
 
 
 @dataclass(frozen=True)
 class Words:
-    """What one Keras says in words of its own.
+    """What one Keras says in its own words.
 
-    `activations`: names of activations that mean another function today, None where today has no such function.
-    `changes`: what becomes of a class's `{"class_name", "config"}`, given with the words that name the layer in errors.
+    `activations`: names of activations that mean another function today; None if there is no such function today.
+    `changes`: by class, a function that changes `{"class_name", "config"}`; it also gets the layer's name in errors.
     """
 
     activations: Mapping[str, str | None]
@@ -44,7 +44,7 @@ IMAGES = (
 )
 _KERNEL = ("kernel_initializer", "kernel_regularizer", "kernel_constraint")
 
-# Options that today's layers do not have, with the values that change nothing.
+# Options that today's layers do not have, with the values that have no effect.
 UNUSED: Mapping[str, Mapping[str, tuple[Any, ...]]] = {
     "*": {"autocast": (True, False), "dynamic": (False, None), "quantization_config": (None,)},
     "InputLayer": {
@@ -72,7 +72,7 @@ UNUSED: Mapping[str, Mapping[str, tuple[Any, ...]]] = {
     "Embedding": {"sparse": (False,)},
     "MultiHeadAttention": {"softmax_robust_masking": (False,), "use_gate": (False,)},
 }
-# Options that repeat what is known, or that the class never looks at.
+# Options that repeat what is known, or that the class never reads.
 IDLE: Mapping[str, tuple[str, ...]] = {
     **dict.fromkeys(IMAGES, ("rng_type",)),
     **dict.fromkeys(("IntegerLookup", "StringLookup"), ("vocabulary_size", "has_input_vocabulary")),
@@ -93,7 +93,7 @@ CLASSES: Mapping[str, str] = {
     "Functional": "Model",
     "GroupedQueryAttention": "GroupQueryAttention",
 }
-# Initializers and regularizers under other names.
+# Initializers and regularizers that have other names.
 _SCALED = ("glorot_uniform", "glorot_normal", "he_uniform", "he_normal", "lecun_uniform", "lecun_normal")
 OBJECTS: Mapping[str, str] = {
     **{name.title().replace("_", ""): name for name in _SCALED},
@@ -116,14 +116,14 @@ def is_object(value: Any) -> bool:
 
 
 def class_name(entry: Mapping[str, Any]) -> str:
-    """Today's name of a class; one that a user registered keeps its package: `package>Name`."""
+    """Today's name of a class. A class registered by a user keeps its package: `package>Name`."""
     registered = entry.get("registered_name")
     name = registered if isinstance(registered, str) and ">" in registered else entry["class_name"]
     return CLASSES.get(name, name)
 
 
 def plain(value: Any) -> Any:
-    """A value without the wrappings that Keras 3 gives to tuples and arrays."""
+    """A value without Keras 3's wrapping of tuples and arrays."""
     if is_object(value) and value["class_name"] == "__tuple__":
         return [plain(item) for item in value["items"]]
     if is_object(value) and value["class_name"] in ("__numpy__", "__tensor__"):
@@ -134,7 +134,7 @@ def plain(value: Any) -> Any:
 
 
 def dtype(value: Any, where: str) -> Any:
-    """The name of a dtype policy, or of the dtype that it has alone. Raises ArchitectureError for one of integers."""
+    """The name of a dtype policy, or of its one dtype. Raises ArchitectureError for a dtype of integers."""
     name = value
     if is_object(value):
         if value["class_name"] not in ("Policy", "PolicyV1", "DTypePolicy", "FloatDTypePolicy"):
@@ -148,7 +148,7 @@ def dtype(value: Any, where: str) -> Any:
 
 
 def function_name(value: Mapping[str, Any]) -> Any:
-    """The name of a user's function; a list in place of bytecode, which goes no further than here."""
+    """The name of a user's function; an empty list for bytecode, which is dropped here."""
     found, registered = value.get("config"), value.get("registered_name")
     if value["class_name"] != "function" or not isinstance(found, str):
         return []
@@ -171,12 +171,12 @@ def named_object(value: Any, where: str) -> Any:
 
 
 def plain_config(given: Mapping[str, Any]) -> Config:
-    """The options of an object, with a generator of seeds as the seed that it began with."""
+    """The options of an object; a seed generator becomes the seed that it began with."""
     return {key: seed(value) if key == "seed" else plain(value) for key, value in given.items()}
 
 
 def seed(value: Any) -> Any:
-    """A seed; of a generator of seeds the one that it began with."""
+    """A seed; for a seed generator the one that it began with."""
     return value.get("config", {}).get("seed") if is_object(value) else value
 
 
@@ -191,7 +191,7 @@ def _named_function(value: Mapping[str, Any], where: str) -> str:
 
 
 def layer(entry: Mapping[str, Any], words: Words, inner: Inner) -> Config:
-    """Today's `{"class_name", "config"}` of a layer that is no model; `inner` translates those inside it.
+    """Today's `{"class_name", "config"}` of a layer that is not a model; `inner` translates its inner layers.
 
     Raises ArchitectureError.
     """

@@ -1,7 +1,7 @@
 """The order of an optimizer's state in Keras 3 and tf_keras: numbered in `.weights.h5`, named in HDF5 models.
 
-First the step and, unless it follows a schedule, in Keras 3 the learning rate; moving averages of the weights,
-accumulated gradients; then, for most optimizers, the moments of a weight side by side.
+First the step. Keras 3 then has the learning rate, unless it follows a schedule. Then come moving averages of the
+weights and accumulated gradients. Then, for most optimizers, the moments weight by weight.
 """
 
 from __future__ import annotations
@@ -18,28 +18,28 @@ from torchkeras.optimizers.factored import FACTORED
 from torchkeras.optimizers.schedules import LearningRateSchedule
 
 AVERAGE, ACCUMULATED, PRODUCT, NOTHING = "average", "accumulated", "product", "nothing"
-VARIANCE = "variance"  # what Adafactor stores of a weight though its rows and columns say it
+VARIANCE = "variance"  # of a full weight, which Adafactor stores besides its rows and columns
 
-# Where layers train in float16, an optimizer of no step and no rate of its own stands around the one that is meant.
+# If layers train in float16, the optimizer is wrapped in another one, which has this state and no rate of its own.
 SCALE = ("good_in_a_row", "scale")
 
-# Moments that come one after the other; those of all other optimizers stand side by side, but for Adam's maxima.
+# Moments stored slot by slot. All others are stored weight by weight, except Adam's maxima.
 APART = ("RMSprop",)
 LAST = ("vhats",)
 
 
 @dataclass(frozen=True)
 class Place:
-    """What an array of the state is: a moment (or one of the words above), and of which weight."""
+    """What an array of the state is: a moment (or one of the words above), and the number of its weight."""
 
     what: str
     weight: int = 0
 
 
 def orders(optimizer: Any, count: int) -> list[list[Place]]:
-    """The orders in which versions keep the state of `count` weights, behind the step and the rate; Keras 3's first.
+    """The possible orders of the state of `count` weights, after the step and the rate; Keras 3's comes first.
 
-    tf_keras keeps SGD's velocity where the momentum is 0, no product for Nadam, no zeros for Adafactor's vectors.
+    tf_keras stores SGD's velocity even if the momentum is 0, no product for Nadam, no zeros for Adafactor's vectors.
     """
     before = [Place(AVERAGE, k) for k in range(count)] if optimizer.use_ema else []
     if (optimizer.gradient_accumulation_steps or 1) > 1:
@@ -116,9 +116,9 @@ def _values(optimizer: Any) -> dict[Place, np.ndarray]:
     found[Place(NOTHING)] = np.zeros((), np.float32)
     weights = optimizer._as_arrays(optimizer._parameters)
     if optimizer.use_ema:
-        # Before the first step there are none, which begin as the weights.
+        # Before the first step there are none: averages begin as the weights.
         found |= {Place(AVERAGE, k): array for k, array in enumerate(optimizer.get_averages() or weights)}
-    # Keras 3 keeps the sum over batches.
+    # Keras 3 stores the sum over batches.
     sums = optimizer.get_accumulated() or [np.zeros_like(weight) for weight in weights]
     found |= {Place(ACCUMULATED, k): array * optimizer.accumulated_batches for k, array in enumerate(sums)}
     if type(optimizer).__name__ == "Nadam":

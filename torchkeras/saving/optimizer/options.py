@@ -12,7 +12,7 @@ from torchkeras.optimizers.base import Optimizer
 
 Options = dict[str, Any]
 
-# How something is computed, and not what; a name; the option of a wrapper.
+# Options that do not change what is computed: how to compile, a name, the option of a wrapper.
 SAYS_NOTHING = ("name", "jit_compile", "is_legacy_optimizer")
 # Options that change nothing with these values.
 OFF: Mapping[str, tuple[Any, ...]] = {
@@ -25,7 +25,7 @@ OFF: Mapping[str, tuple[Any, ...]] = {
     "centered": (False,),
 }
 OF_AVERAGES = ("ema_momentum", "ema_overwrite_frequency")
-# What wraps an optimizer under mixed_float16, and its options: those of `engine.step.loss_scale`.
+# What wraps an optimizer under mixed_float16, and its options: the numbers of `engine.step.loss_scale`.
 LOSS_SCALING = ("LossScaleOptimizer", "LossScaleOptimizerV3")
 LOSS_SCALE: Options = {
     "dynamic": True,
@@ -44,10 +44,10 @@ WITH_DECAY = ("SGD", "RMSprop", "Adagrad", "Adadelta", "Adam", "AdamW", "Adamax"
 
 
 def from_keras3(config: Mapping[str, Any], later: bool) -> Options:
-    """An optimizer's config in our words. `later`: tf.keras or Keras 3 wrote it. Raises ValueError for other things.
+    """An optimizer's config in our words. `later`: tf.keras or Keras 3 wrote it.
 
-    The optimizers of tf.keras up to 2.10 have `decay` among their options; they compute as Keras 2 does, but for
-    RMSprop with a momentum.
+    The optimizers of tf.keras up to 2.10 have an option `decay`. They compute as in Keras 2, except RMSprop with a
+    momentum. Raises ValueError for what we do not have.
     """
     name, options = _unscaled(str(config.get("class_name")).rpartition(">")[2], config.get("config"))
     if not isinstance(options, Mapping):
@@ -75,7 +75,7 @@ def from_keras3(config: Mapping[str, Any], later: bool) -> Options:
 
 
 def _unscaled(name: str, options: Any) -> tuple[str, Any]:
-    """Class and options of the optimizer inside one that scales the loss as ours does for float16."""
+    """Class and options of the inner optimizer, for one wrapped in a loss scale; others as they are."""
     if name not in LOSS_SCALING or not isinstance(options, Mapping):
         return name, options
     for option, value in LOSS_SCALE.items():
@@ -92,7 +92,7 @@ def _nothing(options: Options, old: bool) -> None:
 
 
 def _rmsprop(options: Options, old: bool) -> None:
-    # TensorFlow's kernel for momentum has epsilon under the root; without, tf.keras up to 2.10 has it outside.
+    # TensorFlow's kernel with momentum has epsilon under the root; without, tf.keras up to 2.10 has it outside.
     options["epsilon_inside_root"] = not old or bool(options.get("momentum"))
 
 
@@ -118,7 +118,7 @@ _FROM: Mapping[str, Callable[[Options, bool], None]] = {
 
 
 def _schedule(name: str, options: Options, schedule: Mapping[str, Any]) -> Options:
-    """A schedule as an option of ours: Keras 2's `decay` where it is that one."""
+    """A schedule as an option of ours: as Keras 2's `decay` if that is equal."""
     kind, told = str(schedule.get("class_name")).rpartition(">")[2], schedule.get("config")
     if not isinstance(told, Mapping):
         raise ValueError(f"the learning rate of {name} is the schedule {kind}, which has no options")
@@ -150,7 +150,7 @@ def to_keras3(optimizer: Any) -> tuple[str, Options]:
         steps = {"decay_steps": every or 1, "decay_rate": decay, "staircase": every is not None}
         rate = _object("keras.optimizers.schedules", "InverseTimeDecay", {"initial_learning_rate": rate, **steps})
     if kind == "Adagrad":
-        config.setdefault("initial_accumulator_value", 0.0)  # Keras 3's default is another
+        config.setdefault("initial_accumulator_value", 0.0)  # Keras 3 has another default
     clipping = {theirs: config.pop(ours) for ours, theirs in CLIPPING.items() if config.get(ours) is not None}
     return kind, {"learning_rate": rate, **config, **clipping}
 
@@ -172,15 +172,15 @@ def _refuse_without_form(kind: str, optimizer: Any, config: Mapping[str, Any]) -
     clipped = [name for name in CLIPPING if config.get(name) is not None]
     if len(clipped) > 1:
         raise ValueError(
-            f"{kind}: {clipped[0]} {config[clipped[0]]!r} beside {clipped[1]} has no form in Keras 3, which takes one "
-            "of them."
+            f"{kind}: {clipped[0]} {config[clipped[0]]!r} together with {clipped[1]} has no form in Keras 3, which "
+            "takes one of them."
         )
     rate = config["lr"]
     if isinstance(rate, Mapping):
         if rate["class_name"] not in schedules.family:
             raise ValueError(f"{kind}: the schedule {rate['class_name']} has no form in Keras 3.")
         if config.get("decay"):
-            raise ValueError(f"{kind}: decay beside a schedule has no form in Keras 3.")
+            raise ValueError(f"{kind}: decay together with a schedule has no form in Keras 3.")
 
 
 def _object(module: str, class_name: str, config: Options) -> Options:

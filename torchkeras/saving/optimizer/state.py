@@ -1,10 +1,10 @@
 """The state of an optimizer in files, in the forms of every version.
 
-Keras 1 keeps the state in the order of the weights' names, Keras 2 in that of the weights; both slot by slot (all first
-moments, then all second ones). Keras 3 and tf_keras keep it in an order of their own (`layouts/optimizer_paths`). The
-arrays lie as the weights of the same file do, so they go through the same conversions.
+Keras 1 stores the state in the order of the weights' names, Keras 2 in the order of the weights, both slot by slot (all
+first moments, then all second ones). Keras 3 and tf_keras have another order (`keras3_order`). The arrays have the
+layout of the weights of the same file, so they go through the same conversions.
 
-What Keras 2 has no place for (averages, accumulated gradients) stands, in our own files of its form, at the end.
+In our own files of Keras 2's form, what that has no place for (averages, accumulated gradients) comes last.
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ def restore(
     origin: Origin,
     file: str,
 ) -> None:
-    """Give an optimizer the state of a file. `variables`: those that train, in the optimizer's order.
+    """Give an optimizer the state of a file. `variables`: the weights that train, in the optimizer's order.
 
-    Raises WeightMismatchError when the arrays are not those of the weights.
+    Raises WeightMismatchError if the arrays do not fit the weights.
     """
     taken = {(id(match.variable.layer), match.variable.name): match for match in matches}
     found = [taken[id(variable.layer), variable.name] for variable in variables]
@@ -81,7 +81,7 @@ def _is_modern(arrays: Sequence[Named]) -> bool:
 
 
 def _placed(optimizer: Any, arrays: Sequence[Named], state: Sequence[Named], count: int) -> Values | None:
-    """The arrays by what they are; {} for an optimizer that kept none, None when their number does not fit."""
+    """The arrays by their places; {} for an optimizer without state, None if their number does not fit."""
     if not state:
         return {}
     if _is_modern(arrays):
@@ -89,24 +89,24 @@ def _placed(optimizer: Any, arrays: Sequence[Named], state: Sequence[Named], cou
             if len(order) == len(state):
                 return {place: named.values() for place, named in zip(order, state, strict=True)}
         return None
-    if _last(state[0]) == "momentum_cache":  # which tf.keras up to 2.10 kept for Nadam: the steps tell it
+    if _last(state[0]) == "momentum_cache":  # tf.keras up to 2.10 stores it for Nadam; it follows from the steps
         state = state[1:]
     names = optimizer.moment_names
-    # Ftrl, which Keras 2 does not have, is that of tf.keras; our own files say so by their names.
+    # Keras 2 has no Ftrl. Files of tf.keras have it weight by weight; our own have another name for the step.
     if type(optimizer).__name__ == "Ftrl" and _last(arrays[0]) == "iter":
         order = [Place(name, k) for k in range(count) for name in names]
     elif type(optimizer).__name__ in ("Muon", "Adafactor"):
         order = [Place(slot.moment, slot.array) for slot in optimizer.slots()]
     else:
         order = [Place(name, k) for name in names for k in range(count)]
-    rest = state[len(order) :]  # Keras 2.2.4 writes a zero for each weight where amsgrad would have its maximum
+    rest = state[len(order) :]  # Keras 2.2.4 writes a zero for each weight without amsgrad's maximum
     if len(state) < len(order) or any(named.shape != (1,) for named in rest):
         return None
     return {place: named.values() for place, named in zip(order, state, strict=False)}
 
 
 def _made(what: str, array: int, values: Values, found: Sequence[Match], paths: Sequence[str]) -> np.ndarray:
-    """An array of the state as Keras 2 has it, of those that the file has for the parts of the weight."""
+    """An array of the state in Keras 2's form, made from the arrays that the file has for the parts of the weight."""
     match = found[array]
     parts = [values[Place(what, paths.index(source.path))] for source in match.sources]
     return match.recipe.make([torch.from_numpy(np.asarray(part)) for part in parts]).numpy()
@@ -132,7 +132,7 @@ def _of_slot(slot: Slot, values: Values, found: Sequence[Match], paths: Sequence
 
 
 def _set_beside(optimizer: Any, batches: int, values: Values, found: Sequence[Match], paths: Sequence[str]) -> None:
-    """Averages and accumulated gradients, where the file has them as Keras 3 does: the sum over `batches`."""
+    """Set averages and accumulated gradients, which Keras 3 stores as sums over `batches`, if the file has them."""
 
     def all_of(what: str) -> list[np.ndarray]:
         return [_made(what, k, values, found, paths) for k in range(len(found))]
@@ -148,14 +148,14 @@ def _set_beside(optimizer: Any, batches: int, values: Values, found: Sequence[Ma
 
 
 def scale_arrays(model: Any) -> list[tuple[str, np.ndarray]]:
-    """The loss scale of a compiled model and how long it has been that; nothing where there is none."""
+    """The loss scale of a compiled model, and the steps since it changed; an empty list without a scale."""
     scaling = model._ready().scaling
     found = {} if scaling is None else scaling.state_dict()
     return [(f"{BESIDE}{name}", to_numpy(value)) for name, value in found.items()]
 
 
 def restore_scale(model: Any, arrays: Sequence[Named], file: str) -> None:
-    """Give a compiled model the loss scale of a file, if both have one. Raises WeightMismatchError for no scale."""
+    """Give a compiled model the loss scale of a file, if both have one. Raises WeightMismatchError for a bad scale."""
     scaling, found = model._ready().scaling, {named.name.removeprefix(BESIDE): named for named in arrays}
     if scaling is None or not scaling.state_dict().keys() <= found.keys():
         return
@@ -170,7 +170,7 @@ def restore_scale(model: Any, arrays: Sequence[Named], file: str) -> None:
 
 
 def state_arrays(optimizer: Any) -> list[tuple[str, np.ndarray]]:
-    """The state as Keras 2 orders it, and behind it what only we have; names and arrays."""
+    """Names and arrays of the state in Keras 2's order, then what only we have."""
     arrays = [(f"training/weight_{index}:0", array) for index, array in enumerate(optimizer.get_weights())]
     averages, accumulated = optimizer.get_averages(), optimizer.get_accumulated()
     beside: dict[str, Any] = {f"average_{k}": array for k, array in enumerate(averages)}

@@ -1,7 +1,7 @@
-"""The HDF5 layout of weights that Keras 1, 2 and 3 share: a group a layer, its weights in Keras's order of axes.
+"""The HDF5 layout of weights that Keras 1, 2 and 3 share: a group for each layer, with Keras's order of axes.
 
-`layer_names` lists the layers, and each group's `weight_names` its weights: those that train first, then the others,
-also across the layers of a model inside.
+`layer_names` lists the layers. `weight_names` of each group lists its weights: first those that train, then the others.
+This order also holds across all layers of an inner model.
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ from torchkeras.saving.graph_config import KERAS_VERSION
 from torchkeras.saving.weights.matching import ADVICE, Match, Named, match
 from torchkeras.saving.weights.origin import Origin
 
-# Keras 3 and tf.keras list a model's own weights, of which functional models have none, in a group beside the layers'.
+# Keras 3 and tf.keras list a model's own weights in this group, next to the layers. Functional models have none.
 BESIDE_LAYERS = "top_level_model_weights"
 
 
 def write_origin(group: h5py.Group) -> None:
-    """Say who wrote the group."""
+    """Write which Keras wrote the group."""
     # As bytes: Keras 2 decodes what it reads.
     group.attrs["backend"] = b"tensorflow"
     group.attrs["keras_version"] = KERAS_VERSION.encode("utf-8")
 
 
 def write_weights(group: h5py.Group, model: Network) -> None:
-    """Write the weights of a model's layers, and beside them those of no layer, where it has some."""
+    """Write the weights of a model's layers, and those that belong to no layer."""
     layers = model.layers
     if beside := _beside_layers(model):
         write_arrays(group.require_group(BESIDE_LAYERS), [(v.full_name, v.numpy()) for v in beside])
@@ -45,7 +45,7 @@ def write_weights(group: h5py.Group, model: Network) -> None:
 
 
 def _beside_layers(model: Network) -> list[Variable]:
-    """The weights of a model that are of none of its layers: its own, and those of what it keeps beside a graph."""
+    """The weights of no layer of the graph: a model's own, and those of modules that it keeps outside the graph."""
     of_layers = {variable.identity for layer in model.layers for variable in layer.weights}
     return [variable for variable in model.weights if variable.identity not in of_layers]
 
@@ -59,7 +59,7 @@ def write_arrays(group: h5py.Group, arrays: list[tuple[str, np.ndarray]]) -> Non
 
 
 def _distinct(names: list[str]) -> list[str]:
-    """The names, made distinct as TensorFlow does: two models inside may each have a `dense_1`."""
+    """The names, made distinct as TensorFlow does: two inner models may each have a `dense_1`."""
     taken: set[str] = set()
     result = []
     for name in names:
@@ -74,16 +74,16 @@ def _distinct(names: list[str]) -> list[str]:
 
 
 def read_arrays(group: h5py.Group) -> list[Named]:
-    """The arrays of a group in the order of its `weight_names`. Raises ModelFileError for one that is not there."""
+    """The arrays of a group in the order of its `weight_names`. Raises ModelFileError for a missing array."""
     names = read_names(group, "weight_names")
     _refuse_twice(group, "weight_names", names)
     return [Named(name, dataset_in(group, name)) for name in names]
 
 
 def stored_layers(group: h5py.Group) -> dict[str, list[Named]]:
-    """The arrays of each layer, by its name, in the file's order.
+    """The arrays of each layer, by its name, in the order of the file.
 
-    Raises ModelFileError for a name that stands there twice or has no group, and for an array that no list names.
+    Raises ModelFileError for a name that is listed twice or has no group, and for an array that no list names.
     """
     file, names = filename(group), read_names(group, "layer_names")
     _refuse_twice(group, "layer_names", names)
@@ -92,7 +92,7 @@ def stored_layers(group: h5py.Group) -> dict[str, list[Named]]:
     listed = {source.path for arrays in found.values() for source in arrays}
     unlisted = [path for path in paths(group) if path not in listed]
     if unlisted:
-        raise WeightMismatchError(f"{file}: the array {unlisted[0]} stands in no list of 'weight_names'.")
+        raise WeightMismatchError(f"{file}: the array {unlisted[0]} is in no list of 'weight_names'.")
     return found
 
 
@@ -116,7 +116,7 @@ def paths(group: h5py.Group) -> list[str]:
 
 
 def match_in_order(group: h5py.Group, model: Network, origin: Origin, reshape: bool = False) -> list[Match]:
-    """Every weight of the model with its arrays, layers taken in order. Raises WeightMismatchError."""
+    """Every weight of the model with its arrays, with layers matched in order. Raises WeightMismatchError."""
     stored = {name: arrays for name, arrays in stored_layers(group).items() if arrays}
     beside = stored.pop(BESIDE_LAYERS, [])
     layers = model.layers if origin.generation > 1 else model._layers_of_keras1
@@ -136,9 +136,9 @@ def match_in_order(group: h5py.Group, model: Network, origin: Origin, reshape: b
 def match_by_name(
     group: h5py.Group, model: Network, origin: Origin, skip_mismatch: bool = False, reshape: bool = False
 ) -> list[Match]:
-    """The weights of the layers whose names the file has; with `skip_mismatch` not those whose weights differ.
+    """The weights of the layers whose names the file has; `skip_mismatch` leaves out layers with other shapes.
 
-    Raises WeightMismatchError, also when no layer of the file has the name of one of the model.
+    Raises WeightMismatchError, also if the model has no layer with a name of the file.
     """
     stored, file = stored_layers(group), filename(group)
     found: list[Match] = []
@@ -169,12 +169,12 @@ def untaken(group: h5py.Group, matches: Iterable[Match]) -> list[str]:
 
 
 def follow_origin(file: str, model: Network, matches: list[Match], origin: Origin, by_name: bool) -> None:
-    """Let layers compute as the Keras and the backend did that made their weights, where that was otherwise.
+    """Make layers compute as the Keras and backend did that wrote their weights, if that differs.
 
-    Raises ModelFileError when layers are paired by name and some would have to change that keep their weights.
+    Raises ModelFileError if layers are paired by name and one that keeps its weights would have to change.
     """
     layers = [found for found in model.modules() if isinstance(found, Layer)]
-    if origin.generation == 1 and not origin.moved:  # what is brought over is made for the model as it is
+    if origin.generation == 1 and not origin.moved:  # converted weights fit the model as it is
         for found in layers:
             _follow_keras1(found, file, by_name)
     if origin.theano:

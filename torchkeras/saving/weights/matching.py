@@ -1,4 +1,4 @@
-"""Weights of a model and arrays of a file, paired one to one: checked by shape before a value is read, then taken.
+"""Pair weights of a model with arrays of a file: shapes are checked before any value is read.
 
 matches = match(variables, arrays, origin, where)
 for found in matches:
@@ -27,15 +27,15 @@ from torchkeras.saving.containers import hdf5, hdf5_rules
 from torchkeras.saving.containers.hdf5_rules import BFLOAT16
 from torchkeras.saving.weights.origin import Origin
 
-COPYING = 3  # slabs of an array that are on their way at once
+COPYING = 3  # slabs of an array that are copied at the same time
 SLAB = 1 << 22  # bytes of one
 ADVICE = "Build the model as it was when its weights were saved."
-APART = 64  # bytes between a slab's rows: a line of a cache
+APART = 64  # bytes between the rows of a slab: one cache line
 
 
 @dataclass(frozen=True)
 class Named:
-    """An array in a file: its name there, the dataset (or an array) itself, and its full path, unless the dataset's."""
+    """An array in a file: its name, the dataset (or an array), and its full path, if the dataset does not have it."""
 
     name: str
     data: Any
@@ -47,7 +47,7 @@ class Named:
         return tuple(self.data.shape)
 
     def values(self) -> np.ndarray:
-        """The values. Raises ModelFileError when not all of them are stored."""
+        """The values. Raises ModelFileError if not all of them are stored."""
         return hdf5.values(self.data) if isinstance(self.data, h5py.Dataset) else np.asarray(self.data)
 
     @property
@@ -62,7 +62,7 @@ class Named:
         return self.place or getattr(self.data, "name", None) or self.name
 
     def ready(self) -> Named:
-        """The same, of which reading cannot fail any more. Raises ModelFileError."""
+        """The same, certain to be readable. Raises ModelFileError."""
         if not isinstance(self.data, h5py.Dataset):
             return self
         return Named(self.name, hdf5.ready(self.data), self.path)
@@ -78,18 +78,18 @@ class Match:
 
     @property
     def conversions(self) -> tuple[str, ...]:
-        """What is done to the arrays, in words."""
+        """What is done to the arrays, in words, for the report."""
         wanted = dtype_name(self.variable.dtype)
         kinds = sorted({source.dtype for source in self.sources} - {wanted})
         cast = [f"cast from {kind} to {wanted}" for kind in kinds]
         return (*self.recipe.deeds, *cast)
 
     def ready(self) -> Match:
-        """The same with arrays of which reading cannot fail, to be asked for before any weight is changed."""
+        """The same with arrays that are certain to be readable; called before any weight is changed."""
         return Match(self.variable, tuple(source.ready() for source in self.sources), self.recipe)
 
     def shape(self) -> tuple[int, ...]:
-        """The shape that the recipe makes of the declared ones. Nothing is read."""
+        """The shape that the recipe makes from the declared shapes. Nothing is read."""
         return tuple(self.recipe.make([torch.empty(source.shape, device="meta") for source in self.sources]).shape)
 
     def take(self) -> None:
@@ -106,31 +106,31 @@ class Match:
 
 
 def _fill(view: np.ndarray, dataset: h5py.Dataset) -> None:
-    """Copy a dataset into an array, slab by slab: while one is transposed the next is read.
+    """Copy a dataset into an array, slab by slab: while one slab is transposed, the next is read.
 
-    Torch's own threads, called for each slab, wait for each other on a busy machine, 3 to 7 times as long.
+    Torch's own threads, started for each slab, would wait for each other on a busy machine: 3 to 7 times as long.
     """
     with ThreadPoolExecutor(COPYING) as pool:
         running: deque[Future[None]] = deque()
         for rows, values in _slabs(dataset, COPYING + 1):
             running.append(pool.submit(np.copyto, view[rows], values, casting="unsafe"))
             if len(running) == COPYING:
-                running.popleft().result()  # its slab is the next to be read into
+                running.popleft().result()  # the next slab is read into the same memory
         for copying in running:
             copying.result()
 
 
 def _tensor(values: Any) -> torch.Tensor:
-    # Torch knows the machine's order of bytes only.
+    # Torch knows only the machine's byte order.
     array = np.asarray(values)
     return torch.from_numpy(array.astype(array.dtype.newbyteorder("="), copy=False))
 
 
 def _slabs(dataset: h5py.Dataset, held: int = 1) -> Iterator[tuple[Any, np.ndarray]]:
-    """A dataset's values, some rows at a time: the whole would be there twice. `held`: how many are kept as they are.
+    """A dataset's values, some rows at a time, so that memory never holds them twice.
 
-    Rows are kept some bytes apart: at a power of two, a cache would have room for few of a column's numbers, and
-    transposing take twice as long.
+    `held`: how many of the last slabs stay valid. There are some bytes between rows: with a power of two, few numbers
+    of a column would fit in the cache, and transposing would take twice as long.
     """
     if dataset.ndim < 2 or dataset.nbytes <= SLAB:
         yield ..., hdf5.values(dataset)
@@ -149,9 +149,9 @@ def _slabs(dataset: h5py.Dataset, held: int = 1) -> Iterator[tuple[Any, np.ndarr
 def match(
     variables: Sequence[Variable], arrays: Sequence[Named], origin: Origin, where: str, reshape: bool = False
 ) -> list[Match]:
-    """Each weight of a layer with its arrays: by their names when those are the same, else in their order.
+    """Each weight of a layer with its arrays: by name if the names are the same, else in order.
 
-    With `reshape`, an array of as many values takes the shape of the weight. Raises WeightMismatchError.
+    With `reshape`, an array with the same number of values is reshaped. Raises WeightMismatchError.
     """
     for source in arrays:
         if source.dtype != BFLOAT16 and source.data.dtype.kind not in "fiub":
@@ -174,7 +174,7 @@ def match(
 
 
 def match_one(variable: Variable, data: h5py.Dataset, origin: Origin) -> Match:
-    """A weight with the one array that was found for it, which has its shape."""
+    """A weight with the one array that was found for it, of the same shape."""
     return Match(variable, (Named(variable.name, data),), Recipe((0,), after=origin.steps(variable))).ready()
 
 
@@ -202,7 +202,7 @@ def _after(recipe: Recipe, steps: tuple[Step, ...]) -> Recipe:
 
 
 def _by_names(matches: list[Match]) -> list[Match]:
-    """The same, paired by name where the file's names are those of the weights, in whatever order they stand there."""
+    """The same, paired by name, in any order, if the file has exactly the names of the weights."""
     named = {found.sources[0].name: found for found in matches if len(found.sources) == 1}
     expected = [found.variable.full_name for found in matches]
     if len(named) < len(matches) or named.keys() != set(expected):
@@ -228,7 +228,7 @@ def _fitted(found: Match, where: str, reshape: bool) -> Match:
 
 
 def _by_owner(variables: Sequence[Variable]) -> list[list[Variable]]:
-    """The weights in groups that follow each other, of one layer and one kind (training or not) each."""
+    """The weights in consecutive groups of one layer and one kind (trainable or not)."""
     return [list(group) for _, group in groupby(variables, key=lambda v: (id(v.layer), v.trainable))]
 
 
@@ -252,7 +252,7 @@ class Loaded:
 
 @dataclass(frozen=True)
 class Report:
-    """What loading did: a row for each weight, and what was left alone on either side because that was asked for."""
+    """What loading did: a row for each weight, and what was left out on either side by the user's options."""
 
     file: str
     rows: tuple[Loaded, ...]
@@ -261,7 +261,7 @@ class Report:
 
     @classmethod
     def of_state(cls, file: str, model: Any) -> Report:
-        """The report of a file that has the model's own tensors under their own names."""
+        """The report of a file with the model's tensors under torch's names."""
         names = {id(tensor): name for name, tensor in model.state_dict(keep_vars=True).items()}
         rows = [
             Loaded(v.layer.name, v.full_name, v.shape, tuple(names[id(tensor)] for tensor in v.tensors), ())
@@ -271,7 +271,7 @@ class Report:
 
     @classmethod
     def of(cls, file: str, matches: Sequence[Match], model: Any, left_in_file: Sequence[str] = ()) -> Report:
-        """The report of weights that were taken."""
+        """The report of loaded weights."""
         taken = {(id(found.variable.layer), found.variable.name) for found in matches}
         rows = [
             Loaded(

@@ -1,12 +1,12 @@
-"""Weights in the layout of Keras 0: layers that only have numbers, of which nothing tells the backend.
+"""Weights in the layout of Keras 0: layers have numbers only, and the backend is not stored.
 
 A file of weights has `nb_layers`, and for each layer a group `layer_0`, `layer_1` and so on, with `nb_params` arrays
-`param_0`, `param_1` and so on. All layers count, those without weights too; a Merge has the arrays of its branches, one
-layer after another. Nothing in the file names a layer or the backend. Asked of genuine Keras 0.3.3:
+`param_0`, `param_1` and so on. Layers without weights are numbered, too. A Merge has the arrays of its branches, one
+layer after another. Nothing in the file names a layer or the backend. Found with genuine Keras 0.3.3:
 
 - BatchNormalization's fourth array is a standard deviation, and epsilon is added to it: `(x - mean) / (std + epsilon)`.
-  So it was up to Keras 1.0.5 (1.0.6 on Theano as well); what later versions call `running_std` is a variance.
-- Convolutional kernels, LSTM's twelve arrays and GRU's nine lie as in Keras 1.
+  This holds up to Keras 1.0.5 (on Theano up to 1.0.6). What later versions call `running_std` is a variance.
+- Convolutional kernels, LSTM's twelve arrays and GRU's nine are stored as in Keras 1.
 - Highway's arrays are kernel, bias, carry kernel, carry bias.
 - A Graph's weights follow its nodes, which the file does not name: refused.
 """
@@ -31,21 +31,21 @@ from torchkeras.saving.weights.origin import Origin
 
 Arrays = list[tuple[str, h5py.Dataset]]
 
-# How many arrays stood for a layer's weights, where it was another number, and what Keras 1 then called them.
+# How many arrays a layer had, if the number differs, and what Keras 1 called them later.
 GATES: Mapping[str, str] = {"LSTM": "icfo", "GRU": "zrh"}
 NAMES: Mapping[str, tuple[str, ...]] = {
     **{kind: tuple(f"{part}_{gate}" for gate in gates for part in "WUb") for kind, gates in GATES.items()},
     "BatchNormalization": ("gamma", "beta", "running_mean", "running_std"),
     "Highway": ("W", "b", "W_carry", "b_carry"),
 }
-# The order in which Keras 1 had those that it had in another one.
+# The order of the arrays in Keras 1, if it differs.
 ORDER: Mapping[str, tuple[int, ...]] = {"Highway": (0, 2, 1, 3)}
 
 
 def match(group: h5py.Group, model: Network, origin: Origin, backend_is_told: bool) -> list[Match]:
     """Every weight of the model with its arrays. Raises WeightMismatchError.
 
-    Raises ModelFileError for convolutions of a backend that the caller has not told: Theano turned their kernels.
+    Raises ModelFileError for convolutions if the caller gave no backend, since Theano flipped their kernels.
     """
     file = filename(group)
     matches: list[Match] = []
@@ -63,10 +63,10 @@ def match(group: h5py.Group, model: Network, origin: Origin, backend_is_told: bo
 
 
 def _with_variance(found: Match) -> Match:
-    """The same, for what Keras 0 kept as a standard deviation."""
+    """The same, with a step that turns Keras 0's standard deviation into a variance."""
     if found.variable.name != "moving_variance":
         return found
-    epsilon: Any = found.variable.layer.epsilon  # which it has, having this weight
+    epsilon: Any = found.variable.layer.epsilon  # every layer with this weight has it
     step = Step("standard deviation made a variance", partial(variance, epsilon=epsilon))
     return Match(found.variable, found.sources, Recipe(found.recipe.sources, after=(step,)))
 
@@ -79,10 +79,13 @@ def has_old_layout(group: h5py.Group) -> bool:
 
 
 def old_layout(group: h5py.Group) -> list[tuple[str, list[h5py.Dataset]]]:
-    """The layers in order, each with its arrays. Raises UnknownFormatError for a Graph, ModelFileError for a gap."""
+    """The layers in order, with their arrays.
+
+    Raises UnknownFormatError for a Graph, ModelFileError for a missing number.
+    """
     if attribute(group, "nb_layers") is None:
         raise UnknownFormatError(
-            f"{filename(group)}: the weights of a Graph of Keras 0, in an order that the file does not tell, are "
+            f"{filename(group)}: the weights of a Graph of Keras 0, in an order that the file does not have, are "
             "not read."
         )
     names = [f"layer_{index}" for index in range(_count(group, "nb_layers"))]
@@ -104,9 +107,9 @@ def _count(group: h5py.Group, counted: str) -> int:
 
 
 def old_pairs(group: h5py.Group, model: Network) -> list[tuple[Layer, Arrays]]:
-    """Each innermost layer of a model that has weights, with the arrays of it, under names that Keras 1 gave them.
+    """Each innermost layer of a model that has weights, with its arrays under Keras 1's names.
 
-    Raises WeightMismatchError when their numbers are not those of the model's layers.
+    Raises WeightMismatchError if the file has another number of arrays than the model's layers.
     """
     arrays = [array for _, found in old_layout(group) for array in found]
     pairs: list[tuple[Layer, Arrays]] = []
@@ -139,5 +142,5 @@ def _innermost(model: Network) -> Iterator[Layer]:
 
 
 def variance(std: Any, epsilon: float) -> Any:
-    """The variance under which `sqrt(variance + epsilon)` is `std + epsilon`, what Keras 0 divided by."""
+    """The variance for which `sqrt(variance + epsilon)` is `std + epsilon`, by which Keras 0 divided."""
     return (std + epsilon) ** 2 - epsilon

@@ -1,4 +1,4 @@
-"""Where the convolutions of a file and of a model have their channels: first or last, as far as it can be told."""
+"""Where the convolutions of a file and of a model have their channels: first or last, as far as it can be found out."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from torchkeras.errors import ModelFileError, WeightMismatchError
 from torchkeras.saving.weights.matching import Match
 
 KEYS = ("data_format", "dim_ordering")
-# What turns nothing but its own input has the option for another reason.
+# Flatten has the option for its own input alone, so it says nothing about the model.
 APART = ("Flatten",)
 
 
 def of_model(model: Layer) -> str | None:
-    """The data format of a model's layers, when they agree."""
+    """The data format of a model's layers, if they agree."""
     found = {
         layer.data_format
         for layer in model.modules()
@@ -26,7 +26,7 @@ def of_model(model: Layer) -> str | None:
 
 
 def of_config(architecture: Any) -> str | None:
-    """The data format of the layers in a config of any version, when they agree."""
+    """The data format of the layers in a config of any version, if they agree."""
     return _only({config.DIM_ORDERINGS.get(value, value) for value in _values(architecture)})
 
 
@@ -53,10 +53,10 @@ def _only(found: set[Any]) -> str | None:
 
 
 def by_kernels(file: str, attempt: Callable[[str], list[Match]]) -> str | None:
-    """The data format that the shapes of Keras 1's kernels tell; None when no kernel depends on it.
+    """The data format that fits the shapes of Keras 1's kernels; None if no kernel depends on it.
 
-    `attempt` matches the weights as those of a data format. Raises ModelFileError when both fit, which only the caller
-    can decide.
+    `attempt` matches the weights under a data format. Raises ModelFileError if both fit: then only the caller can
+    decide.
     """
     fitting: dict[str, list[Match]] = {}
     for data_format in config.DATA_FORMATS:
@@ -78,16 +78,16 @@ def by_kernels(file: str, attempt: Callable[[str], list[Match]]) -> str | None:
 
 
 def agreed(file: str, said: str | None, told: str | None, model: str | None) -> str | None:
-    """The data format of the file: what the caller says, or the file tells.
+    """The data format of the file: what the caller says, or what the file shows.
 
-    Raises ValueError when the two contradict, ModelFileError when the model has the other one and the caller has not
-    said that its weights are to be brought over.
+    Raises ValueError if the two contradict, ModelFileError if the model has the other format and the caller did not ask
+    for a conversion.
     """
     if said and told and said != told:
         raise ValueError(f"{file}: its convolutions are {told}, and original_data_format says {said!r}.")
     if told and model and told != model and not said:
         raise ModelFileError(
-            f"{file}: its convolutions are {told}, those of the model {model}. To bring the weights over, say "
+            f"{file}: its convolutions are {told}, those of the model {model}. To convert the weights, give "
             f"original_data_format={told!r}."
         )
     return said or told

@@ -1,7 +1,7 @@
 """What wrote a file's weights: the generation of Keras, its backend, and where its convolutions had the channels.
 
-Theano computed true convolutions: its kernels lie the other way round along the spatial axes. Files of Keras 1 say
-neither backend nor channels; what their names and shapes tell is used, what they leave open the caller has to say.
+Theano computed true convolutions: its kernels are flipped along the spatial axes. Files of Keras 1 say neither the
+backend nor where the channels are. It is taken from names and shapes; what these leave open, the caller has to say.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from torchkeras.saving.containers.hdf5 import attribute, read_names
 from torchkeras.saving.containers.hdf5_rules import member
 from torchkeras.saving.containers.places import filename
 
-# Layers whose kernels Theano turned round; depthwise and separable ones it did not.
+# Layers whose kernels Theano flipped; those of depthwise and separable layers it did not.
 TURNED = frozenset(("Conv1D", "Conv2D", "Conv3D", "Conv2DTranspose", "Conv3DTranspose", "ConvLSTM2D", "ConvLSTM2DCell"))
 BACKENDS = ("tensorflow", "theano", "cntk", "torch", "jax", "numpy", "openvino")
 
@@ -36,7 +36,7 @@ FLIPPED = Step("flipped along the spatial axes", _turn)
 class Origin:
     """The generation of Keras (1, 2 or 3) that wrote a file, whether it ran on Theano, and its data format if known.
 
-    `moved`: where that is not the model's, what brings each weight over, by its layer's id and its paths.
+    `moved`: if the data format is not the model's, the step that converts each weight, by its layer's id and paths.
     """
 
     generation: int
@@ -46,17 +46,16 @@ class Origin:
 
     @classmethod
     def of(cls, group: h5py.Group, backend: str | None = None) -> Origin:
-        """The origin of a group of weights, with what the caller says where the file does not.
+        """The origin of a group of weights; the caller's `backend` counts if the file does not say it.
 
-        Raises UnknownFormatError for a file of no known Keras, and ValueError when the caller's word is against the
-        file's.
+        Raises UnknownFormatError for a file of an unknown Keras, and ValueError if the caller contradicts the file.
         """
         file = filename(group)
         if all(attribute(group, name) is None for name in ("layer_names", "layer_names0")):
             raise UnknownFormatError(f"{file}: {group.name} has no 'layer_names': it holds no weights of Keras.")
         version = str(attribute(group, "keras_version", attribute(group.file, "keras_version", "")))
         if not version and _named_by_keras1(group):
-            version = "1."  # whose files of weights alone have none
+            version = "1."  # Keras 1 writes no version into files of weights alone
         if version[:2] not in ("1.", "2.", "3."):
             raise UnknownFormatError(
                 f"{file}: written by Keras {version or 'of an unknown version'}; files of Keras 1, 2 and 3 are read."
@@ -70,7 +69,7 @@ class Origin:
         return cls(int(version[0]), (found or backend) == "theano")
 
     def steps(self, variable: Variable) -> tuple[Step, ...]:
-        """What the values of a weight have to go through: turned round, where Theano had them so, and brought over."""
+        """The steps for a weight: flipped back if Theano wrote it, then converted to the model's data format."""
         turned = variable.name in ("kernel", "recurrent_kernel") and any(
             cls.__name__ in TURNED for cls in type(variable.layer).__mro__
         )
@@ -80,7 +79,7 @@ class Origin:
 
 
 def backend_by_names(group: h5py.Group) -> str | None:
-    """The backend of Keras 1: TensorFlow's names of variables end with ":0", Theano's do not; None without weights."""
+    """The backend of Keras 1, by names of weights: only TensorFlow's end with ":0". None without weights."""
     names = _all_names(group)
     if not names:
         return None
@@ -88,7 +87,7 @@ def backend_by_names(group: h5py.Group) -> str | None:
 
 
 def _named_by_keras1(group: h5py.Group) -> bool:
-    """Whether the weights have names such as `dense_1_W`: from Keras 2 on they are in scopes, `dense_1/kernel`."""
+    """Whether the weights have names such as `dense_1_W`. From Keras 2 on they have scopes: `dense_1/kernel`."""
     names = _all_names(group)
     return bool(names) and not any("/" in name for name in names)
 

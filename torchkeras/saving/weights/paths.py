@@ -1,9 +1,9 @@
-"""The layout of Keras 3's `.weights.h5`: a group a layer, its weights numbered in `vars`, groups nested as layers are.
+"""The layout of Keras 3's `.weights.h5`: a group for each layer, nested as layers are, with numbered weights in `vars`.
 
-A layer of a model lies at `layers/<class in snake case>`, counted from the second of a class on; a layer that another
-one holds at the name of the attribute: `forward_layer/cell`. tf_keras and Keras 2.12 to 2.15 have the same, counted
-otherwise where layers are shared. Which group is which layer's is told by the layers' names, where the file has them
-and they are the model's, else by this structure; every weight and every array has to find its match.
+A layer of a model is at `layers/<class in snake case>`, with a number from the second layer of a class on. An inner
+layer is at the name of the attribute that holds it: `forward_layer/cell`. tf_keras and Keras 2.12 to 2.15 have the same
+layout, but count shared layers in another way. Groups are matched with layers by name if the file has the names and
+they are the model's, else by this structure. Every weight and every array needs a match.
 """
 
 from __future__ import annotations
@@ -26,17 +26,17 @@ from torchkeras.saving.containers.hdf5_rules import is_bfloat16
 from torchkeras.saving.containers.places import filename
 from torchkeras.saving.weights.matching import ADVICE
 
-# Keras 3's names of classes that are called otherwise here.
+# Keras 3's names of classes that have another name here.
 CLASSES: Mapping[str, str] = {
     "GroupQueryAttention": "GroupedQueryAttention",
     "Model": "Functional",
     "TimeDistributedDense": "Dense",
 }
 
-# Layers of which Keras has the weights in a cell inside.
+# Layers whose weights are in an inner cell in Keras.
 WITH_CELL = frozenset(("SimpleRNN", "GRU", "LSTM", "ConvLSTM"))
 
-# The attributes that Keras has in place of ours, today's first.
+# Keras's names for our attributes, today's first.
 _DENSE = {name: (f"{name}_dense", f"_{name}_dense") for name in ("query", "key", "value")}
 ATTRIBUTES: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     "MultiHeadAttention": {**_DENSE, "attention_output": ("output_dense", "_output_dense")},
@@ -47,23 +47,23 @@ ATTRIBUTES: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     "StackedRNNCells": {"_layers": ("cells",)},
 }
 
-# How many places a layer takes when the names of its class are counted, by the attribute that holds a model's layers:
-# `(layer, whether it has come before) -> number`. Keras 3 and 2.12 count each layer, 2.14 and tf_keras each once.
+# How many numbers a layer takes when the layers of its class are counted, by the attribute that holds a model's layers:
+# `(layer, whether it came before) -> number`. Keras 3 and 2.12 count each occurrence, 2.14 and tf_keras only the first.
 Count = Callable[[WeightOwner, bool], int]
 COUNTS: Mapping[str, tuple[Count, ...]] = {
     "layers": (lambda layer, seen: 1, lambda layer, seen: int(not seen)),
     "_layer_checkpoint_dependencies": (lambda layer, seen: 2 if layer.weights else 1,),
 }
 
-# What stands beside the weights: training's, and the states of random numbers.
+# Groups that are not weights: those of training, and the states of random numbers.
 BESIDE = ("optimizer", "metrics")
 GENERATORS = ("seed_generator", "random_generator", "_random_generator")
 
 
 def pairs(group: h5py.Group, model: Network) -> list[tuple[Variable, h5py.Dataset]]:
-    """Every weight of a built model with its array in the file, of the same shape; nothing is read or set.
+    """Every weight of a built model with its array in the file; nothing is read or set.
 
-    Raises WeightMismatchError for a weight without array, an array that no weight takes, and another shape;
+    Raises WeightMismatchError for a weight without an array, an array without a weight, and another shape;
     ModelFileError for a file of another layout.
     """
     pairing = _Pairing()
@@ -86,7 +86,7 @@ def write(group: h5py.Group, model: Network) -> None:
 
 
 class _Pairing:
-    """What a walk through a model and a file has found."""
+    """The pairs found on a walk through a model and a file."""
 
     def __init__(self) -> None:
         self.found: dict[Any, tuple[Variable, h5py.Dataset]] = {}
@@ -94,7 +94,7 @@ class _Pairing:
         self.seen: set[WeightOwner] = set()
 
     def take(self, layer: WeightOwner, group: h5py.Group) -> None:
-        """Pair the weights of a layer, and of the layers inside, with those in its group."""
+        """Pair the weights of a layer, and of its inner layers, with those in its group."""
         if layer in self.seen:
             return
         self.seen.add(layer)
@@ -115,7 +115,7 @@ class _Pairing:
         where = f"{filename(group)}: layer {layer.name!r} ({type(layer).__name__})"
         arrays = [dataset_in(vars_group, name) for name in numbered(datasets(vars_group))]
         if len(arrays) == len(variables) - 1 and variables[0].layer is not layer:
-            variables = variables[1:]  # without what stands a second time
+            variables = variables[1:]  # without the kernel that occurs twice
         if len(arrays) != len(variables):
             raise WeightMismatchError(
                 f"{where} has {len(variables)} weights ({', '.join(v.full_name for v in variables)}); "
@@ -170,7 +170,7 @@ class _Pairing:
 
 
 def snake_case(class_name: str) -> str:
-    """A class's name in a path: `conv_lstm2d` for `ConvLSTM2D`."""
+    """The name of a class in a path: `conv_lstm2d` for `ConvLSTM2D`."""
     name = CLASSES.get(class_name, class_name)
     return re.sub(r"([a-z])([A-Z])", r"\1_\2", re.sub(r"(.)([A-Z][a-z]+)", r"\1_\2", name)).lower()
 
@@ -180,9 +180,9 @@ def _has_cell(layer: WeightOwner) -> bool:
 
 
 def _own(layer: WeightOwner) -> list[Variable]:
-    """A layer's own weights in the order of Keras 3: those that are made to train, then the others.
+    """A layer's own weights in the order of Keras 3: the trainable ones, then the others.
 
-    Before them the kernel that SpectralNormalization tracks, which the layer inside has as well.
+    The kernel that SpectralNormalization tracks comes first; the inner layer has it, too.
     """
     own = sorted(layer._own_variables(), key=lambda variable: not variable.trainable)
     tracked = getattr(layer, "_kernel", None)
@@ -191,7 +191,7 @@ def _own(layer: WeightOwner) -> list[Variable]:
 
 
 def _children(layer: WeightOwner) -> Iterator[tuple[tuple[str, ...], Any]]:
-    """The layers that a layer holds, or lists of them, with the names that the attribute may have in a file."""
+    """The inner layers of a layer, or lists of them, with the names that the attribute may have in a file."""
     graphed: set[Any] = set()
     if isinstance(layer, Network) and layer._graph is not None:
         graphed = set(layer.layers)
@@ -208,7 +208,7 @@ def _children(layer: WeightOwner) -> Iterator[tuple[tuple[str, ...], Any]]:
 
 
 def layers_inside(module: nn.Module) -> list[WeightOwner]:
-    """The layers inside a torch module, such as a list of them, but for those inside other layers."""
+    """The layers inside a torch module, such as a list; without those inside other layers."""
     found: list[WeightOwner] = []
     for inside in module._modules.values():
         if isinstance(inside, WeightOwner):
@@ -219,7 +219,7 @@ def layers_inside(module: nn.Module) -> list[WeightOwner]:
 
 
 def _by_class(layers: list[WeightOwner], seen: set[WeightOwner], count: Count) -> dict[WeightOwner, str]:
-    """The name of each layer's group, but for those seen before."""
+    """The name of each layer's group, except for layers seen before."""
     used: dict[str, int] = {}
     names: dict[WeightOwner, str] = {}
     for layer in layers:
@@ -234,7 +234,7 @@ def _by_class(layers: list[WeightOwner], seen: set[WeightOwner], count: Count) -
 def _by_name(
     layers: list[WeightOwner], seen: set[WeightOwner], group: h5py.Group, stored: set[str]
 ) -> dict[WeightOwner, str]:
-    """The same by the names of layers that a file has; empty unless they are the model's."""
+    """The same by the names of layers in a file; empty if they are not the model's."""
     told: dict[str, str] = {}
     for name in stored:
         inside = group_in(group, name)
@@ -255,7 +255,7 @@ def _key(variable: Variable) -> Any:
 
 
 def numbered(names: list[str]) -> list[str]:
-    """Names that are numbers, in their order; others come last, and are never right."""
+    """Names that are numbers, in numeric order; others, which never match, come last."""
     return sorted(names, key=lambda name: (not name.isdecimal(), int(name) if name.isdecimal() else 0, name))
 
 

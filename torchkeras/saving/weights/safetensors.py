@@ -1,6 +1,6 @@
 """Weights as `.safetensors`: the tensors of a model under the names of its `state_dict`, with nothing to execute.
 
-A tensor of several names is written once, under the first. Needs the package safetensors.
+A tensor with several names is written once, under the first. Needs the package safetensors.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def write(path: str | os.PathLike[str], model: nn.Module, about: str | None = No
 
 
 def read(path: str | os.PathLike[str], model: nn.Module) -> None:
-    """Set a model's tensors from a file, all of them or, after an error, none.
+    """Set a model's tensors from a file; after an error none are set.
 
     Raises the errors of `opened`, and WeightMismatchError.
     """
@@ -52,7 +52,7 @@ def read(path: str | os.PathLike[str], model: nn.Module) -> None:
 
 @contextmanager
 def opened(path: str | os.PathLike[str]) -> Iterator[Stored]:
-    """A file of tensors.
+    """Open a file of tensors.
 
     Raises ImportError without the package safetensors, FileNotFoundError, UnreadableFileError, FileLimitError.
     """

@@ -1,7 +1,7 @@
-"""A model's `state_dict` in files: what its names stand for, and filling a model from named tensors, all or none.
+"""A model's `state_dict` in files: the tensors behind its names, and setting a model from named tensors, all or none.
 
-A tensor that has several names, such as that of a layer in two models, is one tensor here; a file may have it under any
-of its names, and under several when the values agree.
+A tensor with several names, such as that of a layer in two models, is one tensor here. A file may have it under any of
+its names, or under several if the values agree.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from torchkeras.engine.graph.state_dict_keys import renamed
 from torchkeras.errors import ForbiddenContentError, UnreadableFileError, WeightMismatchError
 
 Description = tuple[torch.dtype, tuple[int, ...]]  # of a tensor in a file
-ABOUT = "torchkeras"  # where a file of tensors has the text that makes a whole model of it
+ABOUT = "torchkeras"  # the key of the text that describes the model, in a file of tensors
 
 # What torch's reader raises for a damaged file.
 DAMAGED = (RuntimeError, EOFError, LookupError, TypeError, AttributeError, ValueError, OverflowError, MemoryError)
@@ -36,7 +36,7 @@ DAMAGED = (*DAMAGED, AssertionError, OSError, struct.error, zipfile.BadZipFile, 
 
 @dataclass(frozen=True)
 class Stored:
-    """An open file of named tensors: what they are, their values, and the text under `ABOUT`, None without one."""
+    """An open file of named tensors: types and shapes, values, and the text under `ABOUT`, None without one."""
 
     tensors: Mapping[str, Description]
     value_of: Callable[[str], Tensor]
@@ -44,7 +44,7 @@ class Stored:
 
 
 def tensors_of(model: nn.Module) -> dict[tuple[str, ...], Tensor]:
-    """The tensors of a model in the order of its `state_dict`, each by all the names it has there."""
+    """The tensors of a model in the order of its `state_dict`, each under all its names."""
     found: dict[Any, tuple[list[str], Tensor]] = {}
     for name, tensor in model.state_dict(keep_vars=True).items():
         found.setdefault(id(tensor), ([], tensor))[0].append(name)
@@ -57,7 +57,7 @@ def fill(
     value_of: Callable[[str], Tensor],
     where: str | os.PathLike[str],
 ) -> None:
-    """Set a model's tensors to those stored under its names, after all names and shapes were found to be right.
+    """Set a model's tensors to those stored under its names, after all names and shapes were checked.
 
     Floating-point numbers of another size are converted. Raises WeightMismatchError.
     """
@@ -111,9 +111,9 @@ def _check(name: str, tensor: Tensor, dtype: torch.dtype, shape: tuple[int, ...]
 
 
 def write(path: str | os.PathLike[str], model: nn.Module, about: str | None = None) -> None:
-    """`torch.save(model.state_dict(), path)`, which appears whole or not at all.
+    """`torch.save(model.state_dict(), path)`; the file appears whole or not at all.
 
-    `about`, a text, goes into the `_metadata` that torch keeps in a `state_dict`, where loading does not look.
+    `about`: a text for the `_metadata` that torch keeps in a `state_dict`, which loading ignores.
     """
     tensors: Any = model.state_dict()
     if about is not None:
@@ -125,7 +125,7 @@ def write(path: str | os.PathLike[str], model: nn.Module, about: str | None = No
 
 
 def read(path: str | os.PathLike[str], model: nn.Module) -> None:
-    """Set a model's tensors from a `state_dict` that `torch.save` wrote, all of them or, after an error, none.
+    """Set a model's tensors from a `state_dict` that `torch.save` wrote; after an error none are set.
 
     Raises the errors of `opened`, and WeightMismatchError.
     """
@@ -135,14 +135,14 @@ def read(path: str | os.PathLike[str], model: nn.Module) -> None:
 
 @contextmanager
 def opened(path: str | os.PathLike[str]) -> Iterator[Stored]:
-    """A `state_dict` that `torch.save` wrote. Only tensors and plain values are made of it, whatever it says.
+    """Open a `state_dict` that `torch.save` wrote. Only tensors and plain values are created, whatever the file says.
 
     Raises FileNotFoundError, UnreadableFileError, ForbiddenContentError for other objects.
     """
     if not Path(path).is_file():
         raise FileNotFoundError(f"{path}: there is no such file.")
     with open(path, "rb") as file, warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # what torch says of other pickle protocols; the result is looked at
+        warnings.simplefilter("ignore")  # about other pickle protocols; the result is checked below
         stored = _loaded(file, path)
     if not isinstance(stored, Mapping) or not all(_is_entry(*item) for item in stored.items()):
         raise UnreadableFileError(f"{path}: it must hold a state_dict, tensors by their names.")

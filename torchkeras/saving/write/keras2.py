@@ -1,4 +1,4 @@
-"""Whole models and optimizers in Keras 2's HDF5 layout: attributes of JSON beside the weights.
+"""Whole models and optimizers in Keras 2's HDF5 layout: JSON attributes and the weights.
 
 `model_config` is the architecture, `training_config` how the model was compiled; `optimizer_weights` is the state.
 """
@@ -26,6 +26,6 @@ def write_model(file: h5py.File, model: Network, config: Mapping[str, Any], trai
 
 
 def write_optimizer(file: h5py.File, arrays: list[tuple[str, np.ndarray]]) -> None:
-    """Write an optimizer's state, in Keras's order, by these names."""
+    """Write an optimizer's state, in Keras's order, under these names."""
     if arrays:
         write_arrays(file.create_group("optimizer_weights"), arrays)

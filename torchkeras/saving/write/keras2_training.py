@@ -1,4 +1,4 @@
-"""How a model was compiled, as Keras 2.2.4 writes it: losses and metrics by name, since it has no classes of them."""
+"""How a model was compiled, as Keras 2.2.4 writes it: losses and metrics by name, since it has no such classes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from torchkeras.engine.fit.compile_options import mapped
 
 Plain = dict[str, Any]
 
-# The functions of 2.2.4 that classes with their default options compute.
+# The functions of 2.2.4 that compute the same as classes with their default options.
 BOTH: Mapping[str, str] = {
     "MeanSquaredError": "mean_squared_error",
     "MeanAbsoluteError": "mean_absolute_error",
@@ -38,10 +38,9 @@ SAYS_NOTHING = ("name", "dtype")
 
 
 def training_for_keras2(training: Mapping[str, Any], own: Mapping[str, Any]) -> tuple[Plain, list[str]]:
-    """How a model was compiled in the words of 2.2.4, and the classes among it that 2.2.4 has no words for.
+    """How a model was compiled in the form of 2.2.4, and the names of the classes that 2.2.4 does not have.
 
-    `own`: the same with all that is ours, which goes beside it where that says more. 2.2.4 passes over
-    `weighted_metrics` when it loads.
+    `own`: the same in our form, which is added if it says more. 2.2.4 ignores `weighted_metrics` when it loads.
     """
     made, left = dict(training), []
     for option, (names, family) in NAMES.items():
@@ -52,7 +51,7 @@ def training_for_keras2(training: Mapping[str, Any], own: Mapping[str, Any]) -> 
 
 
 def _function(item: Any, names: Mapping[str, str], family: registry.Family[Any]) -> Any:
-    """A class by the name of the function that it computes; anything else as it is."""
+    """A class as the name of the function that computes the same, if there is one; else as it is."""
     if not isinstance(item, Mapping) or item["class_name"] not in names:
         return item
     options, default = dict(item["config"]), family.find(item["class_name"])().get_config()

@@ -1,4 +1,4 @@
-"""What Keras 3.15 computes otherwise though it has the layers: masks that meet, models called twice, modes of calls."""
+"""What Keras 3.15 computes differently though it has the layers: joined masks, models called twice, modes of calls."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ from torchkeras.layers.recurrence import Recurrent
 
 
 def check_outputs(graph: Graph) -> None:
-    """Refuse a model that is called several times and gives an output: Keras would take that of another call."""
+    """Refuse an output from a model that is called several times: Keras would take that of another call."""
     for tensor in graph.outputs:
         layer = node_of(tensor).layer
         calls = len(graph.nodes_of(layer))
         if isinstance(layer, Network) and layer._class_name != "Sequential" and calls > 1:
             raise ValueError(
                 f"{type(layer).__name__} {layer.name!r} is called {calls} times and gives an output of the model, "
-                "which has no form in Keras 3. Put a layer behind it, such as Activation('linear')."
+                "which has no form in Keras 3. Put a layer after it, such as Activation('linear')."
             )
 
 
 def check_modes(graph: Graph) -> None:
-    """Refuse a call that says by itself whether it is in training: in a run, Keras 3 tells it the mode of the run."""
+    """Refuse a call with its own `training`: in a run, Keras 3 overrides it with the mode of the run."""
     for node in graph.nodes:
         training = node.arguments.get("training")
         if training is not None:
@@ -42,7 +42,7 @@ def check_modes(graph: Graph) -> None:
 
 
 def check_masks(graph: Graph) -> None:
-    """Refuse calls on masked inputs that Keras 3 computes otherwise: an error names the layer and the reason."""
+    """Refuse calls on masked inputs that Keras 3 computes differently; the error names the layer and the reason."""
     sources: dict[KerasTensor, Any] = {}
     for node in graph.nodes:
         found = [sources.get(tensor) for tensor in node.input_tensors]
@@ -60,20 +60,20 @@ def check_masks(graph: Graph) -> None:
 
 
 def _source(node: Node, found: list[Any]) -> Any:
-    """Where a mask comes from: the call that made it, or what made the one mask that passes through this call."""
+    """Where a mask comes from: this call, or the source of the one mask that passes through it."""
     makes = isinstance(node.layer, (Masking, Embedding, Lambda, Network))
     return node if makes or len(set(found)) != 1 or found[0] is None else found[0]
 
 
 def _problem(layer: Layer, node: Node, found: list[Any]) -> str | None:
-    """What Keras 3 does otherwise when a layer, that of the call or one inside it, has masked inputs."""
+    """What Keras 3 does differently with masked inputs of a layer, the call's or an inner one; None for nothing."""
     of_call = layer is node.layer
     if isinstance(layer, Bidirectional) and layer.return_sequences:
         return "gives zeros at masked steps"
     if isinstance(layer, Recurrent) and of_call and len(found) > 1:
-        return "does not use it beside initial states"
+        return "does not use it together with initial states"
     if isinstance(layer, Bidirectional) and of_call and len(found) > 1:
-        return "does not use it beside initial states"
+        return "does not use it together with initial states"
     if isinstance(layer, Softmax):
         return "applies it"
     if isinstance(layer, Operation) and layer._pointwise:

@@ -13,7 +13,7 @@ from torchkeras.saving.optimizer.options import to_keras3
 
 Plain = dict[str, Any]
 
-# Names of losses and metrics in Keras 3, where they are others; None where it has none that gives the same numbers.
+# Keras 3's names of losses and metrics, if they differ; None if it has none with the same numbers.
 LOSSES: Mapping[str, str | None] = {
     **dict.fromkeys(("kullback_leibler_divergence", "kld", "KLD"), "kl_divergence"),
     **dict.fromkeys(("cosine_proximity", "cosine"), "cosine_similarity"),
@@ -28,13 +28,13 @@ METRICS: Mapping[str, str | None] = {
     **dict.fromkeys(("cosine_proximity", "cosine"), None),
     **dict.fromkeys(("logcosh", "log_cosh"), "LogCoshError"),
 }
-# Functions that Keras 3 has, but does not know by name as a loss, or as a metric.
+# Functions that Keras 3 has, but does not find by name as a loss, or as a metric.
 UNNAMED_LOSSES = ("categorical_generalized_cross_entropy",)
 UNNAMED_METRICS = (
     *("huber", "dice", "tversky", "ctc", "circle", "binary_focal_crossentropy", "categorical_focal_crossentropy"),
     *UNNAMED_LOSSES,
 )
-# What "accuracy" and "crossentropy" are, by the function that the loss chose.
+# The classes for "accuracy" and "crossentropy", by the function that was chosen from the loss.
 CHOSEN: Mapping[Any, str] = {
     metrics.binary_accuracy: "BinaryAccuracy",
     metrics.binary_crossentropy: "BinaryCrossentropy",
@@ -44,7 +44,7 @@ CHOSEN: Mapping[Any, str] = {
 
 
 def compile_config(training: Mapping[str, Any], model: Any) -> Plain:
-    """How a model was compiled. Raises ValueError for an option that Keras 3 does not have or computes otherwise."""
+    """How a model was compiled. Raises ValueError for an option that Keras 3 lacks or computes differently."""
     if training["sample_weight_mode"] is not None:
         raise ValueError(f"compile: sample_weight_mode {training['sample_weight_mode']!r} has no form in Keras 3.")
     return {
@@ -77,7 +77,7 @@ def _loss(item: Any) -> Any:
 
 
 def _metrics(given: Any, loss: Any, model: Any) -> Any:
-    """Lists of metrics: one, or for several outputs one each, since a flat list means another thing in Keras 3."""
+    """Lists of metrics: one, or one for each of several outputs, since a flat list has another meaning in Keras 3."""
     if not given:
         return None
     names = model.output_names
@@ -99,7 +99,7 @@ def _metric(item: Any, loss: Any, output: Any) -> Any:
 
 
 def _chosen(name: str, loss: Any, output: Any) -> Any:
-    """Accuracy or crossentropy, which Keras 3 chooses by shapes and not by the loss; it has no such crossentropy."""
+    """Accuracy or crossentropy. Keras 3 chooses accuracy by shapes, not by the loss, and has no name "crossentropy"."""
     by_shape = name in ("accuracy", "acc")
     if loss is None or (by_shape and output.shape[-1] == 1):
         return name

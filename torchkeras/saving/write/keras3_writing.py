@@ -1,6 +1,6 @@
-"""A model's architecture as Keras 3.15 writes it, from ours by tables: what stands in a `.keras` file's `config.json`.
+"""A model's architecture as Keras 3.15 writes it into `config.json` of a `.keras` file, translated from ours by tables.
 
-What Keras 3 does not have, or computes otherwise under the same name, is refused: a file says what it computes.
+What Keras 3 does not have, or computes differently under the same name, is refused.
 """
 
 from __future__ import annotations
@@ -37,17 +37,17 @@ LACKING = frozenset(
     )
 )
 
-# Those that are another one there.
+# Our layers that are another class there.
 CLASSES: Mapping[str, str] = {"TimeDistributedDense": "Dense"}
 
-# Options of ours that Keras 3 calls otherwise, by layer.
+# Our options that have another name in Keras 3, by layer.
 RENAMED: Mapping[str, Mapping[str, str]] = {
     "LeakyReLU": {"alpha": "negative_slope"},
     "InputLayer": {"batch_input_shape": "batch_shape"},
 }
 
-# Options that Keras 3 does not have, by layer ("" for all): the values under which leaving them out changes nothing;
-# `ANY` where none does, since other options or the graph say the same, or training alone draws numbers by it.
+# Options that Keras 3 does not have, by layer ("" for all), with the values that can be left out. `ANY`: every value,
+# since other options or the graph say the same, or it only affects random numbers in training.
 ANY: tuple[Any, ...] = ()
 Values = Mapping[str, tuple[Any, ...]]
 LEFT_OUT: Mapping[str, Values] = {
@@ -67,7 +67,7 @@ LEFT_OUT: Mapping[str, Values] = {
     "StackedRNNCells": {"reverse_state_order": (False,)},
 }
 
-# Values that Keras 3 does not have, or takes for another function.
+# Values that Keras 3 does not have, or that mean another function there.
 OTHERWISE: Mapping[str, Values] = {
     "": {
         "activation": ("hard_sigmoid", "sparsemax"),
@@ -77,7 +77,7 @@ OTHERWISE: Mapping[str, Values] = {
     "UpSampling2D": {"interpolation": ("bilinear",)},
 }
 
-# Activations that Keras 3 calls otherwise.
+# Activations that have another name in Keras 3.
 ACTIVATIONS: Mapping[str, str] = {"hard_sigmoid6": "hard_sigmoid"}
 
 FAMILIES: Mapping[str, str] = {
@@ -95,10 +95,10 @@ OBJECTS: Mapping[str, tuple[str, ...]] = {
     "keras.constraints": ("MaxNorm", "NonNeg", "UnitNorm", "MinMaxNorm"),
 }
 
-# The options of a Lambda that may be functions, and the attributes that keep them.
+# The options of a Lambda that may be functions, and the attributes that hold them.
 LAMBDA: Mapping[str, str] = {"function": "function", "output_shape": "told_shape", "mask": "mask"}
 
-# Classes of Keras 3 for our operators.
+# Keras 3's classes for our operators.
 OPERATIONS: Mapping[str, str] = {
     "add": "Add",
     "sub": "Subtract",
@@ -121,7 +121,7 @@ OPERATIONS: Mapping[str, str] = {
 def keras3_config(model: Any, compiled: bool = True) -> Plain:
     """`config.json` of a built model; with `compiled` also how it was compiled.
 
-    Raises ValueError that names the layer and the option for what Keras 3 does not have or computes otherwise.
+    Raises ValueError, with layer and option, for what Keras 3 lacks or computes differently.
     """
     writing = _Writing()
     config = writing.layer(model)
@@ -131,14 +131,14 @@ def keras3_config(model: Any, compiled: bool = True) -> Plain:
 
 
 class _Writing:
-    """The layers written so far: one that stands in several places is marked in each as the same."""
+    """The layers written so far. A layer that occurs in several places is marked as the same in each."""
 
     def __init__(self) -> None:
         self.written: dict[Layer, list[Plain]] = {}
         self.of_models: set[Layer] = set()
 
     def mark_shared(self) -> None:
-        """Number the layers that stand in several places."""
+        """Number the layers that occur in several places."""
         for number, places in enumerate((p for p in self.written.values() if len(p) > 1), start=1):
             for place in places:
                 place["shared_object_id"] = number
@@ -164,7 +164,7 @@ class _Writing:
         if isinstance(layer, Bidirectional):
             given["backward_layer"] = None
         if given.pop("half_pixel", False):
-            refused = {}  # which is what "bilinear" means there
+            refused = {}  # "bilinear" means just this there
         if given.get("activity_regularizer", ANY) is None:  # some classes have no such option of their own
             del given["activity_regularizer"]
         for option, value in given.items():
@@ -193,7 +193,7 @@ class _Writing:
         return value
 
     def activation(self, function: Any, value: Any) -> Any:
-        """An activation: a name, a layer, or a function of the user's own."""
+        """An activation: a name, a layer, or a user's function."""
         if isinstance(function, Layer):
             return self.layer(function)
         own = value in registry.activations and registry.activations.find(value) is function
@@ -202,7 +202,7 @@ class _Writing:
     # --- models ------------------------------------------------------------------------------------------------------
 
     def model(self, model: Network) -> Plain:
-        """The entry of a model. Raises ValueError for a layer that another model has too: Keras mixes up its calls."""
+        """The entry of a model. Raises ValueError for a layer of two models: Keras confuses its calls."""
         twice = [layer for layer in model.layers if layer in self.of_models]
         if twice:
             raise ValueError(
@@ -292,7 +292,7 @@ def _lone(places: list[Any]) -> Any:
 
 
 def _call(layer: Layer, node: Node, tensors: list[Plain]) -> Plain:
-    """A call's arguments: what our layers take as a list of inputs stands at the argument of its name."""
+    """A call's arguments. Our list of inputs is split into Keras 3's named arguments."""
     given: Plain = dict(node.arguments)
     masks = given.pop("masks", "").split()
     if isinstance(layer, Attending):
@@ -318,7 +318,7 @@ def _operator_call(layer: Operation, tensors: list[Plain]) -> Plain:
 
 
 def _argument(argument: Any, tensors: list[Plain]) -> Any:
-    """An operator's argument; ours are plain, and a slice is a mapping."""
+    """An argument of an operator. Ours are plain data, with slices as mappings."""
     if isinstance(argument, (list, tuple)):
         return [_argument(part, tensors) for part in argument]
     if not isinstance(argument, Mapping):

@@ -1,4 +1,4 @@
-"""How each layer is written: a file a family. To have imported them is to have their rules in the table."""
+"""How each layer is written, one file for each family. Importing these files registers their rules."""
 
 from torchkeras.export.plain.call import RULES as RULES
 from torchkeras.export.plain.rules import (

@@ -11,7 +11,7 @@ from torchkeras import activations, layers
 from torchkeras.export.plain.call import Call, rule
 from torchkeras.export.plain.formulas import activation as formulas
 
-CALLED: dict[Callable[..., Any], str] = {  # how each is called
+CALLED: dict[Callable[..., Any], str] = {  # the expression of each
     activations.relu: "F.relu",
     activations.elu: "F.elu",
     activations.selu: "F.selu",
@@ -69,7 +69,7 @@ def activated(call: Call, function: Any, text: str) -> str:
 
 
 def plain_module(function: Any) -> str | None:
-    """The text that makes a module of torch's that has no weights, such as `nn.LeakyReLU(0.2)`; None for others."""
+    """The text that makes a torch module without weights, such as `nn.LeakyReLU(0.2)`; None for others."""
     known = isinstance(function, nn.Module) and type(function).__module__.startswith("torch.nn.")
     if not known or function.state_dict() or list(function.children()):
         return None
@@ -99,7 +99,7 @@ def activation(layer: Any, call: Call) -> int:
 
 
 def by_layer(inner: Any, call: Call) -> int:
-    """What a layer, in the place of an activation, gives for the input."""
+    """The output of a layer that is used as an activation."""
     (value,) = call.inner(inner, call.values)
     return call.writer.use(value, call.layout)
 

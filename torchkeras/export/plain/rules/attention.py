@@ -42,7 +42,7 @@ def parameter(call: Call, wanted: str, tensor: Any) -> str:
 
 
 class Parts:
-    """What every kind of attention asks of its call: query, value, key, masks and options."""
+    """What every kind of attention needs from its call: query, value, key, masks and options."""
 
     def __init__(self, layer: Any, call: Call):
         given = call.inputs
@@ -74,7 +74,7 @@ class Parts:
         return f"{self.layer.dropout} if self.training else 0.0" if self.layer.dropout else ""
 
     def by_torch(self, query: int, key: int, value: int, factor: float | None) -> int:
-        """The output by torch's own function, where no mask asks for Keras's ways."""
+        """The output by torch's own function, which fits if no mask needs Keras's formula."""
         text = "{0}, {1}, {2}"
         text += f", dropout_p={self.rate}" if self.rate else ""
         text += ", is_causal=True" if self.causal else ""
@@ -181,7 +181,7 @@ def key_features(layer: Any) -> int:
 
 
 def _positions(layer: Any, call: Call, x: int, ndim: int) -> int:
-    """The axes of attention as one, before the features."""
+    """Merge the axes of attention into one, before the features."""
     if ndim == 3:
         return x
     moved = "" if layer._axes == layer._last else f".movedim({layer._axes}, {layer._last})"
@@ -197,7 +197,7 @@ def _in_place(layer: Any, call: Call, output: int, query: int) -> int:
 
 
 def _shaped(layer: Any, call: Call, weights: int, parts: Parts, ndim: int) -> int:
-    """The softmax with its axes of attention apart."""
+    """The softmax, with its axes of attention separated again."""
     if ndim == 3:
         return weights
     count = len(layer._axes)

@@ -25,9 +25,10 @@ PADS = {1: "nn.ConstantPad1d", 2: "nn.ZeroPad2d", 3: "nn.ConstantPad3d"}
 
 @dataclass(frozen=True)
 class Cell:
-    """`text` makes it. `parts`: by their paths, the texts of those that drop, to be put into the places of plain ones.
+    """A recurrent cell, made by `text`.
 
-    `draws`: what each walk begins with, by path; `{0}` is the sequence.
+    `parts`: the texts of parts with dropout, by their paths, which replace the plain ones. `draws`: by path, what is
+    called before each walk; `{0}` is the sequence.
     """
 
     text: str
@@ -77,7 +78,7 @@ def _plain(layer: Any, call: Call) -> Cell:
 
 
 def _sum(held: Any) -> Tensor:
-    """The one bias of a layer whose module has two: the second is zero, or trains with the first."""
+    """The one bias of a layer whose module has two: their sum, since the second is zero or trains with the first."""
     second = held.bias_hh_l0
     if second is None or not second.any():
         return held.bias_ih_l0
@@ -89,7 +90,7 @@ def _split(kernel: Tensor, at: int) -> list[Tensor]:
 
 
 def _as_trained(like: Tensor, tensor: Tensor) -> Tensor:
-    """A parameter that is trained if another one is."""
+    """A parameter that trains if another one does."""
     return nn.Parameter(tensor, requires_grad=like.requires_grad)
 
 
@@ -97,13 +98,13 @@ def _as_trained(like: Tensor, tensor: Tensor) -> Tensor:
 
 
 def drops_by_gate(layer: Any) -> bool:
-    """Whether each gate drops inputs of its own; else all drop the same, which needs no part of a cell."""
+    """Whether each gate drops its own inputs. Otherwise all drop the same, which needs no special part."""
     cell = isinstance(layer, CELLS)
     return bool(getattr(layer, "dropout", 0)) and (cell or getattr(layer, "drop_sets", 1) > 1)
 
 
 def _dropping(layer: Any, call: Call, text: str, tensors: Mapping[str, Tensor]) -> Cell:
-    """A cell with the parts that drop."""
+    """A cell with its parts that have dropout."""
     rate, sets = getattr(layer, "recurrent_dropout", 0), getattr(layer, "drop_sets", 1)
     rates = [("input", layer.dropout, sets)] if drops_by_gate(layer) else []
     whole = bool(rate) and sets == 1 and isinstance(layer, GRUS)
@@ -118,13 +119,13 @@ def _dropping(layer: Any, call: Call, text: str, tensors: Mapping[str, Tensor]) 
         draws[part] = "len({0})"
     if not whole:
         return Cell(text, tensors, parts, draws)
-    # Keras goes on with what was dropped, in the mix of old and new state too.
+    # In Keras the mix of old and new state uses the dropped values, too.
     text = f"{call.helper(formulas.StateDropout)}({text}, {layer.units}, {rate})"
     return _inside(Cell(text, tensors, parts, {**draws}), "cell", {"": "len({0})"})
 
 
 def _inside(cell: Cell, name: str, draws: Mapping[str, str]) -> Cell:
-    """A cell whose parts lie in a submodule."""
+    """A cell whose parts are in a submodule."""
     inner: tuple[Any, ...] = (cell.tensors, cell.parts, cell.draws)
     tensors, parts, own = ({f"{name}.{path}".rstrip("."): value for path, value in each.items()} for each in inner)
     return Cell(cell.text, tensors, parts, {**own, **draws})
@@ -197,7 +198,7 @@ def _over_images(layer: Any, call: Call, function: Any) -> str:
 
 
 def _pads(module: Any, padding: str, sizes: list[int | None] | None) -> list[int] | None:
-    """What is padded around images, in the order of `F.pad`; None when it depends on sizes that are not known."""
+    """The padding of images, in the order of `F.pad`; None if it depends on unknown sizes."""
     window = list(zip(module.kernel_size, module.stride, module.dilation, strict=True))
     if padding == "same" and any(k > 1 and s > 1 for k, s, _ in window):
         if sizes is None or None in sizes:

@@ -1,4 +1,4 @@
-"""Convolutions of all kinds, and what torch's own padding cannot say."""
+"""Convolutions of all kinds, and padding that torch's layers cannot express."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ CONVOLUTIONS = (nn.Conv1d, nn.Conv2d, nn.Conv3d)
 
 
 def one_or_all(values: Sequence[Any]) -> str:
-    """A number for all axes where they agree, else all of them."""
+    """One number for all axes if they agree, else all numbers."""
     return str(values[0]) if len(set(values)) == 1 else str(tuple(values))
 
 
 def convolution(module: Any) -> str:
-    """The text that makes a convolution of torch's."""
+    """The text that makes a torch convolution."""
     plain = [str(module.in_channels), str(module.out_channels), one_or_all(module.kernel_size)]
     options = {
         "stride": (module.stride, 1),
@@ -45,7 +45,7 @@ def sizes_of(layer: Any, call: Call) -> list[int | None]:
 
 
 def padded(layer: Any, call: Call, window: Sequence[int], dilation: Sequence[int], kind: str) -> int:
-    """The input with the zeros that the layer's padding adds by itself."""
+    """The input with the zeros of the layer's padding, written as an operation of its own."""
     strides = layer.strides
     reaches = [(w - 1) * d for w, d in zip(window, dilation, strict=True)]
     sizes = sizes_of(layer, call)
@@ -90,7 +90,7 @@ def local(layer: Any, call: Call) -> int:
     rank, kernel = layer.rank, layer.local_kernel
     sizes, window, strides = tuple(layer._lengths), tuple(layer.kernel_size), tuple(layer.strides)
     channels = kernel.shape[1] // torch.Size(window).numel()
-    if layer.data_format == "channels_last":  # the features stand last in Keras's windows
+    if layer.data_format == "channels_last":  # the features are last in Keras's windows
         weight = kernel.detach().unflatten(1, (-1, channels)).transpose(1, 2).flatten(1, 2)
     else:
         weight = kernel.detach()
@@ -111,7 +111,7 @@ def local(layer: Any, call: Call) -> int:
 
 
 def pooling(layer: Any, rank: int, kind: str) -> tuple[str, str]:
-    """Torch's function, and its arguments behind the input."""
+    """Torch's function, and its arguments after the input."""
     given = one_or_all(layer.pool_size)
     if layer.strides != layer.pool_size:
         given += f", {one_or_all(layer.strides)}"
@@ -171,7 +171,7 @@ GLOBAL_MEAN = (layers.GlobalAveragePooling2D, layers.GlobalAveragePooling3D)
 @rule(*GLOBAL_MAX, *GLOBAL_MEAN, layers.GlobalAveragePooling1D)
 def global_pooling(layer: Any, call: Call) -> int:
     mask = call.masks[0]
-    # Over all places any order of axes will do: that in which the value is.
+    # A mean or maximum over all places works in any order of axes: take the value's own.
     as_it_is = mask is None and not (layer.keepdims or call.values[0].first) and layer.data_format == "channels_last"
     first, x = (1, call.input(0, Layout.KERAS)) if as_it_is else (2, call.x)
     axes = tuple(range(first, first + layer.rank))

@@ -1,4 +1,4 @@
-"""Dense layers, shapes, masks, embeddings, functions of the user's own."""
+"""Dense layers, shapes, masks, embeddings, the user's functions."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from torchkeras.layers.keras1 import Highway, MaxoutDense, TimeDistributedDense
 
 
 def linear(module: nn.Linear) -> str:
-    """The text that makes a linear map of these sizes."""
+    """The text that makes a linear layer of these sizes."""
     return f"nn.Linear({module.in_features}, {module.out_features}{', bias=False' if module.bias is None else ''})"
 
 

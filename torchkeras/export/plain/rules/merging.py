@@ -1,4 +1,4 @@
-"""Layers that make one tensor of several."""
+"""Layers that merge several tensors into one."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from torchkeras.layers.keras1 import Cosine
 
 
 def _spread(call: Call) -> list[int]:
-    """The inputs, those of fewer axes with axes of 1 behind the batch axis."""
+    """The inputs; those with fewer axes get axes of size 1 after the batch axis."""
     rank = max(len(value.shape) for value in call.values)
     found = []
     for value, x in zip(call.values, call.inputs, strict=True):

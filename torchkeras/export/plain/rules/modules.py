@@ -1,4 +1,4 @@
-"""Modules of torch inside a graph: by the text that makes them, or given by the user."""
+"""Modules of torch in a graph: written as the text that makes them, or given by the user."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def torch_module(layer: Any, call: Call) -> Any:
 
 
 def _arguments(call: Call) -> str:
-    """What the module is called with."""
+    """The arguments of the module's call."""
     given = call.argument(POSITIONAL)
     if given is None:
         texts = [f"[{slots(len(call.inputs))}]" if call.several else "{0}"]
@@ -49,9 +49,9 @@ def _literal(call: Call, value: Any) -> str:
 
 
 def text_of(module: nn.Module) -> str | None:
-    """What makes such a module of torch's, `nn.Linear(in_features=4, out_features=3, bias=True)`; None for others.
+    """The text that makes a torch module, `nn.Linear(in_features=4, out_features=3, bias=True)`; None for others.
 
-    Most modules show themselves so. What they show is run, on `meta`, to see that it makes the same.
+    It is the `repr` of most modules. The text is run, on `meta`, to check that it makes the same module.
     """
     if type(module) is nn.Sequential and all(name.isdigit() for name, _ in module.named_children()):
         texts = [text_of(child) for child in module]
@@ -68,7 +68,7 @@ def text_of(module: nn.Module) -> str | None:
 
 
 def _like(module: nn.Module) -> tuple[Any, ...]:
-    """What tells two modules of one class apart, but for the values of their tensors."""
+    """Everything that distinguishes two modules of one class, except the values of their tensors."""
     tensors = {name: (tuple(tensor.shape), tensor.dtype) for name, tensor in module.state_dict().items()}
     plain = (bool, int, float, str, tuple, type(None))
     options = {name: value for name, value in vars(module).items() if isinstance(value, plain)}

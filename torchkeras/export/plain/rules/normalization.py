@@ -17,7 +17,7 @@ SINGLE = "BatchNorm refuses to train on one value a channel, which Keras normali
 
 
 def completed(norm: Any, size: tuple[int, ...]) -> tuple[dict[str, Tensor], str]:
-    """The tensors of a module that scales and shifts, ones or zeros for one that is missing, and its name."""
+    """The scale and shift of a module, with ones or zeros for a missing one, and the name of that."""
     state = dict(norm.state_dict())
     if norm.weight is None and norm.bias is None:
         return state, ""
@@ -27,7 +27,7 @@ def completed(norm: Any, size: tuple[int, ...]) -> tuple[dict[str, Tensor], str]
 
 
 def kept_norm(call: Call, text: str, norm: Any, size: tuple[int, ...]) -> str:
-    """`self.name` of a torch module like `norm`; what it has and the layer has not stays as it is."""
+    """`self.name` of a torch module like `norm`; a parameter that the layer does not have is frozen."""
     known = (call.layer, "") in call.writer.known
     state, added = completed(norm, size)
     path = call.module(text, state)
@@ -51,7 +51,7 @@ def batch_normalization(layer: Any, call: Call) -> int:
     tracked = ", track_running_stats=False" if layer.mode == 2 else ""
     axis = layer._channel_axis
     kind = {4: "BatchNorm2d", 5: "BatchNorm3d"}.get(ndim, "BatchNorm1d") if axis == 1 and ndim <= 5 else "BatchNorm1d"
-    # As in Keras 2, the statistics of a frozen layer stay, and training normalizes by the batch all the same.
+    # As in Keras 2, a frozen layer keeps its statistics, but training still normalizes by the batch.
     momentum = 0.0 if facts.is_frozen(norm) or not layer.trainable else round(norm.momentum, 12)
     text = f"nn.{kind}({channels}, eps={norm.eps}, momentum={momentum}{affine}{tracked})"
     shown = _Parameters(norm) if layer.mode == 2 else norm
@@ -106,7 +106,7 @@ def rms_normalization(layer: Any, call: Call) -> int:
 
 
 def _along(layer: Any, call: Call, path: str) -> int:
-    """A module that normalizes the last axes, over the layer's own."""
+    """A module that normalizes the last axes, applied to the layer's axes."""
     axes, last = sorted(layer.axis), list(range(-len(layer.axis), 0))
     ndim = len(call.values[0].shape)
     if [axis % ndim for axis in axes] == [axis % ndim for axis in last]:
@@ -127,7 +127,7 @@ def unit_normalization(layer: Any, call: Call) -> int:
 
 
 def seeded(layer: Any, call: Call) -> None:
-    """Say that a seed does not count."""
+    """Note that the seed is not used."""
     if layer.seed is not None:
         call.note("Random numbers come from torch's own generator: seeds of layers do not count.")
 

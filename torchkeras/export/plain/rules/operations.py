@@ -1,4 +1,4 @@
-"""Operators and functions of tensors that a graph has as layers."""
+"""Operators and functions of tensors, which are layers in a graph."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from torchkeras.export.plain.call import Call, mask_rule, rule
 from torchkeras.export.plain.rules.activation import CALLED, activated
 
 EQUATION = re.compile(r"[A-Za-z.,> -]*", re.ASCII)
-TYPED = ("cast", "argmax", "argmin")  # which are told a type by its name
+TYPED = ("cast", "argmax", "argmin")  # they take a type by its name
 NAMES = ["add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "lt", "le", "gt", "ge", "eq", "ne"]
 INFIX = dict(zip(NAMES, ["+", "-", "*", "/", "//", "%", "**", "@", "<", "<=", ">", ">=", "==", "!="], strict=True))
 PREFIX = {"neg": "-{0}", "abs": "{0}.abs()", "invert": "~{0}"}
@@ -55,12 +55,12 @@ def _held(layer: Any, call: Call, name: str) -> str:
 
 
 def _by_keras(layer: Any, call: Call, name: str, arguments: list[Any]) -> str:
-    """An operator, or a function that Keras has as a layer."""
+    """An operator, or a function with a name of Keras."""
     if name in PASSED:
         return "{0}"
     if name in INFIX:
         left, right = (_operand(call, argument) for argument in arguments)
-        space = " " * (name != "pow")  # as ruff has it
+        space = " " * (name != "pow")  # as ruff formats it
         return f"{left}{space}{INFIX[name]}{space}{right}"
     if name in PREFIX:
         return PREFIX[name]
@@ -77,7 +77,7 @@ def _by_keras(layer: Any, call: Call, name: str, arguments: list[Any]) -> str:
 
 
 def _check_plain(layer: Any, arguments: Any) -> None:
-    """Raise EjectError where something else than numbers would be written as Python: a file may hold any text."""
+    """Raise EjectError if anything but numbers would be written as Python: a file may hold any text."""
     for item in arguments.values() if isinstance(arguments, Mapping) else arguments:
         if isinstance(item, Mapping) and item.keys() & {"constant", "parameter", "dtype"}:
             continue
@@ -125,7 +125,7 @@ def _text(call: Call, argument: Any) -> str:
 
 
 def _index(call: Call, argument: Any) -> str:
-    """What stands in the brackets of a slice."""
+    """The text in the brackets of a slice."""
     if isinstance(argument, (list, tuple)):
         return ", ".join(_index(call, part) for part in argument) + "," * (len(argument) == 1)
     if isinstance(argument, Mapping) and "slice" in argument:

@@ -1,4 +1,4 @@
-"""What brings data into shape, and images changed at random."""
+"""Preprocessing, and random changes of images."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def integer_lookup(layer: Any, call: Call) -> int:
 
 
 def changed(layer: Any, call: Call, kind: Any, *options: str) -> int:
-    """A module of these options, on floating-point images."""
+    """A module with these options, applied to floating-point images."""
     seeded(layer, call)
     text = f"{call.helper(kind)}({', '.join(options)})"
     return call.line(f"{call.module(text)}({{0}})", floating(layer, call))

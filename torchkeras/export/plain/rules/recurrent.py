@@ -1,4 +1,4 @@
-"""Recurrent layers: torch's own where they compute the same, else a cell and the walk along time."""
+"""Recurrent layers: torch's own if they compute the same, else a cell and a loop over time."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ TORCH = {"lstm": "nn.LSTM", "gru": "nn.GRU", "rnn": "nn.RNN"}
 
 
 def torch_module(name: str, held: Any, more: Sequence[str] = ()) -> str:
-    """The text that makes a recurrent module of torch's."""
+    """The text that makes a torch recurrent module."""
     options = ["batch_first=True"]
     options += ["bias=False"] if not held.bias else []
     options += ['nonlinearity="relu"'] if getattr(held, "nonlinearity", "tanh") == "relu" else []
@@ -32,14 +32,14 @@ def torch_module(name: str, held: Any, more: Sequence[str] = ()) -> str:
 
 
 class Direction:
-    """A recurrent layer's walk in one direction: of a layer of a graph, or of one half of a Bidirectional."""
+    """One direction of a recurrent layer: the layer itself, or one half of a Bidirectional."""
 
     def __init__(self, layer: Any, call: Call, suffix: str = ""):
         self.layer, self.call, self.suffix = layer, call, suffix
         self.writer = call.writer
 
     def walk(self, x: int, mask: int | None, given: list[int]) -> tuple[int, list[int]]:
-        """Write it: the output (of all steps, or the last one), and the final states."""
+        """Write it; returns the output (of all steps, or of the last one) and the final states."""
         layer = self.layer
         if self.is_torchs() and (layer, "masked") not in self.writer.book.masked:
             if mask is None:
@@ -49,11 +49,11 @@ class Direction:
 
     @property
     def _flip(self) -> str:
-        """What turns a sequence the way that it is walked."""
+        """The expression that reverses a sequence, if needed."""
         return ".flip(1)" if self.layer.go_backwards else ""
 
     def is_torchs(self) -> bool:
-        """Whether a module of torch's own computes this."""
+        """Whether a torch module computes the same."""
         layer = self.layer
         if not (isinstance(layer, TorchRecurrent) and layer._fused):
             return False
@@ -116,7 +116,7 @@ class Direction:
         return output, final
 
     def _held(self) -> str:
-        """What stands in for the output of a masked step."""
+        """What the output of a masked step is."""
         layer = self.layer
         if layer.zero_output_for_mask:
             return "zero"
@@ -125,7 +125,7 @@ class Direction:
         return "output" if layer.unroll or layer.zero_output_for_mask is False or other else "state"
 
     def _cell(self, x: int) -> str:
-        """`self.name` of the cell; what it drops in training is drawn before the walk along `x`."""
+        """`self.name` of the cell; its dropout is drawn before the walk along `x`."""
         call = self.call
         cell = cell_of(self.layer, call)
         known = (call.layer, self.suffix) in self.writer.known
@@ -151,7 +151,7 @@ class Direction:
         ]
 
     def _first(self, state: Tensor) -> Tensor:
-        """A state as the cell has it: images with their channels first."""
+        """A state in the cell's order of axes: images with channels first."""
         return state.movedim(-1, 1) if images_last(self.layer) else state
 
     def _carry(self, final: list[int]) -> None:
@@ -161,7 +161,7 @@ class Direction:
 
 
 def _indexed(path: str) -> str:
-    """`cells.0.input` as Python has it."""
+    """`cells.0.input` as Python writes it: `cells[0].input`."""
     return re.sub(r"\.(\d+)", r"[\1]", path)
 
 
@@ -225,7 +225,7 @@ def bidirectional(layer: Any, call: Call) -> list[int]:
 
 
 def _together(layer: Any, call: Call, mask: int | None, shared: list[list[int]]) -> list[int] | None:
-    """Both directions by one module of torch's; None where that computes something else."""
+    """Both directions by one torch module; None if that computes something else."""
     forward, backward = layer.inner_layers
     one, other = (Direction(each, call) for each in (forward, backward))
     apart = mask is not None or layer.own_backward is not None or forward.go_backwards or forward.dropout
