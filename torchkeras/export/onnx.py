@@ -60,9 +60,20 @@ def write(
         raise
     except Exception as error:
         raise ExportError(f"torch.onnx cannot write it: {reason(_cause(error))}") from error
-    for node in made.model.graph.all_nodes():
+    graph = made.model.graph
+    for node in graph.all_nodes():
         node.metadata_props.pop("pkg.torch.onnx.stack_trace", None)  # it has paths of this machine
+    _rename_inner_values(graph)
     made.save(path)
+
+
+def _rename_inner_values(graph: Any) -> None:
+    """Rename values that torch's exporter gave the name of an input or output, such as "conv2d_1" for a convolution."""
+    ends = [*graph.inputs, *graph.outputs]
+    taken = {value.name for value in ends}
+    for number, value in enumerate(value for node in graph.all_nodes() for value in node.outputs):
+        if value.name in taken and not any(value is end for end in ends):
+            value.name = f"{value.name}_value_{number}"
 
 
 def _refuse_memory(program: ExportedProgram) -> None:
@@ -120,7 +131,10 @@ def _runtime(path: Path) -> Any:
     onnxruntime = importlib.import_module("onnxruntime")
     options = onnxruntime.SessionOptions()
     options.log_severity_level = 3  # errors
-    return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"]).run
+    try:
+        return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"]).run
+    except Exception as error:
+        raise ExportError(f"onnxruntime cannot read the written file: {reason(error)}") from error
 
 
 def _reference(path: Path) -> Any:
