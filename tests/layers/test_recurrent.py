@@ -345,7 +345,11 @@ def test_masks_and_shapes_in_a_graph():
     [
         (
             lambda: LSTM(5, name="l")(Input((3,))),
-            "Input 0 is incompatible with layer l: expected ndim=3, found ndim=2 (input shape (None, 3)).",
+            (
+                "Input 0 is incompatible with layer l: expected ndim=3, found ndim=2 (input shape (None, 3)). "
+                "Give it an input of 3 axes: samples, steps and "
+                "features, as a recurrent layer gives with return_sequences=True."
+            ),
         ),
         (
             lambda: LSTM(5, name="l")(X, initial_state=H),
