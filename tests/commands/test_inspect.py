@@ -278,7 +278,7 @@ def test_shapes_that_disagree_with_the_architecture(capsys):
             "",
             (
                 "m.h5: layer 'last' (Dense): weight 'last/kernel:0' has shape (2, 1); last/kernel:0 in the file has "
-                "shape (3, 1)."
+                "shape (3, 1). Build the model as it was when its weights were saved."
             ),
         )
     ]

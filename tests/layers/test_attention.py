@@ -307,7 +307,11 @@ SEVERAL = (
         ),
         (
             lambda: GroupQueryAttention(3, 4, 2, name="g")(IMAGES, IMAGES),
-            "Input 0 is incompatible with layer g: expected ndim=3, found ndim=4 (input shape (1, 2, 3, 4)).",
+            (
+                "Input 0 is incompatible with layer g: expected ndim=3, found ndim=4 (input shape (1, 2, 3, 4)). "
+                "Give it an input of 3 axes: samples, steps and "
+                "features, as a recurrent layer gives with return_sequences=True."
+            ),
         ),
     ],
 )

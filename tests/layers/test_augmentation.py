@@ -165,7 +165,10 @@ def test_a_model_learns_with_it():
         (lambda: RandomCrop(1, 1, 0.5), "RandomCrop: seed must be an integer or None; found 0.5."),
         (
             lambda: RandomFlip(name="f")(torch.zeros(3, 4, 5)),
-            "Input 0 is incompatible with layer f: expected ndim=4, found ndim=3 (input shape (3, 4, 5)).",
+            (
+                "Input 0 is incompatible with layer f: expected ndim=4, found ndim=3 (input shape (3, 4, 5)). "
+                "Give it an input of 4 axes: samples, rows, columns and channels."
+            ),
         ),
     ],
 )

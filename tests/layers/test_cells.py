@@ -347,7 +347,11 @@ class NoState:
         (lambda: StackedRNNCells(3), "StackedRNNCells: cells must be a list of cells; found 3."),
         (
             lambda: RNN(GRUCell(4), name="l")(X[:, 0]),
-            "Input 0 is incompatible with layer l: expected ndim=3, found ndim=2 (input shape (4, 3)).",
+            (
+                "Input 0 is incompatible with layer l: expected ndim=3, found ndim=2 (input shape (4, 3)). "
+                "Give it an input of 3 axes: samples, steps and "
+                "features, as a recurrent layer gives with return_sequences=True."
+            ),
         ),
         (lambda: RNN(GRUCell(4), name="l")(X, constants=[X]), "RNN 'l': its cell takes no constants."),
         (

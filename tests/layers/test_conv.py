@@ -217,7 +217,10 @@ def test_each_layer_compiles_whole():
         ),
         (
             lambda: Conv2D(4, 3, name="stem")(Input((8, 3))),
-            "Input 0 is incompatible with layer stem: expected ndim=4, found ndim=3 (input shape (None, 8, 3)).",
+            (
+                "Input 0 is incompatible with layer stem: expected ndim=4, found ndim=3 (input shape (None, 8, 3)). "
+                "Give it an input of 4 axes: samples, rows, columns and channels."
+            ),
         ),
     ],
 )
@@ -227,5 +230,5 @@ def test_bad_values_are_refused(make, text):
 
 
 def test_an_unknown_activation_is_refused():
-    with pytest.raises(ValueError, match=re.escape("Conv2D: activation Unknown activation function: 'rely'.")):
+    with pytest.raises(ValueError, match=re.escape("Conv2D: activation: Unknown activation function: 'rely'.")):
         Conv2D(4, 3, activation="rely")

@@ -95,7 +95,10 @@ def test_copies_and_gradients_are_whole():
         ),
         (
             lambda: LocallyConnected2D(4, 3, name="own")(Input((8, 3))),
-            ("Input 0 is incompatible with layer own: expected ndim=4, found ndim=3 (input shape (None, 8, 3))."),
+            (
+                "Input 0 is incompatible with layer own: expected ndim=4, found ndim=3 (input shape (None, 8, 3)). "
+                "Give it an input of 4 axes: samples, rows, columns and channels."
+            ),
         ),
     ],
 )

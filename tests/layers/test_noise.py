@@ -187,7 +187,10 @@ def test_a_seed_that_keras_2_does_not_know_is_written_only_when_given():
         ),
         (
             lambda: SpatialDropout3D(0.5, name="s")(Input((4, 3))),
-            "Input 0 is incompatible with layer s: expected ndim=5, found ndim=3 (input shape (None, 4, 3)).",
+            (
+                "Input 0 is incompatible with layer s: expected ndim=5, found ndim=3 (input shape (None, 4, 3)). "
+                "Give it an input of 5 axes."
+            ),
         ),
     ],
 )

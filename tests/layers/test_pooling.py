@@ -212,7 +212,10 @@ def test_each_layer_compiles_whole(cls):
         ),
         (
             lambda: GlobalMaxPooling2D(name="all")(Input((4, 3))),
-            "Input 0 is incompatible with layer all: expected ndim=4, found ndim=3 (input shape (None, 4, 3)).",
+            (
+                "Input 0 is incompatible with layer all: expected ndim=4, found ndim=3 (input shape (None, 4, 3)). "
+                "Give it an input of 4 axes: samples, rows, columns and channels."
+            ),
         ),
     ],
 )

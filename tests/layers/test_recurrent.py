@@ -9,6 +9,7 @@ deviation, over 40000 copies of `x[0]`, of the output in the learning phase.
 """
 
 import copy
+import inspect
 import pickle
 import re
 from pathlib import Path
@@ -309,7 +310,7 @@ def test_files_of_earlier_keras_2():
 
 
 def test_signature_is_that_of_keras():
-    assert " ".join(list(LSTM.__signature__.parameters)[:-1]) == (
+    assert " ".join(list(inspect.signature(LSTM).parameters)[:-1]) == (
         "units activation recurrent_activation use_bias kernel_initializer recurrent_initializer bias_initializer "
         "unit_forget_bias kernel_regularizer recurrent_regularizer bias_regularizer activity_regularizer "
         "kernel_constraint recurrent_constraint bias_constraint dropout recurrent_dropout implementation "
@@ -346,7 +347,11 @@ def test_masks_and_shapes_in_a_graph():
     [
         (
             lambda: LSTM(5, name="l")(Input((3,))),
-            "Input 0 is incompatible with layer l: expected ndim=3, found ndim=2 (input shape (None, 3)).",
+            (
+                "Input 0 is incompatible with layer l: expected ndim=3, found ndim=2 (input shape (None, 3)). "
+                "Give it an input of 3 axes: samples, steps and "
+                "features, as a recurrent layer gives with return_sequences=True."
+            ),
         ),
         (
             lambda: LSTM(5, name="l")(X, initial_state=H),

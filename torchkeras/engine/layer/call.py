@@ -151,9 +151,12 @@ class Calling(Calls, Adding, WeightOwner):
                 f"{type(self).__name__} {self.name!r}: the mask must be of torch.bool; found {mask.dtype}: give "
                 "mask.bool()."
             )
-        if mask.dim() >= max(inputs.dim(), 3) or mask.shape != inputs.shape[: mask.dim()]:
+        shape = tuple(inputs.shape)
+        if getattr(self, "data_format", None) == "channels_first":
+            shape = (shape[0], *shape[2:], shape[1])
+        if mask.dim() >= max(inputs.dim(), 3) or tuple(mask.shape) != shape[: mask.dim()]:
             raise ValueError(
-                f"{type(self).__name__} {self.name!r}: the mask must have the shape {tuple(inputs.shape[:2])}, a value "
+                f"{type(self).__name__} {self.name!r}: the mask must have the shape {shape[:2]}, a value "
                 f"for each time step of the input {tuple(inputs.shape)}; found {tuple(mask.shape)}."
             )
 

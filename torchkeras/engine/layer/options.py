@@ -146,7 +146,8 @@ def read(owner: type, option: Option, value: Any) -> Any:
             return option.rule.read(value, owner.rank)  # type: ignore[attr-defined]
         return option.rule.read(value)
     except (ValueError, TypeError) as error:
-        colon = "" if str(error).startswith("must") else ":"  # "units must be ...", but "activation: Unknown ..."
+        # "units must be ...", but "activation: Unknown activation function ..."
+        colon = ":" if str(error).startswith(("Unknown", "Could not")) else ""
         raise ValueError(f"{owner.__name__}: {option.name}{colon} {error}") from error
 
 
