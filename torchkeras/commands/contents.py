@@ -48,7 +48,7 @@ class Array:
 
 
 @dataclass(frozen=True)
-class Stored:
+class StoredLayer:
     """A layer of a file with its arrays; `class_name` is None if the file does not have it."""
 
     name: str
@@ -81,7 +81,7 @@ class Contents:
     data_format: str | None = None
     config: Any = None
     training: Any = None
-    layers: list[Stored] = field(default_factory=list)
+    layers: list[StoredLayer] = field(default_factory=list)
     state: list[Array] = field(default_factory=list)  # of the optimizer
     findings: list[Finding] = field(default_factory=list)
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from torchkeras.commands import findings
-from torchkeras.commands.contents import Contents, Stored
+from torchkeras.commands.contents import Contents, StoredLayer
 from torchkeras.commands.exits import FOUND, WELL, CommandError, code_of, faults_of, kind_of
 from torchkeras.commands.files import safe
 from torchkeras.commands.output import Progress, counted, progress, show
@@ -206,7 +206,7 @@ def _training_lines(about: Mapping[str, Any]) -> Iterator[str]:
             yield f"  {key:12} {value!r}"
 
 
-def _layer_lines(layer: Stored) -> Iterator[str]:
+def _layer_lines(layer: StoredLayer) -> Iterator[str]:
     name, kind = layer.name or "(no name)", layer.class_name or "class not told"
     yield f"  {name} ({kind}): {counted(layer.parameters, 'parameter')}"
     for array in layer.arrays:

@@ -13,7 +13,7 @@ from typing import Any
 import h5py
 import numpy as np
 
-from torchkeras.commands.contents import Array, Contents, Stored, classes
+from torchkeras.commands.contents import Array, Contents, StoredLayer, classes
 from torchkeras.errors import ModelFileError
 from torchkeras.saving.containers import archive, hdf5_rules
 from torchkeras.saving.containers.hdf5 import attribute, dataset_in, group_in, members, read_names, values
@@ -113,11 +113,11 @@ def _take_groups(contents: Contents, group: h5py.Group) -> None:
         except ModelFileError:
             contents.find("list", _path(group), f"'layer_names' has {name!r}, which has no group")
             continue
-        contents.layers.append(Stored(name, known.get(name), tuple(_listed(contents, found))))
+        contents.layers.append(StoredLayer(name, known.get(name), tuple(_listed(contents, found))))
     beside = inside.get("top_level_model_weights")
     if isinstance(beside, h5py.Group) and "top_level_model_weights" not in names:
         arrays = _listed(contents, beside)
-        contents.layers += [Stored("top_level_model_weights", None, tuple(arrays))] if arrays else []
+        contents.layers += [StoredLayer("top_level_model_weights", None, tuple(arrays))] if arrays else []
 
 
 def _take_numbered(contents: Contents, group: h5py.Group) -> None:
@@ -126,7 +126,7 @@ def _take_numbered(contents: Contents, group: h5py.Group) -> None:
             continue
         held = sorted(members(found).items(), key=lambda item: _number(item[0]))
         arrays = [_array(item) for _, item in held if isinstance(item, h5py.Dataset)]
-        contents.layers.append(Stored(name, None, tuple(arrays)))
+        contents.layers.append(StoredLayer(name, None, tuple(arrays)))
 
 
 def _number(name: str) -> tuple[int, str]:
@@ -148,7 +148,7 @@ def _take_paths(contents: Contents, file: h5py.File) -> None:
             contents.state = list(arrays)
         elif arrays:
             told = attribute(kept, "name")
-            contents.layers.append(Stored(path, known.get(str(told)), arrays))
+            contents.layers.append(StoredLayer(path, known.get(str(told)), arrays))
 
 
 def _groups(file: h5py.Group) -> Iterator[h5py.Group]:

@@ -13,7 +13,7 @@ import numpy as np
 import torch
 
 from torchkeras.arrays import to_numpy
-from torchkeras.commands.contents import Array, Contents, Stored
+from torchkeras.commands.contents import Array, Contents, StoredLayer
 from torchkeras.errors import FileLimitError, ModelFileError, UnreadableFileError
 from torchkeras.saving import model_file
 from torchkeras.saving.containers import json_text
@@ -145,9 +145,9 @@ def _contents(format: str, arrays: list[Array], about: str | None, path: str | o
     return contents
 
 
-def _by_layer(arrays: list[Array]) -> list[Stored]:
+def _by_layer(arrays: list[Array]) -> list[StoredLayer]:
     """The arrays grouped by module: the part of the name before the last dot."""
     found: dict[str, list[Array]] = {}
     for array in arrays:
         found.setdefault(array.path.rpartition(".")[0], []).append(array)
-    return [Stored(name, None, tuple(held)) for name, held in found.items()]
+    return [StoredLayer(name, None, tuple(held)) for name, held in found.items()]

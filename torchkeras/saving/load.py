@@ -29,7 +29,7 @@ from torchkeras.saving.dialects import modern
 from torchkeras.saving.dialects.calls import read_form
 from torchkeras.saving.dialects.compile_config import modern_training
 from torchkeras.saving.graph_config import in_structure, model_from_config
-from torchkeras.saving.model_file import GROUPS, NUMBERS, PATHS, Source, described, opened
+from torchkeras.saving.model_file import GROUPS, NUMBERS, PATHS, ModelFile, described, opened
 from torchkeras.saving.optimizer.state import restore, restore_scale
 from torchkeras.saving.weights import layer_groups, numbered_layers, orderings, paths, safetensors, state
 from torchkeras.saving.weights.matching import Match, Report, match_one
@@ -121,7 +121,7 @@ def is_whole(path: PathLike) -> bool:
         return source.config is not None
 
 
-def _take_forms(source: Source, model: Network) -> None:
+def _take_forms(source: ModelFile, model: Network) -> None:
     """Give a model's inputs and outputs the form that the config of its file shows."""
     config = source.config["config"]
     forms = [config.get(key) and read_form(config[key]) for key in ("input_layers", "output_layers")]
@@ -168,14 +168,14 @@ def _readable(path: PathLike, isolated: bool) -> Iterator[PathLike]:
         yield path
 
 
-def _modern(source: Source, taking: Taking, custom_objects: Mapping[str, Any] | None) -> Any:
+def _modern(source: ModelFile, taking: Taking, custom_objects: Mapping[str, Any] | None) -> Any:
     try:
         return modern.of_source(source, taking.original_backend, taking.original_data_format, custom_objects)
     except ModelFileError as error:
         raise type(error)(f"{source.name}: {error}") from error
 
 
-def _built(source: Source, config: Any, custom_objects: Mapping[str, Any] | None) -> Any:
+def _built(source: ModelFile, config: Any, custom_objects: Mapping[str, Any] | None) -> Any:
     """The model of a config, on `meta`."""
     try:
         with on_meta():
@@ -187,7 +187,7 @@ def _built(source: Source, config: Any, custom_objects: Mapping[str, Any] | None
     return model
 
 
-def _compile(source: Source, model: Any, custom_objects: Mapping[str, Any] | None) -> None:
+def _compile(source: ModelFile, model: Any, custom_objects: Mapping[str, Any] | None) -> None:
     known = {**registry.get_custom_objects(), **(custom_objects or {})}
     bytecode.refuse(source.training, known)
     training = modern_training(source.training, source.name, modern.dialect_of(source), model, known)
@@ -211,7 +211,7 @@ Matched = tuple[list[Match], Origin]
 
 
 def _take(
-    source: Source, model: Network, taking: Taking, config: Any, memory: Callable[[], None] = lambda: None
+    source: ModelFile, model: Network, taking: Taking, config: Any, memory: Callable[[], None] = lambda: None
 ) -> tuple[list[Match], Origin, Report]:
     """Match all weights, call `memory()`, then take the values. `config`: shows the file's data format."""
     matches, origin = _MATCHED[source.layout](source, model, taking, config)
@@ -223,7 +223,7 @@ def _take(
     return matches, origin, Report.of(source.name, matches, model, left)
 
 
-def _by_groups(source: Source, model: Network, taking: Taking, config: Any) -> Matched:
+def _by_groups(source: ModelFile, model: Network, taking: Taking, config: Any) -> Matched:
     def attempt(made: Origin) -> list[Match]:
         if taking.by_name:
             return layer_groups.match_by_name(source.weights, model, made, taking.skip_mismatch, taking.reshape)
@@ -233,7 +233,7 @@ def _by_groups(source: Source, model: Network, taking: Taking, config: Any) -> M
     return _settled(source, model, taking, config, origin, attempt)
 
 
-def _by_paths(source: Source, model: Network, taking: Taking, config: Any) -> Matched:
+def _by_paths(source: ModelFile, model: Network, taking: Taking, config: Any) -> Matched:
     taking.only("Keras 3's paths", "original_data_format")
 
     def attempt(made: Origin) -> list[Match]:
@@ -242,7 +242,7 @@ def _by_paths(source: Source, model: Network, taking: Taking, config: Any) -> Ma
     return _settled(source, model, taking, config, Origin(3, False), attempt)
 
 
-def _by_numbers(source: Source, model: Network, taking: Taking, config: Any) -> Matched:
+def _by_numbers(source: ModelFile, model: Network, taking: Taking, config: Any) -> Matched:
     taking.only("Keras 0's numbered layers", "original_backend", "original_data_format")
     backend = taking.original_backend
 
@@ -256,7 +256,7 @@ _MATCHED: Mapping[str, Callable[..., Matched]] = {GROUPS: _by_groups, PATHS: _by
 
 
 def _settled(
-    source: Source,
+    source: ModelFile,
     model: Network,
     taking: Taking,
     config: Any,
@@ -275,7 +275,7 @@ def _settled(
     return attempt(settled), settled
 
 
-def _moved(source: Source, model: Network, data_format: str, origin: Origin) -> dict[Any, Step]:
+def _moved(source: ModelFile, model: Network, data_format: str, origin: Origin) -> dict[Any, Step]:
     """The steps that convert weights from the same architecture in the other data format.
 
     Raises WeightMismatchError if they cannot be converted, or if it is open what a Flatten did: since Keras 2.2 it may

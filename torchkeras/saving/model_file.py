@@ -32,7 +32,7 @@ GROUPS, PATHS, NUMBERS, NAMES = "layer groups", "paths", "numbered layers", "nam
 
 
 @dataclass(frozen=True)
-class Source:
+class ModelFile:
     """An open model file.
 
     `name`: the file's name in errors. `layout`: of the weights in the group `weights`: GROUPS (Keras 1, 2, 3), PATHS
@@ -58,7 +58,7 @@ class Source:
 
 
 @contextmanager
-def opened(path: str | os.PathLike[str]) -> Iterator[Source]:
+def opened(path: str | os.PathLike[str]) -> Iterator[ModelFile]:
     """Open a model file. Raises FileNotFoundError, and ModelFileError for an unknown format."""
     hdf5.require_file(path)
     with Path(path).open("rb") as file:
@@ -71,16 +71,16 @@ def opened(path: str | os.PathLike[str]) -> Iterator[Source]:
             yield _hdf5(file)
 
 
-def described(about: str, name: str) -> Source:
+def described(about: str, name: str) -> ModelFile:
     """The model described by a text stored with its tensors. Raises UnreadableFileError for a text of another form."""
     found = json_text.parse(about, f"{name}: its architecture")
     if not isinstance(found, Mapping) or not isinstance(found.get("model_config"), Mapping):
         raise UnreadableFileError(f"{name}: its architecture must be a JSON object with 'model_config'.")
     version = str(found.get("keras_version", ""))
-    return Source(name, None, NAMES, found["model_config"], found.get("training_config"), version)
+    return ModelFile(name, None, NAMES, found["model_config"], found.get("training_config"), version)
 
 
-def _archived(found: archive.Archive, weights: h5py.File, name: str) -> Source:
+def _archived(found: archive.Archive, weights: h5py.File, name: str) -> ModelFile:
     training = found.config.get("compile_config") if isinstance(found.config, Mapping) else None
     version = found.metadata.get("keras_version", "") if isinstance(found.metadata, Mapping) else ""
     own = found.metadata.get(OWN) if isinstance(found.metadata, Mapping) else None
@@ -88,7 +88,7 @@ def _archived(found: archive.Archive, weights: h5py.File, name: str) -> Source:
     if training is not None and own is not None:
         training = {**training, OWN: own}
     in_form = isinstance(found.metadata, Mapping) and found.metadata.get(STRUCTURE) is True
-    return Source(name, weights, PATHS, found.config, training, str(version), "", in_form)
+    return ModelFile(name, weights, PATHS, found.config, training, str(version), "", in_form)
 
 
 def _with_optimizer(training: Any) -> Any:
@@ -100,14 +100,14 @@ def _with_optimizer(training: Any) -> Any:
     return {**{key: value for key, value in training.items() if key != "optimizer"}, "optimizer_config": named}
 
 
-def _hdf5(file: h5py.File) -> Source:
+def _hdf5(file: h5py.File) -> ModelFile:
     name, version = filename(file), str(attribute(file, "keras_version", ""))
     inside = members(file)
     if "model_weights" in inside and attribute(file, "layer_names") is None:
         group = group_in(file, "model_weights")
         layout = NUMBERS if has_old_layout(group) else GROUPS
         told = version or str(attribute(group, "keras_version", ""))
-        return Source(
+        return ModelFile(
             name,
             group,
             layout,
@@ -117,11 +117,11 @@ def _hdf5(file: h5py.File) -> Source:
             str(attribute(file, "backend", attribute(group, "backend", ""))),
         )
     if has_old_layout(file):
-        return Source(name, file, NUMBERS, version=version)
+        return ModelFile(name, file, NUMBERS, version=version)
     if any(attribute(file, key) is not None for key in ("layer_names", "layer_names0")):
-        return Source(name, file, GROUPS, version=version, backend=str(attribute(file, "backend", "")))
+        return ModelFile(name, file, GROUPS, version=version, backend=str(attribute(file, "backend", "")))
     if {"layers", "_layer_checkpoint_dependencies", "vars"} & set(inside):
-        return Source(name, file, PATHS, version=version)
+        return ModelFile(name, file, PATHS, version=version)
     raise UnknownFormatError(
         f"{name}: an HDF5 file without weights of Keras: no 'layer_names', 'model_weights', 'nb_layers' or 'layers'."
     )

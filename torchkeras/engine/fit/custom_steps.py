@@ -233,7 +233,7 @@ class Extending(Subclassed, abstract=True):
         """A step of the user's own is under way on this batch: gradients made by hand reach the optimizer by us."""
         optimizer = self._ready().optimizer
         if optimizer is not None:
-            optimizer.stepping = Stepping(self, batch.size)
+            optimizer.stepping = OwnStep(self, batch.size)
         self.__dict__["_data_checked"] = batch.raw is None
         try:
             yield
@@ -369,7 +369,7 @@ class Extending(Subclassed, abstract=True):
         step.minimize(self._ready(), loss, samples)
 
 
-class Stepping:
+class OwnStep:
     """A train step of the user's own on a batch of so many samples: what `optimizers.by_hand` asks of it."""
 
     def __init__(self, model: Extending, samples: int):

@@ -29,7 +29,7 @@ def mask_rule(*kinds: type) -> Callable[[Any], Any]:
     return lambda function: [MASK_RULES.__setitem__(kind, function) for kind in kinds] and function
 
 
-class Call:
+class LayerCall:
     """One call, as a rule sees it: its inputs, in the order of axes and the type that the layer needs."""
 
     def __init__(

@@ -15,7 +15,7 @@ from torchkeras.engine.layer.symbolic import Shape
 from torchkeras.export.errors import EjectError
 from torchkeras.export.plain import facts
 from torchkeras.export.plain.book import TAKEN, Book, identifier, unused
-from torchkeras.export.plain.call import Call, slots
+from torchkeras.export.plain.call import LayerCall, slots
 from torchkeras.export.plain.statements import OPENING, Names, Statement, needed, printed, wrapped
 from torchkeras.export.plain.values import Value
 
@@ -158,7 +158,7 @@ class NetworkWriter:
         self, layer: Any, inputs: list[Value], several: bool, arguments: Mapping[str, Any], outputs: Sequence[Any]
     ) -> list[Value]:
         """Write a call; `outputs` have the shapes and types of its results."""
-        call = Call(self, layer, inputs, several, arguments, outputs)
+        call = LayerCall(self, layer, inputs, several, arguments, outputs)
         written = self.book.rules.get(type(layer))
         if written is None and facts.is_network(layer):
             facts.check_graph(layer)
@@ -189,7 +189,7 @@ class NetworkWriter:
             value.mask = mask
         return values
 
-    def _keep_mode(self, layer: Any, call: Call) -> None:
+    def _keep_mode(self, layer: Any, call: LayerCall) -> None:
         """Keep the submodules of a call with `training=` in that mode, whatever the mode of the whole."""
         unread = call.arguments.keys() - call.read
         if unread:
@@ -295,7 +295,7 @@ def _simplified(lines: list[str], result: str) -> list[str]:
     return [*lines, *wrapped(f"return {result}")]
 
 
-def _nested(layer: Any, call: Call) -> list[int]:
+def _nested(layer: Any, call: LayerCall) -> list[int]:
     """An inner model, as a class of its own."""
     outer = call.writer
     inner = writer_of(outer.book, layer)

@@ -69,7 +69,7 @@ class Followed(Protocol):
 
     chosen: dict[Layer, Places]  # the order of a Dense's features, if a later call needs one
 
-    def follow(self, call: Call) -> list[Relation]:
+    def follow(self, call: TrackedCall) -> list[Relation]:
         """The relations of the outputs of a call, such as one of an inner layer."""
         ...
 
@@ -77,13 +77,13 @@ class Followed(Protocol):
         """The relations of the outputs of an inner network."""
         ...
 
-    def choose(self, call: Call, places: Places) -> None:
+    def choose(self, call: TrackedCall, places: Places) -> None:
         """Make a Dense give the features of this call in this order. Raises ValueError if no Dense can."""
         ...
 
 
 @dataclass
-class Call:
+class TrackedCall:
     """A call of a layer in both models. Shapes are the source's; `wanted` are the orders its outputs should have."""
 
     source: Any
@@ -122,12 +122,12 @@ class Call:
 # --- the rules -------------------------------------------------------------------------------------------------------
 
 
-def unknown(call: Call) -> list[Relation]:
+def unknown(call: TrackedCall) -> list[Relation]:
     call.need_same()
     return call.same()
 
 
-def _images(call: Call) -> list[Relation]:
+def _images(call: TrackedCall) -> list[Relation]:
     source, target = over_images(call.source), over_images(call.target)
     becomes = target.data_format
     orders = [[image_order(source, len(shape), becomes) for shape in s] for s in (call.shapes, call.output_shapes)]
@@ -146,7 +146,7 @@ def _images(call: Call) -> list[Relation]:
     return [Relation(order, places) for order in orders[1]]
 
 
-def _reorder_places(call: Call, layer: LocallyConnected2D, becomes: str) -> None:
+def _reorder_places(call: TrackedCall, layer: LocallyConnected2D, becomes: str) -> None:
     """Reorder a kernel whose windows have the channels where the input has them, and the bias."""
     to_last = becomes == "channels_last"
     order = (1, 2, 0) if to_last else (2, 0, 1)
@@ -160,7 +160,7 @@ def _reorder_places(call: Call, layer: LocallyConnected2D, becomes: str) -> None
     call.reorder("bias", Turn(view(layer.filters, layer._lengths), order, (*layer._lengths, layer.filters)))
 
 
-def _projection(call: Call) -> list[Relation]:
+def _projection(call: TrackedCall) -> list[Relation]:
     """The last axis goes through a kernel, so the rows of the kernel follow the order of the features."""
     first, *others = call.given
     call.need_same(places=all(given.places is None for given in others))
@@ -174,12 +174,12 @@ def _projection(call: Call) -> list[Relation]:
     return [Relation(order.order, chosen) for order in call.same()]
 
 
-def _rows(call: Call, places: Places) -> None:
+def _rows(call: TrackedCall, places: Places) -> None:
     axis = next(ROWS[cls] for cls in type(call.source).__mro__ if cls in ROWS)
     call.reorder("kernel", Take(axis, places))
 
 
-def _alike(call: Call) -> list[Relation]:
+def _alike(call: TrackedCall) -> list[Relation]:
     """Value by value: the output has the relation of the inputs, if they all have the same."""
     ndims = [len(shape) for shape in (*call.shapes, *call.output_shapes)]
     softmaxes = isinstance(call.source, Activation) and call.source.activation in (softmax, log_softmax)
@@ -189,7 +189,7 @@ def _alike(call: Call) -> list[Relation]:
     return [_common(call, call.given)]
 
 
-def _common(call: Call, relations: list[Relation]) -> Relation:
+def _common(call: TrackedCall, relations: list[Relation]) -> Relation:
     """The relation of all inputs, taken from the first without an axis of size 1, whose place is open."""
     found = relations[next((k for k, shape in enumerate(call.shapes) if 1 not in shape[1:]), 0)]
     for relation, shape in zip(relations, call.shapes, strict=True):
@@ -200,13 +200,13 @@ def _common(call: Call, relations: list[Relation]) -> Relation:
     return found
 
 
-def _features(call: Call) -> list[Relation]:
+def _features(call: TrackedCall) -> list[Relation]:
     """The last axis passes as it is; the others may not move."""
     call.need_same(places=True)
     return [Relation(unmoved(len(call.output_shapes[0])), call.given[0].places)]
 
 
-def _along_axes(call: Call) -> list[Relation]:
+def _along_axes(call: TrackedCall) -> list[Relation]:
     """Along the axes named by an option: they must be the same in both models, and weights over them follow."""
     (given,), ndim = call.given, len(call.shapes[0])
     source, target = (sorted(axis % ndim for axis in as_list(layer.axis)) for layer in (call.source, call.target))
@@ -221,12 +221,12 @@ def _along_axes(call: Call) -> list[Relation]:
     return [given]
 
 
-def _check_axes(call: Call, given: Relation, source: list[int], target: list[int]) -> None:
+def _check_axes(call: TrackedCall, given: Relation, source: list[int], target: list[int]) -> None:
     if sorted(given.order[axis] for axis in target) != source:
         call.refuse(f"in the other data format its axis must be that of {source}, with {given}; found {target}.")
 
 
-def _parametric(call: Call) -> list[Relation]:
+def _parametric(call: TrackedCall) -> list[Relation]:
     """Weights with the shape of a sample have the relation of the sample."""
     (given,) = call.given
     shared = [layer.shared_axes or () for layer in (call.source, call.target)]
@@ -238,7 +238,7 @@ def _parametric(call: Call) -> list[Relation]:
     return [given]
 
 
-def _concatenate(call: Call) -> list[Relation]:
+def _concatenate(call: TrackedCall) -> list[Relation]:
     """Concatenated along the same axis; features reordered in a part are reordered in the whole."""
     ndim = len(call.shapes[0])
     source, target = (layer.axis % ndim for layer in (call.source, call.target))
@@ -251,7 +251,7 @@ def _concatenate(call: Call) -> list[Relation]:
     return [found]
 
 
-def _rearranged(call: Call) -> list[Relation]:
+def _rearranged(call: TrackedCall) -> list[Relation]:
     """Values that move: found by running both layers on numbered values, with two sizes for unknown axes."""
     (given,), shape = call.given, call.shapes[0]
     wanted = [order for order in call.wanted if order is not None]
@@ -278,12 +278,12 @@ def _run(layer: Layer, ids: np.ndarray) -> np.ndarray:
     return layer.forward(torch.from_numpy(np.ascontiguousarray(ids))).numpy()
 
 
-def _over_time(call: Call) -> list[Relation]:
+def _over_time(call: TrackedCall) -> list[Relation]:
     """TimeDistributed: the inner layer's rule for the axes after that of time, which may not move."""
     orders = [lowered(given.order) for given in call.given]
     if None in orders:
         call.refuse(f"its axis of time must stay where it is; its input {call.shapes[0]} has {call.given[0]}.")
-    inner = Call(
+    inner = TrackedCall(
         call.source.layer,
         call.target.layer,
         [Relation(order, given.places) for order, given in zip(orders, call.given, strict=True) if order is not None],
@@ -296,7 +296,7 @@ def _over_time(call: Call) -> list[Relation]:
     return [Relation(lifted(found.order), found.places) for found in call.tracker.follow(inner)]
 
 
-def _spectral(call: Call) -> list[Relation]:
+def _spectral(call: TrackedCall) -> list[Relation]:
     """SpectralNormalization: the inner layer's rule, as long as the kernel's matrix stays the same."""
     inner = replace(call, source=call.source.layer, target=call.target.layer, steps={})
     found = call.tracker.follow(inner)
@@ -305,7 +305,7 @@ def _spectral(call: Call) -> list[Relation]:
     return found
 
 
-def _both_directions(call: Call) -> list[Relation]:
+def _both_directions(call: TrackedCall) -> list[Relation]:
     """Bidirectional: both layers take the same features; other than LSTM, GRU and the like must get what they had."""
     if not isinstance(call.source.forward_layer, TorchRecurrent):
         return unknown(call)
@@ -314,11 +314,11 @@ def _both_directions(call: Call) -> list[Relation]:
     return call.same()
 
 
-def _network(call: Call) -> list[Relation]:
+def _network(call: TrackedCall) -> list[Relation]:
     return call.tracker.through(call.source, call.target, call.given)
 
 
-Rule = Callable[[Call], "list[Relation]"]
+Rule = Callable[[TrackedCall], "list[Relation]"]
 
 RULES: Mapping[type, Rule] = {
     **dict.fromkeys((Spatial, ConvLSTMStep, ConvRNN2D), _images),

@@ -16,7 +16,7 @@ from torchkeras.engine.layer.symbolic import Node, node_of
 from torchkeras.layers.core import Dense
 from torchkeras.saving.data_format.orders import find_orders, is_alike, is_ours, over_images
 from torchkeras.saving.data_format.relation import Places, Relation, Reordering, arranged, lowered
-from torchkeras.saving.data_format.relation_rules import RULES, Call, unknown
+from torchkeras.saving.data_format.relation_rules import RULES, TrackedCall, unknown
 
 Key = tuple[int, tuple[str, ...]]  # of a weight: the id of its layer, and its paths
 
@@ -58,7 +58,7 @@ class Tracker:
                     )
         return [relations[tensor] for tensor in source.outputs]
 
-    def _call(self, node: Node, other: Node, given: list[Relation]) -> Call:
+    def _call(self, node: Node, other: Node, given: list[Relation]) -> TrackedCall:
         for tensor, relation in zip(node.input_tensors, given, strict=True):
             if tensor._keras_mask is not None and lowered(relation.order) is None:
                 raise ValueError(
@@ -67,9 +67,9 @@ class Tracker:
                 )
         wanted = [self.orders.get(tensor) for tensor in node.output_tensors]
         shapes = node.input_shapes, node.output_shapes
-        return Call(node.layer, other.layer, given, *shapes, wanted, node.input_tensors[0], self)
+        return TrackedCall(node.layer, other.layer, given, *shapes, wanted, node.input_tensors[0], self)
 
-    def follow(self, call: Call) -> list[Relation]:
+    def follow(self, call: TrackedCall) -> list[Relation]:
         """The relations of a call's outputs; notes what it does to the weights. Raises ValueError."""
         bases = type(call.source).__mro__ if is_ours(call.source) else ()
         rule = next((RULES[cls] for cls in bases if cls in RULES), unknown)
@@ -80,7 +80,7 @@ class Tracker:
                 call.refuse(f"it is called twice, and its weight {variable.name!r} would need two orders.")
         return found
 
-    def choose(self, call: Call, places: Places) -> None:
+    def choose(self, call: TrackedCall, places: Places) -> None:
         """Make a Dense give the features of this call in this order. Raises ValueError if no Dense can."""
         tensor = call.tensor
         while tensor is not None:

@@ -19,7 +19,7 @@ from torchkeras.saving.dialects.translation import Config, is_object, plain
 CONSTANT = "_CONSTANT_VALUE"
 
 
-class Place(NamedTuple):
+class CallPlace(NamedTuple):
     """A tensor of a graph: the layer that made it, the number of the call, the number of the output."""
 
     layer: str
@@ -28,8 +28,8 @@ class Place(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Call:
-    """The arguments of one call, with a `Place` for each tensor."""
+class NodeCall:
+    """The arguments of one call, with a `CallPlace` for each tensor."""
 
     args: tuple[Any, ...]
     kwargs: Mapping[str, Any]
@@ -38,7 +38,7 @@ class Call:
 # --- reading ---------------------------------------------------------------------------------------------------------
 
 
-def read_calls(entry: Mapping[str, Any], names: Container[str]) -> list[Call]:
+def read_calls(entry: Mapping[str, Any], names: Container[str]) -> list[NodeCall]:
     """The calls in the entry of a layer. `names`: those of all layers of the graph. Raises ArchitectureError."""
     nodes = entry.get("inbound_nodes")
     if not isinstance(nodes, list):
@@ -47,11 +47,11 @@ def read_calls(entry: Mapping[str, Any], names: Container[str]) -> list[Call]:
     return [call for call in read if call is not None]
 
 
-def _of_keras3(node: Mapping[str, Any]) -> Call:
+def _of_keras3(node: Mapping[str, Any]) -> NodeCall:
     args, kwargs = _placed(node["args"]), _placed(node.get("kwargs") or {})
     if not isinstance(args, list) or not isinstance(kwargs, dict):
         raise ArchitectureError(f"A call needs a list of 'args' and 'kwargs'; found {node!r}.")
-    return Call(tuple(args), kwargs)
+    return NodeCall(tuple(args), kwargs)
 
 
 def _placed(value: Any) -> Any:
@@ -65,7 +65,7 @@ def _placed(value: Any) -> Any:
     return [_placed(item) for item in value] if isinstance(value, (list, tuple)) else value
 
 
-def _of_tf(node: Any, names: Container[str]) -> Call | None:
+def _of_tf(node: Any, names: Container[str]) -> NodeCall | None:
     found: dict[str, Any] = {}
 
     def tensor(item: Any) -> Any:
@@ -83,7 +83,7 @@ def _of_tf(node: Any, names: Container[str]) -> Call | None:
         return None
     # A list of one input means the input itself.
     alone = isinstance(first, list) and len(first) == 1 and not isinstance(first[0], (list, dict))
-    return Call((first[0] if alone else first,), {key: _kept(value, names) for key, value in found.items()})
+    return NodeCall((first[0] if alone else first,), {key: _kept(value, names) for key, value in found.items()})
 
 
 def _is_input(item: Any) -> bool:
@@ -98,15 +98,15 @@ def _kept(value: Any, names: Container[str]) -> Any:
     return {key: _kept(item, names) for key, item in value.items()} if isinstance(value, Mapping) else value
 
 
-def _place(value: Any) -> Place:
+def _place(value: Any) -> CallPlace:
     if len(value) != 3 or not isinstance(value[0], str) or not all(type(k) is int and k >= 0 for k in value[1:]):
         raise ArchitectureError(f"A tensor is named by [layer, call, output]; found {value!r}.")
-    return Place(*value)
+    return CallPlace(*value)
 
 
-def places_in(value: Any) -> Iterator[Place]:
+def places_in(value: Any) -> Iterator[CallPlace]:
     """All places in nested lists and dictionaries; dictionaries in the order of their sorted keys, as in Keras."""
-    if isinstance(value, Place):
+    if isinstance(value, CallPlace):
         yield value
     elif isinstance(value, (list, tuple)):
         for item in value:
@@ -116,7 +116,7 @@ def places_in(value: Any) -> Iterator[Place]:
             yield from places_in(value[key])
 
 
-def read_places(value: Any) -> list[Place]:
+def read_places(value: Any) -> list[CallPlace]:
     """`input_layers` or `output_layers`: one place, or a list or dictionary of them, at any depth."""
     if isinstance(value, Mapping):
         return [place for key in sorted(value) for place in read_places(value[key])]
@@ -161,7 +161,7 @@ TENSORS = ("value", "key", "initial_state", "constants", "attention_mask")
 MASKS = ("mask", "query_mask", "value_mask", "key_mask")
 
 
-def named(call: Call, class_name: str, where: str) -> Config:
+def named(call: NodeCall, class_name: str, where: str) -> Config:
     """The arguments of a call after the first, by name. Raises ArchitectureError for too many."""
     names = POSITIONS.get(class_name, ())
     if not call.args or len(call.args) > 1 + len(names):
@@ -169,7 +169,7 @@ def named(call: Call, class_name: str, where: str) -> Config:
     return {**dict(zip(names, call.args[1:], strict=False)), **call.kwargs}
 
 
-def written(call: Call, class_name: str, where: str, training: bool) -> tuple[list[list[Any]], Config]:
+def written(call: NodeCall, class_name: str, where: str, training: bool) -> tuple[list[list[Any]], Config]:
     """A call as today's list of inputs, and the options that follow from it.
 
     `training`: whether the layer follows a `training` given in the call. Raises ArchitectureError.
@@ -191,19 +191,21 @@ def written(call: Call, class_name: str, where: str, training: bool) -> tuple[li
     return [[*place, arguments] for place in inputs], options
 
 
-def is_plain(call: Call) -> bool:
+def is_plain(call: NodeCall) -> bool:
     """Whether a call has all its tensors in one positional argument, as one tensor or a list."""
     first = call.args[0] if len(call.args) == 1 else None
-    flat = isinstance(first, Place) or (isinstance(first, list) and all(isinstance(item, Place) for item in first))
+    flat = isinstance(first, CallPlace) or (
+        isinstance(first, list) and all(isinstance(item, CallPlace) for item in first)
+    )
     return flat and not any(True for _ in places_in(call.kwargs))
 
 
-def as_given(call: Call) -> list[list[Any]]:
+def as_given(call: NodeCall) -> list[list[Any]]:
     """A call of a user's layer as today's list of inputs, with all arguments as they were given."""
-    places: list[Place] = []
+    places: list[CallPlace] = []
 
     def slots(value: Any) -> Any:
-        if isinstance(value, Place):
+        if isinstance(value, CallPlace):
             places.append(value)
             return TensorSlot(len(places) - 1)
         if isinstance(value, Mapping):
@@ -223,12 +225,12 @@ def constant(value: Any) -> Any:
     return {"class_name": "__numpy__", "config": {"value": value}} if is_array else value
 
 
-def as_arguments(values: list[Any]) -> tuple[list[Any], list[Place]]:
+def as_arguments(values: list[Any]) -> tuple[list[Any], list[CallPlace]]:
     """Arguments in the form of an `Operation`, and the tensors among them."""
-    inputs: list[Place] = []
+    inputs: list[CallPlace] = []
 
     def encoded(value: Any) -> Any:
-        if isinstance(value, Place):
+        if isinstance(value, CallPlace):
             inputs.append(value)
             return {"input": len(inputs) - 1}
         if is_object(value) and value["class_name"] in ("__ellipsis__", "__numpy__"):
@@ -242,7 +244,7 @@ def as_arguments(values: list[Any]) -> tuple[list[Any], list[Place]]:
     return [encoded(value) for value in values], inputs
 
 
-def bound(spec: str, call: Call, options: Mapping[str, Any], where: str) -> tuple[str, list[Any]]:
+def bound(spec: str, call: NodeCall, options: Mapping[str, Any], where: str) -> tuple[str, list[Any]]:
     """Function and arguments by a row of a table of functions: `mean x axis=None keepdims=False ~dtype=None`.
 
     A row has today's name, then the parameters in today's order, some with a default. A parameter after `~` must have

@@ -9,7 +9,7 @@ from typing import Any
 from torchkeras import registry
 from torchkeras.errors import ArchitectureError
 from torchkeras.saving.dialects import calls, masking
-from torchkeras.saving.dialects.calls import Call, Place
+from torchkeras.saving.dialects.calls import CallPlace, NodeCall
 from torchkeras.saving.dialects.translation import Config, Words, class_name, is_object, layer
 
 
@@ -25,9 +25,9 @@ class Dialect:
 
     words: Words
     is_function: Callable[[Mapping[str, Any]], bool]
-    function: Callable[[Mapping[str, Any], Call, str], tuple[str, list[Any]]]
+    function: Callable[[Mapping[str, Any], NodeCall, str], tuple[str, list[Any]]]
     training: bool
-    masks: Callable[[str, Call, Mapping[str, Any]], list[bool | None]]
+    masks: Callable[[str, NodeCall, Mapping[str, Any]], list[bool | None]]
     dropping: tuple[str, ...] = ()
     joint: bool = False
 
@@ -139,7 +139,7 @@ def _functional(given: Mapping[str, Any], dialect: Dialect) -> Config:
     }
 
 
-def _shifts(places: list[Place], entries: Mapping[str, Any], read: Mapping[str, list[Call]]) -> dict[str, int]:
+def _shifts(places: list[CallPlace], entries: Mapping[str, Any], read: Mapping[str, list[NodeCall]]) -> dict[str, int]:
     """What to add to the call numbers of inner models, which today count from 1.
 
     A functional model counts its own graph as call 0. Some versions also do so where they refer to its calls.
@@ -157,7 +157,7 @@ def _shifts(places: list[Place], entries: Mapping[str, Any], read: Mapping[str, 
 
 
 def _needed(
-    outputs: list[Place], read: Mapping[str, list[Call]], entries: Mapping[str, Any], dialect: Dialect
+    outputs: list[CallPlace], read: Mapping[str, list[NodeCall]], entries: Mapping[str, Any], dialect: Dialect
 ) -> list[str]:
     """The layers, without functions that only compute masks: today's layers do this themselves."""
     used = {place.layer for place in outputs}
@@ -176,7 +176,7 @@ def _needed(
 
 
 def _layer_entry(
-    name: str, entry: Mapping[str, Any], found: list[Call], graph: Mapping[str, Any], dialect: Dialect
+    name: str, entry: Mapping[str, Any], found: list[NodeCall], graph: Mapping[str, Any], dialect: Dialect
 ) -> Config:
     made = _entry(entry, dialect)
     where = f"{made['class_name']} {name!r}"
@@ -193,7 +193,7 @@ def _layer_entry(
     return {"name": name, **made, "inbound_nodes": nodes}
 
 
-def _operations(name: str, entry: Mapping[str, Any], found: list[Call], dialect: Dialect) -> list[Config]:
+def _operations(name: str, entry: Mapping[str, Any], found: list[NodeCall], dialect: Dialect) -> list[Config]:
     """A function of tensors as an `Operation`. Its arguments become options, so all its calls must have the same."""
     where = f"{entry['class_name']} {name!r}"
     read = [dialect.function(entry, call, where) for call in found]

@@ -29,7 +29,7 @@ from torchkeras.engine.layer.weight import on_meta
 from torchkeras.errors import ArchitectureError
 from torchkeras.layers.pooling import Pooling
 from torchkeras.saving.dialects import keras0
-from torchkeras.saving.dialects.keras1_layers import Config, Stored, Translation
+from torchkeras.saving.dialects.keras1_layers import Config, StoredShapes, Translation
 from torchkeras.saving.graph_config import model_from_config
 
 # Options that a layer's config leaves out and nothing else shows, and the value that is taken.
@@ -43,7 +43,7 @@ LEFT_OUT: Mapping[str, tuple[str, str]] = {
 
 def modern_config(
     config: Mapping[str, Any],
-    stored: Stored,
+    stored: StoredShapes,
     backend: str | None = None,
     data_format: str | None = None,
     custom_objects: Mapping[str, Any] | None = None,
@@ -89,7 +89,7 @@ def _values(value: Any, key: str) -> Iterator[Any]:
             yield from _values(item, key)
 
 
-def _readings(config: Mapping[str, Any], stored: Stored, custom: Mapping[str, Any]) -> list[Config]:
+def _readings(config: Mapping[str, Any], stored: StoredShapes, custom: Mapping[str, Any]) -> list[Config]:
     """The configs, one for each data format, that can be built and in which each layer takes its stored values."""
     sizes = [sum(prod(shape) for _, shape in arrays) for arrays in stored.values() if arrays]
     found = []
@@ -113,7 +113,7 @@ def _built(config: Config, custom: Mapping[str, Any]) -> Any:
         return None
 
 
-def _as_set(config: Mapping[str, Any], stored: Stored, custom: Mapping[str, Any], layer: str) -> Config:
+def _as_set(config: Mapping[str, Any], stored: StoredShapes, custom: Mapping[str, Any], layer: str) -> Config:
     """The config in the data format that the user has set, as in Keras 1. Raises ArchitectureError if none is set."""
     chosen = session.chosen_image_data_format()
     if chosen is None:

@@ -11,7 +11,7 @@ from torchkeras import registry
 from torchkeras.errors import ArchitectureError
 from torchkeras.legacy.arguments import LAYERS, layer_arguments
 
-Stored = Mapping[str, Sequence[tuple[str, tuple[int, ...]]]]
+StoredShapes = Mapping[str, Sequence[tuple[str, tuple[int, ...]]]]
 Config = dict[str, Any]
 
 # Layers whose configs leave out the dim_ordering, with an option and its value for which it does not matter.
@@ -56,7 +56,7 @@ INITIAL = ("transform_bias",)  # options that only set initial values, and diffe
 class Translation:
     """One reading of a config. `in_doubt`: the first layer whose data format is needed and unknown."""
 
-    stored: Stored
+    stored: StoredShapes
     custom: Mapping[str, Any]
     data_format: str | None
     in_doubt: str = ""

@@ -7,7 +7,7 @@ from typing import Any
 
 from torchkeras.errors import ArchitectureError
 from torchkeras.saving.dialects import calls
-from torchkeras.saving.dialects.calls import Call, Place
+from torchkeras.saving.dialects.calls import CallPlace, NodeCall
 from torchkeras.saving.dialects.changes import CHANGES
 from torchkeras.saving.dialects.graphs import Dialect, modern
 from torchkeras.saving.dialects.translation import Config, Words, is_object
@@ -131,7 +131,7 @@ def _is_function(entry: Mapping[str, Any]) -> bool:
     return "dtype" not in config or entry["class_name"] in (*FUNCTIONS, *_JOINING)
 
 
-def _function(entry: Mapping[str, Any], call: Call, where: str) -> tuple[str, list[Any]]:
+def _function(entry: Mapping[str, Any], call: NodeCall, where: str) -> tuple[str, list[Any]]:
     name = entry["class_name"]
     if name == "Einsum":
         return "einsum", [entry["config"]["subscripts"], *call.args]
@@ -162,7 +162,7 @@ _HEADS = ("GroupQueryAttention", "MultiHeadAttention")
 _JOINING = ("Any", "Concatenate", "ExpandDims", "LogicalOr", "OnesLike", "ZerosLike")  # they pass masks on
 
 
-def _masks(class_name: str, call: Call, graph: Mapping[str, Any]) -> list[bool | None]:
+def _masks(class_name: str, call: NodeCall, graph: Mapping[str, Any]) -> list[bool | None]:
     """Whether the inputs of a call come with masks: True for one with a mask, False if Keras 3 gives the layer none.
 
     A layer gets the masks of its inputs. An exception is a layer with one `mask` that is called with tensors in several
@@ -183,7 +183,7 @@ def _masks(class_name: str, call: Call, graph: Mapping[str, Any]) -> list[bool |
     return [None if mask is None else True for mask in masks]
 
 
-def _check_mask(place: Place, graph: Mapping[str, Any]) -> None:
+def _check_mask(place: CallPlace, graph: Mapping[str, Any]) -> None:
     sources = _sources(place, graph)
     if len(sources) != 1:
         raise ArchitectureError(f"The mask {place.layer!r} is made of several masks, which is not supported.")
@@ -193,7 +193,7 @@ def _check_mask(place: Place, graph: Mapping[str, Any]) -> None:
         )
 
 
-def _sources(place: Place, graph: Mapping[str, Any]) -> set[Any]:
+def _sources(place: CallPlace, graph: Mapping[str, Any]) -> set[Any]:
     """The comparisons that a mask comes from, as (tensor, value)."""
     entry, read = graph["entries"].get(place.layer, {}), graph["calls"].get(place.layer, ())
     if not is_object(entry) or not _is_function(entry) or place.call >= len(read):

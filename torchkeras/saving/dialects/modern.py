@@ -12,7 +12,7 @@ from torchkeras import bytecode, registry
 from torchkeras.saving.config_checks import building, check_entry, check_model
 from torchkeras.saving.dialects import keras0, keras1, keras3, tf_keras
 from torchkeras.saving.dialects.dialect import KERAS1, KERAS2, KERAS3, TF_KERAS, dialect
-from torchkeras.saving.model_file import GROUPS, Source
+from torchkeras.saving.model_file import GROUPS, ModelFile
 from torchkeras.saving.weights.layer_groups import stored_layers
 from torchkeras.saving.weights.origin import backend_by_names
 
@@ -20,7 +20,7 @@ Custom = Mapping[str, Any] | None
 
 
 def of_source(
-    source: Source, backend: str | None = None, data_format: str | None = None, custom_objects: Custom = None
+    source: ModelFile, backend: str | None = None, data_format: str | None = None, custom_objects: Custom = None
 ) -> Any:
     """The architecture of an open file. `backend`, `data_format`: from the caller, if the file does not say them.
 
@@ -55,7 +55,7 @@ def of_config(
 _TRANSLATED = {KERAS2: lambda config: config, TF_KERAS: tf_keras.modern_config, KERAS3: keras3.modern_config}
 
 
-def dialect_of(source: Source) -> str:
+def dialect_of(source: ModelFile) -> str:
     """Which Keras wrote a file."""
     return _kind(source.config, source.version, source.backend)
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from torchkeras.errors import ArchitectureError
 from torchkeras.saving.dialects import calls
-from torchkeras.saving.dialects.calls import Call
+from torchkeras.saving.dialects.calls import NodeCall
 from torchkeras.saving.dialects.changes import CHANGES, setting, with_options
 from torchkeras.saving.dialects.graphs import Dialect, modern
 from torchkeras.saving.dialects.translation import IMAGES, Config, Words
@@ -121,18 +121,18 @@ def _is_function(entry: Mapping[str, Any]) -> bool:
     return entry["class_name"] in ("TFOpLambda", "SlicingOpLambda", "TensorFlowOpLayer")
 
 
-def _function(entry: Mapping[str, Any], call: Call, where: str) -> tuple[str, list[Any]]:
+def _function(entry: Mapping[str, Any], call: NodeCall, where: str) -> tuple[str, list[Any]]:
     called = entry["config"].get("function")
     if called not in FUNCTIONS:
         raise ArchitectureError(f"{where}: the function {called!r} of TensorFlow is not one that is read.")
     kwargs = {key: value for key, value in call.kwargs.items() if key != "name"}
-    function, arguments = calls.bound(FUNCTIONS[called], Call(call.args, kwargs), {}, where)
+    function, arguments = calls.bound(FUNCTIONS[called], NodeCall(call.args, kwargs), {}, where)
     if function in _PAIRS.values():
         arguments = [calls.constant(argument) for argument in arguments]
     return function, arguments
 
 
-def _masks(class_name: str, call: Call, graph: Mapping[str, Any]) -> list[bool | None]:
+def _masks(class_name: str, call: NodeCall, graph: Mapping[str, Any]) -> list[bool | None]:
     """Nothing, since masks of layers are not written. Raises ArchitectureError for a mask given by a caller."""
     given = calls.named(call, class_name, class_name)
     if any(given.get(name) is not None for name in calls.MASKS):

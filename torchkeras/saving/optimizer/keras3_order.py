@@ -29,51 +29,51 @@ LAST = ("vhats",)
 
 
 @dataclass(frozen=True)
-class Place:
+class SlotPlace:
     """What an array of the state is: a moment (or one of the words above), and the number of its weight."""
 
     what: str
     weight: int = 0
 
 
-def orders(optimizer: Any, count: int) -> list[list[Place]]:
+def orders(optimizer: Any, count: int) -> list[list[SlotPlace]]:
     """The possible orders of the state of `count` weights, after the step and the rate; Keras 3's comes first.
 
     tf_keras stores SGD's velocity even if the momentum is 0, no product for Nadam, no zeros for Adafactor's vectors.
     """
-    before = [Place(AVERAGE, k) for k in range(count)] if optimizer.use_ema else []
+    before = [SlotPlace(AVERAGE, k) for k in range(count)] if optimizer.use_ema else []
     if (optimizer.gradient_accumulation_steps or 1) > 1:
-        before += [Place(ACCUMULATED, k) for k in range(count)]
+        before += [SlotPlace(ACCUMULATED, k) for k in range(count)]
     kind = type(optimizer).__name__
     names = optimizer.moment_names if optimizer.keeps_moments else ()
     own = {
         "Muon": lambda: [_muon(optimizer, count)],
         "Adafactor": lambda: [_adafactor(optimizer, count, zeros) for zeros in (True, False)],
         "SGD": lambda: [_moments(kind, found, count) for found in (names, optimizer.moment_names)],
-        "Nadam": lambda: [[*_moments(kind, names, count), *more] for more in ([Place(PRODUCT)], [])],
+        "Nadam": lambda: [[*_moments(kind, names, count), *more] for more in ([SlotPlace(PRODUCT)], [])],
     }.get(kind, lambda: [_moments(kind, names, count)])
     return [before + order for order in own()]
 
 
-def _moments(kind: str, names: Sequence[str], count: int) -> list[Place]:
+def _moments(kind: str, names: Sequence[str], count: int) -> list[SlotPlace]:
     apart = [name for name in names if name in LAST or kind in APART]
     together = [name for name in names if name not in apart]
-    found = [Place(name, k) for k in range(count) for name in together]
-    return found + [Place(name, k) for name in apart for k in range(count)]
+    found = [SlotPlace(name, k) for k in range(count) for name in together]
+    return found + [SlotPlace(name, k) for name in apart for k in range(count)]
 
 
-def _muon(optimizer: Any, count: int) -> list[Place]:
+def _muon(optimizer: Any, count: int) -> list[SlotPlace]:
     known = {(slot.moment, slot.array) for slot in optimizer.slots()}
-    return [Place(name, k) for k in range(count) for name in optimizer.moment_names if (name, k) in known]
+    return [SlotPlace(name, k) for k in range(count) for name in optimizer.moment_names if (name, k) in known]
 
 
-def _adafactor(optimizer: Any, count: int, zeros: bool) -> list[Place]:
+def _adafactor(optimizer: Any, count: int, zeros: bool) -> list[SlotPlace]:
     found = []
     for k in range(count):
         if optimizer._kinds[k] == FACTORED:
-            found += [Place("rows", k), Place("columns", k), Place(VARIANCE, k)]
+            found += [SlotPlace("rows", k), SlotPlace("columns", k), SlotPlace(VARIANCE, k)]
         else:
-            found += [Place(NOTHING)] * (2 * zeros) + [Place("velocities", k)]
+            found += [SlotPlace(NOTHING)] * (2 * zeros) + [SlotPlace("velocities", k)]
     return found
 
 
@@ -110,24 +110,24 @@ def _scale(state: Mapping[str, Any]) -> list[np.ndarray]:
     return [to_numpy(state[name]) for name in SCALE]
 
 
-def _values(optimizer: Any) -> dict[Place, np.ndarray]:
+def _values(optimizer: Any) -> dict[SlotPlace, np.ndarray]:
     state = optimizer.get_weights()[int(optimizer.counts_steps) :]
-    found = {Place(s.moment, s.array): array for s, array in zip(optimizer.slots(), state, strict=False)}
-    found[Place(NOTHING)] = np.zeros((), np.float32)
+    found = {SlotPlace(s.moment, s.array): array for s, array in zip(optimizer.slots(), state, strict=False)}
+    found[SlotPlace(NOTHING)] = np.zeros((), np.float32)
     weights = optimizer._as_arrays(optimizer._parameters)
     if optimizer.use_ema:
         # Before the first step there are none: averages begin as the weights.
-        found |= {Place(AVERAGE, k): array for k, array in enumerate(optimizer.get_averages() or weights)}
+        found |= {SlotPlace(AVERAGE, k): array for k, array in enumerate(optimizer.get_averages() or weights)}
     # Keras 3 stores the sum over batches.
     sums = optimizer.get_accumulated() or [np.zeros_like(weight) for weight in weights]
-    found |= {Place(ACCUMULATED, k): array * optimizer.accumulated_batches for k, array in enumerate(sums)}
+    found |= {SlotPlace(ACCUMULATED, k): array * optimizer.accumulated_batches for k, array in enumerate(sums)}
     if type(optimizer).__name__ == "Nadam":
-        found[Place(PRODUCT)] = np.array(optimizer.momentum_product, np.float32)
+        found[SlotPlace(PRODUCT)] = np.array(optimizer.momentum_product, np.float32)
     for place, rows in list(found.items()):
         if place.what == "rows":
             mean = rows.mean(-1, keepdims=True)
             share = np.divide(rows, mean, out=np.zeros_like(rows), where=mean != 0)
-            found[Place(VARIANCE, place.weight)] = (
-                share[..., None] * found[Place("columns", place.weight)][..., None, :]
+            found[SlotPlace(VARIANCE, place.weight)] = (
+                share[..., None] * found[SlotPlace("columns", place.weight)][..., None, :]
             )
     return found

@@ -20,13 +20,13 @@ from torchkeras.engine.layer.weight import Variable
 from torchkeras.errors import WeightMismatchError
 from torchkeras.optimizers.base import Optimizer
 from torchkeras.optimizers.state import Slot
-from torchkeras.saving.optimizer.keras3_order import ACCUMULATED, AVERAGE, Place, orders
+from torchkeras.saving.optimizer.keras3_order import ACCUMULATED, AVERAGE, SlotPlace, orders
 from torchkeras.saving.weights.matching import Match, Named
 from torchkeras.saving.weights.origin import Origin
 
 STEP, RATE = ("iteration", "iter", "iterations"), "learning_rate"
 BESIDE = "torchkeras/"
-Values = dict[Place, np.ndarray]
+Values = dict[SlotPlace, np.ndarray]
 
 
 def restore(
@@ -94,11 +94,11 @@ def _placed(optimizer: Any, arrays: Sequence[Named], state: Sequence[Named], cou
     names = optimizer.moment_names
     # Keras 2 has no Ftrl. Files of tf.keras have it weight by weight; our own have another name for the step.
     if type(optimizer).__name__ == "Ftrl" and _last(arrays[0]) == "iter":
-        order = [Place(name, k) for k in range(count) for name in names]
+        order = [SlotPlace(name, k) for k in range(count) for name in names]
     elif type(optimizer).__name__ in ("Muon", "Adafactor"):
-        order = [Place(slot.moment, slot.array) for slot in optimizer.slots()]
+        order = [SlotPlace(slot.moment, slot.array) for slot in optimizer.slots()]
     else:
-        order = [Place(name, k) for name in names for k in range(count)]
+        order = [SlotPlace(name, k) for name in names for k in range(count)]
     rest = state[len(order) :]  # Keras 2.2.4 writes a zero for each weight without amsgrad's maximum
     if len(state) < len(order) or any(named.shape != (1,) for named in rest):
         return None
@@ -108,7 +108,7 @@ def _placed(optimizer: Any, arrays: Sequence[Named], state: Sequence[Named], cou
 def _made(what: str, array: int, values: Values, found: Sequence[Match], paths: Sequence[str]) -> np.ndarray:
     """An array of the state in Keras 2's form, made from the arrays that the file has for the parts of the weight."""
     match = found[array]
-    parts = [values[Place(what, paths.index(source.path))] for source in match.sources]
+    parts = [values[SlotPlace(what, paths.index(source.path))] for source in match.sources]
     return match.recipe.make([torch.from_numpy(np.asarray(part)) for part in parts]).numpy()
 
 
@@ -128,7 +128,7 @@ def _of_slot(slot: Slot, values: Values, found: Sequence[Match], paths: Sequence
     match = found[slot.array]
     if match.recipe.deeds:
         raise ValueError(f"the {slot.moment} of {match.variable.full_name} go with a weight that is converted.")
-    return values[Place(slot.moment, paths.index(match.sources[0].path))]
+    return values[SlotPlace(slot.moment, paths.index(match.sources[0].path))]
 
 
 def _set_beside(optimizer: Any, batches: int, values: Values, found: Sequence[Match], paths: Sequence[str]) -> None:

@@ -18,7 +18,7 @@ from torch import nn
 from torchkeras.atomic_file import replacing
 from torchkeras.errors import FileLimitError, UnreadableFileError
 from torchkeras.saving.containers.limits import LIMITS
-from torchkeras.saving.weights.state import ABOUT, Stored, fill, tensors_of
+from torchkeras.saving.weights.state import ABOUT, StoredTensors, fill, tensors_of
 
 FORMAT = {"format": "pt", "written_by": "torchkeras", "version": "1"}  # "pt": the axes are in torch's order
 DTYPES: Mapping[str, torch.dtype] = {
@@ -51,7 +51,7 @@ def read(path: str | os.PathLike[str], model: nn.Module) -> None:
 
 
 @contextmanager
-def opened(path: str | os.PathLike[str]) -> Iterator[Stored]:
+def opened(path: str | os.PathLike[str]) -> Iterator[StoredTensors]:
     """Open a file of tensors.
 
     Raises ImportError without the package safetensors, FileNotFoundError, UnreadableFileError, FileLimitError.
@@ -65,7 +65,7 @@ def opened(path: str | os.PathLike[str]) -> Iterator[Stored]:
             if len(names) > LIMITS.members:
                 raise FileLimitError(f"{path}: it holds {len(names)} tensors; at most {LIMITS.members} are read.")
             described = {name: _description(file.get_slice(name), name, path) for name in names}
-            yield Stored(described, file.get_tensor, (file.metadata() or {}).get(ABOUT))
+            yield StoredTensors(described, file.get_tensor, (file.metadata() or {}).get(ABOUT))
     except package.SafetensorError as error:
         kind = FileLimitError if "toolarge" in str(error).replace(" ", "").lower() else UnreadableFileError
         raise kind(f"{path}: not a readable safetensors file ({error}).") from error

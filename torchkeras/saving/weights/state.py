@@ -35,7 +35,7 @@ DAMAGED = (*DAMAGED, AssertionError, OSError, struct.error, zipfile.BadZipFile, 
 
 
 @dataclass(frozen=True)
-class Stored:
+class StoredTensors:
     """An open file of named tensors: types and shapes, values, and the text under `ABOUT`, None without one."""
 
     tensors: Mapping[str, Description]
@@ -134,7 +134,7 @@ def read(path: str | os.PathLike[str], model: nn.Module) -> None:
 
 
 @contextmanager
-def opened(path: str | os.PathLike[str]) -> Iterator[Stored]:
+def opened(path: str | os.PathLike[str]) -> Iterator[StoredTensors]:
     """Open a `state_dict` that `torch.save` wrote. Only tensors and plain values are created, whatever the file says.
 
     Raises FileNotFoundError, UnreadableFileError, ForbiddenContentError for other objects.
@@ -147,7 +147,7 @@ def opened(path: str | os.PathLike[str]) -> Iterator[Stored]:
     if not isinstance(stored, Mapping) or not all(_is_entry(*item) for item in stored.items()):
         raise UnreadableFileError(f"{path}: it must hold a state_dict, tensors by their names.")
     described = {name: (tensor.dtype, tuple(tensor.shape)) for name, tensor in stored.items()}
-    yield Stored(described, stored.__getitem__, _about(stored))
+    yield StoredTensors(described, stored.__getitem__, _about(stored))
 
 
 def _about(stored: Any) -> str | None:

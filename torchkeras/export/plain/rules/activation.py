@@ -8,7 +8,7 @@ from typing import Any
 from torch import nn
 
 from torchkeras import activations, layers
-from torchkeras.export.plain.call import Call, rule
+from torchkeras.export.plain.call import LayerCall, rule
 from torchkeras.export.plain.formulas import activation as formulas
 
 CALLED: dict[Callable[..., Any], str] = {  # the expression of each
@@ -44,7 +44,7 @@ HELPERS = (
 )
 
 
-def activated(call: Call, function: Any, text: str) -> str:
+def activated(call: LayerCall, function: Any, text: str) -> str:
     """An expression with an activation around it; `text` has the layout of the call."""
     if function is activations.linear:
         return text
@@ -76,7 +76,7 @@ def plain_module(function: Any) -> str | None:
     return f"nn.{function!r}"
 
 
-def as_function(call: Call, function: Any) -> str:
+def as_function(call: LayerCall, function: Any) -> str:
     """An expression whose value is an activation."""
     if function is activations.linear:
         return "nn.Identity()"
@@ -92,20 +92,20 @@ def as_function(call: Call, function: Any) -> str:
 
 
 @rule(layers.Activation)
-def activation(layer: Any, call: Call) -> int:
+def activation(layer: Any, call: LayerCall) -> int:
     if isinstance(layer.activation, layers.Layer):
         return by_layer(layer.activation, call)
     return call.line(activated(call, layer.activation, "{0}"), call.x)
 
 
-def by_layer(inner: Any, call: Call) -> int:
+def by_layer(inner: Any, call: LayerCall) -> int:
     """The output of a layer that is used as an activation."""
     (value,) = call.inner(inner, call.values)
     return call.writer.use(value, call.layout)
 
 
 @rule(layers.ReLU)
-def relu(layer: Any, call: Call) -> int:
+def relu(layer: Any, call: LayerCall) -> int:
     slope, most, threshold = layer.negative_slope, layer.max_value, layer.threshold
     if not (slope or threshold) and most in (None, 6):
         return call.line("F.relu({0})" if most is None else "F.relu6({0})", call.x)
@@ -117,29 +117,29 @@ def relu(layer: Any, call: Call) -> int:
 
 
 @rule(layers.LeakyReLU)
-def leaky_relu(layer: Any, call: Call) -> int:
+def leaky_relu(layer: Any, call: LayerCall) -> int:
     return call.line(f"F.leaky_relu({{0}}, {layer.alpha})", call.x)
 
 
 @rule(layers.ELU)
-def elu(layer: Any, call: Call) -> int:
+def elu(layer: Any, call: LayerCall) -> int:
     return call.line("F.elu({0})" if layer.alpha == 1 else f"F.elu({{0}}, {layer.alpha})", call.x)
 
 
 @rule(layers.ThresholdedReLU)
-def thresholded_relu(layer: Any, call: Call) -> int:
+def thresholded_relu(layer: Any, call: LayerCall) -> int:
     return call.line(f"F.threshold({{0}}, {layer.theta}, 0.0)", call.x)
 
 
 @rule(layers.Softmax)
-def softmax(layer: Any, call: Call) -> int:
+def softmax(layer: Any, call: LayerCall) -> int:
     if isinstance(layer.axis, list):
         return call.line(f"torch.exp({{0}} - {{0}}.logsumexp({tuple(layer.axis)}, keepdim=True))", call.x)
     return call.line(f"torch.softmax({{0}}, {call.axis})", call.x)
 
 
 @rule(layers.PReLU)
-def prelu(layer: Any, call: Call) -> int:
+def prelu(layer: Any, call: LayerCall) -> int:
     weight = layer.prelu.weight
     if type(layer.prelu) is nn.PReLU:
         return call.line(f"{call.module(f'nn.PReLU({len(weight)})', layer.prelu)}({{0}})", call.x)
@@ -148,13 +148,13 @@ def prelu(layer: Any, call: Call) -> int:
 
 
 @rule(layers.ParametricSoftplus)
-def parametric_softplus(layer: Any, call: Call) -> int:
+def parametric_softplus(layer: Any, call: LayerCall) -> int:
     text = f"{call.helper(formulas.ParametricSoftplus)}({', '.join(map(str, layer.outer.shape))})"
     return call.line(f"{call.module(text, {'outer': layer.outer, 'inner': layer.inner})}({{0}})", call.x)
 
 
 @rule(layers.SReLU)
-def srelu(layer: Any, call: Call) -> int:
+def srelu(layer: Any, call: LayerCall) -> int:
     tensors = {"left": layer.left, "left_slope": layer.left_slope, "width": layer.right}
     sizes = [*map(str, layer.left.shape), *(["capped=True"] if layer.capped else [])]
     text = f"{call.helper(formulas.SReLU)}({', '.join(sizes)})"

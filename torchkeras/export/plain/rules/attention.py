@@ -8,7 +8,7 @@ from torch import nn
 
 from torchkeras import layers
 from torchkeras.export.errors import EjectError
-from torchkeras.export.plain.call import Call, mask_rule, rule
+from torchkeras.export.plain.call import LayerCall, mask_rule, rule
 from torchkeras.export.plain.formulas import attention as formulas
 from torchkeras.export.plain.rules.activation import activated
 from torchkeras.export.plain.rules.core import linear
@@ -17,11 +17,11 @@ MASKS = ("query_mask", "value_mask", "key_mask", "attention_mask")
 
 
 @rule(layers.EinsumDense)
-def einsum_dense(layer: Any, call: Call) -> int:
+def einsum_dense(layer: Any, call: LayerCall) -> int:
     return call.line(activated(call, layer.activation, _einsum(layer, call)), call.x)
 
 
-def _einsum(layer: Any, call: Call, x: str = "{0}", suffix: str = "") -> str:
+def _einsum(layer: Any, call: LayerCall, x: str = "{0}", suffix: str = "") -> str:
     """The expression of a dense layer of any axes, without its activation."""
     product = layer.product
     if layer._linear:
@@ -36,7 +36,7 @@ def _einsum(layer: Any, call: Call, x: str = "{0}", suffix: str = "") -> str:
     return f"({text} + {parameter(call, f'{layer.name}_bias', product.bias)})"
 
 
-def parameter(call: Call, wanted: str, tensor: Any) -> str:
+def parameter(call: LayerCall, wanted: str, tensor: Any) -> str:
     """`self.name` of a parameter of the module itself."""
     return call.writer.parameter((call.layer, wanted), wanted, tensor)
 
@@ -44,7 +44,7 @@ def parameter(call: Call, wanted: str, tensor: Any) -> str:
 class Parts:
     """What every kind of attention needs from its call: query, value, key, masks and options."""
 
-    def __init__(self, layer: Any, call: Call):
+    def __init__(self, layer: Any, call: LayerCall):
         given = call.inputs
         query, value, *rest = given
         key, *masks = rest or [value]
@@ -94,7 +94,7 @@ class Parts:
 
 
 @rule(layers.Attention, layers.AdditiveAttention)
-def attention(layer: Any, call: Call) -> list[int]:
+def attention(layer: Any, call: LayerCall) -> list[int]:
     parts = Parts(layer, call)
     query, key = parts.query, parts.key
     plain = layer.score_mode == "dot" and layer.scale_of_sum is None
@@ -116,7 +116,7 @@ def attention(layer: Any, call: Call) -> list[int]:
     return [output, weights] if parts.scores else [output]
 
 
-def _additive(layer: Any, call: Call, query: int, key: int) -> int:
+def _additive(layer: Any, call: LayerCall, query: int, key: int) -> int:
     scale, factor = layer.scale_of_tanh, layer.scale_of_sum
     if scale is None and factor is None:
         return call.line("torch.tanh({0}.unsqueeze(-2) + {1}.unsqueeze(-3)).sum(-1)", query, key)
@@ -131,12 +131,12 @@ def _additive(layer: Any, call: Call, query: int, key: int) -> int:
 
 
 @mask_rule(layers.Attention, layers.AdditiveAttention, layers.MultiHeadAttention, layers.GroupQueryAttention)
-def query_mask(layer: Any, call: Call) -> int | None:
+def query_mask(layer: Any, call: LayerCall) -> int | None:
     return call.masks[0]
 
 
 @rule(layers.MultiHeadAttention, layers.GroupQueryAttention)
-def heads(layer: Any, call: Call) -> list[int]:
+def heads(layer: Any, call: LayerCall) -> list[int]:
     parts = Parts(layer, call)
     ndim = len(call.values[0].shape)
     count, groups = layer._sizes()[0], layer._groups
@@ -180,7 +180,7 @@ def key_features(layer: Any) -> int:
     return layer._sizes()[2]
 
 
-def _positions(layer: Any, call: Call, x: int, ndim: int) -> int:
+def _positions(layer: Any, call: LayerCall, x: int, ndim: int) -> int:
     """Merge the axes of attention into one, before the features."""
     if ndim == 3:
         return x
@@ -188,7 +188,7 @@ def _positions(layer: Any, call: Call, x: int, ndim: int) -> int:
     return call.line(f"{{0}}{moved}.flatten({layer._last[0]}, -2)", x)
 
 
-def _in_place(layer: Any, call: Call, output: int, query: int) -> int:
+def _in_place(layer: Any, call: LayerCall, output: int, query: int) -> int:
     sizes = ", ".join(f"{{1}}.shape[{axis}]" for axis in layer._axes)
     moved = "" if layer._axes == layer._last else f".movedim({layer._last}, {layer._axes})"
     return call.line(
@@ -196,7 +196,7 @@ def _in_place(layer: Any, call: Call, output: int, query: int) -> int:
     )
 
 
-def _shaped(layer: Any, call: Call, weights: int, parts: Parts, ndim: int) -> int:
+def _shaped(layer: Any, call: LayerCall, weights: int, parts: Parts, ndim: int) -> int:
     """The softmax, with its axes of attention separated again."""
     if ndim == 3:
         return weights
@@ -207,7 +207,7 @@ def _shaped(layer: Any, call: Call, weights: int, parts: Parts, ndim: int) -> in
     )
 
 
-def _hiding(layer: Any, parts: Parts, call: Call) -> list[int]:
+def _hiding(layer: Any, parts: Parts, call: LayerCall) -> list[int]:
     """Masks that end in (heads, queries, keys)."""
     count, leading = len(layer._axes), layer._last[0] + 3
     found = []
@@ -229,6 +229,6 @@ def _hiding(layer: Any, parts: Parts, call: Call) -> list[int]:
     return found
 
 
-def _ndim_of_mask(call: Call) -> int:
+def _ndim_of_mask(call: LayerCall) -> int:
     """The axes of the attention mask, the last of the inputs."""
     return len(call.values[-1].shape)

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from torchkeras import activations, layers
 from torchkeras.export.errors import EjectError
-from torchkeras.export.plain.call import Call
+from torchkeras.export.plain.call import LayerCall
 from torchkeras.export.plain.formulas import recurrent as formulas
 from torchkeras.export.plain.rules.activation import as_function
 from torchkeras.export.plain.rules.convolution import convolution
@@ -37,7 +37,7 @@ class Cell:
     draws: Mapping[str, str]
 
 
-def cell_of(layer: Any, call: Call) -> Cell:
+def cell_of(layer: Any, call: LayerCall) -> Cell:
     """The cell of a layer, or one given to RNN. Raises EjectError for one of the user's."""
     if isinstance(layer, layers.RNN):
         layer = layer.cell
@@ -53,7 +53,7 @@ def cell_of(layer: Any, call: Call) -> Cell:
     return _plain(layer, call)
 
 
-def _plain(layer: Any, call: Call) -> Cell:
+def _plain(layer: Any, call: LayerCall) -> Cell:
     held = getattr(layer, layer.submodule)
     kernel, recurrent = held.weight_ih_l0, held.weight_hh_l0
     features, units = kernel.shape[1], recurrent.shape[1]
@@ -103,7 +103,7 @@ def drops_by_gate(layer: Any) -> bool:
     return bool(getattr(layer, "dropout", 0)) and (cell or getattr(layer, "drop_sets", 1) > 1)
 
 
-def _dropping(layer: Any, call: Call, text: str, tensors: Mapping[str, Tensor]) -> Cell:
+def _dropping(layer: Any, call: LayerCall, text: str, tensors: Mapping[str, Tensor]) -> Cell:
     """A cell with its parts that have dropout."""
     rate, sets = getattr(layer, "recurrent_dropout", 0), getattr(layer, "drop_sets", 1)
     rates = [("input", layer.dropout, sets)] if drops_by_gate(layer) else []
@@ -131,7 +131,7 @@ def _inside(cell: Cell, name: str, draws: Mapping[str, str]) -> Cell:
     return Cell(cell.text, tensors, parts, {**own, **draws})
 
 
-def _stacked(layer: Any, call: Call) -> Cell:
+def _stacked(layer: Any, call: LayerCall) -> Cell:
     cells = []
     for index, cell in enumerate(layer.cells):
         if type(cell) not in CELLS:
@@ -159,7 +159,7 @@ def images_last(layer: Any) -> bool:
     return getattr(getattr(layer, "cell", layer), "data_format", None) == "channels_last"
 
 
-def _conv_lstm(layer: Any, call: Call) -> Cell:
+def _conv_lstm(layer: Any, call: LayerCall) -> Cell:
     shape = call.values[0].shape
     sizes = list(shape[2:-1] if images_last(layer) else shape[3:])
     texts, tensors, draws = [], {}, {}
@@ -188,7 +188,7 @@ def _conv_lstm(layer: Any, call: Call) -> Cell:
     return Cell(f"{call.helper(formulas.ConvLSTMCell)}({', '.join([*texts, *functions])})", tensors, {}, draws)
 
 
-def _over_images(layer: Any, call: Call, function: Any) -> str:
+def _over_images(layer: Any, call: LayerCall, function: Any) -> str:
     """An activation of images with their channels first."""
     if layer.data_format == "channels_last" and not activations.is_pointwise(function):
         if function is not activations.softmax:

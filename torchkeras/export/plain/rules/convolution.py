@@ -11,7 +11,7 @@ from torch import nn
 from torchkeras import layers
 from torchkeras.engine.layer.axis_order import Layout
 from torchkeras.export.errors import EjectError
-from torchkeras.export.plain.call import Call, rule
+from torchkeras.export.plain.call import LayerCall, rule
 from torchkeras.export.plain.formulas import images as formulas
 from torchkeras.export.plain.rules.activation import activated
 from torchkeras.layers.spatial import FIXED_PADDINGS, same_padding, torch_padding
@@ -39,12 +39,12 @@ def convolution(module: Any) -> str:
     return f"nn.{type(module).__name__}({', '.join([*plain, *texts])})"
 
 
-def sizes_of(layer: Any, call: Call) -> list[int | None]:
+def sizes_of(layer: Any, call: LayerCall) -> list[int | None]:
     """The spatial sizes of the input."""
     return [call.values[0].shape[axis] for axis in layer._spatial_axes]
 
 
-def padded(layer: Any, call: Call, window: Sequence[int], dilation: Sequence[int], kind: str) -> int:
+def padded(layer: Any, call: LayerCall, window: Sequence[int], dilation: Sequence[int], kind: str) -> int:
     """The input with the zeros of the layer's padding, written as an operation of its own."""
     strides = layer.strides
     reaches = [(w - 1) * d for w, d in zip(window, dilation, strict=True)]
@@ -61,14 +61,14 @@ def padded(layer: Any, call: Call, window: Sequence[int], dilation: Sequence[int
 
 
 @rule(layers.Conv1D, layers.Conv2D, layers.Conv3D, layers.DepthwiseConv1D, layers.DepthwiseConv2D)
-def conv(layer: Any, call: Call) -> int:
+def conv(layer: Any, call: LayerCall) -> int:
     x = padded(layer, call, layer.kernel_size, layer.dilation_rate, "conv") if layer._pads else call.x
     path = call.module(convolution(layer.conv), layer.conv)
     return call.line(activated(call, layer.activation, f"{path}({{0}})"), x)
 
 
 @rule(layers.SeparableConv1D, layers.SeparableConv2D)
-def separable(layer: Any, call: Call) -> int:
+def separable(layer: Any, call: LayerCall) -> int:
     x = padded(layer, call, layer.kernel_size, layer.dilation_rate, "conv") if layer._pads else call.x
     depthwise = call.module(convolution(layer.depthwise), layer.depthwise, "depthwise")
     pointwise = call.module(convolution(layer.pointwise), layer.pointwise, "pointwise")
@@ -77,7 +77,7 @@ def separable(layer: Any, call: Call) -> int:
 
 
 @rule(layers.Conv1DTranspose, layers.Conv2DTranspose, layers.Conv3DTranspose)
-def transposed(layer: Any, call: Call) -> int:
+def transposed(layer: Any, call: LayerCall) -> int:
     path = call.module(convolution(layer.conv), layer.conv)
     text = f"{path}({{0}})"
     if any(layer._cut_after):
@@ -86,7 +86,7 @@ def transposed(layer: Any, call: Call) -> int:
 
 
 @rule(layers.LocallyConnected1D, layers.LocallyConnected2D)
-def local(layer: Any, call: Call) -> int:
+def local(layer: Any, call: LayerCall) -> int:
     rank, kernel = layer.rank, layer.local_kernel
     sizes, window, strides = tuple(layer._lengths), tuple(layer.kernel_size), tuple(layer.strides)
     channels = kernel.shape[1] // torch.Size(window).numel()
@@ -119,13 +119,13 @@ def pooling(layer: Any, rank: int, kind: str) -> tuple[str, str]:
 
 
 @rule(layers.MaxPooling1D, layers.MaxPooling2D, layers.MaxPooling3D)
-def max_pooling(layer: Any, call: Call) -> int:
+def max_pooling(layer: Any, call: LayerCall) -> int:
     name, given = pooling(layer, layer.rank, "max")
     return call.line(f"{name}({{0}}, {given}{_inside(layer, call)})", _around(layer, call, "-torch.inf"))
 
 
 @rule(layers.AveragePooling1D, layers.AveragePooling2D, layers.AveragePooling3D)
-def average_pooling(layer: Any, call: Call) -> int:
+def average_pooling(layer: Any, call: LayerCall) -> int:
     name, given = pooling(layer, layer.rank, "avg")
     amounts = _amounts(layer, call)
     if amounts is None or (isinstance(amounts, tuple) and not any(amounts)):
@@ -135,7 +135,7 @@ def average_pooling(layer: Any, call: Call) -> int:
     return call.line(f"{mean}({{0}}, {amounts}, lambda x: {name}(x, {given}))", call.x)
 
 
-def _inside(layer: Any, call: Call) -> str:
+def _inside(layer: Any, call: LayerCall) -> str:
     """The padding that torch's function adds by itself."""
     padding = layer.pool.padding
     each = padding if isinstance(padding, (tuple, list)) else (padding,)
@@ -144,7 +144,7 @@ def _inside(layer: Any, call: Call) -> str:
     return f", padding={one_or_all(each)}" if layer.strides != layer.pool_size else f", 1, padding={one_or_all(each)}"
 
 
-def _amounts(layer: Any, call: Call) -> Any:
+def _amounts(layer: Any, call: LayerCall) -> Any:
     """What is added around the input: numbers, an expression of the input `{0}`, or None."""
     if not layer._pads:
         return None
@@ -157,7 +157,7 @@ def _amounts(layer: Any, call: Call) -> Any:
     return tuple(known(probe, windows, strides, *([(1,) * layer.rank] if more else [])))
 
 
-def _around(layer: Any, call: Call, value: str) -> int:
+def _around(layer: Any, call: LayerCall, value: str) -> int:
     amounts = _amounts(layer, call)
     if amounts is None or (isinstance(amounts, tuple) and not any(amounts)):
         return call.x
@@ -169,7 +169,7 @@ GLOBAL_MEAN = (layers.GlobalAveragePooling2D, layers.GlobalAveragePooling3D)
 
 
 @rule(*GLOBAL_MAX, *GLOBAL_MEAN, layers.GlobalAveragePooling1D)
-def global_pooling(layer: Any, call: Call) -> int:
+def global_pooling(layer: Any, call: LayerCall) -> int:
     mask = call.masks[0]
     # A mean or maximum over all places works in any order of axes: take the value's own.
     as_it_is = mask is None and not (layer.keepdims or call.values[0].first) and layer.data_format == "channels_last"
@@ -190,7 +190,7 @@ ADAPTIVE = {f"Adaptive{kind}Pooling{rank}D": (kind, rank) for kind in ("Max", "A
 
 
 @rule(*(getattr(layers, name) for name in ADAPTIVE))
-def adaptive_pooling(layer: Any, call: Call) -> int:
+def adaptive_pooling(layer: Any, call: LayerCall) -> int:
     kind, rank = ADAPTIVE[type(layer).__name__]
     name = f"F.adaptive_{ {'Max': 'max', 'Average': 'avg'}[kind] }_pool{rank}d"
     sizes = layer.output_size
@@ -201,18 +201,18 @@ def adaptive_pooling(layer: Any, call: Call) -> int:
 
 
 @rule(layers.Cropping1D, layers.Cropping2D, layers.Cropping3D)
-def cropping(layer: Any, call: Call) -> int:
+def cropping(layer: Any, call: LayerCall) -> int:
     parts = [f"{a or ''}:{-b or ''}" for a, b in layer.cropping]
     return call.line(f"{{0}}[..., {', '.join(parts)}]", call.x)
 
 
 @rule(layers.ZeroPadding1D, layers.ZeroPadding2D, layers.ZeroPadding3D)
-def zero_padding(layer: Any, call: Call) -> int:
+def zero_padding(layer: Any, call: LayerCall) -> int:
     return call.line(f"F.pad({{0}}, {tuple(torch_padding(layer.padding))})", call.x)
 
 
 @rule(layers.UpSampling1D, layers.UpSampling2D, layers.UpSampling3D)
-def up_sampling(layer: Any, call: Call) -> int:
+def up_sampling(layer: Any, call: LayerCall) -> int:
     factors = tuple(map(float, layer.size))
     scale = f"scale_factor={one_or_all(factors)}"
     kind = getattr(layer, "interpolation", "nearest")

@@ -8,7 +8,7 @@ from torch import nn
 
 from torchkeras import layers
 from torchkeras.export.errors import EjectError
-from torchkeras.export.plain.call import Call, mask_rule, rule, slots
+from torchkeras.export.plain.call import LayerCall, mask_rule, rule, slots
 from torchkeras.export.plain.formulas import activation as formulas, noise as noise_formulas
 from torchkeras.export.plain.rules.activation import activated, as_function
 from torchkeras.layers.keras1 import Highway, MaxoutDense, TimeDistributedDense
@@ -20,13 +20,13 @@ def linear(module: nn.Linear) -> str:
 
 
 @rule(layers.Dense, TimeDistributedDense)
-def dense(layer: Any, call: Call) -> int:
+def dense(layer: Any, call: LayerCall) -> int:
     path = call.module(linear(layer.linear), layer.linear)
     return call.line(activated(call, layer.activation, f"{path}({{0}})"), call.x)
 
 
 @rule(Highway)
-def highway(layer: Any, call: Call) -> int:
+def highway(layer: Any, call: LayerCall) -> int:
     bias = "" if layer.use_bias else ", bias=False"
     function = as_function(call, layer.activation)
     text = f"{call.helper(formulas.Highway)}({layer.linear.in_features}, {function}{bias})"
@@ -35,7 +35,7 @@ def highway(layer: Any, call: Call) -> int:
 
 
 @rule(MaxoutDense)
-def maxout_dense(layer: Any, call: Call) -> int:
+def maxout_dense(layer: Any, call: LayerCall) -> int:
     path = call.module(linear(layer.linear), layer.linear)
     return call.line(f"{path}({{0}}).unflatten(1, ({layer.nb_feature}, {layer.units})).amax(1)", call.x)
 
@@ -44,7 +44,7 @@ def maxout_dense(layer: Any, call: Call) -> int:
 
 
 @rule(layers.Embedding)
-def embedding(layer: Any, call: Call) -> int:
+def embedding(layer: Any, call: LayerCall) -> int:
     from_integers = not call.values[0].dtype.is_floating_point and call.values[0].dtype.itemsize >= 4
     integers = call.x if from_integers else call.line("{0}.long()", call.x)
     path = call.module(f"nn.Embedding({layer.input_dim}, {layer.output_dim})", layer.embedding)
@@ -56,12 +56,12 @@ def embedding(layer: Any, call: Call) -> int:
 
 
 @mask_rule(layers.Embedding)
-def embedding_mask(layer: Any, call: Call) -> int | None:
+def embedding_mask(layer: Any, call: LayerCall) -> int | None:
     return call.line("{0} != 0", call.x, base="mask") if layer.mask_zero else None
 
 
 @rule(layers.Masking)
-def masking(layer: Any, call: Call) -> int:
+def masking(layer: Any, call: LayerCall) -> int:
     mask = call.line(f"({{0}} != {layer.mask_value}).any(-1)", call.x, base="mask")
     call.set_masks(mask)
     return call.line("{0} * {1}.unsqueeze(-1)", call.x, mask)
@@ -71,7 +71,7 @@ def masking(layer: Any, call: Call) -> int:
 
 
 @rule(layers.Flatten)
-def flatten(layer: Any, call: Call) -> int:
+def flatten(layer: Any, call: LayerCall) -> int:
     ndim = len(call.values[0].shape)
     if layer.data_format == "channels_first" and ndim > 2:
         return call.line(f"{{0}}.permute{(0, *range(2, ndim), 1)}.flatten(1)", call.x)
@@ -79,7 +79,7 @@ def flatten(layer: Any, call: Call) -> int:
 
 
 @rule(layers.Reshape)
-def reshape(layer: Any, call: Call) -> int:
+def reshape(layer: Any, call: LayerCall) -> int:
     ndim, sizes = len(call.values[0].shape), tuple(layer.target_shape)
     if ndim == 1:
         return call.line(f"{{0}}.reshape{(-1, *(abs(size) for size in sizes))}", call.x)
@@ -88,22 +88,22 @@ def reshape(layer: Any, call: Call) -> int:
 
 
 @rule(layers.Permute)
-def permute(layer: Any, call: Call) -> int:
+def permute(layer: Any, call: LayerCall) -> int:
     return call.line(f"{{0}}.permute{(0, *layer.dims)}", call.x)
 
 
 @rule(layers.RepeatVector)
-def repeat_vector(layer: Any, call: Call) -> int:
+def repeat_vector(layer: Any, call: LayerCall) -> int:
     return call.line(f"{{0}}.unsqueeze(1).expand(-1, {layer.n}, -1)", call.x)
 
 
 @rule(layers.ActivityRegularization, layers.Identity)
-def unchanged(layer: Any, call: Call) -> list[int]:
+def unchanged(layer: Any, call: LayerCall) -> list[int]:
     return call.inputs
 
 
 @rule(layers.Lambda)
-def own_function(layer: Any, call: Call) -> list[int]:
+def own_function(layer: Any, call: LayerCall) -> list[int]:
     path = call.writer.function(layer.name, layer.function)
     text = f"[{slots(len(call.inputs))}]" if call.several else "{0}"
     for name, value in (layer.arguments or {}).items():
@@ -123,7 +123,7 @@ def own_function(layer: Any, call: Call) -> list[int]:
 
 
 @mask_rule(layers.Lambda)
-def own_mask(layer: Any, call: Call) -> int | None:
+def own_mask(layer: Any, call: LayerCall) -> int | None:
     if layer.mask is None:
         return None
     if not callable(layer.mask):

@@ -9,11 +9,11 @@ from torchkeras.engine.layer.axis_order import Layout
 from torchkeras.engine.layer.symbolic import Shape
 from torchkeras.export.errors import EjectError
 from torchkeras.export.plain import facts
-from torchkeras.export.plain.call import Call, mask_rule, rule, slots
+from torchkeras.export.plain.call import LayerCall, mask_rule, rule, slots
 from torchkeras.layers.keras1 import Cosine
 
 
-def _spread(call: Call) -> list[int]:
+def _spread(call: LayerCall) -> list[int]:
     """The inputs; those with fewer axes get axes of size 1 after the batch axis."""
     rank = max(len(value.shape) for value in call.values)
     found = []
@@ -24,20 +24,20 @@ def _spread(call: Call) -> list[int]:
 
 
 @rule(layers.Add, layers.Subtract, layers.Multiply)
-def arithmetic(layer: Any, call: Call) -> int:
+def arithmetic(layer: Any, call: LayerCall) -> int:
     sign = {layers.Add: "+", layers.Subtract: "-", layers.Multiply: "*"}[type(layer)]
     uses = _spread(call)
     return call.line(f" {sign} ".join(f"{{{k}}}" for k in range(len(uses))), *uses)
 
 
 @rule(layers.Average)
-def average(layer: Any, call: Call) -> int:
+def average(layer: Any, call: LayerCall) -> int:
     uses = _spread(call)
     return call.line(f"({' + '.join(f'{{{k}}}' for k in range(len(uses)))}) / {len(uses)}", *uses)
 
 
 @rule(layers.Maximum, layers.Minimum)
-def extreme(layer: Any, call: Call) -> int:
+def extreme(layer: Any, call: LayerCall) -> int:
     name, (found, *others) = "maximum" if type(layer) is layers.Maximum else "minimum", _spread(call)
     for other in others:
         found = call.line(f"torch.{name}({{0}}, {{1}})", found, other)
@@ -45,7 +45,7 @@ def extreme(layer: Any, call: Call) -> int:
 
 
 @mask_rule(layers.Add, layers.Subtract, layers.Multiply, layers.Average, layers.Maximum, layers.Minimum)
-def all_masks(layer: Any, call: Call) -> int | None:
+def all_masks(layer: Any, call: LayerCall) -> int | None:
     masks = list(dict.fromkeys(mask for mask in call.masks if mask is not None))
     if len(masks) < 2:
         return masks[0] if masks else None
@@ -53,12 +53,12 @@ def all_masks(layer: Any, call: Call) -> int | None:
 
 
 @rule(layers.Concatenate)
-def concatenate(layer: Any, call: Call) -> int:
+def concatenate(layer: Any, call: LayerCall) -> int:
     return call.line(f"torch.cat([{slots(len(call.inputs))}], {call.axis})", *call.inputs)
 
 
 @mask_rule(layers.Concatenate)
-def concatenated_masks(layer: Any, call: Call) -> int | None:
+def concatenated_masks(layer: Any, call: LayerCall) -> int | None:
     known = next((mask for mask in call.masks if mask is not None), None)
     axis = layer.axis % len(call.values[0].shape)
     if known is None or axis > 1:
@@ -84,7 +84,7 @@ def _dotted(shapes: list[Shape], axes: Any) -> str:
 
 
 @rule(layers.Dot)
-def dot(layer: Any, call: Call) -> int:
+def dot(layer: Any, call: LayerCall) -> int:
     axes = layer._axes
     uses = call.inputs
     if layer.normalize:
@@ -96,12 +96,12 @@ def dot(layer: Any, call: Call) -> int:
 
 
 @mask_rule(layers.Dot, Cosine)
-def no_mask(layer: Any, call: Call) -> None:
+def no_mask(layer: Any, call: LayerCall) -> None:
     return None
 
 
 @rule(Cosine)
-def cosine(layer: Any, call: Call) -> int:
+def cosine(layer: Any, call: LayerCall) -> int:
     shapes = [value.shape for value in call.values]
     (a, b), (first, second), epsilon = call.inputs, layer._axes, facts.epsilon()
     if all(len(shape) == 2 for shape in shapes):

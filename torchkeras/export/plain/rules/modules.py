@@ -10,11 +10,11 @@ from torch import nn
 from torchkeras import layers
 from torchkeras.engine.layer.nested import POSITIONAL, TensorSlot
 from torchkeras.export.errors import EjectError
-from torchkeras.export.plain.call import Call, rule, slots
+from torchkeras.export.plain.call import LayerCall, rule, slots
 
 
 @rule(layers.TorchModule)
-def torch_module(layer: Any, call: Call) -> Any:
+def torch_module(layer: Any, call: LayerCall) -> Any:
     module = layer.module
     text = text_of(module)
     path = call.module(text, module) if text else call.writer.given_module(layer, layer.name, module)
@@ -26,7 +26,7 @@ def torch_module(layer: Any, call: Call) -> Any:
     return made
 
 
-def _arguments(call: Call) -> str:
+def _arguments(call: LayerCall) -> str:
     """The arguments of the module's call."""
     given = call.argument(POSITIONAL)
     if given is None:
@@ -37,7 +37,7 @@ def _arguments(call: Call) -> str:
     return ", ".join([*texts, *(f"{name}={_literal(call, call.argument(name))}" for name in named)])
 
 
-def _literal(call: Call, value: Any) -> str:
+def _literal(call: LayerCall, value: Any) -> str:
     if isinstance(value, TensorSlot):
         return f"{{{value.index}}}"
     if type(value) in (list, tuple):

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from torchkeras import layers
 from torchkeras.export.plain import facts
-from torchkeras.export.plain.call import Call, rule
+from torchkeras.export.plain.call import LayerCall, rule
 from torchkeras.export.plain.formulas import noise as formulas, normalization as norms
 from torchkeras.export.plain.rules.convolution import one_or_all
 
@@ -26,7 +26,7 @@ def completed(norm: Any, size: tuple[int, ...]) -> tuple[dict[str, Tensor], str]
     return ({**state, "bias": torch.zeros(size)}, "bias") if norm.bias is None else (state, "")
 
 
-def kept_norm(call: Call, text: str, norm: Any, size: tuple[int, ...]) -> str:
+def kept_norm(call: LayerCall, text: str, norm: Any, size: tuple[int, ...]) -> str:
     """`self.name` of a torch module like `norm`; a parameter that the layer does not have is frozen."""
     known = (call.layer, "") in call.writer.known
     state, added = completed(norm, size)
@@ -41,7 +41,7 @@ def kept_norm(call: Call, text: str, norm: Any, size: tuple[int, ...]) -> str:
 
 
 @rule(layers.BatchNormalization)
-def batch_normalization(layer: Any, call: Call) -> int:
+def batch_normalization(layer: Any, call: LayerCall) -> int:
     norm, ndim = layer.norm, len(call.values[0].shape)
     channels = norm.num_features
     if layer.mode == 1:
@@ -78,7 +78,7 @@ class _Parameters:
 
 
 @rule(layers.GroupNormalization)
-def group_normalization(layer: Any, call: Call) -> int:
+def group_normalization(layer: Any, call: LayerCall) -> int:
     norm, axis = layer.norm, layer._channel_axis
     affine = ", affine=False" if norm.weight is None and norm.bias is None else ""
     text = f"nn.GroupNorm({norm.num_groups}, {norm.num_channels}, eps={norm.eps}{affine})"
@@ -89,7 +89,7 @@ def group_normalization(layer: Any, call: Call) -> int:
 
 
 @rule(layers.LayerNormalization)
-def layer_normalization(layer: Any, call: Call) -> int:
+def layer_normalization(layer: Any, call: LayerCall) -> int:
     norm, shape = layer.norm, tuple(layer.norm.normalized_shape)
     affine = ", elementwise_affine=False" if norm.weight is None and norm.bias is None else ""
     affine = ", bias=False" if norm.weight is not None and norm.bias is None else affine
@@ -99,13 +99,13 @@ def layer_normalization(layer: Any, call: Call) -> int:
 
 
 @rule(layers.RMSNormalization)
-def rms_normalization(layer: Any, call: Call) -> int:
+def rms_normalization(layer: Any, call: LayerCall) -> int:
     shape = tuple(layer.norm.normalized_shape)
     text = f"nn.RMSNorm({shape[0] if len(shape) == 1 else shape}, eps={layer.norm.eps})"
     return _along(layer, call, call.module(text, layer.norm))
 
 
-def _along(layer: Any, call: Call, path: str) -> int:
+def _along(layer: Any, call: LayerCall, path: str) -> int:
     """A module that normalizes the last axes, applied to the layer's axes."""
     axes, last = sorted(layer.axis), list(range(-len(layer.axis), 0))
     ndim = len(call.values[0].shape)
@@ -116,7 +116,7 @@ def _along(layer: Any, call: Call, path: str) -> int:
 
 
 @rule(layers.UnitNormalization)
-def unit_normalization(layer: Any, call: Call) -> int:
+def unit_normalization(layer: Any, call: LayerCall) -> int:
     axes = one_or_all(layer.axis) if len(layer.axis) == 1 else tuple(layer.axis)
     if len(layer.axis) == 1:
         return call.line(f"F.normalize({{0}}, dim={axes})", call.x)
@@ -126,14 +126,14 @@ def unit_normalization(layer: Any, call: Call) -> int:
 # --- noise -----------------------------------------------------------------------------------------------------------
 
 
-def seeded(layer: Any, call: Call) -> None:
+def seeded(layer: Any, call: LayerCall) -> None:
     """Note that the seed is not used."""
     if layer.seed is not None:
         call.note("Random numbers come from torch's own generator: seeds of layers do not count.")
 
 
 @rule(layers.Dropout)
-def dropout(layer: Any, call: Call) -> int:
+def dropout(layer: Any, call: LayerCall) -> int:
     seeded(layer, call)
     text = f"nn.Dropout({layer.rate})"
     if layer.noise_shape is not None:
@@ -142,13 +142,13 @@ def dropout(layer: Any, call: Call) -> int:
 
 
 @rule(layers.SpatialDropout1D, layers.SpatialDropout2D, layers.SpatialDropout3D)
-def spatial_dropout(layer: Any, call: Call) -> int:
+def spatial_dropout(layer: Any, call: LayerCall) -> int:
     seeded(layer, call)
     return call.line(f"{call.module(f'nn.Dropout{layer.rank}d({layer.rate})')}({{0}})", call.x)
 
 
 @rule(layers.AlphaDropout)
-def alpha_dropout(layer: Any, call: Call) -> int:
+def alpha_dropout(layer: Any, call: LayerCall) -> int:
     seeded(layer, call)
     shape = layer.noise_shape
     text = f"nn.AlphaDropout({layer.rate})"
@@ -159,12 +159,12 @@ def alpha_dropout(layer: Any, call: Call) -> int:
 
 
 @rule(layers.GaussianNoise)
-def gaussian_noise(layer: Any, call: Call) -> int:
+def gaussian_noise(layer: Any, call: LayerCall) -> int:
     seeded(layer, call)
     return call.line(f"{call.module(f'{call.helper(formulas.GaussianNoise)}({layer.stddev})')}({{0}})", call.x)
 
 
 @rule(layers.GaussianDropout)
-def gaussian_dropout(layer: Any, call: Call) -> int:
+def gaussian_dropout(layer: Any, call: LayerCall) -> int:
     seeded(layer, call)
     return call.line(f"{call.module(f'{call.helper(formulas.GaussianDropout)}({layer.rate})')}({{0}})", call.x)

@@ -12,7 +12,7 @@ from torch import nn
 from torchkeras import activations, layers
 from torchkeras.engine.graph.function_arguments import has_size
 from torchkeras.export.errors import EjectError
-from torchkeras.export.plain.call import Call, mask_rule, rule
+from torchkeras.export.plain.call import LayerCall, mask_rule, rule
 from torchkeras.export.plain.rules.activation import CALLED, activated
 
 EQUATION = re.compile(r"[A-Za-z.,> -]*", re.ASCII)
@@ -29,7 +29,7 @@ PASSED = ("identity", "without_mask")
 
 
 @rule(layers.Operation)
-def operation(layer: Any, call: Call) -> Any:
+def operation(layer: Any, call: LayerCall) -> Any:
     name, arguments = layer.function, list(layer.arguments)
     if not isinstance(name, str):
         path = call.writer.function(layer.name, name)
@@ -46,7 +46,7 @@ def operation(layer: Any, call: Call) -> Any:
     return made
 
 
-def _held(layer: Any, call: Call, name: str) -> str:
+def _held(layer: Any, call: LayerCall, name: str) -> str:
     """`self.name` of a constant or a parameter that the function holds."""
     tensor = getattr(layer, name)
     if isinstance(tensor, nn.Parameter):
@@ -54,7 +54,7 @@ def _held(layer: Any, call: Call, name: str) -> str:
     return call.writer.buffer((layer, name), f"{layer.name}_{name}", tensor)
 
 
-def _by_keras(layer: Any, call: Call, name: str, arguments: list[Any]) -> str:
+def _by_keras(layer: Any, call: LayerCall, name: str, arguments: list[Any]) -> str:
     """An operator, or a function with a name of Keras."""
     if name in PASSED:
         return "{0}"
@@ -89,7 +89,7 @@ def _check_plain(layer: Any, arguments: Any) -> None:
             )
 
 
-def _activation(call: Call, function: Any, arguments: list[Any]) -> str:
+def _activation(call: LayerCall, function: Any, arguments: list[Any]) -> str:
     if len(arguments) == 1:
         return activated(call, function, "{0}")
     if function is activations.gelu:
@@ -99,12 +99,12 @@ def _activation(call: Call, function: Any, arguments: list[Any]) -> str:
     return f"{CALLED[function]}({{0}}, {', '.join(map(repr, arguments[1:]))})"
 
 
-def _operand(call: Call, argument: Any) -> str:
+def _operand(call: LayerCall, argument: Any) -> str:
     text = _text(call, argument)
     return f"({text})" if text.startswith("-") else text
 
 
-def _text(call: Call, argument: Any) -> str:
+def _text(call: LayerCall, argument: Any) -> str:
     """An argument as Python: an input as `{k}`."""
     if isinstance(argument, Mapping) and "input" in argument:
         return f"{{{argument['input']}}}"
@@ -124,7 +124,7 @@ def _text(call: Call, argument: Any) -> str:
     return repr(argument)
 
 
-def _index(call: Call, argument: Any) -> str:
+def _index(call: LayerCall, argument: Any) -> str:
     """The text in the brackets of a slice."""
     if isinstance(argument, (list, tuple)):
         return ", ".join(_index(call, part) for part in argument) + "," * (len(argument) == 1)
@@ -139,7 +139,7 @@ def _axes(axis: Any) -> str:
 
 
 def _reduced(method: str) -> Callable[..., str]:
-    def text(call: Call, x: Any, axis: Any = None, keepdims: Any = False) -> str:
+    def text(call: LayerCall, x: Any, axis: Any = None, keepdims: Any = False) -> str:
         ndim = len(call.values[0].shape)
         given = _axes(range_of(ndim) if axis is None else axis)
         return f"{{0}}.{method}({given}{', keepdim=True' * bool(keepdims)})"
@@ -153,7 +153,7 @@ def range_of(ndim: int) -> tuple[int, ...]:
 
 
 def _spread(method: str) -> Callable[..., str]:
-    def text(call: Call, x: Any, axis: Any = None, keepdims: Any = False) -> str:
+    def text(call: LayerCall, x: Any, axis: Any = None, keepdims: Any = False) -> str:
         ndim = len(call.values[0].shape)
         given = _axes(range_of(ndim) if axis is None else axis)
         return f"{{0}}.{method}({given}, correction=0{', keepdim=True' * bool(keepdims)})"
@@ -161,58 +161,58 @@ def _spread(method: str) -> Callable[..., str]:
     return text
 
 
-def _prod(call: Call, x: Any, axis: Any = None, keepdims: Any = False) -> str:
+def _prod(call: LayerCall, x: Any, axis: Any = None, keepdims: Any = False) -> str:
     ndim = len(call.values[0].shape)
     axes = range_of(ndim) if axis is None else [axis] if isinstance(axis, int) else axis
     ordered = sorted((each % ndim for each in axes), reverse=True)
     return "{0}" + "".join(f".prod({each}{', keepdim=True' * bool(keepdims)})" for each in ordered)
 
 
-def _norm(call: Call, x: Any, axis: Any = None, keepdims: Any = False) -> str:
+def _norm(call: LayerCall, x: Any, axis: Any = None, keepdims: Any = False) -> str:
     given = _axes(range_of(len(call.values[0].shape)) if axis is None else axis)
     return f"torch.linalg.vector_norm({{0}}, dim={given}{', keepdim=True' * bool(keepdims)})"
 
 
-def _unit(call: Call, x: Any, axis: Any = -1, epsilon: float = 1e-12) -> str:
+def _unit(call: LayerCall, x: Any, axis: Any = -1, epsilon: float = 1e-12) -> str:
     given = _axes(range_of(len(call.values[0].shape)) if axis is None else axis)
     return f"{{0}} * {{0}}.square().sum({given}, keepdim=True).clamp(min={epsilon}).rsqrt()"
 
 
 def _pair(method: str) -> Callable[..., str]:
-    def text(call: Call, x: Any, y: Any) -> str:
+    def text(call: LayerCall, x: Any, y: Any) -> str:
         return f"torch.{method}({_tensor(call, x, y)}, {_tensor(call, y, x)})"
 
     return text
 
 
-def _tensor(call: Call, value: Any, other: Any) -> str:
+def _tensor(call: LayerCall, value: Any, other: Any) -> str:
     if isinstance(value, Mapping):
         return _text(call, value)
     return f"torch.full_like({_text(call, other)}, {value!r})"
 
 
-def _clip(call: Call, x: Any, low: Any, high: Any) -> str:
+def _clip(call: LayerCall, x: Any, low: Any, high: Any) -> str:
     return f"{_text(call, x)}.clamp({_text(call, low)}, {_text(call, high)})"
 
 
-def _cast(call: Call, x: Any, dtype: str) -> str:
+def _cast(call: LayerCall, x: Any, dtype: str) -> str:
     return f"{{0}}.to({call.outputs[0].dtype})"
 
 
 def _argument_of(method: str) -> Callable[..., str]:
-    def text(call: Call, x: Any, axis: int = -1, dtype: str = "int64") -> str:
+    def text(call: LayerCall, x: Any, axis: int = -1, dtype: str = "int64") -> str:
         kind = call.outputs[0].dtype
         return f"{{0}}.{method}({axis})" + ("" if kind is torch.int64 else f".to({kind})")
 
     return text
 
 
-def _pad(call: Call, x: Any, widths: Any, mode: str = "constant", value: float = 0.0) -> str:
+def _pad(call: LayerCall, x: Any, widths: Any, mode: str = "constant", value: float = 0.0) -> str:
     flat = tuple(end for pair in reversed(widths) for end in pair)
     return f"F.pad({{0}}, {flat}{'' if not value else f', value={value}'})"
 
 
-def _split(call: Call, x: Any, parts: Any, axis: int = 0) -> str:
+def _split(call: LayerCall, x: Any, parts: Any, axis: int = 0) -> str:
     size = f"{{0}}.shape[{axis}] // {parts}" if isinstance(parts, int) else repr(list(parts))
     known = call.values[0].shape[axis]
     if isinstance(parts, int) and known is not None:
@@ -220,28 +220,28 @@ def _split(call: Call, x: Any, parts: Any, axis: int = 0) -> str:
     return f"{{0}}.split({size}, {axis})"
 
 
-def _matmul(call: Call, x: Any, y: Any, swap_x: bool = False, swap_y: bool = False) -> str:
+def _matmul(call: LayerCall, x: Any, y: Any, swap_x: bool = False, swap_y: bool = False) -> str:
     return f"{_text(call, x)}{'.mT' * bool(swap_x)} @ {_text(call, y)}{'.mT' * bool(swap_y)}"
 
 
-def _einsum(call: Call, equation: str, *tensors: Any) -> str:
+def _einsum(call: LayerCall, equation: str, *tensors: Any) -> str:
     return f'torch.einsum("{equation}", {", ".join(_text(call, each) for each in tensors)})'
 
 
-def _repeat(call: Call, x: Any, count: Any, axis: int) -> str:
+def _repeat(call: LayerCall, x: Any, count: Any, axis: int) -> str:
     return f"{{0}}.repeat_interleave({_text(call, count)}, {axis})"
 
 
-def _transpose(call: Call, x: Any, axes: Any = None) -> str:
+def _transpose(call: LayerCall, x: Any, axes: Any = None) -> str:
     ndim = len(call.values[0].shape)
     return f"{{0}}.permute{tuple(reversed(range(ndim)) if axes is None else axes)}"
 
 
-def _squeeze(call: Call, x: Any, axis: Any = None) -> str:
+def _squeeze(call: LayerCall, x: Any, axis: Any = None) -> str:
     return f"{{0}}.squeeze({'' if axis is None else _axes(axis)})"
 
 
-def _flip(call: Call, x: Any, axis: Any = None) -> str:
+def _flip(call: LayerCall, x: Any, axis: Any = None) -> str:
     axes = range_of(len(call.values[0].shape)) if axis is None else (axis,) if isinstance(axis, int) else tuple(axis)
     return f"{{0}}.flip({', '.join(map(str, axes))})"
 
@@ -289,7 +289,7 @@ FUNCTIONS: dict[str, Callable[..., str]] = {
 
 
 @mask_rule(layers.Operation)
-def operation_mask(layer: Any, call: Call) -> int | None:
+def operation_mask(layer: Any, call: LayerCall) -> int | None:
     if layer.compute_mask(None, [True]) is None:
         return None
     return next((mask for mask in call.masks if mask is not None), None)

@@ -8,7 +8,7 @@ from torchkeras import layers
 from torchkeras.engine.layer.symbolic import dtype_of
 from torchkeras.export.errors import EjectError
 from torchkeras.export.plain import facts
-from torchkeras.export.plain.call import Call, rule
+from torchkeras.export.plain.call import LayerCall, rule
 from torchkeras.export.plain.formulas import augmentation as formulas, lookup
 from torchkeras.export.plain.rules.normalization import seeded
 from torchkeras.layers.augmentation import BEYOND_EDGE
@@ -18,7 +18,7 @@ from torchkeras.layers.preprocessing import encoded
 FLIPPED = {"horizontal": "3", "vertical": "2", "horizontal_and_vertical": "2, 3"}
 
 
-def floating(layer: Any, call: Call) -> int:
+def floating(layer: Any, call: LayerCall) -> int:
     """The input, integers as numbers of the layer's type."""
     if call.values[0].dtype.is_floating_point:
         return call.x
@@ -26,13 +26,13 @@ def floating(layer: Any, call: Call) -> int:
 
 
 @rule(layers.Rescaling)
-def rescaling(layer: Any, call: Call) -> int:
+def rescaling(layer: Any, call: LayerCall) -> int:
     offset = f" + {layer.offset}" if layer.offset else ""
     return call.line(f"{{0}} * {layer.scale}{offset}", floating(layer, call))
 
 
 @rule(layers.Resizing)
-def resizing(layer: Any, call: Call) -> int:
+def resizing(layer: Any, call: LayerCall) -> int:
     x, dtype = floating(layer, call), call.values[0].dtype
     if layer.crop_to_aspect_ratio:
         x = call.line(f"{call.helper(formulas.window)}({{0}}, {layer.height}, {layer.width})", x)
@@ -46,14 +46,14 @@ def resizing(layer: Any, call: Call) -> int:
 
 
 @rule(layers.CenterCrop)
-def center_crop(layer: Any, call: Call) -> int:
+def center_crop(layer: Any, call: LayerCall) -> int:
     return call.line(
         f"{call.helper(formulas.center_crop)}({{0}}, {layer.height}, {layer.width})", floating(layer, call)
     )
 
 
 @rule(layers.Normalization)
-def normalization(layer: Any, call: Call) -> int:
+def normalization(layer: Any, call: LayerCall) -> int:
     mean, variance = layer._mean.view(layer._broadcast), layer._variance.view(layer._broadcast)
     deviation = variance.sqrt().clamp(min=facts.epsilon())
     center = call.writer.buffer((layer, "mean"), f"{layer.name}_mean", mean)
@@ -61,7 +61,7 @@ def normalization(layer: Any, call: Call) -> int:
     return call.line(f"{center} + {{0}} * {scale}" if layer.invert else f"({{0}} - {center}) / {scale}", call.x)
 
 
-def vectors(call: Call, indices: int, mode: str, depth: int, dtype: Any) -> int:
+def vectors(call: LayerCall, indices: int, mode: str, depth: int, dtype: Any) -> int:
     """Indices as vectors, unless the mode is 'int'."""
     if mode == "int":
         return indices
@@ -69,12 +69,12 @@ def vectors(call: Call, indices: int, mode: str, depth: int, dtype: Any) -> int:
 
 
 @rule(layers.CategoryEncoding)
-def category_encoding(layer: Any, call: Call) -> int:
+def category_encoding(layer: Any, call: LayerCall) -> int:
     return vectors(call, call.x, layer.output_mode, layer.num_tokens, dtype_of(layer.compute_dtype))
 
 
 @rule(layers.Discretization)
-def discretization(layer: Any, call: Call) -> int:
+def discretization(layer: Any, call: LayerCall) -> int:
     boundaries = layer._boundaries
     path = call.writer.buffer((layer, "boundaries"), f"{layer.name}_boundaries", boundaries)
     x = call.x if call.values[0].dtype is boundaries.dtype else call.line(f"{{0}}.to({boundaries.dtype})", call.x)
@@ -83,7 +83,7 @@ def discretization(layer: Any, call: Call) -> int:
 
 
 @rule(layers.IntegerLookup)
-def integer_lookup(layer: Any, call: Call) -> int:
+def integer_lookup(layer: Any, call: LayerCall) -> int:
     if layer.vocabulary is None or layer.num_oov_indices == 0:
         raise EjectError(
             f"IntegerLookup {layer.name!r}: eject writes one with a vocabulary and num_oov_indices of 1 or more."
@@ -107,7 +107,7 @@ def integer_lookup(layer: Any, call: Call) -> int:
 # --- images changed at random ----------------------------------------------------------------------------------------
 
 
-def changed(layer: Any, call: Call, kind: Any, *options: str) -> int:
+def changed(layer: Any, call: LayerCall, kind: Any, *options: str) -> int:
     """A module with these options, applied to floating-point images."""
     seeded(layer, call)
     text = f"{call.helper(kind)}({', '.join(options)})"
@@ -115,22 +115,22 @@ def changed(layer: Any, call: Call, kind: Any, *options: str) -> int:
 
 
 @rule(layers.RandomFlip)
-def random_flip(layer: Any, call: Call) -> int:
+def random_flip(layer: Any, call: LayerCall) -> int:
     return changed(layer, call, formulas.RandomFlip, FLIPPED[layer.mode])
 
 
 @rule(layers.RandomContrast)
-def random_contrast(layer: Any, call: Call) -> int:
+def random_contrast(layer: Any, call: LayerCall) -> int:
     low, high = 1 - layer.factor[0], 1 + layer.factor[1]
     return changed(layer, call, formulas.RandomContrast, str(low), str(high), str(tuple(layer.value_range)))
 
 
 @rule(layers.RandomCrop)
-def random_crop(layer: Any, call: Call) -> int:
+def random_crop(layer: Any, call: LayerCall) -> int:
     return changed(layer, call, formulas.RandomCrop, str(layer.height), str(layer.width))
 
 
-def affine(layer: Any, call: Call, kind: Any, *factors: Any) -> int:
+def affine(layer: Any, call: LayerCall, kind: Any, *factors: Any) -> int:
     """A module that moves pixels."""
     options = list(map(str, factors))
     options += [f'beyond="{BEYOND_EDGE[layer.fill_mode]}"'] if layer.fill_mode != "reflect" else []
@@ -140,16 +140,16 @@ def affine(layer: Any, call: Call, kind: Any, *factors: Any) -> int:
 
 
 @rule(layers.RandomRotation)
-def random_rotation(layer: Any, call: Call) -> int:
+def random_rotation(layer: Any, call: LayerCall) -> int:
     return affine(layer, call, formulas.RandomRotation, *layer.factor)
 
 
 @rule(layers.RandomTranslation)
-def random_translation(layer: Any, call: Call) -> int:
+def random_translation(layer: Any, call: LayerCall) -> int:
     return affine(layer, call, formulas.RandomTranslation, layer.height_factor, layer.width_factor)
 
 
 @rule(layers.RandomZoom)
-def random_zoom(layer: Any, call: Call) -> int:
+def random_zoom(layer: Any, call: LayerCall) -> int:
     factors = [layer.height_factor] + ([] if layer.width_factor is None else [layer.width_factor])
     return affine(layer, call, formulas.RandomZoom, *factors)

@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from torchkeras import layers
 from torchkeras.engine.layer.axis_order import Layout
 from torchkeras.export.errors import EjectError
-from torchkeras.export.plain.call import Call, mask_rule, rule
+from torchkeras.export.plain.call import LayerCall, mask_rule, rule
 from torchkeras.export.plain.formulas import noise, recurrent as formulas
 from torchkeras.export.plain.rules.cells import CONV_LSTMS, cell_of, drops_by_gate, images_last
 from torchkeras.export.plain.values import Folded
@@ -34,7 +34,7 @@ def torch_module(name: str, held: Any, more: Sequence[str] = ()) -> str:
 class Direction:
     """One direction of a recurrent layer: the layer itself, or one half of a Bidirectional."""
 
-    def __init__(self, layer: Any, call: Call, suffix: str = ""):
+    def __init__(self, layer: Any, call: LayerCall, suffix: str = ""):
         self.layer, self.call, self.suffix = layer, call, suffix
         self.writer = call.writer
 
@@ -171,7 +171,7 @@ RECURRENT = (layers.SimpleRNN, layers.GRU, layers.LSTM, layers.CuDNNGRU, layers.
 
 
 @rule(*RECURRENT, *CONV_LSTMS, layers.ConvRNN2D)
-def recurrent(layer: Any, call: Call) -> list[int]:
+def recurrent(layer: Any, call: LayerCall) -> list[int]:
     sequence, given, constants = layer._parts(call.inputs)
     if constants:
         raise EjectError(f"{type(layer).__name__} {layer.name!r}: eject knows no constants of a cell.")
@@ -197,7 +197,7 @@ MERGED = {
 
 
 @rule(layers.Bidirectional)
-def bidirectional(layer: Any, call: Call) -> list[int]:
+def bidirectional(layer: Any, call: LayerCall) -> list[int]:
     if images_last(layer.forward_layer):
         raise EjectError(f"Bidirectional {layer.name!r}: eject knows none around a {type(layer.layer).__name__}.")
     shared = layer._shared(call.inputs)
@@ -224,7 +224,7 @@ def bidirectional(layer: Any, call: Call) -> list[int]:
     return results
 
 
-def _together(layer: Any, call: Call, mask: int | None, shared: list[list[int]]) -> list[int] | None:
+def _together(layer: Any, call: LayerCall, mask: int | None, shared: list[list[int]]) -> list[int] | None:
     """Both directions by one torch module; None if that computes something else."""
     forward, backward = layer.inner_layers
     one, other = (Direction(each, call) for each in (forward, backward))
@@ -254,7 +254,7 @@ def _together(layer: Any, call: Call, mask: int | None, shared: list[list[int]])
 
 
 @rule(layers.TimeDistributed)
-def time_distributed(layer: Any, call: Call) -> int:
+def time_distributed(layer: Any, call: LayerCall) -> int:
     outer, mask = call.values[0], call.masks[0]
     folded = outer.folded
     if folded is None:
@@ -275,12 +275,12 @@ def time_distributed(layer: Any, call: Call) -> int:
 
 
 @mask_rule(layers.TimeDistributed)
-def time_distributed_mask(layer: Any, call: Call) -> None:
+def time_distributed_mask(layer: Any, call: LayerCall) -> None:
     return None
 
 
 @rule(layers.SpectralNormalization)
-def spectral_normalization(layer: Any, call: Call) -> int:
+def spectral_normalization(layer: Any, call: LayerCall) -> int:
     call.note(f"{layer.name}: the kernel is no longer divided by its largest singular value in training.")
     inner = call.inner(layer.layer, call.values)
     call.set_masks(inner[0].mask)
