@@ -406,12 +406,11 @@ def test_a_parameter_of_two_layers_is_not_torn_apart_by_a_file():
     kernel = nn.Parameter(torch.randn(4, 4))
     model = Model(x, (x @ kernel) @ kernel)
     assert sum(1 for _ in model.parameters()) == 1
-    with pytest.raises(ValueError, match="have one parameter") as error:
+    with pytest.raises(ValueError, match="share a parameter") as error:
         model.to_json()
     assert str(error.value) == (
-        "Operation 'operation_matmul_1' and Operation 'operation_matmul_2' have one parameter "
-        "together, which a config "
-        "would make two of. Put what they compute into one Layer of your own."
+        "Operation 'operation_matmul_1' and Operation 'operation_matmul_2' share a parameter, which a config would "
+        "turn into two. Put what they compute into one Layer of your own."
     )
     again = pickle.loads(pickle.dumps(model))  # noqa: S301
     assert sum(1 for _ in again.parameters()) == 1

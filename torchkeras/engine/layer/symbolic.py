@@ -34,10 +34,20 @@ class History(NamedTuple):
 
 
 class KerasTensor(Symbolic):
-    """A tensor that is yet to be computed: `shape` (with `None` for an unknown size), `dtype`, `_keras_history`.
+    """A symbolic tensor: a shape and a type, without values. `Input` and calls of layers make them.
 
     Operators, slices, torch's functions and the methods of `torch.Tensor` make nodes of the graph, in Keras's order of
-    axes. So does `==`; whether two are the same tensor is said by `is`.
+    axes. So does `==`; use `is` to ask whether two are the same tensor.
+
+    Options:
+        shape (tuple): the sizes of the axes, the batch axis first; None for an unknown size.
+        dtype (torch dtype): the type of the elements.
+        name (text, default ""): the name of the tensor.
+
+    Example:
+        >>> inputs = Input((3,))
+        >>> (2 * inputs + 1).shape
+        (None, 3)
     """
 
     __slots__ = ("__weakref__", "_keras_history", "_keras_mask", "_probed", "dtype", "name", "shape")
