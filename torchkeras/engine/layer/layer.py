@@ -10,6 +10,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
+from functools import lru_cache
 from typing import Any, ClassVar
 
 import torch
@@ -28,6 +29,8 @@ from torchkeras.engine.layer.weight import Weight, deferred, in_first_run, mater
 from torchkeras.legacy.arguments import Keras1Arrays, layer_arguments
 from torchkeras.legacy.weights import modern
 from torchkeras.naming import snake_case, unique_name
+
+_signature = lru_cache(inspect.signature)  # of a `forward`: that of a base counts for many classes
 
 
 class Layer(Calling):
@@ -86,7 +89,7 @@ class Layer(Calling):
         cls.__doc__ = docstrings.complete(cls, cls._options if options.declares(makes) else ())
         cls._weights = {
             name: value
-            for base in reversed(cls.__mro__)
+            for base in reversed(cls.__mro__[: cls.__mro__.index(Layer)])
             for name, value in base.__dict__.items()
             if isinstance(value, Weight)
         }
@@ -102,7 +105,7 @@ class Layer(Calling):
             cls._native_forward = cls.__dict__["forward"]
         cls._joined_facts = joined(cls)
         cls._casts_outputs = not cls._is_users and not cls._joined_facts.keeps_types
-        cls._call_signature = inspect.signature(cls.call if cls._by_call else cls.forward)
+        cls._call_signature = _signature(cls.call if cls._by_call else cls.forward)
         parameters = cls._call_signature.parameters
         cls._call_parameters = frozenset(parameters)
         cls._takes_any = any(each.kind is each.VAR_KEYWORD for each in parameters.values())

@@ -18,6 +18,7 @@ import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, get_args, get_origin
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -82,7 +83,7 @@ def collect(cls: type, root: type) -> dict[str, Option]:
     for base in bases[by_hand[-1] + 1 if by_hand else 0 :]:
         if not declares(base):
             continue
-        for field, annotation in inspect.get_annotations(base, eval_str=True).items():
+        for field, annotation in _annotations(base).items():
             marks = get_args(annotation)
             name = next((mark.name for mark in marks if isinstance(mark, Called)), field)
             if name in found or name.startswith("_"):
@@ -99,8 +100,20 @@ def declares(cls: type) -> bool:
     """Whether a class takes options as declared: its `__init__`, if it has one, is of the form `(*args, **given)`."""
     if "__init__" not in cls.__dict__:
         return True
-    _, *parameters = inspect.signature(cls.__dict__["__init__"]).parameters.values()
-    return [each.kind for each in parameters] == [inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD]
+    code = getattr(inspect.unwrap(cls.__dict__["__init__"]), "__code__", None)
+    if code is None or code.co_argcount > 1 or code.co_kwonlyargcount:
+        return False
+    return bool(code.co_flags & inspect.CO_VARARGS and code.co_flags & inspect.CO_VARKEYWORDS)
+
+
+def _annotations(cls: type) -> Mapping[str, Any]:
+    """A class's own annotations, evaluated once: each class derived from it asks for them."""
+    if cls not in _evaluated:
+        _evaluated[cls] = inspect.get_annotations(cls, eval_str=True)
+    return _evaluated[cls]
+
+
+_evaluated: WeakKeyDictionary[type, Mapping[str, Any]] = WeakKeyDictionary()
 
 
 def rule_of(annotation: Any) -> Rule | None:
@@ -161,7 +174,7 @@ def written(options: Mapping[str, Option], owner: object) -> dict[str, Any]:
 
 
 def _default(cls: type, name: str) -> Any:
-    value = inspect.getattr_static(cls, name, REQUIRED)
+    value = next((vars(base)[name] for base in cls.__mro__ if name in vars(base)), REQUIRED)
     return REQUIRED if inspect.isdatadescriptor(value) else value
 
 
