@@ -146,6 +146,12 @@ def test_with_one_graph(when):
 
 
 @WHEN
+@pytest.mark.slow
+def test_steps_compiled_to_code_obey(when: str):
+    assert_only_others_train(compiled(when, network(), "adam", "mse", jit_compile=True), fit)
+
+
+@WHEN
 @pytest.mark.parametrize("policy", ["mixed_bfloat16", "mixed_float16"])
 def test_with_mixed_precision(policy, when):
     mixed_precision.set_global_policy(policy)
