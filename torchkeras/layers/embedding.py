@@ -46,17 +46,14 @@ class Vectors(nn.Embedding):
             return super().forward(input)
         weight = self.weight
         try:
-            return self._looked_up(input, weight)
+            if not traced() and input.numel() >= MANY and weight.is_cpu and weight.dtype == torch.float32:
+                return weight.index_select(0, input.reshape(-1).long()).view(*input.shape, -1)
+            return torch.embedding(weight, input)
         except IndexError as error:
             raise IndexError(
                 f"Embedding: inputs out of range: they must be from 0 to {len(weight) - 1}, since input_dim is "
                 f"{len(weight)}; found {input.min()} to {input.max()}. Give input_dim the largest of them plus one."
             ) from error
-
-    def _looked_up(self, input: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
-        if not traced() and input.numel() >= MANY and weight.is_cpu and weight.dtype == torch.float32:
-            return weight.index_select(0, input.reshape(-1).long()).view(*input.shape, -1)
-        return torch.embedding(weight, input)
 
 
 class Embedding(Layer):
