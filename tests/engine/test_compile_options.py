@@ -278,6 +278,32 @@ def test_what_compile_was_given_may_be_set_and_counts_from_then_on():
     assert model.evaluate(X, Y, verbose=0) == pytest.approx(float(abs(difference).mean()))
 
 
+@pytest.mark.parametrize("given", ["adam", Adam(), torch.optim.Adam])
+def test_an_optimizer_may_be_set_as_compile_takes_it(given: Any):
+    by_setting, by_compile = made("sgd"), made("adam" if given is not torch.optim.Adam else given)
+    by_setting.optimizer = given
+    assert type(by_setting.optimizer) is type(by_compile.optimizer)
+    for model in (by_setting, by_compile):
+        model.fit(X, Y, batch_size=BATCH, shuffle=False, verbose=0)
+    for mine, other in zip(by_setting.get_weights(), by_compile.get_weights(), strict=True):
+        np.testing.assert_array_equal(mine, other)
+
+
+def test_what_is_no_optimizer_is_refused_when_it_is_set():
+    model = made("sgd")
+    with pytest.raises(ValueError, match="adm"):
+        model.optimizer = "adm"
+    assert isinstance(model.optimizer, SGD)
+
+
+def test_before_compile_an_optimizer_of_one_s_own_is_what_was_set():
+    inputs = Input((4,))
+    model = Model(inputs, Dense(1)(inputs))
+    own = torch.optim.SGD(model.parameters(), lr=0.1)
+    model.optimizer = own
+    assert model.optimizer is own
+
+
 def test_a_module_given_to_such_an_attribute_is_kept_there():
     model, loss = made("sgd"), nn.MSELoss()
     model.loss = loss

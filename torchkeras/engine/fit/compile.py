@@ -18,7 +18,7 @@ from torchkeras.engine.graph.network import Network
 from torchkeras.engine.layer.added_losses import add_activity_losses
 from torchkeras.engine.layer.dtypes import halves, in_float16
 from torchkeras.engine.layer.weight_lists import WeightOwner
-from torchkeras.engine.speed.choose import learner, runner, scorer
+from torchkeras.engine.speed.choose import compile_options, learner, scorer
 from torchkeras.engine.speed.compiled_steps import Running
 from torchkeras.engine.speed.malloc import keep_freed
 from torchkeras.engine.step.compiled_model import NO_LOSS, CompiledModel
@@ -43,6 +43,13 @@ class Given:
         model.__dict__.update(_given=replace(model._given, **{self._name: value}), _compiled_model=None)
 
 
+class GivenOptimizer(Given):
+    """The optimizer. Set on a compiled model it may be all that `compile` takes, and is read as the object."""
+
+    def __set__(self, model: Any, value: Any) -> None:
+        super().__set__(model, model._optimizer_for(value) if model._is_compiled else value)
+
+
 class Compiling(Extending, abstract=True):
     """Compiling, added to a network: what `compile` was given (`_given`), what it settles to (`_compiled_model`)."""
 
@@ -50,7 +57,7 @@ class Compiling(Extending, abstract=True):
     _is_compiled = False
     _compiled_model: CompiledModel | None = None
 
-    optimizer, loss, metrics, loss_weights = Given(), Given(), Given(), Given()
+    optimizer, loss, metrics, loss_weights = GivenOptimizer(), Given(), Given(), Given()
     sample_weight_mode, weighted_metrics, target_tensors, on_nonfinite = Given(), Given(), Given(), Given()
     jit_compile, cuda_graph, steps_per_execution = Given(), Given(), Given()
 
@@ -109,9 +116,8 @@ class Compiling(Extending, abstract=True):
 
         Source: https://keras.io/api/models/model_training_apis/
         """
-        by_itself = optimizer is None and own_step(self, "train") is not None
         given = CompileOptions(
-            None if by_itself else optimizers.get(optimizer),
+            self._optimizer_for(optimizer),
             loss,
             metrics or [],
             loss_weights,
@@ -127,6 +133,10 @@ class Compiling(Extending, abstract=True):
         self.__dict__.update(_given=given, _is_compiled=True, _compiled_model=None)
         if self._is_connected:
             self._settle()
+
+    def _optimizer_for(self, given: Any) -> Any:
+        """The optimizer that was given, as an object; None for a class whose `train_step` has optimizers of its own."""
+        return None if given is None and own_step(self, "train") is not None else optimizers.get(given)
 
     @property
     def _trains_alone(self) -> bool:
@@ -311,12 +321,12 @@ class Compiling(Extending, abstract=True):
 
     def _predicting_compiled(self) -> Running | None:
         """What predicts compiled by torch, where `compile` said so; the modules are looked at again."""
-        given = self._given
-        if given.jit_compile in (False, "auto") and given.cuda_graph is not True:
+        options = compile_options(self._given.jit_compile, self._given.cuda_graph)
+        if options is None:
             return None
         compiled = self._ready()
         if compiled.predicting is None:
-            compiled.predicting = runner(self._computing, given.jit_compile, given.cuda_graph)
+            compiled.predicting = Running(self._computing, options, on_cuda=self._given.cuda_graph is True)
         compiled.predicting.calls.renew()
         return compiled.predicting
 
@@ -372,8 +382,8 @@ class Compiling(Extending, abstract=True):
         self.compile(**compile_arguments(training, custom_objects))
 
     def __getstate__(self) -> dict[str, Any]:
-        # The compiled holds the layers' tensors by identity: a copy settles its own, from what compile was given. Its
-        # optimizer has the copy's own parameters, with their state.
+        # The compiled model holds the layers' tensors by identity: a copy settles its own, from what compile was
+        # given. Its optimizer has the copy's own parameters, with their state.
         return {**super().__getstate__(), "history": None, "_compiled_model": None}
 
 
