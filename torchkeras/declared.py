@@ -138,8 +138,7 @@ class Declared:
 
     def __init_subclass__(cls, **arguments: Any) -> None:
         super().__init_subclass__(**arguments)
-        if cls.__doc__:
-            cls.__doc__ = docstrings.Completed(cls.__doc__, _explained)  # type: ignore[assignment]
+        docstrings.complete_when_read(cls, _explained)
 
     def keep(self, **options: Any) -> None:
         """Keep each option as an attribute. Raises ValueError, with class and option, for a bad value."""

@@ -38,7 +38,7 @@ class Callback:
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
-        cls.__doc__ = docstrings.complete(cls, inspect.signature(cls).parameters)
+        docstrings.complete_when_read(cls, _explained)
 
     def state_dict(self) -> dict[str, Any]:
         """What is needed to go on after a stop: numbers, text, arrays, and lists and dicts of them."""
@@ -128,6 +128,11 @@ class Callback:
 
     def on_predict_batch_end(self, batch: int, logs: Any = None) -> None:
         """After a batch of a prediction."""
+
+
+def _explained(cls: type) -> str | None:
+    """The docstring with all options of the constructor."""
+    return docstrings.complete(cls, inspect.signature(cls).parameters)
 
 
 def _apart(value: Any) -> Any:

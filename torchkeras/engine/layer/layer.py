@@ -86,7 +86,9 @@ class Layer(Calling):
         cls.__doc__ = cls.__doc__ or cls.__mro__[1].__doc__  # what a variant of a rank does, its base says
         cls._options = options.collect(cls, Layer)
         makes = next(base for base in cls.__mro__ if "__init__" in base.__dict__)
-        cls.__doc__ = docstrings.complete(cls, cls._options if options.declares(makes) else ())
+        declares = options.declares(makes)
+        if declares:
+            docstrings.complete_when_read(cls, _explained)
         cls._weights = {
             name: value
             for base in reversed(cls.__mro__[: cls.__mro__.index(Layer)])
@@ -110,7 +112,7 @@ class Layer(Calling):
         cls._call_parameters = frozenset(parameters)
         cls._takes_any = any(each.kind is each.VAR_KEYWORD for each in parameters.values())
         # None: what Python finds by itself, the signature of an `__init__` that declares no options.
-        cls.__signature__ = options.signature(cls._options, "layer_options") if options.declares(makes) else None
+        cls.__signature__ = options.signature(cls._options, "layer_options") if declares else None
         if not abstract and not cls._is_users:
             registry.layers.register(cls.__name__, cls)
 
@@ -482,3 +484,8 @@ class Layer(Calling):
             and option.rule.write(getattr(self, option.field)) != option.default
         ]
         return ", ".join([repr(self.name), *changed])
+
+
+def _explained(cls: Any) -> str | None:
+    """The docstring with all options of the class."""
+    return docstrings.complete(cls, cls._options)
