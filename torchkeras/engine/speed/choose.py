@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from torchkeras.engine.graph.network import Network
 from torchkeras.engine.speed.auto_compile import Auto
 from torchkeras.engine.speed.compiled_call import CAPTURED, Options, captures
-from torchkeras.engine.speed.compiled_steps import Learning, Running, Scoring
+from torchkeras.engine.speed.compiled_steps import Learning, Scoring
 from torchkeras.engine.step.step import Learner, Scorer, learn, losses
 
 KNOWN = ("fullgraph", "dynamic", "backend", "mode", "options")  # of torch.compile
@@ -57,27 +56,21 @@ def _check_captured(setting: Any) -> None:
 
 
 def learner(setting: Any, cuda_graph: Any) -> Learner:
-    """`steps.learn`, or what does the same by the values of `jit_compile` and `cuda_graph`."""
+    """`step.learn`, or what does the same by the values of `jit_compile` and `cuda_graph`."""
     if setting == "auto" and cuda_graph is not True:
         return Auto(captures=cuda_graph == "auto")
-    options = _options(setting, cuda_graph)
+    options = compile_options(setting, cuda_graph)
     return learn if options is None else Learning(options, on_cuda=cuda_graph is True)
 
 
 def scorer(setting: Any, cuda_graph: Any) -> Scorer:
-    """`steps.losses`, or what does the same; "auto" compiles no evaluations."""
-    options = _options(setting, cuda_graph)
+    """`step.losses`, or what does the same; "auto" compiles no evaluations."""
+    options = compile_options(setting, cuda_graph)
     return losses if options is None else Scoring(options, on_cuda=cuda_graph is True)
 
 
-def runner(network: Network, setting: Any, cuda_graph: Any) -> Running | None:
-    """What predicts by a graph; None where nothing is to; "auto" compiles no predictions."""
-    options = _options(setting, cuda_graph)
-    return None if options is None else Running(network, options, on_cuda=cuda_graph is True)
-
-
-def _options(setting: Any, cuda_graph: Any) -> Options | None:
-    """Those of torch.compile; None where it is not to be used, or "auto" decides."""
+def compile_options(setting: Any, cuda_graph: Any) -> Options | None:
+    """The options of torch.compile; None where it is not to be used, or "auto" decides."""
     given = dict(setting) if isinstance(setting, Mapping) else {}
     if cuda_graph is True:
         return {**given, **CAPTURED}

@@ -22,7 +22,7 @@ from torchkeras.engine.step.step import Learned, gradients_of, learn, losses
 
 
 class Learning(OneGraph[Learned]):
-    """`steps.learn` of one model."""
+    """`step.learn` of one compiled model."""
 
     does = "step"
 
@@ -37,7 +37,7 @@ class Learning(OneGraph[Learned]):
 
 
 class Scoring(OneGraph["tuple[torch.Tensor, Values]"]):
-    """`steps.losses` of one model in evaluation, for a caller that records no gradients."""
+    """`step.losses` of one compiled model in evaluation, for a caller that records no gradients."""
 
     does = "evaluation"
 

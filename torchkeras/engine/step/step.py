@@ -81,7 +81,7 @@ def minimize(model: CompiledModel, loss: torch.Tensor, samples: Any) -> None:
 
 
 def gradients_of(model: CompiledModel, loss: torch.Tensor) -> Any:
-    """The gradients of a loss, of its scaled one in float16, by the compiled model's parameters."""
+    """The gradients of a loss, of its scaled one in float16, by the parameters that train."""
     if not model.parameters:
         return ()
     if model.scaling is not None:
