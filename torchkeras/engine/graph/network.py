@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from math import prod
 from typing import Any
 
@@ -47,6 +48,7 @@ class Network(Layer, abstract=True):
     """
 
     supports_masking = True
+    activity_regularizer = None  # its layers may have some
     _graph: Graph | None = None
     _held_keys: Sequence[str] = ()
     _input_form: Any = None  # of inputs and outputs that are no tensor and no plain list; see `engine.graph.call_forms`
@@ -56,12 +58,7 @@ class Network(Layer, abstract=True):
         casts = False  # each layer inside does by itself
 
         def hook_free(self) -> Callable[..., Any]:
-            network, layers = self.layer, StandIns(self.layer._modules)
-
-            def run(*inputs: Any, mask: Any = None, details: bool = False, logits: tuple[int, ...] = ()) -> Any:
-                return network._over(layers, inputs, mask, details, logits)
-
-            return run
+            return partial(self.layer._over, StandIns(self.layer._modules))
 
     def __init__(self, name: str | None = None, trainable: bool = True):
         self._functions: dict[Variant, Any] = {}
@@ -193,12 +190,14 @@ class Network(Layer, abstract=True):
         Errors:
             ValueError: the number of inputs is another.
         """
-        return self._over(self, inputs, mask, details, logits)
+        return self._over(self, *inputs, mask=mask, details=details, logits=logits)
 
-    def _over(self, layers: Any, inputs: tuple[Any, ...], mask: Any, details: bool, logits: tuple[int, ...]) -> Any:
-        """The generated function over `layers`: the network itself, or what stands in for its layers."""
+    def _over(
+        self, layers: Any, *inputs: Any, mask: Any = None, details: bool = False, logits: tuple[int, ...] = ()
+    ) -> Any:
+        """As `forward`, over `layers`: the network itself, or what stands in for its layers."""
         tensors = inputs[0] if len(inputs) == 1 and isinstance(inputs[0], (list, tuple)) else inputs
-        masks = as_list(mask)
+        masks = () if mask is None else as_list(mask)
         variant = Variant(tuple(m is not None for m in masks) if masks else (False,) * len(tensors), details, logits)
         function = self._functions.get(variant)
         if function is None:

@@ -6,7 +6,7 @@ keeps the copies until the region ends. Inputs are cast before and outputs after
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
@@ -67,23 +67,10 @@ def _as_taken(layer: Layer, tensor: KerasTensor, index: int) -> KerasTensor:
     return tensor if dtype is tensor.dtype else KerasTensor(tensor.shape, dtype, tensor.name)
 
 
-def halves(network: Any) -> tuple[int, ...]:
-    """The outputs of a network, by number, that mixed layers give in 16 bits."""
-    if not any(True for _ in mixed_layers(network)):
-        return ()
-    return tuple(index for index, tensor in enumerate(network.outputs) if tensor.dtype in HALF_TYPES)
-
-
-def in_float16(network: torch.nn.Module) -> bool:
-    """Whether a layer with weights of float32 computes in float16, whose gradients may be too small or too large."""
-    return any(layer.compute_dtype == "float16" for layer in mixed_layers(network))
-
-
-def mixed_layers(network: torch.nn.Module) -> Iterator[Any]:
+def mixed_layers(network: torch.nn.Module) -> list[Any]:
     """The layers that compute in 16 bits with weights of 32."""
-    modules: Iterator[Any] = network.modules()
-    found = ((module, module.__dict__.get("_policy")) for module in modules)
-    return (module for module, policy in found if policy is not None and policy.name in MIXED and is_mixed(module))
+    found = ((module, module.__dict__.get("_policy")) for module in network.modules())
+    return [module for module, policy in found if policy is not None and policy.name in MIXED and is_mixed(module)]
 
 
 def follows_policy(layer: Layer) -> bool:

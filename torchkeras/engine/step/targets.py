@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -52,10 +52,10 @@ def resolve(names: list[str], graph: Graph, given: Any) -> list[Target]:
         prefix = f"{name}_" if len(names) > 1 else ""
         found = _unique(
             [
-                Measure(own_name, metric, is_weighted)
+                measure
                 for is_weighted, of_outputs in zip((False, True), wanted, strict=True)
                 for each in of_outputs[k]
-                for own_name, metric in measures(each, loss, output)
+                for measure in measures(each, loss, output, is_weighted)
             ],
             prefix,
             {"loss", *(f"{each}_loss" for each in names)},
@@ -90,7 +90,7 @@ def _unique(measures: list[Measure], prefix: str, taken: set[str]) -> tuple[Meas
             count += 1
             name = f"{base}_{count}"
         taken.add(name)
-        result.append(Measure(name, each.metric, each.weighted))
+        result.append(replace(each, name=name))
     return tuple(result)
 
 
@@ -150,13 +150,12 @@ def metrics_for_outputs(option: str, value: Any, names: list[str]) -> list[list[
 
     A collection of torchmetrics stands for a list.
     """
+    if value in (None, [], ()):
+        return [[] for _ in names]
+    if isinstance(value, (list, tuple)) and not all(isinstance(each, (list, tuple)) for each in value):
+        return [list(value) for _ in names]
     if is_collection(value):
-        value = [value]
-    if isinstance(value, Mapping):
-        return [as_list(found) for found in for_outputs(option, value, names)]
-    if value is not None and not isinstance(value, (list, tuple)):
+        return [[value] for _ in names]
+    if not isinstance(value, (list, tuple, Mapping)):
         raise TypeError(f"compile: {option} must be a list or a dictionary, such as [{value!r}]; found {value!r}.")
-    wanted = as_list(value)
-    if wanted and all(isinstance(each, (list, tuple)) for each in wanted):
-        return [as_list(found) for found in for_outputs(option, wanted, names)]
-    return [wanted for _ in names]
+    return [as_list(found) for found in for_outputs(option, value, names)]
