@@ -412,10 +412,10 @@ class Network(Layer, abstract=True):
 
         Of outputs in a dict, the keys.
         """
-        if (keys := keys_of_form(self._output_form)) is not None:
+        if self._output_form is not None and (keys := keys_of_form(self._output_form)) is not None:
             return keys
         names: list[str] = []
-        for tensor in self.outputs:
+        for tensor in self._graphed.outputs:
             name, count = tensor._keras_history.layer.name, 0
             unique = name
             while unique in names:
