@@ -14,6 +14,7 @@ import torch
 from torchkeras import optimizers
 from torchkeras.engine.fit.compile_options import CompileOptions, compile_arguments
 from torchkeras.engine.fit.custom_steps import Extending, own_step
+from torchkeras.engine.fit.watched import Changing, Weights
 from torchkeras.engine.graph.hook_free_calls import HookFreeCalls
 from torchkeras.engine.graph.network import Network
 from torchkeras.engine.layer.added_losses import add_activity_losses
@@ -400,44 +401,6 @@ class Compiling(Extending, abstract=True):
         # The compiled model holds the layers' tensors by identity: a copy settles its own, from what compile was
         # given. Its optimizer has the copy's own parameters, with their state.
         return {**super().__getstate__(), "history": None, "_compiled_model": None}
-
-
-class Changing:
-    """What a training step of a model changes in place; see `engine.step.nonfinite.Watched`."""
-
-    def __init__(self, model: Compiling):
-        self._model = model
-
-    def trained(self) -> dict[Any, torch.Tensor]:
-        compiled = self._model._ready()
-        state = () if compiled.optimizer is None else compiled.optimizer.tensors()
-        return {id(tensor): tensor for tensor in (*compiled.parameters, *state)}
-
-    def counted(self) -> dict[Any, torch.Tensor]:
-        kept = [tensor for metric in self._model._ready().kept.values() for tensor in metric.variables]
-        buffers = {name: buffer for name, buffer in self._model.named_buffers() if buffer.numel()}
-        return {**buffers, **{id(tensor): tensor for tensor in kept}}
-
-    def forget(self, known: set[Any]) -> None:
-        compiled = self._model._ready()
-        if compiled.optimizer is not None:
-            compiled.optimizer.forget(known)
-        for metric in compiled.kept.values():
-            if not known.issuperset(map(id, metric.variables)):
-                metric.reset_state()
-
-
-class Weights(Changing):
-    """What an update of the weights changes in place, unless the optimizer itself can skip it."""
-
-    def trained(self) -> dict[Any, torch.Tensor]:
-        return {} if getattr(self._model.optimizer, "can_skip", False) else super().trained()
-
-    def counted(self) -> dict[Any, torch.Tensor]:
-        return {}
-
-    def forget(self, known: set[Any]) -> None:
-        self._model._ready().optimizer.forget(known)
 
 
 def _with_activity_regularizer(network: torch.nn.Module) -> list[Any]:

@@ -430,7 +430,7 @@ class Network(Layer, abstract=True):
         return any(layer.stateful for layer in self.layers)
 
     def _sublayers(self) -> list[WeightOwner]:
-        return self._with_others(self.layers)
+        return self._with_others([] if self._graph is None else self._graph.layers)
 
     def _sublayers_of_keras1(self) -> list[WeightOwner]:
         return self._with_others(self._layers_of_keras1)

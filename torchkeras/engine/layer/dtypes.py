@@ -6,7 +6,7 @@ keeps the copies until the region ends. Inputs are cast before and outputs after
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
@@ -69,7 +69,8 @@ def _as_taken(layer: Layer, tensor: KerasTensor, index: int) -> KerasTensor:
 
 def mixed_layers(network: torch.nn.Module) -> list[Any]:
     """The layers that compute in 16 bits with weights of 32."""
-    found = ((module, module.__dict__.get("_policy")) for module in network.modules())
+    modules: Iterator[Any] = network.modules()
+    found = ((module, module.__dict__.get("_policy")) for module in modules)
     return [module for module, policy in found if policy is not None and policy.name in MIXED and is_mixed(module)]
 
 
