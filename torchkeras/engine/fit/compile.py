@@ -21,14 +21,12 @@ from torchkeras.engine.layer.added_losses import add_activity_losses
 from torchkeras.engine.layer.dtypes import mixed_layers
 from torchkeras.engine.layer.weight_lists import WeightOwner
 from torchkeras.engine.speed.auto_compile import Auto
-from torchkeras.engine.speed.choose import compile_options, learner, scorer
-from torchkeras.engine.speed.compiled_steps import Running
+from torchkeras.engine.speed.choose import learner, scorer
 from torchkeras.engine.speed.malloc import keep_freed
 from torchkeras.engine.step.compiled_model import NO_LOSS, CompiledModel
 from torchkeras.engine.step.loss_scale import LossScale
 from torchkeras.engine.step.nonfinite import Guard
 from torchkeras.engine.step.optimizer_reach import check_reach
-from torchkeras.engine.step.output_metric import TorchMetric
 from torchkeras.engine.step.step import train_step
 from torchkeras.engine.step.targets import reported_names, resolve
 from torchkeras.losses.shared import HALF_TYPES
@@ -231,13 +229,6 @@ class Compiling(Extending, abstract=True):
             targets = [replace(target, logits=None) for target in targets]
         if not (owns_step or self._has_loss(targets)):
             raise ValueError(f"compile: {NO_LOSS[0].lower()}{NO_LOSS[1:]}")
-        if given.on_nonfinite is not None:
-            for measure in (measure for target in targets for measure in target.measures):
-                if isinstance(measure.metric, TorchMetric):
-                    raise ValueError(
-                        f"compile: on_nonfinite={given.on_nonfinite!r} cannot take back what {measure.name!r}, a "
-                        "metric in the manner of torchmetrics, has counted; use a metric of torchkeras.metrics."
-                    )
         has_masks = any(tensor._keras_mask is not None for tensor in graph.outputs[: len(names)])
         mixed = mixed_layers(network)
         self.__dict__["_compiled_model"] = CompiledModel(
@@ -334,17 +325,6 @@ class Compiling(Extending, abstract=True):
             learn = compiled.learn
             return partial(train_step, compiled, learn=learn.present if isinstance(learn, Auto) else learn)
         return lambda batch: compiled.score(compiled, batch)[1]
-
-    def _predicting_compiled(self) -> Running | None:
-        """What predicts compiled by torch, where `compile` said so; the modules are looked at again."""
-        options = compile_options(self._given.jit_compile, self._given.cuda_graph)
-        if options is None:
-            return None
-        compiled = self._ready()
-        if compiled.predicting is None:
-            compiled.predicting = Running(options, on_cuda=self._given.cuda_graph is True)
-        compiled.predicting.calls = HookFreeCalls(self._computing)
-        return compiled.predicting
 
     # --- state -------------------------------------------------------------------------------------------------------
 

@@ -100,7 +100,8 @@ class GraphLosses(Subclassed, abstract=True):
         Raises ValueError for a model inside, whose own added losses and metrics no step of this one would compute.
         """
         for module in self.modules():
-            if module is not self and isinstance(module, GraphLosses) and (module._added_losses or module._added_metrics):
+            inside = module is not self and isinstance(module, GraphLosses)
+            if inside and (module._added_losses or module._added_metrics):
                 raise ValueError(
                     f"{type(self).__name__} {self.name!r}: what add_loss and add_metric gave the model {module.name!r} "
                     "inside it would be lost: add it to the outer model, computed from its own tensors."

@@ -20,6 +20,8 @@ from torchkeras.engine.graph.fold_batch_norm import Merged, frozen, keeps_no_ten
 from torchkeras.engine.graph.hook_free_calls import HookFreeCalls
 from torchkeras.engine.graph.network import Network
 from torchkeras.engine.layer.symbolic import unpacked
+from torchkeras.engine.speed.choose import compile_options
+from torchkeras.engine.speed.compiled_steps import Running
 from torchkeras.engine.step.step import predict_step
 
 WORTH_A_LOOK = 32  # batches, of each of which inference_mode takes a few percent off: from there on a look pays
@@ -90,6 +92,17 @@ class Predicting(Opening, abstract=True):
                     )
         finally:
             source.close()
+
+    def _predicting_compiled(self) -> Running | None:
+        """What predicts compiled by torch, where `compile` said so; the modules are looked at again."""
+        options = compile_options(self._given.jit_compile, self._given.cuda_graph)
+        if options is None:
+            return None
+        compiled = self._ready()
+        if compiled.predicting is None:
+            compiled.predicting = Running(options, on_cuda=self._given.cuda_graph is True)
+        compiled.predicting.calls = HookFreeCalls(self._computing)
+        return compiled.predicting
 
     def _own_prediction(self, given: Any) -> Any:
         """The outputs by the user's `predict_step`: of checked inputs, or of a batch as its loader made it."""

@@ -11,7 +11,7 @@ import numpy as np
 from torchkeras.engine.graph.trace import Graph
 from torchkeras.engine.layer.symbolic import KerasTensor, as_list
 from torchkeras.engine.step.output_loss import Objective, objective
-from torchkeras.engine.step.output_metric import LOGITS, Measure, is_collection, measures, takes_logits
+from torchkeras.engine.step.output_metric import LOGITS, Measure, TorchMetric, is_collection, measures, takes_logits
 
 
 @dataclass(frozen=True)
@@ -66,6 +66,8 @@ def resolve(names: list[str], graph: Graph, given: Any) -> list[Target]:
         logits = _logits(graph, output, loss, found)
         targets.append(Target(k, name, len(names) > 1, loss, float(weight), found, modes[k], logits))
     _check_apart(targets)
+    if given.on_nonfinite is not None:
+        _check_taken_back(targets, given.on_nonfinite)
     return targets
 
 
@@ -104,6 +106,16 @@ def _check_apart(targets: list[Target]) -> None:
                     f"compile: one object of the metric {each.metric.name!r} is given for {seen[id(each.metric)]!r} "
                     f"and for {each.name!r}, and would count both together: make one for each."
                 )
+
+
+def _check_taken_back(targets: list[Target], policy: str) -> None:
+    """A metric of torchmetrics counts out of sight of what takes a bad batch back: raise ValueError."""
+    for measure in (measure for target in targets for measure in target.measures):
+        if isinstance(measure.metric, TorchMetric):
+            raise ValueError(
+                f"compile: on_nonfinite={policy!r} cannot take back what {measure.name!r}, a metric in the manner of "
+                "torchmetrics, has counted; use a metric of torchkeras.metrics."
+            )
 
 
 def check_units(graph: Graph, targets: Iterable[Target]) -> None:
