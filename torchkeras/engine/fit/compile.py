@@ -230,7 +230,7 @@ class Compiling(Extending, abstract=True):
         if not (owns_step or self._has_loss(targets)):
             raise ValueError(f"compile: {NO_LOSS[0].lower()}{NO_LOSS[1:]}")
         has_masks = any(tensor._keras_mask is not None for tensor in graph.outputs[: len(names)])
-        mixed = mixed_layers(network)
+        mixed, asked = mixed_layers(network), _with_activity_regularizer(network)
         self.__dict__["_compiled_model"] = CompiledModel(
             network,
             targets,
@@ -238,7 +238,7 @@ class Compiling(Extending, abstract=True):
             parameters,
             self._penalized(weights),
             self._constrained(variables),
-            details=has_masks or bool(_with_activity_regularizer(network)),
+            details=has_masks or bool(asked),
             added_losses=len(self._added_losses),
             added_metrics=list(self._added_metrics),
             own_loss=self._own_loss if owns_loss else None,
@@ -250,12 +250,12 @@ class Compiling(Extending, abstract=True):
         )
         if owns_step:
             self.__dict__["_marks_masks"] = has_masks
-        self._hook_activities(owns_step)
+        if asked or network is not self:
+            self._hook_activities(owns_step)
 
     def _hook_activities(self, by_hand: bool) -> None:
         """Let the activity regularizers count that the generated code does not ask."""
-        if not (asked := _with_activity_regularizer(self)):
-            return
+        asked = _with_activity_regularizer(self)
         graphed = {layer for network in self.modules() if isinstance(network, Network) for layer in network.layers}
         parts = {part for layer in asked if layer in graphed for part in layer.modules()} - graphed  # of wrappers
         for module in asked:

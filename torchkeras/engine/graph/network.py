@@ -41,7 +41,6 @@ class Network(Structure, abstract=True):
     """
 
     supports_masking = True
-    activity_regularizer = None  # its layers may have some
     _held_keys: Sequence[str] = ()
     _input_form: Any = None  # as `_output_form`
 

@@ -59,11 +59,6 @@ class Auto:
         self._allowed = False
 
     @property
-    def tries(self) -> bool:
-        """Whether the two are being measured."""
-        return isinstance(self._step, _Trial)
-
-    @property
     def present(self) -> Learner:
         """What steps go by now: outside of runs nothing is measured."""
         return self if self._allowed else self._step
