@@ -82,10 +82,10 @@ class Accumulator:
 
     def follow(self, parameters: list[Tensor], same: bool) -> None:
         """Move the buffers to where the parameters are now; forget them where these are not the same."""
-        if not same:
-            self.count, self.samples, self.buffers, self.present = 0, 0.0, [], set()
-        if self.buffers:
+        if same:
             self.buffers = fitted_to(parameters, self.buffers)
+        else:
+            self.count, self.samples, self.buffers, self.present = 0, 0.0, [], set()
 
 
 def fitted_to(parameters: list[Tensor], values: list[Tensor]) -> list[Tensor]:

@@ -187,8 +187,10 @@ class Optimizer(ByHand, State):
         arrays = self._tensors()
         self._kinds = [self._kind(array, tensors) for array, tensors in enumerate(arrays)]
         self._groups = grouped(self._parameters, treatments(self, arrays))
-        self._accumulated.follow(self._parameters, same)
-        self._averages.follow(self._parameters, known)
+        if self._accumulated.buffers:
+            self._accumulated.follow(self._parameters, same)
+        if self._averages.values:
+            self._averages.follow(self._parameters, known)
         if any(group.moments for group in before) and any(place is not None for place in known):
             self._carry_over(before, known)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -59,12 +59,16 @@ class CompiledModel:
     is_unbuilt: bool = False
     placed: list[Any] | None = None
     predicting: Any = None
-    logits: tuple[int, ...] = field(init=False)  # the outputs whose activation a step leaves out
-    kept: Mapping[str, Metric] = field(init=False)  # the metrics with state, by name
 
-    def __post_init__(self) -> None:
-        self.logits = tuple(target.index for target in self.targets if target.logits)
-        self.kept = {each.name: each.metric for target in self.targets for each in target.measures if each.keeps_state}
+    @cached_property
+    def logits(self) -> tuple[int, ...]:
+        """The outputs whose activation a step leaves out."""
+        return tuple(target.index for target in self.targets if target.logits)
+
+    @cached_property
+    def kept(self) -> Mapping[str, Metric]:
+        """The metrics with state, by name."""
+        return {each.name: each.metric for target in self.targets for each in target.measures if each.keeps_state}
 
     @cached_property
     def by_sample(self) -> bool:
