@@ -164,15 +164,10 @@ class Trainer(GeneratorMethods, Predicting, OneBatch, abstract=True):
             self._step("test")  # what cannot be evaluated is told before the first epoch
         run = Run(self, source, hooks, initial_epoch, validation)
         validate = None if validation is None else partial(self._validate, source, validation, size is None)
-        self.__dict__["_validated"] = validation
+        self.__dict__.update(_validated=validation, _counts=True)
         order = "batch" if shuffle == "batch" else "shuffled" if shuffle else "sequential"
         try:
-            with (
-                self._collected(compiled),
-                self._mode(True),
-                self._counting(),
-                self._choosing(run, epochs, hooks, verbose),
-            ):
+            with self._collected(compiled), self._mode(True), self._choosing(run, epochs, hooks, verbose):
                 owned = own_step(self, "train") is not None
                 step = partial(self._step, "train")
                 plan = runs.Plan(epochs, order, names, step, validate, due, owned, self.steps_per_execution)
@@ -181,7 +176,7 @@ class Trainer(GeneratorMethods, Predicting, OneBatch, abstract=True):
             for each in (source, validation):
                 if each is not None:
                     each.close()
-            self.__dict__["_validated"] = None
+            self.__dict__.update(_validated=None, _counts=False)
             for callback in hooks:
                 if hasattr(callback, "abandon"):
                     callback.abandon()
@@ -216,14 +211,6 @@ class Trainer(GeneratorMethods, Predicting, OneBatch, abstract=True):
             yield
         finally:
             auto.end()
-
-    @contextmanager
-    def _counting(self) -> Iterator[None]:
-        self._counts = True
-        try:
-            yield
-        finally:
-            self._counts = False
 
     def _evaluate(self, source: Source, hooks: CallbackList) -> runs.Numbers:
         with self._mode(False), torch.no_grad():

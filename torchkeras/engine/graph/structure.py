@@ -222,15 +222,7 @@ class Structure(Layer, abstract=True):
         Source: https://keras.io/api/models/model/
         """
         summary.print_summary(
-            self,
-            self._graphed,
-            line_length,
-            positions,
-            print_fn,
-            show_trainable,
-            expand_nested,
-            flops,
-            layer_range,
+            self, self._graphed, line_length, positions, print_fn, show_trainable, expand_nested, flops, layer_range
         )
 
     def _repr_html_(self) -> str:
