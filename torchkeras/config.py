@@ -20,7 +20,7 @@ DIM_ORDERINGS = {"tf": "channels_last", "th": "channels_first"}  # Keras 1's nam
 
 
 @dataclass
-class Settings:
+class _Settings:
     """The values of the settings; a step reads them here, all else by the functions below."""
 
     floatx: str = "float32"
@@ -31,7 +31,7 @@ class Settings:
     device: torch.device | None = None
 
 
-SETTINGS = Settings()
+SETTINGS = _Settings()
 
 
 def floatx() -> str:
