@@ -6,6 +6,7 @@ missing file means Keras's defaults. Nothing is written there.
 
 import json
 import os
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,7 @@ _settings: dict[str, object] = {
     "chosen_image_data_format": None,
     "device": None,
 }
+_policy_named = lru_cache(DTypePolicy)
 
 
 def floatx() -> str:
@@ -67,7 +69,8 @@ def dtype_policy() -> DTypePolicy:
 
     Source: https://keras.io/api/mixed_precision/policy/
     """
-    return policy_of(_settings["dtype_policy"] or floatx())
+    chosen = _settings["dtype_policy"]
+    return chosen if isinstance(chosen, DTypePolicy) else _policy_named(_settings["floatx"])
 
 
 def set_dtype_policy(policy: object) -> None:
