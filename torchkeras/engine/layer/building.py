@@ -28,7 +28,7 @@ from torchkeras.legacy.arguments import Keras1Arrays
 from torchkeras.legacy.weights import modern
 
 _deferred: ContextVar[bool] = ContextVar("deferred", default=False)
-_waiting: ContextVar[list[Any] | None] = ContextVar("waiting", default=None)  # a list in a first run
+_waiting: ContextVar[list[Building] | None] = ContextVar("waiting", default=None)  # a list in a first run
 
 
 @contextmanager
@@ -52,7 +52,7 @@ def first_run() -> Iterator[None]:
 
     Inside `on_meta()` they wait for the file's.
     """
-    waiting: list[WeightOwner] = []
+    waiting: list[Building] = []
     token = _waiting.set(waiting)
     try:
         with on_meta():
@@ -60,18 +60,12 @@ def first_run() -> Iterator[None]:
     finally:
         _waiting.reset(token)
         for layer in waiting if not deferred() else ():
-            layer._fill()  # type: ignore[operator]
+            layer._fill()
 
 
 def in_first_run() -> bool:
     """True inside `first_run()`."""
     return not torch.compiler.is_compiling() and _waiting.get() is not None
-
-
-def wait_for_memory(layer: WeightOwner) -> None:
-    """Have a layer that was built inside `first_run()` filled when that ends."""
-    if (waiting := _waiting.get()) is not None:
-        waiting.append(layer)
 
 
 class Building(WeightOwner):
@@ -119,17 +113,16 @@ class Building(WeightOwner):
             self.built = True
         self._agree_on_policy()
         self._follow_trainable(self._frozen_above)
-        if deferred():
-            wait_for_memory(self)
-        else:
+        if not deferred():
             self._fill()
+        elif (waiting := _waiting.get()) is not None:
+            waiting.append(self)
 
     def _fill(self) -> None:
         """Give values to what the build left on `meta`, or to all by the option `weights`; and freeze what is to be."""
         materialize(self)
-        if self._initial_weights is not None:
-            by_keras1 = isinstance(self._initial_weights, Keras1Arrays)
-            given = self._initial_weights
+        if (given := self._initial_weights) is not None:
+            by_keras1 = isinstance(given, Keras1Arrays)
             self.set_weights(modern(self, self._ordered_weights(), given) if by_keras1 else given)
             self._initial_weights = None
 

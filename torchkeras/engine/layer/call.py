@@ -103,11 +103,8 @@ class Calling(Calls, Adding, Building):
         """Raise TypeError, with advice, when torch's error is of tensors whose type is not that of the weights."""
         own = next((each.dtype for each in self.parameters() if each.is_floating_point()), None)
         other = next((each.dtype for each in tensors if each.dtype != own), None)
-        if (
-            own is not None
-            and other is not None
-            and any(word in str(error) for word in ("dtype", "scalar type", "type ("))
-        ):
+        of_types = any(word in str(error) for word in ("dtype", "scalar type", "type ("))
+        if own is not None and other is not None and of_types:
             raise TypeError(
                 f"{type(self).__name__} {self.name!r} has weights of {dtype_name(own)} and was called on a tensor of "
                 f"{dtype_name(other)}: give x.to({own})."

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor
 
-from torchkeras.dtype_policy import MIXED, DTypePolicy
+from torchkeras.dtype_policy import DTypePolicy
 from torchkeras.engine.layer.facts import Stating
 from torchkeras.engine.layer.nested import mapped, put_together, taken_apart
 from torchkeras.engine.layer.symbolic import KerasTensor
@@ -105,7 +105,7 @@ def taken_type(layer: Layer, tensor: Any, index: int) -> torch.dtype:
     return layer._input_type(index) or tensor.dtype
 
 
-def is_mixed(layer: Layer) -> bool:
+def is_mixed(layer: Typed) -> bool:
     """Whether a layer computes in 16 bits, with weights of 32."""
     return layer._joined_facts.casts and layer._policy.is_mixed
 
@@ -136,9 +136,7 @@ def in_float16(network: torch.nn.Module) -> bool:
 
 def mixed_layers(network: torch.nn.Module) -> Iterator[Any]:
     """The layers that compute in 16 bits with weights of 32."""
-    modules: Iterator[Any] = network.modules()
-    found = ((module, module.__dict__.get("_policy")) for module in modules)
-    return (module for module, policy in found if policy is not None and policy.name in MIXED and is_mixed(module))
+    return (module for module in network.modules() if isinstance(module, Typed) and is_mixed(module))
 
 
 def follows_policy(layer: Layer) -> bool:

@@ -257,9 +257,6 @@ class Variable:
 
     def _set(self, values: Tensor) -> None:
         self.arrangement.assign(self.tensors, values)
-        self._clear_second()
-
-    def _clear_second(self) -> None:
         if (second := self._second) is not None:
             second.zero_()
 
