@@ -18,7 +18,7 @@ from torchkeras.engine.layer.building import Building, in_first_run
 from torchkeras.engine.layer.call_views import Calls
 from torchkeras.engine.layer.dtypes import by_policy, follows_policy
 from torchkeras.engine.layer.modes import in_mode
-from torchkeras.engine.layer.nested import POSITIONAL, is_flat, leaves, mapped, taken_apart
+from torchkeras.engine.layer.nested import POSITIONAL, leaves, mapped, taken_apart
 from torchkeras.engine.layer.symbolic import (
     History,
     KerasTensor,
@@ -147,9 +147,7 @@ class Calling(Calls, Adding, Building):
                 f"for each time step of the input {tuple(inputs.shape)}; found {tuple(mask.shape)}."
             )
 
-    def _call_symbolically(
-        self: Any, symbolic: list[KerasTensor], *args: Any, mask: Any = None, **arguments: Any
-    ) -> Any:
+    def _call_symbolically(self: Any, symbolic: list[Any], *args: Any, mask: Any = None, **arguments: Any) -> Any:
         training = self._training_of(arguments)
         if not args and "inputs" in arguments:
             args = (arguments.pop("inputs"),)
@@ -187,7 +185,7 @@ class Calling(Calls, Adding, Building):
         for value in args:
             self._check_symbolic(value)
         form, tensors = taken_apart((args, arguments))
-        if len(args) == 1 and is_flat(args[0]) and len(tensors) == len(as_list(args[0])):
+        if len(args) == 1 and _holds(args[0], tensors):
             return args[0], tensors, arguments
         try:
             self._call_signature.bind(self, *args, **arguments)
