@@ -7,6 +7,7 @@ missing file means Keras's defaults. Nothing is written there.
 import json
 import os
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +33,7 @@ class _Settings:
 
 
 SETTINGS = _Settings()
+_policy_named = lru_cache(DTypePolicy)
 
 
 def floatx() -> str:
@@ -74,7 +76,8 @@ def dtype_policy() -> DTypePolicy:
 
     Source: https://keras.io/api/mixed_precision/policy/
     """
-    return policy_of(SETTINGS.dtype_policy or SETTINGS.floatx)
+    chosen = SETTINGS.dtype_policy
+    return _policy_named(SETTINGS.floatx) if chosen is None else chosen
 
 
 def set_dtype_policy(policy: object) -> None:
