@@ -13,11 +13,12 @@ from torch import nn
 
 from torchkeras import config
 from torchkeras.dtype_policy import DTypePolicy
-from torchkeras.engine.layer import options
+from torchkeras.engine.layer.options import CONSTRAINT, INITIALIZER, REGULARIZER
 from torchkeras.engine.layer.symbolic import dtype_of
 from torchkeras.engine.layer.tracked import KINDS, tracked, wanted, with_replaced
 from torchkeras.engine.layer.weight import Variable, Weight, deferred, is_lazy, owned
 from torchkeras.keras_axes import IN_ORDER
+from torchkeras.rules import read
 
 # Attributes in which the engine keeps lists and dicts of its own, also in an object of a user's class.
 ENGINES_OWN = frozenset(
@@ -83,12 +84,10 @@ class WeightOwner(nn.Module):
 
         Source: https://keras.io/api/layers/base_layer/
         """
-        read = {rule: options.rule_of(getattr(options, rule)) for rule in ("Initializer", "Regularizer", "Constraint")}
-        kind, values = type(self), (initializer or "glorot_uniform", regularizer, constraint)
-        initial, regular, constrain = (
-            options.read(kind, options.Option(rule.lower(), None, found), value)  # type: ignore[arg-type]
-            for (rule, found), value in zip(read.items(), values, strict=True)
-        )
+        kind = type(self).__name__
+        initial = read(kind, "initializer", INITIALIZER, initializer or "glorot_uniform")
+        regular = read(kind, "regularizer", REGULARIZER, regularizer)
+        constrain = read(kind, "constraint", CONSTRAINT, constraint)
         device = torch.device("meta") if deferred() else config.device()
         tensor = torch.empty(*shape, dtype=dtype_of(dtype or self.dtype), device=device)
         path = self._free_path(name)
