@@ -10,7 +10,7 @@ import torch
 from torchkeras.callbacks.logs import named
 from torchkeras.callbacks.monitoring import Monitored, count
 from torchkeras.callbacks.progress import say
-from torchkeras.saving.formats import WEIGHTS, WHOLE, suffix_of
+from torchkeras.saving.formats import WEIGHTS, WHOLE, check_name
 
 
 class ModelCheckpoint(Monitored):
@@ -54,7 +54,7 @@ class ModelCheckpoint(Monitored):
     ):
         super().__init__(monitor, mode)
         self.filepath = os.fspath(filepath)
-        suffix_of(filepath, WEIGHTS if save_weights_only else WHOLE, "ModelCheckpoint")
+        check_name(filepath, WEIGHTS if save_weights_only else WHOLE, "ModelCheckpoint")
         self.verbose, self.save_best_only, self.save_weights_only = verbose, save_best_only, save_weights_only
         self.period = count("ModelCheckpoint", "period", period)
         self.epochs_since_last_save = 0
