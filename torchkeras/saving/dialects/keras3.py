@@ -9,7 +9,8 @@ from torchkeras.errors import ArchitectureError
 from torchkeras.saving.dialects import calls
 from torchkeras.saving.dialects.calls import CallPlace, NodeCall
 from torchkeras.saving.dialects.changes import CHANGES
-from torchkeras.saving.dialects.graphs import Dialect, modern
+from torchkeras.saving.dialects.dialect import Dialect
+from torchkeras.saving.dialects.graphs import Forms, modern
 from torchkeras.saving.dialects.translation import Config, Words, is_object
 
 _UNARY = {
@@ -218,7 +219,7 @@ def _made_by_layers(graph: Mapping[str, Any]) -> set[Any]:
     return result
 
 
-DIALECT = Dialect(
+_FORMS = Forms(
     words=Words({"hard_sigmoid": "hard_sigmoid6", "sparsemax": None}, CHANGES),
     is_function=_is_function,
     function=_function,
@@ -233,4 +234,21 @@ def modern_config(config: Mapping[str, Any]) -> Config:
 
     Raises ArchitectureError for what has no form today.
     """
-    return modern(config, DIALECT)
+    return modern(config, _FORMS)
+
+
+def _marks(found: Mapping[str, Any]) -> bool:
+    module = found.get("module")
+    named = found.get("class_name") in ("__keras_tensor__", "DTypePolicy")
+    return named or "batch_shape" in found or (isinstance(module, str) and module.startswith("keras.src"))
+
+
+DIALECT = Dialect(
+    "keras3",
+    version=lambda major, minor, tf: major == 3,
+    marks=_marks,
+    modern_config=lambda config, known: modern_config(config),
+    besides=("keras1", "keras2", "tf_keras"),
+    classes=True,
+    metrics_by_output=True,
+)

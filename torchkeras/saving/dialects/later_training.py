@@ -15,7 +15,7 @@ from torchkeras.engine.fit.compile_options import mapped
 from torchkeras.losses.classes import CLASSES as LOSS_CLASSES
 from torchkeras.losses.loss import FunctionLoss
 from torchkeras.metrics import means
-from torchkeras.saving.dialects.dialect import KERAS3, TF_KERAS
+from torchkeras.saving.dialects.dialect import Dialect
 
 Plain = dict[str, Any]
 
@@ -35,9 +35,9 @@ METRICS: Mapping[Any, str] = {
 
 
 class Later:
-    """The translation for one model. `dialect`: TF_KERAS or KERAS3. `own`: the user's objects, which come first."""
+    """The translation for one model. `own`: the user's objects, which come first."""
 
-    def __init__(self, dialect: str, model: Any, custom_objects: Mapping[str, Any]):
+    def __init__(self, dialect: Dialect, model: Any, custom_objects: Mapping[str, Any]):
         self.dialect, self.own = dialect, custom_objects
         self.names: list[str] = model.output_names
         self.shapes = [tensor.shape for tensor in model.outputs]
@@ -88,7 +88,7 @@ class Later:
             raise ValueError(f"{option} must be a list or a dictionary; found {given!r:.200}")
         elif all(isinstance(item, list) for item in given):
             each = given
-        elif self.dialect == KERAS3 and len(self.names) > 1:
+        elif self.dialect.metrics_by_output and len(self.names) > 1:
             each = given  # here one for each output; in Keras 2 all apply to each output
         else:
             each = [given] * len(self.names)
@@ -153,7 +153,7 @@ class Later:
     def _renamed(self, value: Any, output: str) -> Any:
         """Remove the output's name, which tf_keras writes before that of the metric; we add it in reports."""
         name = value["config"].get("name")
-        if self.dialect == TF_KERAS and len(self.names) > 1 and isinstance(name, str):
+        if self.dialect.names_outputs and len(self.names) > 1 and isinstance(name, str):
             return {**value, "config": {**value["config"], "name": name.removeprefix(f"{output}_")}}
         return value
 
