@@ -12,9 +12,8 @@ from typing import Any
 
 from torchkeras import metrics, registry
 from torchkeras.engine.fit.compile_options import mapped
-from torchkeras.losses.classes import CLASSES as LOSS_CLASSES
 from torchkeras.losses.loss import FunctionLoss
-from torchkeras.metrics import means
+from torchkeras.metrics.reduction import FunctionMetric
 from torchkeras.saving.dialects.dialect import Dialect
 
 Plain = dict[str, Any]
@@ -24,13 +23,15 @@ ACCURACY, CROSSENTROPY = ("accuracy", "acc"), ("crossentropy", "ce")
 UNNAMED = ("Accuracy", "RootMeanSquaredError")
 
 # The class of each function.
-LOSSES: Mapping[Any, str] = {
-    registry.losses.find(made_of.function.__name__): name for name, made_of in LOSS_CLASSES.items()
-}
+LOSS_CLASSES, METRIC_CLASSES = (
+    {name: each for name, each in family.classes().items() if issubclass(each, of_function)}
+    for family, of_function in ((registry.losses, FunctionLoss), (registry.metrics, FunctionMetric))
+)
+LOSSES: Mapping[Any, str] = {registry.losses.find(each.function.__name__): name for name, each in LOSS_CLASSES.items()}
 METRICS: Mapping[Any, str] = {
-    registry.metrics.find(made_of.function.__name__): name
-    for name, made_of in means.CLASSES.items()
-    if name not in UNNAMED and made_of.function.__name__ in registry.metrics
+    registry.metrics.find(each.function.__name__): name
+    for name, each in METRIC_CLASSES.items()
+    if name not in UNNAMED and each.function.__name__ in registry.metrics
 }
 
 
@@ -166,7 +167,7 @@ def plain(value: Any) -> Any:
     if not isinstance(name, str) or not isinstance(options, Mapping):
         raise ValueError(f"{name!r:.200} has no options")
     options = {key: _without_module(given) if key == "fn" else given for key, given in options.items()}
-    if name in LOSS_CLASSES or name in means.CLASSES:
+    if name in LOSS_CLASSES or name in METRIC_CLASSES:
         options.pop("fn", None)
     if options.get("reduction") == "auto":
         options["reduction"] = "sum_over_batch_size"
