@@ -11,7 +11,8 @@ from torchkeras.saving.dialects.calls import NodeCall
 from torchkeras.saving.dialects.changes import CHANGES, setting, with_options
 from torchkeras.saving.dialects.dialect import Dialect
 from torchkeras.saving.dialects.graphs import Forms, modern
-from torchkeras.saving.dialects.translation import IMAGES, Config, Words
+from torchkeras.saving.dialects.translation import Config, Words
+from torchkeras.saving.layer_facts import IMAGES
 
 
 def _bins(made: Config, where: str) -> Config:
