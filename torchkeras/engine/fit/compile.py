@@ -47,7 +47,8 @@ class GivenOptimizer(Given):
     """The optimizer. Set on a compiled model it may be all that `compile` takes, and is read as the object."""
 
     def __set__(self, model: Any, value: Any) -> None:
-        super().__set__(model, model._optimizer_for(value) if model._is_compiled else value)
+        asked = value is not None and model._is_compiled
+        super().__set__(model, model._optimizer_for(value) if asked else value)
 
 
 class Compiling(Extending, abstract=True):
@@ -316,6 +317,11 @@ class Compiling(Extending, abstract=True):
         if own is not None:
             return own
         if kind == "train":
+            if self.optimizer is None:
+                raise ValueError(
+                    f"{type(self).__name__} {self.name!r} has no optimizer to train with: its `optimizer` was set to "
+                    "None. Set another, or compile the model again."
+                )
             return partial(train_step, compiled, learn=compiled.learn)
         return lambda batch: compiled.score(compiled, batch)[1]
 
