@@ -3,8 +3,6 @@
 Options that a class shares with its function are explained there, and join the docstring of the class.
 """
 
-from typing import Any
-
 from torch import Tensor
 
 from torchkeras.losses import crossentropy, hinges, keras3, others, regression
@@ -333,10 +331,3 @@ class Circle(FunctionLoss):
     def own_mask(self, y_true: Tensor, y_pred: Tensor, values: Tensor) -> Tensor | None:
         """True where the loss is above 0."""
         return values > 0
-
-
-CLASSES: dict[str, Any] = {
-    name: value
-    for name, value in list(vars().items())
-    if isinstance(value, type) and issubclass(value, FunctionLoss) and value is not FunctionLoss
-}

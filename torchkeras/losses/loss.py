@@ -50,6 +50,11 @@ class Loss(Declared):
     reduction: str | None
     dtype: str | None
 
+    def __init_subclass__(cls, abstract: bool = False, **arguments: Any) -> None:
+        super().__init_subclass__(**arguments)
+        if not abstract:
+            registry.losses.own(cls)
+
     def __init__(self, name: str | None = None, reduction: Reduction | None = "sum_over_batch_size", dtype: Any = None):
         self.keep(name=name or snake_case(type(self).__name__), reduction=reduction, dtype=dtype)
 
@@ -93,7 +98,7 @@ class Loss(Declared):
         return torch.promote_types(y_pred.dtype, getattr(torch, config.floatx()))
 
 
-class FunctionLoss(Loss):
+class FunctionLoss(Loss, abstract=True):
     """A loss whose values are those of `function`, and whose options are its keyword arguments.
 
     A subclass names the function, and as `options` those of its arguments that are options, if not all are. y_true and

@@ -19,7 +19,7 @@ from typing import Any, ClassVar
 import torch
 from torch import Tensor
 
-from torchkeras import docstrings
+from torchkeras import docstrings, registry
 from torchkeras.keras_axes import IN_ORDER, Arrangement
 from torchkeras.optimizers.accumulation import Accumulator
 from torchkeras.optimizers.averages import Averages
@@ -115,6 +115,7 @@ class Optimizer(ByHand, State):
 
     def __init_subclass__(cls, **arguments: Any) -> None:
         super().__init_subclass__(**arguments)
+        registry.optimizers.own(cls, cls.__name__.lower())
         if "__init__" not in cls.__dict__:
             names = {**docstrings.entries(cls.__doc__ or ""), **docstrings.entries(cls.__mro__[1].__doc__ or "")}
             own = {name: value for name, value in cls.__dict__.items() if name in names}
