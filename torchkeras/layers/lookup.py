@@ -13,8 +13,9 @@ import torch
 
 from torchkeras import config
 from torchkeras.engine.layer.layer import Layer
+from torchkeras.engine.layer.nested import tensors_in
 from torchkeras.engine.layer.options import OptionalInt
-from torchkeras.engine.layer.symbolic import dtype_of, tensors_in
+from torchkeras.engine.layer.symbolic import dtype_of
 from torchkeras.layers.preprocessing import NotSparse, array, batches_in, encoded, set_constant
 from torchkeras.rules import STRING, integer, one_of, optional, rule
 

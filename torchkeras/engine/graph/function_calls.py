@@ -15,7 +15,8 @@ from torchkeras.engine.graph import function_arguments
 from torchkeras.engine.graph.operators import KNOWN, Operation, problem
 from torchkeras.engine.layer import torch_functions
 from torchkeras.engine.layer.layer import Layer
-from torchkeras.engine.layer.symbolic import OPERATORS, KerasTensor, tensors_in
+from torchkeras.engine.layer.nested import tensors_in
+from torchkeras.engine.layer.symbolic import OPERATORS, KerasTensor
 from torchkeras.naming import unique_name
 
 _NAMES: dict[Any, str] = {torch.div: "truediv", torch.true_divide: "truediv", torch.remainder: "mod"}

@@ -18,7 +18,7 @@ from torchkeras.engine.layer.building import Building, in_first_run
 from torchkeras.engine.layer.call_views import Calls
 from torchkeras.engine.layer.dtypes import by_policy, follows_policy
 from torchkeras.engine.layer.modes import in_mode
-from torchkeras.engine.layer.nested import POSITIONAL, leaves, mapped, taken_apart
+from torchkeras.engine.layer.nested import POSITIONAL, leaves, mapped, taken_apart, tensors_in
 from torchkeras.engine.layer.symbolic import (
     History,
     KerasTensor,
@@ -27,7 +27,6 @@ from torchkeras.engine.layer.symbolic import (
     as_list,
     dtype_name,
     dtype_of,
-    tensors_in,
     unpacked,
 )
 

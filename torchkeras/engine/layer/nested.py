@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import dataclasses
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import torch
@@ -24,6 +24,18 @@ class TensorSlot:
     """In a form: the place of the tensor of that number."""
 
     index: int
+
+
+def tensors_in(value: Any) -> Iterator[Any]:
+    """All symbolic tensors in nested lists, tuples and dictionaries."""
+    if isinstance(value, Symbolic):
+        yield value
+    elif isinstance(value, (list, tuple)):
+        for item in value:
+            yield from tensors_in(item)
+    elif isinstance(value, Mapping):
+        for item in value.values():
+            yield from tensors_in(item)
 
 
 def taken_apart(value: Any, kinds: Any = TENSORS) -> tuple[Any, list[Any]]:

@@ -286,18 +286,6 @@ def unpacked(values: list[Any]) -> Any:
     return values[0] if len(values) == 1 else values
 
 
-def tensors_in(value: Any) -> Iterator[KerasTensor]:
-    """All symbolic tensors in nested lists, tuples and dictionaries."""
-    if isinstance(value, KerasTensor):
-        yield value
-    elif isinstance(value, (list, tuple)):
-        for item in value:
-            yield from tensors_in(item)
-    elif isinstance(value, Mapping):
-        for item in value.values():
-            yield from tensors_in(item)
-
-
 def dtype_name(dtype: torch.dtype) -> str:
     """`"float32"` for `torch.float32`."""
     return str(dtype).removeprefix("torch.")

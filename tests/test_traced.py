@@ -1,0 +1,47 @@
+"""How much code of the package a small model passes: what docs/performance.md says of it holds."""
+
+import importlib.util
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from torchkeras import Input
+from torchkeras.layers import Dense
+
+SCRIPT = Path(__file__).parent.parent / "benchmarks" / "traced.py"
+
+
+@pytest.fixture(scope="module")
+def traced() -> Any:
+    """The benchmark as a module."""
+    spec = importlib.util.spec_from_file_location("traced", SCRIPT)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    module.mlp().compile("adam", "sparse_categorical_crossentropy")  # what only the first of a process does
+    return module
+
+
+def test_a_layer_called_on_a_symbol(traced: Any):
+    inputs = Input((20,))
+    assert traced.traced(lambda: Dense(64)(inputs)).changes <= 46
+
+
+def test_compile(traced: Any):
+    model = traced.mlp()
+    assert (
+        traced.traced(lambda: model.compile("adam", "sparse_categorical_crossentropy", metrics=["acc"])).changes <= 70
+    )
+
+
+def test_a_further_batch_of_fit(traced: Any):
+    few, many = traced.fitted(20), traced.fitted(84)
+    assert (len(many.calls) - len(few.calls)) / 64 <= 40
+
+
+def test_one_train_step(traced: Any):
+    step = traced.one_step()
+    assert len(set(step.calls)) <= 35
+    assert len({file for file, _ in step.calls}) <= 12
