@@ -4,6 +4,7 @@ import ast
 import doctest
 import inspect
 import re
+from dataclasses import replace
 from typing import Any, cast
 
 import numpy as np
@@ -72,7 +73,7 @@ ENTRY = re.compile(r"(?P<names>[\w, ]+) \((?P<kind>.*?)(?:,? default (?P<default
 def _own_settings(tmp_path, monkeypatch):
     """A folder for the files of an example, and settings and custom objects that end with it."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(config, "_settings", dict(config._settings))
+    monkeypatch.setattr(config, "SETTINGS", replace(config.SETTINGS))
     monkeypatch.setattr(registry, "_custom_objects", {})
     matmul, cudnn = torch.backends.cuda.matmul, cast(Any, torch.backends.cudnn)
     before = matmul.allow_tf32, cudnn.allow_tf32
@@ -196,7 +197,8 @@ def test_the_example_of_a_method_runs(method):
 
 def run_examples(family: Any, value: Any) -> int:
     """The number of examples of a docstring, each of which must do what is written under it."""
-    names = {**vars(layers), **vars(models), **vars(family), "np": np, "torch": torch}
+    # The name is a user's: classes of an example are none of this package.
+    names = {**vars(layers), **vars(models), **vars(family), "np": np, "torch": torch, "__name__": "example"}
     text = inspect.getdoc(value) or ""
     found = doctest.DocTestParser().get_doctest(text, names, value.__name__, None, None)
     said: list[str] = []

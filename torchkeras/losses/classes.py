@@ -5,11 +5,11 @@ Options that a class shares with its function are explained there, and join the 
 
 from torch import Tensor
 
-from torchkeras.declared import integer, number, or_none, several
 from torchkeras.losses import crossentropy, hinges, keras3, others, regression
 from torchkeras.losses.loss import FunctionLoss
+from torchkeras.rules import FINITE, integer, optional, several
 
-AXES = {**FunctionLoss.rules, "axis": or_none(several(integer()))}
+AXES = {**FunctionLoss.rules, "axis": optional(several(integer()))}
 
 
 class MeanSquaredError(FunctionLoss):
@@ -223,7 +223,7 @@ class CategoricalFocalCrossentropy(FunctionLoss):
     """
 
     function = crossentropy.categorical_focal_crossentropy
-    rules = {**FunctionLoss.rules, "alpha": several(number())}
+    rules = {**FunctionLoss.rules, "alpha": several(FINITE)}
 
 
 class SparseCategoricalCrossentropy(FunctionLoss):

@@ -10,10 +10,11 @@ import torch
 from torch import Tensor
 
 from torchkeras import config, registry
-from torchkeras.declared import Declared, Rule, check_options, function_named, one_of, options_of
+from torchkeras.declared import Declared, check_options, function_named, options_of
 from torchkeras.losses.reduction import REDUCTIONS, Reduction, reduce_weighted
 from torchkeras.losses.shared import carried, same_rank
 from torchkeras.naming import snake_case
+from torchkeras.rules import Rule, one_of
 
 
 class Loss(Declared):
