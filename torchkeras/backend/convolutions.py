@@ -325,4 +325,5 @@ def bias_add(x: Any, bias: Any, data_format: str | None = None) -> Tensor:
     if bias.dim() == 1:
         last = found == "channels_last" or x.dim() not in (3, 4, 5)
         return x + (bias if last else bias.reshape(-1, *[1] * (x.dim() - 2)))
-    return x + (bias if found == "channels_last" else bias.movedim(-1, 0))
+    # As Keras, which gives the numbers of a bias for each place another shape for "channels_first", and no other order.
+    return x + (bias if found == "channels_last" else bias.reshape(bias.shape[-1], *bias.shape[:-1]))

@@ -111,7 +111,9 @@ def _decoded(y_pred: Any, input_length: Any, greedy: bool, beam_width: int, coun
     found = [[_likeliest(row)] if greedy else _beam(row, beam_width)[:count] for row in rows]
     if any(len(each) < count for each in found):
         raise ValueError(f"there are fewer than {count} paths; lower top_paths or raise beam_width.")
-    paths = [_dense([_merged(each[rank][0]) if not greedy else each[rank][0] for each in found]) for rank in range(count)]
+    paths = [
+        _dense([_merged(each[rank][0]) if not greedy else each[rank][0] for each in found]) for rank in range(count)
+    ]
     totals = [[score for _, score in each] for each in found]
     return [*(path.to(y_pred.device) for path in paths), y_pred.new_tensor(totals)]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import warnings
 from typing import Any
 
 from torch import nn
@@ -36,10 +37,16 @@ def learning_phase() -> Any:
 def set_learning_phase(value: int) -> None:
     """Set the phase of `K.learning_phase`, `K.in_train_phase` and `K.function` to 0 or 1, until `clear_session`.
 
-    Layers follow `fit` and `predict`, or what a call says: `layer(x, training=True)`. Raises ValueError for others.
+    Layers follow `fit` and `predict`, or what a call says: `layer(x, training=True)`; a warning says so. Raises
+    ValueError for another value.
     """
     if value not in (0, 1):
         raise ValueError(f"the learning phase must be 0 or 1; found {value!r}.")
+    warnings.warn(
+        "set_learning_phase is for functions of the backend: layers train in fit and do not in predict, whatever is "
+        f"set here. For a layer that is always in one phase write layer(x, training={bool(value)}).",
+        stacklevel=2,
+    )
     _state["set"] = int(value)
 
 

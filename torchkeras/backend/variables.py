@@ -220,13 +220,9 @@ def eval(x: Any) -> Any:
     """
     if is_symbolic(x):
         raise TypeError(f"{x!r} has no value: K.function(inputs, [tensor])(values) computes it.")
-    if isinstance(x, Shape):
-        return np.array(x, np.int32)
-    found = x.value if isinstance(x, Variable) else x
-    if isinstance(found, Tensor):
-        array = to_numpy(found.to_dense() if found.is_sparse else found)
-        return array.copy() if array.ndim else array[()]
-    return np.asarray(found, dtype=config.floatx())[()] if isinstance(found, float) else np.asarray(found)[()]
+    found = x.numpy() if isinstance(x, Variable) else tensor(x)
+    array = found if isinstance(found, np.ndarray) else to_numpy(found.to_dense() if is_sparse(found) else found)
+    return array.copy() if array.ndim else array[()]
 
 
 def batch_get_value(ops: Iterable[Any]) -> list[Any]:
