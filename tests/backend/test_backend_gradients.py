@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from torchkeras import Input, Model, Sequential, backend as K
-from torchkeras.layers import BatchNormalization, Conv2D, Dense, Dropout, Embedding, Flatten, LSTM
+from torchkeras.layers import LSTM, BatchNormalization, Conv2D, Dense, Dropout, Embedding, Flatten
 
 
 def numbers(*shape: int, low: float = -1.0, high: float = 1.0) -> torch.Tensor:

@@ -59,7 +59,7 @@ def test_a_variable_is_a_copy():
 def test_symbols_have_no_values():
     x = Input((2,))
     for read in (K.eval, K.get_value, K.variable):
-        with pytest.raises(TypeError, match="ha[sd]"):
+        with pytest.raises(TypeError, match=r"ha[sd]"):
             read(x)
 
 
@@ -168,8 +168,7 @@ def test_print_tensor_prints_when_it_is_computed(capsys):
     compute = K.function([x], [K.print_tensor(x, "x is ")])
     assert capsys.readouterr().out == ""
     compute([[1.0, 2.0]])
-    assert capsys.readouterr().out == "x is tensor([1., 2.])
-"
+    assert capsys.readouterr().out == "x is tensor([1., 2.])\n"
 
 
 def test_what_functions_refuse():

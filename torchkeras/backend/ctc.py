@@ -90,11 +90,12 @@ def ctc_decode(
     count = 1 if greedy else top_paths
 
     def shape(shapes: Any) -> list[Any]:
-        batch = next(each[0] for each in shapes if isinstance(each, tuple))
+        batch = shapes[0][0] if isinstance(shapes, list) else shapes[0]
         return [*[(batch, None)] * count, (batch, count)]
 
     def run(given: Any) -> list[Tensor]:
-        return _decoded(*given, greedy, beam_width, count)
+        probabilities, lengths = given
+        return _decoded(probabilities, lengths, greedy, beam_width, count)
 
     given = (y_pred, input_length)
     *paths, scores = as_node("ctc_decode", run, given, shape) if is_symbolic(given) else run(given)
@@ -111,9 +112,7 @@ def _decoded(y_pred: Any, input_length: Any, greedy: bool, beam_width: int, coun
     found = [[_likeliest(row)] if greedy else _beam(row, beam_width)[:count] for row in rows]
     if any(len(each) < count for each in found):
         raise ValueError(f"there are fewer than {count} paths; lower top_paths or raise beam_width.")
-    paths = [
-        _dense([_merged(each[rank][0]) if not greedy else each[rank][0] for each in found]) for rank in range(count)
-    ]
+    paths = [_dense([each[rank][0] for each in found]) for rank in range(count)]
     totals = [[score for _, score in each] for each in found]
     return [*(path.to(y_pred.device) for path in paths), y_pred.new_tensor(totals)]
 
@@ -129,8 +128,8 @@ def _likeliest(scores: Tensor) -> tuple[list[int], float]:
     return [label for label in _merged(classes.tolist()) if label != blank], -float(best.sum())
 
 
-def _beam(scores: Tensor, beam_width: int) -> list[tuple[tuple[int, ...], float]]:
-    """The likeliest rows of labels and the logarithms of their probabilities, by a search along time.
+def _beam(scores: Tensor, beam_width: int) -> list[tuple[list[int], float]]:
+    """The likeliest rows of labels, equal ones next to each other merged, and the logarithms of their probabilities.
 
     Each beginning has the probability of the ways to it that end in no label, and of those that end in its last one.
     """
@@ -148,7 +147,7 @@ def _beam(scores: Tensor, beam_width: int) -> list[tuple[tuple[int, ...], float]
         sums = {labels: (_log_sum(each[0]), _log_sum(each[1])) for labels, each in grown.items()}
         kept = sorted(sums, key=lambda labels: -_log_sum(list(sums[labels])))[:beam_width]
         beams = {labels: sums[labels] for labels in kept}
-    return [(labels, _log_sum(list(both))) for labels, both in beams.items()]
+    return [(_merged(labels), _log_sum(list(both))) for labels, both in beams.items()]
 
 
 def _log_sum(values: list[float]) -> float:

@@ -48,12 +48,12 @@ def gradients(loss: Any, variables: Any) -> list[Any]:
     return [_in_keras_axes(each, [next(found) for _ in several]) for each, several in zip(wanted, tensors, strict=True)]
 
 
-def _of(loss: Tensor, tensors: Sequence[Tensor]) -> Any:
-    """Gradients, one by one."""
+def _of(loss: Tensor, tensors: Sequence[Tensor], again: bool = True) -> Any:
+    """Gradients, one by one. `again`: whether they can be differentiated."""
     if not loss.requires_grad or not any(each.requires_grad for each in tensors):
         return iter([None] * len(tensors))
     asked = [each for each in tensors if each.requires_grad]
-    found = iter(torch.autograd.grad(loss.sum(), asked, create_graph=True, allow_unused=True))
+    found = iter(torch.autograd.grad(loss.sum(), asked, create_graph=again, allow_unused=True))
     return iter([next(found) if each.requires_grad else None for each in tensors])
 
 
@@ -93,10 +93,10 @@ class Gradients(Layer, abstract=True):
             tensors = given[:1] if self._weight is None else _tensors_of(self._weight)
             with _training_all(tensors):
                 loss = self._loss(given, mask)
-                found = list(_of(loss, tensors))
+                found = list(_of(loss, tensors, again=recording))
             gradient = _in_keras_axes(self._weight, found)
             assert gradient is not None
-        return gradient if recording else gradient.detach()
+        return gradient
 
     def _loss(self, given: list[Tensor], mask: Any) -> Tensor:
         """The loss; statistics that a layer keeps in training stay as they are."""

@@ -110,11 +110,9 @@ def deconv2d(
 def _check_shapes(x: Any, kernel: Any, image_shape: Any, filter_shape: Any) -> None:
     """Raise ValueError for shapes that are not those of the tensors."""
     for given, asked in ((x, image_shape), (kernel, filter_shape)):
-        wrong = asked is not None and any(
-            None not in (size, told) and size != told for size, told in zip(given.shape, asked, strict=True)
-        )
-        if wrong:
-            raise ValueError(f"a tensor of shape {tuple(given.shape)} was said to have the shape {tuple(asked)}.")
+        pairs = [] if asked is None else list(zip(given.shape, asked, strict=True))
+        if any(None not in pair and pair[0] != pair[1] for pair in pairs):
+            raise ValueError(f"a tensor of shape {tuple(given.shape)} was said to have the shape {asked}.")
 
 
 def is_explicit_shape(shape: Any) -> bool:

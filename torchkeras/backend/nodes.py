@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import wraps
-from typing import Any, TypeVar, cast
+from typing import Any, ParamSpec
 
 import numpy as np
 import torch
@@ -16,39 +16,39 @@ from torchkeras.engine.layer.symbolic import KerasTensor, dtype_of
 from torchkeras.engine.layer.unknown_sizes import SymbolicSize
 from torchkeras.engine.layer.weight import Variable
 
-Called = TypeVar("Called", bound=Callable[..., Any])
+P = ParamSpec("P")
 
 
-def node(function: Called) -> Called:
+def node(function: Callable[P, Any]) -> Callable[P, Any]:
     """Make a function one node of the graph on symbolic tensors; on others it computes at once."""
     return _published(function, pointwise=False)
 
 
-def pointwise(function: Called) -> Called:
+def pointwise(function: Callable[P, Any]) -> Callable[P, Any]:
     """As `node`, of a function that takes each number by itself: the mask of its input goes on."""
     return _published(function, pointwise=True)
 
 
-def named_node(name: str) -> Callable[[Called], Called]:
+def named_node(name: str) -> Callable[[Callable[P, Any]], Callable[P, Any]]:
     """As `node`, under the name of the public function that uses it."""
 
-    def named(function: Called) -> Called:
+    def named(function: Callable[P, Any]) -> Callable[P, Any]:
         function.__name__ = name
         return node(function)
 
     return named
 
 
-def _published(function: Called, pointwise: bool) -> Called:
+def _published(function: Callable[P, Any], pointwise: bool) -> Callable[P, Any]:
     torch_functions.add_own(function, pointwise)
 
     @wraps(function)
-    def call(*args: Any, **kwargs: Any) -> Any:
+    def call(*args: P.args, **kwargs: P.kwargs) -> Any:
         if is_symbolic((*args, *kwargs.values())):
             return KerasTensor.apply_function(function, args, kwargs)
         return function(*args, **kwargs)
 
-    return cast(Called, call)
+    return call
 
 
 def is_symbolic(value: Any) -> bool:

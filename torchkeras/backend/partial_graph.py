@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Any
 
+from torchkeras.engine.graph.codegen import Variant
 from torchkeras.engine.graph.input import InputLayer
 from torchkeras.engine.graph.network import Network
 from torchkeras.engine.graph.trace import Graph
@@ -23,6 +26,11 @@ class Part(Network, abstract=True):
         begins = [Node(_begin(each), [], each, {}) for each in inputs]
         depths = {node: len(nodes) - place for place, node in enumerate([*begins, *nodes])}
         self._take(Graph(list(inputs), list(outputs), [*begins, *nodes], layers, depths))
+
+    def _function(self, variant: Variant) -> Any:
+        """The generated function, to which an input that has a mask in the graph brings it."""
+        has_mask = tuple(tensor._keras_mask is not None for tensor in self.inputs)
+        return super()._function(replace(variant, masked=has_mask))
 
 
 def _begin(tensor: KerasTensor) -> InputLayer:

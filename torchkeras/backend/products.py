@@ -23,7 +23,7 @@ def dot(x: Any, y: Any) -> Tensor:
     """
     x = tensor(x)
     y = tensor(y, x)
-    return torch.tensordot(x, y, dims=([x.dim() - 1], [max(y.dim() - 2, 0)]))
+    return torch.tensordot(x, y, dims=([x.dim() - 1], [max(y.dim() - 2, 0)]))  # type: ignore[arg-type]
 
 
 @node

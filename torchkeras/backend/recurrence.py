@@ -56,7 +56,8 @@ def rnn(
         raise ValueError("rnn with a mask needs initial states, the first of which is the output at masked steps.")
 
     def run(given: Any) -> Any:
-        return _walk(step_function, *given, go_backwards, unroll, None if unroll else input_length)
+        x, states, kept, others = given
+        return _walk(step_function, x, states, kept, others, go_backwards, unroll, None if unroll else input_length)
 
     given = (inputs, list(initial_states), mask, list(constants or []))
     last, outputs, *states = as_node("rnn", run, given) if is_symbolic(given) else run(given)

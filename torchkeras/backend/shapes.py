@@ -245,7 +245,9 @@ def temporal_padding(x: Any, padding: Sequence[int] = (1, 1)) -> Tensor:
 
 def _padded(x: Any, padding: Pairs, data_format: str | None) -> Tensor:
     found = normalize_data_format(data_format)
-    return in_format(F.pad(first(tensor(x), found), torch_padding([tuple(each) for each in padding])), found)
+    return in_format(
+        F.pad(first(tensor(x), found), torch_padding([(before, after) for before, after in padding])), found
+    )
 
 
 @node

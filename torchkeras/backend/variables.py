@@ -12,6 +12,7 @@ from torch import Tensor, nn
 
 from torchkeras import config
 from torchkeras.arrays import to_numpy
+from torchkeras.backend.elementwise import cast
 from torchkeras.backend.nodes import as_type, is_symbolic, node, sizes, tensor
 from torchkeras.backend.questions import PLACEHOLDER, is_sparse
 from torchkeras.backend.random_numbers import random_normal, random_uniform
@@ -32,7 +33,7 @@ class Update(NamedTuple):
 # --- making ----------------------------------------------------------------------------------------------------------
 
 
-def variable(value: Any, dtype: Any = None, name: str | None = None, constraint: Any = None) -> nn.Parameter:
+def variable(value: Any, dtype: Any = None, name: str | None = None, constraint: Any = None) -> Any:
     """A tensor with a state: an `nn.Parameter`, which gradients are computed for when its type is floating-point.
 
     Arguments:
@@ -55,7 +56,7 @@ def variable(value: Any, dtype: Any = None, name: str | None = None, constraint:
     made = torch.as_tensor(np.asarray(plain) if isinstance(plain, (list, tuple)) else plain).detach()
     made = made.to(config.device(), kind, copy=True)
     found = nn.Parameter(made, requires_grad=kind.is_floating_point)
-    found.__dict__.update(label=name or unique_name("variable"), constraint=constraint)
+    vars(found).update(label=name or unique_name("variable"), constraint=constraint)
     return found
 
 
@@ -278,14 +279,22 @@ def update(x: Any, new_x: Any) -> Any:
     return x
 
 
+def _operands(x: Any, given: Any) -> tuple[Any, Any]:
+    """The value of a variable, and a tensor, symbolic or not, of its type."""
+    target = x.value if isinstance(x, Variable) else x
+    if not is_symbolic(given):
+        return target, tensor(given, target)
+    return target, given if isinstance(given, KerasTensor) else cast(given, dtype_name(target.dtype))
+
+
 def update_add(x: Any, increment: Any) -> Any:
     """Add to a variable, as `update`.
 
     >>> eval(update_add(variable(1), 2))
     np.float32(3.0)
     """
-    target = x.value if isinstance(x, Variable) else x
-    return update(x, increment + target if is_symbolic(increment) else target + tensor(increment, target))
+    target, increment = _operands(x, increment)
+    return update(x, target + increment)
 
 
 def update_sub(x: Any, decrement: Any) -> Any:
@@ -294,8 +303,8 @@ def update_sub(x: Any, decrement: Any) -> Any:
     >>> eval(update_sub(variable(1), 2))
     np.float32(-1.0)
     """
-    target = x.value if isinstance(x, Variable) else x
-    return update(x, target - (decrement if is_symbolic(decrement) else tensor(decrement, target)))
+    target, decrement = _operands(x, decrement)
+    return update(x, target - decrement)
 
 
 def moving_average_update(x: Any, value: Any, momentum: float) -> Any:
@@ -304,9 +313,8 @@ def moving_average_update(x: Any, value: Any, momentum: float) -> Any:
     >>> eval(moving_average_update(variable(1), 3.0, 0.5))
     np.float32(2.0)
     """
-    target = x.value if isinstance(x, Variable) else x
-    given = value if is_symbolic(value) else tensor(value, target)
-    return update(x, momentum * target + (1.0 - momentum) * given)
+    target, value = _operands(x, value)
+    return update(x, momentum * target + (1.0 - momentum) * value)
 
 
 @node
