@@ -322,6 +322,30 @@ def _shaped(texts):
 CASES = [*_CALLS, *(text for call in _OF_IMAGES for text in _shaped(_in_both_orders(call)))]
 
 
+# What Keras 1.2.2 alone has, by its backend.
+KERAS_1 = {
+    "tensorflow": [
+        "K.atrous_conv2d(a, K2, 2, 'same', 'tf')",
+        "K.atrous_conv2d(a, K2, 2, 'valid', 'tf')",
+        "K.atrous_conv2d(e, K.permute_dimensions(K2, (3, 2, 0, 1)), 2, 'same', 'th')",
+        "K.deconv2d(a, K.permute_dimensions(T2, (0, 1, 3, 2)), (2, 12, 13, 5), (2, 2), 'same', 'tf')",
+        "K.deconv2d(e, K.permute_dimensions(T2, (2, 3, 0, 1)), (2, 5, 12, 13), (2, 2), 'same', 'th')",
+        "K.asymmetric_temporal_padding(s, 2, 1)",
+        "K.asymmetric_spatial_2d_padding(a, 1, 2, 0, 3, 'tf')",
+        "K.asymmetric_spatial_2d_padding(e, 1, 2, 0, 3, 'th')",
+        "K.lesser(x, y)",
+        "K.lesser_equal(x, y)",
+    ],
+    "theano": [
+        "K.ctc_cost(o[0], r[0])",
+        "K.ctc_cost(o[1], r[1])",
+        "K.ctc_interleave_blanks(r[0])",
+        "K.ctc_create_skip_idxs(K.ctc_interleave_blanks(r[1]))",
+        "K.ctc_create_skip_idxs(K.ctc_interleave_blanks(r[0]))",
+    ],
+}
+
+
 def step(backend):
     """The step function of the cases of `rnn`: the new state is half the old one, the input and the constants."""
 

@@ -11,15 +11,15 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from cases import CASES, CONSTANTS, DATA, step
+from cases import CASES, CONSTANTS, DATA, KERAS_1, step
 
 import torchkeras
 from torchkeras import Input, Model, backend as K
 from torchkeras.engine.layer.symbolic import KerasTensor
 
 GOLDEN = Path(__file__).parent.parent / "golden"
-FACTS = json.loads((GOLDEN / "backend.json").read_text())
-VALUES = np.load(GOLDEN / "backend.npz")
+FACTS = json.loads((GOLDEN / "backend-2.2.4-tensorflow.json").read_text())
+VALUES = np.load(GOLDEN / "backend-2.2.4-tensorflow.npz")
 # TensorFlow's kernels for images and the logarithms of ctc differ in the last digits.
 CLOSE = {"rtol": 2e-5, "atol": 2e-5}
 
@@ -52,6 +52,14 @@ def test_at_once(call):
         assert K.dtype(found) == FACTS[call]["dtype"]
         assert K.int_shape(found) == tuple(VALUES[str(CASES.index(call))].shape)
     check(call, found if isinstance(found, np.ndarray) else K.eval(found))
+
+
+@pytest.mark.parametrize(("backend", "number"), [(each, k) for each, calls in KERAS_1.items() for k in range(len(calls))])
+def test_what_keras_1_alone_has(backend, number):
+    expected = np.load(GOLDEN / f"backend-1.2.2-{backend}.npz")[str(number)]
+    found = K.eval(evaluated(KERAS_1[backend][number], {name: torch.tensor(array) for name, array in DATA.items()}))
+    assert found.shape == expected.shape
+    np.testing.assert_allclose(found, expected, **CLOSE)
 
 
 # --- on symbolic tensors ---------------------------------------------------------------------------------------------
