@@ -65,7 +65,11 @@ def scale_of(model) -> Any:
 def test_a_policy_has_two_types(name, compute, variable):
     policy = mixed_precision.Policy(name)
     assert (policy.name, policy.compute_dtype, policy.variable_dtype) == (name, compute, variable)
+    assert (policy.compute_type, policy.variable_type) == (getattr(torch, compute), getattr(torch, variable))
+    assert policy.is_mixed is (compute != variable)
     assert DTypePolicy.from_config(policy.get_config()) == policy
+    copied = copy.deepcopy(policy)
+    assert (copied, copied.compute_type) == (policy, policy.compute_type)
     assert repr(policy) == f'<DTypePolicy "{name}">'
     for dtype in (name, policy, *([] if name.startswith("mixed") else [getattr(torch, name)])):
         layer = Dense(2, dtype=dtype)

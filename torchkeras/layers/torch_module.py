@@ -12,11 +12,11 @@ from torchkeras import registry
 from torchkeras.dtype_policy import policy_of
 from torchkeras.engine.layer import output_shapes
 from torchkeras.engine.layer.axis_order import Layout
+from torchkeras.engine.layer.building import on_meta
 from torchkeras.engine.layer.facts import Facts
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.layer.options import NEWER, Rule, literal, rule
 from torchkeras.engine.layer.symbolic import as_list, dtype_name
-from torchkeras.engine.layer.weight import on_meta
 from torchkeras.errors import ArchitectureError
 
 

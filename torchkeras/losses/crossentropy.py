@@ -79,7 +79,7 @@ def mean_sparse_categorical_crossentropy(y_true: Tensor, y_pred: Tensor) -> Tens
     if getattr(y_pred, "_keras_logits", None) is not ITSELF or y_pred.dim() != 2:
         return sparse_categorical_crossentropy(y_true, y_pred).mean()
     loss = F.cross_entropy(y_pred, y_true.reshape(-1).long(), reduction="none", ignore_index=NO_LABEL)
-    return clamp(loss, *_bounds(config.epsilon())).mean()
+    return clamp(loss, *_bounds(config.SETTINGS.epsilon)).mean()
 
 
 def _bounds(epsilon: float) -> tuple[float, float]:

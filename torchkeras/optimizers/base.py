@@ -24,10 +24,17 @@ from torchkeras.optimizers.accumulation import Accumulator
 from torchkeras.optimizers.averages import Averages
 from torchkeras.optimizers.by_hand import ByHand
 from torchkeras.optimizers.options import RULES, newer
-from torchkeras.optimizers.parameter_groups import Gradients, Group, clipped, grouped, in_order
+from torchkeras.optimizers.parameter_groups import (
+    Gradients,
+    Group,
+    clipped,
+    excluded_ids,
+    grouped,
+    in_order,
+    treatments,
+)
 from torchkeras.optimizers.schedules import LearningRateSchedule
 from torchkeras.optimizers.state import State, plain
-from torchkeras.optimizers.treatment import excluded_ids, treatments
 
 REGROUPING = ("lr_multipliers", "no_weight_decay", "exclude_layers", "exclude_embeddings")
 
@@ -127,10 +134,9 @@ class Optimizer(ByHand, State):
         self._layers: list[str] | None = None
         self._names: list[str] | None = None
         self._groups: list[Group] = []
-        self._kinds: dict[int, str] = {}
+        self._kinds: list[str] = []
         self._excluded: list[Any] = []
-        self._accumulated = Accumulator()
-        self._averages = Averages()
+        self._accumulated, self._averages = Accumulator(), Averages()
         self.skipping: Tensor | None = None
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -178,13 +184,13 @@ class Optimizer(ByHand, State):
         before, trained = self._groups, {id(parameter): k for k, parameter in enumerate(self._parameters)}
         self._given, self._parameters, self.skipping = parameters, list(parameters), None
         known = [trained.get(id(parameter)) for parameter in self._parameters]
-        treated = treatments(self)
-        self._kinds = {treatment.array: treatment.kind for treatment in treated}
-        self._groups = grouped(self._parameters, treated)
-        if not same:
-            self._accumulated = Accumulator()
-        self._accumulated.follow(self._parameters)
-        self._averages.follow(self._parameters, known)
+        arrays = self._tensors()
+        self._kinds = [self._kind(array, tensors) for array, tensors in enumerate(arrays)]
+        self._groups = grouped(self._parameters, treatments(self, arrays))
+        if self._accumulated.buffers:
+            self._accumulated.follow(self._parameters, same)
+        if self._averages.values:
+            self._averages.follow(self._parameters, known)
         if any(group.moments for group in before) and any(place is not None for place in known):
             self._carry_over(before, known)
 

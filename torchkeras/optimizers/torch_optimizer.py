@@ -170,9 +170,8 @@ class TorchOptimizer(ByHand):
         own = set() if self.optimizer is None else {id(p) for group in self.param_groups for p in group["params"]}
         self._owned = [id(parameter) in own for parameter in self._parameters]
         self._tell_of_others()
-        if not same:
-            self._accumulated = Accumulator()
-        self._accumulated.follow(self._parameters)
+        if self._accumulated.buffers:
+            self._accumulated.follow(self._parameters, same)
 
     def _fused(self) -> dict[str, bool]:
         assert self._make is not None

@@ -12,10 +12,9 @@ from typing import Any
 from torchkeras import bytecode, registry
 from torchkeras.config import DATA_FORMATS
 from torchkeras.engine.graph.network import Network
+from torchkeras.engine.layer.building import materialize, on_meta
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.layer.nested import decoded
-from torchkeras.engine.layer.symbolic import dtype_of
-from torchkeras.engine.layer.weight import allocate, on_meta
 from torchkeras.errors import ArchitectureError, ModelFileError, UnknownFormatError, WeightMismatchError
 from torchkeras.layers.shaping import Flatten
 from torchkeras.legacy.weights import Step
@@ -202,7 +201,7 @@ def give_memory(model: Layer) -> None:
     """Allocate what was built on `meta`, innermost layers first, without drawing initial values."""
     for module in reversed(list(model.modules())):
         if isinstance(module, Layer):
-            allocate(module, module._own_variables(), dtype_of(module.dtype))
+            materialize(module, draw=False)
 
 
 # --- weights ---------------------------------------------------------------------------------------------------------

@@ -14,9 +14,9 @@ from typing import Any
 
 from torchkeras import config as settings
 from torchkeras.engine.graph.network import Network
+from torchkeras.engine.layer.building import on_meta
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.layer.symbolic import Node, as_list
-from torchkeras.engine.layer.weight import on_meta
 from torchkeras.layers.activation import Parametric, Softmax
 from torchkeras.layers.conv_recurrent import ConvRNN2D
 from torchkeras.layers.layer_normalization import AlongAxes, UnitNormalization

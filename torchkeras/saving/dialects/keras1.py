@@ -24,8 +24,8 @@ from math import prod
 from typing import Any
 
 from torchkeras import bytecode, config as session, registry
+from torchkeras.engine.layer.building import on_meta
 from torchkeras.engine.layer.layer import Layer
-from torchkeras.engine.layer.weight import on_meta
 from torchkeras.errors import ArchitectureError
 from torchkeras.layers.pooling import Pooling
 from torchkeras.saving.dialects import keras0
