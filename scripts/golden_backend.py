@@ -15,9 +15,9 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests" / "backend"))
 
-import cases  # noqa: E402  (from the folder above)
-import keras  # noqa: E402
-from keras import backend as K  # noqa: E402
+import cases
+import keras
+from keras import backend as K
 
 
 def of_keras_1(call):

@@ -5,6 +5,7 @@ import inspect
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -31,7 +32,7 @@ def test_there_are_no_other_names():
 
 @pytest.fixture
 def _own_settings(monkeypatch):
-    monkeypatch.setattr(config, "_settings", {**config._settings, "device": "cpu"})
+    monkeypatch.setattr(config, "SETTINGS", replace(config.SETTINGS, device="cpu"))
     yield
     K.clear_session()
 

@@ -1,5 +1,7 @@
 """Variables, settings, random numbers and questions: what the table of calls cannot say."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
@@ -10,7 +12,7 @@ from torchkeras.layers import Dense
 
 @pytest.fixture(autouse=True)
 def _own_settings(monkeypatch):
-    monkeypatch.setattr(config, "_settings", dict(config._settings))
+    monkeypatch.setattr(config, "SETTINGS", replace(config.SETTINGS))
     yield
     K.clear_session()
 

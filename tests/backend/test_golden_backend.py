@@ -54,7 +54,9 @@ def test_at_once(call):
     check(call, found if isinstance(found, np.ndarray) else K.eval(found))
 
 
-@pytest.mark.parametrize(("backend", "number"), [(each, k) for each, calls in KERAS_1.items() for k in range(len(calls))])
+@pytest.mark.parametrize(
+    ("backend", "number"), [(each, k) for each, calls in KERAS_1.items() for k in range(len(calls))]
+)
 def test_what_keras_1_alone_has(backend, number):
     expected = np.load(GOLDEN / f"backend-1.2.2-{backend}.npz")[str(number)]
     found = K.eval(evaluated(KERAS_1[backend][number], {name: torch.tensor(array) for name, array in DATA.items()}))
