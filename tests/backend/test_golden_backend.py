@@ -1,5 +1,5 @@
 """Every call of the table gives what genuine Keras 2.2.4 gave (`scripts/golden_backend.py`): at once on tensors, and
-on symbolic ones through `K.function`, a model, and that model's file.
+on symbolic ones through `K.function`, a model, and that model's files.
 """
 
 import json
@@ -114,11 +114,12 @@ IN_FILES = [
 ]
 
 
+@pytest.mark.parametrize("suffix", ["h5", "keras"])
 @pytest.mark.parametrize("call", IN_FILES)
-def test_in_a_model_and_its_file(call, tmp_path):
+def test_in_a_model_and_its_file(call, suffix, tmp_path):
     data, found = symbolic(call)
     model = Model(list(data.values()), found)
-    model.save(tmp_path / "model.h5")
-    loaded = torchkeras.models.load_model(tmp_path / "model.h5")
+    model.save(tmp_path / f"model.{suffix}")
+    loaded = torchkeras.models.load_model(tmp_path / f"model.{suffix}")
     assert loaded.code == model.code
     check(call, K.eval(loaded([torch.tensor(DATA[name]) for name in data])))

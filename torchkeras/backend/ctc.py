@@ -189,18 +189,20 @@ def ctc_create_skip_idxs(Y: Any) -> Tensor:  # noqa: N803  (Keras's name)
 
 @node
 def ctc_cost(predict: Any, Y: Any) -> Tensor:  # noqa: N803  (Keras's name)
-    """-log of the probability of one row of labels, from probabilities (time, classes), the last class being no label.
+    """-log(time * probability of one row of labels), from probabilities (time, classes), the last class being no label.
 
-    Each probability p is smoothed, to 0.9999 * p + 0.0001 / (2 * labels + 1).
+    As on Theano, which adds up the probability at each step, and smooths each p to 0.9999 * p + 0.0001 / (2 * labels +
+    1).
 
     >>> ctc_cost(torch.full((4, 3), 1 / 3), torch.tensor([0]))
-    tensor(2.0919)
+    tensor(0.7056)
     """
     predict, labels = tensor(predict), tensor(Y).long()
     smoothed = (1 - SMOOTHING) * predict + SMOOTHING / (2 * labels.shape[0] + 1)
     sizes = [torch.tensor([size]) for size in (predict.shape[0], labels.shape[0])]
     blank = predict.shape[1] - 1
-    return F.ctc_loss(smoothed.log().unsqueeze(1), labels.unsqueeze(0), *sizes, blank=blank, reduction="none")[0]
+    cost = F.ctc_loss(smoothed.log().unsqueeze(1), labels.unsqueeze(0), *sizes, blank=blank, reduction="none")[0]
+    return cost - math.log(predict.shape[0])
 
 
 def ctc_path_probs(predict: Any, Y: Any, alpha: float = 1e-4) -> NoReturn:  # noqa: N803  (Keras's name)

@@ -195,7 +195,7 @@ def _children(layer: WeightOwner) -> Iterator[tuple[tuple[str, ...], Any]]:
     graphed: set[Any] = set()
     if isinstance(layer, Network) and layer._graph is not None:
         graphed = set(layer.layers)
-        yield tuple(COUNTS), [found for found in layer.layers if not isinstance(found, Operation)]
+        yield tuple(COUNTS), [found for found in layer.layers if not isinstance(found, Operation) or found._parameters]
     names = {
         key: value for cls in reversed(type(layer).__mro__) for key, value in ATTRIBUTES.get(cls.__name__, {}).items()
     }
