@@ -14,6 +14,7 @@ from typing import Any
 import torch
 
 from torchkeras.dtype_policy import DTypePolicy, policy_of
+from torchkeras.rules import ABOVE_0, FLAG, one_of, read
 
 FLOAT_TYPES = ("float16", "bfloat16", "float32", "float64")
 DATA_FORMATS = ("channels_last", "channels_first")
@@ -64,7 +65,7 @@ def set_floatx(name: str) -> None:
 
     Source: https://keras.io/api/utils/config_utils/
     """
-    SETTINGS.floatx = _one_of("floatx", name, FLOAT_TYPES)
+    SETTINGS.floatx = read("config", "floatx", one_of(*FLOAT_TYPES), name)
 
 
 def dtype_policy() -> DTypePolicy:
@@ -131,9 +132,7 @@ def set_epsilon(value: float) -> None:
 
     Source: https://keras.io/api/utils/config_utils/
     """
-    if not isinstance(value, (int, float)) or not value > 0:
-        raise ValueError(f"epsilon must be a positive number; found {value!r}.")
-    SETTINGS.epsilon = float(value)
+    SETTINGS.epsilon = read("config", "epsilon", ABOVE_0, value)
 
 
 def image_data_format() -> str:
@@ -178,7 +177,7 @@ def set_image_data_format(data_format: str) -> None:
 
     Source: https://keras.io/api/utils/config_utils/
     """
-    found = _one_of("image_data_format", data_format, DATA_FORMATS)
+    found = read("config", "image_data_format", one_of(*DATA_FORMATS), data_format)
     SETTINGS.image_data_format = SETTINGS.chosen_image_data_format = found
 
 
@@ -206,7 +205,8 @@ def set_image_dim_ordering(dim_ordering: str) -> None:
         >>> image_data_format()
         'channels_first'
     """
-    set_image_data_format(DIM_ORDERINGS[_one_of("image_dim_ordering", dim_ordering, tuple(DIM_ORDERINGS))])
+    found = read("config", "image_dim_ordering", one_of(*DIM_ORDERINGS), dim_ordering)
+    set_image_data_format(DIM_ORDERINGS[found])
 
 
 def device() -> torch.device:
@@ -274,8 +274,7 @@ def set_tf32(on: bool) -> None:
         >>> tf32()
         True
     """
-    if not isinstance(on, bool):
-        raise ValueError(f"tf32 must be True or False; found {on!r}.")
+    on = read("config", "tf32", FLAG, on)
     # All versions of torch have these names. From 2.9 on they set the newer names too, but not the reverse.
     torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = on
 
@@ -287,12 +286,6 @@ def _tf32_places() -> tuple[Any, Any]:
 
 def _uses_tf32(place: Any) -> bool:
     return place.fp32_precision == "tf32" if hasattr(place, "fp32_precision") else bool(place.allow_tf32)
-
-
-def _one_of(setting: str, value: object, allowed: tuple[str, ...]) -> str:
-    if value not in allowed:
-        raise ValueError(f"{setting} must be one of {', '.join(allowed)}; found {value!r}.")
-    return str(value)
 
 
 def _read_keras_json() -> None:

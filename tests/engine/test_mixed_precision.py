@@ -495,7 +495,7 @@ def test_tf32_is_a_setting_of_products_and_convolutions():
             config.set_tf32(on)
             assert config.tf32() is on
             assert (matmul.allow_tf32, cudnn.allow_tf32) == (on, on)
-        with pytest.raises(ValueError, match=r"^tf32 must be True or False; found 'on'"):
+        with pytest.raises(ValueError, match=r"^config: tf32 must be True or False; found 'on'"):
             config.set_tf32("on")  # type: ignore[arg-type]
     finally:
         matmul.allow_tf32, cudnn.allow_tf32 = before

@@ -56,10 +56,6 @@ adam = Adam
 adamax = Adamax
 nadam = Nadam
 
-for _kind in (SGD, RMSprop, Adagrad, Adadelta, Adam, Adamax, Nadam, AdamW, Lion, Lamb, Muon, Adafactor, Ftrl):
-    registry.optimizers.register(_kind.__name__, _kind)
-    registry.optimizers.register(_kind.__name__.lower(), _kind)
-
 
 def get(identifier: Any, custom_objects: Mapping[str, Any] | None = None) -> Any:
     """An optimizer from a name in any case, a config, an optimizer of torch, or an `Optimizer`, which is given back.

@@ -15,6 +15,7 @@ from torchkeras.optimizers.accumulation import Accumulator
 from torchkeras.optimizers.by_hand import ByHand
 from torchkeras.optimizers.options import RULES
 from torchkeras.optimizers.parameter_groups import Gradients, Treatment, clipped, grouped, laid_out_as
+from torchkeras.rules import read
 
 OWN_OPTIONS = ("clipnorm", "clipvalue", "each_clipnorm", "gradient_accumulation_steps")
 
@@ -132,10 +133,7 @@ class TorchOptimizer(ByHand):
 
     def __setattr__(self, name: str, value: Any) -> None:
         if name in OWN_OPTIONS:
-            try:
-                value = RULES[name](value)
-            except ValueError as error:
-                raise ValueError(f"{self._name}: {name} {error}") from error
+            value = read(self._name, name, RULES[name], value)
             if name == "gradient_accumulation_steps" and value != self.gradient_accumulation_steps:
                 self.flush()
         object.__setattr__(self, name, value)

@@ -17,15 +17,16 @@ from torch import Tensor, nn
 from torch.nn.parameter import is_lazy
 
 from torchkeras import config
-from torchkeras.engine.layer import options
 from torchkeras.engine.layer.input_spec import InputSpec
 from torchkeras.engine.layer.meta_run import off_meta
+from torchkeras.engine.layer.options import CONSTRAINT, INITIALIZER, REGULARIZER
 from torchkeras.engine.layer.symbolic import Shape, as_list, dtype_of
 from torchkeras.engine.layer.weight import Variable
 from torchkeras.engine.layer.weight_lists import WeightOwner
 from torchkeras.keras_axes import IN_ORDER
 from torchkeras.legacy.arguments import Keras1Arrays
 from torchkeras.legacy.weights import modern
+from torchkeras.rules import read
 
 _deferred: ContextVar[bool] = ContextVar("deferred", default=False)
 _waiting: ContextVar[list[Building] | None] = ContextVar("waiting", default=None)  # a list in a first run
@@ -179,12 +180,10 @@ class Building(WeightOwner):
 
         Source: https://keras.io/api/layers/base_layer/
         """
-        read = {rule: options.rule_of(getattr(options, rule)) for rule in ("Initializer", "Regularizer", "Constraint")}
-        kind, values = type(self), (initializer or "glorot_uniform", regularizer, constraint)
-        initial, regular, constrain = (
-            options.read(kind, options.Option(rule.lower(), None, found), value)  # type: ignore[arg-type]
-            for (rule, found), value in zip(read.items(), values, strict=True)
-        )
+        kind = type(self).__name__
+        initial = read(kind, "initializer", INITIALIZER, initializer or "glorot_uniform")
+        regular = read(kind, "regularizer", REGULARIZER, regularizer)
+        constrain = read(kind, "constraint", CONSTRAINT, constraint)
         device = torch.device("meta") if deferred() else config.device()
         tensor = torch.empty(*shape, dtype=dtype_of(dtype or self.dtype), device=device)
         path = self._free_path(name)

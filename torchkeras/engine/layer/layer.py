@@ -70,6 +70,8 @@ class Layer(Calling):
     _casts_outputs: ClassVar[bool] = False  # outputs have the compute type: a user's class says itself what they are
     _by_call: ClassVar[bool] = False  # `call` is overridden: the layer works in Keras's order
 
+    _option_order: ClassVar[tuple[str, ...]] = ()  # options that stand after the others, in this order
+
     rank: ClassVar[int]
     supports_masking: bool = False
 
@@ -162,7 +164,7 @@ class Layer(Calling):
         """Take the options of every layer. `given`: `input_dtype`, Keras 1's, and what is unknown."""
         kind = type(self).__name__
         if not (name is None or isinstance(name, str)):
-            raise ValueError(f"{kind}: name must be a string or None; found {name!r}.")
+            raise ValueError(f"{kind}: name must be a string, or None; found {name!r}.")
         self.name: str = name or unique_name(snake_case(kind))
         shape: Any = input_shape if batch_input_shape is None else batch_input_shape[1:]
         if input_dim is not None or input_length is not None:

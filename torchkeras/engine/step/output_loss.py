@@ -18,7 +18,7 @@ from torch.nn import functional as F
 from torchkeras import losses
 from torchkeras.engine.data.target_kinds import AS_GIVEN, BINARY, CLASSES, FREE, LIKE, ONE_HOT, SOME_CLASSES
 from torchkeras.losses.crossentropy import mean_binary_crossentropy, mean_sparse_categorical_crossentropy
-from torchkeras.losses.shared import like
+from torchkeras.losses.shared import ELEMENTWISE, like
 
 Score = Callable[[Tensor, Tensor], Tensor]
 
@@ -152,7 +152,7 @@ def _kind(function: Any) -> str:
         return ONE_HOT
     if any(function is known for known in (losses.binary_crossentropy, losses.binary_focal_crossentropy)):
         return BINARY
-    return LIKE if any(function is known for known in losses.ELEMENTWISE) else FREE
+    return LIKE if any(function is known for known in ELEMENTWISE) else FREE
 
 
 def mean_of(function: Score, true: Tensor, predicted: Tensor) -> Tensor:

@@ -18,6 +18,7 @@ from torchkeras import losses as loss_functions, metrics as metric_functions
 from torchkeras.engine.data.target_kinds import BINARY, CLASSES, LIKE, ONE_HOT, SOME_CLASSES
 from torchkeras.engine.layer.symbolic import KerasTensor
 from torchkeras.engine.step.output_loss import Objective, Score, unwrapped
+from torchkeras.losses.shared import ELEMENTWISE
 from torchkeras.naming import snake_case
 
 
@@ -34,7 +35,7 @@ class Measure:
     keeps_state: bool
 
 
-class TorchMetric(metric_functions.Metric):
+class TorchMetric(metric_functions.Metric, abstract=True):
     """A metric in the manner of torchmetrics (`update(preds, target)`, `compute()`, `reset()`), as a `Metric`.
 
     Class numbers come without a last axis of 1, and whole for those of `torchmetrics.classification`. Raises ValueError
@@ -224,11 +225,7 @@ LOGITS_OBJECTS: Mapping[str, tuple[type, ...]] = {
 
 # The functions that give each sample a number of its own, or the mean of such numbers.
 _BY_SAMPLE = {
-    *(
-        function
-        for function in loss_functions.ELEMENTWISE
-        if function not in (loss_functions.dice, loss_functions.tversky)
-    ),
+    *(function for function in ELEMENTWISE if function not in (loss_functions.dice, loss_functions.tversky)),
     loss_functions.sparse_categorical_crossentropy,
     *(metric_functions.binary_accuracy, metric_functions.categorical_accuracy),
     *(metric_functions.sparse_categorical_accuracy, metric_functions.top_k_categorical_accuracy),
