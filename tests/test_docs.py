@@ -43,8 +43,9 @@ def test_the_page_explains_the_options_of_a_layer_in_the_order_of_its_call():
     assert "- `filters` (positive integer): the number of channels of the output.\n" in entry
 
 
-def test_the_code_of_the_page_about_torch_runs():
-    (code,) = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "torch.md").read_text(), re.DOTALL)
+@pytest.mark.parametrize("page", ["torch", "scripts"])
+def test_the_code_of_a_page_runs(page):
+    (code,) = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / f"{page}.md").read_text(), re.DOTALL)
     exec(code, {"__name__": "page"})  # noqa: S102  # the page is ours
 
 

@@ -84,6 +84,7 @@ class Lambda(Layer):
 
     class _Facts(Facts):
         keeps_types = True
+        runs_users_code = True
 
     def _make_modules(self, input_shape: Any) -> None:
         with suppress(ValueError):  # a function written in C has no signature

@@ -1,5 +1,6 @@
 """Locally connected layers: convolutions with a kernel of its own at every place."""
 
+from collections.abc import Sequence
 from math import prod
 from typing import Annotated, Any
 
@@ -11,6 +12,21 @@ from torchkeras.engine.layer.weight import weight
 from torchkeras.layers.conv import Activated
 from torchkeras.layers.spatial import Spatial
 from torchkeras.rules import word
+
+
+def products_of_windows(
+    inputs: torch.Tensor, kernel: torch.Tensor, sizes: Sequence[int], strides: Sequence[int], channels_last: bool
+) -> torch.Tensor:
+    """`window @ kernel[place]` of channels-first inputs, as (places, batch, filters).
+
+    `channels_last`: whether the rows of the kernel have the channels after the places of a window, or before.
+    """
+    rank, windows = len(sizes), inputs
+    for axis, (size, stride) in enumerate(zip(sizes, strides, strict=True), 2):
+        windows = windows.unfold(axis, size, stride)
+    places, values = range(2, 2 + rank), range(2 + rank, 2 + 2 * rank)
+    window = (*values, 1) if channels_last else (1, *values)
+    return torch.bmm(windows.permute(*places, 0, *window).flatten(rank + 1).flatten(0, rank - 1), kernel)
 
 
 class LocallyConnected(Spatial, Activated, abstract=True):
@@ -45,13 +61,9 @@ class LocallyConnected(Spatial, Activated, abstract=True):
         self._lengths = lengths
 
     def forward(self, inputs: torch.Tensor) -> torch.Tensor:
-        windows = inputs
-        for axis, (size, stride) in enumerate(zip(self.kernel_size, self.strides, strict=True), 2):
-            windows = windows.unfold(axis, size, stride)
-        places, values = range(2, 2 + self.rank), range(2 + self.rank, 2 + 2 * self.rank)
-        window = (*values, 1) if self.data_format == "channels_last" else (1, *values)
-        windows = windows.permute(*places, 0, *window).flatten(self.rank + 1).flatten(0, self.rank - 1)
-        outputs = torch.bmm(windows, self.local_kernel)  # (places, batch, filters)
+        outputs = products_of_windows(
+            inputs, self.local_kernel, self.kernel_size, self.strides, self.data_format == "channels_last"
+        )
         if self.local_bias is not None:
             outputs = outputs + self._placed(self.local_bias)
         return self._activated(outputs.permute(1, 2, 0).unflatten(2, self._lengths))

@@ -1,5 +1,6 @@
 """Layers without weights that make sequences, images and volumes larger or smaller: cropping, padding, upsampling."""
 
+from collections.abc import Sequence
 from typing import Annotated, Any, ClassVar
 
 import torch
@@ -25,6 +26,21 @@ def _read_pairs(value: Any, rank: int) -> Pairs:
 
 def _is_pair(value: Any) -> bool:
     return isinstance(value, (tuple, list)) and len(value) == 2 and all(is_integer(v) and v >= 0 for v in value)
+
+
+def repeated(inputs: torch.Tensor, factors: Sequence[int]) -> torch.Tensor:
+    """Channels-first inputs with each value repeated along the spatial axes."""
+    # "nearest" is wrong for some factors (41, 47, ...); repeat_interleave takes more than twice the time.
+    return F.interpolate(inputs, scale_factor=tuple(map(float, factors)), mode="nearest-exact")
+
+
+def interpolated(images: torch.Tensor, factors: Sequence[int]) -> torch.Tensor:
+    """Channels-first images with values between theirs, output i at i / factor, as TensorFlow 1 resizes."""
+    # With one more value at the end, torch's aligned corners are TensorFlow's i / size, and one output too many.
+    height, width = (size * factor for size, factor in zip(images.shape[2:], factors, strict=True))
+    longer = F.pad(images, (0, 1, 0, 1), mode="replicate")
+    outputs = F.interpolate(longer, size=(height + 1, width + 1), mode="bilinear", align_corners=True)
+    return outputs[..., :height, :width]
 
 
 PAIRS = "int | Sequence[int | Sequence[int]]"
@@ -79,8 +95,7 @@ class UpSampling(Spatial, abstract=True):
     size: Sizes = 2
 
     def forward(self, inputs: torch.Tensor) -> torch.Tensor:
-        # "nearest" is wrong for some factors (41, 47, ...); repeat_interleave takes more than twice the time.
-        return F.interpolate(inputs, scale_factor=tuple(map(float, self.size)), mode="nearest-exact")
+        return repeated(inputs, self.size)
 
 
 class Cropping1D(Cropping):
@@ -237,11 +252,7 @@ class UpSampling2D(UpSampling):
             return super().forward(inputs)
         if self.half_pixel:
             return F.interpolate(inputs, scale_factor=tuple(map(float, self.size)), mode="bilinear")
-        # With one more value at the end, torch's aligned corners are TensorFlow's i / size, and one output too many.
-        height, width = (size * factor for size, factor in zip(inputs.shape[2:], self.size, strict=True))
-        longer = F.pad(inputs, (0, 1, 0, 1), mode="replicate")
-        outputs = F.interpolate(longer, size=(height + 1, width + 1), mode="bilinear", align_corners=True)
-        return outputs[..., :height, :width]
+        return interpolated(inputs, self.size)
 
 
 class UpSampling3D(UpSampling):

@@ -140,12 +140,12 @@ def binary_crossentropy(
 
     Source: https://keras.io/api/losses/probabilistic_losses/
     """
-    return _binary(y_true, y_pred, from_logits, label_smoothing, clipped=not from_logits).mean(axis)
+    return elementwise_binary(y_true, y_pred, from_logits, label_smoothing, clipped=not from_logits).mean(axis)
 
 
 def mean_binary_crossentropy(y_true: Tensor, y_pred: Tensor) -> Tensor:
     """The mean of `binary_crossentropy` over all numbers, by two kernels fewer each way."""
-    return _binary(y_true, y_pred, False, 0.0, clipped=True, reduction="mean")
+    return elementwise_binary(y_true, y_pred, False, 0.0, clipped=True, reduction="mean")
 
 
 @elementwise
@@ -247,7 +247,7 @@ def binary_focal_crossentropy(
 
     Source: https://arxiv.org/abs/1708.02002
     """
-    crossentropy = _binary(y_true, y_pred, from_logits, label_smoothing, clipped=True)
+    crossentropy = elementwise_binary(y_true, y_pred, from_logits, label_smoothing, clipped=True)
     p = torch.sigmoid(y_pred) if from_logits else y_pred
     y_true = _smooth(like(y_true, y_pred), label_smoothing, 2)
     # 1 - q, which keeps its digits near 0
@@ -303,7 +303,7 @@ def _log_probabilities(y_pred: Tensor, from_logits: bool, axis: int, clipped: bo
     return clamp(log_p, math.log(config.epsilon()), math.log1p(-config.epsilon())) if clipped else log_p
 
 
-def _binary(
+def elementwise_binary(
     y_true: Tensor,
     y_pred: Tensor,
     from_logits: bool,
@@ -311,7 +311,7 @@ def _binary(
     clipped: bool,
     reduction: str = "none",
 ) -> Tensor:
-    """The crossentropy of each number, or their mean."""
+    """The binary crossentropy of each number, or their mean."""
     if from_logits:
         _warn_of_probabilities(y_pred)
     logits = y_pred if from_logits else logits_of(y_pred, "sigmoid")

@@ -7,7 +7,7 @@ from math import isfinite
 from typing import Any
 
 from torchkeras.engine.graph.function_arguments import inputs_in
-from torchkeras.engine.layer.torch_functions import PROPERTIES
+from torchkeras.engine.layer.torch_functions import BACKEND, PROPERTIES
 
 INFIX = {"add": "+", "sub": "-", "mul": "*", "truediv": "/", "floordiv": "//", "mod": "%", "pow": "**", "matmul": "@"}
 INFIX |= {"lt": "<", "le": "<=", "gt": ">", "ge": ">=", "eq": "==", "ne": "!=", "and": "&", "or": "|", "xor": "^"}
@@ -34,7 +34,7 @@ def line(function: str, arguments: Any, keywords: Mapping[str, Any]) -> str:
     if place == "torch.Tensor":
         called = "" if name in PROPERTIES else f"({', '.join([*texts[1:], *named])})"
         return f"{_operand(texts[0])}.{name}{called}"
-    shown = {"": name, "torch.nn.functional": f"F.{name}"}.get(place, function)
+    shown = {"": name, "torch.nn.functional": f"F.{name}", BACKEND: f"K.{name}"}.get(place, function)
     return f"{shown}({', '.join([*texts, *named])})"
 
 

@@ -42,7 +42,7 @@ def apply(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str,
     _check_outside(args)
     kwargs = _not_default(function, kwargs)
     name: Any = _NAMES.get(function) if not kwargs else None
-    name = name or torch_functions.names().get(function) or function
+    name = name or torch_functions.name_of(function) or function
     reason = problem(name, args, kwargs)
     if reason is not None:
         raise TypeError(f"{called} cannot be applied to a symbolic tensor: {reason}")

@@ -36,7 +36,7 @@ def _read_function(value: Any) -> Any:
 
 def _function(name: str) -> Callable[..., Any] | None:
     found = OPERATORS.get(name) or FUNCTIONS.get(name)
-    return found or (torch_functions.functions().get(name) if name.startswith("torch.") else None)
+    return found or torch_functions.named(name)
 
 
 def _read_arguments(value: Any) -> list[Any]:
@@ -58,9 +58,10 @@ class Operation(Layer):
     """`function(*arguments, **keywords)`, the symbolic tensors among them being the layer's inputs.
 
     `function`: the name of an operator (`"add"`), of a function that Keras has as a layer
-    (`engine/graph/functions.py`), or of one of torch's own (`"torch.cat"`). `arguments`, `keywords`: as
-    `engine/graph/function_arguments.py` says; constants become buffers, an `nn.Parameter` a weight. `keeps_mask`:
-    whether the mask of the inputs goes on. Raises ValueError for an unknown function or an argument of another form.
+    (`engine/graph/functions.py`), of one of torch's own (`"torch.cat"`) or of the backend
+    (`"torchkeras.backend.dot"`). `arguments`, `keywords`: as `engine/graph/function_arguments.py` says; constants
+    become buffers, an `nn.Parameter` a weight. `keeps_mask`: whether the mask of the inputs goes on. Raises ValueError
+    for an unknown function or an argument of another form.
     """
 
     function: Annotated[Any, Rule(_read_function, lambda kept: kept if isinstance(kept, str) else repr(kept))]
@@ -145,7 +146,7 @@ class Operation(Layer):
         """Whether the function takes each number of its inputs by itself."""
         name = self.function
         return isinstance(name, str) and (
-            torch_functions.is_pointwise(name) if name.startswith("torch.") else name not in BY_POSITION
+            torch_functions.is_pointwise(name) if "." in name else name not in BY_POSITION
         )
 
     @property

@@ -29,6 +29,7 @@ class Facts:
     # Of the layer; the first two of its class, whatever its options.
     casts: bool = True  # floating-point inputs are cast to the layer's type
     keeps_types: bool = False  # the outputs have the types that a user's function gives them
+    runs_users_code: bool = False  # what it computes is a function of the user's, which may hold tensors anywhere
     walks: bool = False  # it computes step after step along time, where torch.compile gains little
     input_ndim: int | None = None  # the number of axes of an input, when only one will do
     min_input_ndim: int | None = None

@@ -132,6 +132,8 @@ def _run(layer: Layer, inputs: Any, masks: list[Any], arguments: Mapping[str, An
 
 
 def _is_ours(module: torch.nn.Module) -> bool:
+    if getattr(module, "_facts", None) is not None and module._facts.runs_users_code:  # type: ignore[union-attr]
+        return False
     return is_own(type(module)) or type(module).__module__.startswith("torch.nn.")
 
 

@@ -1,12 +1,14 @@
-"""Torch's own public functions of tensors, by the names that a config may have for them.
+"""Torch's own public functions of tensors, and those of `torchkeras.backend`, by the names that a config may have.
 
-The list is closed: what torch lets a tensor-like answer for (`torch.overrides`) in `torch`, `torch.Tensor`,
-`torch.nn.functional`, `torch.special`, `torch.linalg` and `torch.fft`, without private names, changes in place, and
-what reads, moves or describes a tensor in place of computing one. It is made once, when it is first asked for.
+The list is closed. Of torch it has what torch lets a tensor-like answer for (`torch.overrides`) in `torch`,
+`torch.Tensor`, `torch.nn.functional`, `torch.special`, `torch.linalg` and `torch.fft`, without private names, changes
+in place, and what reads, moves or describes a tensor in place of computing one. It is made once, when it is first asked
+for.
 """
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any
@@ -74,9 +76,35 @@ POINTWISE = frozenset(
 )
 
 
+BACKEND = "torchkeras.backend"
+_OWN: dict[str, Function] = {}  # the functions of the backend, which is imported when one of them is asked for
+_OWN_NAMES: dict[Function, str] = {}
+_OWN_POINTWISE: set[str] = set()
+
+
+def add_own(function: Function, pointwise: bool) -> None:
+    """Add a function of the backend to the list. `pointwise`: whether it takes each number by itself."""
+    name = f"{BACKEND}.{function.__name__}"
+    _OWN[name], _OWN_NAMES[function] = function, name
+    _OWN_POINTWISE.update([name] * pointwise)
+
+
+def named(name: str) -> Function | None:
+    """The function that a config has by this name, torch's or the backend's; None where there is none."""
+    if name.startswith(f"{BACKEND}."):
+        importlib.import_module(BACKEND)
+        return _OWN.get(name)
+    return functions().get(name)
+
+
+def name_of(function: Function) -> str | None:
+    """The name of a function in the list; None for one that is not there."""
+    return names().get(function) or _OWN_NAMES.get(function)
+
+
 @cache
 def functions() -> Mapping[str, Function]:
-    """All of the list, by name: `torch.cat`, `torch.Tensor.view`, `torch.nn.functional.gelu`."""
+    """Those of torch, by name: `torch.cat`, `torch.Tensor.view`, `torch.nn.functional.gelu`."""
     known = {function for found in torch.overrides.get_overridable_functions().values() for function in found}
     found = {name: function for name, function in _public() if function in known or name in FURTHER}
     properties = {f"torch.Tensor.{name}": getattr(torch.Tensor, name).__get__ for name in PROPERTIES}
@@ -95,7 +123,7 @@ def _public() -> Iterator[tuple[str, Function]]:
 
 @cache
 def names() -> Mapping[Function, str]:
-    """The names of the functions; of a function with several names the first."""
+    """The names of torch's functions; of a function with several names the first."""
     return {function: name for name, function in reversed(list(functions().items()))}
 
 
@@ -103,8 +131,9 @@ def place_of(function: Function | str) -> str:
     """What a function is called in an error: its name in the list, or where it says that it was defined."""
     if isinstance(function, str):
         return function
-    if function in names():
-        return names()[function]
+    known = name_of(function)
+    if known is not None:
+        return known
     own = getattr(function, "__name__", None) or type(function).__name__
     for place, module in MODULES.items():
         if getattr(module, own, None) == function:
@@ -127,7 +156,7 @@ def short(name: str) -> str:
 
 def is_pointwise(name: str) -> bool:
     """Whether a function of the list takes each number by itself."""
-    return name.startswith("torch.") and short(name) in POINTWISE
+    return name in _OWN_POINTWISE or (name.startswith("torch.") and short(name) in POINTWISE)
 
 
 def problem(function: Function, arguments: Sequence[Any], options: Mapping[str, Any]) -> str | None:

@@ -175,7 +175,7 @@ def _children(layer: WeightOwner) -> Iterator[tuple[tuple[str, ...], Any]]:
     graphed: set[Any] = set()
     if isinstance(layer, Network) and layer._graph is not None:
         graphed = set(layer.layers)
-        yield tuple(COUNTS), [found for found in layer.layers if not isinstance(found, Operation)]
+        yield tuple(COUNTS), [found for found in layer.layers if not isinstance(found, Operation) or found._parameters]
     names = inherited(type(layer), "inner")
     for attribute, module in layer._modules.items():
         found = names.get(attribute, (attribute,))

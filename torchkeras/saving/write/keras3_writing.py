@@ -17,6 +17,7 @@ from torchkeras.engine.layer.facts import is_own
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.layer.nested import POSITIONAL, bound, put_together
 from torchkeras.engine.layer.symbolic import KerasTensor, Node, dtype_name, node_of
+from torchkeras.engine.layer.torch_functions import BACKEND
 from torchkeras.layers.attention import MASKS, Attending, Attention
 from torchkeras.layers.bidirectional import Bidirectional
 from torchkeras.layers.functions import Lambda
@@ -201,7 +202,11 @@ class _Writing:
             return {"class_name": "__keras_tensor__", "config": config}
 
         nodes = [node for node in graph.nodes_of(layer) if node.input_tensors]
-        if isinstance(layer, Operation):
+        if isinstance(layer, Operation) and str(layer.function).startswith(f"{BACKEND}."):
+            # As a layer of the user's own: Keras 3 says that it does not know the class.
+            entry = _entry(None, type(layer).__name__, layer.get_config())
+            calls = [_call(layer, node, [tensor(t) for t in node.input_tensors]) for node in nodes]
+        elif isinstance(layer, Operation):
             kind = OPERATIONS.get(layer.function)
             if kind is None:
                 raise ValueError(f"Operation {layer.name!r}: {layer.function!r} has no form in Keras 3 here.")
@@ -272,9 +277,9 @@ def _argument(argument: Any, tensors: list[Plain]) -> Any:
         return argument
     if "input" in argument:
         return tensors[argument["input"]]
-    if "array" in argument:
-        raise ValueError("An operator with an array among its arguments is not written to Keras 3.")
     if "ellipsis" in argument:
         return {"class_name": "__ellipsis__", "config": {}}
+    if "slice" not in argument:
+        raise ValueError("An operator with an array among its arguments is not written to Keras 3.")
     parts = zip(("start", "stop", "step"), argument["slice"], strict=True)
     return {"class_name": "__slice__", "config": {name: _argument(part, tensors) for name, part in parts}}

@@ -11,6 +11,7 @@ from torch import nn
 
 from torchkeras import activations, layers
 from torchkeras.engine.graph.function_arguments import has_size
+from torchkeras.engine.layer.torch_functions import BACKEND
 from torchkeras.export.errors import EjectError
 from torchkeras.export.plain.call import LayerCall, mask_rule, rule
 from torchkeras.export.plain.rules.activation import CALLED, activated
@@ -31,6 +32,8 @@ PASSED = ("identity", "without_mask")
 @rule(layers.Operation)
 def operation(layer: Any, call: LayerCall) -> Any:
     name, arguments = layer.function, list(layer.arguments)
+    if isinstance(name, str) and name.startswith(f"{BACKEND}."):
+        raise EjectError(f"{layer.name!r}: eject knows no plain PyTorch for {name}; write it with torch's functions.")
     if not isinstance(name, str):
         path = call.writer.function(layer.name, name)
         text = f"{path}({', '.join(_text(call, each) for each in arguments)})"

@@ -1,0 +1,111 @@
+"""How a function of the backend meets what it is called on: symbolic tensors, torch's, arrays and numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import wraps
+from typing import Any, ParamSpec
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from torchkeras import config
+from torchkeras.engine.layer import torch_functions
+from torchkeras.engine.layer.symbolic import KerasTensor, dtype_of
+from torchkeras.engine.layer.unknown_sizes import SymbolicSize
+from torchkeras.engine.layer.weight import Variable
+
+P = ParamSpec("P")
+
+
+def node(function: Callable[P, Any]) -> Callable[P, Any]:
+    """Make a function one node of the graph on symbolic tensors; on others it computes at once."""
+    return _published(function, pointwise=False)
+
+
+def pointwise(function: Callable[P, Any]) -> Callable[P, Any]:
+    """As `node`, of a function that takes each number by itself: the mask of its input goes on."""
+    return _published(function, pointwise=True)
+
+
+def named_node(name: str) -> Callable[[Callable[P, Any]], Callable[P, Any]]:
+    """As `node`, under the name of the public function that uses it."""
+
+    def named(function: Callable[P, Any]) -> Callable[P, Any]:
+        function.__name__ = name
+        return node(function)
+
+    return named
+
+
+def _published(function: Callable[P, Any], pointwise: bool) -> Callable[P, Any]:
+    torch_functions.add_own(function, pointwise)
+
+    @wraps(function)
+    def call(*args: P.args, **kwargs: P.kwargs) -> Any:
+        if is_symbolic((*args, *kwargs.values())):
+            return KerasTensor.apply_function(function, args, kwargs)
+        return function(*args, **kwargs)
+
+    return call
+
+
+def is_symbolic(value: Any) -> bool:
+    """Whether a symbolic tensor, or the size of one, is a value or in a list of them."""
+    if isinstance(value, (list, tuple)):
+        return any(map(is_symbolic, value))
+    return isinstance(value, (KerasTensor, SymbolicSize))
+
+
+def floating() -> torch.dtype:
+    """The type `floatx`."""
+    return dtype_of(config.floatx())
+
+
+def as_type(dtype: Any) -> torch.dtype:
+    """A type by its name, or as torch or NumPy has it; `floatx` for None."""
+    if dtype is None or isinstance(dtype, torch.dtype):
+        return dtype or floating()
+    return dtype_of(dtype if isinstance(dtype, str) else np.dtype(dtype).name)
+
+
+def tensor(value: Any, like: Tensor | None = None) -> Tensor:
+    """A tensor as it is, else a new one: of the type and place of `like`; without it Python's floating-point numbers
+    are of type `floatx`, its whole ones of int32, and arrays of their own type.
+    """
+    if isinstance(value, Tensor):
+        return value
+    if isinstance(value, Variable):
+        return value.value
+    if isinstance(value, KerasTensor):
+        raise TypeError(f"{value!r} is symbolic and the other tensors are not; a function takes all of one kind.")
+    if isinstance(value, (list, tuple)) and any(isinstance(part, Tensor) for part in value):
+        return torch.stack([tensor(part, like) for part in value])
+    if like is not None:
+        return torch.as_tensor(value, dtype=like.dtype, device=like.device)
+    if isinstance(value, (np.generic, np.ndarray)):
+        return torch.tensor(value, device=config.device())
+    found = torch.as_tensor(value)
+    kind = floating() if found.is_floating_point() else torch.int32 if found.dtype is torch.int64 else found.dtype
+    return found.to(config.device(), kind)
+
+
+def pair(x: Any, y: Any) -> tuple[Tensor, Tensor]:
+    """Two operands as tensors; a number or array has the type of the other one."""
+    if isinstance(x, Tensor) or not isinstance(y, Tensor):
+        x = tensor(x)
+        return x, tensor(y, x)
+    return tensor(x, y), y
+
+
+def whole(value: Any) -> int:
+    """A whole number, which may stand in a tensor."""
+    return int(value)
+
+
+def sizes(shape: Any) -> tuple[int, ...]:
+    """A shape as whole numbers, from a list, a tuple, an array or a tensor."""
+    if isinstance(shape, (Tensor, np.ndarray)):
+        return tuple(shape.tolist())
+    return tuple(map(int, shape)) if isinstance(shape, Sequence) else (int(shape),)

@@ -1,0 +1,81 @@
+"""Random numbers. A `seed` begins a sequence of numbers of its own, which each further use of it goes on with."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from torchkeras import config
+from torchkeras.backend.nodes import as_type, node, sizes
+
+_generators: dict[tuple[int, str], torch.Generator] = {}
+
+
+def forget() -> None:
+    """Let the sequences of all seeds begin again."""
+    _generators.clear()
+
+
+def generator(seed: Any, device: torch.device | None = None) -> torch.Generator | None:
+    """That of a seed; None, which is torch's own, without one."""
+    if seed is None:
+        return None
+    device = device or config.device()
+    key = (int(seed), str(device))
+    if key not in _generators:
+        _generators[key] = torch.Generator(device).manual_seed(int(seed))
+    return _generators[key]
+
+
+def _drawn(shape: Any, dtype: Any, seed: Any, draw: Callable[[Tensor, torch.Generator | None], Any]) -> Tensor:
+    made = torch.empty(sizes(shape), dtype=as_type(dtype), device=config.device())
+    draw(made, None if made.is_meta else generator(seed))
+    return made
+
+
+@node
+def random_normal(shape: Any, mean: float = 0.0, stddev: float = 1.0, dtype: Any = None, seed: Any = None) -> Tensor:
+    """Numbers of a normal distribution.
+
+    >>> random_normal((2, 3)).shape
+    torch.Size([2, 3])
+    """
+    return _drawn(shape, dtype, seed, lambda made, own: made.normal_(float(mean), float(stddev), generator=own))
+
+
+@node
+def random_uniform(shape: Any, minval: float = 0.0, maxval: float = 1.0, dtype: Any = None, seed: Any = None) -> Tensor:
+    """Numbers from `minval` to below `maxval`, all equally likely; whole ones when `dtype` is a type of these.
+
+    >>> random_uniform((2, 3)).shape
+    torch.Size([2, 3])
+    """
+    if not as_type(dtype).is_floating_point:
+        return _drawn(shape, dtype, seed, lambda made, own: made.random_(int(minval), int(maxval), generator=own))
+    return _drawn(shape, dtype, seed, lambda made, own: made.uniform_(float(minval), float(maxval), generator=own))
+
+
+@node
+def random_binomial(shape: Any, p: float = 0.0, dtype: Any = None, seed: Any = None) -> Tensor:
+    """1 with probability `p`, else 0.
+
+    >>> random_binomial((3,), p=1.0)
+    tensor([1., 1., 1.])
+    """
+    return _drawn(shape, dtype, seed, lambda made, own: made.bernoulli_(float(p), generator=own))
+
+
+@node
+def truncated_normal(shape: Any, mean: float = 0.0, stddev: float = 1.0, dtype: Any = None, seed: Any = None) -> Tensor:
+    """Numbers of a normal distribution, those beyond two standard deviations drawn again.
+
+    >>> truncated_normal((1000,)).abs().max() <= 2
+    tensor(True)
+    """
+    low, high = mean - 2 * stddev, mean + 2 * stddev
+    return _drawn(
+        shape, dtype, seed, lambda made, own: nn.init.trunc_normal_(made, mean, stddev, low, high, generator=own)
+    )
