@@ -24,6 +24,7 @@ ROOMS = [
     *("visualization", "models", "utils", "__init__"),
     *("export/errors", "export/plain", "export/examples", "export/checking", "export/program", "export/onnx"),
     "export/exporting",
+    "keras2",
     *("commands", "__main__"),
 ]
 
