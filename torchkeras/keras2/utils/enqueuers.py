@@ -33,7 +33,6 @@ class SequenceEnqueuer:
         use_multiprocessing (bool, default False): whether the workers are processes; else they are threads.
     """
 
-    @renamed(pickle_safe="use_multiprocessing", generator="sequence")
     def __init__(self, sequence: Any, use_multiprocessing: bool = False):
         self.sequence, self.use_multiprocessing = sequence, use_multiprocessing
         self.workers = 0
@@ -188,6 +187,7 @@ class GeneratorEnqueuer(SequenceEnqueuer):
             to a process.
     """
 
+    @renamed(pickle_safe="use_multiprocessing", generator="sequence")
     def __init__(
         self,
         sequence: Any,

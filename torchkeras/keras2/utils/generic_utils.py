@@ -67,7 +67,7 @@ def deserialize_keras_object(
         return _found(known, identifier, printable_module_name)
     if not isinstance(identifier, Mapping) or not {"class_name", "config"} <= identifier.keys():
         raise ValueError(
-            f"A {printable_module_name} is described by its name, or by a 'class_name' and a 'config'; found "
+            f"What describes an {printable_module_name} is its name, or a 'class_name' and a 'config'; found "
             f"{identifier!r}."
         )
     made_by, config = _found(known, identifier["class_name"], printable_module_name), identifier["config"]

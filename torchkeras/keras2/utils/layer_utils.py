@@ -15,7 +15,9 @@ CONVOLUTIONS = (layers.Conv1D, layers.Conv2D, layers.Conv3D, layers.Conv2DTransp
 
 def count_params(weights: Iterable[Any]) -> int:
     """The number of scalars in weights; one that comes twice counts once."""
-    return sum(prod(weight.shape) for weight in {id(weight): weight for weight in weights}.values())
+    return sum(
+        prod(weight.shape) for weight in {getattr(each, "identity", id(each)): each for each in weights}.values()
+    )
 
 
 def count_total_params(layers: Iterable[Any], layer_set: set[Any] | None = None) -> tuple[int, int]:
@@ -75,7 +77,7 @@ def get_source_inputs(tensor: Any, layer: Any = None, node_index: int | None = N
     """
     if not isinstance(tensor, KerasTensor):
         return tensor
-    if layer is None or node_index:
+    if layer is None:
         layer, node_index, _ = tensor._keras_history
     sources: list[KerasTensor] = []
     seen: set[int] = set()

@@ -91,7 +91,8 @@ def layer_test(
 
 
 def _drawn(shape: Any, dtype: Any) -> np.ndarray:
-    assert shape, "layer_test: input_shape or input_data must be given"
+    if not shape:
+        raise AssertionError("layer_test: input_shape or input_data must be given.")
     draw: Any = np.random  # the state that scripts seed
     sizes = [draw.randint(1, 4) if size is None else size for size in shape]
     return (10 * draw.random(sizes)).astype(dtype)
@@ -115,7 +116,8 @@ def _model_test(model: Model, data: Any, said: Any, expected: Any, trains: bool)
 
 
 def _same(found: Any, wanted: Any, what: str) -> None:
-    assert found == wanted, f"layer_test: the {what} is {found!r}, not {wanted!r}"
+    if found != wanted:
+        raise AssertionError(f"layer_test: the {what} is {found!r}, not {wanted!r}.")
 
 
 def keras_test(func: F) -> F:
