@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
+from types import SimpleNamespace
 from typing import Any
 
 from torchkeras import layers, models
@@ -11,7 +12,14 @@ from torchkeras.keras2 import utils
 from torchkeras.keras2.applications import framework
 from torchkeras.keras2.extras import extra
 
-FRAMEWORK = {"backend": framework, "layers": layers, "models": models, "utils": utils}
+
+def _separable(*args: Any, kernel_initializer: Any = None, **kwargs: Any) -> layers.SeparableConv2D:
+    """A SeparableConv2D. Keras takes a `kernel_initializer` too, and uses it for neither of the two kernels."""
+    return layers.SeparableConv2D(*args, **kwargs)
+
+
+LAYERS = SimpleNamespace(**{**vars(layers), "SeparableConv2D": _separable})
+FRAMEWORK = {"backend": framework, "layers": LAYERS, "models": models, "utils": utils}
 
 
 def keras_modules_injection(function: Callable[..., Any]) -> Callable[..., Any]:
