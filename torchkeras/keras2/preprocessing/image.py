@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,8 @@ from torchkeras.utils import Sequence
 
 extra("PIL.Image")
 ndimage = extra("scipy.ndimage")
+# keras-preprocessing looks for `affine_transform` in a module that SciPy 2 does not have.
+image.affine_transformations.ndimage = SimpleNamespace(interpolation=ndimage)
 
 apply_affine_transform = image.apply_affine_transform
 apply_brightness_shift = image.apply_brightness_shift
