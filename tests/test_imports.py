@@ -26,6 +26,7 @@ ROOMS = [
     "backend",
     *("export/errors", "export/plain", "export/examples", "export/checking", "export/program", "export/onnx"),
     "export/exporting",
+    "keras2",
     *("commands", "__main__"),
 ]
 

@@ -1,0 +1,62 @@
+"""The annex for scripts of Keras 1 and 2: who imports it, and what it says when a package is missing."""
+
+import importlib
+import subprocess
+import sys
+
+import pytest
+
+from torchkeras.keras2.extras import extra
+from torchkeras.keras2.renamed import renamed
+
+
+def run(code: str) -> str:
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip()
+
+
+def test_the_core_does_not_import_it():
+    code = "import sys, torchkeras, torchkeras.commands\n"
+    code += "print([name for name in sys.modules if name.startswith(('torchkeras.keras2', 'keras_', 'PIL', 'scipy'))])"
+    assert run(code) == "[]"
+
+
+def test_utils_and_datasets_need_no_further_package():
+    code = "import sys\n"
+    code += "from torchkeras.keras2 import datasets, utils, wrappers\n"
+    code += "from torchkeras.keras2.wrappers import scikit_learn\n"
+    code += "print([name for name in sys.modules if name.startswith(('keras_', 'PIL.', 'sklearn'))])"
+    assert run(code) == "[]"
+
+
+@pytest.mark.parametrize(("module", "package"), [
+    ("keras_applications.vgg16", "keras-applications"),
+    ("keras_preprocessing.image", "keras-preprocessing"),
+    ("PIL.Image", "pillow"),
+    ("scipy.ndimage", "scipy"),
+])  # fmt: skip
+def test_a_missing_package_is_named_with_its_extra(module: str, package: str, monkeypatch: pytest.MonkeyPatch):
+    def missing(name: str) -> None:
+        raise ModuleNotFoundError(f"No module named {name!r}", name=name.partition(".")[0])
+
+    monkeypatch.setattr(importlib, "import_module", missing)
+    text = f"^the package {package} is missing: install it with `pip install torchkeras\\[scripts\\]`\\.$"
+    with pytest.raises(ImportError, match=text):
+        extra(module)
+
+
+def test_a_module_that_is_missing_inside_a_package_is_another_error():
+    with pytest.raises(ModuleNotFoundError, match=r"^No module named 'no_such_package'$"):
+        extra("no_such_package")
+
+
+@renamed(nb_words="num_words", dim_ordering="data_format")
+def taking(num_words: int = 1, data_format: str | None = None) -> tuple[int, str | None]:
+    return num_words, data_format
+
+
+def test_old_names_of_arguments():
+    assert taking(nb_words=3, dim_ordering="th") == (3, "channels_first")  # type: ignore[call-arg]
+    assert taking(2, "channels_last") == (2, "channels_last")
+    text = "^taking: nb_words and num_words are one argument under two names; give one of them.$"
+    with pytest.raises(TypeError, match=text):
+        taking(nb_words=3, num_words=3)  # type: ignore[call-arg]

@@ -1,0 +1,49 @@
+"""What `imdb` and `reuters` share: texts as lists of word numbers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+
+def shuffled(*columns: Any) -> list[np.ndarray]:
+    """Columns in one random order, from NumPy's global state, which scripts seed."""
+    order = np.arange(len(columns[0]))
+    np.random.shuffle(order)  # noqa: NPY002 - as said
+    return [np.asarray(column)[order] for column in columns]
+
+
+def chosen(
+    texts: Any,
+    labels: Any,
+    num_words: int | None,
+    skip_top: int,
+    maxlen: int | None,
+    start_char: int | None,
+    oov_char: int | None,
+    index_from: int,
+) -> tuple[list[list[int]], list[Any]]:
+    """Texts and labels by the options of `load_data`: word numbers moved, long texts left out, rare words replaced.
+
+    Errors:
+        ValueError: `maxlen` leaves no text.
+    """
+    begin = [] if start_char is None else [start_char]
+    kept = [([*begin, *(word + index_from for word in text)], label) for text, label in zip(texts, labels, strict=True)]
+    if maxlen:
+        kept = [(text, label) for text, label in kept if len(text) < maxlen]
+        if not kept:
+            raise ValueError(
+                f"After filtering for sequences shorter than maxlen={maxlen}, no sequence was kept. Increase maxlen."
+            )
+    most = num_words or max(max(text) for text, _ in kept)
+    found = [[word if skip_top <= word < most else oov_char for word in text] for text, _ in kept]
+    return [[word for word in text if word is not None] for text in found], [label for _, label in kept]
+
+
+def as_arrays(texts: list[list[int]], labels: list[Any]) -> tuple[np.ndarray, np.ndarray]:
+    """(n,) lists as objects, and the labels."""
+    lists = np.empty(len(texts), object)
+    lists[:] = texts
+    return lists, np.array(labels)

@@ -1,0 +1,1 @@
+"""`keras.wrappers`: models among other libraries."""
