@@ -1,4 +1,4 @@
-"""The command `torchkeras`: inspect a model file, convert it, verify what it computes, eject it as plain PyTorch."""
+"""The command `torchkeras`: inspect, convert, verify or eject a model file; run a script of Keras 1 or 2."""
 
 from __future__ import annotations
 
@@ -9,16 +9,17 @@ import sys
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
-from torchkeras.commands import convert, eject, exits, inspect, verify
+from torchkeras.commands import convert, eject, exits, inspect, run, verify
 from torchkeras.commands.exits import INTERRUPTED, WELL, CommandError
 from torchkeras.commands.output import show_error
 from torchkeras.config import DATA_FORMATS, FLOAT_TYPES
 from torchkeras.errors import ModelFileError
+from torchkeras.keras2 import alias
 from torchkeras.saving.containers.limits import GIB
 from torchkeras.saving.weights.origin import BACKENDS
 
 UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
-COMMANDS = {"inspect": inspect.run, "convert": convert.run, "verify": verify.run, "eject": eject.run}
+COMMANDS = {"inspect": inspect.run, "convert": convert.run, "verify": verify.run, "eject": eject.run, "run": run.run}
 
 
 class _Parser(argparse.ArgumentParser):
@@ -31,7 +32,7 @@ class _Parser(argparse.ArgumentParser):
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; returns its exit code, one of `exits.MEANINGS`."""
     given = list(sys.argv[1:] if arguments is None else arguments)
-    as_json = "--json" in given
+    as_json = "--json" in given and given[0] != "run"
     try:
         parsed = _parser().parse_args(given)
         return COMMANDS[parsed.command](parsed)
@@ -50,11 +51,11 @@ def _parser() -> argparse.ArgumentParser:
     form: Any = argparse.RawDescriptionHelpFormatter
     parser = _Parser(
         prog="torchkeras",
-        description="Files of models that any Keras saved.",
+        description="Files of models that any Keras saved, and scripts that made them.",
         epilog=f"exit codes:\n{exits.table()}",
         formatter_class=form,
     )
-    commands = parser.add_subparsers(dest="command", required=True, metavar="inspect | convert | verify | eject")
+    commands = parser.add_subparsers(dest="command", required=True, metavar="inspect | convert | verify | eject | run")
 
     def command(name: str, deed: str) -> argparse.ArgumentParser:
         return commands.add_parser(
@@ -86,6 +87,10 @@ def _parser() -> argparse.ArgumentParser:
     found.add_argument("--weights", choices=eject.WEIGHTS, default=eject.WEIGHTS[0], help="the format of the weights")
     found.add_argument("--overwrite", action="store_true", help="replace FOLDER if an eject wrote it")
     _add_shared(found)
+    found = command("run", "Run a script of Keras 1 or 2: its `import keras` means torchkeras.")
+    found.add_argument("--as", dest="answers", action="append", choices=alias.NAMES, help="what to answer (default keras)")
+    found.add_argument("script", metavar="SCRIPT")
+    found.add_argument("arguments", metavar="...", nargs=argparse.REMAINDER, help="arguments of the script")
     return parser
 
 

@@ -1,0 +1,45 @@
+"""`torchkeras run SCRIPT`: run a script of Keras 1 or 2, whose `import keras` means this package."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import runpy
+import sys
+import traceback
+from pathlib import Path
+
+from torchkeras.commands.exits import WELL, CommandError
+from torchkeras.keras2 import alias
+
+FAILED = 1  # as Python itself ends when a script raises
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run the script as `python SCRIPT` would; returns its exit code. Raises CommandError when there is no such file."""
+    script = Path(arguments.script)
+    if not script.is_file():
+        raise CommandError(f"{script}: no such file.")
+    alias.install(arguments.answers or ("keras",))
+    sys.argv = [os.fspath(script), *arguments.arguments]
+    sys.path.insert(0, os.fspath(script.resolve().parent))
+    try:
+        runpy.run_path(os.fspath(script), run_name="__main__")
+    except SystemExit as end:
+        return _code(end)
+    except Exception as error:
+        # What Python shows, from the script's own first line on.
+        frames = error.__traceback__
+        while frames is not None and frames.tb_frame.f_code.co_filename != os.fspath(script):
+            frames = frames.tb_next
+        traceback.print_exception(type(error), error, frames or error.__traceback__)
+        return FAILED
+    return WELL
+
+
+def _code(end: SystemExit) -> int:
+    """The exit code of a script that ended itself; a text is shown and counts as a failure, as in Python."""
+    if end.code is None or isinstance(end.code, int):
+        return end.code or WELL
+    print(end.code, file=sys.stderr)
+    return FAILED

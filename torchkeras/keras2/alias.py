@@ -1,0 +1,153 @@
+"""`import keras` answered by this package, in a process that asks for it.
+
+An importer at the head of `sys.meta_path` answers for `keras` and all its modules, old names and new, by the table in
+`modules.py`. Nothing is patched: a Keras that is installed stays as it is on the disk, and is only not found by this
+process. `tensorflow` and `theano` are left alone; where one is not installed, the error says what has a name here.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import sys
+from collections.abc import Iterable, Sequence
+from functools import partial
+from importlib.abc import Loader, MetaPathFinder
+from importlib.machinery import ModuleSpec
+from types import ModuleType
+from typing import Any
+
+from torchkeras.keras2.modules import MODULES, SAME, VERSION
+
+NAMES = ("keras", "tensorflow.keras", "tf_keras")
+ELSEWHERE = {
+    "tensorflow": "what `keras.backend` has of it stands in torchkeras.backend, and `tensorflow.keras` is answered by "
+    "`torchkeras run --as tensorflow.keras`, or `alias.install(('keras', 'tensorflow.keras'))`",
+    "theano": "what `keras.backend` has of it stands in torchkeras.backend",
+}
+
+
+class KerasImporter(MetaPathFinder, Loader):
+    """Finds and makes the modules of one name for Keras: `keras`, `tensorflow.keras` or `tf_keras`."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def find_spec(self, fullname: str, path: Sequence[str] | None = None, target: Any = None) -> ModuleSpec | None:
+        """The spec of a module of Keras; None for a module of something else."""
+        inside = self._inside(fullname)
+        if inside not in MODULES and inside not in SAME:
+            return None
+        inner = f"{inside}." if inside else ""
+        return ModuleSpec(fullname, self, is_package=any(name.startswith(inner) for name in (*MODULES, *SAME)))
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType | None:
+        """An ordinary module; `exec_module` fills it."""
+        return None
+
+    def exec_module(self, module: ModuleType) -> None:
+        """Fill a module with the names that Keras had there."""
+        inside = self._inside(module.__name__)
+        assert inside is not None
+        if inside in SAME:  # the very module, so that what is set in it is set for all
+            sys.modules[module.__name__] = importlib.import_module(SAME[inside])
+            return
+        names: dict[str, Any] = {}
+        for source in MODULES[inside]:
+            names.update(_public(importlib.import_module(source)))
+        module.__dict__.update(names)
+        module.__doc__ = f"{module.__name__}, answered by torchkeras."
+        module.__dict__["__all__"] = [name for name in names if not name.startswith("_")]
+        if not inside:
+            module.__dict__["__version__"] = VERSION
+        module.__dict__["__getattr__"] = partial(self._further, module.__name__)
+
+    def _further(self, module: str, name: str) -> Any:
+        """A module inside another, imported when it is asked for; genuine Keras imports all at once."""
+        if self.find_spec(f"{module}.{name}") is None:
+            raise AttributeError(f"module {module!r} has no {name!r} (Keras {VERSION}, answered by torchkeras)")
+        return importlib.import_module(f"{module}.{name}")
+
+    def _inside(self, fullname: str) -> str | None:
+        """The path of a module inside Keras, "" for Keras itself; None for what is not of it."""
+        if fullname == self.name:
+            return ""
+        return fullname.removeprefix(f"{self.name}.") if fullname.startswith(f"{self.name}.") else None
+
+
+class Elsewhere(MetaPathFinder):
+    """The last to be asked: says of a framework that is not installed which of its uses have a name here."""
+
+    def find_spec(self, fullname: str, path: Sequence[str] | None = None, target: Any = None) -> ModuleSpec | None:
+        """Raise ModuleNotFoundError for TensorFlow and Theano; None for all else."""
+        if fullname in ELSEWHERE:
+            raise ModuleNotFoundError(f"No module named {fullname!r}: {ELSEWHERE[fullname]}.", name=fullname)
+        return None
+
+
+def install(names: Iterable[str] = ("keras",)) -> None:
+    """Let `import keras` mean this package from now on, in this process.
+
+    Arguments:
+        names (list of texts, default ("keras",)): which names mean it: "keras", "tensorflow.keras", "tf_keras".
+
+    Errors:
+        ValueError: a name is none of these.
+        ImportError: another Keras is imported already; "tensorflow.keras" where TensorFlow is installed.
+    """
+    names = [names] if isinstance(names, str) else list(names)
+    for name in names:
+        if name not in NAMES:
+            raise ValueError(f"alias.install: a name must be one of {', '.join(map(repr, NAMES))}; found {name!r}.")
+    for name in names:
+        if any(isinstance(finder, KerasImporter) and finder.name == name for finder in sys.meta_path):
+            continue
+        if name in sys.modules:
+            raise ImportError(f"{name!r} is imported already, from elsewhere: import torchkeras.as_keras before it.")
+        if name == "tensorflow.keras":
+            _hold("tensorflow")
+        sys.meta_path.insert(0, KerasImporter(name))
+    if not any(isinstance(finder, Elsewhere) for finder in sys.meta_path):
+        sys.meta_path.append(Elsewhere())
+
+
+def uninstall() -> None:
+    """Take back what `install` did: `import keras` means what is installed again."""
+    aliases = [finder for finder in sys.meta_path if isinstance(finder, KerasImporter)]
+    sys.meta_path[:] = [finder for finder in sys.meta_path if not isinstance(finder, (KerasImporter, Elsewhere))]
+    for finder in aliases:
+        for name in [name for name in sys.modules if finder._inside(name) is not None]:
+            del sys.modules[name]
+    held = sys.modules.get("tensorflow")
+    if held is not None and held.__dict__.get("_only_keras"):
+        del sys.modules["tensorflow"]
+
+
+def _hold(package: str) -> None:
+    """Make a module with nothing but `keras` in it. Raises ImportError where the package itself is installed."""
+    if importlib.util.find_spec(package) is not None:
+        raise ImportError(
+            f"{package} is installed here, and its own keras answers inside it: '{package}.keras' can mean torchkeras "
+            f"only where {package} is not installed."
+        )
+
+    def missing(name: str) -> Any:
+        if name == "keras":
+            return importlib.import_module(f"{package}.keras")
+        raise AttributeError(f"{package}.{name}: {package} is not installed; {ELSEWHERE[package]}.")
+
+    module = ModuleType(package)
+    module.__dict__.update(__path__=[], __getattr__=missing, _only_keras=True)
+    sys.modules[package] = module
+
+
+def _public(module: ModuleType) -> dict[str, Any]:
+    """What scripts may import from a module. Of the annex that is all but what Python keeps there itself."""
+    ours = module.__name__.startswith("torchkeras.keras2")
+    listed = module.__dict__.get("__all__", ())
+    return {
+        name: value
+        for name, value in vars(module).items()
+        if not name.startswith("__") and (ours or name in listed or not name.startswith("_"))
+        if ours or not isinstance(value, ModuleType) or value.__name__.startswith("torchkeras")
+    }

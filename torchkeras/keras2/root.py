@@ -1,0 +1,4 @@
+"""What `import keras` has beside its modules."""
+
+from torchkeras.engine.graph.input import Input as Input
+from torchkeras.models import Model as Model, Sequential as Sequential
