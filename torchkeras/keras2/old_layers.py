@@ -1,0 +1,170 @@
+"""What layers of scripts for Keras 1 and 2 find in `Layer`, beside what it has: added to it when `keras` is answered.
+
+`extend()` adds the methods below to `Layer`; nothing else of the package is changed, and a process that never asks for
+`keras` never has them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from functools import wraps
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from torchkeras.engine.layer.layer import Layer
+from torchkeras.engine.layer.symbolic import Node, as_list
+from torchkeras.engine.layer.weight import Variable
+from torchkeras.keras2 import assignments
+from torchkeras.keras2.interfaces import add_weight_args_preprocessing
+from torchkeras.keras_axes import IN_ORDER
+
+_add_weight = Layer.add_weight
+_declare = Layer.__init_subclass__.__func__  # type: ignore[attr-defined]
+
+
+class OldLayer:
+    """The further names; never an object."""
+
+    uses_learning_phase = True
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        _declare(cls, **options)
+        own = vars(cls)
+        if not cls._is_users:
+            return
+        if "get_output_shape_for" in own and "compute_output_shape" not in own:
+            cls.compute_output_shape = own["get_output_shape_for"]
+        if "call" in own:
+            cls.call = _assigning(own["call"])
+
+    def add_weight(self: Any, *args: Any, **options: Any) -> Tensor:
+        """`Layer.add_weight`, also by Keras 1's `add_weight(shape, initializer, name=...)`."""
+        given = (self, *args)
+        given, options, _ = add_weight_args_preprocessing(given, options)
+        options.setdefault("name", None)
+        names = ("name", "shape", "dtype", "initializer", "regularizer", "trainable", "constraint")
+        if len(given) > 1:
+            options.pop("name")
+        options.update(zip(names, given[1:], strict=False))
+        options["name"] = options["name"] or f"weight_{len(self._added)}"
+        if isinstance(options["shape"], int):
+            options["shape"] = (options["shape"],)
+        if options.get("trainable") is None:
+            options.pop("trainable", None)
+        return _add_weight(self, **options)
+
+    def add_update(self: Any, updates: Any, inputs: Any = None) -> None:
+        """In `call`: assignments that a step of training makes once the layer has computed.
+
+        Arguments:
+            updates (assignment or list): what `K.update` and the like gave, or pairs of a variable and its new value.
+            inputs (tensor or None): what they depend on; a call knows it without this.
+        """
+        assignments.of_layer(self, updates)
+
+    def get_output_shape_for(self: Any, input_shape: Any) -> Any:
+        """Keras 1's name of `compute_output_shape`."""
+        return self.compute_output_shape(input_shape)
+
+    def get_losses_for(self: Any, inputs: Any) -> list[Any]:
+        """The losses of the layer; for None those of its weights alone."""
+        return self.losses
+
+    def get_updates_for(self: Any, inputs: Any) -> list[Any]:
+        """Nothing: updates are made while a step computes, and not listed."""
+        return []
+
+    @property
+    def updates(self) -> list[Any]:
+        """Nothing: updates are made while a step computes, and not listed."""
+        return []
+
+    @property
+    def losses(self: Any) -> list[Any]:
+        """The penalties of the layer's weights, as scalars."""
+        return [v.regularizer(v.value) for v in self._penalized()] if self.built else []
+
+    @property
+    def trainable_weights(self: Any) -> list[Variable]:
+        """The weights that training changes; a list sets which, and their order."""
+        return _trainable_weights.fget(self)
+
+    @trainable_weights.setter
+    def trainable_weights(self: Any, given: Iterable[Any]) -> None:
+        _take(self, list(given), True)
+
+    @property
+    def non_trainable_weights(self: Any) -> list[Variable]:
+        """The weights that training leaves alone; a list sets which, and their order."""
+        return _non_trainable_weights.fget(self)
+
+    @non_trainable_weights.setter
+    def non_trainable_weights(self: Any, given: Iterable[Any]) -> None:
+        _take(self, list(given), False)
+
+    @property
+    def inbound_nodes(self: Any) -> list[Node]:
+        """The calls of the layer."""
+        return self._inbound_nodes
+
+    @property
+    def outbound_nodes(self: Any) -> list[Node]:
+        """The calls of other layers on its outputs."""
+        return self._outbound_nodes
+
+    def assert_input_compatibility(self: Any, inputs: Any) -> None:
+        """Raise ValueError where inputs do not fit `input_spec`."""
+        self._check_inputs([tuple(tensor.shape) for tensor in as_list(inputs)])
+
+
+_trainable_weights: Any = Layer.trainable_weights
+_non_trainable_weights: Any = Layer.non_trainable_weights
+NAMES = (
+    *("add_weight", "add_update", "get_output_shape_for", "get_losses_for", "get_updates_for", "updates", "losses"),
+    *("trainable_weights", "non_trainable_weights", "inbound_nodes", "outbound_nodes", "assert_input_compatibility"),
+    *("uses_learning_phase",),
+)
+
+
+def extend() -> None:
+    """Add the names to `Layer`."""
+    Layer.__init_subclass__ = classmethod(OldLayer.__init_subclass__.__func__)  # type: ignore
+    for name in NAMES:
+        own = name in vars(Layer) or name in ("trainable_weights", "non_trainable_weights", "add_weight")
+        if own or not hasattr(Layer, name):
+            setattr(Layer, name, vars(OldLayer)[name])
+
+
+def _assigning(call: Callable[..., Any]) -> Callable[..., Any]:
+    """A `call` whose assignments wait until it has computed, and are made in training only."""
+
+    @wraps(call)
+    def computed(self: Any, *args: Any, **kwargs: Any) -> Any:
+        with assignments.waiting(self):
+            return call(self, *args, **kwargs)
+
+    return computed
+
+
+def _take(layer: Any, given: list[Any], trainable: bool) -> None:
+    """Make these tensors the layer's weights of one kind, in this order, as Keras 1's layers set them."""
+    for tensor in given:
+        if isinstance(tensor, Variable) or any(v.tensors[0] is tensor for v in layer._added):
+            continue
+        names = [name for held in (layer.__dict__, layer._parameters, layer._buffers) for name in held]
+        name = next((n for n in names if getattr(layer, n, None) is tensor), None) or layer._free_path("weight")
+        for held in (layer.__dict__, layer._parameters, layer._buffers):
+            held.pop(name, None)
+        kept = tensor.detach() if not trainable or not isinstance(tensor, nn.Parameter) else tensor
+        if trainable and not isinstance(kept, nn.Parameter):
+            kept = nn.Parameter(kept, requires_grad=kept.is_floating_point())
+        (layer._parameters if trainable else layer._buffers)[name] = kept
+        layer._added.append(Variable(layer, name, (name,), IN_ORDER, trainable))
+    if trainable:
+        wanted = [each.tensors[0] if isinstance(each, Variable) else each for each in given]
+        for path, parameter in layer._parameters.items():
+            if parameter is not None and not any(parameter is each for each in wanted):
+                known = any(path in v.paths for v in layer._added if any(v.tensors[0] is e for e in wanted))
+                parameter.requires_grad_(known)

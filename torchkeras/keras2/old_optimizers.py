@@ -1,0 +1,87 @@
+"""Optimizers that scripts for Keras 1 and 2 write: classes with `get_updates(loss, params)`.
+
+In Keras such a method runs once and returns the assignments of a step. Here it runs in each step: the variables that it
+makes are those of the first step, in the order in which they are made; its assignments are made at its end, all from
+the values of before. `extend()` lets subclasses of `Optimizer` be written so.
+"""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from torchkeras import backend as K
+from torchkeras.backend import remembered
+from torchkeras.engine.layer.weight import Variable
+from torchkeras.keras2 import assignments
+from torchkeras.optimizers.base import Optimizer
+from torchkeras.optimizers.parameter_groups import Gradients, clipped
+
+_declare = Optimizer.__init_subclass__.__func__  # type: ignore[attr-defined]
+_finish = Optimizer.__post_init__
+
+
+class OldOptimizer:
+    """What a class with `get_updates` has in place of `update_step`; never an object."""
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        _declare(cls, **options)
+        if "get_updates" in vars(cls):
+            for name in ("__post_init__", "_update", "get_gradients"):
+                setattr(cls, name, vars(OldOptimizer)[name])
+            cls.weights = []  # type: ignore[attr-defined]
+            cls.updates = []  # type: ignore[attr-defined]
+
+    def __post_init__(self: Any, *given: Any) -> None:
+        _finish(self, *given)
+        self.iterations = K.variable(0, dtype="int64", name="iterations")
+        self._remembered = remembered.Variables()
+        self._gradients: dict[int, Tensor] = {}
+
+    def get_gradients(self: Any, loss: Any, params: Any) -> list[Tensor]:
+        """The gradients of the step, clipped as the options say; a weight that the loss does not reach has zeros."""
+        return [self._gradients.get(id(each), torch.zeros_like(each)) for each in params]
+
+    def _update(self: Any, gradients: Gradients) -> None:
+        if self.clipnorm or self.clipvalue or self.each_clipnorm:
+            gradients = clipped(self._groups, gradients, self.each_clipnorm, self.clipnorm, self.clipvalue)
+        each, arrays = iter(gradients), []
+        self._gradients = {}
+        for made, tensors in zip(self._arrangements, self._tensors(), strict=True):
+            found = [next(each) for _ in tensors]
+            if all(gradient is None for gradient in found):
+                continue
+            array = made.array(tensors)
+            filled = [torch.zeros_like(t) if g is None else g for t, g in zip(tensors, found, strict=True)]
+            self._gradients[id(array)] = made.array(filled)
+            arrays.append((array, made, tensors))
+        with self._remembered.again(), assignments.collected():
+            updates = assignments.flat(_called(self, [array for array, _, _ in arrays]) or [])
+        parts = {id(array): (made, tensors) for array, made, tensors in arrays}
+        values = [(target, torch.as_tensor(K.identity(value)).detach().clone()) for target, value in updates]
+        for target, value in values:
+            if id(target) in parts:
+                made, tensors = parts[id(target)]
+                made.assign(tensors, value)
+            else:
+                (target.value if isinstance(target, Variable) else target).copy_(value)
+        self._gradients = {}
+        if self.use_ema:
+            self._average()
+
+
+def _called(optimizer: Any, params: list[Tensor]) -> Any:
+    """The assignments of a step, by Keras 2's `get_updates(loss, params)` or Keras 1's (params, constraints, loss)."""
+    names = list(inspect.signature(optimizer.get_updates).parameters)
+    given = {"params": params, "constraints": {}, "loss": None}
+    if all(name in given for name in names):
+        return optimizer.get_updates(**{name: given[name] for name in names})
+    return optimizer.get_updates(None, params)
+
+
+def extend() -> None:
+    """Let subclasses of `Optimizer` define `get_updates`."""
+    Optimizer.__init_subclass__ = classmethod(OldOptimizer.__init_subclass__.__func__)  # type: ignore
