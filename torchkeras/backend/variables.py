@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import partial
 from math import prod
 from typing import Any, NamedTuple
 
@@ -13,6 +14,7 @@ from torch import Tensor, nn
 from torchkeras import config
 from torchkeras.arrays import to_numpy
 from torchkeras.backend.elementwise import cast
+from torchkeras.backend import assignments, remembered
 from torchkeras.backend.nodes import as_type, is_symbolic, node, sizes, tensor
 from torchkeras.backend.questions import PLACEHOLDER, is_sparse
 from torchkeras.backend.random_numbers import random_normal, random_uniform
@@ -21,6 +23,14 @@ from torchkeras.engine.graph.input import InputLayer
 from torchkeras.engine.layer.symbolic import KerasTensor, dtype_name
 from torchkeras.engine.layer.weight import Variable
 from torchkeras.naming import unique_name
+
+
+class Settable:
+    """The base of what `set_value` sets by the object's own method."""
+
+    def set_value(self, value: Any) -> None:
+        """Set it."""
+        raise NotImplementedError
 
 
 class Update(NamedTuple):
@@ -51,8 +61,11 @@ def variable(value: Any, dtype: Any = None, name: str | None = None, constraint:
         raise TypeError(f"a variable begins with values, and {value!r} has none.")
     if is_sparse(value):
         raise ValueError("sparse variables are not supported; give K.to_dense(value).")
+    return remembered.made(partial(_variable, value, as_type(dtype), name, constraint))
+
+
+def _variable(value: Any, kind: torch.dtype, name: str | None, constraint: Any) -> nn.Parameter:
     plain = value.value if isinstance(value, Variable) else value
-    kind = as_type(dtype)
     made = torch.as_tensor(np.asarray(plain) if isinstance(plain, (list, tuple)) else plain).detach()
     made = made.to(config.device(), kind, copy=True)
     found = nn.Parameter(made, requires_grad=kind.is_floating_point)
@@ -248,6 +261,9 @@ def set_value(x: Any, value: Any) -> None:
     if isinstance(x, Variable):
         x.assign(value)
         return
+    if isinstance(x, Settable):
+        x.set_value(value)
+        return
     if not isinstance(x, Tensor):
         raise TypeError(
             f"set_value takes a variable or a weight; found {x!r}. An option that is a plain number is set by name: "
@@ -267,12 +283,15 @@ def batch_set_value(tuples: Iterable[tuple[Any, Any]]) -> None:
 
 
 def update(x: Any, new_x: Any) -> Any:
-    """Set a variable to `new_x`, at once; for a symbolic `new_x` an `Update`, for `K.function(updates=[...])`.
+    """Set a variable to `new_x`, at once.
+
+    For a symbolic `new_x` it is an `Update`, for `K.function(updates=[...])`; so it is in the `call` of an old script's
+    layer, for `add_update`, and in `get_updates` of its optimizer.
 
     >>> eval(update(variable(1), constant(5)))
     np.float32(5.0)
     """
-    if is_symbolic(new_x):
+    if is_symbolic(new_x) or assignments.waits():
         return Update(x, new_x)
     target = x.value if isinstance(x, Variable) else x
     set_value(x, tensor(new_x, target))

@@ -10,7 +10,7 @@ VERSION = "2.2.4"
 
 _BASE = "torchkeras.keras2.base"  # K, activations, initializers, regularizers, constraints, ...
 _LAYERS = (_BASE, "torchkeras.layers", "torchkeras.keras2.layers")
-_ENGINE = (_BASE, "torchkeras.layers", "torchkeras.models", "torchkeras.keras2.engine")
+_ENGINE = (*_LAYERS, "torchkeras.models", "torchkeras.keras2.engine")
 _LOSSES = (_BASE, "torchkeras.losses")
 
 # Modules that are ours themselves: what is set in them is set for all.
@@ -48,8 +48,8 @@ MODULES: dict[str, tuple[str, ...]] = {
     "losses": _LOSSES,
     "objectives": _LOSSES,
     "metrics": (_BASE, "torchkeras.losses", "torchkeras.metrics"),
-    "models": (_BASE, "torchkeras.layers", "torchkeras.models"),
-    "optimizers": (_BASE, "torchkeras.optimizers"),
+    "models": (_BASE, "torchkeras.layers", "torchkeras.models", "torchkeras.keras2.layers"),
+    "optimizers": (_BASE, "torchkeras.optimizers", "torchkeras.keras2.optimizers"),
     "layers": _LAYERS,
     **{f"layers.{name}": _LAYERS for name in _LAYER_FILES},
     "engine": _ENGINE,

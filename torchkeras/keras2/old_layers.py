@@ -16,7 +16,7 @@ from torch import Tensor, nn
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.layer.symbolic import Node, as_list
 from torchkeras.engine.layer.weight import Variable
-from torchkeras.keras2 import assignments
+from torchkeras.backend import assignments
 from torchkeras.keras2.interfaces import add_weight_args_preprocessing
 from torchkeras.keras_axes import IN_ORDER
 
@@ -150,21 +150,28 @@ def _assigning(call: Callable[..., Any]) -> Callable[..., Any]:
 
 def _take(layer: Any, given: list[Any], trainable: bool) -> None:
     """Make these tensors the layer's weights of one kind, in this order, as Keras 1's layers set them."""
-    for tensor in given:
-        if isinstance(tensor, Variable) or any(v.tensors[0] is tensor for v in layer._added):
-            continue
-        names = [name for held in (layer.__dict__, layer._parameters, layer._buffers) for name in held]
-        name = next((n for n in names if getattr(layer, n, None) is tensor), None) or layer._free_path("weight")
-        for held in (layer.__dict__, layer._parameters, layer._buffers):
+    taken = [_as_weight(layer, each, trainable) for each in given]
+    for parameter in layer._parameters.values() if trainable else ():
+        if parameter is not None:
+            parameter.requires_grad_(any(parameter is each for each in taken))
+
+
+def _as_weight(layer: Any, given: Any, trainable: bool) -> Tensor:
+    """A tensor as a weight of the layer, in the attribute that holds it; it may be one already."""
+    tensor = given.tensors[0] if isinstance(given, Variable) else given
+    if any(variable.tensors[0] is tensor for variable in layer._added):
+        return tensor
+    holders = (layer.__dict__, layer._parameters, layer._buffers)
+    names = [name for held in holders for name, value in held.items() if value is tensor]
+    for held in holders:
+        for name in names:
             held.pop(name, None)
-        kept = tensor.detach() if not trainable or not isinstance(tensor, nn.Parameter) else tensor
-        if trainable and not isinstance(kept, nn.Parameter):
-            kept = nn.Parameter(kept, requires_grad=kept.is_floating_point())
-        (layer._parameters if trainable else layer._buffers)[name] = kept
-        layer._added.append(Variable(layer, name, (name,), IN_ORDER, trainable))
-    if trainable:
-        wanted = [each.tensors[0] if isinstance(each, Variable) else each for each in given]
-        for path, parameter in layer._parameters.items():
-            if parameter is not None and not any(parameter is each for each in wanted):
-                known = any(path in v.paths for v in layer._added if any(v.tensors[0] is e for e in wanted))
-                parameter.requires_grad_(known)
+    kept = tensor
+    if trainable and not isinstance(tensor, nn.Parameter):
+        kept = nn.Parameter(tensor, requires_grad=tensor.is_floating_point())
+    elif not trainable:
+        kept = tensor.detach()
+    name = names[0] if names else layer._free_path("weight")
+    (layer._parameters if trainable else layer._buffers)[name] = kept
+    layer._added.append(Variable(layer, name, (name,), IN_ORDER, trainable))
+    return kept

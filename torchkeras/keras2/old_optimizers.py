@@ -8,20 +8,53 @@ the values of before. `extend()` lets subclasses of `Optimizer` be written so.
 from __future__ import annotations
 
 import inspect
+import weakref
 from typing import Any
 
 import torch
 from torch import Tensor
 
 from torchkeras import backend as K
-from torchkeras.backend import remembered
+from torchkeras.backend import assignments, remembered
+from torchkeras.backend.variables import Settable
 from torchkeras.engine.layer.weight import Variable
-from torchkeras.keras2 import assignments
 from torchkeras.optimizers.base import Optimizer
+from torchkeras.optimizers.options import RULES
 from torchkeras.optimizers.parameter_groups import Gradients, clipped
 
 _declare = Optimizer.__init_subclass__.__func__  # type: ignore[attr-defined]
-_finish = Optimizer.__post_init__
+_finish, _set_option = Optimizer.__post_init__, Optimizer._set_option
+
+
+class Number(float, Settable):
+    """An option of an optimizer that is a number: `K.set_value(optimizer.lr, 0.1)` sets it, as a variable of Keras."""
+
+    _owner: Any
+    _name: str
+
+    @classmethod
+    def of(cls, value: float, owner: Any, name: str) -> Number:
+        """The option `name` of an optimizer."""
+        found = cls(value)
+        found._owner, found._name = weakref.ref(owner), name
+        return found
+
+    def set_value(self, value: Any) -> None:
+        """Set the option of the optimizer."""
+        setattr(self._owner(), self._name, float(value))
+
+    assign = set_value
+
+    def get_value(self) -> float:
+        """The option of the optimizer, as it is now."""
+        return float(getattr(self._owner(), self._name))
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> float:
+        owner = memo.get(id(self._owner()))
+        return float(self) if owner is None else Number.of(float(self), owner, self._name)
+
+    def __reduce__(self) -> Any:
+        return float, (float(self),)
 
 
 class OldOptimizer:
@@ -36,7 +69,7 @@ class OldOptimizer:
             cls.updates = []  # type: ignore[attr-defined]
 
     def __post_init__(self: Any, *given: Any) -> None:
-        _finish(self, *given)
+        _finish_settable(self, *given)
         self.iterations = K.variable(0, dtype="int64", name="iterations")
         self._remembered = remembered.Variables()
         self._gradients: dict[int, Tensor] = {}
@@ -82,6 +115,24 @@ def _called(optimizer: Any, params: list[Tensor]) -> Any:
     return optimizer.get_updates(None, params)
 
 
+def _finish_settable(self: Any, *given: Any) -> None:
+    _finish(self, *given)
+    for name in [name for name in vars(self) if name in RULES]:
+        _make_settable(self, name)
+
+
+def _set_settable(self: Any, name: str, value: Any) -> None:
+    _set_option(self, name, value)
+    _make_settable(self, name)
+
+
+def _make_settable(optimizer: Any, name: str) -> None:
+    value = vars(optimizer).get(name)
+    if isinstance(value, float):
+        vars(optimizer)[name] = Number.of(value, optimizer, name)
+
+
 def extend() -> None:
-    """Let subclasses of `Optimizer` define `get_updates`."""
+    """Let subclasses of `Optimizer` define `get_updates`, and let `K.set_value` set the numbers of all optimizers."""
+    Optimizer.__post_init__, Optimizer._set_option = _finish_settable, _set_settable  # type: ignore[method-assign]
     Optimizer.__init_subclass__ = classmethod(OldOptimizer.__init_subclass__.__func__)  # type: ignore

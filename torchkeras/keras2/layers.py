@@ -1,0 +1,5 @@
+"""What scripts take from `keras.layers` beside the layers, which it lets them write in the manner of Keras 1 and 2."""
+
+from torchkeras.keras2 import old_layers
+
+old_layers.extend()
