@@ -31,10 +31,15 @@ TESTS = {
         *("tests/keras", "tests/test_loss_masking.py", "tests/test_loss_weighting.py", "tests/test_model_saving.py"),
         *("tests/test_model_pickling.py", "tests/test_dynamic_trainability.py"),
     ),
-    "1.2.2": ("tests/keras", "tests/test_loss_masking.py", "tests/test_loss_weighting.py", "tests/test_model_saving.py"),
+    "1.2.2": (
+        "tests/keras",
+        "tests/test_loss_masking.py",
+        "tests/test_loss_weighting.py",
+        "tests/test_model_saving.py",
+    ),
 }
 # In place of the suite's own conftest: the answer to `import keras`, and a process that forgets after each test.
-CONFTEST = '''
+CONFTEST = """
 import importlib.util
 import sys
 
@@ -52,7 +57,7 @@ spec.loader.exec_module(module)
 def clear_session_after_test():
     yield
     K.clear_session()
-'''
+"""
 
 
 def main() -> int:
@@ -76,7 +81,9 @@ def main() -> int:
     lacking = sorted(expected - passed)
     for name in lacking:
         print(f"{results.get(name, 'not run'):8} {name}")
-    print(f"Keras {given.version}: {len(expected)} tests pass under the genuine version; here {len(expected & passed)}.")
+    print(
+        f"Keras {given.version}: {len(expected)} tests pass under the genuine version; here {len(expected & passed)}."
+    )
     print(f"Beside these {len(passed - expected)} pass here.")
     return 0 if not lacking else 1
 

@@ -19,15 +19,21 @@ from torchkeras.config import (
 )
 
 _uids: Counter[str] = Counter()
+_names = ["torch"]
 
 
 def backend() -> str:
-    """The name of what computes: "torch".
+    """The name of what computes: "torch"; "tensorflow" where `import keras` is answered, as scripts choose by it.
 
     >>> backend()
     'torch'
     """
-    return "torch"
+    return _names[-1]
+
+
+def answer(name: str) -> None:
+    """Let `backend` give another name from now on."""
+    _names.append(name)
 
 
 def set_floatx(floatx: str) -> None:

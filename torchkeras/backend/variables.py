@@ -13,8 +13,8 @@ from torch import Tensor, nn
 
 from torchkeras import config
 from torchkeras.arrays import to_numpy
-from torchkeras.backend.elementwise import cast
 from torchkeras.backend import assignments, remembered
+from torchkeras.backend.elementwise import cast
 from torchkeras.backend.nodes import as_type, is_symbolic, node, sizes, tensor
 from torchkeras.backend.questions import PLACEHOLDER, is_sparse
 from torchkeras.backend.random_numbers import random_normal, random_uniform

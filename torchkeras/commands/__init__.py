@@ -88,7 +88,9 @@ def _parser() -> argparse.ArgumentParser:
     found.add_argument("--overwrite", action="store_true", help="replace FOLDER if an eject wrote it")
     _add_shared(found)
     found = command("run", "Run a script of Keras 1 or 2: its `import keras` means torchkeras.")
-    found.add_argument("--as", dest="answers", action="append", choices=alias.NAMES, help="what to answer (default keras)")
+    found.add_argument(
+        "--as", dest="answers", action="append", choices=alias.NAMES, help="what to answer (default keras)"
+    )
     found.add_argument("script", metavar="SCRIPT")
     found.add_argument("arguments", metavar="...", nargs=argparse.REMAINDER, help="arguments of the script")
     return parser

@@ -16,7 +16,7 @@ FAILED = 1  # as Python itself ends when a script raises
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Run the script as `python SCRIPT` would; returns its exit code. Raises CommandError when there is no such file."""
+    """Run the script as `python SCRIPT` would; returns its exit code. Raises CommandError for a missing file."""
     script = Path(arguments.script)
     if not script.is_file():
         raise CommandError(f"{script}: no such file.")
@@ -27,7 +27,7 @@ def run(arguments: argparse.Namespace) -> int:
         runpy.run_path(os.fspath(script), run_name="__main__")
     except SystemExit as end:
         return _code(end)
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001  (whatever the script raises is shown, as by Python)
         # What Python shows, from the script's own first line on.
         frames = error.__traceback__
         while frames is not None and frames.tb_frame.f_code.co_filename != os.fspath(script):

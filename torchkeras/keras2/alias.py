@@ -79,7 +79,7 @@ class Elsewhere(MetaPathFinder):
     """The last to be asked: says of a framework that is not installed which of its uses have a name here."""
 
     def find_spec(self, fullname: str, path: Sequence[str] | None = None, target: Any = None) -> ModuleSpec | None:
-        """Raise ModuleNotFoundError for TensorFlow and Theano in an import; None for all else, and for who only asks."""
+        """Raise ModuleNotFoundError for TensorFlow and Theano in an import; None for all else and outside of one."""
         importing = sys._getframe(2).f_code.co_name.startswith("_find_and_load")
         if fullname in ELSEWHERE and importing:
             raise ModuleNotFoundError(f"No module named {fullname!r}: {ELSEWHERE[fullname]}.", name=fullname)

@@ -1,11 +1,11 @@
 """What nearly each module of Keras imported, and scripts therefore take from it."""
 
 from torchkeras import (
-    activations as activations,
+    activations,
     backend as K,
-    constraints as constraints,
-    initializers as initializers,
-    regularizers as regularizers,
+    constraints,
+    initializers,
+    regularizers,
 )
 
 __all__ = ["K", "activations", "constraints", "initializers", "regularizers"]

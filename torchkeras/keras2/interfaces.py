@@ -93,7 +93,8 @@ legacy_conv1d_support = legacy_conv2d_support = legacy_conv3d_support = legacy_s
 legacy_deconv2d_support = legacy_convlstm2d_support = legacy_batchnorm_support = _unchanged
 legacy_zeropadding2d_support = legacy_zeropadding3d_support = _unchanged
 legacy_cropping2d_support = legacy_cropping3d_support = _unchanged
-legacy_spatialdropout1d_support = legacy_spatialdropoutNd_support = legacy_lambda_support = _unchanged
+legacy_spatialdropout1d_support = legacy_lambda_support = _unchanged
+legacy_spatialdropoutNd_support = _unchanged  # noqa: N816  (Keras's name)
 legacy_model_constructor_support = legacy_input_support = legacy_generator_methods_support = _unchanged
 
 

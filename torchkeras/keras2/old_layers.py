@@ -10,13 +10,12 @@ from collections.abc import Callable, Iterable
 from functools import wraps
 from typing import Any
 
-import torch
 from torch import Tensor, nn
 
+from torchkeras.backend import assignments
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.layer.symbolic import Node, as_list
 from torchkeras.engine.layer.weight import Variable
-from torchkeras.backend import assignments
 from torchkeras.keras2.interfaces import add_weight_args_preprocessing
 from torchkeras.keras_axes import IN_ORDER
 

@@ -1,9 +1,12 @@
-"""What `import keras` has beside its modules."""
+"""What `import keras` has beside its modules; importing it lets scripts write layers and optimizers in the old way."""
 
-from torchkeras.engine.graph.input import Input as Input
-from torchkeras.models import Model as Model, Sequential as Sequential
-
+from torchkeras.backend import settings
+from torchkeras.engine.graph.input import Input
 from torchkeras.keras2 import old_layers, old_optimizers
+from torchkeras.models import Model, Sequential
+
+__all__ = ["Input", "Model", "Sequential"]
 
 old_layers.extend()
 old_optimizers.extend()
+settings.answer("tensorflow")  # whose order of axes, padding and formulas these are
