@@ -61,7 +61,7 @@ def clear_session_after_test():
 
 
 def main() -> int:
-    """Run the suite; the exit code is 0 when every test that passes under the genuine version passes or is explained."""
+    """Run the suite; the exit code is 0 when every test that passes under the genuine version passes here."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--version", choices=SHA256, default="2.2.4")
     parser.add_argument("--genuine", metavar="PYTHON", help="a Python with that version of Keras and pytest")

@@ -29,14 +29,15 @@ class OldLayer:
     uses_learning_phase = True
 
     def __init_subclass__(cls, **options: Any) -> None:
-        _declare(cls, **options)
+        made: Any = cls
+        _declare(made, **options)
         own = vars(cls)
-        if not cls._is_users:
+        if not made._is_users:
             return
         if "get_output_shape_for" in own and "compute_output_shape" not in own:
-            cls.compute_output_shape = own["get_output_shape_for"]
+            made.compute_output_shape = own["get_output_shape_for"]
         if "call" in own:
-            cls.call = _assigning(own["call"])
+            made.call = _assigning(own["call"])
 
     def add_weight(self: Any, *args: Any, **options: Any) -> Tensor:
         """`Layer.add_weight`, also by Keras 1's `add_weight(shape, initializer, name=...)`."""
