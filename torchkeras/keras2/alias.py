@@ -50,7 +50,10 @@ class KerasImporter(MetaPathFinder, Loader):
         inside = self._inside(module.__name__)
         assert inside is not None
         if inside in SAME:  # the very module, so that what is set in it is set for all
-            sys.modules[module.__name__] = importlib.import_module(SAME[inside])
+            same = importlib.import_module(SAME[inside])
+            sys.modules[module.__name__] = same
+            for name in [name.removeprefix(f"{inside}.") for name in SAME if name.startswith(f"{inside}.")]:
+                setattr(same, name, same)  # `from keras.backend import tensorflow_backend` looks nowhere else
             return
         names: dict[str, Any] = {}
         for source in MODULES[inside]:
@@ -150,5 +153,5 @@ def _public(module: ModuleType) -> dict[str, Any]:
         name: value
         for name, value in vars(module).items()
         if not name.startswith("__") and (ours or name in listed or not name.startswith("_"))
-        if ours or not isinstance(value, ModuleType) or value.__name__.startswith("torchkeras")
+        if ours or not isinstance(value, ModuleType)
     }
