@@ -204,3 +204,18 @@ def test_what_functions_refuse():
     for call in (lambda: K.ctc_path_probs(x, x), lambda: K.ctc_update_log_p(x, x, x, x, x)):
         with pytest.raises(NotImplementedError, match="call ctc_cost or ctc_batch_cost"):
             call()
+
+
+@pytest.mark.parametrize(
+    "function", [K.exp, K.softmax, K.identity, K.stop_gradient, K.transpose, K.flatten, lambda x: K.cast(x, "float32")]
+)
+@pytest.mark.parametrize("trains", [False, True])
+def test_a_result_may_be_changed_in_place(function, trains):
+    x = torch.ones(2, 3, requires_grad=trains) + 0
+    found = function(x)
+    wanted = K.eval(found) / 2
+    found /= 2
+    np.testing.assert_array_equal(K.eval(found), wanted)
+    assert K.eval(x).tolist() == [[1.0] * 3] * 2
+    if found.requires_grad:
+        assert torch.isfinite(torch.autograd.grad(found.sum(), x)[0]).all()

@@ -214,7 +214,11 @@ def stop_gradient(variables: Any) -> Any:
     >>> stop_gradient(variable(1.0)).requires_grad
     False
     """
-    return [stop_gradient(each) for each in variables] if isinstance(variables, (list, tuple)) else variables.detach()
+    return (
+        [stop_gradient(each) for each in variables]
+        if isinstance(variables, (list, tuple))
+        else variables.detach().clone()
+    )
 
 
 @pointwise

@@ -46,9 +46,21 @@ def _published(function: Callable[P, Any], pointwise: bool) -> Callable[P, Any]:
     def call(*args: P.args, **kwargs: P.kwargs) -> Any:
         if is_symbolic((*args, *kwargs.values())):
             return KerasTensor.apply_function(function, args, kwargs)
-        return function(*args, **kwargs)
+        found = function(*args, **kwargs)
+        return tuple(_unshared(each, args) for each in found) if isinstance(found, tuple) else _unshared(found, args)
 
     return call
+
+
+def _unshared(found: Any, args: tuple[Any, ...]) -> Any:
+    """A result that `a /= b` may change, as it makes a new tensor in Keras: neither a view of an argument, nor the
+    argument itself, nor what a gradient needs.
+    """
+    if not isinstance(found, Tensor) or found.layout is not torch.strided or found.is_meta:
+        return found
+    if torch.compiler.is_compiling() or found._is_view() or any(found is each for each in args):
+        return found.clone()
+    return found.clone() if hasattr(found.grad_fn, "_saved_result") else found
 
 
 def is_symbolic(value: Any) -> bool:
