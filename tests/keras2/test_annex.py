@@ -1,8 +1,11 @@
 """The annex for scripts of Keras 1 and 2: who imports it, and what it says when a package is missing."""
 
 import importlib
+import re
 import subprocess
 import sys
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -60,3 +63,14 @@ def test_old_names_of_arguments():
     text = "^taking: nb_words and num_words are one argument under two names; give one of them.$"
     with pytest.raises(TypeError, match=text):
         taking(nb_words=3, num_words=3)  # type: ignore[call-arg]
+
+
+def test_the_code_of_the_page_runs():
+    page = (Path(__file__).parents[2] / "docs" / "scripts.md").read_text()
+    chapter = page.partition("## Utilities, preprocessing, applications, datasets\n")[2].partition("\n## ")[0]
+    (code,) = re.findall(r"```python\n(.*?)```", chapter, re.DOTALL)
+    scope: dict[str, Any] = {"__name__": "page"}
+    exec(code, scope)  # noqa: S102  # the page is ours
+    assert scope["x"].tolist() == [[0, 0, 1, 4]]
+    assert scope["y"].tolist() == [[1, 0, 0], [0, 0, 1]]
+    assert scope["model"].output_shape == (None, 2)

@@ -56,7 +56,7 @@ def test_options_of_a_network():
 
 
 def test_a_network_in_the_other_data_format(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setitem(config._settings, "image_data_format", "channels_first")
+    monkeypatch.setattr(config.SETTINGS, "image_data_format", "channels_first")
     model = applications.ResNet50(weights=None, include_top=False, input_shape=(3, 64, 64), pooling="max")
     assert model.layers[-2].output_shape == (None, 2048, 2, 2)
 

@@ -120,7 +120,7 @@ def write_cifar(path: Path, count: int, start: int, **labels: list[int]) -> np.n
 
 @pytest.mark.parametrize("data_format", ["channels_last", "channels_first"])
 def test_cifar10(data_format: str, folder: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setitem(config._settings, "image_data_format", data_format)
+    monkeypatch.setattr(config.SETTINGS, "image_data_format", data_format)
     unpacked = folder / "cifar-10-batches-py"
     unpacked.mkdir()
     parts = [write_cifar(unpacked / f"data_batch_{n}", 2, n, labels=[n, n + 1]) for n in range(1, 6)]

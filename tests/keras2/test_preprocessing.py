@@ -104,8 +104,8 @@ def test_images_and_arrays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     assert image.img_to_array(loaded, dim_ordering="th").shape == (3, 4, 5)
     assert image.load_img(tmp_path / "a.png", target_size=(8, 6)).size == (6, 8)
     assert image.load_img(tmp_path / "a.png", color_mode="grayscale").mode == "L"
-    monkeypatch.setitem(config._settings, "image_data_format", "channels_first")
-    monkeypatch.setitem(config._settings, "floatx", "float64")
+    monkeypatch.setattr(config.SETTINGS, "image_data_format", "channels_first")
+    monkeypatch.setattr(config.SETTINGS, "floatx", "float64")
     found = image.img_to_array(loaded)
     assert (found.shape, found.dtype) == ((3, 4, 5), np.float64)
     assert image.array_to_img(found, scale=False).size == (5, 4)

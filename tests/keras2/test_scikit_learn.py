@@ -10,6 +10,7 @@ from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.utils import estimator_checks
 
 from torchkeras.callbacks import EarlyStopping
 from torchkeras.keras2.wrappers.scikit_learn import BaseWrapper, KerasClassifier, KerasRegressor
@@ -131,11 +132,20 @@ def test_a_score_needs_an_accuracy():
 def test_clone():
     callbacks = [EarlyStopping("loss")]
     estimator = KerasClassifier(build, hidden=6, callbacks=callbacks, **FIT)
-    copy = clone(estimator)
+    copy: Any = clone(estimator)
     assert copy is not estimator
     assert copy.get_params()["hidden"] == 6
     assert (is_classifier(copy), is_regressor(copy)) == (True, False)
     assert is_regressor(KerasRegressor(build_regressor))
+
+
+# Most other checks of check_estimator give data of any width, while a model of Keras knows its width.
+@pytest.mark.parametrize("check", [
+    "check_estimator_cloneable", "check_estimator_repr", "check_get_params_invariance", "check_mixin_order",
+    "check_parameters_default_constructible", "check_set_params", "check_valid_tag_types",
+])  # fmt: skip
+def test_checks_of_scikit_learn(check: str):
+    getattr(estimator_checks, check)("Own", Own(verbose=0))
 
 
 def test_grid_search_over_parameters_of_the_model_and_of_fit():
