@@ -20,17 +20,22 @@ Custom = Mapping[str, Any] | None
 
 
 def of_source(
-    source: ModelFile, backend: str | None = None, data_format: str | None = None, custom_objects: Custom = None
+    source: ModelFile,
+    backend: str | None = None,
+    data_format: str | None = None,
+    custom_objects: Custom = None,
+    lambdas: str = bytecode.READ,
 ) -> Any:
     """The architecture of an open file. `backend`, `data_format`: from the caller, if the file does not say them.
+
+    `lambdas`: what is done with functions that are bytecode.
 
     Warns if a file of Keras 1 leaves something open and Keras 1's own choice is taken. Raises ArchitectureError,
     ForbiddenContentError, UnknownFormatError.
     """
-    config = source.config
-    bytecode.refuse(config, {**registry.get_custom_objects(), **(custom_objects or {})})
+    config = bytecode.read(source.config, {**registry.get_custom_objects(), **(custom_objects or {})}, lambdas)
     if _kind(config, source.version, source.backend) != KERAS1:
-        return of_config(config, source.version, source.backend)
+        return _todays(config, source.version, source.backend)
     stored = _stored(source.weights) if source.layout == GROUPS else {}
     found = backend_by_names(source.weights) if source.layout == GROUPS else None
     with building():
@@ -42,9 +47,18 @@ def of_source(
 
 
 def of_config(
-    config: Any, version: str | None = None, backend: str | None = None, custom_objects: Custom = None
+    config: Any,
+    version: str | None = None,
+    backend: str | None = None,
+    custom_objects: Custom = None,
+    lambdas: str = bytecode.READ,
 ) -> Any:
     """The same for an architecture alone, from JSON or YAML."""
+    config = bytecode.read(config, {**registry.get_custom_objects(), **(custom_objects or {})}, lambdas)
+    return _todays(config, version, backend, custom_objects)
+
+
+def _todays(config: Any, version: str | None, backend: str | None, custom_objects: Custom = None) -> Any:
     kind = _kind(config, version, backend)
     with building():
         if kind == KERAS1:
