@@ -104,7 +104,7 @@ def models(folder):
         print(name)
 
 
-MODELS = u"""
+MODELS = """
 def model_driving():
     return Sequential([
         Lambda(lambda x: x / 127.5 - 1.0, input_shape=(8, 10, 3)),
@@ -147,15 +147,15 @@ def model_masked():
     return Model(x, LSTM(2)(y))
 
 
-def model_takes_mask():
-    def mean(x, mask=None):
-        if mask is None:
-            return K.mean(x, axis=1)
-        mask = K.cast(mask, K.floatx())
-        return K.sum(x * K.expand_dims(mask, -1), axis=1) / K.expand_dims(K.sum(mask, axis=1), -1)
+def model_reparametrized():
+    def sample(arguments, scale=0.0):
+        mean, log_var = arguments
+        noise = K.random_normal(shape=(K.shape(mean)[0], K.int_shape(mean)[1]), stddev=scale)
+        return mean + K.exp(0.5 * log_var) * noise
 
-    x = Input((5, 3))
-    return Model(x, Dense(2)(Lambda(mean, output_shape=lambda s: (s[0], s[2]))(Masking(0.0)(x))))
+    x = Input((5,))
+    y = Lambda(sample, output_shape=(2,))([Dense(2)(x), Dense(2)(x)])
+    return Model(x, Dense(3)(y))
 
 
 def model_attention():

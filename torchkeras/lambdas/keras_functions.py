@@ -132,14 +132,25 @@ def dot(x: Tensor, y: Tensor) -> Tensor:
 
 
 def batch_dot(x: Tensor, y: Tensor, axes: Any = None) -> Tensor:
-    """The sum of products over an axis of each, sample by sample."""
-    if x.dim() != y.dim() or x.dim() not in (2, 3):
-        raise ValueError(f"K.batch_dot of {x.dim()} and {y.dim()} axes")
+    """The sum of products over an axis of each, sample by sample, as 2.2.4 computes it: axes are not counted back."""
     first, second = (x.dim() - 1, y.dim() - 2) if axes is None else (axes, axes) if isinstance(axes, int) else axes
-    first, second = first % x.dim(), second % y.dim()
+    missing, place = x.dim() - y.dim(), x.dim() + y.dim() - 3 if x.dim() > y.dim() else x.dim() - 1
+    x = x.reshape(*x.shape, *[1] * max(-missing, 0))
+    y = y.reshape(*y.shape, *[1] * max(missing, 0))
     if x.dim() == 2:
-        return (x * y if first == second else x.T * y).sum(second, keepdim=True)
-    return (x if first == 2 else x.mT) @ (y.mT if second == 2 else y)
+        found = (x * y).sum(first) if first == second else (x.T * y).sum(second)
+    else:
+        found = (x if first == x.dim() - 1 else x.mT) @ (y.mT if second == y.dim() - 1 else y)
+    if missing:
+        found = found.squeeze(tuple(range(place, place + abs(missing))))
+    return found.unsqueeze(1) if found.dim() == 1 else found
+
+
+def dropout(x: Tensor, level: float, noise_shape: Any = None, seed: Any = None) -> Tensor:
+    """Some values zero, the others larger, whatever the mode."""
+    if noise_shape is not None or seed is not None:
+        raise ValueError("K.dropout with a noise_shape or a seed")
+    return F.dropout(x, level, training=True)
 
 
 def repeat_elements(x: Tensor, rep: int, axis: int) -> Tensor:
@@ -272,6 +283,7 @@ FUNCTIONS: Mapping[str, Callable[..., Any]] = {
     "l2_normalize": l2_normalize,
     "dot": dot,
     "batch_dot": batch_dot,
+    "dropout": dropout,
     "transpose": lambda x: x.permute(*reversed(range(x.dim()))),
     "gather": lambda reference, indices: reference[indices.long()],
     "concatenate": joined,
