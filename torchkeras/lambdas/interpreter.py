@@ -32,6 +32,8 @@ class Interpreter(VariableSteps, BranchSteps, CallSteps):
         """What a function gives for these arguments."""
         if depth > DEPTH:
             raise Refused(f"calls in calls, over {DEPTH} deep")
+        if function.code.flags & calls.GENERATOR and function.code.name != "<genexpr>":
+            raise Refused("a generator")
         variables = calls.frame_variables(function, arguments, keywords)
         cells = calls.frame_cells(function, variables)
         version, instructions = decoded(function.code)
