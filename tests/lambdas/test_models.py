@@ -10,6 +10,7 @@ import torch
 
 from torchkeras.commands import main
 from torchkeras.errors import ForbiddenContentError
+from torchkeras.export.errors import EjectError
 from torchkeras.layers import Lambda
 from torchkeras.models import Model, Sequential, load_model, model_from_config, model_from_json
 
@@ -105,8 +106,16 @@ def test_convert_writes_the_formula(tmp_path: Path):
     assert main(["convert", "--lambdas", "refuse", str(MODELS / "driving.h5"), str(tmp_path / "b.keras")]) != 0
 
 
-def test_eject_writes_the_formula_as_text(tmp_path: Path):
-    model = load_model(MODELS / "driving.h5", compile=False)
-    model.eject(tmp_path / "driving")
-    text = "".join(path.read_text() for path in tmp_path.rglob("*.py"))
-    assert "/ 127.5 - 1.0" in text
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [("driving", "/ 127.5 - 1.0"), ("cropped", "[:, :, :, 2:4]"), ("siamese", ".clamp(min=1e-07)")],
+)
+def test_eject_writes_the_formula_as_text(name: str, text: str, tmp_path: Path):
+    load_model(MODELS / f"{name}.h5", compile=False).eject(tmp_path / "ejected")
+    assert text in (tmp_path / "ejected" / "model.py").read_text()
+
+
+def test_eject_names_what_it_does_not_write(tmp_path: Path):
+    model = load_model(MODELS / "resized.h5", compile=False)
+    with pytest.raises(EjectError, match=r"^Lambda '\w+': eject writes no K.resize_images; the formula is "):
+        model.eject(tmp_path / "ejected")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NoReturn
 
 from torchkeras.lambdas import calls
 from torchkeras.lambdas.calls import operation
@@ -35,11 +35,15 @@ class BranchSteps(ListSteps):
             if bool(condition) is when:
                 frame.place = place
             return
+        self._both_ways(frame, condition, frame.copy(place), frame.copy(frame.place), when)
+
+    def _both_ways(self, frame: Frame, condition: Any, there: Frame, here: Frame, when: bool) -> NoReturn:
+        """Read both ways of a branch to the end; `there` is the one that is taken if the condition is `when`."""
         if frame.depth > DEPTH:
             raise Refused(f"branches in branches, over {DEPTH} deep")
-        frame.depth += 1
-        there, here = self.run(frame.copy(place)), self.run(frame.copy(frame.place))
-        raise Returned(calls.chosen(condition, *((there, here) if when else (here, there))))
+        there.depth = here.depth = frame.depth + 1
+        found = self.run(there), self.run(here)
+        raise Returned(calls.chosen(condition, *(found if when else reversed(found))))
 
     @staticmethod
     def _known_truth(condition: Any) -> None:
@@ -59,11 +63,9 @@ class BranchSteps(ListSteps):
     def jump_or_pop(self, frame: Frame, instruction: Instruction) -> None:
         value, when = frame.peek(1), "IF_TRUE" in instruction.name
         if calls.is_step(value):
-            frame.depth += 1
-            other = frame.copy(frame.place)
-            other.pop()
-            there, here = self.run(frame.copy(instruction.argument)), self.run(other)
-            raise Returned(calls.chosen(value, *((there, here) if when else (here, there))))
+            here = frame.copy(frame.place)
+            here.pop()
+            self._both_ways(frame, value, frame.copy(instruction.argument), here, when)
         self._known_truth(value)
         if bool(value) is when:
             frame.place = instruction.argument

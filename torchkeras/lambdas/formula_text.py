@@ -28,6 +28,7 @@ _HOLDS: Mapping[str, int] = {
 _SIGNS = {"old /": "/", "old ==": "==", "old !=": "!="}
 _UNARY = {"negative": ("-", 10), "positive": ("+", 10), "~": ("~", 10), "not": ("not ", 2)}
 CHOICE, CALL, WHOLE = 1, 12, 13
+LONGEST = 2000  # letters of a formula in one expression
 NAMES = "abcdefghijklmnopqrstuvw"
 
 Text = tuple[str, int]  # with how tightly it holds
@@ -49,6 +50,14 @@ class Writer:
     ):
         self.result, self.parameters, self.calls, self.names = result, parameters, calls, names or {}
         self.known: dict[int, Text] = {}
+
+    def whole(self) -> str:
+        """The result, in which what is used more than once stands more than once."""
+        for step in in_order(self.result):
+            self.known[id(step)] = self._step(step)
+            if len(self.known[id(step)][0]) > LONGEST:
+                raise ValueError(f"it has over {LONGEST} letters")
+        return self.value(self.result)[0]
 
     def lines(self) -> tuple[list[str], str]:
         """What is used more than once, as `name = text`, and the result."""

@@ -11,6 +11,7 @@ import h5py
 from torchkeras import bytecode, registry
 from torchkeras.saving.config_checks import building, check_entry, check_model
 from torchkeras.saving.dialects import keras0, keras1, keras3, tf_keras
+from torchkeras.saving.dialects.class_names import as_meant
 from torchkeras.saving.dialects.dialect import KERAS1, KERAS2, KERAS3, TF_KERAS, dialect
 from torchkeras.saving.model_file import GROUPS, ModelFile
 from torchkeras.saving.weights.layer_groups import stored_layers
@@ -33,9 +34,10 @@ def of_source(
     Warns if a file of Keras 1 leaves something open and Keras 1's own choice is taken. Raises ArchitectureError,
     ForbiddenContentError, UnknownFormatError.
     """
-    config = bytecode.read(source.config, {**registry.get_custom_objects(), **(custom_objects or {})}, lambdas)
-    if _kind(config, source.version, source.backend) != KERAS1:
-        return _todays(config, source.version, source.backend)
+    kind = _kind(source.config, source.version, source.backend)
+    config = _as_read(source.config, kind, custom_objects, lambdas)
+    if kind != KERAS1:
+        return _todays(config, kind)
     stored = _stored(source.weights) if source.layout == GROUPS else {}
     found = backend_by_names(source.weights) if source.layout == GROUPS else None
     with building():
@@ -54,12 +56,17 @@ def of_config(
     lambdas: str = bytecode.READ,
 ) -> Any:
     """The same for an architecture alone, from JSON or YAML."""
-    config = bytecode.read(config, {**registry.get_custom_objects(), **(custom_objects or {})}, lambdas)
-    return _todays(config, version, backend, custom_objects)
-
-
-def _todays(config: Any, version: str | None, backend: str | None, custom_objects: Custom = None) -> Any:
     kind = _kind(config, version, backend)
+    return _todays(_as_read(config, kind, custom_objects, lambdas), kind, backend, custom_objects)
+
+
+def _as_read(config: Any, kind: str, custom_objects: Custom, lambdas: str) -> Any:
+    """A config with formulas in the place of bytecode, in which every name is one that the file's Keras had."""
+    known = {**registry.get_custom_objects(), **(custom_objects or {})}
+    return as_meant(bytecode.read(config, known, lambdas), kind, known)
+
+
+def _todays(config: Any, kind: str, backend: str | None = None, custom_objects: Custom = None) -> Any:
     with building():
         if kind == KERAS1:
             return keras1.modern_config(config, {}, backend, None, custom_objects)
