@@ -24,7 +24,7 @@ import torch
 from torchkeras import layers, losses, metrics, optimizers
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.layer.options import Option
-from torchkeras.optimizers.options import TAKES
+from torchkeras.optimizers.options import GIVEN, RULES
 
 PACKAGES = (layers, losses, metrics, optimizers)
 # Bases in the source disagree with each other here and there, which is said where they stand, if at all.
@@ -144,7 +144,8 @@ def arguments(cls: type) -> str:
         shared = [each for each in BASE_OPTIONS if each.name not in options]
         parameters += shared
     elif issubclass(cls, optimizers.Optimizer):
-        parameters = [each.replace(annotation=TAKES.get(each.name, each.annotation)) for each in parameters]
+        takes = {name: rule.takes for name, rule in {**RULES, **GIVEN}.items()}
+        parameters = [each.replace(annotation=takes.get(each.name) or each.annotation) for each in parameters]
     return as_code([Parameter("self", Parameter.POSITIONAL_OR_KEYWORD), *parameters])
 
 

@@ -17,6 +17,7 @@ from torchkeras.losses import classes, regression
 from torchkeras.metrics import scores
 from torchkeras.models import Sequential
 from torchkeras.optimizers import momentum
+from torchkeras.saving.formats import Format
 
 ROOT = Path(__file__).parents[1]
 
@@ -89,3 +90,12 @@ def test_the_examples_of_an_optimizer_and_a_callback():
     model.fit(np.ones((4, 2)), np.full((4, 1), 4.0), batch_size=2, verbose=0, shuffle=False, callbacks=callback)
     assert model.get_weights()[0].tolist() == [[1.0], [1.0]]  # two steps of half the sign
     assert callback.state_dict() == {"largest": 16.0}
+
+
+def test_the_example_of_a_format():
+    (code,) = (code for code in ARCHITECTURE if code.startswith("Format("))
+    made = eval(code, {"Format": Format})  # the page is ours
+    assert isinstance(made, Format)
+    assert made.whole
+    assert made.begins is not None
+    assert [made.begins(first, None) for first in (b"NPT1 and more", b"other bytes")] == [True, False]

@@ -4,6 +4,7 @@ import ast
 import doctest
 import inspect
 import re
+from dataclasses import replace
 from typing import Any, cast
 
 import numpy as np
@@ -72,7 +73,7 @@ ENTRY = re.compile(r"(?P<names>[\w, ]+) \((?P<kind>.*?)(?:,? default (?P<default
 def _own_settings(tmp_path, monkeypatch):
     """A folder for the files of an example, and settings and custom objects that end with it."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(config, "_settings", dict(config._settings))
+    monkeypatch.setattr(config, "SETTINGS", replace(config.SETTINGS))
     monkeypatch.setattr(registry, "_custom_objects", {})
     matmul, cudnn = torch.backends.cuda.matmul, cast(Any, torch.backends.cudnn)
     before = matmul.allow_tf32, cudnn.allow_tf32

@@ -154,7 +154,7 @@ def test_file_gives_the_saved_outputs(case: Case, file: Path):
 
 @files([found for found in LOADED if found[0].name in UNTOLD and "1.2.2" in str(found[0])])
 def test_what_a_file_leaves_open_is_asked_for(case: Case, file: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setitem(torchkeras.config._settings, "chosen_image_data_format", None)
+    monkeypatch.setattr(torchkeras.config.SETTINGS, "chosen_image_data_format", None)
     with pytest.raises(ArchitectureError, match="Give original_data_format="):
         load_model(file)
     torchkeras.config.set_image_data_format(case.told["original_data_format"])  # as Keras 1 goes by it

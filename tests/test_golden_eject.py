@@ -77,9 +77,9 @@ def _of_keras_0(path: Path) -> Any:
 
 @pytest.fixture(autouse=True)
 def data_format():
-    before = dict(torchkeras.config._settings)
+    before = dict(vars(torchkeras.config.SETTINGS))
     yield
-    torchkeras.config._settings.update(before)
+    vars(torchkeras.config.SETTINGS).update(before)
 
 
 @pytest.mark.slow

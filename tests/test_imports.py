@@ -11,7 +11,7 @@ PACKAGE = Path(torchkeras.__file__).parent
 # The rooms of the house, the lower ones first: a file may import from its own room and from those before it. A room is
 # a folder, or a file that stands beside folders.
 ROOMS = [
-    *("errors", "naming", "atomic_file", "dtype_policy", "config", "mixed_precision", "keras_axes", "arrays"),
+    *("errors", "naming", "atomic_file", "rules", "dtype_policy", "config", "mixed_precision", "keras_axes", "arrays"),
     *("docstrings", "bytecode", "legacy", "registry", "declared"),
     *("activations", "initializers", "regularizers", "constraints", "losses", "metrics", "optimizers"),
     *("engine/layer", "engine/graph", "engine/data", "engine/data/sources"),
@@ -19,7 +19,8 @@ ROOMS = [
     *("saving/formats", "callbacks"),
     *("engine/step", "engine/speed", "engine/fit"),
     "layers",
-    *("saving/containers", "saving/config_checks", "saving/graph_config", "saving/weights", "saving/optimizer"),
+    *("saving/containers", "saving/config_checks", "saving/graph_config", "saving/layer_facts"),
+    *("saving/weights", "saving/optimizer"),
     *("saving/model_file", "saving/data_format", "saving/dialects", "saving/write", "saving/unsaveable"),
     *("saving/load", "saving/save"),
     *("visualization", "models", "utils", "__init__"),

@@ -172,17 +172,17 @@ class Drawless(initializers.Initializer):
         (
             lambda: initializers.VarianceScaling(scale=0),
             ValueError,
-            "VarianceScaling: scale must be positive; found 0.",
+            "VarianceScaling: scale must be a number above 0; found 0.",
         ),
         (
             lambda: initializers.VarianceScaling(mode="in"),
             ValueError,
-            "VarianceScaling: mode must be one of fan_in, fan_out, fan_avg; found 'in'.",
+            "VarianceScaling: mode must be one of 'fan_in', 'fan_out', 'fan_avg'; found 'in'.",
         ),
         (
             lambda: initializers.VarianceScaling(distribution="cauchy"),
             ValueError,
-            "VarianceScaling: distribution must be one of normal, uniform, untruncated_normal; found 'cauchy'.",
+            "VarianceScaling: distribution must be one of 'normal', 'uniform', 'untruncated_normal'; found 'cauchy'.",
         ),
         (
             lambda: initializers.Constant([1.0, 2.0])((3,)),

@@ -12,8 +12,7 @@ import numpy as np
 import pytest
 import torch
 
-from torchkeras import activations, config, losses, registry
-from torchkeras.losses import classes
+from torchkeras import activations, config, losses, metrics, optimizers, registry
 
 FOLDER = Path(__file__).parent / "golden"
 GOLDEN = np.load(FOLDER / "keras-2.2.4-functions.npz")
@@ -142,8 +141,20 @@ def test_aliases_get_and_serialize():
     assert losses.deserialize("mine", {"mine": torch.dist}) is torch.dist
     assert losses.get("kl_divergence") is losses.KLD
     assert losses.get("log_cosh") is losses.logcosh
-    others = {"ctc", "circle", "categorical_generalized_cross_entropy", "LossFunctionWrapper"}
-    assert set(registry.losses.names()) == {*NAMES, *NEWER, *others, *classes.CLASSES}
+    others = {"ctc", "circle", "categorical_generalized_cross_entropy"}
+    assert set(registry.losses.names()) == {*NAMES, *NEWER, *others, *registry.losses.classes()}
+
+
+def test_a_user_s_class_replaces_none_of_this_package():
+    class Huber(losses.Loss): ...
+
+    class AUC(metrics.Metric): ...
+
+    class Adam(optimizers.SGD): ...
+
+    assert losses.get("Huber").__class__ is losses.Huber is not Huber
+    assert metrics.get("AUC").__class__ is metrics.get("auc").__class__ is metrics.AUC is not AUC
+    assert optimizers.get("adam").__class__ is optimizers.get("Adam").__class__ is optimizers.Adam is not Adam
 
 
 def test_an_unknown_name_is_refused():

@@ -715,7 +715,7 @@ MISTAKES = [
         "dropout in percent",
         lambda: layers.Dropout(50),
         ValueError,
-        "Dropout: rate must be a number from 0 up to, not including, 1; found 50.",
+        "Dropout: rate must be a number from 0 to below 1; found 50.",
     ),
     (
         "a loss without a mean",

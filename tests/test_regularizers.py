@@ -99,7 +99,7 @@ def test_orthogonal_regularizer_has_the_values_of_tf_keras(mode, value):
     [
         (
             lambda: regularizers.OrthogonalRegularizer(mode="both"),
-            "OrthogonalRegularizer: mode must be 'rows' or 'columns'; found 'both'.",
+            "OrthogonalRegularizer: mode must be one of 'rows', 'columns'; found 'both'.",
         ),
         (
             lambda: regularizers.OrthogonalRegularizer()(torch.ones(3)),

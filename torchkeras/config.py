@@ -6,25 +6,35 @@ missing file means Keras's defaults. Nothing is written there.
 
 import json
 import os
+from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 import torch
 
 from torchkeras.dtype_policy import DTypePolicy, policy_of
+from torchkeras.rules import ABOVE_0, FLAG, one_of, read
 
 FLOAT_TYPES = ("float16", "bfloat16", "float32", "float64")
 DATA_FORMATS = ("channels_last", "channels_first")
 DIM_ORDERINGS = {"tf": "channels_last", "th": "channels_first"}  # Keras 1's names of them
 
-_settings: dict[str, object] = {
-    "floatx": "float32",
-    "dtype_policy": None,
-    "epsilon": 1e-7,
-    "image_data_format": "channels_last",
-    "chosen_image_data_format": None,
-    "device": None,
-}
+
+@dataclass
+class _Settings:
+    """The values of the settings; a step reads them here, all else by the functions below."""
+
+    floatx: str = "float32"
+    dtype_policy: DTypePolicy | None = None
+    epsilon: float = 1e-7
+    image_data_format: str = "channels_last"
+    chosen_image_data_format: str | None = None
+    device: torch.device | None = None
+
+
+SETTINGS = _Settings()
+_policy_named = lru_cache(DTypePolicy)
 
 
 def floatx() -> str:
@@ -36,7 +46,7 @@ def floatx() -> str:
 
     Source: https://keras.io/api/utils/config_utils/
     """
-    return str(_settings["floatx"])
+    return SETTINGS.floatx
 
 
 def set_floatx(name: str) -> None:
@@ -55,7 +65,7 @@ def set_floatx(name: str) -> None:
 
     Source: https://keras.io/api/utils/config_utils/
     """
-    _settings["floatx"] = _one_of("floatx", name, FLOAT_TYPES)
+    SETTINGS.floatx = read("config", "floatx", one_of(*FLOAT_TYPES), name)
 
 
 def dtype_policy() -> DTypePolicy:
@@ -67,7 +77,8 @@ def dtype_policy() -> DTypePolicy:
 
     Source: https://keras.io/api/mixed_precision/policy/
     """
-    return policy_of(_settings["dtype_policy"] or floatx())
+    chosen = SETTINGS.dtype_policy
+    return _policy_named(SETTINGS.floatx) if chosen is None else chosen
 
 
 def set_dtype_policy(policy: object) -> None:
@@ -90,7 +101,7 @@ def set_dtype_policy(policy: object) -> None:
     found = None if policy is None else policy_of(policy)
     if found is not None and found.variable_dtype not in FLOAT_TYPES:
         raise ValueError(f"the dtype policy of all layers must be of a float type; found {found.name!r}.")
-    _settings["dtype_policy"] = found
+    SETTINGS.dtype_policy = found
 
 
 def epsilon() -> float:
@@ -102,7 +113,7 @@ def epsilon() -> float:
 
     Source: https://keras.io/api/utils/config_utils/
     """
-    return float(_settings["epsilon"])  # type: ignore[arg-type]
+    return SETTINGS.epsilon
 
 
 def set_epsilon(value: float) -> None:
@@ -121,9 +132,7 @@ def set_epsilon(value: float) -> None:
 
     Source: https://keras.io/api/utils/config_utils/
     """
-    if not isinstance(value, (int, float)) or not value > 0:
-        raise ValueError(f"epsilon must be a positive number; found {value!r}.")
-    _settings["epsilon"] = float(value)
+    SETTINGS.epsilon = read("config", "epsilon", ABOVE_0, value)
 
 
 def image_data_format() -> str:
@@ -135,7 +144,7 @@ def image_data_format() -> str:
 
     Source: https://keras.io/api/utils/config_utils/
     """
-    return str(_settings["image_data_format"])
+    return SETTINGS.image_data_format
 
 
 def chosen_image_data_format() -> str | None:
@@ -148,8 +157,7 @@ def chosen_image_data_format() -> str | None:
         >>> chosen_image_data_format()
         'channels_first'
     """
-    chosen = _settings["chosen_image_data_format"]
-    return None if chosen is None else str(chosen)
+    return SETTINGS.chosen_image_data_format
 
 
 def set_image_data_format(data_format: str) -> None:
@@ -169,8 +177,8 @@ def set_image_data_format(data_format: str) -> None:
 
     Source: https://keras.io/api/utils/config_utils/
     """
-    found = _one_of("image_data_format", data_format, DATA_FORMATS)
-    _settings.update(image_data_format=found, chosen_image_data_format=found)
+    found = read("config", "image_data_format", one_of(*DATA_FORMATS), data_format)
+    SETTINGS.image_data_format = SETTINGS.chosen_image_data_format = found
 
 
 def image_dim_ordering() -> str:
@@ -197,7 +205,8 @@ def set_image_dim_ordering(dim_ordering: str) -> None:
         >>> image_data_format()
         'channels_first'
     """
-    set_image_data_format(DIM_ORDERINGS[_one_of("image_dim_ordering", dim_ordering, tuple(DIM_ORDERINGS))])
+    found = read("config", "image_dim_ordering", one_of(*DIM_ORDERINGS), dim_ordering)
+    set_image_data_format(DIM_ORDERINGS[found])
 
 
 def device() -> torch.device:
@@ -208,10 +217,7 @@ def device() -> torch.device:
         >>> device()
         device(type='cpu')
     """
-    chosen = _settings["device"]
-    if chosen is None:
-        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
-    return torch.device(str(chosen))
+    return SETTINGS.device or torch.device("cuda" if torch.cuda.is_available() else "cpu")
 
 
 def set_device(name: str | torch.device | None) -> None:
@@ -228,7 +234,7 @@ def set_device(name: str | torch.device | None) -> None:
         >>> Dense(1)(torch.ones(1, 2)).device
         device(type='cpu')
     """
-    _settings["device"] = None if name is None else str(torch.device(name))
+    SETTINGS.device = None if name is None else torch.device(name)
 
 
 def tf32() -> bool:
@@ -268,8 +274,7 @@ def set_tf32(on: bool) -> None:
         >>> tf32()
         True
     """
-    if not isinstance(on, bool):
-        raise ValueError(f"tf32 must be True or False; found {on!r}.")
+    on = read("config", "tf32", FLAG, on)
     # All versions of torch have these names. From 2.9 on they set the newer names too, but not the reverse.
     torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = on
 
@@ -281,12 +286,6 @@ def _tf32_places() -> tuple[Any, Any]:
 
 def _uses_tf32(place: Any) -> bool:
     return place.fp32_precision == "tf32" if hasattr(place, "fp32_precision") else bool(place.allow_tf32)
-
-
-def _one_of(setting: str, value: object, allowed: tuple[str, ...]) -> str:
-    if value not in allowed:
-        raise ValueError(f"{setting} must be one of {', '.join(allowed)}; found {value!r}.")
-    return str(value)
 
 
 def _read_keras_json() -> None:
@@ -305,7 +304,7 @@ def _read_keras_json() -> None:
     ):
         if name in found:
             use(found[name])
-    _settings["chosen_image_data_format"] = None
+    SETTINGS.chosen_image_data_format = None
 
 
 _read_keras_json()

@@ -5,91 +5,37 @@ once. A class made from a function has the function's keyword arguments as optio
 """
 
 import inspect
-import math
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from inspect import Parameter
 from typing import Any, ClassVar, TypeVar
 
-import numpy as np
 import torch
 
 from torchkeras import docstrings
 from torchkeras.registry import Family
+from torchkeras.rules import (
+    ABOVE_0,
+    AT_LEAST_0,
+    FINITE,
+    FLAG,
+    SHARE,
+    STRING,
+    Rule,
+    integer,
+    number,
+    optional,
+    read,
+    several,
+)
 
-Rule = Callable[[Any], Any]
 D = TypeVar("D", bound="Declared")
 
 VARIADIC = (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD)
 
 
-def number(text: str = "", holds: Callable[[float], bool] = math.isfinite) -> Rule:
-    """A rule: a number for which `holds` is true; `text` describes it, after "must be a number"."""
-
-    def read(value: Any) -> Any:
-        is_number = isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
-        if not is_number or not (math.isfinite(value) and holds(float(value))):
-            raise ValueError(f"must be a number{text}; found {value!r}.")
-        return value if isinstance(value, (int, float)) else value.item()
-
-    return read
-
-
-def integer(least: int | None = None) -> Rule:
-    """A rule: an integer, of at least `least` if that is given."""
-
-    def read(value: Any) -> int:
-        is_integer = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
-        if not is_integer or (least is not None and value < least):
-            raise ValueError(f"must be an integer{'' if least is None else f' of at least {least}'}; found {value!r}.")
-        return int(value)
-
-    return read
-
-
-def or_none(rule: Rule) -> Rule:
-    """A rule: None, or what `rule` accepts."""
-    return lambda value: None if value is None else rule(value)
-
-
-def one_of(*allowed: Any) -> Rule:
-    """A rule: one of these values."""
-
-    def read(value: Any) -> Any:
-        if not isinstance(value, (str, type(None))) or value not in allowed:
-            raise ValueError(f"must be one of {', '.join(map(repr, allowed))}; found {value!r}.")
-        return value
-
-    return read
-
-
-def several(rule: Rule) -> Rule:
-    """A rule: a value that `rule` accepts, or a list, tuple or array of such values, which becomes a list."""
-
-    def read(value: Any) -> Any:
-        if isinstance(value, (np.ndarray, torch.Tensor)):
-            value = value.tolist()
-        return [rule(each) for each in value] if isinstance(value, (list, tuple)) else rule(value)
-
-    return read
-
-
-def flag(value: Any) -> bool:
-    """A rule: True or False."""
-    if not isinstance(value, (bool, np.bool_)):
-        raise ValueError(f"must be True or False; found {value!r}.")
-    return bool(value)
-
-
-def text(value: Any) -> str:
-    """A rule: a text."""
-    if not isinstance(value, str):
-        raise ValueError(f"must be a text; found {value!r}.")
-    return value
-
-
-def number_type(value: Any) -> str:
-    """A rule: a number type, by name or as torch's dtype; it is stored by name."""
+def _type_name(value: Any) -> str:
+    """The name of a number type, which is given by name or as torch's dtype."""
     name = str(value).removeprefix("torch.") if isinstance(value, (str, torch.dtype)) else ""
     found = getattr(torch, name, None)
     if not isinstance(found, torch.dtype) or found == torch.bool or found.is_complex:
@@ -97,37 +43,21 @@ def number_type(value: Any) -> str:
     return str(found).removeprefix("torch.")
 
 
-positive = number(" above 0", lambda v: v > 0)
-at_least_0 = number(" of at least 0", lambda v: v >= 0)
-share = number(" from 0 to 1", lambda v: 0 <= v <= 1)
-
 RULES: Mapping[str, Rule] = {
-    "name": text,
-    "dtype": or_none(number_type),
-    "from_logits": flag,
-    "label_smoothing": share,
+    "name": STRING,
+    "dtype": optional(Rule(_type_name)),
+    **dict.fromkeys(("from_logits", "apply_class_balancing", "remove_diagonal", "from_sorted_ids"), FLAG),
+    **dict.fromkeys(("sparse_y_true", "sparse_y_pred", "multi_label"), FLAG),
+    **dict.fromkeys(("alpha", "beta", "margin", "threshold"), FINITE),
+    **dict.fromkeys(("label_smoothing", "specificity", "sensitivity", "recall", "precision"), SHARE),
+    **dict.fromkeys(("k", "num_thresholds", "num_classes"), integer(1)),
+    **dict.fromkeys(("ignore_class", "class_id"), optional(integer())),
     "axis": integer(),
-    "ignore_class": or_none(integer()),
-    "delta": positive,
-    "alpha": number(),
-    "beta": number(),
-    "gamma": at_least_0,
-    "margin": number(),
-    "q": number(" between 0 and 1", lambda v: 0 < v < 1),
-    "apply_class_balancing": flag,
-    "remove_diagonal": flag,
-    "threshold": number(),
-    "k": integer(1),
-    "from_sorted_ids": flag,
-    "thresholds": or_none(several(share)),
-    "top_k": or_none(integer(1)),
-    "class_id": or_none(integer()),
-    "num_thresholds": integer(1),
-    "num_classes": integer(1),
-    "sparse_y_true": flag,
-    "sparse_y_pred": flag,
-    "multi_label": flag,
-    **dict.fromkeys(("specificity", "sensitivity", "recall", "precision"), share),
+    "delta": ABOVE_0,
+    "gamma": AT_LEAST_0,
+    "q": number("between 0 and 1", lambda v: 0 < v < 1),
+    "thresholds": optional(several(SHARE)),
+    "top_k": optional(integer(1)),
 }
 
 
@@ -144,10 +74,7 @@ class Declared:
         """Keep each option as an attribute. Raises ValueError, with class and option, for a bad value."""
         for name, value in options.items():
             rule = self.rules.get(name) or RULES.get(name)
-            try:
-                setattr(self, name, value if rule is None else rule(value))
-            except ValueError as error:
-                raise ValueError(f"{type(self).__name__}: {name} {error}") from error
+            setattr(self, name, value if rule is None else read(type(self).__name__, name, rule, value))
 
     def get_config(self) -> dict[str, Any]:
         """The options, as plain data.

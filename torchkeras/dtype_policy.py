@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import torch
@@ -33,28 +33,28 @@ class DTypePolicy:
     """
 
     name: str
+    # Settled by the name: the types of computation and of weights, by name and as torch's, and whether they differ.
+    compute_dtype: str = field(init=False, repr=False, compare=False)
+    variable_dtype: str = field(init=False, repr=False, compare=False)
+    compute_type: torch.dtype = field(init=False, repr=False, compare=False)
+    variable_type: torch.dtype = field(init=False, repr=False, compare=False)
+    is_mixed: bool = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        if self.name not in MIXED and not isinstance(getattr(torch, str(self.name), None), torch.dtype):
+        compute, variable = (MIXED[self.name], "float32") if self.name in MIXED else (self.name, self.name)
+        compute_type, variable_type = (getattr(torch, str(name), None) for name in (compute, variable))
+        if not isinstance(compute_type, torch.dtype):
             raise ValueError(
                 "a dtype policy is mixed_float16, mixed_bfloat16 or the name of a torch dtype, such as 'float32'; "
                 f"found {self.name!r}."
             )
-
-    @property
-    def is_mixed(self) -> bool:
-        """Whether the layer computes in another type than that of its weights."""
-        return self.name in MIXED
-
-    @property
-    def compute_dtype(self) -> str:
-        """The name of the type that a layer computes in."""
-        return MIXED.get(self.name, self.name)
-
-    @property
-    def variable_dtype(self) -> str:
-        """The name of the type of a layer's weights."""
-        return "float32" if self.is_mixed else self.name
+        self.__dict__.update(
+            compute_dtype=compute,
+            variable_dtype=variable,
+            compute_type=compute_type,
+            variable_type=variable_type,
+            is_mixed=compute != variable,
+        )
 
     def get_config(self) -> dict[str, Any]:
         """The name."""

@@ -187,7 +187,7 @@ class Model(Trainer, Network):
 
         Arguments:
             filepath (path): the file. `.h5` and other names are written as Keras 2.2.4 does, `.weights.h5` as Keras 3
-                does; `.safetensors` and `.pt` hold the tensors of `state_dict`.
+                does; docs/files.md has a table of all.
             overwrite (bool, default True): whether a file that is there is replaced.
 
         Errors:

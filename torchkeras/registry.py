@@ -114,6 +114,17 @@ class Family(Generic[T]):
         self._objects[name] = value
         return value
 
+    def own(self, value: Any, *names: str) -> Any:
+        """Register a class or function of this package by its name, and by these; a user's stays unknown."""
+        if value.__module__.partition(".")[0] == __name__.partition(".")[0]:
+            for name in (value.__name__, *names):
+                self.register(name, value)
+        return value
+
+    def classes(self) -> dict[str, Any]:
+        """The registered classes by their own names."""
+        return {name: each for name, each in self._objects.items() if inspect.isclass(each) and each.__name__ == name}
+
     def names(self) -> list[str]:
         """All registered names, sorted."""
         return sorted(self._objects)

@@ -8,6 +8,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from torchkeras import registry
+from torchkeras.rules import one_of, read
 
 
 class Regularizer:
@@ -79,8 +80,7 @@ class OrthogonalRegularizer(Regularizer):
     mode: str = "rows"
 
     def __post_init__(self) -> None:
-        if self.mode not in ("rows", "columns"):
-            raise ValueError(f"OrthogonalRegularizer: mode must be 'rows' or 'columns'; found {self.mode!r}.")
+        read("OrthogonalRegularizer", "mode", one_of("rows", "columns"), self.mode)
 
     def __call__(self, x: Tensor) -> Tensor:
         if x.dim() != 2:

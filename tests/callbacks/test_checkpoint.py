@@ -155,7 +155,7 @@ def test_a_name_that_the_logs_do_not_have(tmp_path):
 
 
 def test_a_period_is_a_count():
-    message = "ModelCheckpoint: period must be a whole number of at least 0; found -1."
+    message = "ModelCheckpoint: period must be an integer of at least 0; found -1."
     with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
         ModelCheckpoint("x", period=-1)
 

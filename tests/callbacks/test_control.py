@@ -114,10 +114,10 @@ def test_an_unknown_mode_is_warned_of():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"patience": -1}, "EarlyStopping: patience must be a whole number of at least 0; found -1."),
-        ({"patience": 1.5}, "EarlyStopping: patience must be a whole number of at least 0; found 1.5."),
-        ({"min_delta": "0"}, "EarlyStopping: min_delta must be a number; found '0'."),
-        ({"min_delta": math.nan}, "EarlyStopping: min_delta must be a number; found nan."),
+        ({"patience": -1}, "EarlyStopping: patience must be an integer of at least 0; found -1."),
+        ({"patience": 1.5}, "EarlyStopping: patience must be an integer of at least 0; found 1.5."),
+        ({"min_delta": "0"}, "EarlyStopping: min_delta must be a finite number; found '0'."),
+        ({"min_delta": math.nan}, "EarlyStopping: min_delta must be a finite number; found nan."),
     ],
 )
 def test_early_stopping_refuses(options, message):
@@ -170,7 +170,9 @@ def test_a_limit_of_time(clock, capsys, before):
 
 
 def test_limits_refuse():
-    with pytest.raises(ValueError, match=re.escape("TimeLimit: seconds must be a number of at least 0; found -1.")):
+    with pytest.raises(
+        ValueError, match=re.escape("TimeLimit: seconds must be a number of at least 0, infinity too; found -1.")
+    ):
         TimeLimit(-1)
     with pytest.raises(ValueError, match=re.escape("TimeLimit: the state must hold elapsed; found nothing.")):
         TimeLimit(1).load_state_dict({})

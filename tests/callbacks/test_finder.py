@@ -198,7 +198,7 @@ def test_a_search_goes_on_after_a_stop():
     [
         ({"start": 0}, "start must be a number above 0; found 0."),
         ({"end": 1e-7}, "end must be a number above start, which is 1e-07; found 1e-07."),
-        ({"steps": 1}, "steps must be a whole number of at least 2; found 1."),
+        ({"steps": 1}, "steps must be an integer of at least 2; found 1."),
         ({"smoothing": 1.0}, "smoothing must be a number from 0 to below 1; found 1.0."),
         ({"divergence": 1.0}, "divergence must be a number above 1; found 1.0."),
     ],

@@ -50,9 +50,9 @@ def test_no_batch_was_there(tmp_path):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"first": -1}, "Profiler: first must be a whole number of at least 0; found -1."),
-        ({"batches": 0}, "Profiler: batches must be a whole number of at least 1; found 0."),
-        ({"epoch": "0"}, "Profiler: epoch must be a whole number of at least 0; found '0'."),
+        ({"first": -1}, "Profiler: first must be an integer of at least 0; found -1."),
+        ({"batches": 0}, "Profiler: batches must be an integer of at least 1; found 0."),
+        ({"epoch": "0"}, "Profiler: epoch must be an integer of at least 0; found '0'."),
     ],
 )
 def test_profilers_refuse(options, message):

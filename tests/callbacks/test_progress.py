@@ -189,8 +189,8 @@ def test_verbose():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"stream": "file"}, "ProgbarLogger: stream must be 'stdout' or 'stderr'; found 'file'."),
-        ({"count_mode": "epochs"}, "ProgbarLogger: count_mode must be 'samples' or 'steps'; found 'epochs'."),
+        ({"stream": "file"}, "ProgbarLogger: stream must be one of 'stdout', 'stderr'; found 'file'."),
+        ({"count_mode": "epochs"}, "ProgbarLogger: count_mode must be one of 'samples', 'steps'; found 'epochs'."),
     ],
 )
 def test_bars_refuse(options, message):

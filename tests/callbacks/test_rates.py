@@ -86,12 +86,12 @@ def test_schedules_refuse():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"factor": 1.0}, "factor must be a number of at least 0 and below 1; found 1.0."),
-        ({"factor": True}, "factor must be a number of at least 0 and below 1; found True."),
-        ({"patience": -1}, "patience must be a whole number of at least 0; found -1."),
-        ({"cooldown": 0.5}, "cooldown must be a whole number of at least 0; found 0.5."),
+        ({"factor": 1.0}, "factor must be a number from 0 to below 1; found 1.0."),
+        ({"factor": True}, "factor must be a number from 0 to below 1; found True."),
+        ({"patience": -1}, "patience must be an integer of at least 0; found -1."),
+        ({"cooldown": 0.5}, "cooldown must be an integer of at least 0; found 0.5."),
         ({"min_lr": -1}, "min_lr must be a number of at least 0; found -1."),
-        ({"min_delta": math.inf}, "min_delta must be a number; found inf."),
+        ({"min_delta": math.inf}, "min_delta must be a finite number; found inf."),
     ],
 )
 def test_plateaus_refuse(options, message):
@@ -255,19 +255,25 @@ def test_schedules_read_nothing():
         (lambda: OneCycle(1, pct_start=1), "OneCycle: pct_start must be a number from 0 to below 1; found 1."),
         (lambda: OneCycle(1, base_momentum=2), "OneCycle: base_momentum must be a number from 0 to below 1; found 2."),
         (lambda: OneCycle(1, max_momentum=1), "OneCycle: max_momentum must be a number from 0 to below 1; found 1."),
-        (lambda: OneCycle(1, steps=0), "OneCycle: steps must be a whole number of at least 1; found 0."),
-        (lambda: OneCycle(1, anneal="sin"), "OneCycle: anneal must be 'cos' or 'linear'; found 'sin'."),
-        (lambda: CosineAnnealing(-1), "CosineAnnealing: max_lr must be a number of at least 0; found -1."),
+        (lambda: OneCycle(1, steps=0), "OneCycle: steps must be an integer of at least 1, or None; found 0."),
+        (lambda: OneCycle(1, anneal="sin"), "OneCycle: anneal must be one of 'cos', 'linear'; found 'sin'."),
+        (lambda: CosineAnnealing(-1), "CosineAnnealing: max_lr must be a number of at least 0, or None; found -1."),
         (
             lambda: CosineAnnealing(min_lr=math.nan),
             "CosineAnnealing: min_lr must be a number of at least 0; found nan.",
         ),
-        (lambda: CosineAnnealing(steps=0), "CosineAnnealing: steps must be a whole number of at least 1; found 0."),
-        (lambda: CosineAnnealing(warmup=-1), "CosineAnnealing: warmup must be a whole number of at least 0; found -1."),
-        (lambda: CosineAnnealing(period=0), "CosineAnnealing: period must be a whole number of at least 1; found 0."),
+        (
+            lambda: CosineAnnealing(steps=0),
+            "CosineAnnealing: steps must be an integer of at least 1, or None; found 0.",
+        ),
+        (lambda: CosineAnnealing(warmup=-1), "CosineAnnealing: warmup must be an integer of at least 0; found -1."),
+        (
+            lambda: CosineAnnealing(period=0),
+            "CosineAnnealing: period must be an integer of at least 1, or None; found 0.",
+        ),
         (
             lambda: CosineAnnealing(period=1, growth=0),
-            "CosineAnnealing: growth must be a whole number of at least 1; found 0.",
+            "CosineAnnealing: growth must be an integer of at least 1; found 0.",
         ),
         (
             lambda: CosineAnnealing(growth=2),

@@ -130,7 +130,7 @@ def test_it_goes_on_after_a_stop(kind: str):
         (
             lambda: TorchScheduler(SCHEDULERS["StepLR"], per="step"),
             ValueError,
-            "TorchScheduler: per must be 'epoch' or 'batch'; found 'step'.",
+            "TorchScheduler: per must be one of 'epoch', 'batch', or None; found 'step'.",
         ),
         (
             lambda: compiled("sgd").fit(

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from torchkeras import errors
-from torchkeras.commands.convert import FORMATS
+from torchkeras.commands.convert import BY_SUFFIX
 from torchkeras.commands.exits import MEANINGS
 from torchkeras.saving.containers.limits import LIMITS
 
@@ -43,4 +43,4 @@ def test_the_limits():
 
 def test_the_tree_of_errors_and_the_suffixes():
     assert (errors.__doc__ or "").split("\n\n", 1)[1].strip() in PAGE
-    assert f"torchkeras convert IN OUT                    {' '.join(FORMATS)}, by OUT's suffix\n" in PAGE
+    assert f"torchkeras convert IN OUT                    {' '.join(BY_SUFFIX)}, by OUT's suffix\n" in PAGE

@@ -103,7 +103,7 @@ def test_what_is_changed_in_python_counts(monkeypatch, change):
     for setting in (graphs.setting, False):
         set_global(None, 0)
         set_attribute_of_a_module(None, 0)
-        monkeypatch.setitem(config._settings, "epsilon", 1e-7)
+        monkeypatch.setattr(config.SETTINGS, "epsilon", 1e-7)
         found.append(trained(changeable, setting, epochs=4, callbacks=[Change(change)], metrics=None))
     alike(*found)
     assert len(graphs.found) == {move_weights: 1, set_activation: 2, stop_training: 2}.get(change, 4)

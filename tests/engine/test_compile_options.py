@@ -296,6 +296,15 @@ def test_what_is_no_optimizer_is_refused_when_it_is_set():
     assert isinstance(model.optimizer, SGD)
 
 
+def test_a_model_whose_optimizer_was_taken_away_evaluates_and_says_why_it_cannot_train():
+    model = made("sgd")
+    before = model.evaluate(X, Y, verbose=0)
+    model.optimizer = None
+    assert model.evaluate(X, Y, verbose=0) == before
+    with pytest.raises(ValueError, match="has no optimizer to train with: its `optimizer` was set to None"):
+        model.fit(X, Y, verbose=0)
+
+
 def test_before_compile_an_optimizer_of_one_s_own_is_what_was_set():
     inputs = Input((4,))
     model = Model(inputs, Dense(1)(inputs))

@@ -100,8 +100,8 @@ def test_split_takes_the_last_samples(size, fraction, expected):
     [
         (lambda: data(1).split(0.5), "validation_split 0.5 of 1 samples leaves none to one of the two parts."),
         (lambda: data().split(1.0), "validation_split must be between 0 and 1; found 1.0."),
-        (lambda: data().batches(0), "batch_size must be a positive integer; found 0."),
-        (lambda: data().batches(cast(int, 2.0)), "batch_size must be a positive integer; found 2.0."),
+        (lambda: data().batches(0), "batch_size must be an integer of at least 1; found 0."),
+        (lambda: data().batches(cast(int, 2.0)), "batch_size must be an integer of at least 1; found 2.0."),
         (
             lambda: data().batches(2, "random"),
             "order must be one of 'sequential', 'shuffled', 'batch'; found 'random'.",

@@ -65,7 +65,11 @@ def scale_of(model) -> Any:
 def test_a_policy_has_two_types(name, compute, variable):
     policy = mixed_precision.Policy(name)
     assert (policy.name, policy.compute_dtype, policy.variable_dtype) == (name, compute, variable)
+    assert (policy.compute_type, policy.variable_type) == (getattr(torch, compute), getattr(torch, variable))
+    assert policy.is_mixed is (compute != variable)
     assert DTypePolicy.from_config(policy.get_config()) == policy
+    copied = copy.deepcopy(policy)
+    assert (copied, copied.compute_type) == (policy, policy.compute_type)
     assert repr(policy) == f'<DTypePolicy "{name}">'
     for dtype in (name, policy, *([] if name.startswith("mixed") else [getattr(torch, name)])):
         layer = Dense(2, dtype=dtype)
@@ -491,7 +495,7 @@ def test_tf32_is_a_setting_of_products_and_convolutions():
             config.set_tf32(on)
             assert config.tf32() is on
             assert (matmul.allow_tf32, cudnn.allow_tf32) == (on, on)
-        with pytest.raises(ValueError, match=r"^tf32 must be True or False; found 'on'"):
+        with pytest.raises(ValueError, match=r"^config: tf32 must be True or False; found 'on'"):
             config.set_tf32("on")  # type: ignore[arg-type]
     finally:
         matmul.allow_tf32, cudnn.allow_tf32 = before

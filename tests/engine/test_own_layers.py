@@ -228,7 +228,7 @@ def test_an_unknown_option():
 def test_a_name_is_a_string():
     with pytest.raises(ValueError, match="name") as error:
         Dense(3, name=5)  # type: ignore[arg-type]
-    assert str(error.value) == "Dense: name must be a string or None; found 5."
+    assert str(error.value) == "Dense: name must be a string, or None; found 5."
 
 
 def test_a_private_field_is_no_option():

@@ -2,6 +2,8 @@
 
 import json
 import lzma
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -119,3 +121,9 @@ def test_eject_names_what_it_does_not_write(tmp_path: Path):
     model = load_model(MODELS / "resized.h5", compile=False)
     with pytest.raises(EjectError, match=r"^Lambda '\w+': eject writes no K.resize_images; the formula is "):
         model.eject(tmp_path / "ejected")
+
+
+def test_only_files_with_bytecode_import_the_reader():
+    code = "import sys, torchkeras; print([name for name in sys.modules if name.startswith('torchkeras.lambdas')])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"

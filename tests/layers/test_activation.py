@@ -177,7 +177,7 @@ def test_weights_begin_as_told():
 @pytest.mark.parametrize(
     ("make", "text"),
     [
-        (lambda: ReLU(-1.0), "ReLU: max_value must be a number of at least 0, or None; found -1.0."),
+        (lambda: ReLU(-1.0), "ReLU: max_value must be a number of at least 0, infinity too, or None; found -1.0."),
         (lambda: ReLU(1.0, -0.5), "ReLU: negative_slope must be a number of at least 0; found -0.5."),
         (lambda: ReLU(threshold=None), "ReLU: threshold must be a number; found None."),
         (lambda: LeakyReLU("a"), "LeakyReLU: alpha must be a number; found 'a'."),
@@ -185,7 +185,7 @@ def test_weights_begin_as_told():
         (lambda: ThresholdedReLU(None), "ThresholdedReLU: theta must be a number; found None."),
         (
             lambda: PReLU(shared_axes=[0, 1]),
-            "PReLU: shared_axes must hold axes of at least 1, or be None; found [0, 1].",
+            "PReLU: shared_axes must hold axes of at least 1, or None; found [0, 1].",
         ),
         (
             lambda: PReLU(shared_axes=[3], name="p")(Input((4, 3))),

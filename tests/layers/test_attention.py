@@ -246,24 +246,24 @@ SEVERAL = (
         (lambda: Attention(score_mode="sum"), "Attention: score_mode must be one of 'dot', 'concat'; found 'sum'."),
         (
             lambda: Attention(dropout=1.0),
-            "Attention: dropout must be a number from 0 up to, not including, 1; found 1.0.",
+            "Attention: dropout must be a number from 0 to below 1; found 1.0.",
         ),
         (
             lambda: Attention(name="a")(Input((3, 4))),
             "Attention 'a': inputs must be [query, value] or [query, value, key]; found shape (None, 3, 4).",
         ),
-        (lambda: MultiHeadAttention(0, 3), "MultiHeadAttention: num_heads must be a positive integer; found 0."),
+        (lambda: MultiHeadAttention(0, 3), "MultiHeadAttention: num_heads must be an integer of at least 1; found 0."),
         (
             lambda: MultiHeadAttention(2, 3, value_dim=0),
-            "MultiHeadAttention: value_dim must be a positive integer or None; found 0.",
+            "MultiHeadAttention: value_dim must be an integer of at least 1, or None; found 0.",
         ),
         (
             lambda: MultiHeadAttention(2, 3, output_shape=()),
-            "MultiHeadAttention: output_shape must be a positive integer, a list of them or None; found ().",
+            "MultiHeadAttention: output_shape must be a positive integer or a list of them, or None; found ().",
         ),
         (
             lambda: MultiHeadAttention(2, 3, attention_axes=[1, 1]),
-            "MultiHeadAttention: attention_axes must be an axis, a list of different ones or None; found [1, 1].",
+            "MultiHeadAttention: attention_axes must be an axis or a list of different ones, or None; found [1, 1].",
         ),
         (
             lambda: MultiHeadAttention(2, 3, flash_attention=True),
@@ -287,7 +287,7 @@ SEVERAL = (
         ),
         (
             lambda: MultiHeadAttention(2, 3, (1, 2), name="m"),
-            "MultiHeadAttention: value_dim must be a positive integer or None; found (1, 2).",
+            "MultiHeadAttention: value_dim must be an integer of at least 1, or None; found (1, 2).",
         ),
         (
             lambda: MultiHeadAttention(2, 3, name="m")(IMAGES, IMAGES, use_causal_mask=True),

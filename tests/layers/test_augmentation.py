@@ -161,8 +161,8 @@ def test_a_model_learns_with_it():
             lambda: RandomRotation(0.1, interpolation="bicubic"),
             "RandomRotation: interpolation must be one of 'nearest', 'bilinear'; found 'bicubic'.",
         ),
-        (lambda: RandomCrop(0, 1), "RandomCrop: height must be a positive integer; found 0."),
-        (lambda: RandomCrop(1, 1, 0.5), "RandomCrop: seed must be an integer or None; found 0.5."),
+        (lambda: RandomCrop(0, 1), "RandomCrop: height must be an integer of at least 1; found 0."),
+        (lambda: RandomCrop(1, 1, 0.5), "RandomCrop: seed must be an integer, or None; found 0.5."),
         (
             lambda: RandomFlip(name="f")(torch.zeros(3, 4, 5)),
             (

@@ -342,7 +342,7 @@ class NoState:
                 "found NoState."
             ),
         ),
-        (lambda: RNN([]), "RNN: cell StackedRNNCells: cells must be a list of cells; found []."),
+        (lambda: RNN([]), "RNN: cell: StackedRNNCells: cells must be a list of cells; found []."),
         (lambda: StackedRNNCells([3]), "StackedRNNCells: cells must have a `call` method; found 3."),
         (lambda: StackedRNNCells(3), "StackedRNNCells: cells must be a list of cells; found 3."),
         (

@@ -164,7 +164,7 @@ def test_each_layer_compiles_whole():
 @pytest.mark.parametrize(
     ("make", "text"),
     [
-        (lambda: Conv2D(0, 3), "Conv2D: filters must be a positive integer; found 0."),
+        (lambda: Conv2D(0, 3), "Conv2D: filters must be an integer of at least 1; found 0."),
         (lambda: Conv2D(4, (3, 3, 3)), "Conv2D: kernel_size must be an integer or 2 integers; found (3, 3, 3)."),
         (lambda: Conv2D(4, 0), "Conv2D: kernel_size must hold integers of at least 1; found 0."),
         (lambda: Conv2D(4, 3, strides=0), "Conv2D: strides must hold integers of at least 1; found 0."),
@@ -179,9 +179,9 @@ def test_each_layer_compiles_whole():
         ),
         (
             lambda: Conv2D(4, 3, data_format="first"),
-            "Conv2D: data_format must be one of 'channels_last', 'channels_first', or None; found 'first'.",
+            "Conv2D: data_format must be one of 'channels_last', 'channels_first', None; found 'first'.",
         ),
-        (lambda: Conv2D(4, 3, use_bias="yes"), "Conv2D: use_bias must be True or False; found 'yes'."),
+        (lambda: Conv2D(4, 3, use_bias="yes"), "Conv2D: use_bias must be True, False, 1 or 0; found 'yes'."),
         (
             lambda: Conv2D(4, 3, strides=2, dilation_rate=(1, 2), name="stem"),
             (
@@ -193,7 +193,7 @@ def test_each_layer_compiles_whole():
             lambda: Conv1D(4, 3, padding="causal", data_format="channels_first", name="stem"),
             "Conv1D 'stem': padding 'causal' needs data_format 'channels_last'; found 'channels_first'.",
         ),
-        (lambda: Conv2D(4, 3, groups=0), "Conv2D: groups must be a positive integer; found 0."),
+        (lambda: Conv2D(4, 3, groups=0), "Conv2D: groups must be an integer of at least 1; found 0."),
         (lambda: Conv2D(4, 3, groups=3, name="stem"), "Conv2D 'stem': groups must divide filters 4; found 3."),
         (
             lambda: Conv2D(4, 3, groups=2, name="stem")(Input((8, 8, 3))),

@@ -161,7 +161,7 @@ BYTECODE = {"name": "old", "function": ["4wEA...", None, None], "function_type":
         ),
         (
             lambda: Flatten("last"),
-            "Flatten: data_format must be one of 'channels_last', 'channels_first', or None; found 'last'.",
+            "Flatten: data_format must be one of 'channels_last', 'channels_first', None; found 'last'.",
         ),
         (
             lambda: Reshape((-1, -1)),
@@ -184,16 +184,16 @@ BYTECODE = {"name": "old", "function": ["4wEA...", None, None], "function_type":
                 "return_sequences=True."
             ),
         ),
-        (lambda: RepeatVector(0), "RepeatVector: n must be a positive integer; found 0."),
+        (lambda: RepeatVector(0), "RepeatVector: n must be an integer of at least 1; found 0."),
         (lambda: Masking("0"), "Masking: mask_value must be a number; found '0'."),
         (lambda: Lambda("double"), "Lambda: function must be callable; found 'double'."),
         (
             lambda: Lambda(double, arguments=[1]),
-            "Lambda: arguments must be a dictionary or None; found [1].",
+            "Lambda: arguments must be a dictionary, or None; found [1].",
         ),
         (
             lambda: Lambda(double, output_shape=3),
-            "Lambda: output_shape must be a tuple, a list, a function or None; found 3.",
+            "Lambda: output_shape must be a tuple, a list or a function, or None; found 3.",
         ),
         (
             lambda: Lambda(double, output_shape=lambda shape: 3, name="l")(Input((3,))),

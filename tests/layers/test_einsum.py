@@ -97,7 +97,7 @@ def test_options_reach_the_weights():
         ),
         (
             lambda: EinsumDense("ab,bc->ac", 3, bias_axes=1),
-            "EinsumDense: bias_axes must be letters of the output or None; found 1.",
+            "EinsumDense: bias_axes must be letters of the output, or None; found 1.",
         ),
         (
             lambda: EinsumDense("ab,bc->ac", 3, bias_axes="b", name="e")(Input((4,))),

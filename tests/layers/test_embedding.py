@@ -48,12 +48,12 @@ def test_input_length_tells_the_shape():
 @pytest.mark.parametrize(
     ("make", "text"),
     [
-        (lambda: Embedding(0, 2), "Embedding: input_dim must be a positive integer; found 0."),
-        (lambda: Embedding(2, 1.5), "Embedding: output_dim must be a positive integer; found 1.5."),
-        (lambda: Embedding(2, 1, mask_zero="no"), "Embedding: mask_zero must be True or False; found 'no'."),
+        (lambda: Embedding(0, 2), "Embedding: input_dim must be an integer of at least 1; found 0."),
+        (lambda: Embedding(2, 1.5), "Embedding: output_dim must be an integer of at least 1; found 1.5."),
+        (lambda: Embedding(2, 1, mask_zero="no"), "Embedding: mask_zero must be True, False, 1 or 0; found 'no'."),
         (
             lambda: Embedding(2, 1, input_length=0),
-            "Embedding: input_length must be a positive integer, a tuple of them, or None; found 0.",
+            "Embedding: input_length must be a positive integer or a tuple of them, or None; found 0.",
         ),
         (
             lambda: Embedding(2, 1, input_length=4, name="words")(Input((5,))),

@@ -83,7 +83,7 @@ def test_copies_and_gradients_are_whole():
     [
         (
             lambda: LocallyConnected1D(4, 3, padding="same"),
-            "LocallyConnected1D: padding must be one of 'valid'; found 'same'.",
+            "LocallyConnected1D: padding must be 'valid'; found 'same'.",
         ),
         (
             lambda: LocallyConnected1D(4, 9, name="own")(Input((8, 3))),

@@ -138,7 +138,7 @@ V = [5, 6]
 @pytest.mark.parametrize(
     ("make", "text"),
     [
-        (lambda: IntegerLookup(1), "IntegerLookup: max_tokens must be an integer above 1, or None; found 1."),
+        (lambda: IntegerLookup(1), "IntegerLookup: max_tokens must be an integer of at least 2, or None; found 1."),
         (
             lambda: IntegerLookup(num_oov_indices=-1),
             "IntegerLookup: num_oov_indices must be an integer from 0 to 1000000; found -1.",
@@ -147,10 +147,13 @@ V = [5, 6]
             lambda: StringLookup(num_oov_indices=2),
             "StringLookup: num_oov_indices must be one of 0, 1; found 2.",
         ),
-        (lambda: IntegerLookup(vocabulary=[]), "IntegerLookup: vocabulary must be a list of tokens; found []."),
+        (
+            lambda: IntegerLookup(vocabulary=[]),
+            "IntegerLookup: vocabulary must be a list of tokens, or None; found [].",
+        ),
         (
             lambda: StringLookup(vocabulary="words.txt"),
-            "StringLookup: vocabulary must be a list of tokens; found 'words.txt'.",
+            "StringLookup: vocabulary must be a list of tokens, or None; found 'words.txt'.",
         ),
         (
             lambda: IntegerLookup(vocabulary=["a"], name="l"),
@@ -163,9 +166,9 @@ V = [5, 6]
         ),
         (
             lambda: IntegerLookup(oov_method="farmhash"),
-            "IntegerLookup: oov_method must be one of 'floormod'; found 'farmhash'.",
+            "IntegerLookup: oov_method must be 'floormod'; found 'farmhash'.",
         ),
-        (lambda: IntegerLookup(salt=3), "IntegerLookup: salt must be one of None; found 3."),
+        (lambda: IntegerLookup(salt=3), "IntegerLookup: salt must be None; found 3."),
         (
             lambda: IntegerLookup(sparse=True),
             "IntegerLookup: sparse must be False, torch computes with dense tensors; found True.",
@@ -184,7 +187,7 @@ V = [5, 6]
         ),
         (
             lambda: StringLookup(vocabulary=["a"], idf_weights=[1]),
-            "StringLookup: idf_weights must be one of None; found [1].",
+            "StringLookup: idf_weights must be None; found [1].",
         ),
         (
             lambda: IntegerLookup(vocabulary=[5, 5], name="l"),

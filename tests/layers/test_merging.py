@@ -139,7 +139,7 @@ def test_dot_sums_over_one_axis_of_either():
         (lambda: Concatenate(1.0), "Concatenate: axis must be an integer; found 1.0."),
         (lambda: Dot("1"), "Dot: axes must be an integer or two integers; found '1'."),
         (lambda: Dot((1, 2, 3)), "Dot: axes must be an integer or two integers; found (1, 2, 3)."),
-        (lambda: Dot(1, normalize=2), "Dot: normalize must be True or False; found 2."),
+        (lambda: Dot(1, normalize=2), "Dot: normalize must be True, False, 1 or 0; found 2."),
         (
             lambda: Dot(0, name="m")([Input((3,)), Input((3,))]),
             "Dot 'm': axes 0 must each lie after the batch axis of inputs [(None, 3), (None, 3)].",

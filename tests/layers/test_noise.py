@@ -167,20 +167,23 @@ def test_a_seed_that_keras_2_does_not_know_is_written_only_when_given():
 @pytest.mark.parametrize(
     ("make", "text"),
     [
-        (lambda: Dropout(1), "Dropout: rate must be a number from 0 up to, not including, 1; found 1."),
+        (lambda: Dropout(1), "Dropout: rate must be a number from 0 to below 1; found 1."),
         (
             lambda: SpatialDropout1D(1),
-            "SpatialDropout1D: rate must be a number from 0 up to, not including, 1; found 1.",
+            "SpatialDropout1D: rate must be a number from 0 to below 1; found 1.",
         ),
         (lambda: AlphaDropout(1.5), "AlphaDropout: rate must be a number from 0 to 1; found 1.5."),
         (lambda: GaussianDropout(-0.1), "GaussianDropout: rate must be a number from 0 to 1; found -0.1."),
         (lambda: GaussianNoise(-1), "GaussianNoise: stddev must be a number of at least 0; found -1."),
         (
             lambda: Dropout(0.5, noise_shape=(0,)),
-            "Dropout: noise_shape must be a tuple of positive integers and None, the batch axis counted; found (0,).",
+            (
+                "Dropout: noise_shape must be a tuple of positive integers and None, the batch axis counted, or None; "
+                "found (0,)."
+            ),
         ),
-        (lambda: Dropout(0.5, seed=1.5), "Dropout: seed must be an integer or None; found 1.5."),
-        (lambda: GaussianNoise(0.5, "a"), "GaussianNoise: seed must be an integer or None; found 'a'."),
+        (lambda: Dropout(0.5, seed=1.5), "Dropout: seed must be an integer, or None; found 1.5."),
+        (lambda: GaussianNoise(0.5, "a"), "GaussianNoise: seed must be an integer, or None; found 'a'."),
         (
             lambda: Dropout(0.5, (None, 1), name="d")(Input((4, 3))),
             "Dropout 'd': noise_shape (None, 1) must have as many axes as the input (None, 4, 3).",

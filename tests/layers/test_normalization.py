@@ -230,8 +230,8 @@ def test_spectral_normalization_compiles_and_leaves_zeros_alone():
             lambda: BatchNormalization(epsilon=-1),
             "BatchNormalization: epsilon must be a number of at least 0; found -1.",
         ),
-        (lambda: BatchNormalization(center=2), "BatchNormalization: center must be True or False; found 2."),
-        (lambda: BatchNormalization(scale=None), "BatchNormalization: scale must be True or False; found None."),
+        (lambda: BatchNormalization(center=2), "BatchNormalization: center must be True, False, 1 or 0; found 2."),
+        (lambda: BatchNormalization(scale=None), "BatchNormalization: scale must be True, False, 1 or 0; found None."),
         (
             lambda: BatchNormalization(mode=3),
             "BatchNormalization: mode must be one of 0, 1, 2; found 3.",

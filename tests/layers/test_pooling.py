@@ -195,13 +195,13 @@ def test_each_layer_compiles_whole(cls):
         ),
         (
             lambda: GlobalMaxPooling2D("first"),
-            "GlobalMaxPooling2D: data_format must be one of 'channels_last', 'channels_first', or None; found 'first'.",
+            "GlobalMaxPooling2D: data_format must be one of 'channels_last', 'channels_first', None; found 'first'.",
         ),
         (
             lambda: AveragePooling2D((2, 3), name="half")(Input((4, 2, 3))),
             "AveragePooling2D 'half': pool_size (2, 3) does not fit the input (None, 4, 2, 3): axis 2 is 2 long.",
         ),
-        (lambda: GlobalMaxPooling1D(keepdims=2), "GlobalMaxPooling1D: keepdims must be True or False; found 2."),
+        (lambda: GlobalMaxPooling1D(keepdims=2), "GlobalMaxPooling1D: keepdims must be True, False, 1 or 0; found 2."),
         (
             lambda: AdaptiveMaxPooling2D((2, 0)),
             "AdaptiveMaxPooling2D: output_size must hold integers of at least 1; found (2, 0).",

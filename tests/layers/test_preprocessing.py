@@ -127,17 +127,17 @@ def test_negative_indices_count_for_nothing():
             lambda: Resizing(4, 5, "lanczos3"),
             "Resizing: interpolation must be one of 'bilinear', 'nearest', 'bicubic'; found 'lanczos3'.",
         ),
-        (lambda: Resizing(4, 5, fill_mode="wrap"), "Resizing: fill_mode must be one of 'constant'; found 'wrap'."),
-        (lambda: Resizing(4, 5, fill_value=1), "Resizing: fill_value must be one of 0; found 1."),
+        (lambda: Resizing(4, 5, fill_mode="wrap"), "Resizing: fill_mode must be 'constant'; found 'wrap'."),
+        (lambda: Resizing(4, 5, fill_value=1), "Resizing: fill_value must be 0; found 1."),
         (
             lambda: Resizing(4, 5, pad_to_aspect_ratio=True),
-            "Resizing: pad_to_aspect_ratio must be one of False; found True.",
+            "Resizing: pad_to_aspect_ratio must be False; found True.",
         ),
         (
             lambda: Normalization(mean="a", variance=1),
-            "Normalization: mean must be a number or an array of numbers; found 'a'.",
+            "Normalization: mean must be a number or an array of numbers, or None; found 'a'.",
         ),
-        (lambda: CenterCrop(0, 5), "CenterCrop: height must be a positive integer; found 0."),
+        (lambda: CenterCrop(0, 5), "CenterCrop: height must be an integer of at least 1; found 0."),
         (
             lambda: Normalization(mean=1, name="n"),
             "Normalization 'n': mean and variance go together, of one shape; found 1 and None.",
@@ -165,9 +165,9 @@ def test_negative_indices_count_for_nothing():
         (lambda: Normalization(name="n").adapt([]), "Normalization 'n': adapt was given no data."),
         (
             lambda: Normalization("last"),
-            "Normalization: axis must be an integer, several, or None; found 'last'.",
+            "Normalization: axis must be an integer or several, or None; found 'last'.",
         ),
-        (lambda: CategoryEncoding(), "CategoryEncoding: num_tokens must be a positive integer; found None."),
+        (lambda: CategoryEncoding(), "CategoryEncoding: num_tokens must be an integer of at least 1; found None."),
         (
             lambda: CategoryEncoding(3, "int"),
             "CategoryEncoding: output_mode must be one of 'multi_hot', 'one_hot', 'count'; found 'int'.",
@@ -178,7 +178,10 @@ def test_negative_indices_count_for_nothing():
         ),
         (
             lambda: Discretization([2.0, 1.0]),
-            "Discretization: bin_boundaries must be a list of numbers, none below the one before; found [2.0, 1.0].",
+            (
+                "Discretization: bin_boundaries must be a list of numbers, none below the one before, or None; "
+                "found [2.0, 1.0]."
+            ),
         ),
         (lambda: Discretization(name="d"), "Discretization 'd': give bin_boundaries or num_bins, and not both."),
         (
@@ -187,7 +190,7 @@ def test_negative_indices_count_for_nothing():
         ),
         (
             lambda: Discretization(num_bins=3, epsilon=0),
-            "Discretization: epsilon must be above 0 and below 1; found 0.",
+            "Discretization: epsilon must be a number above 0 and below 1; found 0.",
         ),
         (
             lambda: Discretization([1], name="d").adapt(WAVES),

@@ -117,7 +117,7 @@ def test_each_layer_compiles_whole():
     [
         (
             lambda: DepthwiseConv2D(3, depth_multiplier=0),
-            "DepthwiseConv2D: depth_multiplier must be a positive integer; found 0.",
+            "DepthwiseConv2D: depth_multiplier must be an integer of at least 1; found 0.",
         ),
         (
             lambda: SeparableConv1D(4, 3, padding="causal"),

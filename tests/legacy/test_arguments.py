@@ -179,7 +179,7 @@ def test_image_dim_ordering():
     try:
         config.set_image_dim_ordering("th")
         assert (config.image_data_format(), config.image_dim_ordering()) == ("channels_first", "th")
-        with pytest.raises(ValueError, match=r"^image_dim_ordering must be one of tf, th; found 'TF'\.$"):
+        with pytest.raises(ValueError, match=r"^config: image_dim_ordering must be one of 'tf', 'th'; found 'TF'\.$"):
             config.set_image_dim_ordering("TF")
     finally:
         config.set_image_data_format(before)

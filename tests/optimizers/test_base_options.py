@@ -252,12 +252,12 @@ def unnamed(**options: Any) -> None:
     [
         (
             lambda: SGD(gradient_accumulation_steps=0),
-            "SGD: gradient_accumulation_steps must be an integer of at least 1; found 0.",
+            "SGD: gradient_accumulation_steps must be an integer of at least 1, or None; found 0.",
         ),
         (lambda: SGD(ema_momentum=2), "SGD: ema_momentum must be a number from 0 to 1; found 2."),
         (
             lambda: SGD(ema_overwrite_frequency=cast(Any, 1.5)),
-            "SGD: ema_overwrite_frequency must be an integer of at least 1; found 1.5.",
+            "SGD: ema_overwrite_frequency must be an integer of at least 1, or None; found 1.5.",
         ),
         (lambda: SGD(use_ema=cast(Any, 1)), "SGD: use_ema must be True or False; found 1."),
         (lambda: Muon(ns_steps=-1), "Muon: ns_steps must be an integer of at least 0; found -1."),
@@ -319,10 +319,13 @@ def excluded_before_compile() -> None:
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: schedules.ExponentialDecay(0.1, 0, 0.5), "ExponentialDecay: decay_steps must be over 0; found 0."),
+        (
+            lambda: schedules.ExponentialDecay(0.1, 0, 0.5),
+            "ExponentialDecay: decay_steps must be a number above 0; found 0.",
+        ),
         (
             lambda: schedules.InverseTimeDecay(0.1, 1, cast(Any, "a")),
-            "InverseTimeDecay: decay_rate must be a number; found 'a'.",
+            "InverseTimeDecay: decay_rate must be a finite number; found 'a'.",
         ),
         (
             lambda: schedules.ExponentialDecay(0.1, 1, 1, cast(Any, 1)),
@@ -337,7 +340,7 @@ def excluded_before_compile() -> None:
         ),
         (
             lambda: schedules.PiecewiseConstantDecay([2, 1], [1.0, 2.0, 3.0]),
-            "PiecewiseConstantDecay: boundaries must rise; found [2, 1].",
+            "PiecewiseConstantDecay: boundaries must rise; found [2.0, 1.0].",
         ),
         (
             lambda: schedules.PiecewiseConstantDecay(cast(Any, 3), [1.0]),
@@ -345,7 +348,7 @@ def excluded_before_compile() -> None:
         ),
         (
             lambda: schedules.CosineDecayRestarts(0.1, 3, t_mul=0.5),
-            "CosineDecayRestarts: t_mul must be at least 1; found 0.5.",
+            "CosineDecayRestarts: t_mul must be a number of at least 1; found 0.5.",
         ),
         (
             lambda: schedules.deserialize({"class_name": "Cosine", "config": {}}),

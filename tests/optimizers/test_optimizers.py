@@ -350,7 +350,11 @@ def test_learning_rate_is_lr():
         (lambda: Adam(lr=float("nan")), ValueError, "Adam: lr must be a number of at least 0; found nan."),
         (lambda: Adam(beta_2=1), ValueError, "Adam: beta_2 must be a number from 0 to below 1; found 1."),
         (lambda: SGD(nesterov=cast(Any, 1)), ValueError, "SGD: nesterov must be True or False; found 1."),
-        (lambda: RMSprop(clipnorm=-1), ValueError, "RMSprop: clipnorm must be a number of at least 0; found -1."),
+        (
+            lambda: RMSprop(clipnorm=-1),
+            ValueError,
+            "RMSprop: clipnorm must be a number of at least 0, or None; found -1.",
+        ),
         (lambda: setattr(SGD(), "lr", None), ValueError, "SGD: lr must be a number of at least 0; found None."),
         (lambda: optimizers.get("sdg"), ValueError, "Unknown optimizer: 'sdg'. Did you mean 'sgd'?"),
         (lambda: optimizers.get(print), TypeError, "as an optimizer: give a name, a config or an instance"),

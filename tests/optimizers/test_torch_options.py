@@ -251,12 +251,12 @@ def test_sparse_gradients_reach_a_sparse_optimizer():
         (
             lambda: TorchOptimizer((torch.optim.SGD, {"clipnorm": -1.0})),
             ValueError,
-            "SGD: clipnorm must be a number of at least 0; found -1.0.",
+            "SGD: clipnorm must be a number of at least 0, or None; found -1.0.",
         ),
         (
             lambda: TorchOptimizer(torch.optim.SGD, gradient_accumulation_steps=0),
             ValueError,
-            "SGD: gradient_accumulation_steps must be an integer of at least 1; found 0.",
+            "SGD: gradient_accumulation_steps must be an integer of at least 1, or None; found 0.",
         ),
         (
             lambda: TorchOptimizer(torch.optim.SGD, clipnorm=1.0, global_clipnorm=1.0),

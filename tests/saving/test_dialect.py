@@ -6,7 +6,7 @@ import pytest
 from translated import GOLDEN, config_in
 
 from torchkeras.errors import UnknownFormatError
-from torchkeras.saving.dialects.dialect import dialect
+from torchkeras.saving.dialects.modern import dialect
 
 
 @pytest.mark.parametrize(
@@ -27,8 +27,8 @@ from torchkeras.saving.dialects.dialect import dialect
     ],
 )
 def test_version(version, backend, found):
-    assert dialect({}, version, backend) == found
-    assert dialect({"keras_version": version, "backend": backend}) == found
+    assert dialect({}, version, backend).name == found
+    assert dialect({"keras_version": version, "backend": backend}).name == found
 
 
 @pytest.mark.parametrize(
@@ -42,7 +42,7 @@ def test_version(version, backend, found):
     ],
 )
 def test_forms(folder, found):
-    assert dialect(config_in(GOLDEN / folder, "model.h5")) == found
+    assert dialect(config_in(GOLDEN / folder, "model.h5")).name == found
 
 
 @pytest.mark.parametrize(

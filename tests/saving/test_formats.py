@@ -15,7 +15,7 @@ from torchkeras.callbacks import ModelCheckpoint
 from torchkeras.errors import UnknownFormatError, UnreadableFileError, WeightMismatchError
 from torchkeras.layers import LSTM, BatchNormalization, Dense, Input
 from torchkeras.models import Model, Sequential, load_model, save_model
-from torchkeras.saving.formats import OTHERS, WEIGHTS, WHOLE
+from torchkeras.saving.formats import OTHERS, WEIGHTS, WHOLE, named
 
 X = np.random.default_rng(0).normal(size=(6, 4)).astype("float32")
 TENSORS = ["m.pt", "m.pth", "m.safetensors", "m.PT"]
@@ -68,6 +68,13 @@ def test_weights_are_saved_as_their_name_says():
         small().save_weights(name)
         suffix = Path(name).suffix.lower()
         assert format_of(name) == {".pt": "state", ".pth": "state", ".safetensors": "safetensors"}.get(suffix, "HDF5")
+
+
+def test_what_formats_name_is_there():
+    every = {*WHOLE.values(), *WEIGHTS.values()}
+    places = {place for each in every for place in (each.model, each.weights, each.contents) if place}
+    places |= {f"{each.tensors}:{name}" for each in every if each.tensors for name in ("write", "opened")}
+    assert all(callable(named(place)) for place in places)
 
 
 @pytest.mark.parametrize("suffix", OTHERS)

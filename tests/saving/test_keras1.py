@@ -49,7 +49,7 @@ REFUSED = {"eigen", "convlstm_flat", "pool_theano"}
 @pytest.fixture(autouse=True)
 def fresh_session(monkeypatch: pytest.MonkeyPatch):
     torchkeras.clear_session()
-    monkeypatch.setitem(torchkeras.config._settings, "chosen_image_data_format", None)
+    monkeypatch.setattr(torchkeras.config.SETTINGS, "chosen_image_data_format", None)
 
 
 def about(path: Path) -> tuple[dict[str, Any], dict[str, Any], str | None]:

@@ -1,5 +1,6 @@
 """Configs as Keras 3 writes them: like those of genuine files, and refused where Keras 3 computes otherwise."""
 
+import inspect
 import json
 from pathlib import Path
 from typing import Any
@@ -9,7 +10,7 @@ import pytest
 from test_paths import GOLDEN, model_of
 
 import torchkeras
-from torchkeras import optimizers, regularizers
+from torchkeras import optimizers, registry, regularizers
 from torchkeras.layers import (
     GRU,
     LSTM,
@@ -38,6 +39,7 @@ from torchkeras.layers import (
     UpSampling2D,
 )
 from torchkeras.models import Model, Sequential
+from torchkeras.saving.layer_facts import FACTS
 from torchkeras.saving.write.keras3_writing import keras3_config
 
 CASES = sorted((GOLDEN / "keras-3.15").iterdir())
@@ -386,3 +388,9 @@ def test_what_keras_3_cannot_compile_is_refused(given: dict[str, Any], text: str
     with pytest.raises(ValueError, match="has no form") as caught:
         compiled(**given)
     assert str(caught.value) == text
+
+
+@pytest.mark.parametrize("name", FACTS)
+def test_facts_are_about_layers_and_their_options(name):
+    assert name in registry.layers
+    assert FACTS[name].renamed.keys() <= inspect.signature(registry.layers.find(name)).parameters.keys()

@@ -191,10 +191,8 @@ def test_a_backend_against_the_names_of_keras_1():
 @pytest.mark.parametrize("path", sorted(KERAS_0.iterdir()), ids=lambda path: path.name)
 def test_numbered_layers_of_keras_0(path, monkeypatch):
     ordering = json.loads((path / "case.json").read_text())["image_data_format"]
-    monkeypatch.setitem(torchkeras.config._settings, "image_data_format", torchkeras.config.DIM_ORDERINGS[ordering])
-    monkeypatch.setitem(
-        torchkeras.config._settings, "chosen_image_data_format", torchkeras.config.DIM_ORDERINGS[ordering]
-    )
+    for setting in ("image_data_format", "chosen_image_data_format"):
+        monkeypatch.setattr(torchkeras.config.SETTINGS, setting, torchkeras.config.DIM_ORDERINGS[ordering])
     model = model_from_json((path / "model.json").read_text())
     record = np.load(path / "io.npz")
     model.load_weights(path / "weights.h5", original_backend="theano")

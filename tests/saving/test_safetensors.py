@@ -5,6 +5,7 @@ import pickle
 import re
 import struct
 import sys
+from functools import partial
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -50,6 +51,11 @@ def same(first: dict[str, torch.Tensor], second: dict[str, torch.Tensor]) -> boo
     return first.keys() == second.keys() and all(torch.equal(first[name], second[name]) for name in first)
 
 
+def read(format: Any, path: Path, found: Model) -> None:
+    with format.opened(path) as stored:
+        state.fill(found, stored, path)
+
+
 def refuses(kind: type[Exception], text: str) -> Any:
     return pytest.raises(kind, match=f"^{re.escape(text)}$")
 
@@ -60,7 +66,7 @@ def test_weights_come_back(build: Any, suffix: str, tmp_path: Path):
     first, second = build(), build()
     assert not same(arrays(first), arrays(second))
     FORMATS[suffix].write(tmp_path / f"m{suffix}", first)
-    FORMATS[suffix].read(tmp_path / f"m{suffix}", second)
+    read(FORMATS[suffix], tmp_path / f"m{suffix}", second)
     assert same(arrays(first), arrays(second))
     assert [path.name for path in tmp_path.iterdir()] == [f"m{suffix}"]
 
@@ -82,7 +88,7 @@ def test_a_tensor_of_two_names_is_written_once_and_read_by_either(tmp_path: Path
     assert list(safetensors.torch.load_file(path)) == sorted(names[:2])
     for kept in (names[2:], names):
         safetensors.torch.save_file({name: first.state_dict()[name].clone() for name in kept}, path)
-        as_safetensors.read(path, second)
+        read(as_safetensors, path, second)
         assert same(arrays(first), arrays(second))
     values = {**arrays(first), names[2]: torch.zeros_like(first.state_dict()[names[2]])}
     safetensors.torch.save_file(values, path)
@@ -90,7 +96,7 @@ def test_a_tensor_of_two_names_is_written_once_and_read_by_either(tmp_path: Path
         WeightMismatchError,
         f"{path}: {names[0]!r} and {names[2]!r} are one tensor in the model; in the file they differ.",
     ):
-        as_safetensors.read(path, second)
+        read(as_safetensors, path, second)
 
 
 def save(path: Path, tensors: Any) -> None:
@@ -107,7 +113,7 @@ def test_other_weights_are_refused_and_nothing_is_set(suffix: str, tmp_path: Pat
     def refuse(tensors: Any, text: str) -> None:
         save(path, tensors)
         with refuses(WeightMismatchError, f"{path}: {text}"):
-            FORMATS[suffix].read(path, found)
+            read(FORMATS[suffix], path, found)
         assert same(before, arrays(found))
 
     rule = "the tensors must be those of the model's state_dict; missing"
@@ -129,7 +135,7 @@ def test_other_weights_are_refused_and_nothing_is_set(suffix: str, tmp_path: Pat
 def test_numbers_of_another_size_are_converted(suffix: str, tmp_path: Path):
     first, second, path = model(), model(), tmp_path / f"m{suffix}"
     save(path, {name: t.double() if t.is_floating_point() else t for name, t in arrays(first).items()})
-    FORMATS[suffix].read(path, second)
+    read(FORMATS[suffix], path, second)
     assert same(arrays(first), arrays(second))
 
 
@@ -141,18 +147,18 @@ def test_damaged_files_are_refused(suffix: str, tmp_path: Path):
     for damaged in (b"", whole[:7], whole[:100], whole[:-8], b"\xff" * 64, whole[:16] + b"\x00" * 64 + whole[80:]):
         path.write_bytes(damaged)
         with pytest.raises((UnreadableFileError, FileLimitError, ForbiddenContentError), match=re.escape(str(path))):
-            FORMATS[suffix].read(path, found)
+            read(FORMATS[suffix], path, found)
         assert same(before, arrays(found))
     path.unlink()
     with refuses(FileNotFoundError, f"{path}: there is no such file."):
-        FORMATS[suffix].read(path, found)
+        read(FORMATS[suffix], path, found)
 
 
 def test_a_header_over_the_limit_is_refused(tmp_path: Path):
     path = tmp_path / "m.safetensors"
     path.write_bytes(struct.pack("<Q", 1 << 40) + b"{}")
     with pytest.raises(FileLimitError, match=r"m\.safetensors: not a readable safetensors file \(.*[Hh]eader.*\)\.$"):
-        as_safetensors.read(path, model())
+        read(as_safetensors, path, model())
 
 
 def test_a_type_that_no_model_has_is_refused(tmp_path: Path):
@@ -160,7 +166,7 @@ def test_a_type_that_no_model_has_is_refused(tmp_path: Path):
     path.write_bytes(struct.pack("<Q", len(header)) + header.encode() + b"\x00\x00")
     text = f"{path}: 'x' holds U16; read are BOOL, U8, I8, I16, I32, I64, F16, F32, F64, BF16."
     with refuses(UnreadableFileError, text):
-        as_safetensors.read(path, model())
+        read(as_safetensors, path, model())
 
 
 class Marker:
@@ -177,10 +183,10 @@ def test_nothing_in_a_pt_file_is_executed(tmp_path: Path):
     path, marker = tmp_path / "m.pt", tmp_path / "marker"
     torch.save({"conv.conv.bias": Marker(marker)}, path)
     with refuses(ForbiddenContentError, f"{path}: it holds more than tensors, or no pickled tensors at all."):
-        state.read(path, model())
+        read(state, path, model())
     path.write_bytes(pickle.dumps(Marker(marker)))
     with refuses(ForbiddenContentError, f"{path}: it holds more than tensors, or no pickled tensors at all."):
-        state.read(path, model())
+        read(state, path, model())
     assert not marker.exists()
 
 
@@ -197,7 +203,7 @@ def test_nothing_in_a_pt_file_is_executed(tmp_path: Path):
 def test_a_pt_file_of_other_things_is_refused(held: Any, tmp_path: Path):
     torch.save(held, tmp_path / "m.pt")
     with refuses(UnreadableFileError, f"{tmp_path / 'm.pt'}: it must hold a state_dict, tensors by their names."):
-        state.read(tmp_path / "m.pt", model())
+        read(state, tmp_path / "m.pt", model())
 
 
 @both
@@ -217,9 +223,11 @@ def test_an_interrupted_write_leaves_the_old_file(suffix: str, tmp_path: Path, m
     assert list(tmp_path.iterdir()) == [path]
 
 
-@pytest.mark.parametrize(("missing", "used"), [("safetensors.torch", "write"), ("safetensors", "read")])
+@pytest.mark.parametrize(
+    ("missing", "used"), [("safetensors.torch", as_safetensors.write), ("safetensors", partial(read, as_safetensors))]
+)
 def test_without_the_package_the_error_names_the_extra(
-    missing: str, used: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    missing: str, used: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     absent: dict[str, ModuleType | None] = {missing: None}
     monkeypatch.setitem(sys.modules, missing, absent[missing])  # type: ignore[arg-type]
@@ -228,4 +236,4 @@ def test_without_the_package_the_error_names_the_extra(
         "A .safetensors file: the package safetensors is missing. Install it with "
         "`pip install torchkeras[safetensors]`.",
     ):
-        getattr(as_safetensors, used)(tmp_path / "m.safetensors", model())
+        used(tmp_path / "m.safetensors", model())

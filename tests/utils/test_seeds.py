@@ -31,7 +31,7 @@ def test_all_that_is_drawn_comes_again():
 
 @pytest.mark.parametrize("seed", [-1, 2**32, 1.0, "1", True, None])
 def test_a_seed_is_a_whole_number(seed: Any):
-    text = f"set_random_seed: seed must be a whole number from 0 to 2**32 - 1; found {seed!r}."
+    text = f"set_random_seed: seed must be an integer from 0 to 4294967295; found {seed!r}."
     with pytest.raises(ValueError, match=f"^{re.escape(text)}$"):
         set_random_seed(seed)
 

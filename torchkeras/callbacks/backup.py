@@ -17,10 +17,13 @@ import torch
 
 from torchkeras.atomic_file import replacing
 from torchkeras.callbacks.base import Callback
+from torchkeras.rules import FLAG, is_integer, read, rule
 
 KEPT = 2  # the newest checkpoint, and the one before it in case the newest is torn
 SUFFIX = ".checkpoint"
 DIGITS = 24  # of the digest; so short that the name of a file not yet complete can hold the whole name
+
+SAVE_FREQ = rule("must be 'epoch' or a number of batches", lambda v: v == "epoch" or (is_integer(v) and v >= 1))
 
 
 class BackupAndRestore(Callback):
@@ -60,16 +63,9 @@ class BackupAndRestore(Callback):
     """
 
     def __init__(self, backup_dir: Any, save_freq: int | str = "epoch", delete_checkpoint: bool = True):
-        whole = isinstance(save_freq, int) and not isinstance(save_freq, bool) and save_freq >= 1
-        if save_freq != "epoch" and not whole:
-            raise ValueError(
-                f"BackupAndRestore: save_freq must be 'epoch' or a number of batches; found {save_freq!r}."
-            )
-        if not isinstance(delete_checkpoint, bool):
-            raise ValueError(f"BackupAndRestore: delete_checkpoint must be True or False; found {delete_checkpoint!r}.")
         self.folder = Path(backup_dir)
-        self.save_freq = save_freq
-        self.delete_checkpoint = delete_checkpoint
+        self.save_freq = read("BackupAndRestore", "save_freq", SAVE_FREQ, save_freq)
+        self.delete_checkpoint = read("BackupAndRestore", "delete_checkpoint", FLAG, delete_checkpoint)
         self.interrupted = False
         self._run: Any = None
         self._signalled: int | None = None

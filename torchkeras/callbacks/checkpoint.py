@@ -8,9 +8,10 @@ from typing import Any
 import torch
 
 from torchkeras.callbacks.logs import named
-from torchkeras.callbacks.monitoring import Monitored, count
+from torchkeras.callbacks.monitoring import Monitored
 from torchkeras.callbacks.progress import say
-from torchkeras.saving.formats import WEIGHTS, WHOLE, suffix_of
+from torchkeras.rules import integer, read
+from torchkeras.saving.formats import WEIGHTS, WHOLE, check_name
 
 
 class ModelCheckpoint(Monitored):
@@ -54,9 +55,9 @@ class ModelCheckpoint(Monitored):
     ):
         super().__init__(monitor, mode)
         self.filepath = os.fspath(filepath)
-        suffix_of(filepath, WEIGHTS if save_weights_only else WHOLE, "ModelCheckpoint")
+        check_name(filepath, WEIGHTS if save_weights_only else WHOLE, "ModelCheckpoint")
         self.verbose, self.save_best_only, self.save_weights_only = verbose, save_best_only, save_weights_only
-        self.period = count("ModelCheckpoint", "period", period)
+        self.period = read("ModelCheckpoint", "period", integer(0), period)
         self.epochs_since_last_save = 0
         self.best = self.worst
 

@@ -5,8 +5,9 @@ import time
 from typing import Any
 
 from torchkeras.callbacks.base import Callback
-from torchkeras.callbacks.monitoring import Monitored, checked, count
+from torchkeras.callbacks.monitoring import Monitored
 from torchkeras.callbacks.progress import say
+from torchkeras.rules import FINITE, UP_TO_INFINITY, integer, read
 
 
 class EarlyStopping(Monitored):
@@ -46,8 +47,8 @@ class EarlyStopping(Monitored):
         restore_best_weights: bool = False,
     ):
         super().__init__(monitor, mode)
-        self.min_delta = checked("EarlyStopping", "min_delta", min_delta, "a number", math.isfinite)
-        self.patience = count("EarlyStopping", "patience", patience)
+        self.min_delta = read("EarlyStopping", "min_delta", FINITE, min_delta)
+        self.patience = read("EarlyStopping", "patience", integer(0), patience)
         self.verbose, self.baseline, self.restore_best_weights = verbose, baseline, restore_best_weights
         self.on_train_begin()
 
@@ -122,7 +123,7 @@ class TimeLimit(Callback):
     """
 
     def __init__(self, seconds: float, verbose: int = 0):
-        self.seconds = checked("TimeLimit", "seconds", seconds, "a number of at least 0", lambda v: v >= 0)
+        self.seconds = read("TimeLimit", "seconds", UP_TO_INFINITY, seconds)
         self.verbose = verbose
         self._start = time.monotonic()
 

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from torchkeras.callbacks.base import Callback
-from torchkeras.callbacks.monitoring import checked, count
 from torchkeras.callbacks.progress import say
 from torchkeras.callbacks.rates import is_number, set_rate, with_rate
+from torchkeras.rules import ABOVE_0, BELOW_1, integer, number, read
 
 LEAST = 5  # points that a suggestion needs
 
@@ -63,11 +63,11 @@ class LearningRateFinder(Callback):
         verbose: int = 0,
     ):
         name = "LearningRateFinder"
-        self.start = checked(name, "start", start, "a number above 0", lambda v: v > 0)
-        self.end = checked(name, "end", end, f"a number above start, which is {start!r}", lambda v: v > start)
-        self.steps = count(name, "steps", steps, 2)
-        self.smoothing = checked(name, "smoothing", smoothing, "a number from 0 to below 1", lambda v: 0 <= v < 1)
-        self.divergence = checked(name, "divergence", divergence, "a number above 1", lambda v: v > 1)
+        self.start = read(name, "start", ABOVE_0, start)
+        self.end = read(name, "end", number(f"above start, which is {start!r}", lambda v: v > start), end)
+        self.steps = read(name, "steps", integer(2), steps)
+        self.smoothing = read(name, "smoothing", BELOW_1, smoothing)
+        self.divergence = read(name, "divergence", number("above 1", lambda v: v > 1), divergence)
         self.verbose = verbose
         self._forget()
 

@@ -2,9 +2,7 @@
 
 import math
 import warnings
-from collections.abc import Callable
-from numbers import Integral, Real
-from typing import Any, TypeVar
+from typing import Any
 
 from torchkeras.callbacks.base import Callback
 from torchkeras.callbacks.logs import named
@@ -15,8 +13,6 @@ MODES = ("auto", "min", "max")
 RISING = frozenset(
     ("fmeasure", "auc", "precision", "recall", "f1", "fbeta", "iou", "miou", "r2", "dice", "sensitivity", "specificity")
 )
-
-T = TypeVar("T")
 
 
 class Monitored(Callback):
@@ -61,20 +57,6 @@ def rises(name: str) -> bool:
     """Whether more is better for a number of this name."""
     words = set(name.split("_"))
     return "acc" in name or (bool(words & RISING) and "loss" not in words)
-
-
-def checked(callback: str, option: str, value: T, rule: str, holds: Callable[[T], bool]) -> T:
-    """The value of an option. Raises ValueError when it breaks the rule."""
-    if isinstance(value, bool) or not isinstance(value, Real) or not holds(value):
-        raise ValueError(f"{callback}: {option} must be {rule}; found {value!r}.")
-    return value
-
-
-def count(callback: str, option: str, value: Any, least: int = 0) -> int:
-    """A whole number of at least `least`. Raises ValueError for anything else."""
-    if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
-        raise ValueError(f"{callback}: {option} must be a whole number of at least {least}; found {value!r}.")
-    return int(value)
 
 
 def _warn(message: str) -> None:

@@ -9,7 +9,7 @@ import torch
 from torch.profiler import ProfilerActivity, profile
 
 from torchkeras.callbacks.base import Callback
-from torchkeras.callbacks.monitoring import count
+from torchkeras.rules import integer, read
 
 
 class Profiler(Callback):
@@ -51,8 +51,9 @@ class Profiler(Callback):
         with_stack: bool = False,
     ):
         self.log_dir = Path(log_dir)
-        self.first, self.batches = count("Profiler", "first", first), count("Profiler", "batches", batches, 1)
-        self.epoch = count("Profiler", "epoch", epoch)
+        self.first = read("Profiler", "first", integer(0), first)
+        self.batches = read("Profiler", "batches", integer(1), batches)
+        self.epoch = read("Profiler", "epoch", integer(0), epoch)
         self.options: dict[str, Any] = {
             "record_shapes": record_shapes,
             "profile_memory": profile_memory,

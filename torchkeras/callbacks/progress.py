@@ -14,6 +14,7 @@ from tqdm import tqdm
 
 from torchkeras.callbacks.averages import Averages
 from torchkeras.callbacks.base import Callback
+from torchkeras.rules import one_of, read
 
 STREAMS = ("stdout", "stderr")
 COUNT_MODES = {"samples": "sample", "steps": "batch"}
@@ -45,10 +46,8 @@ class ProgbarLogger(Callback):
     def __init__(
         self, count_mode: str = "samples", stateful_metrics: Iterable[str] | None = None, stream: str = "stdout"
     ):
-        for option, value, words in (("count_mode", count_mode, tuple(COUNT_MODES)), ("stream", stream, STREAMS)):
-            if value not in words:
-                raise ValueError(f"ProgbarLogger: {option} must be {words[0]!r} or {words[1]!r}; found {value!r}.")
-        self.count_mode, self.stream = count_mode, stream
+        self.count_mode = read("ProgbarLogger", "count_mode", one_of(*COUNT_MODES), count_mode)
+        self.stream = read("ProgbarLogger", "stream", one_of(*STREAMS), stream)
         self.stateful_metrics = set(stateful_metrics or ())
         self.verbose = 1
         self._bar: Any = None

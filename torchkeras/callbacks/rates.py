@@ -1,7 +1,6 @@
 """Learning rates set once an epoch: `LearningRateScheduler`, `ReduceLROnPlateau`."""
 
 import inspect
-import math
 import warnings
 from collections.abc import Callable
 from numbers import Real
@@ -11,9 +10,10 @@ import numpy as np
 import torch
 
 from torchkeras.callbacks.base import Callback
-from torchkeras.callbacks.monitoring import Monitored, checked, count
+from torchkeras.callbacks.monitoring import Monitored
 from torchkeras.callbacks.progress import say
 from torchkeras.optimizers import TorchOptimizer
+from torchkeras.rules import AT_LEAST_0, BELOW_1, FINITE, integer, read
 
 
 class LearningRateScheduler(Callback):
@@ -101,10 +101,11 @@ class ReduceLROnPlateau(Monitored):
         if epsilon is not None:
             warnings.warn(f"{name}: epsilon is called min_delta now.", stacklevel=2)
             min_delta = epsilon
-        self.factor = checked(name, "factor", factor, "a number of at least 0 and below 1", lambda v: 0 <= v < 1)
-        self.min_delta = checked(name, "min_delta", min_delta, "a number", math.isfinite)
-        self.min_lr = checked(name, "min_lr", min_lr, "a number of at least 0", lambda v: v >= 0)
-        self.patience, self.cooldown = count(name, "patience", patience), count(name, "cooldown", cooldown)
+        self.factor = read(name, "factor", BELOW_1, factor)
+        self.min_delta = read(name, "min_delta", FINITE, min_delta)
+        self.min_lr = read(name, "min_lr", AT_LEAST_0, min_lr)
+        self.patience = read(name, "patience", integer(0), patience)
+        self.cooldown = read(name, "cooldown", integer(0), cooldown)
         self.verbose = verbose
         self.on_train_begin()
 

@@ -5,8 +5,8 @@ from collections.abc import Callable
 from typing import Any
 
 from torchkeras.callbacks.base import Callback
-from torchkeras.callbacks.monitoring import checked, count
 from torchkeras.callbacks.rates import set_rate, with_rate
+from torchkeras.rules import ABOVE_0, AT_LEAST_0, BELOW_1, integer, one_of, optional, read
 
 MOMENTA = ("beta_1", "momentum")  # the options of optimizers that are a momentum
 
@@ -106,18 +106,15 @@ class OneCycle(BatchSchedule):
         base_momentum: float = 0.85,
         max_momentum: float = 0.95,
     ):
-        positive: tuple[str, Callable[[float], bool]] = ("a number above 0", lambda v: v > 0)
-        share: tuple[str, Callable[[float], bool]] = ("a number from 0 to below 1", lambda v: 0 <= v < 1)
-        self.max_lr = checked("OneCycle", "max_lr", max_lr, *positive)
-        self.div_factor = checked("OneCycle", "div_factor", div_factor, *positive)
-        self.final_div_factor = checked("OneCycle", "final_div_factor", final_div_factor, *positive)
-        self.pct_start = checked("OneCycle", "pct_start", pct_start, *share)
-        self.base_momentum = checked("OneCycle", "base_momentum", base_momentum, *share)
-        self.max_momentum = checked("OneCycle", "max_momentum", max_momentum, *share)
-        self.steps = None if steps is None else count("OneCycle", "steps", steps, 1)
-        if anneal not in ANNEALS:
-            raise ValueError(f"OneCycle: anneal must be 'cos' or 'linear'; found {anneal!r}.")
-        self.anneal, self.cycle_momentum = anneal, cycle_momentum
+        self.max_lr = read("OneCycle", "max_lr", ABOVE_0, max_lr)
+        self.div_factor = read("OneCycle", "div_factor", ABOVE_0, div_factor)
+        self.final_div_factor = read("OneCycle", "final_div_factor", ABOVE_0, final_div_factor)
+        self.pct_start = read("OneCycle", "pct_start", BELOW_1, pct_start)
+        self.base_momentum = read("OneCycle", "base_momentum", BELOW_1, base_momentum)
+        self.max_momentum = read("OneCycle", "max_momentum", BELOW_1, max_momentum)
+        self.steps = read("OneCycle", "steps", optional(integer(1)), steps)
+        self.anneal = read("OneCycle", "anneal", one_of(*ANNEALS), anneal)
+        self.cycle_momentum = cycle_momentum
 
     def prepare(self) -> None:
         optimizer = self.model.optimizer
@@ -183,13 +180,12 @@ class CosineAnnealing(BatchSchedule):
         period: int | None = None,
         growth: int = 1,
     ):
-        at_least_0: tuple[str, Callable[[float], bool]] = ("a number of at least 0", lambda v: v >= 0)
-        self.max_lr = None if max_lr is None else checked("CosineAnnealing", "max_lr", max_lr, *at_least_0)
-        self.min_lr = checked("CosineAnnealing", "min_lr", min_lr, *at_least_0)
-        self.steps = None if steps is None else count("CosineAnnealing", "steps", steps, 1)
-        self.warmup = count("CosineAnnealing", "warmup", warmup)
-        self.period = None if period is None else count("CosineAnnealing", "period", period, 1)
-        self.growth = count("CosineAnnealing", "growth", growth, 1)
+        self.max_lr = read("CosineAnnealing", "max_lr", optional(AT_LEAST_0), max_lr)
+        self.min_lr = read("CosineAnnealing", "min_lr", AT_LEAST_0, min_lr)
+        self.steps = read("CosineAnnealing", "steps", optional(integer(1)), steps)
+        self.warmup = read("CosineAnnealing", "warmup", integer(0), warmup)
+        self.period = read("CosineAnnealing", "period", optional(integer(1)), period)
+        self.growth = read("CosineAnnealing", "growth", integer(1), growth)
         if growth > 1 and period is None:
             raise ValueError(
                 f"CosineAnnealing: growth needs a period, after which the cosine starts again; found {growth!r} alone."

@@ -9,8 +9,8 @@ from typing import Any
 import torch
 
 from torchkeras.callbacks.base import Callback
-from torchkeras.callbacks.monitoring import count
 from torchkeras.callbacks.tensorboard_forms import graph_event, images_of, outputs_of, read_metadata
+from torchkeras.rules import integer, read
 
 
 class TensorBoard(Callback):
@@ -64,9 +64,9 @@ class TensorBoard(Callback):
     ):
         if update_freq not in ("epoch", "batch") and not _is_positive(update_freq):
             raise ValueError(f"TensorBoard: update_freq must be 'epoch', 'batch' or a number; found {update_freq!r}.")
-        self.histogram_freq = count("TensorBoard", "histogram_freq", histogram_freq)
-        self.embeddings_freq = count("TensorBoard", "embeddings_freq", embeddings_freq)
-        self.batch_size = count("TensorBoard", "batch_size", batch_size, 1)
+        self.histogram_freq = read("TensorBoard", "histogram_freq", integer(0), histogram_freq)
+        self.embeddings_freq = read("TensorBoard", "embeddings_freq", integer(0), embeddings_freq)
+        self.batch_size = read("TensorBoard", "batch_size", integer(1), batch_size)
         for name, asked in (("write_grads", write_grads), ("write_images", write_images)):
             if asked and not histogram_freq:
                 raise ValueError(f"TensorBoard: {name} needs a histogram_freq of at least 1; found {histogram_freq!r}.")

@@ -13,6 +13,7 @@ from torch.optim.lr_scheduler import CyclicLR, LRScheduler, OneCycleLR, ReduceLR
 from torchkeras.callbacks.base import Callback
 from torchkeras.callbacks.logs import named
 from torchkeras.optimizers.scheduled import RateHolder, rate_holder
+from torchkeras.rules import one_of, optional, read
 
 SCHEDULERS = (LRScheduler, ReduceLROnPlateau, lr_scheduler.ChainedScheduler)
 BY_BATCH = (OneCycleLR, CyclicLR)  # which torch's pages step after every batch
@@ -64,8 +65,7 @@ class TorchScheduler(Callback):
                 "TorchScheduler: scheduler must be a class or function of an optimizer, such as "
                 f"functools.partial(StepLR, step_size=3); found {scheduler!r}."
             )
-        if per not in (None, "epoch", "batch"):
-            raise ValueError(f"TorchScheduler: per must be 'epoch' or 'batch'; found {per!r}.")
+        read("TorchScheduler", "per", optional(one_of("epoch", "batch")), per)
         kind = _kind(scheduler)
         if monitor is None and isinstance(kind, type) and issubclass(kind, ReduceLROnPlateau):
             raise ValueError(

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from torchkeras.callbacks.base import Callback
-from torchkeras.callbacks.monitoring import count
+from torchkeras.rules import integer, read
 
 
 class GradualUnfreezing(Callback):
@@ -31,7 +31,7 @@ class GradualUnfreezing(Callback):
                 f"GradualUnfreezing: schedule must be a dictionary from epochs to layers; found {schedule!r}."
             )
         for epoch in schedule:
-            count("GradualUnfreezing", "an epoch of schedule", epoch)
+            read("GradualUnfreezing", "an epoch of schedule", integer(0), epoch)
         self.schedule, self.restore = dict(schedule), restore
         self._layers: dict[int, list[Any]] = {}
         self._before: list[tuple[Any, bool]] = []

@@ -68,7 +68,7 @@ def _parser() -> argparse.ArgumentParser:
     _add_shared(found)
     found = command("convert", "Write a model, or its weights, as another format, and read it back to compare.")
     found.add_argument("file", metavar="IN")
-    found.add_argument("out", metavar="OUT", help="its suffix is the format: " + ", ".join(convert.FORMATS))
+    found.add_argument("out", metavar="OUT", help="its suffix is the format: " + ", ".join(convert.BY_SUFFIX))
     found.add_argument("--architecture", metavar="FILE.json", help="the architecture, if IN holds weights alone")
     found.add_argument("--data-format", choices=DATA_FORMATS, help="convert images and kernels to this order of axes")
     found.add_argument("--dtype", choices=FLOAT_TYPES, help="the type in which OUT stores floating-point weights")

@@ -27,35 +27,15 @@ from torchkeras.saving.containers.first_bytes import format_of
 from torchkeras.saving.containers.limits import LIMITS
 from torchkeras.saving.containers.places import shown_as
 from torchkeras.saving.data_format.convert import convert_data_format
+from torchkeras.saving.formats import FORMATS, WEIGHTS, Format, suffix_of
 from torchkeras.saving.load import is_whole
 from torchkeras.saving.weights.matching import Report
 
-HDF5_TYPES = ("float16", "float32", "float64")  # HDF5 has no bfloat16
-TYPES = (*HDF5_TYPES, "bfloat16")
-TENSORS = (".safetensors", ".pt", ".pth")  # files with the optimizer's options, but not its state
 PASSES = 4  # of a file: the clean copy, the model, the new file, the comparison
 
 
-@dataclass(frozen=True)
-class Format:
-    """A format to write: its title, whether it holds the architecture and the optimizer, and its number types."""
-
-    title: str
-    whole: bool
-    dtypes: tuple[str, ...]
-
-
 # By suffix; the longest that fits is taken.
-FORMATS: Mapping[str, Format] = {
-    ".h5": Format("HDF5 of Keras 2.2.4", True, HDF5_TYPES),
-    ".hdf5": Format("HDF5 of Keras 2.2.4", True, HDF5_TYPES),
-    ".hdf": Format("HDF5 of Keras 2.2.4", True, HDF5_TYPES),
-    ".keras": Format("archive of Keras 3", True, HDF5_TYPES),
-    ".weights.h5": Format("weights of Keras 3, by paths", False, HDF5_TYPES),
-    ".safetensors": Format("safetensors, names of the state_dict", True, TYPES),
-    ".pt": Format("state_dict", True, TYPES),
-    ".pth": Format("state_dict", True, TYPES),
-}
+BY_SUFFIX = {suffix: each for each in FORMATS if each.title for suffix in each.suffixes}
 
 
 @dataclass(frozen=True)
@@ -78,7 +58,7 @@ def run(arguments: argparse.Namespace) -> int:
     with progress(size, PASSES, arguments.progress) as shown:
         with faults_of(path):
             read = _read(arguments, kind, shown, size)
-            model, left_out = _changed(read.model, arguments, whole)
+            model, left_out = _changed(read.model, arguments, made, whole)
         with faults_of(out), replacing(out) as part, _beside(out) as fresh:
             shown.doing("writing")
             _write(model, fresh, whole)
@@ -93,17 +73,18 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _format(out: Path) -> Format:
-    found = max((suffix for suffix in FORMATS if out.name.lower().endswith(suffix)), key=len, default=None)
-    if found is None:
-        raise CommandError(f"{out}: the suffix must be one of {', '.join(FORMATS)}.")
-    return FORMATS[found]
+    found = suffix_of(out, BY_SUFFIX)
+    if not found:
+        raise CommandError(f"{out}: the suffix must be one of {', '.join(BY_SUFFIX)}.")
+    return BY_SUFFIX[found]
 
 
 def _check(arguments: argparse.Namespace, out: Path, made: Format) -> None:
-    if arguments.weights_only and out.suffix == ".keras":
-        raise CommandError(f"{out}: a .keras archive holds the architecture; --weights-only goes with .h5.")
-    if arguments.dtype and arguments.dtype not in made.dtypes:
-        raise CommandError(f"{out}: {arguments.dtype} goes with .safetensors and .pt; HDF5 has no such numbers.")
+    if arguments.weights_only and made not in WEIGHTS.values():
+        raise CommandError(f"{out}: a {made.suffixes[0]} archive holds the architecture; --weights-only goes with .h5.")
+    if arguments.dtype and arguments.dtype not in made.numbers:
+        others = " and ".join(each.suffixes[0] for each in FORMATS if arguments.dtype in each.numbers)
+        raise CommandError(f"{out}: {arguments.dtype} goes with {others}; HDF5 has no such numbers.")
     if out.exists() and not arguments.overwrite:
         raise CommandError(f"{out}: the file exists already; --overwrite replaces it.")
     if not out.parent.is_dir():
@@ -113,7 +94,7 @@ def _check(arguments: argparse.Namespace, out: Path, made: Format) -> None:
 # --- reading ---------------------------------------------------------------------------------------------------------
 
 
-def _read(arguments: argparse.Namespace, kind: str, shown: Progress, size: int) -> Read:
+def _read(arguments: argparse.Namespace, kind: Format, shown: Progress, size: int) -> Read:
     told = {"original_backend": arguments.original_backend, "original_data_format": arguments.original_data_format}
     shown.doing("checking")
     with safe(arguments.file, kind, arguments.seconds, arguments.memory) as copy:
@@ -153,12 +134,12 @@ def architecture(path: str, lambdas: str) -> Any:
 # --- changing --------------------------------------------------------------------------------------------------------
 
 
-def _changed(model: Any, arguments: argparse.Namespace, whole: bool) -> tuple[Any, str | None]:
+def _changed(model: Any, arguments: argparse.Namespace, made: Format, whole: bool) -> tuple[Any, str | None]:
     """The model to be written, and why its optimizer is left out, if it is."""
     compiled, reason = getattr(model, "optimizer", None) is not None, None
     if compiled and not whole:
         reason = "OUT holds weights alone"
-    elif compiled and Path(arguments.out).suffix.lower() in TENSORS and model.optimizer.iterations:
+    elif compiled and made.tensors and model.optimizer.iterations:
         reason, model.optimizer.iterations = "OUT has its options without its state", 0
     if arguments.data_format:
         model = convert_data_format(model, arguments.data_format)

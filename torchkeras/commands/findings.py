@@ -13,8 +13,9 @@ from torchkeras import bytecode, registry
 from torchkeras.commands.contents import Array, Contents, entries
 from torchkeras.commands.output import Progress
 from torchkeras.errors import ForbiddenContentError
-from torchkeras.saving.containers.first_bytes import HDF5, superblock_at
+from torchkeras.saving.containers.first_bytes import superblock_at
 from torchkeras.saving.containers.limits import GIB
+from torchkeras.saving.formats import Format
 
 KINDS: Mapping[str, str] = {
     "not finite": "an array has NaN or infinite values",
@@ -133,8 +134,8 @@ def _is_known(name: str) -> bool:
     return True
 
 
-def find_in_bytes(contents: Contents, path: str | os.PathLike[str], format: str) -> None:
+def find_in_bytes(contents: Contents, path: str | os.PathLike[str], format: Format) -> None:
     """Look for bytes before and after the file's own content."""
-    begin = superblock_at(path) if format == HDF5 else None
+    begin = superblock_at(path) if format.mark == "HDF5" else None
     if begin:
         contents.find("before", "", f"{begin} bytes come before the beginning of HDF5")

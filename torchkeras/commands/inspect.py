@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,13 +13,10 @@ from torchkeras.commands.contents import Contents, StoredLayer
 from torchkeras.commands.exits import FOUND, WELL, CommandError, code_of, faults_of, kind_of
 from torchkeras.commands.files import safe
 from torchkeras.commands.output import Progress, counted, progress, show
-from torchkeras.commands.reading_hdf5 import contents_of_archive, contents_of_hdf5
-from torchkeras.commands.reading_tensors import contents_of_safetensors, contents_of_state
 from torchkeras.errors import ArchitectureError, ModelFileError
 from torchkeras.models import load_model
-from torchkeras.saving.containers import archive
-from torchkeras.saving.containers.first_bytes import ARCHIVE, HDF5, SAFETENSORS, format_of
-from torchkeras.saving.containers.hdf5 import reading
+from torchkeras.saving.containers.first_bytes import format_of
+from torchkeras.saving.formats import Format, named
 from torchkeras.saving.weights.matching import Loaded
 
 PASSES = 3  # over a file: the clean copy, the model, the check of its values
@@ -52,7 +48,7 @@ def run(arguments: argparse.Namespace) -> int:
         size = Path(path).stat().st_size
     with progress(size, PASSES, arguments.progress) as shown, faults_of(path):
         shown.doing("checking")
-        with safe(path, kind, arguments.seconds, arguments.memory) as copy, _opened(copy, kind) as contents:
+        with safe(path, kind, arguments.seconds, arguments.memory) as copy, named(kind.contents)(copy) as contents:
             shown.advance(size)
             shown.doing("loading")
             dry_run = _load(contents, copy, arguments)
@@ -64,18 +60,6 @@ def run(arguments: argparse.Namespace) -> int:
     if dry_run.error is not None:
         return code_of(dry_run.error)
     return FOUND if contents.findings else WELL
-
-
-@contextmanager
-def _opened(copy: Path, kind: str) -> Iterator[Contents]:
-    if kind == HDF5:
-        with reading(copy) as file:
-            yield contents_of_hdf5(file)
-    elif kind == ARCHIVE:
-        with archive.opened(copy) as found, found.weights() as weights:
-            yield contents_of_archive(found, weights)
-    else:
-        yield (contents_of_safetensors if kind == SAFETENSORS else contents_of_state)(copy)
 
 
 def _load(contents: Contents, copy: Path, arguments: argparse.Namespace) -> DryRun:
@@ -111,7 +95,7 @@ def _loaded(copy: Path, arguments: argparse.Namespace, compiled: bool) -> DryRun
     return DryRun("it loads", report.rows)
 
 
-def _find(contents: Contents, dry_run: DryRun, arguments: argparse.Namespace, kind: str, shown: Progress) -> None:
+def _find(contents: Contents, dry_run: DryRun, arguments: argparse.Namespace, kind: Format, shown: Progress) -> None:
     names = {source: row.weight for row in dry_run.rows for source in row.sources}
     findings.find_in_bytes(contents, arguments.file, kind)
     findings.find_in_architecture(contents, arguments.lambdas)

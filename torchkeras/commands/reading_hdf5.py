@@ -7,7 +7,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import h5py
@@ -16,7 +18,7 @@ import numpy as np
 from torchkeras.commands.contents import Array, Contents, StoredLayer, classes
 from torchkeras.errors import ModelFileError
 from torchkeras.saving.containers import archive, hdf5_rules
-from torchkeras.saving.containers.hdf5 import attribute, dataset_in, group_in, members, read_names, values
+from torchkeras.saving.containers.hdf5 import attribute, dataset_in, group_in, members, read_names, reading, values
 from torchkeras.saving.containers.limits import MIB
 from torchkeras.saving.model_file import read_config
 from torchkeras.saving.weights import orderings
@@ -30,8 +32,21 @@ UNKNOWN = "HDF5 of no known layout"
 SLAB = 16 * MIB
 
 
-def contents_of_archive(found: archive.Archive, weights: h5py.File) -> Contents:
+@contextmanager
+def contents_of_archive(path: Path) -> Iterator[Contents]:
     """The contents of a `.keras` archive."""
+    with archive.opened(path) as found, found.weights() as weights:
+        yield _of_archive(found, weights)
+
+
+@contextmanager
+def contents_of_hdf5(path: Path) -> Iterator[Contents]:
+    """The contents of an HDF5 file."""
+    with reading(path) as file:
+        yield _of_hdf5(file)
+
+
+def _of_archive(found: archive.Archive, weights: h5py.File) -> Contents:
     contents = Contents(ZIPPED, whole=True, config=found.config)
     about = found.metadata if isinstance(found.metadata, Mapping) else {}
     version = about.get("keras_version")
@@ -45,8 +60,7 @@ def contents_of_archive(found: archive.Archive, weights: h5py.File) -> Contents:
     return contents
 
 
-def contents_of_hdf5(file: h5py.File) -> Contents:
-    """The contents of an HDF5 file."""
+def _of_hdf5(file: h5py.File) -> Contents:
     contents = Contents(UNKNOWN)
     inside = members(file)
     contents.config = _config(contents, file, "model_config")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import partial
 from math import prod
 from pathlib import Path
@@ -41,7 +42,8 @@ DTYPES: Mapping[str, tuple[str, str]] = {
 SLAB = 16 * MIB
 
 
-def contents_of_safetensors(path: str | os.PathLike[str]) -> Contents:
+@contextmanager
+def contents_of_safetensors(path: str | os.PathLike[str]) -> Iterator[Contents]:
     """The contents of a safetensors file, by its header.
 
     Raises UnreadableFileError if the header or a place in it is wrong, FileLimitError.
@@ -71,7 +73,7 @@ def contents_of_safetensors(path: str | os.PathLike[str]) -> Contents:
     contents = _contents(SAFETENSORS, arrays, about, path)
     if 8 + length + end < size:
         contents.find("trailing", "", f"{size - 8 - length - end} bytes follow the last array")
-    return contents
+    yield contents
 
 
 def _place(item: tuple[str, Any]) -> tuple[int, ...]:
@@ -109,7 +111,8 @@ def _mapped(path: Any, dtype: str, at: int, size: int) -> Iterator[np.ndarray]:
             yield (found.astype(np.uint32) << 16).view(np.float32) if dtype == "BF16" else found
 
 
-def contents_of_state(path: str | os.PathLike[str]) -> Contents:
+@contextmanager
+def contents_of_state(path: str | os.PathLike[str]) -> Iterator[Contents]:
     """The contents of a state_dict that `torch.save` wrote. Raises the errors of `state.opened`."""
     with state.opened(path) as stored:
         arrays = [
@@ -122,7 +125,7 @@ def contents_of_state(path: str | os.PathLike[str]) -> Contents:
             )
             for name, (dtype, shape) in stored.tensors.items()
         ]
-    return _contents(STATE, arrays, stored.about, path)
+    yield _contents(STATE, arrays, stored.about, path)
 
 
 def _whole(value_of: Callable[[str], torch.Tensor], name: str) -> Iterator[np.ndarray]:

@@ -12,12 +12,12 @@ from torchkeras.export import onnx, program
 from torchkeras.export.checking import check
 from torchkeras.export.errors import ExportError
 from torchkeras.export.examples import examples, signatures_of
-from torchkeras.saving import formats
+from torchkeras.saving.formats import FORMATS
 
 PathLike = str | os.PathLike[str]
 
-ONNX, TORCH = "onnx", "torch"
-SUFFIXES: dict[str, str] = dict(zip(formats.EXPORTED, (ONNX, TORCH), strict=True))  # under Keras's names
+ONNX = "onnx"
+SUFFIXES = {suffix: each.exporter for each in FORMATS if each.exporter for suffix in each.suffixes}
 
 
 def export(

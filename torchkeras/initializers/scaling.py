@@ -10,9 +10,13 @@ from torch import Tensor
 from torchkeras import registry
 from torchkeras.initializers.distributions import RandomNormal, RandomUniform, TruncatedNormal
 from torchkeras.initializers.initializer import Initializer
+from torchkeras.rules import ABOVE_0, read, word
 
-MODES = ("fan_in", "fan_out", "fan_avg")
-DISTRIBUTIONS = ("normal", "uniform", "untruncated_normal")
+RULES = {
+    "scale": ABOVE_0,
+    "mode": word("fan_in", "fan_out", "fan_avg"),
+    "distribution": word("normal", "uniform", "untruncated_normal"),
+}
 TRUNCATED_STDDEV = 0.87962566103423978  # of a standard normal without what lies beyond two deviations
 
 
@@ -41,13 +45,8 @@ class VarianceScaling(Initializer):
     seed: int | None = None
 
     def __post_init__(self) -> None:
-        if self.scale <= 0:
-            raise ValueError(f"VarianceScaling: scale must be positive; found {self.scale!r}.")
-        for option, allowed in (("mode", MODES), ("distribution", DISTRIBUTIONS)):
-            value = getattr(self, option)
-            if not isinstance(value, str) or value.lower() not in allowed:
-                raise ValueError(f"VarianceScaling: {option} must be one of {', '.join(allowed)}; found {value!r}.")
-            object.__setattr__(self, option, value.lower())
+        for option, rule in RULES.items():
+            object.__setattr__(self, option, read("VarianceScaling", option, rule, getattr(self, option)))
 
     def draw(self, values: Tensor, generator: torch.Generator | None) -> Tensor:
         return self.with_fans(*_fans(values.shape)).draw(values, generator)

@@ -2308,8 +2308,9 @@ class Lambda(_Lambda):
     ) -> None:
         r"""`function(x, **arguments)`, with the axes in Keras's order.
 
-        A config holds functions by name only. Loading takes them from `custom_objects`; no code is ever read from a file.
-        A lambda goes by the name of its layer, a lambda for `output_shape` by "layer.output_shape".
+        A config holds functions by name. Loading takes them from `custom_objects`; no code of a file is ever run. A lambda
+        goes by the name of its layer, a lambda for `output_shape` by "layer.output_shape". Bytecode of an old file is read
+        as a formula, such as `x / 127.5 - 1.0`, if it is one; a config holds a formula as data.
 
         Options:
             function (function or module): gets one tensor, or a list of them; a parameter named `mask` gets the mask. An
@@ -3070,13 +3071,13 @@ class IntegerLookup(_OneInput, _IntegerLookup):
         oov_token: int = -1,
         vocabulary: Any = None,
         vocabulary_dtype: Literal["int64"] = "int64",
-        idf_weights: Literal[None] = None,
+        idf_weights: None = None,
         invert: bool = False,
         output_mode: Literal["int", "one_hot", "multi_hot", "count"] = "int",
         sparse: bool = False,
         pad_to_max_tokens: bool = False,
         oov_method: Literal["floormod"] = "floormod",
-        salt: Literal[None] = None,
+        salt: None = None,
         *,
         name: str | None = None,
         trainable: bool = True,
@@ -3133,14 +3134,14 @@ class StringLookup(_StringLookup):
         mask_token: str | None = None,
         oov_token: str = "[UNK]",
         vocabulary: Any = None,
-        idf_weights: Literal[None] = None,
+        idf_weights: None = None,
         invert: bool = False,
         output_mode: Literal["int", "one_hot", "multi_hot", "count"] = "int",
         pad_to_max_tokens: bool = False,
         sparse: bool = False,
         encoding: str = "utf-8",
         oov_method: Literal["floormod"] = "floormod",
-        salt: Literal[None] = None,
+        salt: None = None,
         *,
         name: str | None = None,
         trainable: bool = True,

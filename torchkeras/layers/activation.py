@@ -12,24 +12,17 @@ from torchkeras.engine.layer.axis_order import Layout
 from torchkeras.engine.layer.facts import Facts
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.layer.options import (
-    INTEGERS,
     NEWER,
     Constraint,
     Initializer,
     NotNegative,
-    OptionalNotNegative,
     Regularizer,
-    Rule,
-    integers,
-    is_integer,
-    optional,
 )
 from torchkeras.engine.layer.weight import weight
 from torchkeras.initializers import Constant
+from torchkeras.rules import INTEGERS, UP_TO_INFINITY, Rule, integers, is_integer, optional
 
-SharedAxes = Annotated[
-    Any, optional(integers("must hold axes of at least 1, or be None", lambda v: all(axis > 0 for axis in v)))
-]
+SharedAxes = Annotated[Any, optional(integers("must hold axes of at least 1", lambda v: all(axis > 0 for axis in v)))]
 
 
 class Pointwise(Layer, abstract=True):
@@ -58,7 +51,7 @@ class ReLU(Pointwise):
         tensor([[0., 2., 6.]])
     """
 
-    max_value: OptionalNotNegative = None
+    max_value: Annotated[Any, optional(UP_TO_INFINITY)] = None
     negative_slope: NotNegative = 0.0
     threshold: float = 0.0
 
@@ -253,7 +246,6 @@ class PReLU(Parametric):
     alpha_initializer: Initializer = "zeros"
     alpha_regularizer: Regularizer = None
     alpha_constraint: Constraint = None
-    shared_axes: SharedAxes = None
 
     alpha = weight("prelu.weight", pieces=_with_shared_axes)
 
@@ -308,7 +300,6 @@ class ParametricSoftplus(Initialized):
 
     alpha_init: float = 0.2
     beta_init: float = 5.0
-    shared_axes: SharedAxes = None
 
     alphas = weight("outer", option="alpha")
     betas = weight("inner", option="beta")
@@ -344,7 +335,6 @@ class SReLU(Initialized):
     a_left_init: Initializer = "glorot_uniform"
     t_right_init: Initializer = "glorot_uniform"
     a_right_init: Initializer = "ones"
-    shared_axes: SharedAxes = None
     capped: Annotated[bool, NEWER] = False
 
     t_left = weight("left")

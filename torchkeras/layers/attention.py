@@ -14,14 +14,12 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from torchkeras import initializers
-from torchkeras.engine.layer.options import (
-    Fraction,
-    one_of,
-)
+from torchkeras.engine.layer.options import Fraction
 from torchkeras.engine.layer.symbolic import Shape, as_list
 from torchkeras.engine.layer.weight import weight
 from torchkeras.layers.noise import Dropout
 from torchkeras.layers.random import Seeded
+from torchkeras.rules import one_of
 
 MASKS = ("query_mask", "value_mask", "key_mask", "attention_mask")
 Known = Mapping[str, Tensor]  # the masks of a call by their names, True at positions that count
@@ -162,7 +160,6 @@ class Attention(Attending):
 
     use_scale: bool = False
     score_mode: Annotated[Any, one_of("dot", "concat")] = "dot"
-    dropout: Fraction = 0.0
 
     scale = weight("scale_of_sum", when="use_scale")
     concat_score_weight = weight("scale_of_tanh", when="_concatenates")

@@ -9,12 +9,13 @@ from torch import Tensor
 
 from torchkeras import registry
 from torchkeras.engine.layer.layer import Layer
-from torchkeras.engine.layer.options import NEWER, Called, OptionalPositive, one_of, optional
+from torchkeras.engine.layer.options import NEWER, Called, OptionalPositive
 from torchkeras.engine.layer.symbolic import as_list, unpacked
 from torchkeras.layers.recurrence import Recurrent, shapes_of
 from torchkeras.layers.torch_module import TorchModule
 from torchkeras.layers.torch_recurrence import TorchRecurrent
-from torchkeras.layers.wrappers import INNER_LAYER, InnerLayer, Wrapper
+from torchkeras.layers.wrappers import INNER_LAYER, Wrapper
+from torchkeras.rules import one_of, optional
 
 MERGES: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
     "sum": torch.add,
@@ -59,7 +60,6 @@ class Bidirectional(Wrapper):
     Source: https://doi.org/10.1109/78.650093
     """
 
-    layer: InnerLayer
     merge_mode: Annotated[Any, one_of(*MERGES, None)] = "concat"
     num_constants: Annotated[OptionalPositive, NEWER] = None
 

@@ -9,11 +9,12 @@ from torch import Tensor, nn
 
 from torchkeras import registry
 from torchkeras.engine.layer.layer import Layer
-from torchkeras.engine.layer.options import NEWER, Rule, rule
+from torchkeras.engine.layer.options import NEWER
 from torchkeras.engine.layer.symbolic import Shape, as_list
 from torchkeras.engine.layer.weight import Variable
 from torchkeras.layers.recurrence import Constants, States, Stepped, Walk, shapes_of
 from torchkeras.layers.steps import GRUStep, LSTMStep, SimpleRNNStep
+from torchkeras.rules import Rule
 
 
 class Cell(Layer, abstract=True):
@@ -174,7 +175,7 @@ class StackedRNNCells(Cell):
     """
 
     cells: CellsOption
-    reverse_state_order: Annotated[bool, rule("must be True or False", lambda v: v in (0, 1), bool), NEWER] = False
+    reverse_state_order: Annotated[bool, NEWER] = False
 
     def __init__(self, *args: Any, **given: Any):
         super().__init__(*args, **given)

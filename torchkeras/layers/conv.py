@@ -9,7 +9,6 @@ from torch import nn
 from torchkeras.activations import linear, relu
 from torchkeras.engine.layer.axis_order import Layout
 from torchkeras.engine.layer.facts import Facts
-from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.layer.options import NEWER, Activation, DataFormat, Positive, Sizes
 from torchkeras.engine.layer.symbolic import Shape
 from torchkeras.engine.layer.weight import weight
@@ -89,24 +88,7 @@ class Activated(KernelLayer, abstract=True):
     use_bias: bool = True
 
 
-class Dilated(Layer, abstract=True):
-    """`dilation_rate`, where a layer got it later than its other options."""
-
-    dilation_rate: Sizes = 1
-
-
-class Grouped(Layer, abstract=True):
-    """`groups`, after the options that Keras 2 has.
-
-    Options:
-        groups (positive integer, default 1): the number of equal groups into which channels and filters are split, each
-            convolved on its own; it divides both.
-    """
-
-    groups: Annotated[Positive, NEWER] = 1
-
-
-class Conv(Convolving, Activated, Grouped, abstract=True):
+class Conv(Convolving, Activated, abstract=True):
     """`activation(convolution(x, kernel) + bias)` over `rank` axes.
 
     Options:
@@ -115,6 +97,8 @@ class Conv(Convolving, Activated, Grouped, abstract=True):
             "same" makes the output `ceil(size / strides)` long and adds the larger half at the end, as TensorFlow does.
             "half", Theano's 'same', adds half a kernel at each end, the larger half at the start. "full" adds a kernel
             less one value at each end, so that every window counts that touches the input.
+        groups (positive integer, default 1): the number of equal groups into which channels and filters are split, each
+            convolved on its own; it divides both.
     """
 
     filters: Positive
@@ -123,6 +107,7 @@ class Conv(Convolving, Activated, Grouped, abstract=True):
     padding: ConvPadding = "valid"
     data_format: DataFormat = None
     dilation_rate: Sizes = 1
+    groups: Annotated[Positive, NEWER] = 1
 
     kernel = weight("conv.weight", keras="... in out", torch="out in ...")
     bias = weight("conv.bias", keras="out", when="use_bias")

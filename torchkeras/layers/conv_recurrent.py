@@ -10,8 +10,7 @@ from torch import Tensor, nn
 from torchkeras.activations import is_pointwise
 from torchkeras.engine.graph.hook_free_calls import called
 from torchkeras.engine.layer.facts import Facts
-from torchkeras.engine.layer.layer import Layer
-from torchkeras.engine.layer.options import NEWER, Activation, DataFormat, Positive, Sizes, one_of
+from torchkeras.engine.layer.options import NEWER, Activation, DataFormat, Positive, Sizes
 from torchkeras.engine.layer.symbolic import Shape, as_list
 from torchkeras.engine.layer.weight import weight
 from torchkeras.layers.cells import Cell
@@ -19,7 +18,8 @@ from torchkeras.layers.conv import CONVOLUTIONS
 from torchkeras.layers.recurrence import Constants, MaskedOutput, Recurrent, States, Stepped, Walk, shapes_of
 from torchkeras.layers.recurrent import RNN
 from torchkeras.layers.spatial import SamePadding, pad
-from torchkeras.layers.steps import Drops, Initializers, Penalties, UnitForgetBias
+from torchkeras.layers.steps import WEIGHT_OPTIONS, Drops, RecurrentWeights, UnitForgetBias
+from torchkeras.rules import one_of
 
 FUNCTIONS: dict[int, Callable[..., Tensor]] = {1: F.conv1d, 2: F.conv2d, 3: F.conv3d}
 
@@ -45,18 +45,7 @@ def image_states(cell: Any, input_shape: Shape) -> list[Shape]:
     return [(*lengths, count) if last else (count, *lengths) for count in as_list(cell.state_size)]
 
 
-class RecurrentPadding(Layer, abstract=True):
-    """How the state's convolution pads. A base of its own, so that its option comes after Keras's.
-
-    Options:
-        recurrent_padding ("same" or "half", default "same"): the padding of the state's convolution; "half" is what
-            Theano did for "same".
-    """
-
-    recurrent_padding: Annotated[str, one_of("same", "half"), NEWER] = "same"
-
-
-class ConvLSTMStep(Initializers, UnitForgetBias, Penalties, Drops, RecurrentPadding, abstract=True):
+class ConvLSTMStep(UnitForgetBias, RecurrentWeights, Drops, abstract=True):
     """One step of ConvLSTM.
 
     Options:
@@ -72,6 +61,8 @@ class ConvLSTMStep(Initializers, UnitForgetBias, Penalties, Drops, RecurrentPadd
         recurrent_activation (name, function or None, default "hard_sigmoid"): applied to the gates. Keras's
             `hard_sigmoid` is `clip(0.2 * x + 0.5, 0, 1)`.
         use_bias (bool, default True): whether a bias is added.
+        recurrent_padding ("same" or "half", default "same"): the padding of the state's convolution; "half" is what
+            Theano did for "same".
     """
 
     filters: Positive
@@ -83,6 +74,12 @@ class ConvLSTMStep(Initializers, UnitForgetBias, Penalties, Drops, RecurrentPadd
     activation: Activation = "tanh"
     recurrent_activation: Activation = "hard_sigmoid"
     use_bias: bool = True
+    recurrent_padding: Annotated[str, one_of("same", "half"), NEWER] = "same"
+
+    _option_order = (
+        *(*WEIGHT_OPTIONS, "return_sequences", "go_backwards", "stateful"),
+        *("dropout", "recurrent_dropout", "return_state", "unroll"),
+    )
 
     kernel = weight("input_conv.weight", keras="... in gates", torch="gates in ...")
     recurrent_kernel = weight("recurrent_conv.weight", keras="... in gates", torch="gates in ...", option="recurrent")
@@ -170,20 +167,7 @@ class ConvLSTMStep(Initializers, UnitForgetBias, Penalties, Drops, RecurrentPadd
         return lambda value: self._first(function(self._last(value)))
 
 
-class ConvRecurrent(Recurrent, abstract=True):
-    """The options of a walk over images, in the order in which Keras has them."""
-
-    return_sequences: bool = False
-    go_backwards: bool = False
-    stateful: bool = False
-
-    class _Facts(Facts):
-        @property
-        def input_ndim(self) -> int:  # type: ignore[override]
-            return self.layer.rank + 3  # batch, time, the axes of an image, and channels
-
-
-class ConvLSTM(ConvLSTMStep, ConvRecurrent, Drops, Recurrent, RecurrentPadding, MaskedOutput, abstract=True):
+class ConvLSTM(ConvLSTMStep, MaskedOutput, abstract=True):
     """`c' = f * c + i * g; h' = o * activation(c')` over images, whose gates are convolutions.
 
     `convolution(x, kernel) + bias + convolution(h, recurrent_kernel)` has the parts i, f, g and o, in this order. The
@@ -205,6 +189,11 @@ class ConvLSTM(ConvLSTMStep, ConvRecurrent, Drops, Recurrent, RecurrentPadding, 
 
     Source: https://arxiv.org/abs/1506.04214
     """
+
+    class _Facts(Facts):
+        @property
+        def input_ndim(self) -> int:  # type: ignore[override]
+            return self.layer.rank + 3  # batch, time, the axes of an image, and channels
 
 
 class ConvRNN2D(RNN):

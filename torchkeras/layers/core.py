@@ -103,7 +103,7 @@ class Dense(KernelLayer):
             return WITH_LOGITS.get(self.layer.activation)
 
         def logits(self, inputs: torch.Tensor) -> torch.Tensor:
-            return self.layer.linear(inputs)
+            return self.layer._modules["linear"](inputs)
 
 
 class Activation(Layer):

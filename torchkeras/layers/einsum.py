@@ -9,10 +9,11 @@ from torch import Tensor, nn
 
 from torchkeras.engine.graph.hook_free_calls import called
 from torchkeras.engine.layer.facts import Facts
-from torchkeras.engine.layer.options import Activation, Called, Rule, is_integer, optional, rule
+from torchkeras.engine.layer.options import Activation, Called
 from torchkeras.engine.layer.weight import weight
 from torchkeras.initializers import VarianceScaling
 from torchkeras.layers.core import KernelLayer
+from torchkeras.rules import Rule, is_integer, optional, rule
 
 # The letters of the input, of the kernel and of the output.
 EQUATION = re.compile(r"(\.{3}|)([a-zA-Z]+),([a-zA-Z]+)->\1([a-zA-Z]+)")
@@ -28,7 +29,7 @@ Equation = Annotated[
 ]
 Letters = Annotated[
     Any,
-    optional(rule("must be letters of the output or None", lambda v: isinstance(v, str) and v.isalpha(), takes="str")),
+    optional(rule("must be letters of the output", lambda v: isinstance(v, str) and v.isalpha(), takes="str")),
 ]
 
 

@@ -9,21 +9,11 @@ from torch import nn
 
 from torchkeras.engine.layer.facts import Facts
 from torchkeras.engine.layer.layer import Layer
-from torchkeras.engine.layer.options import (
-    INTEGERS,
-    NEWER,
-    Constraint,
-    Fraction,
-    Initializer,
-    Positive,
-    Regularizer,
-    is_integer,
-    optional,
-    rule,
-)
+from torchkeras.engine.layer.options import NEWER, Constraint, Fraction, Initializer, Positive, Regularizer
 from torchkeras.engine.layer.symbolic import Shape, as_list
 from torchkeras.engine.layer.tracing import traced
 from torchkeras.engine.layer.weight import weight
+from torchkeras.rules import INTEGERS, is_integer, optional, rule
 
 # With at least so many integers the gradient of `index_select` is faster on a CPU: 2 to 5 times with 4096.
 MANY = 1024
@@ -34,7 +24,7 @@ def _is_length(value: Any) -> bool:
 
 
 InputLength = Annotated[
-    Any, optional(rule("must be a positive integer, a tuple of them, or None", _is_length, takes=INTEGERS))
+    Any, optional(rule("must be a positive integer or a tuple of them", _is_length, takes=INTEGERS))
 ]
 
 

@@ -13,24 +13,25 @@ from torch import nn
 from torchkeras import bytecode, registry
 from torchkeras.engine.layer.facts import Facts
 from torchkeras.engine.layer.layer import Layer
-from torchkeras.engine.layer.options import Called, Rule, optional, rule
+from torchkeras.engine.layer.options import Called
 from torchkeras.engine.layer.symbolic import KerasTensor, as_list
 from torchkeras.errors import ArchitectureError
+from torchkeras.rules import Rule, optional, rule
 
 FUNCTIONS = bytecode.SINKS["Lambda"]
 ToldShape = Annotated[
     Any,
-    rule(
-        "must be a tuple, a list, a function or None",
-        lambda v: callable(v) or isinstance(v, (tuple, list, type(None))),
-        takes="Sequence[int | None] | Callable[..., Any] | None",
+    optional(
+        rule(
+            "must be a tuple, a list or a function",
+            lambda v: callable(v) or isinstance(v, (tuple, list)),
+            takes="Sequence[int | None] | Callable[..., Any]",
+        )
     ),
     Called("output_shape"),
 ]
 DICTIONARY = "Mapping[str, Any]"
-Arguments = Annotated[
-    Any, optional(rule("must be a dictionary or None", lambda v: isinstance(v, Mapping), dict, DICTIONARY))
-]
+Arguments = Annotated[Any, optional(rule("must be a dictionary", lambda v: isinstance(v, Mapping), dict, DICTIONARY))]
 
 
 def _read_callable(value: Any) -> Any:

@@ -6,7 +6,7 @@ from typing import Annotated, Any, ClassVar
 import torch
 
 from torchkeras.engine.layer.facts import Facts
-from torchkeras.engine.layer.options import NEWER, DataFormat
+from torchkeras.engine.layer.options import NEWER
 from torchkeras.engine.layer.symbolic import Shape
 from torchkeras.layers.spatial import Spatial
 
@@ -18,7 +18,6 @@ class GlobalPooling(Spatial, abstract=True):
         keepdims (bool, default False): whether the spatial axes stay, with size 1.
     """
 
-    data_format: DataFormat = None
     keepdims: Annotated[bool, NEWER] = False
 
     _over: ClassVar[Callable[..., torch.Tensor]]

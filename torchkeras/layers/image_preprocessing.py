@@ -10,10 +10,11 @@ import torch.nn.functional as F
 
 from torchkeras.engine.layer.facts import Facts
 from torchkeras.engine.layer.layer import Layer
-from torchkeras.engine.layer.options import NEWER, Positive, one_of
+from torchkeras.engine.layer.options import NEWER, Positive
 from torchkeras.engine.layer.symbolic import dtype_of
 from torchkeras.layers.activation import Pointwise
 from torchkeras.layers.spatial import Spatial
+from torchkeras.rules import one_of
 
 INTERPOLATIONS = {"bilinear": "bilinear", "nearest": "nearest-exact", "bicubic": "bicubic"}
 
@@ -102,6 +103,8 @@ class Resizing(Spatial):
     fill_mode: Annotated[str, one_of("constant"), NEWER] = "constant"
     fill_value: Annotated[float, one_of(0), NEWER] = 0.0
     antialias: bool = False
+
+    _option_order = ("pad_to_aspect_ratio", "fill_mode", "fill_value", "antialias", "data_format")
 
     rank = 2
 

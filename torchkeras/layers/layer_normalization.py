@@ -10,10 +10,11 @@ from torch import Tensor, nn
 from torchkeras import initializers
 from torchkeras.engine.layer.facts import Facts
 from torchkeras.engine.layer.layer import Layer
-from torchkeras.engine.layer.options import INTEGERS, NEWER, NotNegative, Rule, integers, rule
+from torchkeras.engine.layer.options import NEWER, NotNegative
 from torchkeras.engine.layer.symbolic import Shape
 from torchkeras.engine.layer.weight import weight
 from torchkeras.layers.normalization import Normalizing, check_axes
+from torchkeras.rules import INTEGERS, Rule, integers, rule
 
 Axes = Annotated[
     Any,
@@ -58,23 +59,14 @@ class AlongAxes(Layer, abstract=True):
         return self.norm(inputs.movedim(axes, last)).movedim(last, axes)
 
 
-class ByRoot(Layer, abstract=True):
-    """An option of LayerNormalization, its last one, that Keras 3 has given up.
-
-    Options:
-        rms_scaling (bool, default False): must be False: `RMSNormalization` is what it stood for.
-    """
-
-    rms_scaling: Annotated[bool, rule("must be False: take RMSNormalization", lambda v: not v), NEWER] = False
-
-
-class LayerNormalization(AlongAxes, Normalizing, ByRoot):
+class LayerNormalization(AlongAxes, Normalizing):
     """`gamma * (x - mean) / sqrt(variance + epsilon) + beta`, by the mean and variance along `axis`.
 
     `gamma` and `beta` have the sizes of these axes. Each sample is normalized by itself.
 
     Options:
         epsilon (float of at least 0, default 0.001): added to the variance.
+        rms_scaling (bool, default False): must be False: `RMSNormalization` is what it stood for.
 
     Shapes:
         any -> the same
@@ -91,6 +83,7 @@ class LayerNormalization(AlongAxes, Normalizing, ByRoot):
 
     axis: Axes = -1
     epsilon: NotNegative = 1e-3
+    rms_scaling: Annotated[bool, rule("must be False: take RMSNormalization", lambda v: not v), NEWER] = False
 
     def _make_modules(self, input_shape: Any) -> None:
         self._keep(nn.LayerNorm(self._sizes(input_shape), eps=self.epsilon))

@@ -6,10 +6,11 @@ from typing import Annotated, Any
 import torch
 from torch import nn
 
-from torchkeras.engine.layer.options import DataFormat, Positive, Sizes
+from torchkeras.engine.layer.options import Positive, Sizes
 from torchkeras.engine.layer.weight import weight
 from torchkeras.layers.conv import Activated
-from torchkeras.layers.spatial import Spatial, padding_among
+from torchkeras.layers.spatial import Spatial
+from torchkeras.rules import word
 
 
 class LocallyConnected(Spatial, Activated, abstract=True):
@@ -28,8 +29,7 @@ class LocallyConnected(Spatial, Activated, abstract=True):
     filters: Positive
     kernel_size: Sizes
     strides: Sizes = 1
-    padding: Annotated[str, padding_among("valid")] = "valid"
-    data_format: DataFormat = None
+    padding: Annotated[str, word("valid")] = "valid"
 
     kernel = weight("local_kernel")
     bias = weight("local_bias", when="use_bias")

@@ -13,17 +13,14 @@ import torch
 
 from torchkeras import config
 from torchkeras.engine.layer.layer import Layer
-from torchkeras.engine.layer.options import PLAIN, OptionalInt, is_integer, one_of, optional, rule
+from torchkeras.engine.layer.options import OptionalInt
 from torchkeras.engine.layer.symbolic import dtype_of, tensors_in
 from torchkeras.layers.preprocessing import NotSparse, array, batches_in, encoded, set_constant
+from torchkeras.rules import STRING, integer, one_of, optional, rule
 
-MaxTokens = Annotated[
-    Any, optional(rule("must be an integer above 1, or None", lambda v: is_integer(v) and v > 1, int))
-]
+MaxTokens = Annotated[Any, optional(integer(2))]
 # Each is an entry of the vocabulary: a file must not ask for more than memory can hold.
-OovIndices = Annotated[
-    int, rule("must be an integer from 0 to 1000000", lambda v: is_integer(v) and 0 <= v <= 1_000_000, int)
-]
+OovIndices = Annotated[int, integer(0, 1_000_000)]
 TOKENS = rule("must be a list of tokens", lambda v: array(v).ndim == 1 and len(v) > 0, lambda v: array(v).tolist())
 Vocabulary = Annotated[Any, optional(TOKENS)]
 OnlyNone = Annotated[Any, one_of(None)]
@@ -234,7 +231,7 @@ class StringLookup(Lookup):
 
     max_tokens: MaxTokens = None
     num_oov_indices: Annotated[int, one_of(0, 1)] = 1
-    mask_token: Annotated[Any, optional(PLAIN[str])] = None
+    mask_token: Annotated[Any, optional(STRING)] = None
     oov_token: str = "[UNK]"
     vocabulary: Vocabulary = None
     idf_weights: OnlyNone = None

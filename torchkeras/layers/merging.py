@@ -11,8 +11,8 @@ import torch.nn.functional as F
 from torchkeras.engine.layer.axis_order import Layout
 from torchkeras.engine.layer.facts import Facts
 from torchkeras.engine.layer.layer import Layer
-from torchkeras.engine.layer.options import INTEGERS, is_integer, rule
 from torchkeras.engine.layer.symbolic import Shape
+from torchkeras.rules import INTEGERS, is_integer, rule
 
 
 def _checked_list(input_shape: Any, exactly: int | None = None) -> list[Shape]:

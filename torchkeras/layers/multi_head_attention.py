@@ -11,24 +11,25 @@ from torch import Tensor, nn
 
 from torchkeras.engine.layer.facts import Facts
 from torchkeras.engine.layer.input_spec import InputSpec
-from torchkeras.engine.layer.options import Called, Fraction, OptionalPositive, Positive, integers, optional, rule
+from torchkeras.engine.layer.options import Called, Fraction, OptionalPositive, Positive
 from torchkeras.engine.layer.symbolic import Shape
 from torchkeras.engine.layer.weight import is_wrapper
 from torchkeras.layers.attention import MASKS, Attending, Known
 from torchkeras.layers.core import KernelLayer
 from torchkeras.layers.einsum import EinsumDense
 from torchkeras.layers.noise import Dropout
+from torchkeras.rules import integers, one_of, optional
 
 MOST_JOINED = 2**16  # projections of up to so many weights are computed as one
 
-MustBeNone = Annotated[Any, rule("must be None", lambda v: v is None, takes="None")]
+MustBeNone = Annotated[Any, one_of(None)]
 OutputSizes = Annotated[
     Any,
-    optional(integers("must be a positive integer, a list of them or None", lambda v: len(v) > 0 and min(v) > 0)),
+    optional(integers("must be a positive integer or a list of them", lambda v: len(v) > 0 and min(v) > 0)),
     Called("output_shape"),
 ]
 AttentionAxes = Annotated[
-    Any, optional(integers("must be an axis, a list of different ones or None", lambda v: 0 < len(v) == len(set(v))))
+    Any, optional(integers("must be an axis or a list of different ones", lambda v: 0 < len(v) == len(set(v))))
 ]
 
 
@@ -47,7 +48,7 @@ class Heads(Attending, KernelLayer, abstract=True):
     use_bias: bool = True
     sliding_window: MustBeNone = None
     flash_attention: MustBeNone = None
-    use_gate: Annotated[Any, rule("must be False", lambda v: not v, takes="Literal[False]")] = False
+    use_gate: Annotated[Any, one_of(False)] = False
 
     _by_heads = True
     partial_output_shape: ClassVar[Any] = None

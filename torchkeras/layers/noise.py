@@ -9,21 +9,12 @@ import torch.nn.functional as F
 from torchkeras.engine.layer.axis_order import Layout
 from torchkeras.engine.layer.facts import Facts
 from torchkeras.engine.layer.layer import Layer
-from torchkeras.engine.layer.options import (
-    NEWER,
-    DataFormat,
-    Fraction,
-    NotNegative,
-    OptionalInt,
-    Share,
-    is_integer,
-    optional,
-    rule,
-)
+from torchkeras.engine.layer.options import NEWER, Fraction, NotNegative, OptionalInt, Share
 from torchkeras.engine.layer.tracing import traced
 from torchkeras.layers.activation import Pointwise
 from torchkeras.layers.random import Seeded, kept
 from torchkeras.layers.spatial import Spatial
+from torchkeras.rules import is_integer, optional, rule
 
 
 def _is_noise_shape(value: Any) -> bool:
@@ -110,8 +101,6 @@ class Dropout(Shaped):
     """
 
     rate: Fraction
-    noise_shape: NoiseShape = None
-    seed: OptionalInt = None
 
     def _noisy(self, inputs: torch.Tensor) -> torch.Tensor:
         if self.noise_shape is None and self.seed is None and (traced() or not inputs.is_cpu):
@@ -141,8 +130,6 @@ class AlphaDropout(Shaped):
     """
 
     rate: Share
-    noise_shape: NoiseShape = None
-    seed: OptionalInt = None
 
     _least: ClassVar[float] = -1.6732632423543772 * 1.0507009873554805
 
@@ -221,7 +208,6 @@ class SpatialDropout(Spatial, Noise, abstract=True):
     """
 
     rate: Fraction
-    data_format: DataFormat = None
     seed: NewerSeed = None
 
     def _noisy(self, inputs: torch.Tensor) -> torch.Tensor:

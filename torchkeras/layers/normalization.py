@@ -12,19 +12,10 @@ from torchkeras.engine.layer.axis_order import Layout
 from torchkeras.engine.layer.facts import Facts
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.layer.modes import in_mode
-from torchkeras.engine.layer.options import (
-    NEWER,
-    Constraint,
-    Initializer,
-    NotNegative,
-    Regularizer,
-    Share,
-    is_integer,
-    one_of,
-    rule,
-)
+from torchkeras.engine.layer.options import NEWER, Constraint, Initializer, NotNegative, Regularizer, Share
 from torchkeras.engine.layer.symbolic import Shape
 from torchkeras.engine.layer.weight import weight
+from torchkeras.rules import is_integer, one_of, rule
 
 BATCH_NORMS: dict[int, Any] = {4: nn.BatchNorm2d, 5: nn.BatchNorm3d}  # by the number of axes; else BatchNorm1d
 
@@ -147,22 +138,20 @@ class BatchNormalization(Channelwise):
     axis: int = -1
     momentum: Share = 0.99
     epsilon: NotNegative = 1e-3
-    center: bool = True
-    scale: bool = True
-    beta_initializer: Initializer = "zeros"
-    gamma_initializer: Initializer = "ones"
     moving_mean_initializer: Initializer = "zeros"
     moving_variance_initializer: Initializer = "ones"
-    beta_regularizer: Regularizer = None
-    gamma_regularizer: Regularizer = None
-    beta_constraint: Constraint = None
-    gamma_constraint: Constraint = None
     synchronized: Annotated[
         Any,
         rule("must be False: a layer knows its own machine's batch", lambda v: not v, takes="Literal[False]"),
         NEWER,
     ] = False
     mode: Annotated[Any, one_of(0, 1, 2), NEWER] = 0
+
+    _option_order = (
+        *("center", "scale", "beta_initializer", "gamma_initializer"),
+        *("moving_mean_initializer", "moving_variance_initializer"),
+        *("beta_regularizer", "gamma_regularizer", "beta_constraint", "gamma_constraint"),
+    )
 
     moving_mean = weight("norm.running_mean", trainable=False)
     moving_variance = weight("norm.running_var", trainable=False, beside="norm.num_batches_tracked")

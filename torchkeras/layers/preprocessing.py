@@ -15,17 +15,10 @@ from torchkeras import config, initializers
 from torchkeras.arrays import to_numpy
 from torchkeras.engine.layer.facts import Facts
 from torchkeras.engine.layer.layer import Layer
-from torchkeras.engine.layer.options import (
-    OptionalPositive,
-    Positive,
-    integers,
-    is_number,
-    one_of,
-    optional,
-    rule,
-)
+from torchkeras.engine.layer.options import OptionalPositive, Positive
 from torchkeras.engine.layer.symbolic import dtype_of
 from torchkeras.engine.layer.weight import weight
+from torchkeras.rules import integers, number, one_of, optional, rule
 
 
 def array(values: Any) -> np.ndarray:
@@ -83,7 +76,7 @@ class Normalization(Layer):
     Source: https://keras.io/api/layers/preprocessing_layers/numerical/normalization/
     """
 
-    axis: Annotated[Any, optional(integers("must be an integer, several, or None"))] = -1
+    axis: Annotated[Any, optional(integers("must be an integer or several"))] = -1
     mean: Annotated[Any, optional(NUMBERS)] = None
     variance: Annotated[Any, optional(NUMBERS)] = None
     invert: bool = False
@@ -233,7 +226,7 @@ class Discretization(Layer):
 
     bin_boundaries: Annotated[Any, optional(BOUNDARIES)] = None
     num_bins: OptionalPositive = None
-    epsilon: Annotated[float, rule("must be above 0 and below 1", lambda v: is_number(v) and 0 < v < 1)] = 0.01
+    epsilon: Annotated[float, number("above 0 and below 1", lambda v: 0 < v < 1)] = 0.01
     output_mode: Annotated[str, one_of("int", "one_hot", "multi_hot", "count")] = "int"
     sparse: NotSparse = False
 

@@ -10,11 +10,12 @@ from torch import Tensor
 from torchkeras.engine.layer.facts import Facts
 from torchkeras.engine.layer.input_spec import InputSpec
 from torchkeras.engine.layer.layer import Layer
-from torchkeras.engine.layer.options import NEWER, one_of
+from torchkeras.engine.layer.options import NEWER
 from torchkeras.engine.layer.symbolic import Shape, as_list, unpacked
 from torchkeras.engine.layer.tracing import exporting
 from torchkeras.layers.exported import scanned, where
 from torchkeras.layers.scan import Mask
+from torchkeras.rules import one_of
 
 States = tuple[Tensor, ...]
 Constants = Sequence[Tensor]
@@ -26,17 +27,6 @@ StepFunction = Callable[[Any, States], Stepped]
 Walk = tuple[Callable[[Tensor], Tensor], StepFunction]
 
 WRITTEN_OUT = 16  # up to so many steps stand one after another in an exported program: any runtime knows the operations
-
-
-class MaskedOutput(Layer, abstract=True):
-    """What a layer gives at masked steps. A base of its own, so that its option comes last.
-
-    Options:
-        zero_output_for_mask (None, False or True, default None): the output at masked steps. True gives zeros, False
-            the output of the step before (zeros before the first valid step), None what `Recurrent` says of masks.
-    """
-
-    zero_output_for_mask: Annotated[Any, one_of(None, False, True), NEWER] = None
 
 
 class Recurrent(Layer, abstract=True):
@@ -270,3 +260,14 @@ def shapes_of(input_shape: Any) -> list[Shape]:
 def _is_short(steps: Any) -> bool:
     """Whether an exported program may have all its steps written out: their number is known and small."""
     return isinstance(steps, int) and steps <= WRITTEN_OUT
+
+
+class MaskedOutput(Recurrent, abstract=True):
+    """A recurrent layer that can be told what it gives at masked steps.
+
+    Options:
+        zero_output_for_mask (None, False or True, default None): the output at masked steps. True gives zeros, False
+            the output of the step before (zeros before the first valid step), None what `Recurrent` says of masks.
+    """
+
+    zero_output_for_mask: Annotated[Any, one_of(None, False, True), NEWER] = None

@@ -16,7 +16,6 @@ from torchkeras.layers.cells import CellOption, begin_cell, build_cell, output_s
 from torchkeras.layers.recurrence import (
     Constants,
     MaskedOutput,
-    Recurrent,
     States,
     Stepped,
     Walk,
@@ -25,7 +24,7 @@ from torchkeras.layers.recurrence import (
 from torchkeras.layers.torch_recurrence import TorchRecurrent
 
 
-class RNN(Recurrent, MaskedOutput):
+class RNN(MaskedOutput):
     """`output[t], states = cell(x[t], states)` along time, for any cell.
 
     A cell has a `state_size`, an integer or a list with one for each state, and a method `call(inputs, states)`, which
@@ -63,11 +62,6 @@ class RNN(Recurrent, MaskedOutput):
     """
 
     cell: CellOption
-    return_sequences: bool = False
-    return_state: bool = False
-    go_backwards: bool = False
-    stateful: bool = False
-    unroll: bool = False
     num_constants: Annotated[OptionalPositive, NEWER] = None
 
     @classmethod
@@ -99,11 +93,14 @@ class RNN(Recurrent, MaskedOutput):
         return begin_cell(self.cell, input_shape, states, constants, training)
 
 
-class SimpleRNN(steps.SimpleRNNStep, TorchRecurrent, Recurrent, steps.OldImplementation, MaskedOutput):
+class SimpleRNN(steps.SimpleRNNStep, TorchRecurrent, MaskedOutput):
     """`h' = activation(x @ kernel + h @ recurrent_kernel + bias)`; the output is h'.
 
     With `activation` "tanh" (the default) or "relu" the layer holds an `nn.RNN` and runs its kernel. `Recurrent`
     explains states and masks.
+
+    Options:
+        implementation (1 or 2, default 1): for old code and files: without gates, 1 and 2 compute the same.
 
     Shapes:
         (batch, time, features) -> (batch, units)
@@ -116,12 +113,14 @@ class SimpleRNN(steps.SimpleRNNStep, TorchRecurrent, Recurrent, steps.OldImpleme
     Source: Elman (1990), Finding Structure in Time
     """
 
+    implementation: Annotated[Any, steps.IMPLEMENTATION, NEWER] = 1
+
     def torch_options(self) -> dict[str, Any] | None:
         names = {activations.tanh: "tanh", activations.relu: "relu"}
         return {"nonlinearity": names[self.activation]} if self.activation in names else None
 
 
-class GRU(steps.GRUStep, TorchRecurrent, Recurrent, steps.ResetAfter, MaskedOutput):
+class GRU(steps.GRUStep, TorchRecurrent, MaskedOutput):
     """`h' = z * h + (1 - z) * activation(x_n + (r * h) @ recurrent_kernel_n)`; the output is h'.
 
     `x @ kernel + bias` has the parts x_z, x_r and x_n, in this order. A gate is
@@ -150,7 +149,7 @@ class GRU(steps.GRUStep, TorchRecurrent, Recurrent, steps.ResetAfter, MaskedOutp
         return {} if self.reset_after and self.scan_gate == "sigmoid" else None
 
 
-class LSTM(steps.LSTMStep, TorchRecurrent, Recurrent, MaskedOutput):
+class LSTM(steps.LSTMStep, TorchRecurrent, MaskedOutput):
     """`c' = f * c + i * g; h' = o * activation(c')`; the output is h', the states are h and c.
 
     `x @ kernel + h @ recurrent_kernel + bias` has the parts i, f, g and o, in this order. The gates i, f and o go
@@ -187,17 +186,16 @@ def _cudnn(layer: Any, *tensors: Tensor) -> list[Tensor]:
 CELLS: dict[str, Any] = {"gru": torch.gru_cell, "lstm": torch.lstm_cell}  # type: ignore[attr-defined]
 
 
-class TorchKernel(TorchRecurrent, abstract=True):
+class TorchKernel(steps.RecurrentWeights, TorchRecurrent, abstract=True):
     """What CuDNNGRU and CuDNNLSTM share: torch's module on any device, weights as cuDNN has them, and no masks.
 
     Options:
         units (positive integer): the size of the output, and of each state.
     """
 
-    return_sequences: bool = False
-    return_state: bool = False
-    stateful: bool = False
+    units: Positive
 
+    _option_order = (*steps.WEIGHT_OPTIONS, "return_sequences", "return_state", "stateful", "go_backwards")
     unroll: ClassVar[bool] = False
     supports_masking = False
     gate_order: ClassVar[tuple[int, ...]]  # where torch has each of Keras's gates
@@ -220,7 +218,7 @@ class TorchKernel(TorchRecurrent, abstract=True):
         return lambda inputs: inputs, step
 
 
-class CuDNNGRU(steps.Initializers, steps.Penalties, TorchKernel):
+class CuDNNGRU(TorchKernel):
     """GRU with `reset_after`, sigmoid gates and tanh, always by the kernel of `nn.GRU`, on any device.
 
     Its weights are those of Keras's files for cuDNN: each gate's part of a kernel has Keras's shape, but its elements
@@ -241,8 +239,6 @@ class CuDNNGRU(steps.Initializers, steps.Penalties, TorchKernel):
     Source: Keras 2, `CuDNNGRU`
     """
 
-    units: Positive
-
     kernel = weight("gru.weight_ih_l0", pieces=_cudnn)
     recurrent_kernel = weight("gru.weight_hh_l0", pieces=_cudnn, option="recurrent")
     bias = weight(("gru.bias_ih_l0", "gru.bias_hh_l0"), pieces=_cudnn)
@@ -251,7 +247,7 @@ class CuDNNGRU(steps.Initializers, steps.Penalties, TorchKernel):
     gate_order = (1, 0, 2)
 
 
-class CuDNNLSTM(steps.Initializers, steps.UnitForgetBias, steps.Penalties, TorchKernel):
+class CuDNNLSTM(steps.UnitForgetBias, TorchKernel):
     """LSTM with sigmoid gates and tanh, always by the kernel of `nn.LSTM`, on any device.
 
     Its weights are as in `CuDNNGRU`. The bias is 8 * units long: for i, f, g and o the biases added to the product with
@@ -270,8 +266,6 @@ class CuDNNLSTM(steps.Initializers, steps.UnitForgetBias, steps.Penalties, Torch
 
     Source: Keras 2, `CuDNNLSTM`
     """
-
-    units: Positive
 
     kernel = weight("lstm.weight_ih_l0", pieces=_cudnn)
     recurrent_kernel = weight("lstm.weight_hh_l0", pieces=_cudnn, option="recurrent")

@@ -5,8 +5,9 @@ from typing import Annotated, Any, ClassVar
 import torch
 import torch.nn.functional as F
 
-from torchkeras.engine.layer.options import NEWER, DataFormat, Rule, Sizes, is_integer, one_of, rule, sizes
+from torchkeras.engine.layer.options import NEWER, DataFormat, Sizes
 from torchkeras.layers.spatial import Spatial, torch_padding
+from torchkeras.rules import Rule, is_integer, one_of, sizes
 
 Pairs = tuple[tuple[int, int], ...]
 
@@ -227,7 +228,7 @@ class UpSampling2D(UpSampling):
     size: Sizes = 2
     data_format: DataFormat = None
     interpolation: Annotated[str, one_of("nearest", "bilinear")] = "nearest"
-    half_pixel: Annotated[bool, rule("must be True or False", lambda v: v in (0, 1), bool), NEWER] = False
+    half_pixel: Annotated[bool, NEWER] = False
 
     rank = 2
 

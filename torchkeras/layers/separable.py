@@ -6,7 +6,6 @@ import torch
 from torch import Tensor
 
 from torchkeras.engine.layer.facts import Facts
-from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.layer.options import (
     Activation,
     Constraint,
@@ -17,7 +16,7 @@ from torchkeras.engine.layer.options import (
     Sizes,
 )
 from torchkeras.engine.layer.weight import weight
-from torchkeras.layers.conv import CONVOLUTIONS, Convolving, Dilated
+from torchkeras.layers.conv import CONVOLUTIONS, Convolving
 from torchkeras.layers.spatial import SamePadding
 
 
@@ -26,10 +25,13 @@ def depthwise_pieces(layer: Any, kernel: Tensor) -> Tensor:
     return kernel.squeeze(1).unflatten(0, (-1, layer.depth_multiplier)).movedim((0, 1), (-2, -1))
 
 
-class DepthwiseOptions(Layer, abstract=True):
-    """The options `activation` and `use_bias`, and those of the depthwise kernel and the bias.
+class DepthwiseConv(Convolving, abstract=True):
+    """`activation(convolution(x, kernel) + bias)` of each channel by itself.
 
     Options:
+        padding (string, default "valid"): "valid", "same" or "half", as for `Conv2D`.
+        depth_multiplier (positive integer, default 1): the number of kernels of each channel. Channel c convolved with
+            its kernel m is channel `c * depth_multiplier + m` of the output.
         activation (name, function or None, default None): applied to the sum; None applies nothing.
         use_bias (bool, default True): whether a bias is added, one number for each channel of the output.
         depthwise_initializer (name or Initializer, default "glorot_uniform"): the first values of the depthwise kernel.
@@ -43,6 +45,12 @@ class DepthwiseOptions(Layer, abstract=True):
         bias_constraint (name, Constraint or None, default None): applied to the bias after each update.
     """
 
+    kernel_size: Sizes
+    strides: Sizes = 1
+    padding: SamePadding = "valid"
+    depth_multiplier: Positive = 1
+    data_format: DataFormat = None
+    dilation_rate: Sizes = 1
     activation: Activation = None
     use_bias: bool = True
     depthwise_initializer: Initializer = "glorot_uniform"
@@ -52,22 +60,6 @@ class DepthwiseOptions(Layer, abstract=True):
     activity_regularizer: Regularizer = None
     depthwise_constraint: Constraint = None
     bias_constraint: Constraint = None
-
-
-class DepthwiseConv(Convolving, abstract=True):
-    """`activation(convolution(x, kernel) + bias)` of each channel by itself.
-
-    Options:
-        padding (string, default "valid"): "valid", "same" or "half", as for `Conv2D`.
-        depth_multiplier (positive integer, default 1): the number of kernels of each channel. Channel c convolved with
-            its kernel m is channel `c * depth_multiplier + m` of the output.
-    """
-
-    kernel_size: Sizes
-    strides: Sizes = 1
-    padding: SamePadding = "valid"
-    depth_multiplier: Positive = 1
-    data_format: DataFormat = None
 
     depthwise_kernel = weight("conv.weight", pieces=depthwise_pieces, option="depthwise")
     bias = weight("conv.bias", keras="out", when="use_bias")
@@ -83,7 +75,7 @@ class DepthwiseConv(Convolving, abstract=True):
         return self._activated(self.conv(self._padded(inputs)))
 
 
-class DepthwiseConv1D(DepthwiseConv, Dilated, DepthwiseOptions):
+class DepthwiseConv1D(DepthwiseConv):
     """`activation(convolution(x, kernel) + bias)` along the steps of sequences, each channel by itself.
 
     Shapes:
@@ -97,7 +89,7 @@ class DepthwiseConv1D(DepthwiseConv, Dilated, DepthwiseOptions):
     rank = 1
 
 
-class DepthwiseConv2D(DepthwiseConv, DepthwiseOptions, Dilated):
+class DepthwiseConv2D(DepthwiseConv):
     """`activation(convolution(x, kernel) + bias)` over height and width of images, each channel by itself.
 
     Shapes:
@@ -109,6 +101,7 @@ class DepthwiseConv2D(DepthwiseConv, DepthwiseOptions, Dilated):
     """
 
     rank = 2
+    _option_order = ("dilation_rate",)
 
 
 class SeparableConv(Convolving, abstract=True):

@@ -8,8 +8,9 @@ import torch
 from torchkeras.engine.layer.axis_order import convert, to_keras
 from torchkeras.engine.layer.facts import Facts
 from torchkeras.engine.layer.layer import Layer
-from torchkeras.engine.layer.options import DataFormat, Positive, integers
+from torchkeras.engine.layer.options import DataFormat, Positive
 from torchkeras.engine.layer.symbolic import Shape
+from torchkeras.rules import integers
 
 
 class Flatten(Layer):

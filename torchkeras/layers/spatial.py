@@ -1,7 +1,7 @@
 """What layers over images and sequences share: the axis of the channels, and TensorFlow's padding."""
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Annotated, Any
+from typing import Annotated
 
 import torch
 import torch.nn.functional as F
@@ -10,9 +10,10 @@ from torchkeras.activations import is_pointwise
 from torchkeras.engine.layer.axis_order import Layout, convert, to_channels_first, to_keras
 from torchkeras.engine.layer.facts import Facts
 from torchkeras.engine.layer.layer import Layer
-from torchkeras.engine.layer.options import DataFormat, Rule, literal
+from torchkeras.engine.layer.options import DataFormat
 from torchkeras.engine.layer.symbolic import Shape
 from torchkeras.engine.layer.tracing import exporting
+from torchkeras.rules import Rule, literal, word
 
 # How much each padding adds before and after an axis, by how far the window reaches beyond its first value.
 FIXED_PADDINGS: dict[str, Callable[[int], tuple[int, int]]] = {
@@ -137,22 +138,9 @@ def torch_padding(pairs: Iterable[tuple[int, int]]) -> list[int]:
     return [amount for pair in reversed(list(pairs)) for amount in pair]
 
 
-def read_padding(allowed: tuple[str, ...], value: Any) -> str:
-    """One of the allowed words, in lower case; Keras takes any case. Raises ValueError for others."""
-    found = value.lower() if isinstance(value, str) else value
-    if found not in allowed:
-        raise ValueError(f"must be one of {', '.join(map(repr, allowed))}; found {value!r}.")
-    return found
-
-
-def padding_among(*allowed: str) -> Rule:
-    """A rule: one of these words, in any case."""
-    return Rule(lambda value: read_padding(allowed, value), takes=literal(*allowed))
-
-
 CONV_PADDING = Rule(
-    lambda value, rank: read_padding(PADDINGS[rank], value), by_rank=True, takes=lambda rank: literal(*PADDINGS[rank])
+    lambda value, rank: word(*PADDINGS[rank]).read(value), by_rank=True, takes=lambda rank: literal(*PADDINGS[rank])
 )
 ConvPadding = Annotated[str, CONV_PADDING]
-SamePadding = Annotated[str, padding_among("valid", "same", "half")]
-PoolPadding = Annotated[str, padding_among("valid", "same", "theano")]
+SamePadding = Annotated[str, word("valid", "same", "half")]
+PoolPadding = Annotated[str, word("valid", "same", "theano")]

@@ -16,39 +16,53 @@ from torch import Tensor, nn
 from torchkeras import activations, initializers
 from torchkeras.engine.graph.hook_free_calls import renew_weights
 from torchkeras.engine.layer.layer import Layer
-from torchkeras.engine.layer.options import (
-    NEWER,
-    Activation,
-    Constraint,
-    Fraction,
-    Initializer,
-    Positive,
-    Regularizer,
-    rule,
-)
+from torchkeras.engine.layer.options import Activation, Constraint, Fraction, Initializer, Positive, Regularizer
 from torchkeras.engine.layer.symbolic import Shape, unpacked
 from torchkeras.engine.layer.tracing import exporting
 from torchkeras.engine.layer.weight import weight
 from torchkeras.layers.recurrence import Constants, States, StepFunction, Stepped, Walk, shapes_of
 from torchkeras.layers.scan import Mask, gru_scan, gru_scan_reset_after, lstm_scan
+from torchkeras.rules import rule
 
 IMPLEMENTATION = rule("must be 1 or 2", lambda v: v in (0, 1, 2), lambda v: int(v) or 1, "Literal[0, 1, 2]")
 
-# --- groups of options, in the order in which Keras has them ----------------------------------------------------------
+# --- groups of options ------------------------------------------------------------------------------------------------
 
 
-class Initializers(Layer, abstract=True):
-    """The first values of the weights of a recurrent layer.
+WEIGHT_OPTIONS = (
+    *("kernel_initializer", "recurrent_initializer", "bias_initializer", "unit_forget_bias"),
+    *("kernel_regularizer", "recurrent_regularizer", "bias_regularizer", "activity_regularizer"),
+    *("kernel_constraint", "recurrent_constraint", "bias_constraint"),
+)
+
+
+class RecurrentWeights(Layer, abstract=True):
+    """The options of the weights of a recurrent layer.
 
     Options:
         kernel_initializer (name or Initializer, default "glorot_uniform"): the first values of the input's kernel.
         recurrent_initializer (name or Initializer, default "orthogonal"): the first values of the state's kernel.
         bias_initializer (name or Initializer, default "zeros"): the first values of the bias.
+        kernel_regularizer (name, Regularizer or None, default None): a penalty on the input's kernel, added to the
+            loss.
+        recurrent_regularizer (name, Regularizer or None, default None): a penalty on the state's kernel.
+        bias_regularizer (name, Regularizer or None, default None): a penalty on the bias.
+        activity_regularizer (name, Regularizer or None, default None): a penalty on the output.
+        kernel_constraint (name, Constraint or None, default None): applied to the input's kernel after each update.
+        recurrent_constraint (name, Constraint or None, default None): applied to the state's kernel after each update.
+        bias_constraint (name, Constraint or None, default None): applied to the bias after each update.
     """
 
     kernel_initializer: Initializer = "glorot_uniform"
     recurrent_initializer: Initializer = "orthogonal"
     bias_initializer: Initializer = "zeros"
+    kernel_regularizer: Regularizer = None
+    recurrent_regularizer: Regularizer = None
+    bias_regularizer: Regularizer = None
+    activity_regularizer: Regularizer = None
+    kernel_constraint: Constraint = None
+    recurrent_constraint: Constraint = None
+    bias_constraint: Constraint = None
 
 
 class UnitForgetBias(Layer, abstract=True):
@@ -76,29 +90,6 @@ class UnitForgetBias(Layer, abstract=True):
         return forget_bias_one
 
 
-class Penalties(Layer, abstract=True):
-    """Regularizers and constraints of the weights of a recurrent layer.
-
-    Options:
-        kernel_regularizer (name, Regularizer or None, default None): a penalty on the input's kernel, added to the
-            loss.
-        recurrent_regularizer (name, Regularizer or None, default None): a penalty on the state's kernel.
-        bias_regularizer (name, Regularizer or None, default None): a penalty on the bias.
-        activity_regularizer (name, Regularizer or None, default None): a penalty on the output.
-        kernel_constraint (name, Constraint or None, default None): applied to the input's kernel after each update.
-        recurrent_constraint (name, Constraint or None, default None): applied to the state's kernel after each update.
-        bias_constraint (name, Constraint or None, default None): applied to the bias after each update.
-    """
-
-    kernel_regularizer: Regularizer = None
-    recurrent_regularizer: Regularizer = None
-    bias_regularizer: Regularizer = None
-    activity_regularizer: Regularizer = None
-    kernel_constraint: Constraint = None
-    recurrent_constraint: Constraint = None
-    bias_constraint: Constraint = None
-
-
 class Drops(Layer, abstract=True):
     """Dropout of the input and of the state. What is dropped is the same at all steps.
 
@@ -123,37 +114,6 @@ class Drops(Layer, abstract=True):
         return F.dropout(like.new_ones(self.drop_sets, *shape), rate) if training and rate else None
 
 
-class Implementation(Layer, abstract=True):
-    """How dropout is drawn.
-
-    Options:
-        implementation (1 or 2, default 1): 1 draws dropout for each gate, 2 once for all gates. 0 is an old name of 1.
-    """
-
-    implementation: Annotated[Any, IMPLEMENTATION] = 1
-
-
-class OldImplementation(Layer, abstract=True):
-    """An option that Keras takes from old code and old files.
-
-    Options:
-        implementation (1 or 2, default 1): for old code and files: without gates, 1 and 2 compute the same.
-    """
-
-    implementation: Annotated[Any, IMPLEMENTATION, NEWER] = 1
-
-
-class ResetAfter(Layer, abstract=True):
-    """Where GRU's reset gate stands. A base of its own, so that its option comes after the others.
-
-    Options:
-        reset_after (bool, default False): whether the reset gate multiplies the product of the state and the recurrent
-            kernel, not the state itself. The bias then has two rows.
-    """
-
-    reset_after: bool = False
-
-
 # --- steps -----------------------------------------------------------------------------------------------------------
 
 
@@ -168,7 +128,7 @@ class StepWeights(nn.Module):
         self.bias_hh_l0 = nn.Parameter(torch.empty(gates * units)) if biases > 1 else None
 
 
-class CellStep(Drops, abstract=True):
+class CellStep(RecurrentWeights, Drops, abstract=True):
     """One step of a cell or of a layer: `project` computes the input's part, `step_function` the rest.
 
     Options:
@@ -236,7 +196,7 @@ def _product(kernel: Tensor, drops: Tensor | None) -> Callable[[Tensor, Tensor],
     return lambda projected, h: projected + torch.bmm(h * drops, kernels).transpose(0, 1).flatten(1)
 
 
-class SimpleRNNStep(CellStep, Initializers, Penalties, Drops, abstract=True):
+class SimpleRNNStep(CellStep, abstract=True):
     """One step of SimpleRNN.
 
     Options:
@@ -266,11 +226,18 @@ class GatedStep(CellStep, abstract=True):
         activation (name, function or None, default "tanh"): applied to the candidate, and in LSTM to the cell state.
         recurrent_activation (name, function or None, default "hard_sigmoid"): applied to the gates. Keras's
             `hard_sigmoid` is `clip(0.2 * x + 0.5, 0, 1)`.
+        implementation (1 or 2, default 1): 1 draws dropout for each gate, 2 once for all gates. 0 is an old name of 1.
     """
 
     units: Positive
     activation: Activation = "tanh"
     recurrent_activation: Activation = "hard_sigmoid"
+    implementation: Annotated[Any, IMPLEMENTATION] = 1
+
+    _option_order = (
+        *("use_bias", *WEIGHT_OPTIONS, "dropout", "recurrent_dropout", "implementation"),
+        *("return_sequences", "return_state", "go_backwards", "stateful", "unroll", "reset_after"),
+    )
 
     time_loop: ClassVar[Callable[..., Any]]  # the function of `torchkeras.layers.scan` for this step
 
@@ -298,8 +265,15 @@ def _zrn(layer: Layer, *tensors: Tensor) -> Any:
     return unpacked([[z, r, n] for r, z, n in (tensor.t().chunk(3, -1) for tensor in tensors)])
 
 
-class GRUStep(GatedStep, Initializers, Penalties, Drops, Implementation, ResetAfter, abstract=True):
-    """One step of GRU."""
+class GRUStep(GatedStep, abstract=True):
+    """One step of GRU.
+
+    Options:
+        reset_after (bool, default False): whether the reset gate multiplies the product of the state and the recurrent
+            kernel, not the state itself. The bias then has two rows.
+    """
+
+    reset_after: bool = False
 
     kernel = weight("gru.weight_ih_l0", pieces=_zrn)
     recurrent_kernel = weight("gru.weight_hh_l0", pieces=_zrn, option="recurrent")
@@ -347,7 +321,7 @@ class GRUStep(GatedStep, Initializers, Penalties, Drops, Implementation, ResetAf
         return step
 
 
-class LSTMStep(GatedStep, Initializers, UnitForgetBias, Penalties, Drops, Implementation, abstract=True):
+class LSTMStep(UnitForgetBias, GatedStep, abstract=True):
     """One step of LSTM."""
 
     kernel = weight("lstm.weight_ih_l0", keras="features gates", torch="gates features")

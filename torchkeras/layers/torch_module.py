@@ -12,12 +12,13 @@ from torchkeras import registry
 from torchkeras.dtype_policy import policy_of
 from torchkeras.engine.layer import output_shapes
 from torchkeras.engine.layer.axis_order import Layout
+from torchkeras.engine.layer.building import on_meta
 from torchkeras.engine.layer.facts import Facts
 from torchkeras.engine.layer.layer import Layer
-from torchkeras.engine.layer.options import NEWER, Rule, literal, rule
+from torchkeras.engine.layer.options import NEWER
 from torchkeras.engine.layer.symbolic import as_list, dtype_name
-from torchkeras.engine.layer.weight import on_meta
 from torchkeras.errors import ArchitectureError
+from torchkeras.rules import Rule, one_of
 
 
 def _read_module(value: Any) -> nn.Module:
@@ -58,11 +59,7 @@ class TorchModule(Layer):
     module: Annotated[Any, Rule(_read_module, lambda kept: type(kept).__name__, shown=False, takes="Module")]
     data_format: Annotated[
         Any,
-        rule(
-            "must be None or 'channels_first'",
-            lambda v: v in (None, "channels_first"),
-            takes=literal("channels_first", None),
-        ),
+        one_of("channels_first", None),
         NEWER,
     ] = None
 

@@ -6,12 +6,11 @@ import torch
 from torch import nn
 
 from torchkeras.engine.layer.facts import Facts
-from torchkeras.engine.layer.layer import Layer
-from torchkeras.engine.layer.options import NEWER, DataFormat, Positive, Rule, Sizes, is_integer, optional, sizes
+from torchkeras.engine.layer.options import NEWER, DataFormat, Positive, Sizes
 from torchkeras.engine.layer.symbolic import Shape
 from torchkeras.engine.layer.weight import weight
-from torchkeras.layers.conv import Activated, Convolving, Dilated
-from torchkeras.layers.spatial import padding_among
+from torchkeras.layers.conv import Activated, Convolving
+from torchkeras.rules import Rule, is_integer, optional, sizes, word
 
 TRANSPOSED: dict[int, Any] = {1: nn.ConvTranspose1d, 2: nn.ConvTranspose2d, 3: nn.ConvTranspose3d}
 
@@ -23,22 +22,10 @@ def _read_shape(value: Any, rank: int) -> tuple[int | None, ...]:
     return tuple(value)
 
 
-TransposedPadding = Annotated[str, padding_among("valid", "same", "half", "full")]
+TransposedPadding = Annotated[str, word("valid", "same", "half", "full")]
 
 
-class Targeted(Layer, abstract=True):
-    """`target_shape`, after the options that Keras 2 has.
-
-    Options:
-        target_shape (tuple of integers or None, default None): the complete shape of the output, Keras 1's
-            `output_shape`. A convolution of that shape must have the size of the input. Its batch size does not count.
-            It cannot be given together with `output_padding`.
-    """
-
-    target_shape: Annotated[Any, optional(Rule(_read_shape, by_rank=True, takes="Sequence[int | None]")), NEWER] = None
-
-
-class ConvTranspose(Convolving, abstract=True):
+class ConvTranspose(Convolving, Activated, abstract=True):
     """`activation(y + bias)`, where each value of the input adds the kernel times itself to `y`, `strides` apart.
 
     Options:
@@ -55,6 +42,9 @@ class ConvTranspose(Convolving, abstract=True):
             of each; they are fewer than `strides`. The output then has
             `(size - 1) * strides + k - 2 * cut + output_padding` values along an axis, with a cut of 0 for "valid",
             k // 2 for "same" and "half", and k - 1 for "full".
+        target_shape (tuple of integers or None, default None): the complete shape of the output, Keras 1's
+            `output_shape`. A convolution of that shape must have the size of the input. Its batch size does not count.
+            It cannot be given together with `output_padding`.
     """
 
     filters: Positive
@@ -63,6 +53,8 @@ class ConvTranspose(Convolving, abstract=True):
     padding: TransposedPadding = "valid"
     output_padding: Annotated[Any, optional(sizes(0))] = None
     data_format: DataFormat = None
+    dilation_rate: Sizes = 1
+    target_shape: Annotated[Any, optional(Rule(_read_shape, by_rank=True, takes="Sequence[int | None]")), NEWER] = None
 
     kernel = weight("conv.weight", keras="... out in", torch="in out ...")
     bias = weight("conv.bias", keras="out", when="use_bias")
@@ -141,7 +133,7 @@ class ConvTranspose(Convolving, abstract=True):
         return self._activated(outputs)
 
 
-class Conv1DTranspose(ConvTranspose, Dilated, Activated, Targeted):
+class Conv1DTranspose(ConvTranspose):
     """The transposed convolution of sequences: `activation(y + bias)`.
 
     Each value of the input adds the kernel times itself to `y`, `strides` apart.
@@ -157,7 +149,7 @@ class Conv1DTranspose(ConvTranspose, Dilated, Activated, Targeted):
     rank = 1
 
 
-class Conv2DTranspose(ConvTranspose, Dilated, Activated, Targeted):
+class Conv2DTranspose(ConvTranspose):
     """The transposed convolution of images: `activation(y + bias)`.
 
     Each value of the input adds the kernel times itself to `y`, `strides` apart.
@@ -173,7 +165,7 @@ class Conv2DTranspose(ConvTranspose, Dilated, Activated, Targeted):
     rank = 2
 
 
-class Conv3DTranspose(ConvTranspose, Activated, Dilated, Targeted):
+class Conv3DTranspose(ConvTranspose):
     """The transposed convolution of volumes: `activation(y + bias)`.
 
     Each value of the input adds the kernel times itself to `y`, `strides` apart.
@@ -187,3 +179,4 @@ class Conv3DTranspose(ConvTranspose, Activated, Dilated, Targeted):
     """
 
     rank = 3
+    _option_order = ("dilation_rate",)

@@ -11,10 +11,10 @@ from torchkeras import initializers, registry
 from torchkeras.engine.layer.axis_order import Layout
 from torchkeras.engine.layer.facts import Facts
 from torchkeras.engine.layer.layer import Layer
-from torchkeras.engine.layer.options import Rule, is_integer, rule
 from torchkeras.engine.layer.symbolic import KerasTensor, Shape
 from torchkeras.engine.layer.weight import Variable, weight
 from torchkeras.layers.torch_module import as_layer
+from torchkeras.rules import Rule, integer
 
 
 def _read_layer(value: Any) -> Layer:
@@ -25,9 +25,7 @@ def _read_layer(value: Any) -> Layer:
 
 
 # Each is a step of a loop: a file must not ask for an endless one.
-Iterations = Annotated[
-    int, rule("must be an integer from 1 to 10000", lambda v: is_integer(v) and 1 <= v <= 10_000, int)
-]
+Iterations = Annotated[int, integer(1, 10_000)]
 INNER_LAYER = Rule(_read_layer, registry.layers.serialize, takes="Module | Mapping[str, Any]")
 InnerLayer = Annotated[Any, INNER_LAYER]
 
@@ -180,7 +178,6 @@ class SpectralNormalization(Wrapper):
     Source: https://arxiv.org/abs/1802.05957
     """
 
-    layer: InnerLayer
     power_iterations: Iterations = 1
 
     vector_u = weight("singular_vector", keras="one units", trainable=False)

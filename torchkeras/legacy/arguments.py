@@ -10,6 +10,7 @@ from functools import wraps
 from typing import Any, TypeVar
 
 from torchkeras import config
+from torchkeras.rules import one_of, read
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -205,9 +206,7 @@ def _value(cls: type, name: str, value: Any) -> Any:
     known = VALUES.get(name)
     if known is None:
         return value
-    if not isinstance(value, str) or value not in known:
-        raise ValueError(f"{cls.__name__}: {name} must be one of {', '.join(map(repr, known))}; found {value!r}.")
-    return known[value]
+    return known[read(cls.__name__, name, one_of(*known), value)]
 
 
 def _pairs(names: tuple[tuple[str, str], ...], value: Any) -> Any:

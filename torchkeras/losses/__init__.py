@@ -11,12 +11,7 @@ kernels and less rounding, and the clip is put on the loss: a clipped sample has
 gradient.
 """
 
-from collections.abc import Callable
-
-from torch import Tensor
-
 from torchkeras import registry
-from torchkeras.losses import classes
 from torchkeras.losses.classes import (
     CTC as CTC,
     BinaryCrossentropy as BinaryCrossentropy,
@@ -43,31 +38,40 @@ from torchkeras.losses.classes import (
 )
 from torchkeras.losses.crossentropy import (
     NO_LABEL as NO_LABEL,
-    binary_crossentropy,
-    binary_focal_crossentropy,
-    categorical_crossentropy,
-    categorical_focal_crossentropy,
-    categorical_generalized_cross_entropy,
-    kullback_leibler_divergence,
-    sparse_categorical_crossentropy,
+    binary_crossentropy as binary_crossentropy,
+    binary_focal_crossentropy as binary_focal_crossentropy,
+    categorical_crossentropy as categorical_crossentropy,
+    categorical_focal_crossentropy as categorical_focal_crossentropy,
+    categorical_generalized_cross_entropy as categorical_generalized_cross_entropy,
+    kullback_leibler_divergence as kullback_leibler_divergence,
+    sparse_categorical_crossentropy as sparse_categorical_crossentropy,
 )
-from torchkeras.losses.hinges import categorical_hinge, hinge, squared_hinge
+from torchkeras.losses.hinges import (
+    categorical_hinge as categorical_hinge,
+    hinge as hinge,
+    squared_hinge as squared_hinge,
+)
 from torchkeras.losses.loss import (
     Loss as Loss,
     LossFunctionWrapper as LossFunctionWrapper,
     function_of as function_of,
 )
-from torchkeras.losses.others import circle, ctc, dice, tversky
+from torchkeras.losses.others import (
+    circle as circle,
+    ctc as ctc,
+    dice as dice,
+    tversky as tversky,
+)
 from torchkeras.losses.regression import (
-    cosine_proximity,
-    cosine_similarity,
-    huber,
-    logcosh,
-    mean_absolute_error,
-    mean_absolute_percentage_error,
-    mean_squared_error,
-    mean_squared_logarithmic_error,
-    poisson,
+    cosine_proximity as cosine_proximity,
+    cosine_similarity as cosine_similarity,
+    huber as huber,
+    logcosh as logcosh,
+    mean_absolute_error as mean_absolute_error,
+    mean_absolute_percentage_error as mean_absolute_percentage_error,
+    mean_squared_error as mean_squared_error,
+    mean_squared_logarithmic_error as mean_squared_logarithmic_error,
+    poisson as poisson,
 )
 from torchkeras.losses.shared import HALF_TYPES as HALF_TYPES
 
@@ -80,23 +84,11 @@ cosine = cosine_proximity
 log_cosh = logcosh
 bce = BCE = binary_crossentropy
 
-# Functions whose targets have the shape of the output; the others take class numbers, or targets of any shape.
-ELEMENTWISE: tuple[Callable[..., Tensor], ...] = (
-    *(mse, mae, mape, msle, logcosh, huber, poisson, cosine_proximity, cosine_similarity),
-    *(hinge, squared_hinge, categorical_hinge, kullback_leibler_divergence),
-    *(binary_crossentropy, binary_focal_crossentropy, categorical_crossentropy, categorical_focal_crossentropy),
-    *(dice, tversky),
-)
-FUNCTIONS = (*ELEMENTWISE, sparse_categorical_crossentropy, categorical_generalized_cross_entropy, ctc, circle)
-
-# Every function is known by each of its names, aliases too, and every class by its own.
+# A function is known by its aliases, too.
 for _name, _value in list(vars().items()):
-    if any(_value is function for function in FUNCTIONS):
+    _own_name = getattr(_value, "__name__", "")
+    if _own_name in registry.losses and registry.losses.find(_own_name) is _value:
         registry.losses.register(_name, _value)
-for _name, _value in classes.CLASSES.items():
-    registry.losses.register(_name, _value)
-registry.losses.register("LossFunctionWrapper", LossFunctionWrapper)
-
 
 get = deserialize = registry.losses.get
 serialize = registry.losses.serialize

@@ -1,10 +1,8 @@
 # Made by scripts/write_stubs.py from the declarations in the source; a test holds it to them.
 # mypy: disable-error-code="misc, override"
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
-
-from torch import Tensor
 
 from torchkeras.losses.classes import (
     CTC as _CTC,
@@ -664,8 +662,6 @@ cosine = cosine_proximity
 log_cosh = logcosh
 bce = binary_crossentropy
 BCE = binary_crossentropy
-ELEMENTWISE: tuple[Callable[..., Tensor], ...]
-FUNCTIONS: tuple[Any, ...]
 
 def get(identifier: Any, custom_objects: Mapping[str, Any] | None = None) -> Any:
     r"""The object for a registered name or a config; an object of the kind is returned as it is.

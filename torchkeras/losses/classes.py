@@ -3,15 +3,13 @@
 Options that a class shares with its function are explained there, and join the docstring of the class.
 """
 
-from typing import Any
-
 from torch import Tensor
 
-from torchkeras.declared import integer, number, or_none, several
 from torchkeras.losses import crossentropy, hinges, keras3, others, regression
 from torchkeras.losses.loss import FunctionLoss
+from torchkeras.rules import FINITE, integer, optional, several
 
-AXES = {**FunctionLoss.rules, "axis": or_none(several(integer()))}
+AXES = {**FunctionLoss.rules, "axis": optional(several(integer()))}
 
 
 class MeanSquaredError(FunctionLoss):
@@ -225,7 +223,7 @@ class CategoricalFocalCrossentropy(FunctionLoss):
     """
 
     function = crossentropy.categorical_focal_crossentropy
-    rules = {**FunctionLoss.rules, "alpha": several(number())}
+    rules = {**FunctionLoss.rules, "alpha": several(FINITE)}
 
 
 class SparseCategoricalCrossentropy(FunctionLoss):
@@ -333,10 +331,3 @@ class Circle(FunctionLoss):
     def own_mask(self, y_true: Tensor, y_pred: Tensor, values: Tensor) -> Tensor | None:
         """True where the loss is above 0."""
         return values > 0
-
-
-CLASSES: dict[str, Any] = {
-    name: value
-    for name, value in list(vars().items())
-    if isinstance(value, type) and issubclass(value, FunctionLoss) and value is not FunctionLoss
-}

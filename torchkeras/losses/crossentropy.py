@@ -8,14 +8,15 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from torchkeras import config
+from torchkeras import config, registry
 from torchkeras.activations import ITSELF
 from torchkeras.declared import constants
-from torchkeras.losses.shared import HALF_TYPES, clamp, clip, like, logit_bounds, logits_of
+from torchkeras.losses.shared import HALF_TYPES, clamp, clip, elementwise, like, logit_bounds, logits_of
 
 NO_LABEL = -(2**62)  # torch silently ignores the label -100
 
 
+@elementwise
 def categorical_crossentropy(
     y_true: Tensor, y_pred: Tensor, from_logits: bool = False, label_smoothing: float = 0.0, axis: int = -1
 ) -> Tensor:
@@ -42,6 +43,7 @@ def categorical_crossentropy(
     return -(_smooth(like(y_true, y_pred), label_smoothing, y_pred.shape[axis]) * log_p).sum(axis)
 
 
+@registry.losses.own
 def sparse_categorical_crossentropy(
     y_true: Tensor, y_pred: Tensor, from_logits: bool = False, ignore_class: int | None = None, axis: int = -1
 ) -> Tensor:
@@ -79,7 +81,7 @@ def mean_sparse_categorical_crossentropy(y_true: Tensor, y_pred: Tensor) -> Tens
     if getattr(y_pred, "_keras_logits", None) is not ITSELF or y_pred.dim() != 2:
         return sparse_categorical_crossentropy(y_true, y_pred).mean()
     loss = F.cross_entropy(y_pred, y_true.reshape(-1).long(), reduction="none", ignore_index=NO_LABEL)
-    return clamp(loss, *_bounds(config.epsilon())).mean()
+    return clamp(loss, *_bounds(config.SETTINGS.epsilon)).mean()
 
 
 def _bounds(epsilon: float) -> tuple[float, float]:
@@ -112,6 +114,7 @@ def picked(
     return loss if len(shape) == 2 else loss.reshape(shape[:-1])
 
 
+@elementwise
 def binary_crossentropy(
     y_true: Tensor,
     y_pred: Tensor,
@@ -145,6 +148,7 @@ def mean_binary_crossentropy(y_true: Tensor, y_pred: Tensor) -> Tensor:
     return _binary(y_true, y_pred, False, 0.0, clipped=True, reduction="mean")
 
 
+@elementwise
 def kullback_leibler_divergence(y_true: Tensor, y_pred: Tensor) -> Tensor:
     """sum(y_true * log(y_true / y_pred)), both clipped to [epsilon, 1].
 
@@ -164,6 +168,7 @@ def kullback_leibler_divergence(y_true: Tensor, y_pred: Tensor) -> Tensor:
     return (y_true * torch.log(y_true / y_pred)).sum(-1)
 
 
+@elementwise
 def categorical_focal_crossentropy(
     y_true: Tensor,
     y_pred: Tensor,
@@ -207,6 +212,7 @@ def categorical_focal_crossentropy(
     return -(weight * torch.pow(-torch.expm1(log_p), gamma) * y_true * log_p).sum(axis)
 
 
+@elementwise
 def binary_focal_crossentropy(
     y_true: Tensor,
     y_pred: Tensor,
@@ -251,6 +257,7 @@ def binary_focal_crossentropy(
     return loss.mean(axis)
 
 
+@registry.losses.own
 def categorical_generalized_cross_entropy(y_true: Tensor, y_pred: Tensor, q: float = 0.5) -> Tensor:
     """(1 - p**q) / q, p = y_pred[y_true]; for noisy labels.
 

@@ -3,9 +3,10 @@
 import torch
 from torch import Tensor
 
-from torchkeras.losses.shared import like
+from torchkeras.losses.shared import elementwise, like
 
 
+@elementwise
 def squared_hinge(y_true: Tensor, y_pred: Tensor) -> Tensor:
     """mean(max(1 - y_true * y_pred, 0)**2).
 
@@ -25,6 +26,7 @@ def squared_hinge(y_true: Tensor, y_pred: Tensor) -> Tensor:
     return torch.relu(1.0 - like(y_true, y_pred) * y_pred).square().mean(-1)
 
 
+@elementwise
 def hinge(y_true: Tensor, y_pred: Tensor) -> Tensor:
     """mean(max(1 - y_true * y_pred, 0)).
 
@@ -44,6 +46,7 @@ def hinge(y_true: Tensor, y_pred: Tensor) -> Tensor:
     return torch.relu(1.0 - like(y_true, y_pred) * y_pred).mean(-1)
 
 
+@elementwise
 def categorical_hinge(y_true: Tensor, y_pred: Tensor) -> Tensor:
     """max(0, 1 + max((1 - y_true) * y_pred) - sum(y_true * y_pred)).
 

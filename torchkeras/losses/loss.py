@@ -10,10 +10,11 @@ import torch
 from torch import Tensor
 
 from torchkeras import config, registry
-from torchkeras.declared import Declared, Rule, check_options, function_named, one_of, options_of
+from torchkeras.declared import Declared, check_options, function_named, options_of
 from torchkeras.losses.reduction import REDUCTIONS, Reduction, reduce_weighted
 from torchkeras.losses.shared import carried, same_rank
 from torchkeras.naming import snake_case
+from torchkeras.rules import Rule, one_of
 
 
 class Loss(Declared):
@@ -48,6 +49,11 @@ class Loss(Declared):
     name: str
     reduction: str | None
     dtype: str | None
+
+    def __init_subclass__(cls, abstract: bool = False, **arguments: Any) -> None:
+        super().__init_subclass__(**arguments)
+        if not abstract:
+            registry.losses.own(cls)
 
     def __init__(self, name: str | None = None, reduction: Reduction | None = "sum_over_batch_size", dtype: Any = None):
         self.keep(name=name or snake_case(type(self).__name__), reduction=reduction, dtype=dtype)
@@ -92,7 +98,7 @@ class Loss(Declared):
         return torch.promote_types(y_pred.dtype, getattr(torch, config.floatx()))
 
 
-class FunctionLoss(Loss):
+class FunctionLoss(Loss, abstract=True):
     """A loss whose values are those of `function`, and whose options are its keyword arguments.
 
     A subclass names the function, and as `options` those of its arguments that are options, if not all are. y_true and

@@ -6,12 +6,13 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from torchkeras import config
-from torchkeras.losses.shared import like
+from torchkeras import config, registry
+from torchkeras.losses.shared import elementwise, like
 
 Axes = int | Sequence[int] | None
 
 
+@elementwise
 def dice(y_true: Tensor, y_pred: Tensor, axis: Axes = None) -> Tensor:
     """1 - 2 * sum(y_true * y_pred) / (sum(y_true) + sum(y_pred) + epsilon), the sums along `axis`.
 
@@ -34,6 +35,7 @@ def dice(y_true: Tensor, y_pred: Tensor, axis: Axes = None) -> Tensor:
     return 1.0 - 2.0 * both / (_sum(y_true, axis) + _sum(y_pred, axis) + config.epsilon())
 
 
+@elementwise
 def tversky(y_true: Tensor, y_pred: Tensor, alpha: float = 0.5, beta: float = 0.5, axis: Axes = None) -> Tensor:
     """1 - t / (t + alpha * sum(y_true * (1 - y_pred)) + beta * sum((1 - y_true) * y_pred) + epsilon).
 
@@ -60,6 +62,7 @@ def tversky(y_true: Tensor, y_pred: Tensor, alpha: float = 0.5, beta: float = 0.
     return 1.0 - both / (both + alpha * missed + beta * added + config.epsilon())
 
 
+@registry.losses.own
 def ctc(y_true: Tensor, y_pred: Tensor) -> Tensor:
     """-log of the probability of the labels, summed over all ways to lay them along time; class 0 stands for no label.
 
@@ -93,6 +96,7 @@ def ctc(y_true: Tensor, y_pred: Tensor) -> Tensor:
     return F.ctc_loss(log_p, labels, times, (labels != 0).sum(-1), blank=0, reduction="none")
 
 
+@registry.losses.own
 def circle(
     y_true: Tensor,
     y_pred: Tensor,

@@ -7,9 +7,10 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from torchkeras import config
-from torchkeras.losses.shared import like
+from torchkeras.losses.shared import elementwise, like
 
 
+@elementwise
 def mean_squared_error(y_true: Tensor, y_pred: Tensor) -> Tensor:
     """mean((y_pred - y_true)**2).
 
@@ -28,6 +29,7 @@ def mean_squared_error(y_true: Tensor, y_pred: Tensor) -> Tensor:
     return F.mse_loss(y_pred, like(y_true, y_pred), reduction="none").mean(-1)
 
 
+@elementwise
 def mean_absolute_error(y_true: Tensor, y_pred: Tensor) -> Tensor:
     """mean(abs(y_pred - y_true)).
 
@@ -46,6 +48,7 @@ def mean_absolute_error(y_true: Tensor, y_pred: Tensor) -> Tensor:
     return torch.abs(y_pred - like(y_true, y_pred)).mean(-1)
 
 
+@elementwise
 def mean_absolute_percentage_error(y_true: Tensor, y_pred: Tensor) -> Tensor:
     """100 * mean(abs(y_true - y_pred) / max(abs(y_true), epsilon)).
 
@@ -65,6 +68,7 @@ def mean_absolute_percentage_error(y_true: Tensor, y_pred: Tensor) -> Tensor:
     return 100.0 * (torch.abs(y_true - y_pred) / y_true.abs().clamp(min=config.epsilon())).mean(-1)
 
 
+@elementwise
 def mean_squared_logarithmic_error(y_true: Tensor, y_pred: Tensor) -> Tensor:
     """mean((log(1 + max(y_pred, epsilon)) - log(1 + max(y_true, epsilon)))**2).
 
@@ -83,6 +87,7 @@ def mean_squared_logarithmic_error(y_true: Tensor, y_pred: Tensor) -> Tensor:
     return mean_squared_error(_log1p(like(y_true, y_pred)), _log1p(y_pred))
 
 
+@elementwise
 def logcosh(y_true: Tensor, y_pred: Tensor) -> Tensor:
     """mean(log(cosh(y_pred - y_true))).
 
@@ -104,6 +109,7 @@ def logcosh(y_true: Tensor, y_pred: Tensor) -> Tensor:
     return (difference + F.softplus(-2.0 * difference) - math.log(2.0)).mean(-1)
 
 
+@elementwise
 def huber(y_true: Tensor, y_pred: Tensor, delta: float = 1.0) -> Tensor:
     """mean(e**2 / 2 where e <= delta, else delta * e - delta**2 / 2), e = abs(y_pred - y_true).
 
@@ -124,6 +130,7 @@ def huber(y_true: Tensor, y_pred: Tensor, delta: float = 1.0) -> Tensor:
     return F.huber_loss(y_pred, like(y_true, y_pred), reduction="none", delta=delta).mean(-1)
 
 
+@elementwise
 def poisson(y_true: Tensor, y_pred: Tensor) -> Tensor:
     """mean(y_pred - y_true * log(y_pred + epsilon)).
 
@@ -142,6 +149,7 @@ def poisson(y_true: Tensor, y_pred: Tensor) -> Tensor:
     return (y_pred - like(y_true, y_pred) * torch.log(y_pred + config.epsilon())).mean(-1)
 
 
+@elementwise
 def cosine_proximity(y_true: Tensor, y_pred: Tensor) -> Tensor:
     """-sum(y_true * y_pred) / (norm(y_true) * norm(y_pred)), each norm at least 1e-6.
 
@@ -161,6 +169,7 @@ def cosine_proximity(y_true: Tensor, y_pred: Tensor) -> Tensor:
     return -(true * predicted).sum(-1)
 
 
+@elementwise
 def cosine_similarity(y_true: Tensor, y_pred: Tensor, axis: int = -1) -> Tensor:
     """-sum(y_true * y_pred) / (norm(y_true) * norm(y_pred)) along `axis`, each norm at least epsilon.
 

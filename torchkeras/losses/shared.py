@@ -2,20 +2,30 @@
 
 from collections.abc import Callable
 from functools import lru_cache
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import torch
-import torch.nn.functional as F
-from torch import Tensor
+from torch import Tensor, nn
 
-from torchkeras import config
+from torchkeras import config, registry
 from torchkeras.activations import ITSELF
 
+F = TypeVar("F", bound=Callable[..., Tensor])
+
 HALF_TYPES = (torch.float16, torch.bfloat16)
+# Functions whose targets have the shape of the output; the others take class numbers, or targets of any shape.
+ELEMENTWISE: list[Callable[..., Tensor]] = []
+
+
+def elementwise(function: F) -> F:
+    """Register a loss whose targets have the shape of the output."""
+    ELEMENTWISE.append(function)
+    return registry.losses.own(function)
+
 
 # Clamp, with one kernel for the gradient, not four: a categorical crossentropy of (32, 10) takes 0.75 of the time.
-clamp = F.hardtanh
+clamp = nn.functional.hardtanh
 
 
 def like(y_true: Tensor, y_pred: Tensor) -> Tensor:

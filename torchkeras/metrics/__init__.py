@@ -6,18 +6,18 @@ metric. The classes are those of Keras 3: `update_state` adds a batch, `result` 
 """
 
 from torchkeras import losses, registry
-from torchkeras.metrics.auc import AUC
+from torchkeras.metrics.auc import AUC as AUC
 from torchkeras.metrics.confusion import (
-    FalseNegatives,
-    FalsePositives,
-    Precision,
-    PrecisionAtRecall,
-    Recall,
-    RecallAtPrecision,
-    SensitivityAtSpecificity,
-    SpecificityAtSensitivity,
-    TrueNegatives,
-    TruePositives,
+    FalseNegatives as FalseNegatives,
+    FalsePositives as FalsePositives,
+    Precision as Precision,
+    PrecisionAtRecall as PrecisionAtRecall,
+    Recall as Recall,
+    RecallAtPrecision as RecallAtPrecision,
+    SensitivityAtSpecificity as SensitivityAtSpecificity,
+    SpecificityAtSensitivity as SpecificityAtSensitivity,
+    TrueNegatives as TrueNegatives,
+    TruePositives as TruePositives,
 )
 from torchkeras.metrics.functions import (
     binary_accuracy as binary_accuracy,
@@ -33,35 +33,40 @@ from torchkeras.metrics.keras3 import (
     pearson_correlation as pearson_correlation,
 )
 from torchkeras.metrics.means import (
-    Accuracy,
-    BinaryAccuracy,
-    BinaryCrossentropy,
-    CategoricalAccuracy,
-    CategoricalCrossentropy,
-    CategoricalHinge,
-    ConcordanceCorrelation,
-    CosineSimilarity,
-    Hinge,
-    KLDivergence,
-    LogCoshError,
-    MeanAbsoluteError,
-    MeanAbsolutePercentageError,
-    MeanSquaredError,
-    MeanSquaredLogarithmicError,
-    PearsonCorrelation,
-    Poisson,
-    RootMeanSquaredError,
-    SparseCategoricalAccuracy,
-    SparseCategoricalCrossentropy,
-    SparseTopKCategoricalAccuracy,
-    SquaredHinge,
-    TopKCategoricalAccuracy,
+    Accuracy as Accuracy,
+    BinaryAccuracy as BinaryAccuracy,
+    BinaryCrossentropy as BinaryCrossentropy,
+    CategoricalAccuracy as CategoricalAccuracy,
+    CategoricalCrossentropy as CategoricalCrossentropy,
+    CategoricalHinge as CategoricalHinge,
+    ConcordanceCorrelation as ConcordanceCorrelation,
+    CosineSimilarity as CosineSimilarity,
+    Hinge as Hinge,
+    KLDivergence as KLDivergence,
+    LogCoshError as LogCoshError,
+    MeanAbsoluteError as MeanAbsoluteError,
+    MeanAbsolutePercentageError as MeanAbsolutePercentageError,
+    MeanSquaredError as MeanSquaredError,
+    MeanSquaredLogarithmicError as MeanSquaredLogarithmicError,
+    PearsonCorrelation as PearsonCorrelation,
+    Poisson as Poisson,
+    RootMeanSquaredError as RootMeanSquaredError,
+    SparseCategoricalAccuracy as SparseCategoricalAccuracy,
+    SparseCategoricalCrossentropy as SparseCategoricalCrossentropy,
+    SparseTopKCategoricalAccuracy as SparseTopKCategoricalAccuracy,
+    SquaredHinge as SquaredHinge,
+    TopKCategoricalAccuracy as TopKCategoricalAccuracy,
 )
 from torchkeras.metrics.metric import Metric as Metric
-from torchkeras.metrics.overlap import BinaryIoU, IoU, MeanIoU, OneHotIoU, OneHotMeanIoU
-from torchkeras.metrics.reduction import Mean, MeanMetricWrapper, Sum
-from torchkeras.metrics.scores import F1Score, FBetaScore, R2Score
-from torchkeras.naming import snake_case
+from torchkeras.metrics.overlap import (
+    BinaryIoU as BinaryIoU,
+    IoU as IoU,
+    MeanIoU as MeanIoU,
+    OneHotIoU as OneHotIoU,
+    OneHotMeanIoU as OneHotMeanIoU,
+)
+from torchkeras.metrics.reduction import Mean as Mean, MeanMetricWrapper as MeanMetricWrapper, Sum as Sum
+from torchkeras.metrics.scores import F1Score as F1Score, FBetaScore as FBetaScore, R2Score as R2Score
 
 mse = MSE = mean_squared_error = losses.mean_squared_error
 mae = MAE = mean_absolute_error = losses.mean_absolute_error
@@ -81,39 +86,12 @@ categorical_crossentropy = losses.categorical_crossentropy
 categorical_focal_crossentropy = losses.categorical_focal_crossentropy
 sparse_categorical_crossentropy = losses.sparse_categorical_crossentropy
 
-FUNCTIONS = (
-    binary_accuracy,
-    categorical_accuracy,
-    sparse_categorical_accuracy,
-    top_k_categorical_accuracy,
-    sparse_top_k_categorical_accuracy,
-)
-# Known by their class names, and in snake case where no function of 2.2.4 has that name. The others are known only by
-# their class names: `accuracy` is chosen by a model, and a mean or sum is no metric of (y_true, y_pred).
-CLASSES = (
-    *(AUC, Precision, Recall, TruePositives, FalsePositives, TrueNegatives, FalseNegatives),
-    *(SensitivityAtSpecificity, SpecificityAtSensitivity, PrecisionAtRecall, RecallAtPrecision),
-    *(F1Score, FBetaScore, R2Score, IoU, BinaryIoU, MeanIoU, OneHotIoU, OneHotMeanIoU),
-    *(BinaryAccuracy, CategoricalAccuracy, SparseCategoricalAccuracy),
-    *(TopKCategoricalAccuracy, SparseTopKCategoricalAccuracy, CosineSimilarity, LogCoshError, PearsonCorrelation),
-    *(ConcordanceCorrelation, MeanSquaredError, RootMeanSquaredError, MeanAbsoluteError, MeanAbsolutePercentageError),
-    *(MeanSquaredLogarithmicError, KLDivergence, Poisson, Hinge, SquaredHinge, CategoricalHinge),
-    *(BinaryCrossentropy, CategoricalCrossentropy, SparseCategoricalCrossentropy),
-)
-OTHERS = (Accuracy, Mean, Sum, MeanMetricWrapper)
 # Names that only Keras 3 has mean its classes; CosineSimilarity has the other sign than the loss.
 NEWER = ("cosine_similarity", "kl_divergence")
 
 for _name in registry.losses.names():
     if not isinstance(registry.losses.find(_name), type) and _name not in NEWER:
         registry.metrics.register(_name, registry.losses.find(_name))
-for _function in FUNCTIONS:
-    registry.metrics.register(_function.__name__, _function)
-for _class in (*CLASSES, *OTHERS):
-    registry.metrics.register(_class.__name__, _class)
-for _class in CLASSES:
-    if snake_case(_class.__name__) not in registry.metrics:
-        registry.metrics.register(snake_case(_class.__name__), _class)
 
 get = deserialize = registry.metrics.get
 serialize = registry.metrics.serialize

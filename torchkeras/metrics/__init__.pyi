@@ -537,9 +537,6 @@ log_cosh = logcosh
 kld = kullback_leibler_divergence
 KLD = kullback_leibler_divergence
 kl_divergence = kullback_leibler_divergence
-FUNCTIONS: tuple[Any, ...]
-CLASSES: tuple[Any, ...]
-OTHERS: tuple[Any, ...]
 NEWER: tuple[Any, ...]
 
 def get(identifier: Any, custom_objects: Mapping[str, Any] | None = None) -> Any:

@@ -9,17 +9,15 @@ import torch
 from torch import Tensor
 
 from torchkeras import config
-from torchkeras.declared import Rule, constants, integer, number, one_of, or_none, several, share
+from torchkeras.declared import constants
 from torchkeras.losses.shared import divide_no_nan
 from torchkeras.metrics.counting import Counts, Thresholds, count, prepared
 from torchkeras.metrics.metric import Metric
-
-_curve = one_of("ROC", "PR", "PRGAIN", "roc", "pr", "prgain")
-_summation = one_of("interpolation", "majoring", "minoring", "Interpolation", "Majoring", "Minoring")
+from torchkeras.rules import AT_LEAST_0, SHARE, Rule, integer, optional, several, word
 
 
 def _thresholds(value: Any) -> list[float]:
-    found = several(share)(value)
+    found = several(SHARE).read(value)
     if not isinstance(found, list):
         raise ValueError(f"must be a list of numbers from 0 to 1; found {value!r}.")
     return sorted(found)
@@ -59,11 +57,11 @@ class AUC(Metric):
 
     rules: ClassVar[Mapping[str, Rule]] = {
         "num_thresholds": integer(2),
-        "thresholds": or_none(_thresholds),
-        "curve": lambda value: _curve(value).upper(),
-        "summation_method": lambda value: _summation(value).lower(),
-        "num_labels": or_none(integer(1)),
-        "label_weights": or_none(several(number(" of at least 0", lambda v: v >= 0))),
+        "thresholds": optional(Rule(_thresholds)),
+        "curve": word("ROC", "PR", "PRGAIN"),
+        "summation_method": word("interpolation", "majoring", "minoring"),
+        "num_labels": optional(integer(1)),
+        "label_weights": optional(several(AT_LEAST_0)),
     }
 
     curve: str

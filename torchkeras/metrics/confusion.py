@@ -12,7 +12,7 @@ from torchkeras.metrics.counting import OUT_OF_REACH, Counts, Thresholds, count,
 from torchkeras.metrics.metric import Metric
 
 
-class Confusion(Metric):
+class Confusion(Metric, abstract=True):
     """The base: some of the four counts at some thresholds; a subclass names the `kept` ones.
 
     Options:
@@ -52,7 +52,7 @@ class Confusion(Metric):
         return divide_no_nan(counts[part], total)
 
 
-class _Count(Confusion):
+class _Count(Confusion, abstract=True):
     """One of the counts at each of the thresholds: a number for one threshold, else a vector.
 
     Options:
@@ -124,7 +124,7 @@ class FalseNegatives(_Count):
     kept = ("false_negatives",)
 
 
-class _Rate(Confusion):
+class _Rate(Confusion, abstract=True):
     """True positives divided by a sum of counts, at each of the thresholds.
 
     Options:
@@ -183,7 +183,7 @@ SPECIFICITY = ("true_negatives", "false_positives")
 PRECISION = ("true_positives", "false_positives")
 
 
-class _Best(Confusion):
+class _Best(Confusion, abstract=True):
     """The highest rate among the thresholds at which another rate is at least a given one; 0 where it never is.
 
     Options:

@@ -6,7 +6,10 @@ The accuracies count in float32 whatever the type of `y_pred`: half types hold t
 import torch
 from torch import Tensor
 
+from torchkeras import registry
 
+
+@registry.metrics.own
 def binary_accuracy(y_true: Tensor, y_pred: Tensor) -> Tensor:
     """mean(y_true == round(y_pred)).
 
@@ -26,6 +29,7 @@ def binary_accuracy(y_true: Tensor, y_pred: Tensor) -> Tensor:
     return (y_true == torch.round(y_pred)).mean(-1, dtype=torch.float32)
 
 
+@registry.metrics.own
 def categorical_accuracy(y_true: Tensor, y_pred: Tensor) -> Tensor:
     """argmax(y_true) == argmax(y_pred), as 1.0 or 0.0.
 
@@ -45,6 +49,7 @@ def categorical_accuracy(y_true: Tensor, y_pred: Tensor) -> Tensor:
     return categorical_hits(y_true, y_pred).float()
 
 
+@registry.metrics.own
 def sparse_categorical_accuracy(y_true: Tensor, y_pred: Tensor) -> Tensor:
     """y_true == argmax(y_pred), as 1.0 or 0.0.
 
@@ -99,6 +104,7 @@ def sparse_categorical_hits(y_true: Tensor, y_pred: Tensor) -> Tensor:
     return (y_true if y_true.shape == hit.shape else y_true.reshape(hit.shape)) == hit
 
 
+@registry.metrics.own
 def top_k_categorical_accuracy(y_true: Tensor, y_pred: Tensor, k: int = 5) -> Tensor:
     """The share of samples for which fewer than `k` classes score above argmax(y_true).
 
@@ -121,6 +127,7 @@ def top_k_categorical_accuracy(y_true: Tensor, y_pred: Tensor, k: int = 5) -> Te
     return sparse_top_k_categorical_accuracy(y_true.argmax(-1), y_pred, k)
 
 
+@registry.metrics.own
 def sparse_top_k_categorical_accuracy(y_true: Tensor, y_pred: Tensor, k: int = 5) -> Tensor:
     """The share of samples for which fewer than `k` classes score above class y_true.
 

@@ -15,7 +15,7 @@ from torchkeras.metrics.keras3 import fitting
 from torchkeras.metrics.reduction import FunctionMetric, Mean
 
 
-class Accuracy(FunctionMetric):
+class Accuracy(FunctionMetric, by_class=True):  # a model chooses what "accuracy" is
     """How often y_pred equals y_true.
 
     Example:
@@ -333,10 +333,3 @@ class SparseCategoricalCrossentropy(FunctionMetric):
                 weight, mask.squeeze(self.axis) if y_true.ndim == y_pred.ndim else mask, self._type
             )
         super().update_state(y_true, y_pred, sample_weight)
-
-
-CLASSES: dict[str, Any] = {
-    name: value
-    for name, value in list(vars().items())
-    if isinstance(value, type) and issubclass(value, FunctionMetric) and value is not FunctionMetric
-}

@@ -10,7 +10,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from torchkeras import config, initializers
+from torchkeras import config, initializers, registry
 from torchkeras.declared import Declared
 from torchkeras.naming import snake_case
 
@@ -88,8 +88,12 @@ class Metric(Declared):
         self._device: torch.device | None = None
         self.keep(name=name or snake_case(type(self).__name__), dtype=dtype or config.floatx())
 
-    def __init_subclass__(cls, **arguments: Any) -> None:
+    def __init_subclass__(cls, abstract: bool = False, by_class: bool = False, **arguments: Any) -> None:
+        """`by_class`: the name in snake case is not this metric's."""
         super().__init_subclass__(**arguments)
+        name = snake_case(cls.__name__)
+        if not abstract:
+            registry.metrics.own(cls, *([] if by_class or name in registry.metrics else [name]))
         if "update_state" in cls.__dict__:
             cls.update_state = _updating(cls.update_state)  # type: ignore[method-assign]
 

@@ -8,14 +8,15 @@ from typing import Any, ClassVar
 from torch import Tensor
 
 from torchkeras import config
-from torchkeras.declared import Rule, constants, integer
+from torchkeras.declared import constants
 from torchkeras.metrics.metric import Metric
+from torchkeras.rules import Rule, integer
 
 
 def _class_ids(value: Any) -> list[int]:
     if not isinstance(value, (list, tuple, range)) or len(value) == 0:
         raise ValueError(f"must be a list of class numbers; found {value!r}.")
-    return [integer(0)(each) for each in value]
+    return [integer(0).read(each) for each in value]
 
 
 class IoU(Metric):
@@ -46,7 +47,7 @@ class IoU(Metric):
     Source: https://keras.io/api/metrics/segmentation_metrics/
     """
 
-    rules: ClassVar[Mapping[str, Rule]] = {"target_class_ids": _class_ids}
+    rules: ClassVar[Mapping[str, Rule]] = {"target_class_ids": Rule(_class_ids)}
 
     num_classes: int
     target_class_ids: list[int]

@@ -17,7 +17,7 @@ from torchkeras.metrics.metric import Metric
 from torchkeras.naming import snake_case
 
 
-class Sum(Metric):
+class Sum(Metric, by_class=True):
     """sum(values * sample_weight).
 
     Example:
@@ -63,7 +63,7 @@ class Sum(Metric):
         return values, weight
 
 
-class Mean(Sum):
+class Mean(Sum, by_class=True):
     """sum(values * sample_weight) / sum(sample_weight), 0 before the first update.
 
     Axes of the values that the weights do not have are averaged first. Without weights these are all axes but the
@@ -103,7 +103,7 @@ class Mean(Sum):
         return divide_no_nan(self.total, self.count)
 
 
-class MeanOfFunction(Mean):
+class MeanOfFunction(Mean, abstract=True):
     """The mean of a function of (y_true, y_pred), which gives one value a sample or more."""
 
     def values(self, y_true: Tensor, y_pred: Tensor) -> Tensor:
@@ -118,7 +118,7 @@ class MeanOfFunction(Mean):
         super().update_state(self.values(y_true, y_pred), sample_weight)
 
 
-class MeanMetricWrapper(MeanOfFunction):
+class MeanMetricWrapper(MeanOfFunction, by_class=True):
     """The mean of `fn(y_true, y_pred, **options)`, one value a sample or more.
 
     Further options are passed on to the function.
@@ -159,7 +159,7 @@ class MeanMetricWrapper(MeanOfFunction):
         return cls(**{**config, "fn": function_named(registry.metrics, config.get("fn"))})
 
 
-class FunctionMetric(MeanOfFunction):
+class FunctionMetric(MeanOfFunction, abstract=True):
     """The mean of `function`, with its keyword arguments as options.
 
     A subclass names the function, and as `first` those of the options that come before name and dtype.

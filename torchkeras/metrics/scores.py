@@ -9,9 +9,9 @@ import torch
 from torch import Tensor
 
 from torchkeras import config
-from torchkeras.declared import Rule, integer, number, one_of, or_none, positive
 from torchkeras.losses.shared import same_rank
 from torchkeras.metrics.metric import Metric
+from torchkeras.rules import ABOVE_0, Rule, integer, number, one_of, optional
 
 
 class FBetaScore(Metric):
@@ -36,8 +36,8 @@ class FBetaScore(Metric):
 
     rules: ClassVar[Mapping[str, Rule]] = {
         "average": one_of(None, "micro", "macro", "weighted"),
-        "beta": positive,
-        "threshold": or_none(number(" above 0 and up to 1", lambda v: 0 < v <= 1)),
+        "beta": ABOVE_0,
+        "threshold": optional(number("above 0 and up to 1", lambda v: 0 < v <= 1)),
     }
 
     average: str | None

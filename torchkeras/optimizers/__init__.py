@@ -56,10 +56,6 @@ adam = Adam
 adamax = Adamax
 nadam = Nadam
 
-for _kind in (SGD, RMSprop, Adagrad, Adadelta, Adam, Adamax, Nadam, AdamW, Lion, Lamb, Muon, Adafactor, Ftrl):
-    registry.optimizers.register(_kind.__name__, _kind)
-    registry.optimizers.register(_kind.__name__.lower(), _kind)
-
 
 def get(identifier: Any, custom_objects: Mapping[str, Any] | None = None) -> Any:
     """An optimizer from a name in any case, a config, an optimizer of torch, or an `Optimizer`, which is given back.
@@ -81,12 +77,14 @@ def get(identifier: Any, custom_objects: Mapping[str, Any] | None = None) -> Any
     """
     if isinstance(identifier, (Optimizer, TorchOptimizer)):
         return identifier
-    if is_torch(identifier):
-        return TorchOptimizer(identifier)
-    if isinstance(identifier, Mapping) and isinstance(identifier.get("class_name"), str):
+    if isinstance(identifier, str):
+        found: Any = _known(identifier, custom_objects)
+    elif isinstance(identifier, Mapping) and isinstance(identifier.get("class_name"), str):
         found = {**identifier, "class_name": _known(identifier["class_name"], custom_objects)}
+    elif is_torch(identifier):
+        return TorchOptimizer(identifier)
     else:
-        found = _known(identifier, custom_objects) if isinstance(identifier, str) else identifier
+        found = identifier
     optimizer = registry.optimizers.get(found, custom_objects)
     if not isinstance(optimizer, (Optimizer, TorchOptimizer)):
         raise TypeError(

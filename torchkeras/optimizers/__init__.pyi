@@ -336,7 +336,7 @@ class AdamW(_AdamW, Adam):
     def __init__(
         self,
         lr: float | schedules.LearningRateSchedule | Mapping[str, Any] = 0.001,
-        weight_decay: float = 0.004,
+        weight_decay: float | None = 0.004,
         beta_1: float = 0.9,
         beta_2: float = 0.999,
         epsilon: float | None = None,

@@ -42,7 +42,7 @@ class Averages:
 
     def follow(self, parameters: list[Tensor], known: list[int | None]) -> None:
         """Move the averages to where the parameters are now; `known`: the place of each before, if it had one."""
-        if not self.values or all(place is None for place in known):
+        if all(place is None for place in known):
             self.values = []
             return
         before = [p if place is None else self.values[place] for p, place in zip(parameters, known, strict=True)]

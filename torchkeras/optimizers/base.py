@@ -13,21 +13,30 @@ from __future__ import annotations
 import operator
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import Field, InitVar, dataclass, fields
+from functools import cache
 from typing import Any, ClassVar
 
 import torch
 from torch import Tensor
 
-from torchkeras import docstrings
+from torchkeras import docstrings, registry
 from torchkeras.keras_axes import IN_ORDER, Arrangement
 from torchkeras.optimizers.accumulation import Accumulator
 from torchkeras.optimizers.averages import Averages
 from torchkeras.optimizers.by_hand import ByHand
 from torchkeras.optimizers.options import RULES, newer
-from torchkeras.optimizers.parameter_groups import Gradients, Group, clipped, grouped, in_order
+from torchkeras.optimizers.parameter_groups import (
+    Gradients,
+    Group,
+    clipped,
+    excluded_ids,
+    grouped,
+    in_order,
+    treatments,
+)
 from torchkeras.optimizers.schedules import LearningRateSchedule
 from torchkeras.optimizers.state import State, plain
-from torchkeras.optimizers.treatment import excluded_ids, treatments
+from torchkeras.rules import read
 
 REGROUPING = ("lr_multipliers", "no_weight_decay", "exclude_layers", "exclude_embeddings")
 
@@ -106,6 +115,7 @@ class Optimizer(ByHand, State):
 
     def __init_subclass__(cls, **arguments: Any) -> None:
         super().__init_subclass__(**arguments)
+        registry.optimizers.own(cls, cls.__name__.lower())
         if "__init__" not in cls.__dict__:
             names = {**docstrings.entries(cls.__doc__ or ""), **docstrings.entries(cls.__mro__[1].__doc__ or "")}
             own = {name: value for name, value in cls.__dict__.items() if name in names}
@@ -120,6 +130,10 @@ class Optimizer(ByHand, State):
             if getattr(self, name) not in (getattr(type(self), name, None), value):
                 raise TypeError(f"{type(self).__name__}: {name} and {other} are one option; found both.")
             setattr(self, name, value)
+        for name, value in vars(self).items():
+            if name in RULES:
+                is_default = RULES[name].settled and value is getattr(type(self), name, self)
+                vars(self)[name] = _kept_default(type(self), name) if is_default else self._read(name, value)
         self.iterations = 0
         self._given: Any = None
         self._parameters: list[Tensor] = []
@@ -127,32 +141,29 @@ class Optimizer(ByHand, State):
         self._layers: list[str] | None = None
         self._names: list[str] | None = None
         self._groups: list[Group] = []
-        self._kinds: dict[int, str] = {}
+        self._kinds: list[str] = []
         self._excluded: list[Any] = []
-        self._accumulated = Accumulator()
-        self._averages = Averages()
+        self._accumulated, self._averages = Accumulator(), Averages()
         self.skipping: Tensor | None = None
 
     def __setattr__(self, name: str, value: Any) -> None:
-        if name in RULES:
-            try:
-                value = RULES[name](value)
-            except ValueError as error:
-                raise ValueError(f"{type(self).__name__}: {name} {error}") from error
-            self._set_option(name, value)
+        if name in RULES and "_groups" in vars(self):  # the constructor reads all options together
+            self._set_option(name, self._read(name, value))
         else:
             object.__setattr__(self, name, value)
 
+    def _read(self, name: str, value: Any) -> Any:
+        return read(type(self).__name__, name, RULES[name], value)
+
     def _set_option(self, name: str, value: Any) -> None:
-        before = getattr(self, name, None)
+        before = getattr(self, name)
         if name == "gradient_accumulation_steps" and value != before:
             self.flush()
         object.__setattr__(self, name, value)
-        bound = getattr(self, "_groups", ())
-        if any(group.moments and len(group.moments) != len(self.moment_names) for group in bound):
+        if any(group.moments and len(group.moments) != len(self.moment_names) for group in self._groups):
             object.__setattr__(self, name, before)
             raise ValueError(f"{type(self).__name__}: {name} cannot change from {before!r} once there is state.")
-        if name in REGROUPING and bound:
+        if name in REGROUPING and self._groups:
             self.bind(self._given)
 
     # --- what trains -------------------------------------------------------------------------------------------------
@@ -178,13 +189,13 @@ class Optimizer(ByHand, State):
         before, trained = self._groups, {id(parameter): k for k, parameter in enumerate(self._parameters)}
         self._given, self._parameters, self.skipping = parameters, list(parameters), None
         known = [trained.get(id(parameter)) for parameter in self._parameters]
-        treated = treatments(self)
-        self._kinds = {treatment.array: treatment.kind for treatment in treated}
-        self._groups = grouped(self._parameters, treated)
-        if not same:
-            self._accumulated = Accumulator()
-        self._accumulated.follow(self._parameters)
-        self._averages.follow(self._parameters, known)
+        arrays = self._tensors()
+        self._kinds = [self._kind(array, tensors) for array, tensors in enumerate(arrays)]
+        self._groups = grouped(self._parameters, treatments(self, arrays))
+        if self._accumulated.buffers:
+            self._accumulated.follow(self._parameters, same)
+        if self._averages.values:
+            self._averages.follow(self._parameters, known)
         if any(group.moments for group in before) and any(place is not None for place in known):
             self._carry_over(before, known)
 
@@ -231,7 +242,7 @@ class Optimizer(ByHand, State):
 
     def flush(self) -> bool:
         """Make a step of the gradients accumulated so far. Returns whether there were any."""
-        if not getattr(self, "_accumulated", None) or not self._accumulated.count:
+        if not self._accumulated.count:
             return False
         with torch.no_grad():
             self._update(self._accumulated.take())
@@ -356,6 +367,12 @@ class Optimizer(ByHand, State):
     def from_config(cls, config: Mapping[str, Any]) -> Any:
         """The optimizer whose `get_config` gave `config`."""
         return cls(**config)
+
+
+@cache
+def _kept_default(cls: type, name: str) -> Any:
+    """The default of an option as it is kept: read once for all optimizers of a class."""
+    return read(cls.__name__, name, RULES[name], getattr(cls, name))
 
 
 # The dataclass has read these names as arguments of the constructor; from here on they are attributes that follow.

@@ -4,7 +4,8 @@
 # torch names its kernels over lists with an underscore; its own optimizers call the same.
 
 import math
-from collections.abc import Hashable, Sequence
+import re
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -75,6 +76,45 @@ class Group:
         for place, array in enumerate(self.arrays):
             found.setdefault(array, []).append(place)
         return found
+
+
+def treatments(optimizer: Any, arrays: list[list[Tensor]]) -> list[Treatment]:
+    """The treatment of each of an optimizer's parameters; `arrays`: those of each of Keras's arrays.
+
+    Raises ValueError for factors of an unknown layer.
+    """
+    factors, layers, names = optimizer.lr_multipliers or {}, optimizer._layers, optimizer._names
+    _check_layers(type(optimizer).__name__, factors, layers)
+    if any("/" not in pattern for pattern in optimizer.no_weight_decay) and names is None:
+        raise ValueError(
+            f"{type(optimizer).__name__}: no_weight_decay {list(optimizer.no_weight_decay)} needs the weights' names; "
+            "`bind` was given none."
+        )
+    excluded, found = excluded_ids(optimizer._excluded), []
+    for array, (tensors, kind) in enumerate(zip(arrays, optimizer._kinds, strict=True)):
+        decays = not (set(map(id, tensors)) & excluded or (optimizer.no_weight_decay and _is_named(optimizer, array)))
+        factor = factors.get(layers[array], 1.0) if layers else 1.0
+        found += [Treatment(array, factor, decays, kind)] * len(tensors)
+    return found
+
+
+def excluded_ids(excluded: Iterable[Any]) -> set[int]:
+    """The identities of the tensors that these weights, or tensors, are made of."""
+    return {id(t) for weight in excluded for t in ([weight] if isinstance(weight, Tensor) else weight.tensors)}
+
+
+def _is_named(optimizer: Any, array: int) -> bool:
+    name, path = (optimizer._names or [""])[array], optimizer._path(array)
+    return any(path == pattern if "/" in pattern else re.search(pattern, name) for pattern in optimizer.no_weight_decay)
+
+
+def _check_layers(kind: str, factors: Iterable[str], layers: list[str] | None) -> None:
+    unknown = [name for name in factors if name not in (layers or ())]
+    if unknown and layers is None:
+        raise ValueError(f"{kind}: lr_multipliers needs the names of layers; `bind` was given none.")
+    if unknown:
+        known = ", ".join(dict.fromkeys(layers or ()))
+        raise ValueError(f"{kind}: lr_multipliers names the layer {unknown[0]!r}; those that train are {known}.")
 
 
 def grouped(parameters: Sequence[Tensor], treatments: Sequence[Treatment]) -> list[Group]:

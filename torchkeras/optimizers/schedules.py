@@ -9,10 +9,10 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from numbers import Real
 from typing import Any
 
 from torchkeras.registry import Family
+from torchkeras.rules import ABOVE_0, FINITE, FLAG, Rule, number, optional, read
 
 family: Family[Any] = Family("learning-rate schedule")
 
@@ -50,26 +50,32 @@ class LearningRateSchedule:
 
 
 class _Declared(LearningRateSchedule):
-    """A schedule whose options are its dataclass fields; all that are numbers are checked."""
+    """A schedule whose options are its dataclass fields, read by `RULES`; others are numbers."""
 
     def __post_init__(self) -> None:
         for name, value in list(vars(self).items()):
-            if name not in ("name", "staircase", "cycle", "boundaries", "values", "warmup_target"):
-                object.__setattr__(self, name, _number(self, name, value))
-            elif name in ("staircase", "cycle") and not isinstance(value, bool):
-                raise ValueError(f"{type(self).__name__}: {name} must be True or False; found {value!r}.")
-            if name in ("decay_steps", "first_decay_steps") and value <= 0:
-                raise ValueError(f"{type(self).__name__}: {name} must be over 0; found {value!r}.")
+            if name != "name":
+                kept = read(type(self).__name__, name, RULES.get(name, FINITE), value)
+                object.__setattr__(self, name, kept)
 
     def get_config(self) -> dict[str, Any]:
         """The options by name."""
         return asdict(self)  # type: ignore[arg-type]  # every subclass is a dataclass
 
 
-def _number(schedule: Any, name: str, value: Any) -> Any:
-    if isinstance(value, bool) or not isinstance(value, Real) or not math.isfinite(value):
-        raise ValueError(f"{type(schedule).__name__}: {name} must be a number; found {value!r}.")
-    return value if isinstance(value, (int, float)) else float(value)  # NumPy's numbers are no JSON
+def _numbers(value: Any) -> list[float]:
+    if not isinstance(value, (list, tuple)):
+        raise ValueError(f"must be a list of numbers; found {value!r}.")
+    return list(map(FINITE.read, value))
+
+
+RULES: Mapping[str, Rule] = {
+    **dict.fromkeys(("staircase", "cycle"), FLAG),
+    **dict.fromkeys(("decay_steps", "first_decay_steps"), ABOVE_0),
+    **dict.fromkeys(("boundaries", "values"), Rule(_numbers)),
+    "warmup_target": optional(FINITE),
+    "t_mul": number("of at least 1", lambda v: 1 <= v < math.inf),
+}
 
 
 @dataclass(frozen=True)
@@ -152,11 +158,6 @@ class PiecewiseConstantDecay(_Declared):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        for option in ("boundaries", "values"):
-            found = getattr(self, option)
-            if not isinstance(found, (list, tuple)):
-                raise ValueError(f"PiecewiseConstantDecay: {option} must be a list of numbers; found {found!r}.")
-            object.__setattr__(self, option, [_number(self, option, value) for value in found])
         if not self.boundaries or len(self.boundaries) != len(self.values) - 1:
             raise ValueError(
                 "PiecewiseConstantDecay: values must have one number more than boundaries, which has at least one; "
@@ -233,11 +234,6 @@ class CosineDecay(_Declared):
     warmup_target: float | None = None
     warmup_steps: float = 0
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.warmup_target is not None:
-            object.__setattr__(self, "warmup_target", _number(self, "warmup_target", self.warmup_target))
-
     def __call__(self, step: int) -> float:
         start, peak = self.initial_learning_rate, self.initial_learning_rate
         if self.warmup_target is not None:
@@ -274,11 +270,6 @@ class CosineDecayRestarts(_Declared):
     m_mul: float = 1.0
     alpha: float = 0.0
     name: str | None = "SGDRDecay"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.t_mul < 1:
-            raise ValueError(f"CosineDecayRestarts: t_mul must be at least 1; found {self.t_mul!r}.")
 
     def __call__(self, step: int) -> float:
         passed = step / self.first_decay_steps

@@ -15,6 +15,7 @@ from torchkeras.optimizers.accumulation import Accumulator
 from torchkeras.optimizers.by_hand import ByHand
 from torchkeras.optimizers.options import RULES
 from torchkeras.optimizers.parameter_groups import Gradients, Treatment, clipped, grouped, laid_out_as
+from torchkeras.rules import read
 
 OWN_OPTIONS = ("clipnorm", "clipvalue", "each_clipnorm", "gradient_accumulation_steps")
 
@@ -132,10 +133,7 @@ class TorchOptimizer(ByHand):
 
     def __setattr__(self, name: str, value: Any) -> None:
         if name in OWN_OPTIONS:
-            try:
-                value = RULES[name](value)
-            except ValueError as error:
-                raise ValueError(f"{self._name}: {name} {error}") from error
+            value = read(self._name, name, RULES[name], value)
             if name == "gradient_accumulation_steps" and value != self.gradient_accumulation_steps:
                 self.flush()
         object.__setattr__(self, name, value)
@@ -170,9 +168,8 @@ class TorchOptimizer(ByHand):
         own = set() if self.optimizer is None else {id(p) for group in self.param_groups for p in group["params"]}
         self._owned = [id(parameter) in own for parameter in self._parameters]
         self._tell_of_others()
-        if not same:
-            self._accumulated = Accumulator()
-        self._accumulated.follow(self._parameters)
+        if self._accumulated.buffers:
+            self._accumulated.follow(self._parameters, same)
 
     def _fused(self) -> dict[str, bool]:
         assert self._make is not None

@@ -1,16 +1,113 @@
-"""Which format the name of a file stands for: one table for everything that writes files by name."""
+"""The formats of files: one table for all that writes files by name, reads them, or says what is in them."""
 
 from __future__ import annotations
 
+import importlib
 import os
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-# The formats of whole models, and of weights alone; "" is HDF5 in Keras 2's form, for any other name.
-HDF5 = (".h5", ".hdf5", ".hdf")
-EXPORTED = (".onnx", ".pt2")  # by torch's exporters, for programs other than this package
-WHOLE = (*HDF5, ".keras", ".safetensors", ".pt", ".pth", *EXPORTED)
-WEIGHTS = (".weights.h5", *HDF5, ".safetensors", ".pt", ".pth")
+PathLike = str | os.PathLike[str]
+
+HDF5_NUMBERS = ("float16", "float32", "float64")  # HDF5 has no bfloat16
+NUMBERS = (*HDF5_NUMBERS, "bfloat16")
+# What a file must show at its beginning: its first bytes, empty for HDF5 and zips, and the names of a zip's members.
+Begins = Callable[[bytes, Sequence[str] | None], bool]
+
+
+@dataclass(frozen=True, eq=False)
+class Format:
+    """A format of files. What reads and writes it is named, `module:name`, and imported when it is used.
+
+    `suffixes`: of the names that stand for it. `begins`: whether a file is of this format, called `mark` in errors;
+    None if it begins as another. `model(model, path, include_optimizer)` and `weights(model, path)` write it; "" for
+    what it cannot hold. `tensors` does both for a file of tensors under torch's names: a module with
+    `write(path, model, about)` and `opened(path)`, which gives a `StoredTensors`. `contents(path)`: for `inspect`.
+    `title`, `numbers`: for `convert`. `exporter`: the name of the format for `export`, which writes it.
+    """
+
+    suffixes: tuple[str, ...]
+    mark: str = ""
+    begins: Begins | None = None
+    model: str = ""
+    weights: str = ""
+    tensors: str = ""
+    contents: str = ""
+    title: str = ""
+    numbers: tuple[str, ...] = HDF5_NUMBERS
+    exporter: str = ""
+
+    @property
+    def whole(self) -> bool:
+        """Whether it holds a whole model."""
+        return bool(self.model or self.tensors or self.exporter)
+
+
+def named(place: str) -> Any:
+    """The object at a `module:name` of a `Format`, or its module."""
+    module, _, name = place.partition(":")
+    found = importlib.import_module(f"torchkeras.{module}")
+    return getattr(found, name) if name else found
+
+
+def _is_state(first: bytes, members: Sequence[str] | None) -> bool:
+    """torch writes a zip with this member; before 1.6 it was a pickle."""
+    return any(name.endswith("data.pkl") for name in members or ()) or first.startswith(b"\x80")
+
+
+# The first is for names without a known suffix; files are of the first whose beginning fits.
+FORMATS = (
+    Format(
+        (".h5", ".hdf5", ".hdf"),
+        mark="HDF5",
+        begins=lambda first, members: not first and members is None,
+        model="saving.write.files:write_hdf5",
+        weights="saving.write.files:write_groups",
+        contents="commands.reading_hdf5:contents_of_hdf5",
+        title="HDF5 of Keras 2.2.4",
+    ),
+    Format(
+        (".keras",),
+        mark="a zip",
+        begins=lambda first, members: members is not None and not _is_state(first, members),
+        model="saving.write.files:write_archive",
+        contents="commands.reading_hdf5:contents_of_archive",
+        title="archive of Keras 3",
+    ),
+    Format((".weights.h5",), weights="saving.write.files:write_paths", title="weights of Keras 3, by paths"),
+    Format(
+        (".safetensors",),
+        mark="safetensors",
+        begins=lambda first, members: first[8:9] == b"{",
+        tensors="saving.weights.safetensors",
+        contents="commands.reading_tensors:contents_of_safetensors",
+        title="safetensors, names of the state_dict",
+        numbers=NUMBERS,
+    ),
+    Format(
+        (".pt", ".pth"),
+        mark="a zip",
+        begins=_is_state,
+        tensors="saving.weights.state",
+        contents="commands.reading_tensors:contents_of_state",
+        title="state_dict",
+        numbers=NUMBERS,
+    ),
+    # Written by torch's exporters, for programs other than this package.
+    Format((".onnx",), exporter="onnx"),
+    Format((".pt2",), exporter="torch"),
+)
+
+# The formats of whole models, and of weights (first those that hold nothing else), by suffix.
+WHOLE = {suffix: each for each in FORMATS if each.whole for suffix in each.suffixes}
+WEIGHTS = {
+    suffix: each
+    for each in sorted(FORMATS, key=lambda each: each.whole)
+    if each.weights or each.tensors
+    for suffix in each.suffixes
+}
 
 # Suffixes of other formats: an HDF5 file under such a name would not be what the name says.
 OTHERS = (
@@ -25,21 +122,22 @@ INSTEAD = {
     ".yaml": "; `to_yaml` gives the architecture",
     ".yml": "; `to_yaml` gives the architecture",
     **dict.fromkeys((".dot", ".pdf", ".png", ".svg"), "; `plot_model` draws the model"),
-    **dict.fromkeys(set(WHOLE) - set(WEIGHTS), "; `save` writes the whole model"),
+    **dict.fromkeys(WHOLE.keys() - WEIGHTS.keys(), "; `save` writes the whole model"),
 }
 
 
-def suffix_of(path: str | os.PathLike[str], formats: Collection[str], method: str) -> str:
-    """The longest of `formats` that a name ends with, in any case; "" for a name without a known suffix.
-
-    Raises ValueError, in the name of `method`, for the suffix of a known format that is not among them.
-    """
+def suffix_of(path: PathLike, suffixes: Collection[str]) -> str:
+    """The longest of `suffixes` that a name ends with, in any case; "" if there is none."""
     name = Path(path).name.lower()
-    found = max((suffix for suffix in formats if name.endswith(suffix)), key=len, default="")
-    last = Path(name).suffix
+    return max((suffix for suffix in suffixes if name.endswith(suffix)), key=len, default="")
+
+
+def check_name(path: PathLike, suffixes: Collection[str], method: str) -> str:
+    """`suffix_of`. Raises ValueError, in the name of `method`, for a known suffix that is not among them."""
+    found, last = suffix_of(path, suffixes), Path(Path(path).name.lower()).suffix
     if not found and last in (*WHOLE, *OTHERS):
         raise ValueError(
-            f"{path}: {method} writes no {last} file. By the suffix it writes {', '.join(formats)}; HDF5 for a name "
+            f"{path}: {method} writes no {last} file. By the suffix it writes {', '.join(suffixes)}; HDF5 for a name "
             f"without a known suffix{INSTEAD.get(last, '')}."
         )
     return found

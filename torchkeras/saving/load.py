@@ -12,10 +12,9 @@ from typing import Any
 from torchkeras import bytecode, registry
 from torchkeras.config import DATA_FORMATS
 from torchkeras.engine.graph.network import Network
+from torchkeras.engine.layer.building import materialize, on_meta
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.layer.nested import decoded
-from torchkeras.engine.layer.symbolic import dtype_of
-from torchkeras.engine.layer.weight import allocate, on_meta
 from torchkeras.errors import ArchitectureError, ModelFileError, UnknownFormatError, WeightMismatchError
 from torchkeras.layers.shaping import Flatten
 from torchkeras.legacy.weights import Step
@@ -28,20 +27,15 @@ from torchkeras.saving.data_format.tracker import Tracker
 from torchkeras.saving.dialects import modern
 from torchkeras.saving.dialects.calls import read_form
 from torchkeras.saving.dialects.compile_config import modern_training
+from torchkeras.saving.formats import named
 from torchkeras.saving.graph_config import in_structure, model_from_config
 from torchkeras.saving.model_file import GROUPS, NUMBERS, PATHS, ModelFile, described, opened
 from torchkeras.saving.optimizer.state import restore, restore_scale
-from torchkeras.saving.weights import layer_groups, numbered_layers, orderings, paths, safetensors, state
+from torchkeras.saving.weights import layer_groups, numbered_layers, orderings, paths, state
 from torchkeras.saving.weights.matching import Match, Report, match_one
 from torchkeras.saving.weights.origin import BACKENDS, Origin
 
 PathLike = str | os.PathLike[str]
-
-# The modules that read tensors under torch's names, and the name of each format in errors.
-TENSORS: Mapping[str, tuple[Any, str]] = {
-    first_bytes.SAFETENSORS: (safetensors, ".safetensors"),
-    first_bytes.STATE: (state, ".pt"),
-}
 
 
 @dataclass(frozen=True)
@@ -75,7 +69,8 @@ def load_weights(model: Network, path: PathLike, taking: Taking, isolated: bool 
     """Set a model's weights from a file of weights or of a whole model; after an error none are set."""
     layout = _layout_of_tensors("load_weights", path, taking, isolated)
     if layout is not None:
-        layout.read(path, model)
+        with layout.opened(path) as stored:
+            state.fill(model, stored, path)
         return Report.of_state(shown(path), model)
     with _readable(path, isolated) as file, opened(file) as source:
         return _take(source, model, taking, source.config)[2]
@@ -120,7 +115,7 @@ def is_whole(path: PathLike) -> bool:
     """Whether a file holds an architecture as well as weights. Raises the errors of reading the file."""
     kind = first_bytes.of_tensors(path)
     if kind is not None:
-        with TENSORS[kind][0].opened(path) as stored:
+        with named(kind.tensors).opened(path) as stored:
             return stored.about is not None
     with opened(path) as source:
         return source.config is not None
@@ -145,7 +140,7 @@ def _of_tensors(path: PathLike, layout: Any, custom_objects: Any, compiled: bool
         source = described(stored.about, shown(path))
         model = _built(source, _modern(source, Taking(), custom_objects, lambdas), custom_objects)
         give_memory(model)
-        state.fill(model, stored.tensors, stored.value_of, path)
+        state.fill(model, stored, path)
     if compiled and source.training is not None:
         _compile(source, model, custom_objects)
     model.eval()
@@ -157,11 +152,11 @@ def _layout_of_tensors(method: str, path: PathLike, taking: Taking, isolated: bo
     kind = first_bytes.of_tensors(path)
     if kind is None:
         return None
-    layout, called = TENSORS[kind]
+    called = kind.suffixes[0]
     taking.only(called)
     if isolated:
         raise ValueError(f"{method}: isolated means nothing for a file of {called}, which is read in place.")
-    return layout
+    return named(kind.tensors)
 
 
 @contextmanager
@@ -210,7 +205,7 @@ def give_memory(model: Layer) -> None:
     """Allocate what was built on `meta`, innermost layers first, without drawing initial values."""
     for module in reversed(list(model.modules())):
         if isinstance(module, Layer):
-            allocate(module, module._own_variables(), dtype_of(module.dtype))
+            materialize(module, draw=False)
 
 
 # --- weights ---------------------------------------------------------------------------------------------------------

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import random
-from numbers import Integral
 
 import numpy as np
 import torch
+
+from torchkeras.rules import integer, read
 
 
 def set_random_seed(seed: int) -> None:
@@ -29,8 +30,7 @@ def set_random_seed(seed: int) -> None:
 
     Source: https://keras.io/api/utils/python_utils/
     """
-    if isinstance(seed, bool) or not isinstance(seed, Integral) or not 0 <= seed < 2**32:
-        raise ValueError(f"set_random_seed: seed must be a whole number from 0 to 2**32 - 1; found {seed!r}.")
-    random.seed(int(seed))
-    np.random.seed(int(seed))  # noqa: NPY002 - the state that Keras's users share
-    torch.manual_seed(int(seed))
+    seed = read("set_random_seed", "seed", integer(0, 2**32 - 1), seed)
+    random.seed(seed)
+    np.random.seed(seed)  # noqa: NPY002 - the state that Keras's users share
+    torch.manual_seed(seed)

@@ -9,7 +9,7 @@ from math import ceil
 from numbers import Real
 from typing import Any
 
-from torchkeras.engine.layer.options import is_integer
+from torchkeras.rules import is_integer
 
 VALIDATION = "val_"
 ACROSS = 3  # panels side by side

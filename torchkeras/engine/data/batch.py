@@ -10,6 +10,7 @@ from torch import Tensor
 
 from torchkeras import config
 from torchkeras.engine.data.device_transfer import to_device
+from torchkeras.rules import is_integer
 
 ORDERS = ("sequential", "shuffled", "batch")
 
@@ -140,8 +141,8 @@ def check_order(order: str) -> None:
 
 def check_batch_size(batch_size: Any) -> None:
     """Raise ValueError for what is no positive integer."""
-    if isinstance(batch_size, bool) or not isinstance(batch_size, (int, np.integer)) or batch_size < 1:
-        raise ValueError(f"batch_size must be a positive integer; found {batch_size!r}.")
+    if not (is_integer(batch_size) and batch_size >= 1):
+        raise ValueError(f"batch_size must be an integer of at least 1; found {batch_size!r}.")
 
 
 def batch_numbers(size: int, batch_size: int, order: str) -> list[int]:

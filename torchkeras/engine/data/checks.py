@@ -14,6 +14,7 @@ from torchkeras.engine.data import hints
 from torchkeras.engine.data.batch import as_tensor
 from torchkeras.engine.data.target_kinds import AS_GIVEN, BINARY, CLASSES, LIKE, ONE_HOT, SOME_CLASSES
 from torchkeras.engine.layer.symbolic import KerasTensor
+from torchkeras.rules import integer, read
 
 Shape = Sequence[int | None]
 ROUNDING = 1e-3  # by which targets from 0 to 1 may miss these bounds
@@ -153,8 +154,7 @@ def check_lengths(inputs: Sequence[Tensor], targets: Sequence[Tensor], weights: 
 
 def check_count(method: str, option: str, value: Any, least: int) -> None:
     """Raise ValueError when a number of samples or epochs is no integer, or below `least`."""
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
-        raise ValueError(f"{method}: {option} must be an integer of at least {least}; found {value!r}.")
+    read(method, option, integer(least), value)
 
 
 def check_executions(together: int, callbacks: Iterable[Any]) -> None:

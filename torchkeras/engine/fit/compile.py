@@ -14,20 +14,22 @@ import torch
 from torchkeras import optimizers
 from torchkeras.engine.fit.compile_options import CompileOptions, compile_arguments
 from torchkeras.engine.fit.custom_steps import Extending, own_step
+from torchkeras.engine.fit.watched import Changing, Weights
+from torchkeras.engine.graph.hook_free_calls import HookFreeCalls
 from torchkeras.engine.graph.network import Network
 from torchkeras.engine.layer.added_losses import add_activity_losses
-from torchkeras.engine.layer.dtypes import halves, in_float16
+from torchkeras.engine.layer.dtypes import mixed_layers
 from torchkeras.engine.layer.weight_lists import WeightOwner
-from torchkeras.engine.speed.choose import compile_options, learner, scorer
-from torchkeras.engine.speed.compiled_steps import Running
+from torchkeras.engine.speed.auto_compile import Auto
+from torchkeras.engine.speed.choose import learner, scorer
 from torchkeras.engine.speed.malloc import keep_freed
 from torchkeras.engine.step.compiled_model import NO_LOSS, CompiledModel
 from torchkeras.engine.step.loss_scale import LossScale
 from torchkeras.engine.step.nonfinite import Guard
 from torchkeras.engine.step.optimizer_reach import check_reach
-from torchkeras.engine.step.output_metric import TorchMetric
 from torchkeras.engine.step.step import train_step
 from torchkeras.engine.step.targets import reported_names, resolve
+from torchkeras.losses.shared import HALF_TYPES
 
 
 class Given:
@@ -47,7 +49,8 @@ class GivenOptimizer(Given):
     """The optimizer. Set on a compiled model it may be all that `compile` takes, and is read as the object."""
 
     def __set__(self, model: Any, value: Any) -> None:
-        super().__set__(model, model._optimizer_for(value) if model._is_compiled else value)
+        asked = value is not None and model._is_compiled
+        super().__set__(model, model._optimizer_for(value) if asked else value)
 
 
 class Compiling(Extending, abstract=True):
@@ -147,8 +150,7 @@ class Compiling(Extending, abstract=True):
     def _settle_alone(self) -> None:
         """Collect the weights that train: those there are now; once more when the first call has built the others."""
         variables = self.trainable_weights
-        parameters = [tensor for variable in variables for tensor in variable.tensors]
-        self._bind(variables, parameters, [])
+        parameters = self._bound(variables, [])
         self.__dict__["_compiled_model"] = CompiledModel(
             self,
             [],
@@ -158,34 +160,41 @@ class Compiling(Extending, abstract=True):
             self._constrained(variables),
             details=False,
             is_unbuilt=not self._is_connected,
-            **self._watching(self),
+            **self._watching(mixed_layers(self)),
         )
 
-    def _watching(self, network: Network) -> dict[str, Any]:
-        """What looks at each step's numbers: the guard of `on_nonfinite`, and the loss scale of float16."""
+    def _watching(self, mixed: list[Any]) -> dict[str, Any]:
+        """What looks at each step's numbers: the guard of `on_nonfinite`, and the loss scale of float16.
+
+        `mixed`: the layers that compute in 16 bits. The gradients of those in float16 may be too small or too large.
+        """
         policy = self._given.on_nonfinite
         guard = None if policy is None else Guard(policy, Changing(self), self._device)
-        scales = in_float16(network)
+        scales = any(layer.compute_dtype == "float16" for layer in mixed)
         return {
             "guard": guard,
             "scaling": LossScale(Weights(self), self._device, guard is not None) if scales else None,
         }
 
-    def _bind(self, variables: list[Any], parameters: list[torch.Tensor], losses: list[Any]) -> None:
-        """Give the optimizer, where there is one, what trains. Raises ValueError for what it would not reach."""
-        if self.optimizer is None:
-            return
-        check_reach(self, parameters, losses)
-        self.optimizer.bind(
-            parameters,
-            [variable.arrangement for variable in variables],
-            layers=[variable.layer.name for variable in variables],
-            names=[variable.name for variable in variables],
-        )
+    def _bound(self, variables: list[Any], losses: list[Any]) -> list[torch.Tensor]:
+        """The parameters of what trains, which the optimizer, where there is one, is given.
+
+        Raises ValueError for what it would not reach.
+        """
+        parameters, optimizer = [tensor for each in variables for tensor in each.tensors], self._given.optimizer
+        if optimizer is not None:
+            check_reach(self, parameters, losses)
+            optimizer.bind(
+                parameters,
+                [variable.arrangement for variable in variables],
+                layers=[variable.layer.name for variable in variables],
+                names=[variable.name for variable in variables],
+            )
+        return parameters
 
     def _constrained(self, variables: list[Any]) -> list[Any]:
         """Those with a constraint that the optimizer trains; where there is none, the user's own do."""
-        trains = getattr(self.optimizer, "trains", lambda tensors: True)
+        trains = getattr(self._given.optimizer, "trains", lambda tensors: True)
         return [each for each in variables if each.constraint is not None and trains(each.tensors)]
 
     def _refuse_graphs(self) -> None:
@@ -205,30 +214,23 @@ class Compiling(Extending, abstract=True):
         if self._trains_alone:
             self._settle_alone()
             return
-        network = self._trained_network()
-        given = self._given
-        targets = resolve(self.output_names, network._graphed, given)
+        network, names, given = self._trained_network(), self.output_names, self._given
+        graph = network._graphed  # whose first outputs are the model's own
+        targets = resolve(names, graph, given)
         taken = [*reported_names(targets), *self._added_metrics]
         repeated = [name for name in self._added_metrics if taken.count(name) > 1]
         if repeated:
             raise ValueError(f"compile: add_metric has the name {repeated[0]!r}, which another reported number has.")
         weights = self.weights
         variables = [variable for variable in weights if variable.trains]
-        parameters = [tensor for variable in variables for tensor in variable.tensors]
-        self._bind(variables, parameters, [target.objective.given for target in targets])
+        parameters = self._bound(variables, [target.objective.given for target in targets])
         owns_loss = type(self).compute_loss is not Extending.compute_loss
         if owns_loss:  # which may want probabilities
             targets = [replace(target, logits=None) for target in targets]
         if not (owns_step or self._has_loss(targets)):
             raise ValueError(f"compile: {NO_LOSS[0].lower()}{NO_LOSS[1:]}")
-        if given.on_nonfinite is not None:
-            for measure in (measure for target in targets for measure in target.measures):
-                if isinstance(measure.metric, TorchMetric):
-                    raise ValueError(
-                        f"compile: on_nonfinite={given.on_nonfinite!r} cannot take back what {measure.name!r}, a "
-                        "metric in the manner of torchmetrics, has counted; use a metric of torchkeras.metrics."
-                    )
-        has_masks = any(tensor._keras_mask is not None for tensor in self.outputs)
+        has_masks = any(tensor._keras_mask is not None for tensor in graph.outputs[: len(names)])
+        mixed, asked = mixed_layers(network), _with_activity_regularizer(network)
         self.__dict__["_compiled_model"] = CompiledModel(
             network,
             targets,
@@ -236,29 +238,28 @@ class Compiling(Extending, abstract=True):
             parameters,
             self._penalized(weights),
             self._constrained(variables),
-            details=has_masks or _regularizes_activity(network),
+            details=has_masks or bool(asked),
             added_losses=len(self._added_losses),
             added_metrics=list(self._added_metrics),
             own_loss=self._own_loss if owns_loss else None,
-            ends=(self, network, *(self.outputs[target.index]._keras_history.layer for target in targets)),
-            widened=halves(network),
-            learn=learner(given.jit_compile, given.cuda_graph),
+            ends=(self, network, *(graph.outputs[target.index]._keras_history.layer for target in targets)),
+            widened=tuple(k for k, each in enumerate(graph.outputs) if mixed and each.dtype in HALF_TYPES),
+            **self._watching(mixed),
             score=scorer(given.jit_compile, given.cuda_graph),
-            **self._watching(network),
+            learn=learner(given.jit_compile, given.cuda_graph),
         )
         if owns_step:
             self.__dict__["_marks_masks"] = has_masks
-        self._hook_activities(owns_step)
+        if asked or network is not self:
+            self._hook_activities(owns_step)
 
     def _hook_activities(self, by_hand: bool) -> None:
         """Let the activity regularizers count that the generated code does not ask."""
+        asked = _with_activity_regularizer(self)
         graphed = {layer for network in self.modules() if isinstance(network, Network) for layer in network.layers}
-        asked = [layer for layer in graphed if getattr(layer, "activity_regularizer", None) is not None]
-        parts = {part for layer in asked for part in layer.modules()} - graphed  # of a wrapper, which speaks for them
-        for module in self.modules():
-            if getattr(module, "activity_regularizer", None) is None or module in parts:
-                continue
-            if by_hand or module not in graphed:
+        parts = {part for layer in asked if layer in graphed for part in layer.modules()} - graphed  # of wrappers
+        for module in asked:
+            if module not in parts and (by_hand or module not in graphed):
                 add_activity_losses(module, in_steps=module not in graphed)
 
     def _find_types(self) -> None:
@@ -304,7 +305,7 @@ class Compiling(Extending, abstract=True):
 
     def _step(self, kind: str) -> Any:
         compiled, own = self._ready(), own_step(self, kind)
-        compiled.calls.renew()
+        compiled.calls = HookFreeCalls(compiled.network)  # which looks at the modules anew
         if own is None and not self._has_loss(compiled.targets):
             raise ValueError(
                 f"{type(self).__name__} {self.name!r} has no loss for an evaluation: give compile a `loss`, or its "
@@ -316,19 +317,14 @@ class Compiling(Extending, abstract=True):
         if own is not None:
             return own
         if kind == "train":
-            return partial(train_step, compiled, learn=compiled.learn)
+            if self.optimizer is None:
+                raise ValueError(
+                    f"{type(self).__name__} {self.name!r} has no optimizer to train with: its `optimizer` was set to "
+                    "None. Set another, or compile the model again."
+                )
+            learn = compiled.learn
+            return partial(train_step, compiled, learn=learn.present if isinstance(learn, Auto) else learn)
         return lambda batch: compiled.score(compiled, batch)[1]
-
-    def _predicting_compiled(self) -> Running | None:
-        """What predicts compiled by torch, where `compile` said so; the modules are looked at again."""
-        options = compile_options(self._given.jit_compile, self._given.cuda_graph)
-        if options is None:
-            return None
-        compiled = self._ready()
-        if compiled.predicting is None:
-            compiled.predicting = Running(self._computing, options, on_cuda=self._given.cuda_graph is True)
-        compiled.predicting.calls.renew()
-        return compiled.predicting
 
     # --- state -------------------------------------------------------------------------------------------------------
 
@@ -387,43 +383,5 @@ class Compiling(Extending, abstract=True):
         return {**super().__getstate__(), "history": None, "_compiled_model": None}
 
 
-class Changing:
-    """What a training step of a model changes in place; see `engine.step.nonfinite.Watched`."""
-
-    def __init__(self, model: Compiling):
-        self._model = model
-
-    def trained(self) -> dict[Any, torch.Tensor]:
-        compiled = self._model._ready()
-        state = () if compiled.optimizer is None else compiled.optimizer.tensors()
-        return {id(tensor): tensor for tensor in (*compiled.parameters, *state)}
-
-    def counted(self) -> dict[Any, torch.Tensor]:
-        kept = [tensor for metric in self._model._ready().kept.values() for tensor in metric.variables]
-        buffers = {name: buffer for name, buffer in self._model.named_buffers() if buffer.numel()}
-        return {**buffers, **{id(tensor): tensor for tensor in kept}}
-
-    def forget(self, known: set[Any]) -> None:
-        compiled = self._model._ready()
-        if compiled.optimizer is not None:
-            compiled.optimizer.forget(known)
-        for metric in compiled.kept.values():
-            if not known.issuperset(map(id, metric.variables)):
-                metric.reset_state()
-
-
-class Weights(Changing):
-    """What an update of the weights changes in place, unless the optimizer itself can skip it."""
-
-    def trained(self) -> dict[Any, torch.Tensor]:
-        return {} if getattr(self._model.optimizer, "can_skip", False) else super().trained()
-
-    def counted(self) -> dict[Any, torch.Tensor]:
-        return {}
-
-    def forget(self, known: set[Any]) -> None:
-        self._model._ready().optimizer.forget(known)
-
-
-def _regularizes_activity(network: torch.nn.Module) -> bool:
-    return any(getattr(module, "activity_regularizer", None) is not None for module in network.modules())
+def _with_activity_regularizer(network: torch.nn.Module) -> list[Any]:
+    return [module for module in network.modules() if getattr(module, "activity_regularizer", None) is not None]

@@ -8,7 +8,7 @@ from typing import Any
 
 from torchkeras import losses as loss_functions, metrics as metric_functions, optimizers
 from torchkeras.engine.data.checks import check_count
-from torchkeras.engine.layer.symbolic import KerasTensor, as_list
+from torchkeras.engine.layer.symbolic import KerasTensor
 from torchkeras.engine.speed.choose import check as check_speed
 from torchkeras.engine.step.nonfinite import POLICIES
 
@@ -39,7 +39,8 @@ class CompileOptions:
             raise ValueError(
                 f"compile: on_nonfinite must be None, 'stop', 'skip' or 'raise'; found {self.on_nonfinite!r}."
             )
-        if any(isinstance(tensor, KerasTensor) for tensor in as_list(self.target_tensors)):
+        given = self.target_tensors
+        if any(isinstance(each, KerasTensor) for each in (given if isinstance(given, (list, tuple)) else (given,))):
             raise ValueError("compile: target_tensors must be arrays or tensors; found a symbolic tensor.")
 
 

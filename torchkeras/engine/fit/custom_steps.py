@@ -1,8 +1,7 @@
-"""What users add to a model's training: losses and metrics of the graph, steps of their own."""
+"""Steps of the user's own: what a class of models overrides, and what its code asks for."""
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -12,23 +11,19 @@ import torch
 
 from torchkeras.engine.data.batch import Batch
 from torchkeras.engine.data.raw_batch import unpack_x_y_sample_weight
-from torchkeras.engine.graph import trace
-from torchkeras.engine.graph.network import Network
-from torchkeras.engine.graph.subclassed import Subclassed
+from torchkeras.engine.fit.graph_losses import GraphLosses
 from torchkeras.engine.layer.added_losses import ADDED, losses_of_call
 from torchkeras.engine.layer.dtypes import widened
 from torchkeras.engine.layer.facts import Facts
-from torchkeras.engine.layer.symbolic import KerasTensor, as_list, unpacked
+from torchkeras.engine.layer.symbolic import as_list, unpacked
 from torchkeras.engine.step import step
 from torchkeras.engine.step.compiled_model import NO_LOSS, CompiledModel, Values
 from torchkeras.engine.step.targets import Target
 
 
-class Extending(Subclassed, abstract=True):
-    """The part of a model that users extend: `add_loss`, `add_metric`; `train_step` and the like, to be overridden."""
+class Extending(GraphLosses, abstract=True):
+    """The part of a model that users override: `train_step` and the like."""
 
-    _added_losses: tuple[KerasTensor, ...] = ()
-    _added_metrics: Mapping[str, KerasTensor] = {}
     _losses_of_step: Sequence[torch.Tensor] = ()  # what the built-in step's pass added, while `compute_loss` is asked
     _marks_masks = False  # whether outputs of a call by hand carry their masks, for `compute_loss`
 
@@ -41,136 +36,11 @@ class Extending(Subclassed, abstract=True):
     def _ready(self) -> CompiledModel:
         raise NotImplementedError
 
-    # --- losses and metrics of the graph -----------------------------------------------------------------------------
-
-    def add_loss(self, losses: Any, inputs: Any = None) -> None:
-        """Add the mean of a symbolic tensor to the loss. Inside a layer's `call` it is `Layer.add_loss`.
-
-        Call `compile` afterwards.
-
-        Arguments:
-            losses (symbolic tensor or list): tensors that are computed from the model's inputs.
-            inputs (tensor or None, default None): what they depend on; it need not be given.
-
-        Errors:
-            ValueError: a tensor is not computed from the inputs, or a layer on the way has weights that are not the
-                model's.
-
-        Example:
-            >>> inputs = Input((4,))
-            >>> hidden = Dense(3)(inputs)
-            >>> model = Model(inputs, Dense(1)(hidden))
-            >>> model.add_loss((hidden**2) * 0.01)
-        """
-        if not any(isinstance(loss, KerasTensor) for loss in as_list(losses)):
-            super().add_loss(losses, inputs)
-            return
-        self._behind([*self._added_losses, *as_list(losses)], self._added_metrics)
-
-    def add_metric(self, value: Any, name: str, aggregation: str | None = "mean") -> None:
-        """Report the mean of a symbolic tensor. Inside a layer's `call` it is `Layer.add_metric`.
-
-        Call `compile` afterwards.
-
-        Arguments:
-            value (symbolic tensor): a tensor that is computed from the model's inputs.
-            name (text): the name of the number.
-            aggregation (text, default "mean"): must be "mean".
-
-        Errors:
-            ValueError: another aggregation, a tensor that is not computed from the inputs, or a layer on the way with
-                weights that are not the model's.
-        """
-        if not isinstance(value, KerasTensor):
-            super().add_metric(value, name, aggregation)
-            return
-        if aggregation != "mean":
-            raise ValueError(f"{self.name}: add_metric: aggregation must be 'mean'; found {aggregation!r}.")
-        self._behind(self._added_losses, {**self._added_metrics, name: value})
-
-    def _behind(self, losses: Any, metrics: Mapping[str, KerasTensor]) -> None:
-        """Take what is computed behind the outputs, after a look at whether it can be."""
-        before = self._added_losses, self._added_metrics
-        self.__dict__.update(_added_losses=tuple(losses), _added_metrics=dict(metrics), _compiled_model=None)
-        try:
-            known = set(map(id, self.modules()))
-            for layer in self._trained_network().layers:
-                if id(layer) not in known and layer.weights:
-                    raise ValueError(
-                        f"{type(self).__name__} {self.name!r}: the layer {layer.name!r} on the way to an added loss or "
-                        "metric has weights, and is no layer of the model: they would not train. Make its output an "
-                        "output of the model."
-                    )
-        except ValueError:
-            self.__dict__.update(_added_losses=before[0], _added_metrics=before[1])
-            raise
-
-    def _warn_of_added(self) -> None:
-        """Say that a config leaves out what was added."""
-        if not (self._added_losses or self._added_metrics):
-            return
-        count = len(self._added_losses)
-        parts = [f"{count} loss{'es' if count > 1 else ''}"] if count else []
-        parts += [f"the metric {name!r}" for name in self._added_metrics]
-        warnings.warn(
-            f"{type(self).__name__} {self.name!r}: what add_loss and add_metric gave it ({', '.join(parts)}) is not "
-            "written to a config or file: add it again to the model that is made from it.",
-            stacklevel=3,
-        )
-
-    def _trained_network(self) -> Network:
-        """What a step computes: the model, or one that gives what was added behind the model's own outputs.
-
-        Raises ValueError for a model inside, whose own added losses and metrics no step of this one would compute.
-        """
-        for module in self.modules():
-            if module is not self and isinstance(module, Extending) and (module._added_losses or module._added_metrics):
-                raise ValueError(
-                    f"{type(self).__name__} {self.name!r}: what add_loss and add_metric gave the model {module.name!r} "
-                    "inside it would be lost: add it to the outer model, computed from its own tensors."
-                )
-        if not (self._added_losses or self._added_metrics):
-            return self._computing
-        network = Network(name=self.name)
-        network._take(self._with_added())
-        return network
-
-    def _with_added(self) -> trace.Graph:
-        """The model's graph, with what was added as further outputs. Raises ValueError as `graph.trace`."""
-        added = [*self._added_losses, *self._added_metrics.values()]
-        return trace.trace(self.inputs, [*self.outputs, *added]) if added else self._graphed
-
     @property
     def losses(self) -> list[torch.Tensor]:
         """The penalties on the weights now, and what layers added in the last pass by hand: sum them in your loop."""
         penalties = [v.regularizer(v.value) for v in self._penalized()]
         return [*penalties, *self._losses_of_step, *(loss for m in self.modules() for loss in losses_of_call(m))]
-
-    # --- copies ------------------------------------------------------------------------------------------------------
-
-    def __getstate__(self) -> dict[str, Any]:
-        state = super().__getstate__()
-        if self._added_losses or self._added_metrics:
-            whole = self._with_added()
-            state["_graph"] = (whole.layers, trace.edges(whole))
-            state["_added_losses"], state["_added_metrics"] = len(self._added_losses), list(self._added_metrics)
-        return state
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        losses, metrics = state.pop("_added_losses", ()), state.pop("_added_metrics", {})
-        super().__setstate__(state)
-        if not losses and not metrics:
-            return
-        whole = self._graphed
-        behind = whole.outputs[len(whole.outputs) - losses - len(metrics) :]
-        self._graph = trace.trace(whole.inputs, whole.outputs[: len(whole.outputs) - len(behind)])
-        self._own_node()
-        self.__dict__.update(
-            _added_losses=tuple(behind[:losses]),
-            _added_metrics=dict(zip(metrics, behind[losses:], strict=True)),
-        )
-
-    # --- steps of one's own ------------------------------------------------------------------------------------------
 
     def train_step(self, data: Any) -> Mapping[str, Any]:
         """One step of training on a batch. Override it for a step of your own.

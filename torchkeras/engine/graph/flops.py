@@ -16,8 +16,8 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from torchkeras.engine.graph.codegen import Variant
 from torchkeras.engine.layer.layer import Layer
-from torchkeras.engine.layer.options import is_integer
 from torchkeras.engine.layer.symbolic import KerasTensor
+from torchkeras.rules import is_integer
 
 aten = torch.ops.aten
 Sizes = Sequence[int]

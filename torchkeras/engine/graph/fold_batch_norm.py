@@ -49,7 +49,7 @@ class Fold:
 class Merged(HookFreeCalls):
     """`run`, as that of a network in evaluation, for so many samples: through folded layers while nothing observes any.
 
-    `samples`: None where it is not known. The weights are those of the moment when it was made, or last renewed.
+    `samples`: None where it is not known. The weights are those of the moment when it was made.
     """
 
     def __init__(self, network: Network, samples: int | None):

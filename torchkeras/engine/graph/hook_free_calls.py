@@ -23,16 +23,12 @@ HOOKS = ("_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_p
 class HookFreeCalls:
     """`run`, as that of the network: by a module call where something would see one, and else directly.
 
-    Hooks are looked for at every run; what modules there are, when `renew` is called.
+    Hooks are looked for at every run; what modules there are, once.
     """
 
     def __init__(self, network: Layer):
         self._network = network
-        self.renew()
-
-    def renew(self) -> None:
-        """Look at the modules anew."""
-        modules = list(self._network.modules())
+        modules = list(network.modules())
         self._hooks = [getattr(module, name) for module in modules for name in HOOKS]
         self._replaced = any("forward" in vars(m) or m._compiled_call_impl is not None for m in modules)
         self.unobserved = self._computing()._facts.hook_free()  # as `run`, for a caller that knows of no observer

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from math import prod
+from functools import partial
 from typing import Any
 
 import torch
 
 from torchkeras import config
 from torchkeras.dtype_policy import DTypePolicy, policy_of
-from torchkeras.engine.graph import codegen, notebook, summary, trace
+from torchkeras.engine.graph import codegen, trace
 from torchkeras.engine.graph.call_forms import (
     as_tensors,
     form_of,
     in_form,
     inputs_of_call,
-    keys_of_form,
     others_in,
     type_of,
 )
@@ -24,6 +23,7 @@ from torchkeras.engine.graph.codegen import Variant
 from torchkeras.engine.graph.hook_free_calls import StandIns
 from torchkeras.engine.graph.input import InputLayer
 from torchkeras.engine.graph.state_dict_keys import keys_of, renamed
+from torchkeras.engine.graph.structure import Structure
 from torchkeras.engine.graph.trace import Graph
 from torchkeras.engine.layer.added_losses import ADDED
 from torchkeras.engine.layer.dtypes import taken
@@ -31,15 +31,9 @@ from torchkeras.engine.layer.facts import Facts
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.layer.nested import leaves
 from torchkeras.engine.layer.symbolic import KerasTensor, Node, Shape, as_list, unpacked
-from torchkeras.engine.layer.weight import Variable
-from torchkeras.engine.layer.weight_lists import WeightOwner, distinct
 
 
-class NotBuiltError(RuntimeError, AttributeError):
-    """A model has no graph yet. `hasattr` and `inspect.getmembers` pass over the properties that need one."""
-
-
-class Network(Layer, abstract=True):
+class Network(Structure, abstract=True):
     """Layers between symbolic inputs and outputs. `model(x)` computes; on symbolic tensors it is a layer.
 
     Its submodules are the layers, by the keys that `engine.graph.state_dict_keys` gives them, so `state_dict` has keys
@@ -47,21 +41,14 @@ class Network(Layer, abstract=True):
     """
 
     supports_masking = True
-    _graph: Graph | None = None
     _held_keys: Sequence[str] = ()
-    _input_form: Any = None  # of inputs and outputs that are no tensor and no plain list; see `engine.graph.call_forms`
-    _output_form: Any = None
+    _input_form: Any = None  # as `_output_form`
 
     class _Facts(Facts):
         casts = False  # each layer inside does by itself
 
         def hook_free(self) -> Callable[..., Any]:
-            network, layers = self.layer, StandIns(self.layer._modules)
-
-            def run(*inputs: Any, mask: Any = None, details: bool = False, logits: tuple[int, ...] = ()) -> Any:
-                return network._over(layers, inputs, mask, details, logits)
-
-            return run
+            return partial(self.layer._over, StandIns(self.layer._modules))
 
     def __init__(self, name: str | None = None, trainable: bool = True):
         self._functions: dict[Variant, Any] = {}
@@ -156,22 +143,6 @@ class Network(Layer, abstract=True):
         return hasattr(type(self), name) or name in self.__dict__
 
     @property
-    def _is_connected(self) -> bool:
-        """Whether the model knows its inputs and outputs."""
-        return self._graph is not None
-
-    @property
-    def _graphed(self) -> Graph:
-        return self._graph_instead() if self._graph is None else self._graph
-
-    def _graph_instead(self) -> Graph:
-        """What stands for the graph where there is none. Raises NotBuiltError."""
-        raise NotBuiltError(
-            f"{type(self).__name__} {self.name!r} has no graph yet: its first layer needs an input_shape, or call the "
-            "model on data, or call build(input_shape)."
-        )
-
-    @property
     def code(self) -> str:
         """The text of the generated `forward`."""
         return self._sources[Variant(masked=(False,) * len(self._graphed.inputs))]
@@ -193,12 +164,14 @@ class Network(Layer, abstract=True):
         Errors:
             ValueError: the number of inputs is another.
         """
-        return self._over(self, inputs, mask, details, logits)
+        return self._over(self, *inputs, mask=mask, details=details, logits=logits)
 
-    def _over(self, layers: Any, inputs: tuple[Any, ...], mask: Any, details: bool, logits: tuple[int, ...]) -> Any:
-        """The generated function over `layers`: the network itself, or what stands in for its layers."""
+    def _over(
+        self, layers: Any, *inputs: Any, mask: Any = None, details: bool = False, logits: tuple[int, ...] = ()
+    ) -> Any:
+        """As `forward`, over `layers`: the network itself, or what stands in for its layers."""
         tensors = inputs[0] if len(inputs) == 1 and isinstance(inputs[0], (list, tuple)) else inputs
-        masks = as_list(mask)
+        masks = () if mask is None else as_list(mask)
         variant = Variant(tuple(m is not None for m in masks) if masks else (False,) * len(tensors), details, logits)
         function = self._functions.get(variant)
         if function is None:
@@ -326,205 +299,6 @@ class Network(Layer, abstract=True):
                     tensor.dtype = found.dtype
         self._functions, self._sources = {}, {}
         self._function(Variant(masked=(False,) * len(self.inputs)))
-
-    # --- structure ---------------------------------------------------------------------------------------------------
-
-    @property
-    def layers(self) -> list[Layer]:
-        """The layers, farthest from the outputs first."""
-        return [] if self._graph is None else list(self._graph.layers)
-
-    @property
-    def _layers_of_keras1(self) -> list[Layer]:
-        """The layers in the order of Keras 1, in files and `get_weights`."""
-        return self.layers
-
-    def get_layer(self, name: str | None = None, index: int | None = None) -> Layer:
-        """A layer by its name, or by its place in `layers`.
-
-        Arguments:
-            name (text or None, default None): the name.
-            index (integer or None, default None): the place, in place of the name.
-
-        Returns:
-            The layer.
-
-        Errors:
-            ValueError: there is no such layer, or neither is given.
-
-        Example:
-            >>> model = Sequential([Dense(8, input_shape=(4,), name="hidden"), Dense(1)])
-            >>> model.get_layer("hidden").units
-            8
-
-        Source: https://keras.io/api/models/model/
-        """
-        if index is not None:
-            if not -len(self.layers) <= index < len(self.layers):
-                raise ValueError(
-                    f"Was asked to retrieve layer at index {index} but model only has {len(self.layers)} layers."
-                )
-            return self.layers[index]
-        if name is None:
-            raise ValueError("Provide either a layer name or layer index.")
-        for layer in self.layers:
-            if layer.name == name:
-                return layer
-        raise ValueError(f"No such layer: {name!r}. The layers are {', '.join(layer.name for layer in self.layers)}.")
-
-    @property
-    def inputs(self) -> list[KerasTensor]:
-        """The symbolic inputs."""
-        return list(self._graphed.inputs)
-
-    @property
-    def outputs(self) -> list[KerasTensor]:
-        """The symbolic outputs."""
-        return list(self._graphed.outputs)
-
-    @property
-    def input(self) -> Any:
-        """The symbolic input, or a list of them."""
-        return unpacked(self.inputs)
-
-    @property
-    def output(self) -> Any:
-        """The symbolic output, or a list of them."""
-        return unpacked(self.outputs)
-
-    @property
-    def input_shape(self) -> Any:
-        """The shape of the input, or a list of them."""
-        return unpacked([tensor.shape for tensor in self.inputs])
-
-    @property
-    def output_shape(self) -> Any:
-        """The shape of the output, or a list of them."""
-        return unpacked([tensor.shape for tensor in self.outputs])
-
-    @property
-    def input_names(self) -> list[str]:
-        """The names of the input layers."""
-        return [tensor._keras_history.layer.name for tensor in self.inputs]
-
-    @property
-    def output_names(self) -> list[str]:
-        """The name of the layer behind each output; a layer behind several gets `_1`, `_2` and so on added.
-
-        Of outputs in a dict, the keys.
-        """
-        if (keys := keys_of_form(self._output_form)) is not None:
-            return keys
-        names: list[str] = []
-        for tensor in self.outputs:
-            name, count = tensor._keras_history.layer.name, 0
-            unique = name
-            while unique in names:
-                count += 1
-                unique = f"{name}_{count}"
-            names.append(unique)
-        return names
-
-    @property
-    def stateful(self) -> bool:  # type: ignore[override]
-        """Whether any layer carries state from batch to batch."""
-        return any(layer.stateful for layer in self.layers)
-
-    def _sublayers(self) -> list[WeightOwner]:
-        return self._with_others(self.layers)
-
-    def _sublayers_of_keras1(self) -> list[WeightOwner]:
-        return self._with_others(self._layers_of_keras1)
-
-    def _with_others(self, layers: list[Layer]) -> list[WeightOwner]:
-        """The layers of the graph, then those that the model holds beside it, as attributes."""
-        return list(dict.fromkeys([*layers, *super()._sublayers()]))
-
-    def _ordered_weights(self) -> list[Variable]:
-        # get_weights follows the layers (those of a model that only Keras 1 has, in its order); `weights` lists those
-        # that train first.
-        variables = [variable for layer in self._sublayers_of_keras1() for variable in layer.weights]
-        return distinct([*variables, *self._own_variables()])
-
-    def _check_has_weights(self) -> None:
-        """Raise NotBuiltError for a model whose weights are still to be made."""
-        if not (self._is_connected or self.built or self.weights):
-            self._graph_instead()
-
-    def get_weights(self) -> list[Any]:
-        """The values of all weights as NumPy arrays, in Keras's order of axes.
-
-        Returns:
-            A list of arrays.
-
-        Errors:
-            RuntimeError: the model has no weights yet, since its input shape is not known.
-
-        Example:
-            >>> model = Sequential([Dense(2, input_shape=(4,))])
-            >>> [array.shape for array in model.get_weights()]
-            [(4, 2), (2,)]
-        """
-        self._check_has_weights()
-        return super().get_weights()
-
-    def count_params(self) -> int:
-        """The number of values in all weights, a shared one counted once. Raises RuntimeError before they are made."""
-        self._check_has_weights()
-        return sum(prod(variable.shape) for variable in self.weights)
-
-    def summary(
-        self,
-        line_length: int | None = None,
-        positions: Any = None,
-        print_fn: Any = None,
-        show_trainable: bool = False,
-        expand_nested: bool = False,
-        flops: bool | int = False,
-        layer_range: Any = None,
-    ) -> None:
-        """Print the table of layers: name and type, output shape, parameters, and in a graph what each is connected to.
-
-        Arguments:
-            line_length (integer or None, default None): characters in a line.
-            positions (list or None, default None): where columns end, in characters or as fractions of the line.
-            print_fn (function or None, default None): called with each line in place of `print`.
-            show_trainable (bool, default False): whether to say if each layer trains ("-" for one without weights).
-            expand_nested (bool, default False): whether to show the layers of models inside too.
-            flops (bool or positive integer, default False): whether to show the floating-point operations of each
-                layer, over all its calls, in one sample's forward pass: those of products, convolutions and attention,
-                a multiply-add being 2. A number is the size to take for unknown axes.
-            layer_range (pair or None, default None): the names, or regular expressions, of the first and the last layer
-                to print; the totals stay the model's.
-
-        Errors:
-            RuntimeError: the model has no graph yet.
-            ValueError: an option has a bad value, or `flops=True` meets an unknown axis.
-
-        Example:
-            >>> model = Sequential([Dense(2, input_shape=(4,))])
-            >>> lines = []
-            >>> model.summary(print_fn=lines.append)
-            >>> any("Total params: 10" in line for line in lines)
-            True
-
-        Source: https://keras.io/api/models/model/
-        """
-        summary.print_summary(
-            self,
-            self._graphed,
-            line_length,
-            positions,
-            print_fn,
-            show_trainable,
-            expand_nested,
-            flops,
-            layer_range,
-        )
-
-    def _repr_html_(self) -> str:
-        """The table of layers, for notebooks."""
-        return notebook.model_html(self)
 
     # --- copies ------------------------------------------------------------------------------------------------------
 

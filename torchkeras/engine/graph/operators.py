@@ -16,8 +16,9 @@ from torchkeras.engine.layer import torch_functions
 from torchkeras.engine.layer.axis_order import Layout
 from torchkeras.engine.layer.facts import Facts
 from torchkeras.engine.layer.layer import Layer
-from torchkeras.engine.layer.options import NEWER, Rule, rule
+from torchkeras.engine.layer.options import NEWER
 from torchkeras.engine.layer.symbolic import OPERATORS, dtype_name
+from torchkeras.rules import Rule
 
 BY_POSITION = ("getitem", "matmul", *BY_AXES)  # these tell the axes apart; the others take each element alone
 KNOWN = ("dim", "ndimension", "size", "numel", "nelement")  # of a symbolic tensor, what needs no node
@@ -65,7 +66,7 @@ class Operation(Layer):
     function: Annotated[Any, Rule(_read_function, lambda kept: kept if isinstance(kept, str) else repr(kept))]
     arguments: Annotated[Any, Rule(_read_arguments)]
     keywords: Annotated[Any, Rule(_read_keywords), NEWER] = {}
-    keeps_mask: Annotated[bool, rule("must be True or False", lambda v: v in (0, 1), bool), NEWER] = True
+    keeps_mask: Annotated[bool, NEWER] = True
 
     supports_masking = True
 

@@ -56,14 +56,14 @@ def _spread(model: Subclassed, given: Any) -> tuple[tuple[Any, ...], dict[str, A
 class Subclassed(Network, abstract=True):
     """The part of a model that makes a graph of its own code."""
 
+    _has_own_code = False  # whether the class computes by a `call` or `forward` of its own, not by the generated one
     _in_own_build = False
     _whole: Network | None = None  # the graph around the model's own code
     _specs: tuple[Any, list[tuple[Shape, torch.dtype]]] | None = None  # the form of the inputs; of each, shape and type
 
-    @property
-    def _has_own_code(self) -> bool:
-        """Whether the class computes by a `call` or `forward` of its own rather than by the generated one."""
-        return type(self)._by_call or not type(self).forward.__module__.startswith("torchkeras.engine.")
+    def __init_subclass__(cls, **arguments: Any) -> None:
+        super().__init_subclass__(**arguments)
+        cls._has_own_code = cls._by_call or not cls.forward.__module__.startswith("torchkeras.engine.")
 
     @property
     def _is_connected(self) -> bool:
@@ -187,7 +187,7 @@ class Subclassed(Network, abstract=True):
     @property
     def output_names(self) -> list[str]:
         """The names of the outputs: keys, where they are a dict; `output_1` and so on for a model's own code."""
-        if keys_of_form(self._output_form) is None and self._graph is None and self._has_own_code:
+        if self._has_own_code and self._graph is None and keys_of_form(self._output_form) is None:
             return [f"output_{k + 1}" for k in range(len(self.outputs))]
         return super().output_names
 

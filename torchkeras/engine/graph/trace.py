@@ -223,5 +223,5 @@ def rebuild(layers: list[Layer], plain: Mapping[str, Any]) -> Graph:
         node = Node(layer, put_together(form_in, inputs), put_together(form_out, outputs), call["arguments"])
         nodes[call["layer"], call["call"]] = node
     for (number, _), node in sorted(nodes.items(), key=lambda item: item[0]):
-        layers[number]._attach(node)
+        layers[number]._attach(node, node.input_tensors)
     return trace([made[place] for place in plain["inputs"]], [made[place] for place in plain["outputs"]])

@@ -17,31 +17,16 @@ from torchkeras.engine.layer.dtypes import widened
 
 
 class Added:
-    """The losses, and the metrics by name, that were added since `begin`, as long as a step takes them.
+    """Where what is added goes.
 
-    `by_hand`: the pass by hand now under way, or the last one.
+    `taken`: the losses, and the metrics by name, of a step's forward pass; None while there is none. `by_hand`: the
+    pass by hand now under way, or the last one.
     """
 
     def __init__(self) -> None:
-        self.active = False
+        self.taken: tuple[list[Tensor], dict[str, Tensor]] | None = None
         self.inside = False
         self.by_hand = object()
-        self.losses: list[Tensor] = []
-        self.metrics: dict[str, Tensor] = {}
-
-    def begin(self) -> None:
-        """From here on take what is added."""
-        self.active = True
-        if self.losses or self.metrics:  # left by a forward pass that failed
-            self.losses, self.metrics = [], {}
-
-    def end(self) -> tuple[list[Tensor], dict[str, Tensor]]:
-        """What was added; the next pass begins anew."""
-        self.active = False
-        found = self.losses, self.metrics
-        if self.losses or self.metrics:
-            self.losses, self.metrics = [], {}
-        return found
 
     @contextmanager
     def one_pass(self) -> Iterator[None]:
@@ -116,20 +101,22 @@ class Adding(nn.Module):
     def _add(self, value: Tensor, name: str | None) -> None:
         if value.is_meta:  # a shape is being found
             return
-        if not ADDED.active:
+        if ADDED.taken is None:
             if "_losses_of_call" not in self.__dict__:
                 self.__dict__["_losses_of_call"] = (ADDED.by_hand, [])
                 self.register_forward_pre_hook(_forget_other_passes)
             if name is None:
                 self._losses_of_call[1].append(value)
-        elif name is None:
-            ADDED.losses.append(value)
-        elif name in ADDED.metrics:
+            return
+        losses, metrics = ADDED.taken
+        if name is None:
+            losses.append(value)
+        elif name in metrics:
             raise ValueError(
                 f"{self.name}: add_metric: {name!r} is added for a second time in one pass; give each call a name."
             )
         else:
-            ADDED.metrics[name] = value
+            metrics[name] = value
 
 
 def losses_of_call(module: nn.Module) -> list[Tensor]:
@@ -152,7 +139,7 @@ def add_activity_losses(layer: Any, in_steps: bool) -> None:
 
 
 def _add_by_hand(layer: Any, inputs: Any, outputs: Any) -> None:
-    if not ADDED.active:
+    if ADDED.taken is None:
         _add_always(layer, inputs, outputs)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Mapping
-from functools import lru_cache, partial
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,11 +14,11 @@ from torch import nn
 from torchkeras.engine.layer import output_shapes
 from torchkeras.engine.layer.added_losses import Adding
 from torchkeras.engine.layer.axis_order import Layout, convert, to_channels_first, to_keras
+from torchkeras.engine.layer.building import Building, in_first_run
 from torchkeras.engine.layer.call_views import Calls
 from torchkeras.engine.layer.dtypes import by_policy, follows_policy
-from torchkeras.engine.layer.input_spec import InputSpec
 from torchkeras.engine.layer.modes import in_mode
-from torchkeras.engine.layer.nested import POSITIONAL, is_flat, leaves, mapped, taken_apart
+from torchkeras.engine.layer.nested import POSITIONAL, leaves, mapped, taken_apart
 from torchkeras.engine.layer.symbolic import (
     History,
     KerasTensor,
@@ -30,30 +30,20 @@ from torchkeras.engine.layer.symbolic import (
     tensors_in,
     unpacked,
 )
-from torchkeras.engine.layer.weight import in_first_run
-from torchkeras.engine.layer.weight_lists import WeightOwner
 
 MOST_TAKEN = 64  # shapes of inputs that a layer remembers
 
 
-class Calling(Calls, Adding, WeightOwner):
+class Calling(Calls, Adding, Building):
     """The part of `Layer` that is called."""
 
     _call_signature: ClassVar[inspect.Signature]
     _call_parameters: ClassVar[frozenset[str]] = frozenset()
     _takes_any: ClassVar[bool] = False  # whether `call` takes keyword arguments of any name
 
-    input_spec: Any = None  # an `InputSpec` or a list of them, which a layer written the Keras way may set
-
-    _facts: Any
     _outbound_nodes: list[Node]
-    _expected_axes: dict[int, int]
-    _expected_ndim: int | None  # the number of axes that its weights were made for
-    _tells_policy: bool
-    _taken_plainly: set[tuple[torch.Size, torch.dtype]]  # see `_remember`
 
-    def _build(self, input_shapes: list[Shape], *further: Any) -> None:
-        raise NotImplementedError
+    _infer_outputs = output_shapes.infer  # without adding a node
 
     # What generated code calls: the second where the fact `in_place` may be used in its stead, and the third where
     # `before_relu` may, the relu then being done by the next layer, in `_call_rectified`.
@@ -73,8 +63,8 @@ class Calling(Calls, Adding, WeightOwner):
         if not kwargs and len(args) == 1 and type(args[0]) is torch.Tensor and not torch.compiler.is_compiling():
             if (args[0].shape, args[0].dtype) in self._taken_plainly:
                 return self._call_module(args[0])
-        elif any(True for _ in tensors_in((args, kwargs))):
-            return self._call_symbolically(*args, **kwargs)
+        elif symbolic := list(tensors_in((args, kwargs))):
+            return self._call_symbolically(symbolic, *args, **kwargs)
         training = self._training_of(kwargs)
         if training is None or not (self._is_users or self._modules or "training" not in self._call_parameters):
             return self._compute(*args, **kwargs)
@@ -113,11 +103,8 @@ class Calling(Calls, Adding, WeightOwner):
         """Raise TypeError, with advice, when torch's error is of tensors whose type is not that of the weights."""
         own = next((each.dtype for each in self.parameters() if each.is_floating_point()), None)
         other = next((each.dtype for each in tensors if each.dtype != own), None)
-        if (
-            own is not None
-            and other is not None
-            and any(word in str(error) for word in ("dtype", "scalar type", "type ("))
-        ):
+        of_types = any(word in str(error) for word in ("dtype", "scalar type", "type ("))
+        if own is not None and other is not None and of_types:
             raise TypeError(
                 f"{type(self).__name__} {self.name!r} has weights of {dtype_name(own)} and was called on a tensor of "
                 f"{dtype_name(other)}: give x.to({own})."
@@ -160,50 +147,53 @@ class Calling(Calls, Adding, WeightOwner):
                 f"for each time step of the input {tuple(inputs.shape)}; found {tuple(mask.shape)}."
             )
 
-    def _call_symbolically(self: Any, *args: Any, mask: Any = None, **arguments: Any) -> Any:
+    def _call_symbolically(self: Any, symbolic: list[Any], *args: Any, mask: Any = None, **arguments: Any) -> Any:
         training = self._training_of(arguments)
         if not args and "inputs" in arguments:
             args = (arguments.pop("inputs"),)
         unknown = set(arguments) - self._call_parameters
         if unknown and not self._takes_any:
             raise TypeError(f"{type(self).__name__} {self.name!r}: its call takes no argument {min(unknown)!r}.")
-        inputs, node_arguments = self._node_arguments(args, arguments)
+        if len(args) == 1 and not arguments and _holds(args[0], symbolic):
+            (inputs,), tensors, shapes = args, symbolic, [[tensor.shape for tensor in symbolic]]
+        else:
+            inputs, tensors, arguments = self._node_arguments(args, arguments)
+            shapes = _shapes_of(self, args or (unpacked(tensors),))
         if training is not None:
-            node_arguments["training"] = training
-        tensors = as_list(inputs)
+            arguments["training"] = training
         self._check_types(tensors)
-        self._build(*_shapes_of(self, args or (unpacked(tensors),)))
+        self._build(*shapes)
         masks = [tensor._keras_mask for tensor in tensors]
-        if any(given is not own for given, own in zip(as_list(mask), masks, strict=False)):
+        if mask is not None and any(given is not own for given, own in zip(as_list(mask), masks, strict=False)):
             raise ValueError(
                 f"{type(self).__name__} {self.name!r}: the mask of a symbolic call is that of its inputs; found "
                 "another one. Let a layer make it, such as Masking or Embedding(mask_zero=True)."
             )
-        outputs, output_masks = self._infer_outputs(inputs, masks, node_arguments)
+        outputs, output_masks = self._infer_outputs(inputs, masks, arguments)
         node_index = len(self._inbound_nodes)
         for index, (tensor, output_mask) in enumerate(zip(leaves(outputs), output_masks, strict=True)):
             tensor.name = self.name if node_index == index == 0 else f"{self.name}:{node_index}:{index}"
             tensor._keras_history = History(self, node_index, index)
             tensor._keras_mask = output_mask
-        self._attach(Node(self, inputs, outputs, node_arguments))
+        self._attach(Node(self, inputs, outputs, arguments), tensors)
         return outputs
 
-    def _node_arguments(self, args: tuple[Any, ...], arguments: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
-        """The inputs and arguments of a node. One tensor, or a list of them, alone is its inputs; else the arguments
-        have slots for the tensors.
+    def _node_arguments(self, args: tuple[Any, ...], arguments: dict[str, Any]) -> tuple[Any, list[Any], Any]:
+        """The inputs of a node, these as a list, and its arguments. One tensor, or a list of them, alone is its inputs;
+        else the arguments have slots for the tensors.
         """
         for value in args:
             self._check_symbolic(value)
         form, tensors = taken_apart((args, arguments))
-        if len(args) == 1 and is_flat(args[0]) and len(tensors) == len(as_list(args[0])):
-            return args[0], dict(arguments)
+        if len(args) == 1 and _holds(args[0], tensors):
+            return args[0], tensors, arguments
         try:
             self._call_signature.bind(self, *args, **arguments)
         except TypeError as error:
             raise TypeError(f"{type(self).__name__} {self.name!r}: its call: {error}.") from error
         for tensor in tensors:
             self._check_symbolic(tensor)
-        return tensors, {POSITIONAL: list(form[0]), **form[1]}
+        return tensors, tensors, {POSITIONAL: list(form[0]), **form[1]}
 
     def _check_symbolic(self, value: Any) -> None:
         plain = isinstance(value, (KerasTensor, dict, bool, int, float, str, type(None)))
@@ -216,36 +206,14 @@ class Calling(Calls, Adding, WeightOwner):
                 f"{type(value).__name__}. All inputs to the layer should be symbolic tensors."
             )
 
-    def _attach(self, node: Node) -> None:
+    def _attach(self, node: Node, inputs: list[KerasTensor]) -> None:
         self._inbound_nodes.append(node)
-        for layer in node.inbound_layers:
-            layer._outbound_nodes.append(node)
-
-    def _infer_outputs(self, inputs: Any, masks: list[Any], arguments: Mapping[str, Any]) -> tuple[Any, list[Any]]:
-        """Symbolic outputs (one or a list) and their masks for symbolic inputs, without adding a node."""
-        layer: Any = self
-        return output_shapes.infer(layer, inputs, masks, arguments)
-
-    def _check_inputs(self, input_shapes: list[Shape]) -> None:
-        if not all(isinstance(shape, tuple) for shape in input_shapes):  # a dict of them
-            return
-        facts = self._facts
-        ndim = self._expected_ndim or facts.input_ndim
-        own = InputSpec(ndim=ndim, min_ndim=facts.min_input_ndim, axes=self._expected_axes)
-        asked = [(shape, own) for shape in (input_shapes[:1] if ndim else input_shapes)]
-        told = zip(input_shapes, as_list(self.input_spec), strict=False)
-        for index, (shape, spec) in (*enumerate(asked), *enumerate(told)):
-            if spec is None:
-                continue
-            problem = spec.problem(shape)
-            if problem is not None:
-                raise ValueError(
-                    f"Input {index} is incompatible with layer {self.name}: {problem} (input shape {tuple(shape)}). "
-                    f"{spec.advice(shape)}"
-                )
+        for tensor in inputs:
+            tensor._keras_history.layer._outbound_nodes.append(node)
 
     def _check_types(self, tensors: list[Any]) -> None:
-        for index, (tensor, spec) in enumerate(zip(tensors, as_list(self.input_spec), strict=False)):
+        specs = () if self.input_spec is None else as_list(self.input_spec)
+        for index, (tensor, spec) in enumerate(zip(tensors, specs, strict=False)):
             if spec is not None and spec.dtype is not None and dtype_of(spec.dtype) != tensor.dtype:
                 raise ValueError(
                     f"Input {index} is incompatible with layer {self.name}: expected dtype={spec.dtype}, "
@@ -259,6 +227,12 @@ def in_keras_order(layout: Layout, compute: Any, *args: Any, **kwargs: Any) -> A
         return compute(*args, **kwargs)
     inputs, *others = args
     return convert(compute(convert(inputs, to_channels_first), *others, **kwargs), to_keras)
+
+
+def _holds(value: Any, tensors: list[KerasTensor]) -> bool:
+    """Whether a value is these symbolic tensors and nothing else: the only one, or a plain list or tuple of them."""
+    items = value if type(value) in (list, tuple) else (value,)
+    return len(items) == len(tensors) and all(item is tensor for item, tensor in zip(items, tensors, strict=True))
 
 
 def _shape_of(layer: Calling, value: Any) -> Shape:
@@ -285,10 +259,3 @@ def _nested_shapes(layer: Calling, value: Any) -> Any:
     if value is None or leaves(value):
         return mapped(value, partial(_shape_of, layer))
     return _shape_of(layer, value)
-
-
-@lru_cache
-def further_shapes(build: Any) -> int:
-    """How many shapes a `build` asks for beside the first: `build(self, query_shape, value_shape)` for one."""
-    parameters = list(inspect.signature(build).parameters.values())[2:]
-    return sum(p.default is p.empty and p.kind is p.POSITIONAL_OR_KEYWORD for p in parameters)

@@ -6,20 +6,81 @@ keeps the copies until the region ends. Inputs are cast before and outputs after
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor
 
-from torchkeras.dtype_policy import MIXED
+from torchkeras.dtype_policy import DTypePolicy
+from torchkeras.engine.layer.facts import Stating
 from torchkeras.engine.layer.nested import mapped, put_together, taken_apart
-from torchkeras.engine.layer.symbolic import KerasTensor, dtype_of
+from torchkeras.engine.layer.symbolic import KerasTensor
 from torchkeras.losses.shared import HALF_TYPES, carried
 
 if TYPE_CHECKING:
     from torchkeras.engine.layer.layer import Layer
+
+
+class Typed(Stating):
+    """The part of `Layer` that has a policy: the types of its weights and of what it computes."""
+
+    name: str
+    _policy: DTypePolicy
+    _tells_policy: bool  # it was given the policy, or made under a mixed one
+    _is_part: bool  # of another layer, which casts its inputs
+    _taken_plainly: set[tuple[torch.Size, torch.dtype]]  # see `Calling._remember`
+
+    @property
+    def variable_dtype(self) -> str:
+        """The name of the type of the weights."""
+        return self._policy.variable_dtype
+
+    @property
+    def compute_dtype(self) -> str:
+        """The name of the type that floating-point inputs are cast to, and outputs have."""
+        return self._policy.compute_dtype
+
+    dtype = variable_dtype
+
+    def _input_type(self, index: int) -> torch.dtype | None:
+        """What the input of that number is cast to, if it has floating-point numbers; None: nothing is cast."""
+        found = self._policy.compute_type
+        return found if self._joined_facts.casts and found.is_floating_point else None
+
+    def _take_policy(self: Any, policy: DTypePolicy) -> None:
+        if self.built and self._own_variables() and policy.variable_dtype != self.variable_dtype:
+            raise ValueError(
+                f"{type(self).__name__} {self.name!r}: its weights are {self.variable_dtype}; the dtype policy "
+                f"{policy.name!r} has weights of {policy.variable_dtype}."
+            )
+        self._policy, self._tells_policy = policy, True
+        self._taken_plainly.clear()
+
+    def _agree_on_policy(self) -> None:
+        """Give one mixed policy to a layer and all inside it: one region of 16 bits holds them.
+
+        Those that were not given one follow the others. Raises ValueError where these differ.
+        """
+        if not self._joined_facts.casts:
+            return
+        layers = [layer for layer in self.modules() if isinstance(layer, Typed) and layer._joined_facts.casts]
+        for layer in layers:
+            if layer is not self:
+                layer._is_part = True
+        told = {layer._policy: layer for layer in layers if layer._tells_policy}
+        if not any(policy.is_mixed for policy in told):
+            return
+        if len(told) > 1:
+            (one, first), (other, second), *_ = told.items()
+            raise ValueError(
+                f"{type(first).__name__} {first.name!r} has the dtype policy {one.name!r} and {type(second).__name__} "
+                f"{second.name!r} {other.name!r}; a layer and those inside it have one, unless none is mixed."
+            )
+        for layer in layers:
+            if not layer._tells_policy:
+                layer._take_policy(*told)
 
 
 def typed(value: Tensor, dtype: torch.dtype) -> Tensor:
@@ -37,12 +98,6 @@ def widened(value: Tensor) -> Tensor:
     return wide
 
 
-def compute_type(layer: Layer) -> torch.dtype | None:
-    """What a layer's floating-point inputs are cast to; None for one that takes what comes."""
-    found = dtype_of(layer.compute_dtype)
-    return found if layer._facts.casts and found.is_floating_point else None
-
-
 def taken_type(layer: Layer, tensor: Any, index: int) -> torch.dtype:
     """The type in which a layer takes its input of that number: a model that of its own input."""
     if not tensor.dtype.is_floating_point:
@@ -50,9 +105,9 @@ def taken_type(layer: Layer, tensor: Any, index: int) -> torch.dtype:
     return layer._input_type(index) or tensor.dtype
 
 
-def is_mixed(layer: Layer) -> bool:
+def is_mixed(layer: Typed) -> bool:
     """Whether a layer computes in 16 bits, with weights of 32."""
-    return layer._facts.casts and layer.dtype_policy.is_mixed
+    return layer._joined_facts.casts and layer._policy.is_mixed
 
 
 def taken(layer: Layer, inputs: Any) -> Any:
@@ -67,23 +122,9 @@ def _as_taken(layer: Layer, tensor: KerasTensor, index: int) -> KerasTensor:
     return tensor if dtype is tensor.dtype else KerasTensor(tensor.shape, dtype, tensor.name)
 
 
-def halves(network: Any) -> tuple[int, ...]:
-    """The outputs of a network, by number, that mixed layers give in 16 bits."""
-    if not any(True for _ in mixed_layers(network)):
-        return ()
-    return tuple(index for index, tensor in enumerate(network.outputs) if tensor.dtype in HALF_TYPES)
-
-
-def in_float16(network: torch.nn.Module) -> bool:
-    """Whether a layer with weights of float32 computes in float16, whose gradients may be too small or too large."""
-    return any(layer.compute_dtype == "float16" for layer in mixed_layers(network))
-
-
-def mixed_layers(network: torch.nn.Module) -> Iterator[Any]:
+def mixed_layers(network: torch.nn.Module) -> list[Any]:
     """The layers that compute in 16 bits with weights of 32."""
-    modules: Iterator[Any] = network.modules()
-    found = ((module, module.__dict__.get("_policy")) for module in modules)
-    return (module for module, policy in found if policy is not None and policy.name in MIXED and is_mixed(module))
+    return [module for module in network.modules() if isinstance(module, Typed) and is_mixed(module)]
 
 
 def follows_policy(layer: Layer) -> bool:
@@ -92,17 +133,17 @@ def follows_policy(layer: Layer) -> bool:
     Of one type it does not where another layer has cast already, or where `model.half()` and the like have given it
     weights of another type.
     """
-    casts = layer._facts.casts
-    if not casts or layer.dtype_policy.is_mixed:
+    casts = layer._joined_facts.casts
+    if not casts or layer._policy.is_mixed:
         return casts
     weight = next(layer.parameters(), None)
-    return not layer._is_part and (weight is None or weight.dtype is dtype_of(layer.variable_dtype))
+    return not layer._is_part and (weight is None or weight.dtype is layer._policy.variable_type)
 
 
 def by_policy(layer: Layer, compute: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """What `compute` gives for inputs in the layer's type, in that type: a call outside of a graph."""
     form, tensors = taken_apart((args, kwargs))
-    first, dtype = tensors[0].device.type, dtype_of(layer.compute_dtype)
+    first, dtype = tensors[0].device.type, layer._policy.compute_type
     tensors = [typed(tensor, taken_type(layer, tensor, index)) for index, tensor in enumerate(tensors)]
     args, kwargs = put_together(form, tensors)
     # On `meta`, where a shape is found, the weights have the compute type already.

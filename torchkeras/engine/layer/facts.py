@@ -13,9 +13,9 @@ What its bases say is joined to that by itself, in the order of the layer's base
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
-from torch import Tensor
+from torch import Tensor, nn
 
 from torchkeras.engine.layer.axis_order import Layout
 from torchkeras.engine.layer.symbolic import Shape
@@ -26,7 +26,7 @@ OWN_PACKAGE = __name__.partition(".")[0]
 class Facts:
     """The facts of one layer. A field may be a property where options of the layer settle it."""
 
-    # Of the layer.
+    # Of the layer; the first two of its class, whatever its options.
     casts: bool = True  # floating-point inputs are cast to the layer's type
     keeps_types: bool = False  # the outputs have the types that a user's function gives them
     walks: bool = False  # it computes step after step along time, where torch.compile gains little
@@ -78,6 +78,17 @@ class Facts:
         an axis; None when it computes something else.
         """
         return None
+
+
+class Stating(nn.Module):
+    """The part of `Layer` that states its facts."""
+
+    _joined_facts: ClassVar[type[Facts]] = Facts
+
+    @property
+    def _facts(self) -> Facts:
+        """What the engine asks of the layer. Made at each look: a copy of a layer must not ask the original."""
+        return self._joined_facts(self)
 
 
 OF_FORWARD = (

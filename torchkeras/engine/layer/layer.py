@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Mapping, Sequence
-from contextlib import nullcontext
 from functools import lru_cache
 from typing import Any, ClassVar
 
@@ -19,15 +18,13 @@ from torch import nn
 from torchkeras import config, docstrings, registry
 from torchkeras.dtype_policy import DTypePolicy, policy_of
 from torchkeras.engine.layer import options, output_shapes
-from torchkeras.engine.layer.call import Calling, further_shapes, in_keras_order
-from torchkeras.engine.layer.dtypes import compute_type
-from torchkeras.engine.layer.facts import Facts, is_own, joined
-from torchkeras.engine.layer.meta_run import off_meta
+from torchkeras.engine.layer.building import on_meta
+from torchkeras.engine.layer.call import Calling, in_keras_order
+from torchkeras.engine.layer.facts import is_own, joined
 from torchkeras.engine.layer.modes import by_mode
-from torchkeras.engine.layer.symbolic import KerasTensor, Shape, as_list, dtype_name, dtype_of, unpacked
-from torchkeras.engine.layer.weight import Weight, deferred, in_first_run, materialize, on_meta, wait_for_memory
-from torchkeras.legacy.arguments import Keras1Arrays, layer_arguments
-from torchkeras.legacy.weights import modern
+from torchkeras.engine.layer.symbolic import KerasTensor, Shape, as_list, dtype_name, dtype_of
+from torchkeras.engine.layer.weight import Weight
+from torchkeras.legacy.arguments import layer_arguments
 from torchkeras.naming import snake_case, unique_name
 
 _signature = lru_cache(inspect.signature)  # of a `forward`: that of a base counts for many classes
@@ -73,13 +70,10 @@ class Layer(Calling):
     _casts_outputs: ClassVar[bool] = False  # outputs have the compute type: a user's class says itself what they are
     _by_call: ClassVar[bool] = False  # `call` is overridden: the layer works in Keras's order
 
+    _option_order: ClassVar[tuple[str, ...]] = ()  # options that stand after the others, in this order
+
     rank: ClassVar[int]
     supports_masking: bool = False
-    _joined_facts: ClassVar[type[Facts]] = Facts
-
-    # Set in __new__.
-    _initial_weights: Any
-    _is_part: bool  # of another layer, which casts its inputs
 
     def __init_subclass__(cls, abstract: bool = False, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -120,10 +114,10 @@ class Layer(Calling):
         make = super().__new__  # a mixin's, such as that of huggingface_hub, which keeps the arguments
         self = make(cls) if make is object.__new__ else make(cls, *args, **kwargs)
         nn.Module.__init__(self)  # here, so that a layer may set attributes before it calls super().__init__()
-        self.built = False
         policy = config.dtype_policy()
         # At once, not by torch's `__setattr__`, which takes its time for each.
         self.__dict__.update(
+            built=False,
             _policy=policy,
             _tells_policy=cls._joined_facts.casts and policy.is_mixed,
             _is_part=False,
@@ -147,8 +141,9 @@ class Layer(Calling):
         self._set_base_options(**given)
         for name, value in values.items():
             field = self._options[name].field
-            if isinstance(value, nn.Module) and hasattr(type(self), field):
-                self.__dict__[field] = value  # as a module inside, the class's default would hide it
+            plain = not (self._is_users or isinstance(value, (nn.Module, torch.Tensor)))
+            if plain or (isinstance(value, nn.Module) and hasattr(type(self), field)):
+                self.__dict__[field] = value  # at once; as a module inside, the class's default would hide it
             else:
                 setattr(self, field, value)
 
@@ -169,30 +164,18 @@ class Layer(Calling):
         """Take the options of every layer. `given`: `input_dtype`, Keras 1's, and what is unknown."""
         kind = type(self).__name__
         if not (name is None or isinstance(name, str)):
-            raise ValueError(f"{kind}: name must be a string or None; found {name!r}.")
+            raise ValueError(f"{kind}: name must be a string, or None; found {name!r}.")
         self.name: str = name or unique_name(snake_case(kind))
-        shape: Any = input_shape
-        batch_shape: Any = batch_input_shape
-        if shape is None and batch_shape is None and input_dim is not None:
-            has_length = input_length is not None or self._facts.input_ndim == 3
-            shape = (input_length, input_dim) if has_length else (input_dim,)
-        told = as_list(shape if batch_shape is None else batch_shape[1:])
-        for option, value, size in (
-            ("input_length", input_length, told[-2] if len(told) > 1 else None),
-            ("input_dim", input_dim, told[-1] if told else None),
-        ):
-            if value is not None and value != size:
-                raise ValueError(
-                    f"{kind} {self.name!r}: {option} {value!r} does not fit the input shape {tuple(told) or None}. "
-                    "Give input_dim and input_length together, or input_shape alone."
-                )
-        if batch_shape is None and shape is not None:
-            batch_shape = (batch_size, *as_list(shape))
-        elif batch_size is not None:
+        shape: Any = input_shape if batch_input_shape is None else batch_input_shape[1:]
+        if input_dim is not None or input_length is not None:
+            shape = self._sized(shape, input_dim, input_length)
+        if batch_size is not None and (shape is None or batch_input_shape is not None):
             raise ValueError(
                 f"{kind} {self.name!r}: batch_size goes with input_shape; found batch_size {batch_size!r}."
             )
-        self.batch_input_shape: Shape | None = None if batch_shape is None else tuple(batch_shape)
+        if batch_input_shape is None and shape is not None:
+            batch_input_shape = (batch_size, *as_list(shape))
+        self.batch_input_shape: Shape | None = None if batch_input_shape is None else tuple(batch_input_shape)
         if "input_dtype" in given:
             self.input_dtype = dtype_name(dtype_of(given.pop("input_dtype") or config.floatx()))
         if dtype is not None:
@@ -200,61 +183,31 @@ class Layer(Calling):
                 self._policy, self._tells_policy = policy_of(dtype), True
             except ValueError as error:
                 raise ValueError(f"{kind} {self.name!r}: {error}") from error
-        self.trainable = trainable
         self._initial_weights = weights
+        if trainable is not True:
+            self.trainable = trainable
         if given:
             known = ", ".join([*self._options, "name", "trainable", "dtype", "input_shape", "batch_input_shape"])
             raise TypeError(f"{kind}: unknown option {next(iter(given))!r}. Its options are {known}.")
 
-    # --- weights -----------------------------------------------------------------------------------------------------
+    def _sized(self, shape: Any, input_dim: int | None, input_length: int | None) -> Any:
+        """The shape without the batch axis that Keras's `input_dim` and `input_length` say, or do not contradict."""
+        if shape is None and input_dim is not None:
+            has_length = input_length is not None or self._facts.input_ndim == 3
+            shape = (input_length, input_dim) if has_length else (input_dim,)
+        told = as_list(shape)
+        for option, value, size in (
+            ("input_length", input_length, told[-2] if len(told) > 1 else None),
+            ("input_dim", input_dim, told[-1] if told else None),
+        ):
+            if value is not None and value != size:
+                raise ValueError(
+                    f"{type(self).__name__} {self.name!r}: {option} {value!r} does not fit the input shape "
+                    f"{tuple(told) or None}. Give input_dim and input_length together, or input_shape alone."
+                )
+        return shape
 
-    def _make_modules(self, input_shape: Any) -> None:
-        """Make the torch modules of the layer for an input of this shape (a list of shapes for several inputs).
-
-        Runs on the `meta` device: memory and initial values come afterwards, by the declared weights.
-        """
-
-    def build(self, input_shape: Any) -> None:
-        """Make the weights. A layer written the Keras way overrides this and calls `add_weight`.
-
-        Arguments:
-            input_shape (tuple or list of tuples): the shape of the input with the batch axis; a list for several
-                inputs.
-
-        Source: https://keras.io/api/layers/base_layer/
-        """
-        with torch.device("meta"):
-            self._make_modules(input_shape)
-        self.built = True
-        if not deferred():
-            materialize(self, dtype_of(self.dtype))
-
-    def _build(self, input_shapes: list[Shape], *further: Any) -> None:
-        """Make the weights for the shapes of the first input, and of the `further` ones where `build` asks for them."""
-        self._check_inputs(input_shapes)
-        if self.built:
-            return
-        try:
-            with off_meta() if in_first_run() else nullcontext():
-                self.build(unpacked(input_shapes), *further[: further_shapes(type(self).build)])
-        except ValueError as error:
-            raise ValueError(f"{type(self).__name__} {self.name!r}: {error}") from error
-        self.built = True
-        self._agree_on_policy()
-        self._follow_trainable(self._frozen_above)
-        if deferred():
-            wait_for_memory(self)
-        else:
-            self._fill()
-
-    def _fill(self) -> None:
-        """Give values to what the build left on `meta`, or to all by the option `weights`; and freeze what is to be."""
-        materialize(self, dtype_of(self.dtype))
-        if self._initial_weights is not None:
-            by_keras1 = isinstance(self._initial_weights, Keras1Arrays)
-            given = self._initial_weights
-            self.set_weights(modern(self, self._ordered_weights(), given) if by_keras1 else given)
-            self._initial_weights = None
+    # --- types -------------------------------------------------------------------------------------------------------
 
     @property
     def dtype_policy(self) -> DTypePolicy:
@@ -274,57 +227,10 @@ class Layer(Calling):
             )
         self._take_policy(policy_of(policy))
 
-    def _take_policy(self, policy: DTypePolicy) -> None:
-        if self.built and self._own_variables() and policy.variable_dtype != self.variable_dtype:
-            raise ValueError(
-                f"{type(self).__name__} {self.name!r}: its weights are {self.variable_dtype}; the dtype policy "
-                f"{policy.name!r} has weights of {policy.variable_dtype}."
-            )
-        self._policy, self._tells_policy = policy, True
-        self._taken_plainly.clear()
-
-    def _input_type(self, index: int) -> torch.dtype | None:
-        """What the input of that number is cast to, if it has floating-point numbers; None: nothing is cast."""
-        return compute_type(self)
-
-    def _agree_on_policy(self) -> None:
-        """Give one mixed policy to a layer and all inside it: one region of 16 bits holds them.
-
-        Those that were not given one follow the others. Raises ValueError where these differ.
-        """
-        layers = [layer for layer in self.modules() if isinstance(layer, Layer) and layer._facts.casts]
-        for layer in layers if self._facts.casts else ():
-            layer._is_part = layer._is_part or layer is not self
-        told = {layer._policy: layer for layer in layers if layer._tells_policy} if self._facts.casts else {}
-        if not any(policy.is_mixed for policy in told):
-            return
-        if len(told) > 1:
-            (one, first), (other, second), *_ = told.items()
-            raise ValueError(
-                f"{type(first).__name__} {first.name!r} has the dtype policy {one.name!r} and {type(second).__name__} "
-                f"{second.name!r} {other.name!r}; a layer and those inside it have one, unless none is mixed."
-            )
-        for layer in layers:
-            if not layer._tells_policy:
-                layer._take_policy(*told)
-
     def _follow_theano(self) -> None:
         """Compute as Theano did, for weights that it made, where that differs from TensorFlow: mostly in nothing."""
 
-    def _known_size(self, input_shape: Shape, axis: int) -> int:
-        """The size of an axis that weights depend on; further calls must have the same. Raises ValueError if None."""
-        size = input_shape[axis]
-        if size is None:
-            raise ValueError(f"axis {axis} of the input must be known; the input shape is {tuple(input_shape)}.")
-        self._expected_axes[axis] = size
-        return size
-
     # --- computing ---------------------------------------------------------------------------------------------------
-
-    @property
-    def _facts(self) -> Facts:
-        """What the engine asks of the layer beside what Keras and torch have."""
-        return self._joined_facts(self)
 
     def call(self, *args: Any, **kwargs: Any) -> Any:
         """Compute in Keras's order of axes: `call(inputs)`. A layer written the Keras way overrides this.

@@ -11,14 +11,15 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import torch
+from torch.nn.parameter import is_lazy
 
 from torchkeras import config
+from torchkeras.engine.layer.building import deferred, first_run, in_first_run, materialize
 from torchkeras.engine.layer.dtypes import is_mixed, taken
 from torchkeras.engine.layer.facts import is_own
 from torchkeras.engine.layer.meta_run import run_on_meta
 from torchkeras.engine.layer.nested import bound, leaves, of_first, put_together, taken_apart
 from torchkeras.engine.layer.symbolic import KerasTensor, Shape, as_list, dtype_of, unpacked
-from torchkeras.engine.layer.weight import deferred, first_run, in_first_run, is_lazy, materialize
 
 if TYPE_CHECKING:
     from torchkeras.engine.layer.layer import Layer
@@ -28,7 +29,7 @@ PROBES = (240, 1680)
 UNKNOWN = 2520  # in a first run, where layers are built: a size that no weight can depend on
 
 
-def infer(layer: Layer, inputs: Any, masks: list[Any], arguments: Mapping[str, Any]) -> tuple[Any, list[Any]]:
+def infer(layer: Any, inputs: Any, masks: list[Any], arguments: Mapping[str, Any]) -> tuple[Any, list[Any]]:
     """Symbolic outputs and output masks of a built layer for symbolic inputs.
 
     Raises ValueError, naming the layer and the input shapes, when the layer cannot compute on such inputs.
@@ -36,18 +37,18 @@ def infer(layer: Layer, inputs: Any, masks: list[Any], arguments: Mapping[str, A
     if has_unbuilt(layer):
         _build_inside(layer, inputs, masks, arguments)
     inputs = taken(layer, inputs)
-    outputs = _told(layer, inputs)
     asks_mask = overrides(layer, "compute_mask")
+    outputs, mask = _told(layer, inputs), None
     if outputs is None:
         (first, mask), (second, _) = (_run(layer, inputs, masks, arguments, size, True) for size in PROBES)
         _check_tensors(layer, first)
         outputs = _merged(first, second)
     elif asks_mask:
         _, mask = _run(layer, inputs, masks, arguments, PROBES[0], False)
-    if not asks_mask:
-        asked = of_first(inputs, arguments, masks) if any(m is not None for m in masks) else None
-        mask = layer.compute_mask(of_first(inputs, arguments, as_list(inputs)), asked)
-    return outputs, _output_masks(leaves(outputs), mask)
+    if not asks_mask and any(m is not None for m in masks):
+        mask = layer.compute_mask(of_first(inputs, arguments, as_list(inputs)), of_first(inputs, arguments, masks))
+    tensors = leaves(outputs)
+    return outputs, [None] * len(tensors) if mask is None else _output_masks(tensors, mask)
 
 
 def has_unbuilt(layer: Layer) -> bool:
@@ -68,12 +69,12 @@ def _build_inside(layer: Layer, inputs: Any, masks: list[Any], arguments: Mappin
         for tensors in held:
             for name, tensor in tensors.items():
                 if tensor is not None and is_lazy(tensor):
-                    tensors[name] = type(tensor)(tensor.requires_grad, device="meta", dtype=tensor.dtype)
+                    tensors[name] = type(tensor)(tensor.requires_grad, device="meta", dtype=tensor.dtype)  # type: ignore[reportCallIssue]
     with first_run():
         _run(layer, inputs, masks, arguments, UNKNOWN, True)
     for module in reversed([*layer.modules()]) if lazy and not deferred() else ():
         if hasattr(module, "_plain_modules"):
-            materialize(module, dtype_of(module.dtype))  # type: ignore[arg-type]
+            materialize(module)  # type: ignore[arg-type]
 
 
 def seen_shape(shape: Shape) -> Shape:
@@ -89,7 +90,7 @@ def overrides(layer: Layer, method: str) -> bool:
 
 def _told(layer: Layer, inputs: Any) -> Any:
     """Outputs whose shape needs no run: the input's, or what the layer's own `compute_output_shape` says; else None."""
-    first = as_list(inputs)[0]
+    first = inputs[0] if isinstance(inputs, (list, tuple)) else inputs
     facts = layer._facts
     if facts.keeps_shape and not layer._by_call and first.dtype.is_floating_point:
         return KerasTensor(first.shape, first.dtype)
@@ -101,7 +102,7 @@ def _told(layer: Layer, inputs: Any) -> Any:
         found: Any = facts.shape_from(given) if by_arithmetic else layer.compute_output_shape(given)
     except ValueError as error:
         raise ValueError(f"{type(layer).__name__} {layer.name!r}: {error}") from error
-    dtype = first.dtype if first.dtype.is_floating_point else getattr(torch, layer.compute_dtype)
+    dtype = first.dtype if first.dtype.is_floating_point else layer._policy.compute_type
     if isinstance(found, (list, tuple)) and found and isinstance(found[0], (list, tuple)):
         return [KerasTensor(shape, dtype) for shape in found]
     return KerasTensor(found, dtype)
@@ -154,7 +155,7 @@ def _run_theirs(layer: Layer, compute: Callable[[Callable[..., Any]], Any]) -> A
 def _in_compute_type(layer: Layer, tensor: torch.Tensor) -> torch.Tensor:
     """A weight on `meta`, as Keras casts it: so the outputs get the types that Keras gives them."""
     cast = is_mixed(layer) and tensor.is_floating_point() and not in_first_run()
-    return tensor.to("meta", dtype_of(layer.compute_dtype) if cast else tensor.dtype)
+    return tensor.to("meta", layer._policy.compute_type if cast else tensor.dtype)
 
 
 def _check_tensors(layer: Layer, outputs: Any) -> None:

@@ -6,6 +6,7 @@ A `Node` is one *call* of a layer, so a layer that is called twice has two nodes
 from __future__ import annotations
 
 import operator
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from math import prod
@@ -69,7 +70,8 @@ class KerasTensor(Symbolic):
         self.dtype = dtype
         self.name = name
         self._keras_mask = self._probed = None
-        einops_backend.offer()
+        if "einops._backends" in sys.modules:
+            einops_backend.offer()
 
     @property
     def _keras_shape(self) -> Shape:
@@ -188,9 +190,7 @@ def _comparison(function: Callable[..., Any]) -> Callable[..., Any]:
     """`==` or `!=` with what can be compared; with anything else, such as None, a tensor is not equal."""
 
     def apply(self: KerasTensor, other: Any) -> Any:
-        known = isinstance(
-            other, (KerasTensor, SymbolicSize, torch.Tensor, np.ndarray, np.generic, int, float, complex)
-        )
+        known = isinstance(other, COMPARED)
         return KerasTensor.apply_function(function, (self, other), {}) if known else NotImplemented
 
     return apply

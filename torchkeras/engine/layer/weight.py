@@ -9,70 +9,19 @@ saving, `get_weights`, `summary` and the initializers (whose fans are counted on
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any, ClassVar
 
 import numpy as np
 import torch
 from torch import Tensor, nn
-from torch.nn.parameter import UninitializedBuffer, UninitializedParameter
+from torch.nn.parameter import is_lazy
 
-from torchkeras import config, initializers
+from torchkeras import initializers
 from torchkeras.arrays import to_numpy
 from torchkeras.engine.layer.tracing import traced
-from torchkeras.keras_axes import Arrangement
-
-if TYPE_CHECKING:
-    from torchkeras.engine.layer.weight_lists import WeightOwner
-
-_deferred: ContextVar[bool] = ContextVar("deferred", default=False)
-_waiting: ContextVar[list[Any] | None] = ContextVar("waiting", default=None)  # a list in a first run
-
-
-@contextmanager
-def on_meta() -> Iterator[None]:
-    """Make weights without values or memory inside the `with` block: a file's values take their place at once."""
-    token = _deferred.set(True)
-    try:
-        yield
-    finally:
-        _deferred.reset(token)
-
-
-def deferred() -> bool:
-    """True inside `on_meta()` and `first_run()`."""
-    return not torch.compiler.is_compiling() and _deferred.get()
-
-
-@contextmanager
-def first_run() -> Iterator[None]:
-    """The first run of a layer of layers, on `meta`: those inside are built, and get memory and values at its end.
-
-    Inside `on_meta()` they wait for the file's.
-    """
-    waiting: list[WeightOwner] = []
-    token = _waiting.set(waiting)
-    try:
-        with on_meta():
-            yield
-    finally:
-        _waiting.reset(token)
-        for layer in waiting if not deferred() else ():
-            layer._fill()  # type: ignore[operator]
-
-
-def in_first_run() -> bool:
-    """True inside `first_run()`."""
-    return not torch.compiler.is_compiling() and _waiting.get() is not None
-
-
-def wait_for_memory(layer: WeightOwner) -> None:
-    """Have a layer that was built inside `first_run()` filled when that ends."""
-    if (waiting := _waiting.get()) is not None:
-        waiting.append(layer)
+from torchkeras.keras_axes import IN_ORDER, Arrangement
 
 
 class Weight:
@@ -111,7 +60,7 @@ class Weight:
     def __set_name__(self, owner: type, name: str) -> None:
         self.name = self.name or name
 
-    def __get__(self, layer: WeightOwner | None, owner: type) -> Any:
+    def __get__(self, layer: OwnWeights | None, owner: type) -> Any:
         if layer is None:
             return self
         if not layer.built:
@@ -120,11 +69,11 @@ class Weight:
             )
         return Variable.declared(layer, self).value if self.applies(layer) else None
 
-    def applies(self, layer: WeightOwner) -> bool:
+    def applies(self, layer: OwnWeights) -> bool:
         """Whether this layer, with its options, has the weight."""
         return self.when is None or bool(getattr(layer, self.when))
 
-    def stands(self, layer: WeightOwner) -> bool:
+    def stands(self, layer: OwnWeights) -> bool:
         """Whether the layer has the weight, and its tensors are those that its modules own.
 
         They are no more after `parametrize`, `prune`, or with another module in place of the declared one: what these
@@ -132,11 +81,11 @@ class Weight:
         """
         return self.applies(layer) and all(owned(layer, path) is not None for path in self.paths_in(layer))
 
-    def paths_in(self, layer: WeightOwner) -> tuple[str, ...]:
+    def paths_in(self, layer: OwnWeights) -> tuple[str, ...]:
         """The paths of its tensors: the first, and those of the others that this layer has."""
         return self.paths[:1] + tuple(path for path in self.paths[1:] if _walk(layer, path, None) is not None)
 
-    def arrangement(self, layer: WeightOwner) -> Arrangement:
+    def arrangement(self, layer: OwnWeights) -> Arrangement:
         """How Keras's array lies in the tensors."""
         if self.pieces is not None:
             return Arrangement(partial(self.pieces, layer), len(self.paths_in(layer)))
@@ -165,7 +114,7 @@ class Variable:
     `trainable`: whether it is made to train, as a parameter is and a statistic is not; `trains`: whether it does now.
     """
 
-    layer: WeightOwner
+    layer: OwnWeights
     name: str
     paths: tuple[str, ...]
     arrangement: Arrangement
@@ -178,7 +127,7 @@ class Variable:
     option: str | None = None  # of the layer's options, that whose `<option>_initializer` draws it
 
     @classmethod
-    def declared(cls, layer: WeightOwner, declaration: Weight) -> Variable:
+    def declared(cls, layer: OwnWeights, declaration: Weight) -> Variable:
         """The variable of a layer for a declaration of its class."""
         name, option = declaration.name, declaration.option or declaration.name
         return cls(
@@ -223,9 +172,11 @@ class Variable:
     @property
     def covered(self) -> list[Tensor]:
         """All tensors that it stands for: its own, and what torch adds to it or keeps beside it."""
-        return [*self.tensors, *self._further()]
+        return [*self.tensors, *self.further]
 
-    def _further(self) -> list[Tensor]:
+    @property
+    def further(self) -> list[Tensor]:
+        """What torch adds to it, such as the second bias of an `nn.LSTM`, or keeps beside it: zero at first."""
         found = (owned(self.layer, path) for path in (self.plus, self.beside) if path is not None)
         return [tensor for tensor in found if tensor is not None]
 
@@ -294,21 +245,18 @@ class Variable:
                 )
             self._set(source)
 
-    def initialize(self) -> None:
-        """Fill with what the initializer draws, on Keras's axes."""
+    def draw(self, initializer: Any) -> None:
+        """Fill with what an initializer draws, on Keras's axes."""
         with torch.no_grad():
             if (view := self.view) is not None:
-                initializers.fill(self.initializer, view)
+                initializers.fill(initializer, view)
             else:
                 drawn = torch.empty(self.shape, dtype=self.dtype, device=self.tensors[0].device)
-                initializers.fill(self.initializer, drawn)
+                initializers.fill(initializer, drawn)
                 self._set(drawn)
 
     def _set(self, values: Tensor) -> None:
         self.arrangement.assign(self.tensors, values)
-        self._clear_second()
-
-    def _clear_second(self) -> None:
         if (second := self._second) is not None:
             second.zero_()
 
@@ -317,77 +265,70 @@ class Variable:
         return f"<Variable '{self.full_name}' shape={self.shape} dtype={dtype}>"
 
 
-def materialize(layer: WeightOwner, dtype: torch.dtype) -> None:
-    """Give memory and initial values to what a layer made on `meta`; all else stays as it is.
+class OwnWeights(nn.Module):
+    """The part of `Layer` that knows the weights of the layer itself, without those of the layers inside it."""
 
-    A plain torch module draws its own, by `reset_parameters`. Raises RuntimeError for one that has no such method.
-    """
-    if not _on_meta(layer):
-        return
-    variables = layer._own_variables()
-    fresh = [v for v in variables if any(tensor.is_meta for tensor in v.tensors)]
-    allocate(layer, variables, dtype)
-    initializers = [variable.initializer for variable in fresh]
-    modules = dict(layer._plain_modules())
-    left = (v for v, initializer in zip(fresh, initializers, strict=True) if initializer is None)
-    for path in dict.fromkeys(variable.name.rpartition(".")[0] for variable in left):
-        module = modules[f"{path}." if path else ""]
-        if not hasattr(module, "reset_parameters"):
-            raise RuntimeError(
-                f"{layer.name}: its {type(module).__name__} was made on the device meta, and has no reset_parameters "
-                "that could give it values: make it in __init__."
-            )
-        module.reset_parameters()  # type: ignore[operator]
-    for variable, initializer in zip(fresh, initializers, strict=True):
-        if initializer is not None:
-            variable.initialize()
+    name: str
+    built: bool
+    _weights: ClassVar[dict[str, Weight]] = {}
+    _added: list[Variable]
 
+    def _initializer_of(self, option: str) -> Any:
+        """The initializer of a declared weight: the option `<option>_initializer`."""
+        return getattr(self, f"{option}_initializer", None)
 
-def _on_meta(layer: WeightOwner) -> bool:
-    """Whether a layer, or a plain module inside it, has a tensor without memory."""
-    tensors = (t for _, m in layer._plain_modules() for t in (*m._parameters.values(), *m._buffers.values()))
-    return any(tensor is not None and tensor.is_meta for tensor in tensors)
+    def _own_variables(self) -> list[Variable]:
+        """The weights of the layer itself: those declared and added, then all else that its modules own."""
+        declared = self._weights.values() if self.built else ()
+        added = [v for v in self._added if owned(self, v.paths[0]) is not None]
+        known = [*(Variable.declared(self, w) for w in declared if w.stands(self)), *added]
+        covered = {id(tensor) for variable in known for tensor in variable.covered}
+        return [*known, *self._found(covered)]
 
+    def _found(self, covered: set[int]) -> list[Variable]:
+        """A variable for each parameter and saved buffer of plain torch modules inside that is not `covered`."""
+        found = []
+        for prefix, module in self._plain_modules():
+            for kind in (module._parameters, module._buffers):
+                for name, tensor in kind.items():
+                    if tensor is None or id(tensor) in covered or name in module._non_persistent_buffers_set:
+                        continue
+                    if not is_lazy(tensor):
+                        covered.add(id(tensor))
+                        trains = kind is module._parameters
+                        found.append(Variable(self, prefix + name, (prefix + name,), IN_ORDER, trains))
+        return found
 
-def allocate(layer: WeightOwner, variables: list[Variable], dtype: torch.dtype) -> None:
-    """Give memory, on the default device, to what the layer made on `meta`, but not to what layers inside made.
+    def _computed_variables(self) -> Iterator[Variable]:
+        """The declared weights that are none any more, since they are computed of others, as by `parametrize`.
 
-    Every tensor stays the object that it is, so attributes, lists and other modules that hold it go on doing so. What
-    torch adds to a weight, such as the second bias of an `nn.LSTM`, is set to zero and does not train. A buffer that is
-    no weight, such as the state of a stateful layer, is zero too.
-    """
+        Those with a regularizer or constraint. Raises ValueError for a constraint, and where there is no such tensor.
+        """
+        for declaration in self._weights.values() if self.built else ():
+            if not declaration.applies(self) or declaration.stands(self):
+                continue
+            variable = Variable.declared(self, declaration)
+            has = "constraint" if variable.constraint is not None else "regularizer"
+            if variable.constraint is None and variable.regularizer is None:
+                continue
+            if variable.constraint is not None or not variable.is_there:
+                raise ValueError(
+                    f"{type(self).__name__} {self.name!r}: its {has} is for {variable.name!r}, which stood in "
+                    f"{variable.paths[0]!r} and is no weight any more: make the layer without it."
+                )
+            yield variable
 
-    def empty(tensor: Tensor) -> Tensor:
-        if not tensor.is_meta or is_lazy(tensor):
-            return tensor
-        # Not by `empty_like`, which on `meta` imports torch's compiler.
-        kind = dtype if tensor.is_floating_point() else tensor.dtype
-        return torch.empty_strided(tensor.shape, tensor.stride(), device=config.device(), dtype=kind)
-
-    for _, module in layer._plain_modules():
-        if (
-            module is not layer and type(module)._apply is not nn.Module._apply
-        ):  # as torch's recurrent modules, which keep lists of their own
-            module._apply(empty)
-            continue
-        for name, tensor in (*module._parameters.items(), *module._buffers.items()):
-            if tensor is not None and (made := empty(tensor)) is not tensor:
-                become(tensor, made.zero_() if name in module._non_persistent_buffers_set else made)
-    with torch.no_grad():
-        for variable in variables:
-            for tensor in variable._further():
-                tensor.zero_().requires_grad_(False)
-
-
-def become(tensor: Tensor, other: Tensor) -> None:
-    """Give a tensor the memory of another one; it stays the object, and the kind of object, that it is."""
-    trains = tensor.requires_grad
-    torch.utils.swap_tensors(tensor, nn.Parameter(other, trains) if isinstance(tensor, nn.Parameter) else other)
-
-
-def is_lazy(tensor: Tensor) -> bool:
-    """Whether a parameter or buffer has no shape yet, as those of `nn.LazyLinear` before it is called."""
-    return isinstance(tensor, (UninitializedParameter, UninitializedBuffer))
+    def _plain_modules(self) -> list[tuple[str, nn.Module]]:
+        """The layer itself and the torch modules inside that are no layers, nor inside one; each with its path."""
+        pending: list[tuple[str, nn.Module]] = [("", self)]
+        found: dict[nn.Module, str] = {}
+        while pending:
+            prefix, module = pending.pop(0)
+            if module not in found:
+                found[module] = prefix
+                inside = ((f"{prefix}{key}.", each) for key, each in module._modules.items() if each is not None)
+                pending[:0] = [(path, each) for path, each in inside if not isinstance(each, OwnWeights)]
+        return [(prefix, module) for module, prefix in found.items()]
 
 
 def is_wrapper(tensor: Tensor) -> bool:

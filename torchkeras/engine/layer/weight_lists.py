@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from math import prod
 from typing import Any, ClassVar
@@ -11,13 +11,9 @@ import numpy as np
 import torch
 from torch import nn
 
-from torchkeras import config
-from torchkeras.dtype_policy import DTypePolicy
-from torchkeras.engine.layer import options
-from torchkeras.engine.layer.symbolic import dtype_of
+from torchkeras.engine.layer.dtypes import Typed
 from torchkeras.engine.layer.tracked import KINDS, tracked, wanted, with_replaced
-from torchkeras.engine.layer.weight import Variable, Weight, deferred, is_lazy, owned
-from torchkeras.keras_axes import IN_ORDER
+from torchkeras.engine.layer.weight import OwnWeights, Variable, owned
 
 # Attributes in which the engine keeps lists and dicts of its own, also in an object of a user's class.
 ENGINES_OWN = frozenset(
@@ -29,86 +25,15 @@ ENGINES_OWN = frozenset(
 TORCHS_OWN = frozenset(vars(nn.Module()))
 
 
-class WeightOwner(nn.Module):
+class WeightOwner(Typed, OwnWeights):
     """The part of `Layer` that lists, reads, sets and freezes weights."""
 
-    name: str
-    built: bool
-    _weights: ClassVar[dict[str, Weight]] = {}
     _is_users: ClassVar[bool] = False  # a class that is not the package's own
-    _added: list[Variable]
-    _policy: DTypePolicy
     stateful: Any = False  # whether something is carried from batch to batch
     _trainable: bool
     _frozen_above: bool  # part of something that is not trainable
     _held: set[str]  # the parameters, by their paths, that `trainable=False` has frozen
     _named: set[str]  # the attributes that weights of `add_weight` are registered under
-
-    def _initializer_of(self, option: str) -> Any:
-        """The initializer of a declared weight: the option `<option>_initializer`."""
-        return getattr(self, f"{option}_initializer", None)
-
-    def add_weight(
-        self,
-        name: str,
-        shape: Iterable[int],
-        dtype: Any = None,
-        initializer: Any = None,
-        regularizer: Any = None,
-        trainable: bool = True,
-        constraint: Any = None,
-    ) -> torch.Tensor:
-        """Make a weight, in `build` of a layer written the Keras way.
-
-        Arguments:
-            name (text): the name of the weight.
-            shape (tuple of integers): its shape, in Keras's order of axes.
-            dtype (name, torch dtype or None, default None): its type; None is that of the layer's weights.
-            initializer (name, Initializer or None, default None): the first values; None is "glorot_uniform".
-            regularizer (name, Regularizer or None, default None): a penalty, added to the loss.
-            trainable (bool, default True): whether training changes it; otherwise it is a buffer.
-            constraint (name, Constraint or None, default None): what each update is followed by.
-
-        Returns:
-            The parameter or buffer, a tensor.
-
-        Example:
-            >>> class Scale(Layer):
-            ...     def build(self, input_shape):
-            ...         self.scale = self.add_weight("scale", (input_shape[-1],), initializer="ones")
-            ...     def call(self, inputs):
-            ...         return inputs * self.scale
-            >>> Scale()(torch.full((1, 2), 3.0)).tolist()
-            [[3.0, 3.0]]
-
-        Source: https://keras.io/api/layers/base_layer/
-        """
-        read = {rule: options.rule_of(getattr(options, rule)) for rule in ("Initializer", "Regularizer", "Constraint")}
-        kind, values = type(self), (initializer or "glorot_uniform", regularizer, constraint)
-        initial, regular, constrain = (
-            options.read(kind, options.Option(rule.lower(), None, found), value)  # type: ignore[arg-type]
-            for (rule, found), value in zip(read.items(), values, strict=True)
-        )
-        device = torch.device("meta") if deferred() else config.device()
-        tensor = torch.empty(*shape, dtype=dtype_of(dtype or self.dtype), device=device)
-        path = self._free_path(name)
-        if trainable:
-            self._parameters[path] = nn.Parameter(tensor, requires_grad=tensor.is_floating_point())
-        else:
-            self._buffers[path] = tensor
-        variable = Variable(self, name, (path,), IN_ORDER, trainable, initial, regular, constrain)
-        self._added.append(variable)
-        if not deferred():
-            variable.initialize()
-        variable.tensors[0]._added_weight = True  # type: ignore[attr-defined]
-        return variable.tensors[0]
-
-    def _free_path(self, name: str) -> str:
-        """Where a weight of that name is registered: without the layer's own name, which the next model has not."""
-        own = next((self.name + mark for mark in "_/." if name.startswith(self.name + mark)), "")
-        path = name.removeprefix(own).replace(".", "_").replace("/", "_") or "weight"
-        taken = (*self._parameters, *self._buffers, *self._modules)
-        return next(p for p in (path, *(f"{path}_{count}" for count in range(1, len(taken) + 2))) if p not in taken)
 
     def __setattr__(self, name: str, value: Any) -> None:
         if isinstance(value, torch.Tensor):
@@ -145,65 +70,12 @@ class WeightOwner(nn.Module):
                     held[name] = other
         return self
 
-    def _own_variables(self) -> list[Variable]:
-        """The weights of the layer itself: those declared and added, then all else that its modules own."""
-        declared = self._weights.values() if self.built else ()
-        known = [*(Variable.declared(self, w) for w in declared if w.stands(self)), *self._added]
-        known = [v for v in known if owned(self, v.paths[0]) is not None]
-        covered = {id(tensor) for variable in known for tensor in variable.covered}
-        return [*known, *self._found(covered)]
-
-    def _found(self, covered: set[int]) -> list[Variable]:
-        """A variable for each parameter and saved buffer of plain torch modules inside that is not `covered`."""
-        found = []
-        for prefix, module in self._plain_modules():
-            for kind in (module._parameters, module._buffers):
-                for name, tensor in kind.items():
-                    if tensor is None or id(tensor) in covered or name in module._non_persistent_buffers_set:
-                        continue
-                    if not is_lazy(tensor):
-                        covered.add(id(tensor))
-                        trains = kind is module._parameters
-                        found.append(Variable(self, prefix + name, (prefix + name,), IN_ORDER, trains))
-        return found
-
-    def _computed_variables(self) -> Iterator[Variable]:
-        """The declared weights that are none any more, since they are computed of others, as by `parametrize`.
-
-        Those with a regularizer or constraint. Raises ValueError for a constraint, and where there is no such tensor.
-        """
-        for declaration in self._weights.values() if self.built else ():
-            if not declaration.applies(self) or declaration.stands(self):
-                continue
-            variable = Variable.declared(self, declaration)
-            has = "constraint" if variable.constraint is not None else "regularizer"
-            if variable.constraint is None and variable.regularizer is None:
-                continue
-            if variable.constraint is not None or not variable.is_there:
-                raise ValueError(
-                    f"{type(self).__name__} {self.name!r}: its {has} is for {variable.name!r}, which stood in "
-                    f"{variable.paths[0]!r} and is no weight any more: make the layer without it."
-                )
-            yield variable
-
     def _penalized(self, weights: Sequence[Variable] | None = None) -> list[Variable]:
         """Those of the `weights` (all) that have a regularizer, and what is computed in the place of such."""
         owners = [module for module in self.modules() if isinstance(module, WeightOwner)]
         computed = [variable for owner in owners for variable in owner._computed_variables()]
         weights = self.weights if weights is None else weights
         return [variable for variable in weights if variable.regularizer is not None] + computed
-
-    def _plain_modules(self) -> list[tuple[str, nn.Module]]:
-        """The layer itself and the torch modules inside that are no layers, nor inside one; each with its path."""
-        pending: list[tuple[str, nn.Module]] = [("", self)]
-        found: dict[nn.Module, str] = {}
-        while pending:
-            prefix, module = pending.pop(0)
-            if module not in found:
-                found[module] = prefix
-                inside = ((f"{prefix}{key}.", each) for key, each in module._modules.items() if each is not None)
-                pending[:0] = [(path, each) for path, each in inside if not isinstance(each, WeightOwner)]
-        return [(prefix, module) for module, prefix in found.items()]
 
     def _sublayers(self) -> list[WeightOwner]:
         """The layers directly inside this one, in the order in which their weights are listed."""
@@ -316,18 +188,6 @@ class WeightOwner(nn.Module):
         return sum(prod(variable.shape) for variable in self.weights)
 
     @property
-    def variable_dtype(self) -> str:
-        """The name of the type of the weights."""
-        return self._policy.variable_dtype
-
-    @property
-    def compute_dtype(self) -> str:
-        """The name of the type that floating-point inputs are cast to, and outputs have."""
-        return self._policy.compute_dtype
-
-    dtype = variable_dtype
-
-    @property
     def trainable(self) -> bool:
         """Whether training changes the weights. A model keeps to what held when it was compiled.
 
@@ -349,7 +209,9 @@ class WeightOwner(nn.Module):
         return self._frozen_above or not self._trainable
 
     def _follow_trainable(self, frozen_above: bool) -> None:
-        was_frozen, self._frozen_above = self._frozen, frozen_above
+        was_frozen = self._frozen
+        if frozen_above is not self._frozen_above:
+            self._frozen_above = frozen_above
         for variable in self._own_variables() if self._frozen or self._held else ():
             for path in variable.paths if variable.trainable else ():
                 self._freeze(path) if self._frozen else self._thaw(path)

@@ -36,10 +36,10 @@ class Auto:
 
     def __init__(self, captures: bool) -> None:
         self._captures = captures
-        self._step: Learner = self._wait
+        self._step: Learner = learn
         self._seconds = 0.0  # of earlier runs: one that comes again and again is likely to go on for as long as it did
         self._looks = 0
-        self._allowed = False
+        self._allowed = self._tried = False
         self._say: Callable[[str], Any] | None = None
 
     def begin(self, steps: int | None, allowed: bool, say: Callable[[str], Any] | None) -> None:
@@ -59,20 +59,17 @@ class Auto:
         self._allowed = False
 
     @property
-    def tries(self) -> bool:
-        """Whether the two are being measured."""
-        return isinstance(self._step, _Trial)
+    def present(self) -> Learner:
+        """What steps go by now: outside of runs nothing is measured."""
+        return self if self._allowed else self._step
 
     def __call__(self, model: CompiledModel, batch: Batch, late: bool = False) -> Learned:
-        return self._step(model, batch, late)
-
-    def _wait(self, model: CompiledModel, batch: Batch, late: bool) -> Learned:
-        if self._allowed:
+        if self._allowed and not self._tried:
             self._looks += 1
             if self._looks % LOOK_EVERY == 0 and self._done:
                 self._look(model, batch)
             self._done += 1
-        return learn(model, batch, late)
+        return self._step(model, batch, late)
 
     def _look(self, model: CompiledModel, batch: Batch) -> None:
         now = time.perf_counter()
@@ -81,6 +78,7 @@ class Auto:
         self._looked = now
         if self._pays(model):
             a_step = self._a_step if self._timed else (now - self._started) / self._done
+            self._tried = True
             self._step = _Trial(Learning(self._options(batch, a_step), changes=1), a_step, self._decide)
 
     def _options(self, batch: Batch, a_step: float) -> Options:

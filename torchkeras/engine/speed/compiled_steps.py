@@ -14,7 +14,6 @@ import torch
 
 from torchkeras.engine.data.batch import Batch
 from torchkeras.engine.graph.hook_free_calls import HookFreeCalls
-from torchkeras.engine.graph.network import Network
 from torchkeras.engine.layer.symbolic import as_list
 from torchkeras.engine.speed.compiled_call import OneGraph, Options, captures, in_parts, stays_in_place, with_gradients
 from torchkeras.engine.step.compiled_model import CompiledModel, Values
@@ -50,13 +49,11 @@ class Scoring(OneGraph["tuple[torch.Tensor, Values]"]):
 
 
 class Running(OneGraph["list[Any]"]):
-    """`run` of one network in evaluation, for a caller that records no gradients."""
+    """`run` of a network in evaluation, for a caller that records no gradients."""
 
     does = "prediction"
 
-    def __init__(self, network: Network, options: Options, on_cuda: bool):
-        super().__init__(options, on_cuda=on_cuda)
-        self.calls = HookFreeCalls(network)
+    calls: HookFreeCalls  # of the network; set when a run begins
 
     def run(self, inputs: Any) -> list[Any]:
         """The outputs."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import torch
@@ -58,16 +59,27 @@ class CompiledModel:
     is_unbuilt: bool = False
     placed: list[Any] | None = None
     predicting: Any = None
-    calls: HookFreeCalls = field(init=False)
-    logits: tuple[int, ...] = field(init=False)  # the outputs whose activation a step leaves out
-    kept: Mapping[str, Metric] = field(init=False)  # the metrics with state, by name
-    by_sample: bool = field(init=False)  # loss and metrics are means over samples, and nothing is added to them
 
-    def __post_init__(self) -> None:
-        self.calls = HookFreeCalls(self.network)
-        self.logits = tuple(target.index for target in self.targets if target.logits)
-        measures = [measure for target in self.targets for measure in target.measures]
-        self.kept = {each.name: each.metric for each in measures if each.keeps_state}
-        scores = [target.objective.given for target in self.targets] + [measure.metric for measure in measures]
+    @cached_property
+    def logits(self) -> tuple[int, ...]:
+        """The outputs whose activation a step leaves out."""
+        return tuple(target.index for target in self.targets if target.logits)
+
+    @cached_property
+    def kept(self) -> Mapping[str, Metric]:
+        """The metrics with state, by name."""
+        return {each.name: each.metric for target in self.targets for each in target.measures if each.keeps_state}
+
+    @cached_property
+    def by_sample(self) -> bool:
+        """Whether loss and metrics are means over samples, and nothing is added to them."""
+        scores = [
+            score for each in self.targets for score in (each.objective.given, *(m.metric for m in each.measures))
+        ]
         plain = not (self.details or self.added_losses or self.added_metrics or self.own_loss)
-        self.by_sample = plain and bool(scores) and all(map(is_by_sample, scores))
+        return plain and bool(scores) and all(map(is_by_sample, scores))
+
+    @cached_property
+    def calls(self) -> HookFreeCalls:
+        """How a step calls the network; made for the first one, and set anew when a run begins."""
+        return HookFreeCalls(self.network)

@@ -7,10 +7,10 @@ from typing import Any
 
 import torch
 from torch import nn
+from torch.nn.parameter import is_lazy
 
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.layer.tracked import hidden
-from torchkeras.engine.layer.weight import is_lazy
 
 
 def check_reach(model: Any, parameters: Iterable[torch.Tensor], losses: Iterable[Any]) -> None:

@@ -18,7 +18,7 @@ from torch.nn import functional as F
 from torchkeras import losses
 from torchkeras.engine.data.target_kinds import AS_GIVEN, BINARY, CLASSES, FREE, LIKE, ONE_HOT, SOME_CLASSES
 from torchkeras.losses.crossentropy import mean_binary_crossentropy, mean_sparse_categorical_crossentropy
-from torchkeras.losses.shared import like
+from torchkeras.losses.shared import ELEMENTWISE, like
 
 Score = Callable[[Tensor, Tensor], Tensor]
 
@@ -44,10 +44,14 @@ MEANS: Mapping[Any, Score] = {
 
 @dataclass(frozen=True)
 class Objective:
-    """A loss: `given`, what the user passed, resolved; `target_kind`, what it takes for a target."""
+    """A loss: `given`, what the user passed, resolved; `target_kind`, what it takes for a target.
+
+    `function`: that of a partial, else what was given.
+    """
 
     given: Any
     target_kind: str
+    function: Any
 
     def __call__(self, true: Tensor, predicted: Tensor, weight: Tensor | None, mask: Tensor | None) -> Tensor:
         """The loss of a batch, a scalar; weight: (batch,) or (batch, time), mask: (batch, time)."""
@@ -86,7 +90,7 @@ class TorchObjective(Objective):
     def __call__(self, true: Tensor, predicted: Tensor, weight: Tensor | None, mask: Tensor | None) -> Tensor:
         if isinstance(self.given, nn.Module) and any(b.device != predicted.device for b in self.given.buffers()):
             self.given.to(predicted.device)  # such as the weights of classes
-        if not (true.is_floating_point() or true.dtype == torch.bool) and _takes_classes(self.given):
+        if not (true.is_floating_point() or true.dtype == torch.bool) and self._takes_classes:
             true = true.squeeze(1) if true.dim() == predicted.dim() == 2 and true.shape[1] == 1 else true
             true = true.long()
         loss = self.given(predicted, true)
@@ -95,9 +99,9 @@ class TorchObjective(Objective):
         _check_unweighted(self.given, weight, mask, "make it with reduction='none'")
         return loss
 
-
-def _takes_classes(loss: Any) -> bool:
-    return isinstance(loss, TORCH_CLASSES) or unwrapped(loss) in TORCH_CLASSES_FUNCTIONS
+    @property
+    def _takes_classes(self) -> bool:
+        return isinstance(self.given, TORCH_CLASSES) or self.function in TORCH_CLASSES_FUNCTIONS
 
 
 def objective(identifier: Any) -> Objective:
@@ -112,13 +116,15 @@ def objective(identifier: Any) -> Objective:
                 f"compile: the loss {type(found).__name__} has reduction 'none'; training minimizes one number: choose "
                 "'sum_over_batch_size', 'sum' or 'mean'."
             )
-        return LossObjective(found, _kind(found))
+        kind = _kind(losses.function_of(found))
+        ignores = kind == CLASSES and getattr(found, "ignore_class", None) is not None
+        return LossObjective(found, SOME_CLASSES if ignores else kind, found)
     if isinstance(found, nn.Module):
-        return TorchObjective(found, LIKE if isinstance(found, TORCH_ELEMENTWISE) else AS_GIVEN)
+        return TorchObjective(found, LIKE if isinstance(found, TORCH_ELEMENTWISE) else AS_GIVEN, found)
     function = unwrapped(found)
     if (getattr(function, "__module__", None) or "").partition(".")[0] == "torch":
-        return TorchObjective(found, LIKE if function in TORCH_ELEMENTWISE_FUNCTIONS else AS_GIVEN)
-    return FunctionObjective(found, _kind(found))
+        return TorchObjective(found, LIKE if function in TORCH_ELEMENTWISE_FUNCTIONS else AS_GIVEN, function)
+    return FunctionObjective(found, _kind(found), function)
 
 
 def unwrapped(function: Any) -> Any:
@@ -138,16 +144,15 @@ def _check_unweighted(loss: Any, weight: Tensor | None, mask: Tensor | None, rem
         raise ValueError(f"The loss {name_of(loss)} gives one number a batch, so {what} cannot enter it: {remedy}.")
 
 
-def _kind(loss: Any) -> str:
-    """What targets a loss of Keras takes; any other is free."""
-    function = losses.function_of(loss)
+def _kind(function: Any) -> str:
+    """What targets a function of Keras takes; any other is free."""
     if function is losses.sparse_categorical_crossentropy:
-        return CLASSES if getattr(loss, "ignore_class", None) is None else SOME_CLASSES
+        return CLASSES
     if any(function is known for known in (losses.categorical_crossentropy, losses.categorical_focal_crossentropy)):
         return ONE_HOT
     if any(function is known for known in (losses.binary_crossentropy, losses.binary_focal_crossentropy)):
         return BINARY
-    return LIKE if any(function is known for known in losses.ELEMENTWISE) else FREE
+    return LIKE if any(function is known for known in ELEMENTWISE) else FREE
 
 
 def mean_of(function: Score, true: Tensor, predicted: Tensor) -> Tensor:

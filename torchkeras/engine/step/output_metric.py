@@ -18,24 +18,24 @@ from torchkeras import losses as loss_functions, metrics as metric_functions
 from torchkeras.engine.data.target_kinds import BINARY, CLASSES, LIKE, ONE_HOT, SOME_CLASSES
 from torchkeras.engine.layer.symbolic import KerasTensor
 from torchkeras.engine.step.output_loss import Objective, Score, unwrapped
+from torchkeras.losses.shared import ELEMENTWISE
 from torchkeras.naming import snake_case
 
 
 @dataclass(frozen=True)
 class Measure:
-    """A metric of one output: its reported name, a function or a `Metric`, and whether sample weights count."""
+    """A metric of one output: its reported name, a function or a `Metric`, and whether sample weights count.
+
+    `keeps_state`: whether it is an object with `update_state` and `result`.
+    """
 
     name: str
     metric: Any
     weighted: bool
-
-    @property
-    def keeps_state(self) -> bool:
-        """Whether it is an object with `update_state` and `result`."""
-        return isinstance(self.metric, metric_functions.Metric)
+    keeps_state: bool
 
 
-class TorchMetric(metric_functions.Metric):
+class TorchMetric(metric_functions.Metric, abstract=True):
     """A metric in the manner of torchmetrics (`update(preds, target)`, `compute()`, `reset()`), as a `Metric`.
 
     Class numbers come without a last axis of 1, and whole for those of `torchmetrics.classification`. Raises ValueError
@@ -104,14 +104,15 @@ def one_number(name: str, value: Tensor) -> Tensor:
     return value
 
 
-def measures(identifier: Any, objective: Objective, output: KerasTensor) -> list[tuple[str, Any]]:
-    """Name and function or object of a metric, as `measure`; of each metric in a collection of torchmetrics.
+def measures(identifier: Any, objective: Objective, output: KerasTensor, weighted: bool) -> list[Measure]:
+    """A metric, or each of those in a collection of torchmetrics, by the names that it gives them.
 
-    A collection's metrics have the names that it gives them. Raises as `measure` does.
+    Raises as `name_and_metric` does.
     """
-    if not is_collection(identifier):
-        return [measure(identifier, objective, output)]
-    return [(name, TorchMetric(metric)) for name, metric in identifier.items()]
+    collected = is_collection(identifier)
+    found = identifier.items() if collected else [name_and_metric(identifier, objective, output)]
+    pairs = [(name, TorchMetric(metric) if collected else metric) for name, metric in found]
+    return [Measure(name, each, weighted, isinstance(each, metric_functions.Metric)) for name, each in pairs]
 
 
 def is_collection(metric: Any) -> bool:
@@ -119,7 +120,7 @@ def is_collection(metric: Any) -> bool:
     return _is_in_torchs_manner(metric) and all(hasattr(metric, method) for method in ("keys", "items"))
 
 
-def measure(identifier: Any, objective: Objective, output: KerasTensor) -> tuple[str, Any]:
+def name_and_metric(identifier: Any, objective: Objective, output: KerasTensor) -> tuple[str, Any]:
     """Name and function or object of a metric. `accuracy` and `crossentropy` go by the output's shape and loss.
 
     Raises ValueError for an unknown name, TypeError for what is none.
@@ -129,8 +130,8 @@ def measure(identifier: Any, objective: Objective, output: KerasTensor) -> tuple
     found: Any = identifier if _is_in_torchs_manner(identifier) else metric_functions.get(identifier)
     if _is_in_torchs_manner(found):  # also one of a class that was given
         found = TorchMetric(found)
-    named = getattr(found, "name", None)
-    return named if isinstance(named, str) else getattr(unwrapped(found), "__name__", type(found).__name__), found
+    name = getattr(found, "name", None)
+    return name if isinstance(name, str) else getattr(unwrapped(found), "__name__", type(found).__name__), found
 
 
 def _is_in_torchs_manner(metric: Any) -> bool:
@@ -157,7 +158,7 @@ def _by_kind(identifier: str, kind: str, from_logits: bool) -> tuple[str, Score]
 
 def _kind(objective: Objective, output: KerasTensor) -> str:
     """How the targets of an output name classes, as far as its loss tells."""
-    given = unwrapped(objective.given)
+    given = objective.function
     if given in _BINARY_LOGITS or type(given) in _BINARY_LOGITS:
         return "binary logits"
     if output.shape[-1] == 1 or given in _BINARY or type(given) in _BINARY:
@@ -224,11 +225,7 @@ LOGITS_OBJECTS: Mapping[str, tuple[type, ...]] = {
 
 # The functions that give each sample a number of its own, or the mean of such numbers.
 _BY_SAMPLE = {
-    *(
-        function
-        for function in loss_functions.ELEMENTWISE
-        if function not in (loss_functions.dice, loss_functions.tversky)
-    ),
+    *(function for function in ELEMENTWISE if function not in (loss_functions.dice, loss_functions.tversky)),
     loss_functions.sparse_categorical_crossentropy,
     *(metric_functions.binary_accuracy, metric_functions.categorical_accuracy),
     *(metric_functions.sparse_categorical_accuracy, metric_functions.top_k_categorical_accuracy),

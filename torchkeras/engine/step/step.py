@@ -15,7 +15,6 @@ from torchkeras.engine.graph.hook_free_calls import has_any_global_hook, has_hoo
 from torchkeras.engine.layer.added_losses import ADDED
 from torchkeras.engine.layer.dtypes import widened
 from torchkeras.engine.layer.symbolic import as_list
-from torchkeras.engine.layer.tracing import traced
 from torchkeras.engine.step.compiled_model import NO_LOSS, CompiledModel, Values
 from torchkeras.engine.step.output_loss import mean_of, weighted_mean
 from torchkeras.engine.step.output_metric import LOGITS
@@ -87,7 +86,7 @@ def gradients_of(model: CompiledModel, loss: torch.Tensor) -> Any:
     if model.scaling is not None:
         one = model.scaling.for_loss(loss)
     else:
-        one = None if traced() else _one(loss.dtype, loss.device)
+        one = None if torch.compiler.is_compiling() else _one(loss.dtype, loss.device)
     parameters = model.parameters
     if all([parameter.requires_grad for parameter in parameters]):  # noqa: C419  # what torch.compile follows
         return torch.autograd.grad(loss, parameters, one, allow_unused=True)
@@ -161,26 +160,23 @@ class Pass(NamedTuple):
 def forward(model: CompiledModel, tensors: list[torch.Tensor]) -> Pass:
     """A pass over the inputs. Outputs whose activation is left out are marked as logits."""
     inputs = tensors[0] if len(tensors) == 1 else tensors
-    observed = not traced() and model.calls.observed()  # what is traced was looked at before
+    observed = not torch.compiler.is_compiling() and model.calls.observed()  # what is traced was looked at before
     run = model.network._call_module if observed else model.calls.unobserved
     logits = () if model.logits and _activation_observed(model, tensors[0], observed) else model.logits
-    ADDED.begin()
+    by_layers, metrics_of_layers = ADDED.taken = [], {}
     try:
-        if model.details:
-            outputs, masks, extra = run(inputs, details=True, logits=logits)
-            outputs = as_list(outputs)
-        else:
-            outputs = as_list(run(inputs, logits=logits))
-            masks, extra = [None] * len(outputs), []
+        found = run(inputs, details=model.details, logits=logits)
     finally:
-        by_layers, metrics_of_layers = ADDED.end()
+        ADDED.taken = None
+    outputs, masks, extra = found if model.details else (found, None, ())
+    outputs = list(outputs) if isinstance(outputs, (list, tuple)) else [outputs]
     for index in model.widened:
         outputs[index] = widened(outputs[index])
     for target in model.targets if logits else ():
         if target.logits:
             outputs[target.index]._keras_activation = target.logits
             outputs[target.index]._keras_logits = ITSELF
-    return Pass(outputs, masks, [*extra, *by_layers], metrics_of_layers)
+    return Pass(outputs, masks or [None] * len(outputs), [*extra, *by_layers], metrics_of_layers)
 
 
 def score(model: CompiledModel, batch: Batch, passed: Pass) -> tuple[torch.Tensor, Values]:

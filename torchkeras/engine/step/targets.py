@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,7 @@ import numpy as np
 from torchkeras.engine.graph.trace import Graph
 from torchkeras.engine.layer.symbolic import KerasTensor, as_list
 from torchkeras.engine.step.output_loss import Objective, objective
-from torchkeras.engine.step.output_metric import LOGITS, Measure, is_collection, measures, takes_logits
+from torchkeras.engine.step.output_metric import LOGITS, Measure, TorchMetric, is_collection, measures, takes_logits
 
 
 @dataclass(frozen=True)
@@ -52,10 +52,10 @@ def resolve(names: list[str], graph: Graph, given: Any) -> list[Target]:
         prefix = f"{name}_" if len(names) > 1 else ""
         found = _unique(
             [
-                Measure(own_name, metric, is_weighted)
+                measure
                 for is_weighted, of_outputs in zip((False, True), wanted, strict=True)
                 for each in of_outputs[k]
-                for own_name, metric in measures(each, loss, output)
+                for measure in measures(each, loss, output, is_weighted)
             ],
             prefix,
             {"loss", *(f"{each}_loss" for each in names)},
@@ -66,6 +66,8 @@ def resolve(names: list[str], graph: Graph, given: Any) -> list[Target]:
         logits = _logits(graph, output, loss, found)
         targets.append(Target(k, name, len(names) > 1, loss, float(weight), found, modes[k], logits))
     _check_apart(targets)
+    if given.on_nonfinite is not None:
+        _check_taken_back(targets, given.on_nonfinite)
     return targets
 
 
@@ -90,7 +92,7 @@ def _unique(measures: list[Measure], prefix: str, taken: set[str]) -> tuple[Meas
             count += 1
             name = f"{base}_{count}"
         taken.add(name)
-        result.append(Measure(name, each.metric, each.weighted))
+        result.append(replace(each, name=name))
     return tuple(result)
 
 
@@ -104,6 +106,16 @@ def _check_apart(targets: list[Target]) -> None:
                     f"compile: one object of the metric {each.metric.name!r} is given for {seen[id(each.metric)]!r} "
                     f"and for {each.name!r}, and would count both together: make one for each."
                 )
+
+
+def _check_taken_back(targets: list[Target], policy: str) -> None:
+    """A metric of torchmetrics counts out of sight of what takes a bad batch back: raise ValueError."""
+    for measure in (measure for target in targets for measure in target.measures):
+        if isinstance(measure.metric, TorchMetric):
+            raise ValueError(
+                f"compile: on_nonfinite={policy!r} cannot take back what {measure.name!r}, a metric in the manner of "
+                "torchmetrics, has counted; use a metric of torchkeras.metrics."
+            )
 
 
 def check_units(graph: Graph, targets: Iterable[Target]) -> None:
@@ -150,13 +162,12 @@ def metrics_for_outputs(option: str, value: Any, names: list[str]) -> list[list[
 
     A collection of torchmetrics stands for a list.
     """
+    if value in (None, [], ()):
+        return [[] for _ in names]
+    if isinstance(value, (list, tuple)) and not all(isinstance(each, (list, tuple)) for each in value):
+        return [list(value) for _ in names]
     if is_collection(value):
-        value = [value]
-    if isinstance(value, Mapping):
-        return [as_list(found) for found in for_outputs(option, value, names)]
-    if value is not None and not isinstance(value, (list, tuple)):
+        return [[value] for _ in names]
+    if not isinstance(value, (list, tuple, Mapping)):
         raise TypeError(f"compile: {option} must be a list or a dictionary, such as [{value!r}]; found {value!r}.")
-    wanted = as_list(value)
-    if wanted and all(isinstance(each, (list, tuple)) for each in wanted):
-        return [as_list(found) for found in for_outputs(option, wanted, names)]
-    return [wanted for _ in names]
+    return [as_list(found) for found in for_outputs(option, value, names)]

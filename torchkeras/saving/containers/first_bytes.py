@@ -5,50 +5,42 @@ from __future__ import annotations
 import os
 import struct
 import zipfile
+from collections.abc import Sequence
 from pathlib import Path
 
 from torchkeras.errors import FileLimitError, UnknownFormatError, UnreadableFileError
 from torchkeras.saving.containers.hdf5 import require_file
 from torchkeras.saving.containers.limits import LIMITS
-
-HDF5, ARCHIVE, SAFETENSORS, STATE = "HDF5", ".keras archive", "safetensors file", "torch state_dict"
+from torchkeras.saving.formats import FORMATS, Format
 
 SIGNATURE = b"\x89HDF\r\n\x1a\n"
 ZIP = b"PK\x03\x04"
-PICKLE = b"\x80"
-DAMAGED = {
-    ".safetensors": SAFETENSORS,
-    ".pt": STATE,
-    ".pth": STATE,
-}  # the format that a damaged file should have
 HEADER = 30  # bytes of a zip's member before its name; the length of the name is at 26
 FIRST_BLOCK = 512  # HDF5 may begin at 0, here, or at any doubling of this
 
 
-def format_of(path: str | os.PathLike[str]) -> str:
+def format_of(path: str | os.PathLike[str]) -> Format:
     """The format of a file. Raises FileNotFoundError, UnreadableFileError, UnknownFormatError, FileLimitError."""
     require_file(path)
     with Path(path).open("rb") as file:
-        first = file.read(9)
+        first = file.read(HEADER)
     if not first:
         raise UnreadableFileError(f"{path}: the file is empty.")
-    if first.startswith(ZIP):
-        return _format_of_zip(path)
-    if superblock_at(path) is not None:
-        return HDF5
-    if first[8:] == b"{":
-        return SAFETENSORS
-    if first.startswith(PICKLE):
-        return STATE
-    raise UnknownFormatError(f"{path}: it begins neither as HDF5, nor as a zip, nor as safetensors.")
+    found = _recognized(path, first, _members(path) if first.startswith(ZIP) else None)
+    if found is None:
+        marks = dict.fromkeys(each.mark for each in FORMATS if each.begins)
+        raise UnknownFormatError(f"{path}: it begins neither as {', nor as '.join(marks)}.")
+    return found
 
 
-def of_tensors(path: str | os.PathLike[str]) -> str | None:
-    """SAFETENSORS or STATE for a file of tensors, by its first bytes, without parsing; None for another file.
+def of_tensors(path: str | os.PathLike[str]) -> Format | None:
+    """The format of a file of tensors, by its first bytes, without parsing; None for another file.
 
-    Raises FileNotFoundError, UnknownFormatError for a program of torch.export.
+    A damaged file is of the format of its suffix. Raises FileNotFoundError, UnknownFormatError for a program of
+    torch.export.
     """
     require_file(path)
+    members = None
     with Path(path).open("rb") as file:
         first = file.read(HEADER)
         if first.startswith(ZIP):
@@ -57,15 +49,21 @@ def of_tensors(path: str | os.PathLike[str]) -> str | None:
                 raise UnknownFormatError(
                     f"{path}: a program of torch.export, which has no layers to build; `torch.export.load` reads it."
                 )
-            return STATE if member.endswith(b"data.pkl") else None  # the member that torch writes first
-    if superblock_at(path) is not None:
+            members = [member.decode("latin-1")]  # the member that torch writes first
+    by_name = (each for each in FORMATS if Path(path).suffix.lower() in each.suffixes)
+    found = _recognized(path, first, members) or next(by_name, None)
+    return found if found and found.tensors else None
+
+
+def _recognized(path: str | os.PathLike[str], first: bytes, members: Sequence[str] | None) -> Format | None:
+    if members is not None or superblock_at(path) is not None:
+        first = b""
+    elif not first:
         return None
-    if first[8:9] == b"{":
-        return SAFETENSORS
-    return STATE if first.startswith(PICKLE) else DAMAGED.get(Path(path).suffix.lower())
+    return next((each for each in FORMATS if each.begins and each.begins(first, members)), None)
 
 
-def _format_of_zip(path: str | os.PathLike[str]) -> str:
+def _members(path: str | os.PathLike[str]) -> list[str]:
     try:
         with zipfile.ZipFile(path) as found:
             names = found.namelist()
@@ -73,7 +71,7 @@ def _format_of_zip(path: str | os.PathLike[str]) -> str:
         raise UnreadableFileError(f"{path}: not a readable archive ({error}).") from error
     if len(names) > LIMITS.members:
         raise FileLimitError(f"{path}: it has {len(names)} members; at most {LIMITS.members} are read.")
-    return STATE if any(name.endswith("data.pkl") for name in names) else ARCHIVE
+    return names
 
 
 def superblock_at(path: str | os.PathLike[str]) -> int | None:

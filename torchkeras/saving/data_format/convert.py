@@ -14,9 +14,9 @@ from typing import Any
 
 from torchkeras import config as settings
 from torchkeras.engine.graph.network import Network
+from torchkeras.engine.layer.building import on_meta
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.layer.symbolic import Node, as_list
-from torchkeras.engine.layer.weight import on_meta
 from torchkeras.layers.activation import Parametric, Softmax
 from torchkeras.layers.conv_recurrent import ConvRNN2D
 from torchkeras.layers.layer_normalization import AlongAxes, UnitNormalization
@@ -24,7 +24,7 @@ from torchkeras.layers.merging import Concatenate
 from torchkeras.layers.noise import Shaped
 from torchkeras.layers.normalization import Channelwise
 from torchkeras.layers.shaping import Flatten, Permute, Reshape
-from torchkeras.layers.transposed import Targeted
+from torchkeras.layers.transposed import ConvTranspose
 from torchkeras.layers.wrappers import SpectralNormalization, TimeDistributed
 from torchkeras.saving.data_format.orders import find_orders, is_ours, over_images
 from torchkeras.saving.data_format.relation import Order, Reordering, arranged, lowered, unmoved
@@ -208,7 +208,7 @@ FOLLOWING: Mapping[type, Callable[[Config, Order, Order, str], Config]] = {
     Permute: _with_dims,
     Reshape: _with_target_shape,
     Shaped: _with_noise_shape,
-    Targeted: _with_whole_shape,
+    ConvTranspose: _with_whole_shape,
 }
 INSIDE: Mapping[type, str] = {ConvRNN2D: "cell", SpectralNormalization: "layer", TimeDistributed: "layer"}
 

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 from torchkeras.engine.layer.nested import POSITIONAL, TENSOR, TensorSlot, encoded
 from torchkeras.errors import ArchitectureError
 from torchkeras.saving.dialects.translation import Config, is_object, plain
+from torchkeras.saving.layer_facts import facts
 
 CONSTANT = "_CONSTANT_VALUE"
 
@@ -145,17 +146,6 @@ def read_form(value: Any) -> Any:
 
 # --- writing ---------------------------------------------------------------------------------------------------------
 
-_STEPS = ("initial_state", "mask", "training", "constants")
-_SCORES = ("mask", "training", "return_attention_scores", "use_causal_mask")
-_HEADS = ("value", "key", "query_mask", "value_mask", "key_mask", "attention_mask")
-# The names of a call's arguments after the first.
-POSITIONS: Mapping[str, tuple[str, ...]] = {
-    **dict.fromkeys(("Bidirectional", "GRU", "LSTM", "RNN", "SimpleRNN"), _STEPS),
-    **dict.fromkeys(("ConvLSTM1D", "ConvLSTM2D", "ConvLSTM3D"), _STEPS),
-    **dict.fromkeys(("Attention", "AdditiveAttention"), _SCORES),
-    **dict.fromkeys(("MultiHeadAttention", "GroupQueryAttention"), _HEADS),
-    "Softmax": ("mask",),
-}
 # Arguments that are tensors, in their order after the first in today's list of inputs.
 TENSORS = ("value", "key", "initial_state", "constants", "attention_mask")
 MASKS = ("mask", "query_mask", "value_mask", "key_mask")
@@ -163,7 +153,7 @@ MASKS = ("mask", "query_mask", "value_mask", "key_mask")
 
 def named(call: NodeCall, class_name: str, where: str) -> Config:
     """The arguments of a call after the first, by name. Raises ArchitectureError for too many."""
-    names = POSITIONS.get(class_name, ())
+    names = facts(class_name).arguments
     if not call.args or len(call.args) > 1 + len(names):
         raise ArchitectureError(f"{where}: a call with {len(call.args)} arguments by position is not read.")
     return {**dict(zip(names, call.args[1:], strict=False)), **call.kwargs}

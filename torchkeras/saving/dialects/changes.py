@@ -9,8 +9,7 @@ from typing import Any
 from torchkeras.bytecode import FORMULA
 from torchkeras.errors import ArchitectureError
 from torchkeras.saving.dialects.translation import Config, function_name, is_object
-
-RECURRENT = ("ConvLSTM1D", "ConvLSTM2D", "ConvLSTM3D", "GRU", "LSTM", "RNN", "SimpleRNN")
+from torchkeras.saving.layer_facts import RECURRENT
 
 
 def with_options(made: Config, **options: Any) -> Config:

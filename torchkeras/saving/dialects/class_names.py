@@ -11,7 +11,8 @@ from typing import Any
 
 from torchkeras import registry
 from torchkeras.errors import ArchitectureError
-from torchkeras.saving.dialects.dialect import KERAS1, KERAS2
+
+KERAS1, KERAS2 = "keras1", "keras2"  # names of dialects
 
 # Classes of ours that neither Keras 1 nor 2.2.4 had.
 _AFTER_KERAS2 = frozenset(

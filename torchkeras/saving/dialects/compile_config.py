@@ -9,7 +9,7 @@ from torchkeras import registry
 from torchkeras.engine.fit.compile_options import mapped
 from torchkeras.errors import ArchitectureError
 from torchkeras.saving.containers.limits import LIMITS, Limits
-from torchkeras.saving.dialects.dialect import KERAS3, TF_KERAS
+from torchkeras.saving.dialects.dialect import Dialect
 from torchkeras.saving.dialects.later_training import Later, plain
 from torchkeras.saving.model_file import OWN
 from torchkeras.saving.optimizer.options import from_keras3
@@ -26,7 +26,7 @@ LARGEST = 2**31  # an option that is a whole number
 
 
 def modern_training(
-    training: Any, file: str, dialect: str, model: Any, custom_objects: Mapping[str, Any]
+    training: Any, file: str, dialect: Dialect, model: Any, custom_objects: Mapping[str, Any]
 ) -> dict[str, Any]:
     """What a file says about compiling, as `engine.step.targets.compile_arguments` takes it. `dialect`: of the writer.
 
@@ -36,7 +36,7 @@ def modern_training(
     """
     if not isinstance(training, Mapping) or not isinstance(training.get("optimizer_config"), Mapping):
         raise ArchitectureError(f"{file}: its training configuration names no optimizer; load it with compile=False.")
-    later = dialect in (TF_KERAS, KERAS3)
+    later = dialect.classes
     try:
         own = _own(training)
         given = {**training, **own}

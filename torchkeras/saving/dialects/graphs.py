@@ -14,8 +14,8 @@ from torchkeras.saving.dialects.translation import Config, Words, class_name, is
 
 
 @dataclass(frozen=True)
-class Dialect:
-    """What one Keras writes in its own way.
+class Forms:
+    """How one Keras writes layers and calls.
 
     `words`: the translation of options. `is_function`: whether an entry is a function of tensors. `function(entry,
     call, where)`: its name and arguments. `training`: whether a layer follows the `training` in its call.
@@ -32,16 +32,16 @@ class Dialect:
     joint: bool = False
 
 
-def modern(config: Mapping[str, Any], dialect: Dialect) -> Config:
+def modern(config: Mapping[str, Any], forms: Forms) -> Config:
     """Today's `{"class_name", "config"}` of a model. Raises ArchitectureError, ForbiddenContentError."""
-    entry = _entry(config, dialect)
+    entry = _entry(config, forms)
     if masking.is_model(entry):
         count = len(entry["config"]["input_layers"]) if "input_layers" in entry["config"] else 1
-        masking.settle(entry, [False] * count, dialect.dropping, dialect.joint)
+        masking.settle(entry, [False] * count, forms.dropping, forms.joint)
     return entry
 
 
-def _entry(entry: Any, dialect: Dialect) -> Config:
+def _entry(entry: Any, forms: Forms) -> Config:
     """The entry of a layer or model, translated."""
     if not is_object(entry):
         raise ArchitectureError(f"A layer's config needs a 'class_name' and a 'config'; found {_short(entry)}.")
@@ -51,10 +51,10 @@ def _entry(entry: Any, dialect: Dialect) -> Config:
     if not isinstance(given, Mapping):
         raise ArchitectureError(f"The config of {class_name(entry)} must be a dictionary; found {_short(given)}.")
     if "layers" not in given:
-        return layer({**entry, "config": given}, dialect.words, lambda inner: _entry(inner, dialect))
+        return layer({**entry, "config": given}, forms.words, lambda inner: _entry(inner, forms))
     if not isinstance(given["layers"], list) or not all(map(is_object, given["layers"])):
         raise ArchitectureError(f"The layers of {class_name(entry)} {given.get('name')!r} must be a list of configs.")
-    made = _functional(given, dialect) if "input_layers" in given else _sequential(given, dialect)
+    made = _functional(given, forms) if "input_layers" in given else _sequential(given, forms)
     if given.get("trainable") is False:
         for found in made["layers"]:
             _freeze(found)
@@ -85,9 +85,9 @@ def _known_keys(given: Mapping[str, Any], known: tuple[str, ...]) -> None:
         raise ArchitectureError(f"Model {given.get('name')!r}: unknown option {unknown[0]!r} in its config.")
 
 
-def _sequential(given: Mapping[str, Any], dialect: Dialect) -> Config:
+def _sequential(given: Mapping[str, Any], forms: Forms) -> Config:
     _known_keys(given, SEQUENTIAL_KEYS)
-    layers = [_entry(entry, dialect) for entry in given["layers"]]
+    layers = [_entry(entry, forms) for entry in given["layers"]]
     shape = given.get("build_input_shape")
     if shape is not None and layers and not _tells_its_input(layers[0]):
         stateful = any(found["config"].get("stateful") for found in layers)
@@ -110,7 +110,7 @@ def _tells_its_input(entry: Config) -> bool:
 # --- functional models -----------------------------------------------------------------------------------------------
 
 
-def _functional(given: Mapping[str, Any], dialect: Dialect) -> Config:
+def _functional(given: Mapping[str, Any], forms: Forms) -> Config:
     _known_keys(given, FUNCTIONAL_KEYS)
     entries = {entry.get("name", entry["config"].get("name")): entry for entry in given["layers"]}
     if len(entries) != len(given["layers"]):
@@ -123,11 +123,11 @@ def _functional(given: Mapping[str, Any], dialect: Dialect) -> Config:
     shifts = [_shifts(group, entries, read) for group in (arguments, outputs)]
     graph = {**given, "entries": entries, "calls": read}
     made = []
-    for name in _needed(outputs, read, entries, dialect):
-        if dialect.is_function(entries[name]):
-            made += _operations(name, entries[name], read[name], dialect)
+    for name in _needed(outputs, read, entries, forms):
+        if forms.is_function(entries[name]):
+            made += _operations(name, entries[name], read[name], forms)
         else:
-            made.append(_layer_entry(name, entries[name], read[name], graph, dialect))
+            made.append(_layer_entry(name, entries[name], read[name], graph, forms))
     for found in made:
         for call in found["inbound_nodes"]:
             for item in call:
@@ -157,11 +157,11 @@ def _shifts(places: list[CallPlace], entries: Mapping[str, Any], read: Mapping[s
 
 
 def _needed(
-    outputs: list[CallPlace], read: Mapping[str, list[NodeCall]], entries: Mapping[str, Any], dialect: Dialect
+    outputs: list[CallPlace], read: Mapping[str, list[NodeCall]], entries: Mapping[str, Any], forms: Forms
 ) -> list[str]:
     """The layers, without functions that only compute masks: today's layers do this themselves."""
     used = {place.layer for place in outputs}
-    waiting = [name for name, entry in entries.items() if not dialect.is_function(entry)]
+    waiting = [name for name, entry in entries.items() if not forms.is_function(entry)]
     used.update(waiting)
     waiting = [*used]
     while waiting:
@@ -176,27 +176,27 @@ def _needed(
 
 
 def _layer_entry(
-    name: str, entry: Mapping[str, Any], found: list[NodeCall], graph: Mapping[str, Any], dialect: Dialect
+    name: str, entry: Mapping[str, Any], found: list[NodeCall], graph: Mapping[str, Any], forms: Forms
 ) -> Config:
-    made = _entry(entry, dialect)
+    made = _entry(entry, forms)
     where = f"{made['class_name']} {name!r}"
     nodes = []
     for call in found:
         if made["class_name"] not in registry.layers and not calls.is_plain(call):
             nodes.append(calls.as_given(call))
             continue
-        inputs, options = calls.written(call, made["class_name"], where, dialect.training)
+        inputs, options = calls.written(call, made["class_name"], where, forms.training)
         made["config"].update(options)
-        for item, said in zip(inputs, dialect.masks(made["class_name"], call, graph), strict=False):
+        for item, said in zip(inputs, forms.masks(made["class_name"], call, graph), strict=False):
             item[3] = item[3] if said is None else {**item[3], masking.EXPECTED: said}
         nodes.append(inputs)
     return {"name": name, **made, "inbound_nodes": nodes}
 
 
-def _operations(name: str, entry: Mapping[str, Any], found: list[NodeCall], dialect: Dialect) -> list[Config]:
+def _operations(name: str, entry: Mapping[str, Any], found: list[NodeCall], forms: Forms) -> list[Config]:
     """A function of tensors as an `Operation`. Its arguments become options, so all its calls must have the same."""
     where = f"{entry['class_name']} {name!r}"
-    read = [dialect.function(entry, call, where) for call in found]
+    read = [forms.function(entry, call, where) for call in found]
     encoded = [(function, *calls.as_arguments(arguments)) for function, arguments in read]
     if len({repr(option[:2]) for option in encoded}) != 1:
         raise ArchitectureError(f"{where}: a function called with {len(found)} sets of arguments is not read.")

@@ -24,13 +24,20 @@ from math import prod
 from typing import Any
 
 from torchkeras import bytecode, config as session, registry
+from torchkeras.engine.layer.building import on_meta
 from torchkeras.engine.layer.layer import Layer
-from torchkeras.engine.layer.weight import on_meta
 from torchkeras.errors import ArchitectureError
 from torchkeras.layers.pooling import Pooling
 from torchkeras.saving.dialects import keras0
+from torchkeras.saving.dialects.dialect import Dialect, Known
 from torchkeras.saving.dialects.keras1_layers import Config, StoredShapes, Translation
 from torchkeras.saving.graph_config import model_from_config
+from torchkeras.saving.model_file import GROUPS
+from torchkeras.saving.weights.layer_groups import stored_layers
+from torchkeras.saving.weights.origin import backend_by_names
+
+# Options that only Keras 1 has.
+OPTIONS = frozenset(("nb_filter", "border_mode", "dim_ordering", "inner_activation", "W_regularizer"))
 
 # Options that a layer's config leaves out and nothing else shows, and the value that is taken.
 LEFT_OUT: Mapping[str, tuple[str, str]] = {
@@ -158,3 +165,21 @@ def _layers(value: Any) -> Iterator[tuple[str, Mapping[str, Any]]]:
     if isinstance(value, list):
         for item in value:
             yield from _layers(item)
+
+
+def _of_known(config: Any, known: Known) -> Config:
+    stored, backend = {}, known.backend
+    if known.source is not None and known.source.layout == GROUPS:
+        groups = known.source.weights
+        stored = {name: [(array.name, array.shape) for array in found] for name, found in stored_layers(groups).items()}
+        backend = backend_by_names(groups) or backend
+    return modern_config(config, stored, backend, known.data_format, known.custom_objects)
+
+
+DIALECT = Dialect(
+    "keras1",
+    version=lambda major, minor, tf: major in (0, 1),
+    marks=lambda found: not OPTIONS.isdisjoint(found),
+    modern_config=_of_known,
+    doubts=doubts,
+)

@@ -9,8 +9,10 @@ from torchkeras.errors import ArchitectureError
 from torchkeras.saving.dialects import calls
 from torchkeras.saving.dialects.calls import CallPlace, NodeCall
 from torchkeras.saving.dialects.changes import CHANGES
-from torchkeras.saving.dialects.graphs import Dialect, modern
+from torchkeras.saving.dialects.dialect import Dialect
+from torchkeras.saving.dialects.graphs import Forms, modern
 from torchkeras.saving.dialects.translation import Config, Words, is_object
+from torchkeras.saving.layer_facts import facts
 
 _UNARY = {
     "Absolute": "abs",
@@ -143,22 +145,6 @@ def _function(entry: Mapping[str, Any], call: NodeCall, where: str) -> tuple[str
 
 # --- masks -----------------------------------------------------------------------------------------------------------
 
-# Layers whose calls take a mask.
-_TAKING = (
-    *(
-        "AdditiveAttention",
-        "Attention",
-        "Bidirectional",
-        "ConvLSTM1D",
-        "ConvLSTM2D",
-        "ConvLSTM3D",
-        "GRU",
-        "LSTM",
-        "RNN",
-    ),
-    *("SimpleRNN", "GlobalAveragePooling1D", "Softmax", "TimeDistributed"),
-)
-_HEADS = ("GroupQueryAttention", "MultiHeadAttention")
 _JOINING = ("Any", "Concatenate", "ExpandDims", "LogicalOr", "OnesLike", "ZerosLike")  # they pass masks on
 
 
@@ -170,7 +156,7 @@ def _masks(class_name: str, call: NodeCall, graph: Mapping[str, Any]) -> list[bo
     joined from several masks, since Keras 2 joined masks in another way.
     """
     given = calls.named(call, class_name, class_name)
-    if class_name in _HEADS:
+    if "query_mask" in facts(class_name).arguments:
         masks = [given.get(f"{name}_mask") for name in ("query", "value", "key")]
     else:
         mask = given.pop("mask", None)
@@ -178,7 +164,7 @@ def _masks(class_name: str, call: NodeCall, graph: Mapping[str, Any]) -> list[bo
     for mask in masks:
         for place in calls.places_in(mask):
             _check_mask(place, graph)
-    if class_name in _TAKING and not any(masks) and any(True for _ in calls.places_in(given)):
+    if facts(class_name).takes_mask and not any(masks) and any(True for _ in calls.places_in(given)):
         return [False]
     return [None if mask is None else True for mask in masks]
 
@@ -218,7 +204,7 @@ def _made_by_layers(graph: Mapping[str, Any]) -> set[Any]:
     return result
 
 
-DIALECT = Dialect(
+_FORMS = Forms(
     words=Words({"hard_sigmoid": "hard_sigmoid6", "sparsemax": None}, CHANGES),
     is_function=_is_function,
     function=_function,
@@ -233,4 +219,21 @@ def modern_config(config: Mapping[str, Any]) -> Config:
 
     Raises ArchitectureError for what has no form today.
     """
-    return modern(config, DIALECT)
+    return modern(config, _FORMS)
+
+
+def _marks(found: Mapping[str, Any]) -> bool:
+    module = found.get("module")
+    named = found.get("class_name") in ("__keras_tensor__", "DTypePolicy")
+    return named or "batch_shape" in found or (isinstance(module, str) and module.startswith("keras.src"))
+
+
+DIALECT = Dialect(
+    "keras3",
+    version=lambda major, minor, tf: major == 3,
+    marks=_marks,
+    modern_config=lambda config, known: modern_config(config),
+    besides=("keras1", "keras2", "tf_keras"),
+    classes=True,
+    metrics_by_output=True,
+)

@@ -12,10 +12,9 @@ from typing import Any
 
 from torchkeras import metrics, registry
 from torchkeras.engine.fit.compile_options import mapped
-from torchkeras.losses.classes import CLASSES as LOSS_CLASSES
 from torchkeras.losses.loss import FunctionLoss
-from torchkeras.metrics import means
-from torchkeras.saving.dialects.dialect import KERAS3, TF_KERAS
+from torchkeras.metrics.reduction import FunctionMetric
+from torchkeras.saving.dialects.dialect import Dialect
 
 Plain = dict[str, Any]
 
@@ -24,20 +23,22 @@ ACCURACY, CROSSENTROPY = ("accuracy", "acc"), ("crossentropy", "ce")
 UNNAMED = ("Accuracy", "RootMeanSquaredError")
 
 # The class of each function.
-LOSSES: Mapping[Any, str] = {
-    registry.losses.find(made_of.function.__name__): name for name, made_of in LOSS_CLASSES.items()
-}
+LOSS_CLASSES, METRIC_CLASSES = (
+    {name: each for name, each in family.classes().items() if issubclass(each, of_function)}
+    for family, of_function in ((registry.losses, FunctionLoss), (registry.metrics, FunctionMetric))
+)
+LOSSES: Mapping[Any, str] = {registry.losses.find(each.function.__name__): name for name, each in LOSS_CLASSES.items()}
 METRICS: Mapping[Any, str] = {
-    registry.metrics.find(made_of.function.__name__): name
-    for name, made_of in means.CLASSES.items()
-    if name not in UNNAMED and made_of.function.__name__ in registry.metrics
+    registry.metrics.find(each.function.__name__): name
+    for name, each in METRIC_CLASSES.items()
+    if name not in UNNAMED and each.function.__name__ in registry.metrics
 }
 
 
 class Later:
-    """The translation for one model. `dialect`: TF_KERAS or KERAS3. `own`: the user's objects, which come first."""
+    """The translation for one model. `own`: the user's objects, which come first."""
 
-    def __init__(self, dialect: str, model: Any, custom_objects: Mapping[str, Any]):
+    def __init__(self, dialect: Dialect, model: Any, custom_objects: Mapping[str, Any]):
         self.dialect, self.own = dialect, custom_objects
         self.names: list[str] = model.output_names
         self.shapes = [tensor.shape for tensor in model.outputs]
@@ -88,7 +89,7 @@ class Later:
             raise ValueError(f"{option} must be a list or a dictionary; found {given!r:.200}")
         elif all(isinstance(item, list) for item in given):
             each = given
-        elif self.dialect == KERAS3 and len(self.names) > 1:
+        elif self.dialect.metrics_by_output and len(self.names) > 1:
             each = given  # here one for each output; in Keras 2 all apply to each output
         else:
             each = [given] * len(self.names)
@@ -153,7 +154,7 @@ class Later:
     def _renamed(self, value: Any, output: str) -> Any:
         """Remove the output's name, which tf_keras writes before that of the metric; we add it in reports."""
         name = value["config"].get("name")
-        if self.dialect == TF_KERAS and len(self.names) > 1 and isinstance(name, str):
+        if self.dialect.names_outputs and len(self.names) > 1 and isinstance(name, str):
             return {**value, "config": {**value["config"], "name": name.removeprefix(f"{output}_")}}
         return value
 
@@ -166,7 +167,7 @@ def plain(value: Any) -> Any:
     if not isinstance(name, str) or not isinstance(options, Mapping):
         raise ValueError(f"{name!r:.200} has no options")
     options = {key: _without_module(given) if key == "fn" else given for key, given in options.items()}
-    if name in LOSS_CLASSES or name in means.CLASSES:
+    if name in LOSS_CLASSES or name in METRIC_CLASSES:
         options.pop("fn", None)
     if options.get("reduction") == "auto":
         options["reduction"] = "sum_over_batch_size"

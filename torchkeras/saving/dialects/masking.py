@@ -13,11 +13,9 @@ from torchkeras import registry
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.errors import ArchitectureError
 from torchkeras.saving.dialects.translation import Config
+from torchkeras.saving.layer_facts import facts
 
 EXPECTED = "mask"  # a key of an input's arguments during translation: whether it has a mask, as the file says
-RECURRENT = ("ConvLSTM1D", "ConvLSTM2D", "ConvLSTM3D", "GRU", "LSTM", "RNN", "SimpleRNN")
-MERGES = ("Add", "Average", "Maximum", "Minimum", "Multiply", "Subtract", "Concatenate")
-FIRST = ("AdditiveAttention", "Attention", "GroupQueryAttention", "MultiHeadAttention", "TimeDistributed")
 
 
 def settle(entry: Config, given: list[bool], dropping: tuple[str, ...], joint: bool) -> list[bool]:
@@ -79,7 +77,7 @@ class _Walk:
 
     def wanted(self, found: Config, call: list[list[Any]], has: list[bool]) -> list[bool]:
         """Which inputs of a call keep their masks. Raises ArchitectureError for a mask from elsewhere."""
-        merges = self.joint and found["class_name"] in MERGES[:-1] and not all(has)
+        merges = self.joint and facts(found["class_name"]).joins and not all(has)
         if self.drops(found) or merges:
             return [False] * len(has)
         result = []
@@ -103,23 +101,7 @@ class _Walk:
 
     def after(self, found: Config, has: list[bool]) -> list[bool]:
         """Whether each output has a mask (missing ones have none)."""
-        name, config = found["class_name"], found["config"]
-        if is_model(found):
-            return self.model(found, has)
-        if name in ("Embedding", "Masking"):
-            return [name == "Masking" or bool(config.get("mask_zero"))]
-        if name == "Bidirectional":
-            inner = bool(config["layer"]["config"].get("return_sequences"))
-            return [has[0] and inner] * (1 if config.get("merge_mode", "concat") else 2)
-        if name in RECURRENT:
-            return [has[0] and bool(config.get("return_sequences"))]
-        if name in MERGES:
-            return [any(has)]
-        if name in ("Dot", "GlobalAveragePooling1D", "Lambda", "InputLayer"):
-            return [False]
-        if name == "Operation":
-            return [any(has) and config.get("keeps_mask", True)]
-        return [has[0] if has else False]
+        return self.model(found, has) if is_model(found) else facts(found["class_name"]).mask(has, found["config"])
 
 
 def is_model(entry: Mapping[str, Any]) -> bool:

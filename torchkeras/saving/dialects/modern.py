@@ -2,22 +2,32 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from collections.abc import Mapping
 from typing import Any
 
-import h5py
-
 from torchkeras import bytecode, registry
+from torchkeras.errors import UnknownFormatError
 from torchkeras.saving.config_checks import building, check_entry, check_model
 from torchkeras.saving.dialects import keras0, keras1, keras3, tf_keras
 from torchkeras.saving.dialects.class_names import as_meant
-from torchkeras.saving.dialects.dialect import KERAS1, KERAS2, KERAS3, TF_KERAS, dialect
-from torchkeras.saving.model_file import GROUPS, ModelFile
-from torchkeras.saving.weights.layer_groups import stored_layers
-from torchkeras.saving.weights.origin import backend_by_names
+from torchkeras.saving.dialects.dialect import Dialect, Known, mappings
+from torchkeras.saving.model_file import ModelFile
 
 Custom = Mapping[str, Any] | None
+
+VERSION = re.compile(r"(\d+)\.(\d+)(\.|$)")
+BACKENDS = ("tensorflow", "theano", "cntk")  # of Keras 2
+
+# Keras 2.0 to 2.3, whose form is ours. It ended with 2.3.1; tf.keras calls itself `2.4.0` or `2.3.0-tf`.
+KERAS2 = Dialect(
+    "keras2",
+    version=lambda major, minor, tf: major == 2 and minor < 4 and not tf,
+    marks=lambda found: "kernel_initializer" in found or "recurrent_activation" in found,
+    modern_config=lambda config, known: config,
+)
+DIALECTS = (keras1.DIALECT, KERAS2, tf_keras.DIALECT, keras3.DIALECT)
 
 
 def of_source(
@@ -34,15 +44,11 @@ def of_source(
     Warns if a file of Keras 1 leaves something open and Keras 1's own choice is taken. Raises ArchitectureError,
     ForbiddenContentError, UnknownFormatError.
     """
-    kind = _kind(source.config, source.version, source.backend)
-    config = _as_read(source.config, kind, custom_objects, lambdas)
-    if kind != KERAS1:
-        return _todays(config, kind)
-    stored = _stored(source.weights) if source.layout == GROUPS else {}
-    found = backend_by_names(source.weights) if source.layout == GROUPS else None
+    found = dialect_of(source)
+    config = _as_read(source.config, found, custom_objects, lambdas)
     with building():
-        made = keras1.modern_config(config, stored, found or backend, data_format, custom_objects)
-        doubts = keras1.doubts(config, data_format)
+        made = found.modern_config(config, Known(source, backend, data_format, custom_objects))
+        doubts = found.doubts(config, data_format)
     for doubt in doubts:
         warnings.warn(f"{source.name}: {doubt}", stacklevel=6)
     return made
@@ -56,39 +62,59 @@ def of_config(
     lambdas: str = bytecode.READ,
 ) -> Any:
     """The same for an architecture alone, from JSON or YAML."""
-    kind = _kind(config, version, backend)
-    return _todays(_as_read(config, kind, custom_objects, lambdas), kind, backend, custom_objects)
+    found = _checked(config, version, backend)
+    config = _as_read(config, found, custom_objects, lambdas)
+    with building():
+        return found.modern_config(config, Known(None, backend, None, custom_objects))
 
 
-def _as_read(config: Any, kind: str, custom_objects: Custom, lambdas: str) -> Any:
+def _as_read(config: Any, found: Dialect, custom_objects: Custom, lambdas: str) -> Any:
     """A config with formulas in the place of bytecode, in which every name is one that the file's Keras had."""
     known = {**registry.get_custom_objects(), **(custom_objects or {})}
-    return as_meant(bytecode.read(config, known, lambdas), kind, known)
+    return as_meant(bytecode.read(config, known, lambdas), found.name, known)
 
 
-def _todays(config: Any, kind: str, backend: str | None = None, custom_objects: Custom = None) -> Any:
-    with building():
-        if kind == KERAS1:
-            return keras1.modern_config(config, {}, backend, None, custom_objects)
-        return _TRANSLATED[kind](config)
-
-
-_TRANSLATED = {KERAS2: lambda config: config, TF_KERAS: tf_keras.modern_config, KERAS3: keras3.modern_config}
-
-
-def dialect_of(source: ModelFile) -> str:
+def dialect_of(source: ModelFile) -> Dialect:
     """Which Keras wrote a file."""
-    return _kind(source.config, source.version, source.backend)
+    return _checked(source.config, source.version, source.backend)
 
 
-def _kind(config: Any, version: str | None, backend: str | None) -> str:
+def _checked(config: Any, version: str | None, backend: str | None) -> Dialect:
     check_model(config)
     if keras0.is_config(config):
-        return KERAS1
+        return keras1.DIALECT
     check_entry(config)
     return dialect(config, version or None, backend or None)
 
 
-def _stored(group: h5py.Group) -> dict[str, list[tuple[str, tuple[int, ...]]]]:
-    """The names and shapes of each layer's arrays."""
-    return {name: [(source.name, source.shape) for source in found] for name, found in stored_layers(group).items()}
+def dialect(config: Any, keras_version: str | None = None, backend: str | None = None) -> Dialect:
+    """The dialect in which the config of a model is written.
+
+    `keras_version`, `backend`: from the file; a JSON text may hold them itself. Raises UnknownFormatError if neither
+    version nor form decides it.
+    """
+    inside = config if isinstance(config, Mapping) else {}
+    version, backend = keras_version or inside.get("keras_version"), backend or inside.get("backend")
+    if version is None:
+        return _by_forms(config)
+    told = VERSION.match(str(version))
+    if told is None:
+        raise UnknownFormatError(f"The version of Keras must be such as '2.2.4'; found {version!r}.")
+    major, minor, tf = int(told[1]), int(told[2]), "-tf" in str(version)
+    found = next((each for each in DIALECTS if each.version(major, minor, tf)), None)
+    if found is None:
+        raise UnknownFormatError(f"Written by Keras {version}; files of Keras 1, 2 and 3 are read.")
+    if major == 2 and backend not in (None, *BACKENDS):
+        raise UnknownFormatError(f"Written by Keras {version} on {backend}; Keras 2 ran on {', '.join(BACKENDS)}.")
+    return found
+
+
+def _by_forms(config: Any) -> Dialect:
+    """By what only one of them writes, anywhere in the config."""
+    marked = {each for found in mappings(config) for each in DIALECTS if each.marks(found)}
+    explained = {name for each in marked for name in each.besides}
+    left = {each.name: each for each in marked if each.name not in explained}
+    if len(left) != 1:
+        told = ", ".join(sorted(left)) or "nothing"
+        raise UnknownFormatError(f"The architecture has no 'keras_version', and its forms are those of {told} alone.")
+    return left.popitem()[1]

@@ -9,8 +9,10 @@ from torchkeras.errors import ArchitectureError
 from torchkeras.saving.dialects import calls
 from torchkeras.saving.dialects.calls import NodeCall
 from torchkeras.saving.dialects.changes import CHANGES, setting, with_options
-from torchkeras.saving.dialects.graphs import Dialect, modern
-from torchkeras.saving.dialects.translation import IMAGES, Config, Words
+from torchkeras.saving.dialects.dialect import Dialect
+from torchkeras.saving.dialects.graphs import Forms, modern
+from torchkeras.saving.dialects.translation import Config, Words
+from torchkeras.saving.layer_facts import IMAGES
 
 
 def _bins(made: Config, where: str) -> Config:
@@ -140,7 +142,7 @@ def _masks(class_name: str, call: NodeCall, graph: Mapping[str, Any]) -> list[bo
     return []
 
 
-DIALECT = Dialect(
+_FORMS = Forms(
     words=Words({}, _CHANGES),
     is_function=_is_function,
     function=_function,
@@ -155,4 +157,17 @@ def modern_config(config: Mapping[str, Any]) -> Config:
 
     Raises ArchitectureError for what has no form today.
     """
-    return modern(config, DIALECT)
+    return modern(config, _FORMS)
+
+
+DIALECT = Dialect(
+    "tf_keras",
+    version=lambda major, minor, tf: major == 2 and (minor >= 4 or tf),
+    marks=lambda found: (
+        found.get("class_name") in ("TFOpLambda", "SlicingOpLambda") or "ragged" in found or "time_major" in found
+    ),
+    modern_config=lambda config, known: modern_config(config),
+    besides=("keras2",),
+    classes=True,
+    names_outputs=True,
+)

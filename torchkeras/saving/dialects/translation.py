@@ -12,6 +12,7 @@ from typing import Any
 
 from torchkeras.dtype_policy import MIXED
 from torchkeras.errors import ArchitectureError
+from torchkeras.saving.layer_facts import EVERY, facts
 
 Config = dict[str, Any]
 Inner = Callable[[Mapping[str, Any]], Config]  # translates the entry of an inner layer
@@ -31,59 +32,6 @@ class Words:
 
 # --- tables ----------------------------------------------------------------------------------------------------------
 
-_STEPS = ("ConvLSTM1D", "ConvLSTM2D", "ConvLSTM3D", "GRU", "LSTM", "RNN", "SimpleRNN")
-_CELLS = ("GRUCell", "LSTMCell", "SimpleRNNCell")
-_GROUPED = (
-    *("Conv1DTranspose", "Conv2DTranspose", "Conv3DTranspose", "DepthwiseConv1D", "DepthwiseConv2D"),
-    *("SeparableConv1D", "SeparableConv2D"),
-)
-_SPATIAL = ("SpatialDropout1D", "SpatialDropout2D", "SpatialDropout3D")
-IMAGES = (
-    *("CenterCrop", "Resizing", "RandomContrast", "RandomCrop", "RandomFlip", "RandomRotation", "RandomTranslation"),
-    "RandomZoom",
-)
-_KERNEL = ("kernel_initializer", "kernel_regularizer", "kernel_constraint")
-
-# Options that today's layers do not have, with the values that have no effect.
-UNUSED: Mapping[str, Mapping[str, tuple[Any, ...]]] = {
-    "*": {"autocast": (True, False), "dynamic": (False, None), "quantization_config": (None,)},
-    "InputLayer": {
-        "sparse": (False, None),
-        "ragged": (False, None),
-        "optional": (False, None),
-        "type_spec": (None,),
-        "input_tensor": (None,),
-        "trainable": (True, False),
-    },
-    "BatchNormalization": {
-        "renorm": (False, None),
-        "renorm_clipping": (None,),
-        "renorm_momentum": (0.99,),
-        "virtual_batch_size": (None,),
-        "fused": (None, True, False),
-        "adjustment": (None,),
-    },
-    **{name: {"time_major": (False,), "seed": (None,)} for name in _STEPS},
-    **{name: {"seed": (None,)} for name in _CELLS},
-    **{name: {"groups": (1,)} for name in _GROUPED},
-    **{name: {"noise_shape": (None,)} for name in _SPATIAL},
-    **{name: {"implementation": (1, 2, 3)} for name in ("LocallyConnected1D", "LocallyConnected2D")},
-    **{name: {"causal": (False,)} for name in ("Attention", "AdditiveAttention")},
-    "Embedding": {"sparse": (False,)},
-    "MultiHeadAttention": {"softmax_robust_masking": (False,), "use_gate": (False,)},
-}
-# Options that repeat what is known, or that the class never reads.
-IDLE: Mapping[str, tuple[str, ...]] = {
-    **dict.fromkeys(IMAGES, ("rng_type",)),
-    **dict.fromkeys(("IntegerLookup", "StringLookup"), ("vocabulary_size", "has_input_vocabulary")),
-    **dict.fromkeys(("SeparableConv1D", "SeparableConv2D"), _KERNEL),
-    "Lambda": ("module", "output_shape_module"),
-    "MultiHeadAttention": ("query_shape", "key_shape", "value_shape"),
-}
-RENAMED: Mapping[str, Mapping[str, str]] = {
-    "InputLayer": {"batch_shape": "batch_input_shape"},
-    "LeakyReLU": {"negative_slope": "alpha"},
-}
 CLASSES: Mapping[str, str] = {
     "BatchNormalizationV1": "BatchNormalization",
     "BatchNormalizationV2": "BatchNormalization",
@@ -205,13 +153,13 @@ def layer(entry: Mapping[str, Any], words: Words, inner: Inner) -> Config:
 
 def _used(name: str, given: Config, where: str) -> Config:
     """The options that today's layer has, under today's names."""
-    idle, renamed = IDLE.get(name, ()), RENAMED.get(name, {})
-    unused = {**UNUSED["*"], **UNUSED.get(name, {})}
+    found = facts(name)
+    renamed, unused = {theirs: ours for ours, theirs in found.renamed.items()}, {**EVERY.unused, **found.unused}
     for key, allowed in unused.items():
         if key in given and given[key] not in allowed:
             text = " or ".join(map(repr, allowed))
             raise ArchitectureError(f"{where}: {key} must be {text}; found {given[key]!r}.")
-    return {renamed.get(key, key): value for key, value in given.items() if key not in idle and key not in unused}
+    return {renamed.get(key, key): value for key, value in given.items() if key not in found.idle and key not in unused}
 
 
 def _option(key: str, value: Any, where: str, words: Words, inner: Inner) -> Any:

@@ -19,9 +19,8 @@ from torchkeras.legacy.weights import Step
 from torchkeras.saving.containers.hdf5 import attribute, read_names
 from torchkeras.saving.containers.hdf5_rules import member
 from torchkeras.saving.containers.places import filename
+from torchkeras.saving.layer_facts import facts
 
-# Layers whose kernels Theano flipped; those of depthwise and separable layers it did not.
-TURNED = frozenset(("Conv1D", "Conv2D", "Conv3D", "Conv2DTranspose", "Conv3DTranspose", "ConvLSTM2D", "ConvLSTM2DCell"))
 BACKENDS = ("tensorflow", "theano", "cntk", "torch", "jax", "numpy", "openvino")
 
 
@@ -71,7 +70,7 @@ class Origin:
     def steps(self, variable: Variable) -> tuple[Step, ...]:
         """The steps for a weight: flipped back if Theano wrote it, then converted to the model's data format."""
         turned = variable.name in ("kernel", "recurrent_kernel") and any(
-            cls.__name__ in TURNED for cls in type(variable.layer).__mro__
+            facts(cls.__name__).turned for cls in type(variable.layer).__mro__
         )
         flipped = (FLIPPED,) if self.theano and turned and len(variable.shape) > 2 else ()
         moved = self.moved.get((id(variable.layer), variable.paths))

@@ -24,28 +24,8 @@ from torchkeras.errors import WeightMismatchError
 from torchkeras.saving.containers.hdf5 import attribute as attribute_of, dataset_in, datasets, group_in, groups, values
 from torchkeras.saving.containers.hdf5_rules import is_bfloat16
 from torchkeras.saving.containers.places import filename
+from torchkeras.saving.layer_facts import facts, inherited
 from torchkeras.saving.weights.matching import ADVICE
-
-# Keras 3's names of classes that have another name here.
-CLASSES: Mapping[str, str] = {
-    "GroupQueryAttention": "GroupedQueryAttention",
-    "Model": "Functional",
-    "TimeDistributedDense": "Dense",
-}
-
-# Layers whose weights are in an inner cell in Keras.
-WITH_CELL = frozenset(("SimpleRNN", "GRU", "LSTM", "ConvLSTM"))
-
-# Keras's names for our attributes, today's first.
-_DENSE = {name: (f"{name}_dense", f"_{name}_dense") for name in ("query", "key", "value")}
-ATTRIBUTES: Mapping[str, Mapping[str, tuple[str, ...]]] = {
-    "MultiHeadAttention": {**_DENSE, "attention_output": ("output_dense", "_output_dense")},
-    "GroupQueryAttention": {
-        **{name: names[::-1] for name, names in _DENSE.items()},
-        "attention_output": ("_output_dense", "output_dense"),
-    },
-    "StackedRNNCells": {"_layers": ("cells",)},
-}
 
 # How many numbers a layer takes when the layers of its class are counted, by the attribute that holds a model's layers:
 # `(layer, whether it came before) -> number`. Keras 3 and 2.12 count each occurrence, 2.14 and tf_keras only the first.
@@ -171,12 +151,12 @@ class _Pairing:
 
 def snake_case(class_name: str) -> str:
     """The name of a class in a path: `conv_lstm2d` for `ConvLSTM2D`."""
-    name = CLASSES.get(class_name, class_name)
+    name = facts(class_name).group or class_name
     return re.sub(r"([a-z])([A-Z])", r"\1_\2", re.sub(r"(.)([A-Z][a-z]+)", r"\1_\2", name)).lower()
 
 
 def _has_cell(layer: WeightOwner) -> bool:
-    return any(cls.__name__ in WITH_CELL for cls in type(layer).__mro__)
+    return any(facts(cls.__name__).has_cell for cls in type(layer).__mro__)
 
 
 def _own(layer: WeightOwner) -> list[Variable]:
@@ -196,9 +176,7 @@ def _children(layer: WeightOwner) -> Iterator[tuple[tuple[str, ...], Any]]:
     if isinstance(layer, Network) and layer._graph is not None:
         graphed = set(layer.layers)
         yield tuple(COUNTS), [found for found in layer.layers if not isinstance(found, Operation)]
-    names = {
-        key: value for cls in reversed(type(layer).__mro__) for key, value in ATTRIBUTES.get(cls.__name__, {}).items()
-    }
+    names = inherited(type(layer), "inner")
     for attribute, module in layer._modules.items():
         found = names.get(attribute, (attribute,))
         if isinstance(module, WeightOwner) and module not in graphed:

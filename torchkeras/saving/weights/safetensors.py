@@ -18,7 +18,7 @@ from torch import nn
 from torchkeras.atomic_file import replacing
 from torchkeras.errors import FileLimitError, UnreadableFileError
 from torchkeras.saving.containers.limits import LIMITS
-from torchkeras.saving.weights.state import ABOUT, StoredTensors, fill, tensors_of
+from torchkeras.saving.weights.state import ABOUT, StoredTensors, tensors_of
 
 FORMAT = {"format": "pt", "written_by": "torchkeras", "version": "1"}  # "pt": the axes are in torch's order
 DTYPES: Mapping[str, torch.dtype] = {
@@ -39,15 +39,6 @@ def write(path: str | os.PathLike[str], model: nn.Module, about: str | None = No
     tensors = {names[0]: tensor.detach().cpu().contiguous() for names, tensor in tensors_of(model).items()}
     with replacing(path) as part:
         package.save_file(tensors, part, metadata=FORMAT if about is None else {**FORMAT, ABOUT: about})
-
-
-def read(path: str | os.PathLike[str], model: nn.Module) -> None:
-    """Set a model's tensors from a file; after an error none are set.
-
-    Raises the errors of `opened`, and WeightMismatchError.
-    """
-    with opened(path) as stored:
-        fill(model, stored.tensors, stored.value_of, path)
 
 
 @contextmanager

@@ -51,18 +51,14 @@ def tensors_of(model: nn.Module) -> dict[tuple[str, ...], Tensor]:
     return {tuple(names): tensor for names, tensor in found.values()}
 
 
-def fill(
-    model: nn.Module,
-    stored: Mapping[str, Description],
-    value_of: Callable[[str], Tensor],
-    where: str | os.PathLike[str],
-) -> None:
+def fill(model: nn.Module, found: StoredTensors, where: str | os.PathLike[str]) -> None:
     """Set a model's tensors to those stored under its names, after all names and shapes were checked.
 
     Floating-point numbers of another size are converted. Raises WeightMismatchError.
     """
-    expected, told = tensors_of(model), {new: old for old, new in _renamed(model, stored).items()}
-    stored = {new: stored[old] for new, old in told.items()}
+    expected, told = tensors_of(model), {new: old for old, new in _renamed(model, found.tensors).items()}
+    stored = {new: found.tensors[old] for new, old in told.items()}
+    value_of = found.value_of
     _check_names(expected, stored, where)
     for names, tensor in expected.items():
         for name in stored.keys() & set(names):
@@ -122,15 +118,6 @@ def write(path: str | os.PathLike[str], model: nn.Module, about: str | None = No
         tensors._metadata = metadata
     with replacing(path) as part:
         torch.save(tensors, part)
-
-
-def read(path: str | os.PathLike[str], model: nn.Module) -> None:
-    """Set a model's tensors from a `state_dict` that `torch.save` wrote; after an error none are set.
-
-    Raises the errors of `opened`, and WeightMismatchError.
-    """
-    with opened(path) as stored:
-        fill(model, stored.tensors, stored.value_of, path)
 
 
 @contextmanager

@@ -7,7 +7,7 @@ from typing import Any
 
 from torchkeras import metrics, registry
 from torchkeras.engine.step.output_loss import objective
-from torchkeras.engine.step.output_metric import measure
+from torchkeras.engine.step.output_metric import name_and_metric
 from torchkeras.engine.step.targets import for_outputs, metrics_for_outputs
 from torchkeras.saving.optimizer.options import to_keras3
 
@@ -103,7 +103,7 @@ def _chosen(name: str, loss: Any, output: Any) -> Any:
     by_shape = name in ("accuracy", "acc")
     if loss is None or (by_shape and output.shape[-1] == 1):
         return name
-    chosen = CHOSEN.get(measure(name, objective(loss), output)[1])
+    chosen = CHOSEN.get(name_and_metric(name, objective(loss), output)[1])
     return name if chosen is None else _object("keras.metrics", chosen, {"name": name, "dtype": "float32"})
 
 

@@ -21,61 +21,13 @@ from torchkeras.layers.attention import MASKS, Attending, Attention
 from torchkeras.layers.bidirectional import Bidirectional
 from torchkeras.layers.functions import Lambda
 from torchkeras.layers.recurrence import Recurrent
+from torchkeras.saving.layer_facts import ANY, facts, inherited
 from torchkeras.saving.write.keras3_checks import check_masks, check_modes, check_outputs
 from torchkeras.saving.write.keras3_training import compile_config, function_entry
 
 KERAS3_VERSION = "3.15.0"  # whose form we write
 
 Plain = dict[str, Any]
-
-# Our layers that Keras 3 does not have.
-LACKING = frozenset(
-    (
-        *("ConvLSTM2DCell", "ConvRNN2D", "Cosine", "CuDNNGRU", "CuDNNLSTM", "Highway", "LocallyConnected1D"),
-        *("LocallyConnected2D", "MaxoutDense", "ParametricSoftplus", "SReLU", "ThresholdedReLU", "StringLookup"),
-        *("IntegerLookup", "RandomCrop"),
-    )
-)
-
-# Our layers that are another class there.
-CLASSES: Mapping[str, str] = {"TimeDistributedDense": "Dense"}
-
-# Our options that have another name in Keras 3, by layer.
-RENAMED: Mapping[str, Mapping[str, str]] = {
-    "LeakyReLU": {"alpha": "negative_slope"},
-    "InputLayer": {"batch_input_shape": "batch_shape"},
-}
-
-# Options that Keras 3 does not have, by layer ("" for all), with the values that can be left out. `ANY`: every value,
-# since other options or the graph say the same, or it only affects random numbers in training.
-ANY: tuple[Any, ...] = ()
-Values = Mapping[str, tuple[Any, ...]]
-LEFT_OUT: Mapping[str, Values] = {
-    "": {"batch_input_shape": ANY, "implementation": ANY},
-    "AdditiveAttention": {"seed": ANY},
-    "BatchNormalization": {"mode": (0,)},
-    "Bidirectional": {"num_constants": (None,)},
-    "ConvLSTM": {"unroll": ANY, "recurrent_padding": ("same",)},
-    "ConvTranspose": {"target_shape": (None,)},
-    "Discretization": {"trainable": ANY},
-    "Embedding": {"input_length": ANY, "dropout": (0.0,)},
-    "Lambda": {"function_type": ANY, "output_shape_type": ANY},
-    "LayerNormalization": {"rms_scaling": (False,)},
-    "RNN": {"num_constants": (None,)},
-    "RandomContrast": {"data_format": ("channels_last",)},
-    "SpatialDropout": {"trainable": ANY},
-    "StackedRNNCells": {"reverse_state_order": (False,)},
-}
-
-# Values that Keras 3 does not have, or that mean another function there.
-OTHERWISE: Mapping[str, Values] = {
-    "": {
-        "activation": ("hard_sigmoid", "sparsemax"),
-        "padding": ("half", "full"),
-        "recurrent_activation": ("hard_sigmoid", "sparsemax"),
-    },
-    "UpSampling2D": {"interpolation": ("bilinear",)},
-}
 
 # Activations that have another name in Keras 3.
 ACTIVATIONS: Mapping[str, str] = {"hard_sigmoid6": "hard_sigmoid"}
@@ -150,15 +102,16 @@ class _Writing:
         else:
             name = type(layer).__name__
             own = is_own(type(layer))
-            if name in LACKING:
+            keras3 = facts(name).keras3
+            if keras3 is None:
                 raise ValueError(f"{name} {layer.name!r} has no form in Keras 3.")
-            entry = _entry("keras.layers" if own else None, CLASSES.get(name, name), self.options(layer))
+            entry = _entry("keras.layers" if own else None, keras3 or name, self.options(layer))
         self.written.setdefault(layer, []).append(entry)
         return entry
 
     def options(self, layer: Layer) -> Plain:
         """A layer's options by Keras 3's names."""
-        left_out, refused, renamed = (_of_class(layer, table) for table in (LEFT_OUT, OTHERWISE, RENAMED))
+        left_out, refused, renamed = (inherited(type(layer), fact) for fact in ("left_out", "refused", "renamed"))
         config: Plain = {}
         given = layer.get_config()
         if isinstance(layer, Bidirectional):
@@ -267,12 +220,6 @@ class _Writing:
 def _entry(module: str | None, class_name: str, config: Plain) -> Plain:
     registered = class_name if module is None else None
     return {"module": module, "class_name": class_name, "config": config, "registered_name": registered}
-
-
-def _of_class(layer: Layer, table: Mapping[str, Mapping[str, Any]]) -> Plain:
-    """A table's rows for a layer's class and its bases, the nearest first."""
-    names = ["", *(cls.__name__ for cls in reversed(type(layer).__mro__))]
-    return {key: value for name in names for key, value in table.get(name, {}).items()}
 
 
 def _object(module: str, value: Mapping[str, Any]) -> Plain:

@@ -1,0 +1,116 @@
+"""Training and testing on one batch: `train_on_batch`, `test_on_batch`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import torch
+
+from torchkeras.callbacks.logs import Named
+from torchkeras.engine.data.batch import ArrayData, Batch
+from torchkeras.engine.fit import runs
+from torchkeras.engine.fit.custom_steps import own_step
+from torchkeras.engine.fit.epoch import floats, ordered, results
+from torchkeras.engine.fit.one_process import check_one_process
+from torchkeras.engine.fit.opening import Opening
+from torchkeras.engine.layer.symbolic import unpacked
+
+
+class OneBatch(Opening, abstract=True):
+    """Training and testing on one batch, added to a network."""
+
+    _counts = False  # whether an epoch of `fit` is under way
+
+    def train_on_batch(
+        self, x: Any, y: Any = None, sample_weight: Any = None, class_weight: Any = None, return_dict: bool = False
+    ) -> Any:
+        """One update on one batch.
+
+        Metrics with a state count all batches since `reset_metrics`.
+
+        Arguments:
+            x (array, list or dict): the inputs.
+            y (array, list or dict, default None): the targets.
+            sample_weight (array or None, default None): a weight for each sample.
+            class_weight (dict or None, default None): a weight for each class number.
+            return_dict (bool, default False): whether to return the numbers by name.
+
+        Returns:
+            The loss as a float; with metrics a list in the order of `metrics_names`, or with `return_dict` a dict.
+
+        Errors:
+            RuntimeError: the model is not compiled, or several processes train.
+            ValueError: the data does not fit the model.
+
+        Example:
+            >>> model = Sequential([Dense(1, input_shape=(2,), kernel_initializer="ones")])
+            >>> model.compile("sgd", "mse")
+            >>> model.train_on_batch(np.ones((4, 2)), np.zeros((4, 1)))
+            4.0
+
+        Source: https://keras.io/api/models/model_training_apis/
+        """
+        batch = self._one_batch("train_on_batch", x, y, sample_weight, class_weight)
+        compiled = self._ready()
+        if compiled.guard is not None:
+            compiled.guard.begin()
+        with self._collected(compiled), self._mode(True):
+            numbers = self._numbers("train", batch, return_dict)
+        runs.look_at(compiled, self, "train_on_batch")
+        return numbers
+
+    def test_on_batch(self, x: Any, y: Any = None, sample_weight: Any = None, return_dict: bool = False) -> Any:
+        """The loss and metrics on one batch, in evaluation mode.
+
+        Arguments:
+            x (array, list or dict): the inputs.
+            y (array, list or dict, default None): the targets.
+            sample_weight (array or None, default None): a weight for each sample.
+            return_dict (bool, default False): whether to return the numbers by name.
+
+        Returns:
+            The loss as a float; with metrics a list in the order of `metrics_names`, or with `return_dict` a dict.
+
+        Errors:
+            RuntimeError: the model is not compiled, or several processes train.
+            ValueError: the data does not fit the model.
+
+        Source: https://keras.io/api/models/model_training_apis/
+        """
+        batch = self._one_batch("test_on_batch", x, y, sample_weight)
+        with self._mode(False), torch.no_grad(), self._counted_apart():
+            return self._numbers("test", batch, return_dict)
+
+    def _one_batch(self, method: str, x: Any, y: Any, sample_weight: Any, class_weight: Any = None) -> Batch:
+        check_one_process(self, method)
+        self._check_compiled()
+        data = ArrayData(*self._intake(class_weight).arrays(x, y, sample_weight), device=self._device)
+        self._check_batches(len(data), len(data), method)
+        return next(data.batches(len(data), "sequential"))
+
+    def _numbers(self, kind: str, batch: Batch, by_name: bool) -> Any:
+        values = self._step(kind)(batch)
+        kept = self._ready().kept
+        found = results(kept, kept if own_step(self, kind) is None else values)
+        numbers = floats(ordered({**values, **found}, self.metrics_names))
+        return Named(numbers) if by_name else unpacked(list(numbers.values()))
+
+    def reset_metrics(self) -> None:
+        """Set the metrics with a state to zero; `fit` and `evaluate` do so when they begin."""
+        for metric in self._ready().kept.values():
+            metric.reset_state()
+
+    @contextmanager
+    def _counted_apart(self) -> Iterator[None]:
+        """In the middle of an epoch: what metrics have counted of it is put by while they count something else."""
+        kept = self._ready().kept if self._counts else {}
+        states = {name: metric.state_dict() for name, metric in kept.items()}
+        for metric in kept.values():
+            metric.reset_state()
+        try:
+            yield
+        finally:
+            for name, state in states.items():
+                kept[name].load_state_dict(state)

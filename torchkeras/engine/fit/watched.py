@@ -1,0 +1,45 @@
+"""What the guards of a step look after: all that a training step of a model changes in place."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+
+class Changing:
+    """What a training step of a model changes in place; see `engine.step.nonfinite.Watched`."""
+
+    def __init__(self, model: Any):
+        self._model = model
+
+    def trained(self) -> dict[Any, torch.Tensor]:
+        compiled = self._model._ready()
+        state = () if compiled.optimizer is None else compiled.optimizer.tensors()
+        return {id(tensor): tensor for tensor in (*compiled.parameters, *state)}
+
+    def counted(self) -> dict[Any, torch.Tensor]:
+        kept = [tensor for metric in self._model._ready().kept.values() for tensor in metric.variables]
+        buffers = {name: buffer for name, buffer in self._model.named_buffers() if buffer.numel()}
+        return {**buffers, **{id(tensor): tensor for tensor in kept}}
+
+    def forget(self, known: set[Any]) -> None:
+        compiled = self._model._ready()
+        if compiled.optimizer is not None:
+            compiled.optimizer.forget(known)
+        for metric in compiled.kept.values():
+            if not known.issuperset(map(id, metric.variables)):
+                metric.reset_state()
+
+
+class Weights(Changing):
+    """What an update of the weights changes in place, unless the optimizer itself can skip it."""
+
+    def trained(self) -> dict[Any, torch.Tensor]:
+        return {} if getattr(self._model.optimizer, "can_skip", False) else super().trained()
+
+    def counted(self) -> dict[Any, torch.Tensor]:
+        return {}
+
+    def forget(self, known: set[Any]) -> None:
+        self._model._ready().optimizer.forget(known)

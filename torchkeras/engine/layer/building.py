@@ -1,0 +1,278 @@
+"""Building: the first call of a layer makes its weights, on `meta`; then they get memory and first values.
+
+In a first run of a layer of layers, and while a file is loaded, they stay on `meta` until that ends.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, nullcontext
+from contextvars import ContextVar
+from functools import lru_cache
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.nn.parameter import is_lazy
+
+from torchkeras import config
+from torchkeras.engine.layer.input_spec import InputSpec
+from torchkeras.engine.layer.meta_run import off_meta
+from torchkeras.engine.layer.options import CONSTRAINT, INITIALIZER, REGULARIZER
+from torchkeras.engine.layer.symbolic import Shape, as_list, dtype_of
+from torchkeras.engine.layer.weight import Variable
+from torchkeras.engine.layer.weight_lists import WeightOwner
+from torchkeras.keras_axes import IN_ORDER
+from torchkeras.legacy.arguments import Keras1Arrays
+from torchkeras.legacy.weights import modern
+from torchkeras.rules import read
+
+_deferred: ContextVar[bool] = ContextVar("deferred", default=False)
+_waiting: ContextVar[list[Building] | None] = ContextVar("waiting", default=None)  # a list in a first run
+
+
+@contextmanager
+def on_meta() -> Iterator[None]:
+    """Make weights without values or memory inside the `with` block: a file's values take their place at once."""
+    token = _deferred.set(True)
+    try:
+        yield
+    finally:
+        _deferred.reset(token)
+
+
+def deferred() -> bool:
+    """True inside `on_meta()` and `first_run()`."""
+    return not torch.compiler.is_compiling() and _deferred.get()
+
+
+@contextmanager
+def first_run() -> Iterator[None]:
+    """The first run of a layer of layers, on `meta`: those inside are built, and get memory and values at its end.
+
+    Inside `on_meta()` they wait for the file's.
+    """
+    waiting: list[Building] = []
+    token = _waiting.set(waiting)
+    try:
+        with on_meta():
+            yield
+    finally:
+        _waiting.reset(token)
+        for layer in waiting if not deferred() else ():
+            layer._fill()
+
+
+def in_first_run() -> bool:
+    """True inside `first_run()`."""
+    return not torch.compiler.is_compiling() and _waiting.get() is not None
+
+
+class Building(WeightOwner):
+    """The part of `Layer` that is built."""
+
+    input_spec: Any = None  # an `InputSpec` or a list of them, which a layer written the Keras way may set
+
+    _expected_axes: dict[int, int]
+    _expected_ndim: int | None  # the number of axes that its weights were made for
+    _initial_weights: Any
+
+    def _make_modules(self, input_shape: Any) -> None:
+        """Make the torch modules of the layer for an input of this shape (a list of shapes for several inputs).
+
+        Runs on the `meta` device: memory and initial values come afterwards, by the declared weights.
+        """
+
+    def build(self, input_shape: Any) -> None:
+        """Make the weights. A layer written the Keras way overrides this and calls `add_weight`.
+
+        Arguments:
+            input_shape (tuple or list of tuples): the shape of the input with the batch axis; a list for several
+                inputs.
+
+        Source: https://keras.io/api/layers/base_layer/
+        """
+        with torch.device("meta"):
+            self._make_modules(input_shape)
+        self.built = True
+        if not deferred():
+            materialize(self)
+
+    def _build(self, input_shapes: list[Shape], *further: Any) -> None:
+        """Make the weights for the shapes of the first input, and of the `further` ones where `build` asks for them."""
+        self._check_inputs(input_shapes)
+        if self.built:
+            return
+        first = input_shapes[0] if len(input_shapes) == 1 else input_shapes
+        try:
+            with off_meta() if in_first_run() else nullcontext():
+                self.build(first, *further[: _further_shapes(type(self).build)])
+        except ValueError as error:
+            raise ValueError(f"{type(self).__name__} {self.name!r}: {error}") from error
+        if not self.built:
+            self.built = True
+        self._agree_on_policy()
+        self._follow_trainable(self._frozen_above)
+        if not deferred():
+            self._fill()
+        elif (waiting := _waiting.get()) is not None:
+            waiting.append(self)
+
+    def _fill(self) -> None:
+        """Give values to what the build left on `meta`, or to all by the option `weights`; and freeze what is to be."""
+        materialize(self)
+        if (given := self._initial_weights) is not None:
+            by_keras1 = isinstance(given, Keras1Arrays)
+            self.set_weights(modern(self, self._ordered_weights(), given) if by_keras1 else given)
+            self._initial_weights = None
+
+    def _check_inputs(self, input_shapes: list[Shape]) -> None:
+        if not all(isinstance(shape, tuple) for shape in input_shapes):  # a dict of them
+            return
+        facts = self._facts
+        ndim = self._expected_ndim or facts.input_ndim
+        own = InputSpec(ndim=ndim, min_ndim=facts.min_input_ndim, axes=self._expected_axes)
+        asked = [(shape, own) for shape in (input_shapes[:1] if ndim else input_shapes)]
+        told = () if self.input_spec is None else zip(input_shapes, as_list(self.input_spec), strict=False)
+        for index, (shape, spec) in (*enumerate(asked), *enumerate(told)):
+            if spec is None:
+                continue
+            problem = spec.problem(shape)
+            if problem is not None:
+                raise ValueError(
+                    f"Input {index} is incompatible with layer {self.name}: {problem} (input shape {tuple(shape)}). "
+                    f"{spec.advice(shape)}"
+                )
+
+    def add_weight(
+        self,
+        name: str,
+        shape: Iterable[int],
+        dtype: Any = None,
+        initializer: Any = None,
+        regularizer: Any = None,
+        trainable: bool = True,
+        constraint: Any = None,
+    ) -> torch.Tensor:
+        """Make a weight, in `build` of a layer written the Keras way.
+
+        Arguments:
+            name (text): the name of the weight.
+            shape (tuple of integers): its shape, in Keras's order of axes.
+            dtype (name, torch dtype or None, default None): its type; None is that of the layer's weights.
+            initializer (name, Initializer or None, default None): the first values; None is "glorot_uniform".
+            regularizer (name, Regularizer or None, default None): a penalty, added to the loss.
+            trainable (bool, default True): whether training changes it; otherwise it is a buffer.
+            constraint (name, Constraint or None, default None): what each update is followed by.
+
+        Returns:
+            The parameter or buffer, a tensor.
+
+        Example:
+            >>> class Scale(Layer):
+            ...     def build(self, input_shape):
+            ...         self.scale = self.add_weight("scale", (input_shape[-1],), initializer="ones")
+            ...     def call(self, inputs):
+            ...         return inputs * self.scale
+            >>> Scale()(torch.full((1, 2), 3.0)).tolist()
+            [[3.0, 3.0]]
+
+        Source: https://keras.io/api/layers/base_layer/
+        """
+        kind = type(self).__name__
+        initial = read(kind, "initializer", INITIALIZER, initializer or "glorot_uniform")
+        regular = read(kind, "regularizer", REGULARIZER, regularizer)
+        constrain = read(kind, "constraint", CONSTRAINT, constraint)
+        device = torch.device("meta") if deferred() else config.device()
+        tensor = torch.empty(*shape, dtype=dtype_of(dtype or self.dtype), device=device)
+        path = self._free_path(name)
+        if trainable:
+            self._parameters[path] = nn.Parameter(tensor, requires_grad=tensor.is_floating_point())
+        else:
+            self._buffers[path] = tensor
+        variable = Variable(self, name, (path,), IN_ORDER, trainable, initial, regular, constrain)
+        self._added.append(variable)
+        if not deferred():
+            variable.draw(initial)
+        variable.tensors[0]._added_weight = True  # type: ignore[attr-defined]
+        return variable.tensors[0]
+
+    def _free_path(self, name: str) -> str:
+        """Where a weight of that name is registered: without the layer's own name, which the next model has not."""
+        own = next((self.name + mark for mark in "_/." if name.startswith(self.name + mark)), "")
+        path = name.removeprefix(own).replace(".", "_").replace("/", "_") or "weight"
+        taken = (*self._parameters, *self._buffers, *self._modules)
+        return next(p for p in (path, *(f"{path}_{count}" for count in range(1, len(taken) + 2))) if p not in taken)
+
+    def _known_size(self, input_shape: Shape, axis: int) -> int:
+        """The size of an axis that weights depend on; further calls must have the same. Raises ValueError if None."""
+        size = input_shape[axis]
+        if size is None:
+            raise ValueError(f"axis {axis} of the input must be known; the input shape is {tuple(input_shape)}.")
+        self._expected_axes[axis] = size
+        return size
+
+
+@lru_cache
+def _further_shapes(build: Any) -> int:
+    """How many shapes a `build` asks for beside the first: `build(self, query_shape, value_shape)` for one."""
+    parameters = list(inspect.signature(build).parameters.values())[2:]
+    return sum(p.default is p.empty and p.kind is p.POSITIONAL_OR_KEYWORD for p in parameters)
+
+
+def materialize(layer: WeightOwner, draw: bool = True) -> None:
+    """Give memory and, unless told not to `draw` them, initial values to what a layer made on `meta`.
+
+    All else stays as it is, also what layers inside have made. A plain torch module draws its own values, by
+    `reset_parameters`. Raises RuntimeError for one that has no such method.
+    """
+    if not any(tensor.is_meta for tensor in (*layer.parameters(), *layer.buffers())):
+        return
+    device, modules = config.device(), dict(layer._plain_modules())
+    fresh = [v for v in layer._own_variables() if any(tensor.is_meta for tensor in v.tensors)]
+    _allocate(layer, modules, device)
+    with torch.no_grad():
+        for tensor in (tensor for variable in fresh for tensor in variable.further):
+            tensor.zero_().requires_grad_(False)
+    drawn = [(variable, variable.initializer) for variable in fresh] if draw else []
+    for path in dict.fromkeys(variable.name.rpartition(".")[0] for variable, by in drawn if by is None):
+        module = modules[f"{path}." if path else ""]
+        if not hasattr(module, "reset_parameters"):
+            raise RuntimeError(
+                f"{layer.name}: its {type(module).__name__} was made on the device meta, and has no reset_parameters "
+                "that could give it values: make it in __init__."
+            )
+        module.reset_parameters()  # type: ignore[operator]
+    for variable, by in drawn:
+        if by is not None:
+            variable.draw(by)
+
+
+def _allocate(layer: WeightOwner, modules: dict[str, nn.Module], device: torch.device) -> None:
+    """Give memory to what a layer and the plain modules inside it have on `meta`.
+
+    Every tensor stays the object that it is, so attributes, lists and other modules that hold it go on doing so. A
+    buffer that is no weight, such as the state of a stateful layer, is zero.
+    """
+
+    def empty(tensor: Tensor) -> Tensor:
+        if not tensor.is_meta or is_lazy(tensor):
+            return tensor
+        # Not by `empty_like`, which on `meta` imports torch's compiler.
+        kind = layer._policy.variable_type if tensor.is_floating_point() else tensor.dtype
+        return torch.empty_strided(tensor.shape, tensor.stride(), device=device, dtype=kind)
+
+    for module in modules.values():
+        if module is not layer and type(module)._apply is not nn.Module._apply:
+            module._apply(empty)  # as torch's recurrent modules, which keep lists of their own
+            continue
+        for name, tensor in (*module._parameters.items(), *module._buffers.items()):
+            if tensor is not None and (made := empty(tensor)) is not tensor:
+                become(tensor, made.zero_() if name in module._non_persistent_buffers_set else made)
+
+
+def become(tensor: Tensor, other: Tensor) -> None:
+    """Give a tensor the memory of another one; it stays the object, and the kind of object, that it is."""
+    trains = tensor.requires_grad
+    torch.utils.swap_tensors(tensor, nn.Parameter(other, trains) if isinstance(tensor, nn.Parameter) else other)

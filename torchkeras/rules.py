@@ -1,0 +1,183 @@
+"""Rules: how the value of an option is checked and kept, how a config has it, and what an editor says it may be.
+
+    self.patience = read("EarlyStopping", "patience", integer(0), patience)
+
+One rule has one wording. An error has the owner, the option, the rule and the value found: "EarlyStopping: patience
+must be an integer of at least 0; found -1."
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import torch
+
+OBJECT = "str | Callable[..., Any] | Mapping[str, Any]"  # by name, as it is, or by its config
+INTEGERS = "int | Sequence[int]"
+PLAIN = (str, int, float, np.generic, type(None))  # values that are compared with others
+
+
+@dataclass(frozen=True)
+class Rule:
+    """How an option is read and written.
+
+    `convert(value)` gives the value kept, or raises ValueError whose text says the rule. A condition may come before
+    it: what does not `holds` breaks the rule `text` ("must be a string"). `write(kept)` gives what stands in a config.
+    With `by_rank`, `convert` gets a layer's `rank` as well. What is not `shown` is left out of `repr`, where it stands
+    as a module inside. `takes`: the type of a value, as the stubs that `scripts/write_stubs.py` makes say it to
+    editors, or a function of the rank that gives it; empty: the annotation's. `settled`: one value is always read the
+    same, whatever the configuration says.
+    """
+
+    convert: Callable[..., Any]
+    write: Callable[[Any], Any] = lambda kept: kept
+    by_rank: bool = False
+    shown: bool = True
+    takes: str | Callable[[int], str] = ""
+    text: str = ""
+    holds: Callable[[Any], bool] | None = None
+    settled: bool = True
+
+    def read(self, value: Any, *rank: int) -> Any:
+        """The value kept. Raises ValueError, with the rule and the value, for one that breaks it."""
+        if self.holds is not None and not self.holds(value):
+            raise ValueError(f"{self.text}; found {value!r}.")
+        return self.convert(value, *rank)
+
+
+def read(owner: str, option: str, rule: Rule, value: Any, *rank: int) -> Any:
+    """A value by its rule. Raises ValueError with the owner, the option, the rule and the value."""
+    try:
+        return rule.read(value, *rank)
+    except (ValueError, TypeError) as error:
+        # "units must be ...", but "activation: Unknown activation function ..."
+        colon = "" if str(error).startswith(("must ", "of ")) else ":"
+        raise ValueError(f"{owner}: {option}{colon} {error}") from error
+
+
+# --- conditions ------------------------------------------------------------------------------------------------------
+
+
+def is_integer(value: Any) -> bool:
+    """True for Python and NumPy integers, False for booleans."""
+    return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+
+
+def is_number(value: Any) -> bool:
+    """True for real numbers and for arrays and tensors of one, without axes; False for booleans, NaN and strings."""
+    if isinstance(value, (np.ndarray, torch.Tensor)) and value.ndim == 0:
+        value = value.item()
+    return is_integer(value) or (isinstance(value, (float, np.floating)) and not math.isnan(value))
+
+
+# --- how rules are made ----------------------------------------------------------------------------------------------
+
+
+def rule(text: str, holds: Callable[[Any], bool], convert: Callable[[Any], Any] = lambda v: v, takes: str = "") -> Rule:
+    """A rule from a condition; `text` is what the error says before the value found.
+
+    It `takes` what it converts to, unless that is said.
+    """
+    takes = takes or (convert.__name__ if convert in (int, float, bool) else "")
+    return Rule(convert, takes=takes, text=text, holds=holds)
+
+
+def optional(inner: Rule) -> Rule:
+    """`None`, or what `inner` allows."""
+    holds, takes = inner.holds, inner.takes
+    return replace(
+        inner,
+        convert=lambda v, *rank: None if v is None else inner.convert(v, *rank),
+        write=lambda kept: None if kept is None else inner.write(kept),
+        takes=(lambda rank: f"{takes(rank)} | None") if callable(takes) else takes and f"{takes} | None",
+        text=f"{inner.text}, or None",
+        holds=holds and (lambda v: v is None or holds(v)),
+    )
+
+
+def integer(least: int | None = None, most: int | None = None) -> Rule:
+    """An integer, of at least `least` and at most `most`."""
+    bounds = f" from {least} to {most}" if most is not None else f" of at least {least}" if least is not None else ""
+    return rule(
+        f"must be an integer{bounds}",
+        lambda v: is_integer(v) and (least is None or v >= least) and (most is None or v <= most),
+        int,
+    )
+
+
+def number(text: str, holds: Callable[[float], bool]) -> Rule:
+    """A number for which `holds` is true; `text` describes it, after "must be a number"."""
+    return rule(f"must be a number {text}", lambda v: is_number(v) and holds(float(v)), float)
+
+
+def one_of(*allowed: Any) -> Rule:
+    """One of these values: words, numbers, True, False or None."""
+    text = f"must be {'one of ' * (len(allowed) > 1)}{', '.join(map(repr, allowed))}"
+    return rule(text, lambda v: isinstance(v, PLAIN) and v in allowed, takes=literal(*allowed))
+
+
+def word(*allowed: str) -> Rule:
+    """One of these words in upper or lower case, which is kept as it stands here."""
+    known = {each.lower(): each for each in allowed}
+    return replace(
+        one_of(*allowed),
+        holds=lambda v: isinstance(v, str) and v.lower() in known,
+        convert=lambda v: known[v.lower()],
+    )
+
+
+def literal(*allowed: Any) -> str:
+    """The type of one of these values."""
+    return f"Literal[{', '.join(map(repr, allowed))}]" if allowed != (None,) else "None"
+
+
+def several(each: Rule) -> Rule:
+    """A value that `each` allows, or a list, tuple or array of them, which becomes a list."""
+
+    def convert(value: Any) -> Any:
+        if isinstance(value, (np.ndarray, torch.Tensor)):
+            value = value.tolist()
+        return list(map(each.read, value)) if isinstance(value, (list, tuple)) else each.read(value)
+
+    return Rule(convert)
+
+
+def integers(text: str, holds: Callable[[tuple[int, ...]], bool] = lambda v: True) -> Rule:
+    """A tuple of integers under a condition; a single integer counts as a tuple of one."""
+
+    def holds_integers(value: Any) -> bool:
+        found = (value,) if is_integer(value) else value
+        return isinstance(found, (tuple, list)) and all(map(is_integer, found)) and holds(tuple(found))
+
+    return rule(text, holds_integers, lambda v: (int(v),) if is_integer(v) else tuple(map(int, v)), INTEGERS)
+
+
+def sizes(least: int = 1) -> Rule:
+    """One integer for all spatial axes, or one for each: kept as a tuple `rank` long."""
+
+    def convert(value: Any, rank: int) -> tuple[int, ...]:
+        found = (value,) * rank if is_integer(value) else value
+        if not isinstance(found, (tuple, list)) or len(found) != rank:
+            raise ValueError(f"must be an integer or {rank} integers; found {value!r}.")
+        if not all(is_integer(v) and v >= least for v in found):
+            raise ValueError(f"must hold integers of at least {least}; found {value!r}.")
+        return tuple(int(v) for v in found)
+
+    return Rule(convert, by_rank=True, takes=lambda rank: f"int | list[int] | tuple[{', '.join(['int'] * rank)}]")
+
+
+# --- ready rules -----------------------------------------------------------------------------------------------------
+
+FLAG = rule("must be True or False", lambda v: isinstance(v, (bool, np.bool_)), bool)
+# Of a layer: old scripts and configs have 1 and 0.
+FLAG_OR_DIGIT = rule("must be True, False, 1 or 0", lambda v: isinstance(v, PLAIN) and v in (0, 1), bool)
+STRING = rule("must be a string", lambda v: isinstance(v, str), takes="str")
+NUMBER = rule("must be a number", is_number, float)
+FINITE = rule("must be a finite number", lambda v: is_number(v) and math.isfinite(v), float)
+ABOVE_0 = number("above 0", lambda v: 0 < v < math.inf)
+AT_LEAST_0 = number("of at least 0", lambda v: 0 <= v < math.inf)
+UP_TO_INFINITY = number("of at least 0, infinity too", lambda v: v >= 0)
+SHARE = number("from 0 to 1", lambda v: 0 <= v <= 1)
+BELOW_1 = number("from 0 to below 1", lambda v: 0 <= v < 1)

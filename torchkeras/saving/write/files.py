@@ -1,0 +1,71 @@
+"""Files in the formats of Keras: whole models, and weights alone."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from datetime import datetime
+from typing import Any
+
+from torchkeras.engine.fit.compile_options import own_training_config, training_config
+from torchkeras.saving.containers import archive
+from torchkeras.saving.containers.hdf5 import writing
+from torchkeras.saving.graph_config import layer_config
+from torchkeras.saving.model_file import OWN, STRUCTURE
+from torchkeras.saving.optimizer.keras3_order import write_optimizer
+from torchkeras.saving.optimizer.state import scale_arrays, state_arrays
+from torchkeras.saving.weights import layer_groups, paths
+from torchkeras.saving.write import keras2
+from torchkeras.saving.write.keras2_training import training_for_keras2
+from torchkeras.saving.write.keras3_writing import KERAS3_VERSION, keras3_config
+
+PathLike = str | os.PathLike[str]
+
+
+def write_groups(model: Any, path: PathLike) -> None:
+    """Weights as HDF5, a group for each layer, as Keras 2 writes them."""
+    with writing(path) as file:
+        layer_groups.write_weights(file, model)
+
+
+def write_paths(model: Any, path: PathLike) -> None:
+    """Weights as HDF5 by paths, as Keras 3 writes them."""
+    with writing(path) as file:
+        paths.write(file, model)
+
+
+def write_hdf5(model: Any, path: PathLike, include_optimizer: bool) -> None:
+    """A model as HDF5, as Keras 2.2.4 writes it. Warns of what Keras 2.2.4 could not read."""
+    training = _training_for_keras2(model, path) if include_optimizer else None
+    with writing(path) as file:
+        keras2.write_model(file, model, layer_config(model), training)
+        if training is not None:
+            arrays = [*state_arrays(model.optimizer), *scale_arrays(model)] if model._compiled_model is not None else []
+            keras2.write_optimizer(file, arrays)
+
+
+def _training_for_keras2(model: Any, path: PathLike) -> Any:
+    training, unknown = training_for_keras2(training_config(model), own_training_config(model))
+    if unknown:
+        warnings.warn(
+            f"{path}: Keras 2.2.4 has no {', '.join(sorted(set(unknown)))}, and reads the model with compile=False "
+            "alone; torchkeras reads all of it.",
+            stacklevel=5,
+        )
+    return training
+
+
+def write_archive(model: Any, path: PathLike, include_optimizer: bool) -> None:
+    """A model as the `.keras` archive of Keras 3. Raises ValueError for what Keras 3 does not have."""
+
+    def write(file: Any) -> None:
+        paths.write(file, model)
+        if include_optimizer:
+            write_optimizer(file, model)
+
+    metadata: dict[str, Any] = {"keras_version": KERAS3_VERSION, "date_saved": f"{datetime.now():%Y-%m-%d@%H:%M:%S}"}
+    if include_optimizer:
+        metadata[OWN] = own_training_config(model)  # Keras does not read it
+    if (model._input_form, model._output_form) != (None, None):
+        metadata[STRUCTURE] = True
+    archive.write(path, keras3_config(model, include_optimizer), metadata, write)
