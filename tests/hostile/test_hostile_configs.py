@@ -145,7 +145,7 @@ def test_sizes_are_compared_with_the_file_before_memory_is_given(units, whole, m
     def allocated(*args):
         raise AssertionError("memory was given")
 
-    monkeypatch.setattr("torchkeras.saving.load.allocate", allocated)
+    monkeypatch.setattr("torchkeras.saving.load.give_memory", allocated)
     path = write(whole, stack(dense(units=units)))
     with pytest.raises(WeightMismatchError, match=f"has shape .3, {units}."):
         load_model(path)

@@ -4,6 +4,7 @@
 """
 
 # ruff: noqa
+# pyright: basic, reportUndefinedVariable=false, reportMissingImports=false
 
 FACTOR = 0.1
 

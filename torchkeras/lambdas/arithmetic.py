@@ -58,12 +58,13 @@ def _like(values: Any, *others: Any) -> Tensor:
 
 
 def _add(x: Any, y: Any) -> Any:
+    added: Any = x
     if _known(x, y) and isinstance(x, (str, *SEQUENCES)) and isinstance(y, (str, *SEQUENCES)):
         if len(x) + len(y) > LENGTH:
             raise ValueError(f"a sequence of over {LENGTH}")
         if isinstance(x, list) != isinstance(y, list) and not isinstance(x, str) and not isinstance(y, str):
             return tuple(x) + tuple(y)  # JSON made a list of a tuple
-    return x + y
+    return added + y
 
 
 def _multiply(x: Any, y: Any) -> Any:
@@ -315,7 +316,7 @@ NUMPY: Mapping[str, Callable[..., Any]] = {
     "mean": lambda x, axis=None: _added(_numbers(x)) / len(_numbers(x)),
     "maximum": lambda x, y: max(_numbers(x, y)),
     "minimum": lambda x, y: min(_numbers(x, y)),
-    "round": lambda x: round(*_numbers(x, 0)[:1], 0),
+    "round": lambda x: round(_numbers(x, 0)[0], 0),
     **dict.fromkeys(("float32", "float64", "float16"), _real),
     **dict.fromkeys(("int32", "int64", "int"), _integer),
 }

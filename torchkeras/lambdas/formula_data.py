@@ -124,7 +124,8 @@ def _value(value: Any, steps: list[Step], budget: Budget, depth: int = 0) -> Any
             raise Refused(f"a value of type {type(value).__name__}")
         weigh(value, budget)
         return value
-    (kind, part), *more = value.items() or [("", None)]
+    entries: list[tuple[Any, Any]] = list(value.items()) or [("", None)]
+    (kind, part), more = entries[0], entries[1:]
     if not more and kind == "step" and isinstance(part, int) and 0 <= part < len(steps):
         return steps[part]
     if not more and kind == "tuple" and isinstance(part, list):

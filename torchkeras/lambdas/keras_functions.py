@@ -87,10 +87,11 @@ def product(x: Any, axis: Axis = None, keepdims: bool = False) -> Any:
     return NUMPY["prod"](x) if isinstance(x, (tuple, list)) else _product(x, axis, keepdims)
 
 
-def clip(x: Any, min_value: Any, max_value: Any) -> Tensor:
+def clip(x: Tensor, min_value: Any, max_value: Any) -> Tensor:
     """min(max(x, min_value), max_value)"""
-    low, high = -inf if min_value is None else min_value, inf if max_value is None else max_value
-    return torch.clamp(x, low, max(low, high)) if not isinstance(low, Tensor) else torch.clamp(x, low, high)
+    low: Any = -inf if min_value is None else min_value
+    high: Any = inf if max_value is None else max_value
+    return x.clamp(low, high if isinstance(low, Tensor) or isinstance(high, Tensor) else max(low, high))
 
 
 def l2_normalize(x: Tensor, axis: Axis = None, epsilon: float = 1e-12) -> Tensor:
@@ -128,7 +129,8 @@ def reshaped(x: Tensor, shape: Sequence[Any]) -> Tensor:
 
 def dot(x: Tensor, y: Tensor) -> Tensor:
     """The sum of products over the last axis of x and the last but one of y."""
-    return torch.tensordot(x, y, ([x.dim() - 1], [max(y.dim() - 2, 0)]))
+    axes: Any = ([x.dim() - 1], [max(y.dim() - 2, 0)])
+    return torch.tensordot(x, y, axes)
 
 
 def batch_dot(x: Tensor, y: Tensor, axes: Any = None) -> Tensor:
