@@ -106,7 +106,7 @@ def _step(entry: Any, steps: list[Step], budget: Budget, parameters: list[str]) 
     if lookup(name) is None and not (name.startswith(OWN) and name.removeprefix(OWN).isidentifier()):
         raise Refused(f"{name[:200]!r}, which is not on the list of known functions")
     named = {str(key): _value(part, steps, budget) for key, part in keywords.items()}
-    return made(Call, name, tuple(_value(part, steps, budget) for part in arguments), named)
+    return made(Call, name, tuple(_value(part, steps, budget) for part in list(arguments or ())), named)
 
 
 def _value(value: Any, steps: list[Step], budget: Budget, depth: int = 0) -> Any:
