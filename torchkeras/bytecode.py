@@ -1,28 +1,37 @@
-"""Functions in configs: find those stored as Python bytecode, and the user's functions that replace them.
+"""Functions in configs: find those stored as Python bytecode, and what replaces them.
 
 Keras writes a function of a Lambda or a Merge as marshalled bytecode, in another form in each generation. Such a
-function is never run: the config is refused unless the user gives a replacement.
+function is never run. The user's function replaces it, or else the formula that `torchkeras.lambdas` reads from it. The
+config is refused where it is no formula, and with `lambdas="refuse"`.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from importlib import import_module
 from typing import Any
 
 from torchkeras.errors import ForbiddenContentError
 
 # The options that may be functions, by class. The user gives the first one under the layer's name.
 SINKS = {"Lambda": ("function", "output_shape", "mask"), "Merge": ("mode", "output_shape", "output_mask")}
-KINDS = ("lambda", "function", "raw", None)  # what Keras writes into `<option>_type`
+KINDS = ("lambda", "function", "formula", "raw", None)  # what Keras writes into `<option>_type`
 KERAS3 = "__lambda__"
+FORMULA = "formula"  # the key, and the type, under which a formula is in a config
+READ, REFUSE = "read", "refuse"  # what is done with bytecode
 
 _NAME = re.compile(r"[\w.\- <>]{1,100}")  # bytecode does not match it
 
 
 def kept(option: str, config: Mapping[str, Any]) -> str:
-    """How a config stores an option that may be a function: as "bytecode", by "name", or as a plain "value"."""
+    """How a config stores an option that may be a function.
+
+    As "bytecode", as a "formula", by "name", or as a plain "value".
+    """
     value, kind = config.get(option), config.get(f"{option}_type")
+    if isinstance(value, Mapping) and set(value) == {FORMULA}:
+        return FORMULA
     if isinstance(value, Mapping):
         return "name" if _keras3_name(value) else "bytecode"
     if kind == "lambda":
@@ -51,43 +60,95 @@ def place(option: str, layer_name: Any) -> str:
     return str(layer_name) if option in ("function", "mode") else f"{layer_name}.{option}"
 
 
-def refuse(config: Any, given: Mapping[str, Any]) -> None:
-    """Look for bytecode in a config, at any depth.
+def read(config: Any, given: Mapping[str, Any], lambdas: str = READ) -> Any:
+    """A config, of any depth, with formulas in the place of bytecode.
 
-    Raises ForbiddenContentError if a function is bytecode and `given` (custom objects) has no replacement.
+    A function that `given` (custom objects) replaces stays as it is. Raises ForbiddenContentError, naming what is
+    refused, if a function is no formula, for bytecode in another place than a Lambda or Merge, and for any bytecode
+    with `lambdas="refuse"`.
     """
-    pending: list[Any] = [config]
-    while pending:
-        found = pending.pop()
-        if isinstance(found, (list, tuple)):
-            pending += found
-        elif isinstance(found, Mapping):
-            pending += _inside(found, given)
-
-
-def _inside(entry: Mapping[str, Any], given: Mapping[str, Any]) -> list[Any]:
-    """The parts of a mapping that are still to be searched."""
-    kind, options = entry.get("class_name"), entry.get("config")
+    if lambdas not in (READ, REFUSE):
+        raise ValueError(f"lambdas must be {READ!r} or {REFUSE!r}; found {lambdas!r}.")
+    if isinstance(config, (list, tuple)):
+        parts = [read(part, given, lambdas) for part in config]
+        return config if _same(parts, config) else parts
+    if not isinstance(config, Mapping):
+        return config
+    kind, options = config.get("class_name"), config.get("config")
     if kind == KERAS3:
         raise ForbiddenContentError("A function is stored as Python bytecode, which is never run.")
-    if set(entry) == {"value"} and _is_dump(entry["value"]):
+    if set(config) == {"value"} and _is_dump(config["value"]):
         raise ForbiddenContentError("An activation is stored as Python bytecode, which is never run.")
-    if not isinstance(kind, str) or kind not in SINKS or not isinstance(options, Mapping):
-        return list(entry.values())
-    left = dict(options)
+    found = dict(config)
+    if isinstance(kind, str) and kind in SINKS and isinstance(options, Mapping):
+        named = {**options, "name": options.get("name", config.get("name"))}
+        found["config"] = {
+            key: value
+            for key, value in _with_formulas(kind, named, given, lambdas).items()
+            if key != "name" or key in options
+        }
+    found = {key: read(value, given, lambdas) for key, value in found.items()}
+    return config if _same(found.values(), config.values()) else found
+
+
+def _same(new: Iterable[Any], old: Iterable[Any]) -> bool:
+    return all(a is b for a, b in zip(new, old, strict=True))
+
+
+def _with_formulas(kind: str, options: dict[str, Any], given: Mapping[str, Any], lambdas: str) -> dict[str, Any]:
+    """The options of a layer with formulas in the place of its functions, which have the `arguments` inside them."""
     for option in SINKS[kind]:
-        if kept(option, options) == "bytecode":
-            key = place(option, options.get("name", entry.get("name")))
-            if key not in given:
-                raise refusal(kind, option, options.get("name", entry.get("name")))
-            del left[option]
-    return [*left.values(), *(value for key, value in entry.items() if key != "config")]
+        if kept(option, options) != "bytecode":
+            continue
+        if place(option, options["name"]) in given:
+            options |= {option: [], f"{option}_type": "lambda"}  # nothing of it is looked at again
+            continue
+        options[option] = {FORMULA: formula_data(formula(kind, option, options, given, lambdas))}
+        options[f"{option}_type"] = FORMULA
+        if option == SINKS[kind][0]:
+            options["arguments"] = {}
+    return options
 
 
-def refusal(kind: str, option: str, layer_name: Any) -> ForbiddenContentError:
-    """The error for bytecode in an option of a layer."""
+def formula(kind: str, option: str, config: Mapping[str, Any], given: Mapping[str, Any], lambdas: str = READ) -> Any:
+    """The formula of a function that a layer's config has as bytecode. Raises ForbiddenContentError as `read`."""
+    if lambdas == REFUSE:
+        raise refusal(kind, option, config.get("name"))
+    try:
+        return _reader("reading").formula_of(option, config, given)
+    except ForbiddenContentError as error:
+        raise refusal(kind, option, config.get("name"), str(error)) from error
+
+
+def formula_from(kind: str, option: str, config: Mapping[str, Any], given: Mapping[str, Any]) -> Any:
+    """The formula that a config has as data. Raises ForbiddenContentError for what is not on its lists."""
+    name = config.get("name")
+    try:
+        return _reader("formula_data").formula_from(config[option][FORMULA], str(name or option), given)
+    except ForbiddenContentError as error:
+        raise ForbiddenContentError(f"{kind} {name!r}: its {option} is no formula that is known: {error}.") from error
+
+
+def is_formula(value: Any) -> bool:
+    """Whether a function is a formula that was read."""
+    return hasattr(value, "is_formula")
+
+
+def formula_data(found: Any) -> Any:
+    """A formula as plain data."""
+    return _reader("formula_data").data_of(found)
+
+
+def _reader(module: str) -> Any:
+    """A module of `torchkeras.lambdas`, which is imported for files that need it."""
+    return import_module(f"torchkeras.lambdas.{module}")
+
+
+def refusal(kind: str, option: str, layer_name: Any, reason: str = "") -> ForbiddenContentError:
+    """The error for bytecode in an option of a layer; `reason`: why it is no formula."""
+    why = f"; it is no formula that can be read ({reason})" if reason else ""
     return ForbiddenContentError(
-        f"{kind} {layer_name!r}: its {option} is stored as Python bytecode, which is never run; "
+        f"{kind} {layer_name!r}: its {option} is stored as Python bytecode, which is never run{why}; "
         f"pass the function itself: custom_objects={{{place(option, layer_name)!r}: function}}."
     )
 

@@ -11,7 +11,7 @@ from typing import Any, overload
 
 from torch import nn
 
-from torchkeras import registry
+from torchkeras import bytecode, registry
 from torchkeras.dtype_policy import DTypePolicy, policy_of
 from torchkeras.engine.fit.trainer import Trainer
 from torchkeras.engine.graph import trace
@@ -624,12 +624,17 @@ def save_model(
     model.save(filepath, overwrite, include_optimizer)
 
 
-def model_from_json(json_string: str, custom_objects: Mapping[str, Any] | None = None) -> Any:
+def model_from_json(
+    json_string: str, custom_objects: Mapping[str, Any] | None = None, lambdas: str = bytecode.READ
+) -> Any:
     """A new model, with fresh weights, from the JSON that `to_json` of any Keras wrote.
 
     Arguments:
         json_string (text): the JSON.
         custom_objects (dict or None, default None): your own classes and functions by name.
+        lambdas (text, default "read"): what is done with functions that the text has as bytecode and that
+            `custom_objects` does not replace: "read" takes those that are formulas, without running them; "refuse"
+            takes none.
 
     Returns:
         The model, not compiled.
@@ -645,15 +650,20 @@ def model_from_json(json_string: str, custom_objects: Mapping[str, Any] | None =
 
     Source: https://keras.io/api/models/model_saving_apis/
     """
-    return _from_text(json_text.parse(json_string, "The architecture"), custom_objects)
+    return _from_text(json_text.parse(json_string, "The architecture"), custom_objects, lambdas)
 
 
-def model_from_yaml(yaml_string: str, custom_objects: Mapping[str, Any] | None = None) -> Any:
+def model_from_yaml(
+    yaml_string: str, custom_objects: Mapping[str, Any] | None = None, lambdas: str = bytecode.READ
+) -> Any:
     """A new model, with fresh weights, from the YAML that `to_yaml` wrote. Tags of YAML are not followed.
 
     Arguments:
         yaml_string (text): the YAML.
         custom_objects (dict or None, default None): your own classes and functions by name.
+        lambdas (text, default "read"): what is done with functions that the text has as bytecode and that
+            `custom_objects` does not replace: "read" takes those that are formulas, without running them; "refuse"
+            takes none.
 
     Returns:
         The model, not compiled.
@@ -670,11 +680,12 @@ def model_from_yaml(yaml_string: str, custom_objects: Mapping[str, Any] | None =
 
     Source: Keras 2.2.4, https://github.com/keras-team/keras/blob/2.2.4/keras/engine/saving.py
     """
-    return _from_text(yaml_text.parse(yaml_string), custom_objects)
+    return _from_text(yaml_text.parse(yaml_string), custom_objects, lambdas)
 
 
-def _from_text(config: Any, custom_objects: Mapping[str, Any] | None) -> Any:
-    return model_from_config(modern.of_config(config, custom_objects=custom_objects), custom_objects)
+def _from_text(config: Any, custom_objects: Mapping[str, Any] | None, lambdas: str) -> Any:
+    found = modern.of_config(config, custom_objects=custom_objects, lambdas=lambdas)
+    return model_from_config(found, custom_objects, lambdas)
 
 
 def load_model(
@@ -685,6 +696,7 @@ def load_model(
     original_data_format: str | None = None,
     report: bool = False,
     isolated: bool = False,
+    lambdas: str = bytecode.READ,
 ) -> Any:
     """A model from a file of any Keras: architecture, weights, optimizer, losses and metrics.
 
@@ -700,6 +712,9 @@ def load_model(
             weights, where the file does not say so.
         report (bool, default False): whether to return what was done with each weight too.
         isolated (bool, default False): whether another process, with limits of time and memory, reads the file.
+        lambdas (text, default "read"): what is done with functions that the file has as bytecode and that
+            `custom_objects` does not replace: "read" takes those that are formulas, without running them; "refuse"
+            takes none.
 
     Returns:
         The model; with `report` a pair of the model and a `Report`.
@@ -716,5 +731,5 @@ def load_model(
     Source: https://keras.io/api/models/model_saving_apis/
     """
     taking = Taking(original_backend=original_backend, original_data_format=original_data_format)
-    model, found = load.load_model(filepath, custom_objects, compile, taking, isolated)
+    model, found = load.load_model(filepath, custom_objects, compile, taking, isolated, lambdas)
     return (model, found) if report else model

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from torchkeras.errors import ArchitectureError, FileLimitError, ForbiddenContentError, ModelFileError
+from torchkeras.layers import IntegerLookup
 
 MARKER = "marker-of-a-payload"
 CODE = marshal.dumps((lambda *found: open("marker-of-a-payload", "w").close() or found[0]).__code__)
@@ -278,7 +279,7 @@ CONFIGS = [
     ),
     HostileConfig(
         "a vocabulary without end",
-        stack(entry("IntegerLookup", vocabulary=[1], num_oov_indices=10**12)),
+        stack(entry("IntegerLookup", **{**IntegerLookup(vocabulary=[1]).get_config(), "num_oov_indices": 10**12})),
         ArchitectureError,
         "num_oov_indices must be an integer from 0 to 1000000",
     ),

@@ -123,7 +123,8 @@ def test_each_option_asks_for_a_function_of_its_own():
     with pytest.raises(ForbiddenContentError) as error:
         model_from_config(stack(layer), double)
     assert str(error.value) == (
-        "Lambda 'l': its output_shape is stored as Python bytecode, which is never run; "
+        "Lambda 'l': its output_shape is stored as Python bytecode, which is never run; it is no formula that can be "
+        "read (the name 'open', which is not known here; pass its value in custom_objects={'open': ...}); "
         "pass the function itself: custom_objects={'l.output_shape': function}."
     )
     model = model_from_config(stack(layer), {**double, "l.output_shape": lambda shape: shape})
@@ -144,7 +145,7 @@ def test_sizes_are_compared_with_the_file_before_memory_is_given(units, whole, m
     def allocated(*args):
         raise AssertionError("memory was given")
 
-    monkeypatch.setattr("torchkeras.saving.load.allocate", allocated)
+    monkeypatch.setattr("torchkeras.saving.load.give_memory", allocated)
     path = write(whole, stack(dense(units=units)))
     with pytest.raises(WeightMismatchError, match=f"has shape .3, {units}."):
         load_model(path)

@@ -209,7 +209,8 @@ BYTECODE = {"name": "old", "function": ["4wEA...", None, None], "function_type":
         (
             lambda: Lambda.from_config(BYTECODE),
             (
-                "Lambda 'old': its function is stored as Python bytecode, which is never run; "
+                "Lambda 'old': its function is stored as Python bytecode, which is never run; it is no formula that "
+                "can be read (its data are damaged, or of an unknown Python: an object of type '4'); "
                 "pass the function itself: custom_objects={'old': function}."
             ),
         ),

@@ -14,6 +14,7 @@ import pytest
 import torch
 
 import torchkeras
+from torchkeras import bytecode
 from torchkeras.errors import (
     ArchitectureError,
     ForbiddenContentError,
@@ -141,13 +142,18 @@ def test_functions_are_those_given(name: str):
         ("mlambda_mask", ("mk", "mk.output_shape"), "mk.output_mask", "Merge 'mk': its output_mask"),
     ],
 )
-def test_bytecode_is_refused(name: str, given: tuple[str, ...], missing: str, place: str):
+def test_bytecode_is_refused_on_request(name: str, given: tuple[str, ...], missing: str, place: str):
     expected = (
         f"{place} is stored as Python bytecode, which is never run; pass the function itself: "
         f"custom_objects={{{missing!r}: function}}."
     )
     with pytest.raises(ForbiddenContentError, match=f"^{re.escape(expected)}$"):
-        loaded(OWN / name, custom_objects={key: GIVEN[name][key] for key in given})
+        bytecode.read(about(OWN / name)[0], {key: GIVEN[name][key] for key in given}, bytecode.REFUSE)
+
+
+@pytest.mark.parametrize("name", GIVEN)
+def test_functions_are_read_as_formulas(name: str):
+    assert_saved_outputs(OWN / name, loaded(OWN / name))
 
 
 def test_bytecode_is_refused_at_any_depth():

@@ -9,6 +9,7 @@ import sys
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
+from torchkeras import bytecode
 from torchkeras.commands import convert, eject, exits, inspect, run, verify
 from torchkeras.commands.exits import INTERRUPTED, WELL, CommandError
 from torchkeras.commands.output import show_error
@@ -19,6 +20,7 @@ from torchkeras.saving.containers.limits import GIB
 from torchkeras.saving.weights.origin import BACKENDS
 
 UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
+LAMBDAS = (bytecode.READ, bytecode.REFUSE)
 COMMANDS = {"inspect": inspect.run, "convert": convert.run, "verify": verify.run, "eject": eject.run, "run": run.run}
 
 
@@ -99,6 +101,9 @@ def _parser() -> argparse.ArgumentParser:
 def _add_shared(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--original-backend", choices=BACKENDS, help="what wrote the weights, if FILE does not say")
     parser.add_argument("--original-data-format", choices=DATA_FORMATS, help="of the weights, if FILE does not say")
+    parser.add_argument(
+        "--lambdas", choices=LAMBDAS, default=LAMBDAS[0], help="functions kept as bytecode: as formulas"
+    )
     parser.add_argument("--seconds", type=_seconds, help="time limit of reading (default 30, plus 1 for each 16 MiB)")
     parser.add_argument("--memory", type=_memory, default=GIB, help="memory limit of reading: 512M, 2G (default 1G)")
     parser.add_argument("--json", action="store_true", help="print JSON, also for errors")

@@ -83,6 +83,7 @@ class Contents:
     training: Any = None
     layers: list[StoredLayer] = field(default_factory=list)
     state: list[Array] = field(default_factory=list)  # of the optimizer
+    formulas: dict[str, str] = field(default_factory=dict)  # the functions of Lambdas, by place
     findings: list[Finding] = field(default_factory=list)
 
     def find(self, kind: str, where: str, text: str) -> None:

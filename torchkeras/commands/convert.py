@@ -101,7 +101,7 @@ def _read(arguments: argparse.Namespace, kind: Format, shown: Progress, size: in
         shown.advance(size)
         shown.doing("loading")
         if arguments.architecture:
-            model = architecture(arguments.architecture)
+            model = architecture(arguments.architecture, arguments.lambdas)
             report = model.load_weights(copy, report=True, **told)
         elif not is_whole(copy):
             raise CommandError(
@@ -109,12 +109,12 @@ def _read(arguments: argparse.Namespace, kind: Format, shown: Progress, size: in
             )
         else:
             compiled = not arguments.without_optimizer
-            model, report = load_model(copy, compile=compiled, report=True, **told)
+            model, report = load_model(copy, compile=compiled, report=True, lambdas=arguments.lambdas, **told)
     shown.advance(size)
     return Read(model, report)
 
 
-def architecture(path: str) -> Any:
+def architecture(path: str, lambdas: str) -> Any:
     """The model, without weights, of a JSON file. Raises the errors of model files."""
     with faults_of(path):
         if Path(path).stat().st_size > LIMITS.json:
@@ -125,7 +125,7 @@ def architecture(path: str) -> Any:
             raise UnreadableFileError(f"{path}: it is not UTF-8 ({error}).") from error
         json_text.parse(text, path)
         try:
-            model = model_from_json(text)
+            model = model_from_json(text, lambdas=lambdas)
         except ValueError as error:
             raise ArchitectureError(f"{path}: {error}") from error
     return model.eval()

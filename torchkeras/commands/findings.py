@@ -12,6 +12,7 @@ import numpy as np
 from torchkeras import bytecode, registry
 from torchkeras.commands.contents import Array, Contents, entries
 from torchkeras.commands.output import Progress
+from torchkeras.errors import ForbiddenContentError
 from torchkeras.saving.containers.first_bytes import superblock_at
 from torchkeras.saving.containers.limits import GIB
 from torchkeras.saving.formats import Format
@@ -76,21 +77,37 @@ def _find_in_values(contents: Contents, array: Array, may_be_zero: bool) -> None
         contents.find("zeros", array.path, f"all {array.parameters} values are 0")
 
 
-def find_in_architecture(contents: Contents) -> None:
-    """Look for bytecode at any depth."""
+def find_in_architecture(contents: Contents, lambdas: str) -> None:
+    """Look for bytecode at any depth, and for the formulas that it is, unless `lambdas` refuses them."""
     for entry in (*entries(contents.config), *entries(contents.training)):
         kind, config = entry["class_name"], entry["config"]
-        if kind == bytecode.KERAS3:
+        if kind == bytecode.KERAS3 and not _of_lambda(entry, contents):
             contents.find("bytecode", "", "a function is Python bytecode, which is never run")
         for option in bytecode.SINKS.get(kind, ()) if isinstance(config, Mapping) else ():
-            if bytecode.kept(option, config) == "bytecode":
-                place = bytecode.place(option, config.get("name"))
-                contents.find(
-                    "bytecode",
-                    f"{kind} {config.get('name')!r}",
-                    f"{option!r} is Python bytecode, which is never run; load_model takes a function in its place by "
-                    f"custom_objects={{{place!r}: function}}",
-                )
+            _find_function(contents, kind, option, config, lambdas)
+
+
+def _of_lambda(entry: Mapping[str, Any], contents: Contents) -> bool:
+    """Whether a stored function is one of a Lambda, which is looked at as part of that."""
+    layers = [found["config"] for found in entries(contents.config) if found["class_name"] in bytecode.SINKS]
+    return any(entry is options.get(option) for options in layers if isinstance(options, Mapping) for option in options)
+
+
+def _find_function(contents: Contents, kind: str, option: str, config: Mapping[str, Any], lambdas: str) -> None:
+    place, how = bytecode.place(option, config.get("name")), bytecode.kept(option, config)
+    if how not in ("bytecode", bytecode.FORMULA):
+        return
+    try:
+        read = bytecode.formula if how == "bytecode" else bytecode.formula_from
+        given = (lambdas,) if how == "bytecode" else ()
+        contents.formulas[place] = str(read(kind, option, config, {}, *given))
+    except ForbiddenContentError:
+        contents.find(
+            "bytecode",
+            f"{kind} {config.get('name')!r}",
+            f"{option!r} is Python bytecode, which is never run; load_model takes a function in its place by "
+            f"custom_objects={{{place!r}: function}}",
+        )
 
 
 def find_unknown_classes(contents: Contents) -> None:

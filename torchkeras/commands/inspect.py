@@ -54,7 +54,7 @@ def run(arguments: argparse.Namespace) -> int:
             dry_run = _load(contents, copy, arguments)
             shown.advance(size)
             shown.doing("looking")
-            _find(contents, dry_run, path, kind, shown)
+            _find(contents, dry_run, arguments, kind, shown)
     about = _about(contents, dry_run, path, size)
     show(_lines(contents, dry_run, about), arguments.json, about)
     if dry_run.error is not None:
@@ -89,15 +89,16 @@ def _loaded(copy: Path, arguments: argparse.Namespace, compiled: bool) -> DryRun
             compile=compiled,
             original_backend=arguments.original_backend,
             original_data_format=arguments.original_data_format,
+            lambdas=arguments.lambdas,
             report=True,
         )
     return DryRun("it loads", report.rows)
 
 
-def _find(contents: Contents, dry_run: DryRun, path: str, kind: Format, shown: Progress) -> None:
+def _find(contents: Contents, dry_run: DryRun, arguments: argparse.Namespace, kind: Format, shown: Progress) -> None:
     names = {source: row.weight for row in dry_run.rows for source in row.sources}
-    findings.find_in_bytes(contents, path, kind)
-    findings.find_in_architecture(contents)
+    findings.find_in_bytes(contents, arguments.file, kind)
+    findings.find_in_architecture(contents, arguments.lambdas)
     if isinstance(dry_run.error, ArchitectureError):
         findings.find_unknown_classes(contents)
     findings.find_in_arrays(contents, names, shown)
@@ -130,6 +131,7 @@ def _about(contents: Contents, dry_run: DryRun, path: str, size: int) -> dict[st
             "error": None if dry_run.error is None else {"kind": kind_of(dry_run.error), "message": str(dry_run.error)},
             "weights": list(dry_run.rows),
         },
+        "formulas": contents.formulas,
         "findings": contents.findings,
     }
 
@@ -168,6 +170,10 @@ def _lines(contents: Contents, dry_run: DryRun, about: Mapping[str, Any]) -> Ite
     yield "layers"
     for layer in contents.layers:
         yield from _layer_lines(layer)
+    if contents.formulas:
+        yield "formulas"
+    for place, text in contents.formulas.items():
+        yield f"  {place}: {text}"
     yield f"loading: {dry_run.text}"
     if dry_run.rows:
         as_stored = len(dry_run.rows) - len(dry_run.converted)

@@ -37,6 +37,7 @@ def whole_model(arguments: argparse.Namespace, doing: str) -> Iterator[Any]:
                 compile=False,
                 original_backend=arguments.original_backend,
                 original_data_format=arguments.original_data_format,
+                lambdas=arguments.lambdas,
             )
         shown.advance(size)
         shown.doing(doing)

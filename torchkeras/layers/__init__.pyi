@@ -2308,8 +2308,9 @@ class Lambda(_Lambda):
     ) -> None:
         r"""`function(x, **arguments)`, with the axes in Keras's order.
 
-        A config holds functions by name only. Loading takes them from `custom_objects`; no code is ever read from a file.
-        A lambda goes by the name of its layer, a lambda for `output_shape` by "layer.output_shape".
+        A config holds functions by name. Loading takes them from `custom_objects`; no code of a file is ever run. A lambda
+        goes by the name of its layer, a lambda for `output_shape` by "layer.output_shape". Bytecode of an old file is read
+        as a formula, such as `x / 127.5 - 1.0`, if it is one; a config holds a formula as data.
 
         Options:
             function (function or module): gets one tensor, or a list of them; a parameter named `mask` gets the mask. An

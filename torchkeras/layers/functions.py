@@ -1,4 +1,4 @@
-"""Lambda: a function as a layer. The functions of a config come from the user, never from a file."""
+"""Lambda: a function as a layer. The functions of a config come from the user, or are formulas; none is ever run."""
 
 import copy
 import inspect
@@ -52,8 +52,9 @@ def _read_callable(value: Any) -> Any:
 class Lambda(Layer):
     """`function(x, **arguments)`, with the axes in Keras's order.
 
-    A config holds functions by name only. Loading takes them from `custom_objects`; no code is ever read from a file.
-    A lambda goes by the name of its layer, a lambda for `output_shape` by "layer.output_shape".
+    A config holds functions by name. Loading takes them from `custom_objects`; no code of a file is ever run. A lambda
+    goes by the name of its layer, a lambda for `output_shape` by "layer.output_shape". Bytecode of an old file is read
+    as a formula, such as `x / 127.5 - 1.0`, if it is one; a config holds a formula as data.
 
     Options:
         function (function or module): gets one tensor, or a list of them; a parameter named `mask` gets the mask. An
@@ -81,6 +82,7 @@ class Lambda(Layer):
     arguments: Arguments = None
 
     _takes_mask: bool = False
+    _takes_mode: bool = False
 
     class _Facts(Facts):
         keeps_types = True
@@ -89,9 +91,12 @@ class Lambda(Layer):
     def _make_modules(self, input_shape: Any) -> None:
         with suppress(ValueError):  # a function written in C has no signature
             self._takes_mask = "mask" in inspect.signature(self.function).parameters
+        self._takes_mode = bytecode.is_formula(self.function)
 
     def forward(self, inputs: Any, mask: Any = None) -> Any:
-        given = {"mask": mask} if self._takes_mask else {}
+        given: dict[str, Any] = {"mask": mask} if self._takes_mask else {}
+        if self._takes_mode:
+            given["training"] = self.training
         return self.function(inputs, **{**(self.arguments or {}), **given})
 
     def _check_mask(self, mask: torch.Tensor, inputs: torch.Tensor) -> None:
@@ -124,10 +129,20 @@ class Lambda(Layer):
         """The options; functions by name."""
         config = {**super().get_config(), "arguments": self.arguments or {}}
         config["output_shape_type"] = "function" if callable(self.told_shape) else "raw"
-        named = {key: self._name_of(key, config[key]) for key in FUNCTIONS if callable(config[key])}
-        return {**config, "function_type": "function", "mask": None, **named}
+        named = {key: self._written(key, config[key]) for key in FUNCTIONS if callable(config[key])}
+        formulas = {f"{key}_type": bytecode.FORMULA for key in FUNCTIONS[:2] if bytecode.is_formula(config[key])}
+        return {**config, "function_type": "function", **formulas, "mask": None, **named}
 
-    def _name_of(self, option: str, function: Any) -> str:
+    def _line(self) -> str:
+        """A formula for the line of generated code, with `{0}` for its input; nothing of another function."""
+        if not bytecode.is_formula(self.function):
+            return ""
+        return self.function.line(several=any(len(node.input_tensors) > 1 for node in self._inbound_nodes))
+
+    def _written(self, option: str, function: Any) -> Any:
+        """A function as a config has it: a formula as data, another by its name."""
+        if bytecode.is_formula(function):
+            return {bytecode.FORMULA: bytecode.formula_data(function)}
         name = getattr(function, "__name__", type(function).__name__)
         return bytecode.place(option, self.name) if name == "<lambda>" else name
 
@@ -137,10 +152,10 @@ class Lambda(Layer):
 
         Raises ValueError when a function is not found there, ForbiddenContentError when the config has it as bytecode.
         """
-        arguments = config.get("arguments") or {}
+        options = with_functions("Lambda", config, custom_objects)
+        arguments = options.get("arguments") or {}
         if not isinstance(arguments, Mapping):
             raise ValueError(f"Lambda {config.get('name')!r}: arguments must be a dictionary or None.")
-        options = with_functions("Lambda", config, custom_objects)
         return cls(**{**options, "arguments": {key: _argument(v) for key, v in arguments.items()}})
 
 
@@ -152,29 +167,31 @@ def with_functions(
     Raises ArchitectureError when one is missing, ForbiddenContentError when the config has it as bytecode.
     """
     options = dict(config)
+    known = {**registry.get_custom_objects(), **(custom_objects or {})}
     for option in bytecode.SINKS[kind]:
         written = options.pop(f"{option}_type", None)
         if written not in bytecode.KINDS:
             raise ValueError(f"{kind} {config.get('name')!r}: {option}_type must be one of {bytecode.KINDS}.")
         how = bytecode.kept(option, config)
         if how != "value":
-            options[option] = _own_function(kind, option, how, config, custom_objects)
+            options[option] = _function_of(kind, option, how, config, known)
+        if how == "bytecode" and option == bytecode.SINKS[kind][0] and bytecode.is_formula(options[option]):
+            options["arguments"] = None  # the formula has them
     return options
 
 
-def _own_function(
-    kind: str, option: str, how: str, config: Mapping[str, Any], custom_objects: Mapping[str, Any] | None
-) -> Any:
-    """The user's function for an option: under its own name if the config has that, or under the layer's."""
+def _function_of(kind: str, option: str, how: str, config: Mapping[str, Any], known: Mapping[str, Any]) -> Any:
+    """The user's function for an option, by its own name or the layer's; else the formula that the config has."""
     layer_name = config.get("name")
     own = bytecode.place(option, layer_name)
     name = bytecode.name_of(config[option]) if how == "name" else own
-    known = {**registry.get_custom_objects(), **(custom_objects or {})}
     for key in (name, own):
         if key in known:  # one module may be passed for several layers and models
             return copy.deepcopy(known[key]) if isinstance(known[key], nn.Module) else known[key]
     if how == "bytecode":
-        raise bytecode.refusal(kind, option, layer_name)
+        return bytecode.formula(kind, option, config, known)
+    if how == bytecode.FORMULA:
+        return bytecode.formula_from(kind, option, config, known)
     raise ArchitectureError(
         f"{kind} {layer_name!r}: its {option} is stored by the name {name!r}; "
         f"pass the function itself: custom_objects={{{name!r}: function}}."

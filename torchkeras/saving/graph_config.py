@@ -217,19 +217,23 @@ def to_json(model: Layer, **options: Any) -> str:
     return json.dumps({**layer_config(model), "keras_version": KERAS_VERSION, "backend": "tensorflow"}, **options)
 
 
-def model_from_config(config: Mapping[str, Any], custom_objects: Mapping[str, Any] | None = None) -> Any:
+def model_from_config(
+    config: Mapping[str, Any], custom_objects: Mapping[str, Any] | None = None, lambdas: str = bytecode.READ
+) -> Any:
     """A new model, with fresh weights, from `{"class_name": ..., "config": ...}`.
 
     Arguments:
         config (dict): what `get_config` returned, with the name of the class.
         custom_objects (dict or None, default None): your own classes and functions by name.
+        lambdas (text, default "read"): what is done with functions that are bytecode and that `custom_objects` does not
+            replace: "read" takes those that are formulas, without running them; "refuse" takes none.
 
     Returns:
         The model, not compiled.
 
     Errors:
         ArchitectureError: the config is something else, or cannot be built.
-        ForbiddenContentError: a function is kept as bytecode, and `custom_objects` has none in its place.
+        ForbiddenContentError: a function is kept as bytecode that is not read.
         FileLimitError: the config is over a limit of size or depth.
 
     Example:
@@ -241,7 +245,7 @@ def model_from_config(config: Mapping[str, Any], custom_objects: Mapping[str, An
     """
     check_model(config)
     check(config)
-    bytecode.refuse(config, {**registry.get_custom_objects(), **(custom_objects or {})})
+    config = bytecode.read(config, {**registry.get_custom_objects(), **(custom_objects or {})}, lambdas)
     check_entry(config)
     with building():
         return make_layer(config, custom_objects)

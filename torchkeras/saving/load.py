@@ -77,19 +77,24 @@ def load_weights(model: Network, path: PathLike, taking: Taking, isolated: bool 
 
 
 def load_model(
-    path: PathLike, custom_objects: Mapping[str, Any] | None, compiled: bool, taking: Taking, isolated: bool = False
+    path: PathLike,
+    custom_objects: Mapping[str, Any] | None,
+    compiled: bool,
+    taking: Taking,
+    isolated: bool = False,
+    lambdas: str = bytecode.READ,
 ) -> tuple[Any, Report]:
     """A model with its weights and, if `compiled` and the file has them, its optimizer, losses and metrics."""
     layout = _layout_of_tensors("load_model", path, taking, isolated)
     if layout is not None:
-        return _of_tensors(path, layout, custom_objects, compiled)
+        return _of_tensors(path, layout, custom_objects, compiled, lambdas)
     with _readable(path, isolated) as file, opened(file) as source:
         if source.config is None:
             raise UnknownFormatError(
                 f"{source.name}: there is no 'model_config' in it. A file of weights alone is read by "
                 "`model.load_weights` of a model built by code."
             )
-        config = _modern(source, taking, custom_objects)
+        config = _modern(source, taking, custom_objects, lambdas)
         model = _built(source, config, custom_objects)
         # The caller's data format is already part of the architecture; the weights belong to that.
         own = replace(taking, original_data_format=None)
@@ -124,7 +129,7 @@ def _take_forms(source: ModelFile, model: Network) -> None:
     model.__dict__.update(_input_form=decoded(forms[0]), _output_form=decoded(forms[1]))
 
 
-def _of_tensors(path: PathLike, layout: Any, custom_objects: Any, compiled: bool) -> tuple[Any, Report]:
+def _of_tensors(path: PathLike, layout: Any, custom_objects: Any, compiled: bool, lambdas: str) -> tuple[Any, Report]:
     """A model from a file of tensors under the names of its `state_dict`, with a text that describes the model."""
     with layout.opened(path) as stored:
         if stored.about is None:
@@ -133,7 +138,7 @@ def _of_tensors(path: PathLike, layout: Any, custom_objects: Any, compiled: bool
                 "`model.load_weights`."
             )
         source = described(stored.about, shown(path))
-        model = _built(source, _modern(source, Taking(), custom_objects), custom_objects)
+        model = _built(source, _modern(source, Taking(), custom_objects, lambdas), custom_objects)
         give_memory(model)
         state.fill(model, stored, path)
     if compiled and source.training is not None:
@@ -163,9 +168,11 @@ def _readable(path: PathLike, isolated: bool) -> Iterator[PathLike]:
         yield path
 
 
-def _modern(source: ModelFile, taking: Taking, custom_objects: Mapping[str, Any] | None) -> Any:
+def _modern(
+    source: ModelFile, taking: Taking, custom_objects: Mapping[str, Any] | None, lambdas: str = bytecode.READ
+) -> Any:
     try:
-        return modern.of_source(source, taking.original_backend, taking.original_data_format, custom_objects)
+        return modern.of_source(source, taking.original_backend, taking.original_data_format, custom_objects, lambdas)
     except ModelFileError as error:
         raise type(error)(f"{source.name}: {error}") from error
 
@@ -184,8 +191,9 @@ def _built(source: ModelFile, config: Any, custom_objects: Mapping[str, Any] | N
 
 def _compile(source: ModelFile, model: Any, custom_objects: Mapping[str, Any] | None) -> None:
     known = {**registry.get_custom_objects(), **(custom_objects or {})}
-    bytecode.refuse(source.training, known)
-    training = modern_training(source.training, source.name, modern.dialect_of(source), model, known)
+    training = modern_training(
+        bytecode.read(source.training, known), source.name, modern.dialect_of(source), model, known
+    )
     try:
         with building("The training configuration"):
             model._compile_as(training, custom_objects)

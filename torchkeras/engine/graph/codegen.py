@@ -222,8 +222,9 @@ class _Writer:
         if training is not None:
             method, text = "_call_in_mode", f"{training}, {text}"
         call, region = f"{self._path(layer)}.{method}({text})", layer.compute_dtype if mixed else ""
-        if hasattr(layer, "_line"):  # of a function, how a person would write it
-            comment = f"{layer._line()} -> {comment}"
+        line = layer._line() if hasattr(layer, "_line") else ""
+        if line:  # of a function, how a person would write it
+            comment = f"{line} -> {comment}"
         if not is_flat(node.outputs):
             call = f"leaves({call})" if len(outputs) > 1 else f"leaves({call})[0]"
         if mixed and len(outputs) == 1 and outputs[0].dtype.is_floating_point:

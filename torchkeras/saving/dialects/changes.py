@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
+from torchkeras.bytecode import FORMULA
 from torchkeras.errors import ArchitectureError
 from torchkeras.saving.dialects.translation import Config, function_name, is_object
 from torchkeras.saving.layer_facts import RECURRENT
@@ -63,6 +64,8 @@ def _lambda(made: Config, where: str) -> Config:
             config[key], kind = name, "function" if name else "lambda"
         elif kind == "lambda":
             config[key] = []
+        elif isinstance(value, Mapping):
+            kind = FORMULA
         if key != "mask":
             config[f"{key}_type"] = kind or ("function" if key == "function" else "raw")
     return {**made, "config": config}

@@ -67,7 +67,7 @@ def modern_config(
     if keras0.is_config(config):
         config = keras0.keras1_config(config)
     custom = {**registry.get_custom_objects(), **(custom_objects or {})}
-    bytecode.refuse(config, custom)
+    config = bytecode.read(config, custom)
     session_format = data_format or _agreed_format(config)
     translated = Translation(stored, custom, session_format)
     result = translated.layer(config)

@@ -11,6 +11,7 @@ from torchkeras import bytecode, registry
 from torchkeras.errors import UnknownFormatError
 from torchkeras.saving.config_checks import building, check_entry, check_model
 from torchkeras.saving.dialects import keras0, keras1, keras3, tf_keras
+from torchkeras.saving.dialects.class_names import as_meant
 from torchkeras.saving.dialects.dialect import Dialect, Known, mappings
 from torchkeras.saving.model_file import ModelFile
 
@@ -30,16 +31,21 @@ DIALECTS = (keras1.DIALECT, KERAS2, tf_keras.DIALECT, keras3.DIALECT)
 
 
 def of_source(
-    source: ModelFile, backend: str | None = None, data_format: str | None = None, custom_objects: Custom = None
+    source: ModelFile,
+    backend: str | None = None,
+    data_format: str | None = None,
+    custom_objects: Custom = None,
+    lambdas: str = bytecode.READ,
 ) -> Any:
     """The architecture of an open file. `backend`, `data_format`: from the caller, if the file does not say them.
+
+    `lambdas`: what is done with functions that are bytecode.
 
     Warns if a file of Keras 1 leaves something open and Keras 1's own choice is taken. Raises ArchitectureError,
     ForbiddenContentError, UnknownFormatError.
     """
-    config = source.config
-    bytecode.refuse(config, {**registry.get_custom_objects(), **(custom_objects or {})})
     found = dialect_of(source)
+    config = _as_read(source.config, found, custom_objects, lambdas)
     with building():
         made = found.modern_config(config, Known(source, backend, data_format, custom_objects))
         doubts = found.doubts(config, data_format)
@@ -49,12 +55,23 @@ def of_source(
 
 
 def of_config(
-    config: Any, version: str | None = None, backend: str | None = None, custom_objects: Custom = None
+    config: Any,
+    version: str | None = None,
+    backend: str | None = None,
+    custom_objects: Custom = None,
+    lambdas: str = bytecode.READ,
 ) -> Any:
     """The same for an architecture alone, from JSON or YAML."""
     found = _checked(config, version, backend)
+    config = _as_read(config, found, custom_objects, lambdas)
     with building():
         return found.modern_config(config, Known(None, backend, None, custom_objects))
+
+
+def _as_read(config: Any, found: Dialect, custom_objects: Custom, lambdas: str) -> Any:
+    """A config with formulas in the place of bytecode, in which every name is one that the file's Keras had."""
+    known = {**registry.get_custom_objects(), **(custom_objects or {})}
+    return as_meant(bytecode.read(config, known, lambdas), found.name, known)
 
 
 def dialect_of(source: ModelFile) -> Dialect:

@@ -110,6 +110,7 @@ def named_object(value: Any, where: str) -> Any:
     if value["class_name"] in ("function", "__lambda__"):
         return _named_function(value, where)
     name, given = class_name(value), plain_config(value.get("config") or {})
+    given.pop("dtype", None)  # of tf.keras: an initial value has the type of its weight
     for key in ("input_axes", "output_axes"):
         if given.pop(key, None) is not None:
             raise ArchitectureError(f"{where}: {key} of {name} must be None.")

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from torchkeras import registry
+from torchkeras import bytecode, registry
 from torchkeras.engine.fit.compile_options import training_config
 from torchkeras.engine.graph.network import Network
 from torchkeras.engine.graph.operators import Operation
@@ -141,7 +141,7 @@ class _Writing:
         if option.endswith("activation") and value is not None:
             return self.activation(getattr(layer, option), value)
         if isinstance(layer, Lambda) and callable(getattr(layer, LAMBDA.get(option, ""), None)):
-            return function_entry(str(value))
+            return value if bytecode.is_formula(getattr(layer, LAMBDA[option])) else function_entry(str(value))
         if isinstance(value, Mapping) and "class_name" in value:
             return _object(FAMILIES[option.rpartition("_")[2]], value)
         return value

@@ -11,6 +11,8 @@ from torchkeras.export.errors import EjectError
 from torchkeras.export.plain.call import LayerCall, mask_rule, rule, slots
 from torchkeras.export.plain.formulas import activation as formulas, noise as noise_formulas
 from torchkeras.export.plain.rules.activation import activated, as_function
+from torchkeras.export.plain.rules.formula import torch_text
+from torchkeras.lambdas.formula import Formula
 from torchkeras.layers.keras1 import Highway, MaxoutDense, TimeDistributedDense
 
 
@@ -104,6 +106,8 @@ def unchanged(layer: Any, call: LayerCall) -> list[int]:
 
 @rule(layers.Lambda)
 def own_function(layer: Any, call: LayerCall) -> list[int]:
+    if isinstance(layer.function, Formula):
+        return formula(layer, call)
     path = call.writer.function(layer.name, layer.function)
     text = f"[{slots(len(call.inputs))}]" if call.several else "{0}"
     for name, value in (layer.arguments or {}).items():
@@ -120,6 +124,16 @@ def own_function(layer: Any, call: LayerCall) -> list[int]:
     made = [call.new() for _ in call.outputs]
     call.assign(tuple(made), f"{path}({text})", *uses)
     return made
+
+
+def formula(layer: Any, call: LayerCall) -> list[int]:
+    """The text of a formula in the place of the call."""
+    text = torch_text(layer, [f"{{{k}}}" for k in range(len(call.inputs))], call.several)
+    if layer._takes_mask or len(call.outputs) > 1:
+        raise EjectError(
+            f"Lambda {layer.name!r}: eject writes no formula with a mask or several results; found {text}."
+        )
+    return [call.line(text, *call.inputs)]
 
 
 @mask_rule(layers.Lambda)

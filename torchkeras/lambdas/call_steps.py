@@ -1,0 +1,231 @@
+"""Instructions that import, ask for attributes, call, and make functions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from torchkeras.lambdas import calls
+from torchkeras.lambdas.calls import operation
+from torchkeras.lambdas.instructions import Instruction
+from torchkeras.lambdas.limits import Refused
+from torchkeras.lambdas.list_steps import ListSteps
+from torchkeras.lambdas.marshalled import Code
+from torchkeras.lambdas.names import SPECIAL, Module, Named, imported, of_module
+from torchkeras.lambdas.values import (
+    NULL,
+    Cell,
+    Frame,
+    Function,
+    Iterator,
+    Method,
+    Own,
+    OwnList,
+    described,
+    is_known,
+)
+
+
+class CallSteps(ListSteps):
+    """Modules, attributes, calls and functions inside."""
+
+    def import_name(self, frame: Frame, instruction: Instruction) -> None:
+        level, names = frame.pop_many(2)
+        if level not in (0, -1):
+            raise Refused("an import from its own package")
+        frame.stack.append(imported(instruction.argument, names))
+
+    def import_from(self, frame: Frame, instruction: Instruction) -> None:
+        self._load(frame, frame.peek(1), instruction.argument)
+
+    def load_attr(self, frame: Frame, instruction: Instruction) -> None:
+        is_method = frame.version in ("3.12", "3.13") and instruction.number & 1
+        self._load(frame, frame.pop(), instruction.argument)
+        if is_method:
+            self._with_null(frame)
+
+    def load_method(self, frame: Frame, instruction: Instruction) -> None:
+        self._load(frame, frame.pop(), instruction.argument)
+        self._with_null(frame)
+
+    def _with_null(self, frame: Frame) -> None:
+        value = frame.pop()
+        frame.stack += [value, NULL] if frame.version == "3.13" else [NULL, value]
+
+    def _load(self, frame: Frame, value: Any, name: str) -> None:
+        if isinstance(value, Module):
+            frame.stack.append(of_module(value, name))
+        elif calls.is_step(value) and name == "value":  # of a Dimension of TensorFlow 1
+            frame.stack.append(value)
+        elif calls.is_step(value):
+            found, is_method = calls.attribute(value, name)
+            frame.stack.append(Method(value, name)) if is_method else self._operate(frame, found, value)
+        elif isinstance(value, OwnList) and name in ("append", "extend"):
+            frame.stack.append(Method(self._own_list(frame, value), name))
+        else:
+            raise Refused(f"the attribute {name!r} of {described(value)}")
+
+    def apply(self, frame: Frame, function: Any, arguments: Sequence[Any], keywords: Mapping[str, Any]) -> None:
+        """Push what a call gives."""
+        frame.stack.append(self._applied(frame, function, arguments, keywords))
+
+    def _applied(self, frame: Frame, function: Any, arguments: Sequence[Any], keywords: Mapping[str, Any]) -> Any:
+        self.budget.spend(len(arguments) + len(keywords))
+        if isinstance(function, Function):
+            return self.call(function, arguments, keywords, frame.depth + 1)
+        if isinstance(function, Own):
+            return calls.own_call(function.name, arguments, keywords, self.budget)
+        if isinstance(function, Method):
+            return self._of_method(function, arguments, keywords)
+        if not isinstance(function, Named):
+            raise Refused(f"a call of {described(function)}")
+        arguments = [list(self._items(each)) if isinstance(each, Iterator) else each for each in arguments]
+        if function.name in SPECIAL:
+            return self._special(frame, function.name, arguments, keywords)
+        if function.name in calls.BY_FUNCTIONS:
+            arguments = [self._forced(frame, each) for each in arguments]
+            keywords = {name: self._forced(frame, each) for name, each in keywords.items()}
+        if (
+            function.name == "list"
+            and not keywords
+            and all(is_known(each) or not calls.is_step(each) for each in arguments)
+        ):
+            return OwnList(self._items(arguments[0]) if arguments else (), frame.owner)
+        return operation(function.name, arguments, keywords, self.budget)
+
+    def _special(self, frame: Frame, name: str, arguments: Sequence[Any], keywords: Mapping[str, Any]) -> Any:
+        if name == "isinstance":
+            if len(arguments) != 2 or keywords:
+                raise Refused("isinstance of other than two")
+            return calls.is_instance(arguments[0], arguments[1], self.budget)
+        condition, first, second = calls.by_phase(name, arguments, keywords)
+        if not calls.is_step(condition):
+            return self._forced(frame, first if condition else second)
+        return calls.chosen(condition, self._forced(frame, first), self._forced(frame, second))
+
+    def _forced(self, frame: Frame, value: Any) -> Any:
+        """What a function without arguments gives; another value as it is."""
+        return self.call(value, (), {}, frame.depth + 1) if isinstance(value, Function) else value
+
+    def _of_method(self, method: Method, arguments: Sequence[Any], keywords: Mapping[str, Any]) -> Any:
+        if calls.is_step(method.owner):
+            if arguments or keywords:
+                raise Refused(f"{method.name} with arguments")
+            return operation(calls.METHODS[method.name], (method.owner,), {}, self.budget)
+        if len(arguments) != 1 or keywords:
+            raise Refused(f"{method.name} of {len(arguments)} arguments")
+        for item in arguments if method.name == "append" else self._items(arguments[0]):
+            self._append(method.owner, item)
+        return None
+
+    def call_function(self, frame: Frame, instruction: Instruction) -> None:
+        if frame.version in ("2.7", "3.4"):
+            self._old_call(frame, instruction, (), {})
+            return
+        arguments = frame.pop_many(instruction.number)
+        self.apply(frame, frame.pop(), arguments, {})
+
+    def call_function_var(self, frame: Frame, instruction: Instruction) -> None:
+        keywords = frame.pop() if instruction.name.endswith("KW") else {}
+        rest = self._items(frame.pop()) if "VAR" in instruction.name else ()
+        if not isinstance(keywords, dict):
+            raise Refused("keywords that are not known")
+        self._old_call(frame, instruction, rest, keywords)
+
+    def _old_call(self, frame: Frame, instruction: Instruction, rest: Sequence[Any], keywords: Any) -> None:
+        count, named = instruction.number & 255, instruction.number >> 8
+        flat = frame.pop_many(2 * named)
+        arguments = [*frame.pop_many(count), *rest]
+        self.apply(frame, frame.pop(), arguments, {**self._mapping(flat[::2], flat[1::2]), **keywords})
+
+    def call_function_kw(self, frame: Frame, instruction: Instruction) -> None:
+        if frame.version in ("2.7", "3.4"):
+            self.call_function_var(frame, instruction)
+            return
+        arguments, keywords = self._by_names(frame, frame.pop(), instruction.number)
+        self.apply(frame, frame.pop(), arguments, keywords)
+
+    def _by_names(self, frame: Frame, names: Any, count: int) -> tuple[list[Any], dict[str, Any]]:
+        values = frame.pop_many(count)
+        if not isinstance(names, tuple) or len(names) > count:
+            raise Refused("keywords without their names")
+        place = count - len(names)
+        return values[:place], self._mapping(names, values[place:])
+
+    def call_function_ex(self, frame: Frame, instruction: Instruction) -> None:
+        keywords = frame.pop() if instruction.number & 1 else {}
+        arguments = self._items(frame.pop())
+        function = frame.pop()
+        if frame.version == "3.13":
+            function = frame.pop() if function is NULL else function
+        elif frame.code.layout == "3.11" and frame.pop() is not NULL:
+            raise Refused("a call without its function")
+        if not isinstance(keywords, dict):
+            raise Refused("keywords that are not known")
+        self.apply(frame, function, arguments, keywords)
+
+    def call_method(self, frame: Frame, instruction: Instruction) -> None:
+        arguments = frame.pop_many(instruction.number)
+        self._new_call(frame, arguments, {})
+
+    def kw_names(self, frame: Frame, instruction: Instruction) -> None:
+        frame.keywords = instruction.argument
+
+    def call_new(self, frame: Frame, instruction: Instruction) -> None:
+        names, frame.keywords = frame.keywords, ()
+        if instruction.name == "CALL_KW":
+            names = frame.pop()
+        arguments, keywords = self._by_names(frame, names, instruction.number)
+        self._new_call(frame, arguments, keywords)
+
+    def _new_call(self, frame: Frame, arguments: list[Any], keywords: Mapping[str, Any]) -> None:
+        """A call whose function lies next to an empty place, or below its first argument."""
+        below, above = frame.pop_many(2)
+        if below is NULL:
+            self.apply(frame, above, arguments, keywords)
+        else:
+            self.apply(frame, below, arguments if above is NULL else [above, *arguments], keywords)
+
+    # --- functions inside --------------------------------------------------------------------------------------------
+
+    def make_function(self, frame: Frame, instruction: Instruction) -> None:
+        number, version = instruction.number, frame.version
+        if version not in ("2.7",) and frame.code.layout != "3.11":
+            frame.pop()  # its full name
+        code = frame.pop()
+        cells: Any = ()
+        keyword_defaults: Any = {}
+        defaults: Any = ()
+        if version in ("2.7", "3.4"):
+            if instruction.name == "MAKE_CLOSURE":
+                cells = frame.pop()
+            if number >> 16:
+                raise Refused("a function with annotations")
+            flat = frame.pop_many(2 * (number >> 8))
+            keyword_defaults = self._mapping(flat[::2], flat[1::2])
+            defaults = tuple(frame.pop_many(number & 255))
+        elif version != "3.13":
+            cells = frame.pop() if number & 8 else ()
+            _ = frame.pop() if number & 4 else None
+            keyword_defaults = frame.pop() if number & 2 else {}
+            defaults = frame.pop() if number & 1 else ()
+        frame.stack.append(_function(code, defaults, keyword_defaults, cells))
+
+    def set_function_attribute(self, frame: Frame, instruction: Instruction) -> None:
+        value, function = frame.pop_many(2)
+        if not isinstance(function, Function):
+            raise Refused("an attribute of what is no function")
+        parts = [function.defaults, function.keyword_defaults, None, function.cells]
+        places = {1: 0, 2: 1, 4: 2, 8: 3}
+        if instruction.number not in places:
+            raise Refused(f"the attribute {instruction.number} of a function")
+        parts[places[instruction.number]] = value
+        frame.stack.append(_function(function.code, parts[0], parts[1], parts[3]))
+
+
+def _function(code: Any, defaults: Any, keyword_defaults: Any, cells: Any) -> Function:
+    is_closed = isinstance(cells, tuple) and all(isinstance(cell, Cell) for cell in cells)
+    fits = isinstance(defaults, tuple) and isinstance(keyword_defaults, dict) and is_closed
+    if not isinstance(code, Code) or not fits:
+        raise Refused("a function without its code, defaults or shared variables")
+    return Function(code, tuple(map(calls.frozen_list, defaults)), keyword_defaults, cells)

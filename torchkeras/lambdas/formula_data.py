@@ -1,0 +1,141 @@
+"""A formula as plain data for a config, and back.
+
+`{"parameters": [names], "steps": [...], "result": value}`. A step is `{"argument": name}`, `{"call": name, "arguments":
+[...], "keywords": {...}}` or `{"choice": [condition, yes, no]}`. A value is a number, a text, a list, or a mapping:
+`{"step": k}` an earlier step, `{"tuple": [...]}`, `{"slice": [...]}`, `{"mapping": {...}}`, `{"ellipsis": true}`,
+`{"float": "inf"}`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from torchkeras.lambdas.expression import STEP, TRAINING, Argument, Call, Choice, Step, in_order, made
+from torchkeras.lambdas.formula import Formula
+from torchkeras.lambdas.functions import OWN, lookup
+from torchkeras.lambdas.limits import DEPTH, STEPS, WORK, Budget, Refused, weigh
+
+# --- to data ---------------------------------------------------------------------------------------------------------
+
+
+def data_of(formula: Formula) -> dict[str, Any]:
+    """The formula as plain data."""
+    steps = in_order(formula.result)
+    places = {id(step): place for place, step in enumerate(steps)}
+    return {
+        "parameters": list(formula.parameters),
+        "steps": [_step_data(step, places) for step in steps],
+        "result": _data(formula.result, places),
+    }
+
+
+def _step_data(step: Step, places: Mapping[int, int]) -> dict[str, Any]:
+    if isinstance(step, Argument):
+        return {"argument": step.name}
+    if isinstance(step, Choice):
+        return {"choice": [_data(part, places) for part in (step.condition, step.yes, step.no)]}
+    found: dict[str, Any] = {"call": step.operation, "arguments": [_data(part, places) for part in step.arguments]}
+    if step.keywords:
+        found["keywords"] = {key: _data(part, places) for key, part in step.keywords.items()}
+    return found
+
+
+def _data(value: Any, places: Mapping[int, int]) -> Any:
+    if isinstance(value, STEP):
+        return {"step": places[id(value)]}
+    if isinstance(value, tuple):
+        return {"tuple": [_data(part, places) for part in value]}
+    if isinstance(value, list):
+        return [_data(part, places) for part in value]
+    if isinstance(value, slice):
+        return {"slice": [_data(part, places) for part in (value.start, value.stop, value.step)]}
+    if isinstance(value, Mapping):
+        return {"mapping": {key: _data(part, places) for key, part in value.items()}}
+    if value is Ellipsis:
+        return {"ellipsis": True}
+    if isinstance(value, float) and not math.isfinite(value):
+        return {"float": str(value)}
+    return value
+
+
+# --- from data -------------------------------------------------------------------------------------------------------
+
+
+def formula_from(data: Any, name: str, given: Mapping[str, Any]) -> Formula:
+    """The formula of plain data. `given`: the user's functions, by name. Raises Refused for data of another form."""
+    form = isinstance(data, Mapping) and set(data) == {"parameters", "steps", "result"}
+    if not form or not isinstance(data["steps"], list) or len(data["steps"]) > STEPS:
+        raise Refused(f"a formula is parameters, at most {STEPS} steps, and a result")
+    parameters = data["parameters"]
+    if not isinstance(parameters, list) or not all(
+        isinstance(each, str) and each.isidentifier() for each in parameters
+    ):
+        raise Refused("the parameters of a formula are names")
+    budget, steps, own = Budget(WORK), [], {}
+    for entry in data["steps"]:
+        steps.append(_step(entry, steps, budget, parameters))
+        called = steps[-1].operation if isinstance(steps[-1], Call) else ""
+        if called.startswith(OWN):
+            own[called.removeprefix(OWN)] = _own(called.removeprefix(OWN), given)
+    return Formula(name, tuple(parameters), _value(data["result"], steps, budget), own)
+
+
+def _own(name: str, given: Mapping[str, Any]) -> Any:
+    if not callable(given.get(name)):
+        raise Refused(f"the function {name!r}; pass it in custom_objects={{{name!r}: function}}")
+    return given[name]
+
+
+def _step(entry: Any, steps: list[Step], budget: Budget, parameters: list[str]) -> Step:
+    if not isinstance(entry, Mapping):
+        raise Refused(f"a step of a formula; found {type(entry).__name__}")
+    if set(entry) == {"argument"} and entry["argument"] in (*parameters, TRAINING):
+        return Argument(str(entry["argument"]))
+    if set(entry) == {"choice"} and isinstance(entry["choice"], list) and len(entry["choice"]) == 3:
+        return made(Choice, *(_value(part, steps, budget) for part in entry["choice"]))
+    name, arguments, keywords = entry.get("call"), entry.get("arguments"), entry.get("keywords", {})
+    form = (
+        isinstance(arguments, list)
+        and isinstance(keywords, Mapping)
+        and set(entry) <= {"call", "arguments", "keywords"}
+    )
+    if not isinstance(name, str) or not form:
+        raise Refused(f"a step of a formula; found {', '.join(map(repr, entry))[:200]}")
+    if lookup(name) is None and not (name.startswith(OWN) and name.removeprefix(OWN).isidentifier()):
+        raise Refused(f"{name[:200]!r}, which is not on the list of known functions")
+    named = {str(key): _value(part, steps, budget) for key, part in keywords.items()}
+    return made(Call, name, tuple(_value(part, steps, budget) for part in list(arguments or ())), named)
+
+
+def _value(value: Any, steps: list[Step], budget: Budget, depth: int = 0) -> Any:
+    budget.spend()
+    if depth > DEPTH:
+        raise Refused(f"values in values, over {DEPTH} deep")
+
+    def inner(part: Any) -> Any:
+        return _value(part, steps, budget, depth + 1)
+
+    if isinstance(value, list):
+        return [inner(part) for part in value]
+    if not isinstance(value, Mapping):
+        if not isinstance(value, (int, float, str, type(None))):
+            raise Refused(f"a value of type {type(value).__name__}")
+        weigh(value, budget)
+        return value
+    entries: list[tuple[Any, Any]] = list(value.items()) or [("", None)]
+    (kind, part), more = entries[0], entries[1:]
+    if not more and kind == "step" and isinstance(part, int) and 0 <= part < len(steps):
+        return steps[part]
+    if not more and kind == "tuple" and isinstance(part, list):
+        return tuple(map(inner, part))
+    if not more and kind == "slice" and isinstance(part, list) and len(part) == 3:
+        return slice(*map(inner, part))
+    if not more and kind == "mapping" and isinstance(part, Mapping):
+        return {str(key): inner(each) for key, each in part.items()}
+    if not more and kind == "ellipsis":
+        return Ellipsis
+    if not more and kind == "float" and part in ("inf", "-inf", "nan"):
+        return float(part)
+    raise Refused(f"a value of a formula; found {', '.join(map(repr, value))[:200]}")

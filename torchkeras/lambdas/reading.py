@@ -1,0 +1,96 @@
+"""Functions of a config, stored as bytecode, read as formulas. Nothing of them is run."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from torchkeras.lambdas.expression import STEP, TRAINING, Argument, made
+from torchkeras.lambdas.formula import Formula
+from torchkeras.lambdas.interpreter import Interpreter
+from torchkeras.lambdas.limits import Budget, Refused, weigh
+from torchkeras.lambdas.marshalled import Code, parse
+from torchkeras.lambdas.values import Cell, Function, frozen, is_known
+
+# How many arguments the layer gives to each of its functions; the others are settled.
+GIVEN: Mapping[str, int] = {"function": 1, "mode": 1, "output_shape": 1, "mask": 2, "output_mask": 1}
+MASK = "mask"
+
+
+def formula_of(option: str, config: Mapping[str, Any], given: Mapping[str, Any]) -> Formula:
+    """The function that a layer's config has as bytecode.
+
+    `given`: the user's values for names that the function takes from its module. Raises Refused for a function with
+    anything that is not on the list.
+    """
+    newer = isinstance(config[option], Mapping) or "module" in config  # of TensorFlow 2
+    function = stored_function(config[option])
+    arguments = _plain(config.get("arguments") or {}) if option in ("function", "mode") else {}
+    if not isinstance(arguments, dict) or not all(isinstance(key, str) for key in arguments):
+        raise Refused("arguments that are not a dictionary")
+    names = _parameters(function.code, GIVEN[option])
+    keywords = dict(arguments)
+    if option in ("function", "mode"):
+        others = function.code.variables[len(names) : function.code.arguments + function.code.keyword_only]
+        if MASK in others and MASK not in keywords:
+            keywords[MASK] = made(Argument, MASK)
+        if TRAINING in others and TRAINING not in keywords and newer:
+            keywords[TRAINING] = made(Argument, TRAINING)
+    interpreter = Interpreter(given, newer)
+    result = frozen(interpreter.call(function, [made(Argument, name) for name in names], keywords))
+    weigh(result, Budget())
+    parameters = (*names, MASK) if isinstance(keywords.get(MASK), STEP) else names
+    return Formula(str(config.get("name") or option), parameters, result, interpreter.own)
+
+
+def _parameters(code: Code, count: int) -> tuple[str, ...]:
+    own = code.variables[: min(code.arguments, count)]
+    return (*own, *(f"input_{place + 1}" for place in range(len(own), count)))
+
+
+def stored_function(value: Any) -> Function:
+    """The function in one of the forms in which Kerases store one. Raises Refused for another form."""
+    if isinstance(value, Mapping):  # Keras 3
+        inner = value.get("config")
+        value = [inner.get(key) for key in ("code", "defaults", "closure")] if isinstance(inner, Mapping) else [None]
+    if isinstance(value, (str, bytes)):
+        value = [value]
+    if not isinstance(value, (list, tuple)) or not 1 <= len(value) <= 3:
+        raise Refused("a function in another form than Keras's")
+    text, defaults, closure = (*value, None, None)[:3]
+    code = _code(text)
+    for each in (defaults, closure):
+        if not isinstance(each, (list, tuple, type(None))):
+            raise Refused("defaults or shared variables that are not a list")
+    cells = tuple(Cell(name, part) for name, part in zip(code.free, _plain(list(closure or ())), strict=False))
+    return Function(code, tuple(_plain(list(defaults or ()))), {}, cells)
+
+
+def _code(text: Any) -> Code:
+    data = text
+    if isinstance(text, str):
+        try:
+            return parse(base64.b64decode("".join(text.split()).encode("ascii"), validate=True))
+        except (binascii.Error, UnicodeEncodeError):
+            data = text.encode("raw_unicode_escape")  # as Keras 1 and the first versions of 2 wrote it
+    if not isinstance(data, bytes):
+        raise Refused("a function without its code")
+    return parse(data)
+
+
+def _plain(value: Any, depth: int = 0) -> Any:
+    """Data of the config as values: an array as a list. Raises Refused for anything else."""
+    weigh(value, Budget())
+    if isinstance(value, Mapping):
+        if value.get("type") == "ndarray" and "value" in value:
+            return _plain(value["value"])
+        if value.get("class_name") == "__tuple__" and isinstance(value.get("items"), Sequence):
+            return tuple(_plain(part) for part in value["items"])
+        return {str(key): _plain(part) for key, part in value.items()}
+    if isinstance(value, (list, tuple)):
+        return type(value)(_plain(part) for part in value)
+    if not is_known(value):
+        raise Refused(f"a value of type {type(value).__name__}")
+    return value
