@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from collections import Counter
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any, NoReturn
 
 import numpy as np
@@ -79,14 +80,16 @@ def normalize_data_format(value: str | None) -> str:
     return found
 
 
-def transpose_shape(shape: tuple[Any, ...], target_format: str, spatial_axes: tuple[int, ...]) -> tuple[Any, ...]:
-    """A shape of channels-last data in `target_format`; `spatial_axes` are those between batch and channels.
+def transpose_shape(shape: Any, target_format: str, spatial_axes: tuple[int, ...]) -> Any:
+    """A shape of channels-last data in `target_format`, as a list or tuple like the given one.
+
+    `spatial_axes`: those between batch and channels.
 
     >>> transpose_shape((16, 128, 128, 32), "channels_first", spatial_axes=(1, 2))
     (16, 32, 128, 128)
     """
     if target_format == "channels_first":
-        return (*shape[: spatial_axes[0]], shape[-1], *(shape[axis] for axis in spatial_axes))
+        return type(shape)([*shape[: spatial_axes[0]], shape[-1], *(shape[axis] for axis in spatial_axes)])
     if target_format == "channels_last":
         return shape
     raise ValueError(f"data_format must be one of {', '.join(config.DATA_FORMATS)}; found {target_format!r}.")
@@ -149,6 +152,11 @@ def set_session(session: Any) -> NoReturn:
         "There are no sessions, so there is nothing to set; leave the line out. GPU memory is taken as it is needed; "
         "torch.cuda.set_per_process_memory_fraction limits it, torch.set_num_threads the threads."
     )
+
+
+def name_scope(name: str, default_name: str | None = None, values: Any = None) -> AbstractContextManager[None]:
+    """Nothing: TensorFlow put a name before those of operations, and torch's have none."""
+    return nullcontext()
 
 
 def legacy_weight_ordering() -> bool:
