@@ -27,7 +27,7 @@ ROOMS = [
     "backend",
     *("export/errors", "export/plain", "export/examples", "export/checking", "export/program", "export/onnx"),
     "export/exporting",
-    "keras2",
+    *("keras2", "as_keras"),
     *("commands", "__main__"),
 ]
 
