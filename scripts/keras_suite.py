@@ -38,16 +38,22 @@ TESTS = {
         "tests/test_model_saving.py",
     ),
 }
-# In place of the suite's own conftest: the answer to `import keras`, and a process that forgets after each test.
+# In place of the suite's own conftest: the answer to `import keras`, a process that forgets after each test, and what
+# NumPy and SciPy had when the tests were written.
 CONFTEST = """
 import importlib.util
 import sys
+import types
 
 import numpy as np
+import scipy
+import scipy.special
 import torchkeras.as_keras  # noqa: F401
 import pytest
 from keras import backend as K
 
+np.alltrue = np.all
+scipy.misc = types.SimpleNamespace(logsumexp=scipy.special.logsumexp)
 spec = importlib.util.spec_from_file_location("keras.utils.test_utils", {utils!r})
 sys.modules["keras.utils.test_utils"] = module = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(module)
@@ -57,6 +63,7 @@ spec.loader.exec_module(module)
 def clear_session_after_test():
     yield
     K.clear_session()
+    K.set_floatx("float32")  # a test that fails in between leaves another
 """
 
 

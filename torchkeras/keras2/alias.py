@@ -54,6 +54,8 @@ class KerasImporter(MetaPathFinder, Loader):
             sys.modules[module.__name__] = same
             for name in [name.removeprefix(f"{inside}.") for name in SAME if name.startswith(f"{inside}.")]:
                 setattr(same, name, same)  # `from keras.backend import tensorflow_backend` looks nowhere else
+            for name in [name.removeprefix(f"{inside}.") for name in MODULES if name.startswith(f"{inside}.")]:
+                setattr(same, name, importlib.import_module(f"{module.__name__}.{name}"))
             return
         names: dict[str, Any] = {}
         for source in MODULES[inside]:

@@ -17,7 +17,7 @@ _LOSSES = (_BASE, "torchkeras.losses")
 SAME: dict[str, str] = {
     "backend": "torchkeras.backend",
     **dict.fromkeys(
-        ("backend.tensorflow_backend", "backend.theano_backend", "backend.common", "backend.load_backend"),
+        ("backend.tensorflow_backend", "backend.common", "backend.load_backend"),
         "torchkeras.backend",
     ),
 }
@@ -40,6 +40,7 @@ _DATASETS = ("boston_housing", "cifar", "cifar10", "cifar100", "fashion_mnist", 
 MODULES: dict[str, tuple[str, ...]] = {
     "": ("torchkeras.keras2.root",),
     "activations": (_BASE, "torchkeras.activations"),
+    "backend.theano_backend": ("torchkeras.backend", "torchkeras.keras2.theano_backend"),
     "callbacks": (_BASE, "torchkeras.callbacks"),
     "constraints": (_BASE, "torchkeras.constraints"),
     "initializers": (_BASE, "torchkeras.initializers"),

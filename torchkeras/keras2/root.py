@@ -1,12 +1,21 @@
 """What `import keras` has beside its modules; importing it lets scripts write layers and optimizers in the old way."""
 
+import torch
+
+from torchkeras import backend
 from torchkeras.backend import settings
 from torchkeras.engine.graph.input import Input
-from torchkeras.keras2 import old_layers, old_optimizers
+from torchkeras.keras2 import old_calls, old_layers, old_optimizers, old_tensors
 from torchkeras.models import Model, Sequential
 
 __all__ = ["Input", "Model", "Sequential"]
 
+old_tensors.extend()
 old_layers.extend()
+old_calls.extend()
 old_optimizers.extend()
 settings.answer("tensorflow")  # whose order of axes, padding and formulas these are
+vars(backend).update(
+    _BACKEND=settings.backend(),
+    _get_available_gpus=lambda: [f"/device:GPU:{number}" for number in range(torch.cuda.device_count())],
+)

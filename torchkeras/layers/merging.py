@@ -24,6 +24,15 @@ def _checked_list(input_shape: Any, exactly: int | None = None) -> list[Shape]:
     return shapes
 
 
+def _check_masks(inputs: Any, mask: Any) -> None:
+    """Raise ValueError where there are masks, and not one for each of several inputs."""
+    if mask is None:
+        return
+    counts = [len(each) if isinstance(each, (list, tuple)) else None for each in (inputs, mask)]
+    if None in counts or counts[0] != counts[1]:
+        raise ValueError("compute_mask takes a list of inputs, and a list of masks with a mask or None for each.")
+
+
 def _all_masks(mask: Any) -> Any:
     """True where all masks are. An input without a mask counts as True everywhere."""
     masks = [item for item in mask or [] if item is not None]
@@ -79,6 +88,7 @@ class Elementwise(Layer, abstract=True):
 
     def compute_mask(self, inputs: Any, mask: Any = None) -> Any:
         """True where the masks of all inputs are; None when no input has a mask."""
+        _check_masks(inputs, mask)
         return _all_masks(mask)
 
 
@@ -259,6 +269,7 @@ class Concatenate(Layer):
 
     def compute_mask(self, inputs: Any, mask: Any = None) -> Any:
         """The masks concatenated along the batch or time axis, else combined; None when no input has a mask."""
+        _check_masks(inputs, mask)
         axis = self.axis % inputs[0].dim()
         known = _all_masks(mask) if axis > 1 else next((item for item in mask or [] if item is not None), None)
         if known is None or axis > 1:
