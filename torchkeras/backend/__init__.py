@@ -155,6 +155,7 @@ from torchkeras.backend.settings import (
     backend,
     cast_to_floatx,
     clear_session,
+    _get_available_gpus,
     get_session,
     get_uid,
     has_arg,
