@@ -1,12 +1,15 @@
 """What `import keras` has beside its modules; importing it lets scripts write layers and optimizers in the old way."""
 
 from torchkeras.backend import settings
-from torchkeras.engine.graph.input import Input
-from torchkeras.keras2 import old_layers, old_optimizers
+from torchkeras.keras2 import old_graphs, old_layers, old_optimizers, old_phase, old_training
+from torchkeras.keras2.layers import Input
 from torchkeras.models import Model, Sequential
 
 __all__ = ["Input", "Model", "Sequential"]
 
 old_layers.extend()
 old_optimizers.extend()
+old_phase.extend()
+old_graphs.extend()
+old_training.extend()
 settings.answer("tensorflow")  # whose order of axes, padding and formulas these are
