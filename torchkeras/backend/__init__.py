@@ -152,10 +152,10 @@ from torchkeras.backend.reductions import (
     var,
 )
 from torchkeras.backend.settings import (
+    _get_available_gpus,
     backend,
     cast_to_floatx,
     clear_session,
-    _get_available_gpus,
     get_session,
     get_uid,
     has_arg,

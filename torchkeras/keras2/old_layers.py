@@ -14,19 +14,18 @@ from torch import Tensor, nn
 
 from torchkeras.backend import assignments
 from torchkeras.engine.layer.layer import Layer
-from torchkeras.engine.layer.symbolic import Node, as_list
+from torchkeras.engine.layer.symbolic import KerasTensor, Node, as_list
 from torchkeras.engine.layer.weight import Variable
 from torchkeras.keras2.interfaces import add_weight_args_preprocessing
+from torchkeras.keras2.told import LOSSES, UPDATES, keep, values, values_for
 from torchkeras.keras_axes import IN_ORDER
 
-_add_weight = Layer.add_weight
+_add_weight, _add_loss = Layer.add_weight, Layer.add_loss
 _declare = Layer.__init_subclass__.__func__  # type: ignore[attr-defined]
 
 
 class OldLayer:
     """The further names; never an object."""
-
-    uses_learning_phase = True
 
     def __init_subclass__(cls, **options: Any) -> None:
         made: Any = cls
@@ -62,29 +61,41 @@ class OldLayer:
             updates (assignment or list): what `K.update` and the like gave, or pairs of a variable and its new value.
             inputs (tensor or None): what they depend on; a call knows it without this.
         """
-        assignments.of_layer(self, updates)
+        if not assignments.waits():
+            keep(UPDATES, self, updates, inputs)
+        if assignments.waits() or not isinstance(updates, (int, float)):
+            assignments.of_layer(self, updates)
+
+    def add_loss(self: Any, losses: Any, inputs: Any = None) -> None:
+        """`Layer.add_loss`; outside of a `call` also numbers and symbolic tensors, which `losses` lists."""
+        own = [each for each in as_list(losses) if isinstance(each, (int, float, KerasTensor))]
+        keep(LOSSES, self, own, inputs)
+        if others := [each for each in as_list(losses) if not any(each is one for one in own)]:
+            _add_loss(self, others, inputs)
 
     def get_output_shape_for(self: Any, input_shape: Any) -> Any:
         """Keras 1's name of `compute_output_shape`."""
         return self.compute_output_shape(input_shape)
 
     def get_losses_for(self: Any, inputs: Any) -> list[Any]:
-        """The losses of the layer; for None those of its weights alone."""
-        return self.losses
+        """What was added for these inputs; for None the penalties of weights, and what was added for none."""
+        penalties = [] if inputs is not None or not self.built else [v.regularizer(v.value) for v in self._penalized()]
+        return [*penalties, *values_for(LOSSES, self, inputs)]
 
     def get_updates_for(self: Any, inputs: Any) -> list[Any]:
-        """Nothing: updates are made while a step computes, and not listed."""
-        return []
+        """What was added for these inputs outside of a call; those of a call are made while a step computes."""
+        return values_for(UPDATES, self, inputs)
 
     @property
-    def updates(self) -> list[Any]:
-        """Nothing: updates are made while a step computes, and not listed."""
-        return []
+    def updates(self: Any) -> list[Any]:
+        """What was added outside of a call; those of a call are made while a step computes."""
+        return values(UPDATES, self)
 
     @property
     def losses(self: Any) -> list[Any]:
-        """The penalties of the layer's weights, as scalars."""
-        return [v.regularizer(v.value) for v in self._penalized()] if self.built else []
+        """The penalties of the layer's weights, as scalars, and what was added outside of a call."""
+        penalties = [v.regularizer(v.value) for v in self._penalized()] if self.built else []
+        return [*penalties, *values(LOSSES, self)]
 
     @property
     def trainable_weights(self: Any) -> list[Variable]:
@@ -124,7 +135,7 @@ _non_trainable_weights: Any = Layer.non_trainable_weights
 NAMES = (
     *("add_weight", "add_update", "get_output_shape_for", "get_losses_for", "get_updates_for", "updates", "losses"),
     *("trainable_weights", "non_trainable_weights", "inbound_nodes", "outbound_nodes", "assert_input_compatibility"),
-    *("uses_learning_phase",),
+    "add_loss",
 )
 
 
@@ -132,7 +143,7 @@ def extend() -> None:
     """Add the names to `Layer`."""
     Layer.__init_subclass__ = classmethod(OldLayer.__init_subclass__.__func__)  # type: ignore
     for name in NAMES:
-        own = name in vars(Layer) or name in ("trainable_weights", "non_trainable_weights", "add_weight")
+        own = name in vars(Layer) or name in ("trainable_weights", "non_trainable_weights", "add_weight", "add_loss")
         if own or not hasattr(Layer, name):
             setattr(Layer, name, vars(OldLayer)[name])
 

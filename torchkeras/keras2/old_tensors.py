@@ -7,7 +7,6 @@ from typing import Any
 from torch import nn
 
 from torchkeras import layers
-from torchkeras.engine.graph.network import Network
 from torchkeras.engine.layer.symbolic import KerasTensor, node_of
 
 NOISE = (

@@ -1,13 +1,16 @@
 """What scripts take from `keras.optimizers` beside the optimizers, which they may write in Keras 2's manner."""
 
+from __future__ import annotations
+
+from collections.abc import Mapping
 from typing import Any, NoReturn
 
 from torch import Tensor
 
-from torchkeras import backend as K
+from torchkeras import backend as K, optimizers, registry
 from torchkeras.keras2 import old_optimizers
 
-__all__ = ["TFOptimizer", "clip_norm"]
+__all__ = ["TFOptimizer", "clip_norm", "deserialize"]
 
 
 def clip_norm(g: Tensor, c: float, n: Any) -> Tensor:
@@ -26,3 +29,12 @@ class TFOptimizer:
 
 
 old_optimizers.extend()
+
+_BY_LOWER_NAME = {name.lower() for name in registry.optimizers.names()}
+
+
+def deserialize(config: dict[str, Any], custom_objects: Mapping[str, Any] | None = None) -> Any:
+    """The optimizer of a config. As in Keras 2, the name of a class of Keras is made lower case in the config itself."""
+    if config["class_name"].lower() in _BY_LOWER_NAME:
+        config["class_name"] = config["class_name"].lower()
+    return optimizers.deserialize(config, custom_objects)

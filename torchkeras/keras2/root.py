@@ -4,8 +4,16 @@ import torch
 
 from torchkeras import backend
 from torchkeras.backend import settings
-from torchkeras.engine.graph.input import Input
-from torchkeras.keras2 import old_calls, old_layers, old_optimizers, old_tensors
+from torchkeras.keras2 import (
+    old_calls,
+    old_graphs,
+    old_layers,
+    old_optimizers,
+    old_phase,
+    old_tensors,
+    old_training,
+)
+from torchkeras.keras2.layers import Input
 from torchkeras.models import Model, Sequential
 
 __all__ = ["Input", "Model", "Sequential"]
@@ -14,6 +22,9 @@ old_tensors.extend()
 old_layers.extend()
 old_calls.extend()
 old_optimizers.extend()
+old_phase.extend()
+old_graphs.extend()
+old_training.extend()
 settings.answer("tensorflow")  # whose order of axes, padding and formulas these are
 vars(backend).update(
     _BACKEND=settings.backend(),
