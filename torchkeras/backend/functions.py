@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -19,10 +19,18 @@ from torchkeras.engine.layer.modes import in_mode
 from torchkeras.engine.layer.symbolic import KerasTensor
 
 
+class Moved(NamedTuple):
+    """A statistic that a layer moves in training: a function with it among its updates lets the layer do so."""
+
+    layer: Any
+    weight: Any
+
+
 class Function:
     """A call computes the outputs for arrays, in evaluation or as `K.learning_phase()` among the inputs says.
 
-    Layers keep their statistics as they are; only `updates` change variables, after the outputs are computed.
+    Layers keep their statistics as they are, but for those among the `updates`. The other updates change variables,
+    after the outputs are computed.
 
     Arguments:
         inputs (list of symbolic tensors): placeholders, Inputs, outputs of layers, and `K.learning_phase()`.
@@ -45,7 +53,8 @@ class Function:
             raise TypeError(f"K.function takes no options of sessions; found {', '.join(session_kwargs)}.")
         self.inputs, self.name = list(inputs), name or "function"
         self.outputs = [cast(each, "int32") if _is_size(each) else each for each in outputs]
-        self.updates = [_as_update(each) for each in updates or []]
+        self._moving = [each.layer for each in updates or [] if isinstance(each, Moved)]
+        self.updates = [_as_update(each) for each in updates or [] if not isinstance(each, Moved)]
         self._symbolic = [each for each in self.inputs if isinstance(each, KerasTensor)]
         self._computed = [each for each in self.outputs if isinstance(each, KerasTensor)]
         self._computed += [each.value for each in self.updates]
@@ -84,8 +93,10 @@ class Function:
             return []
         part = self._part
         on_device = [value.to(part._device) for value in values]
+        moving = {id(buffer) for layer in self._moving for buffer in layer.buffers()}
         with torch.no_grad(), in_mode(part, training):
-            kept = {name: buffer.clone() for name, buffer in part.named_buffers()} if training else {}
+            still = [(name, each) for name, each in part.named_buffers() if id(each) not in moving]
+            kept = {name: buffer.clone() for name, buffer in still} if training else {}
             found = torch.func.functional_call(part, kept, (on_device,)) if kept else part(on_device)
         return list(found) if isinstance(found, (list, tuple)) else [found]
 

@@ -68,24 +68,6 @@ class OldLayer:
         """Keras 1's name of `compute_output_shape`."""
         return self.compute_output_shape(input_shape)
 
-    def get_losses_for(self: Any, inputs: Any) -> list[Any]:
-        """The losses of the layer; for None those of its weights alone."""
-        return self.losses
-
-    def get_updates_for(self: Any, inputs: Any) -> list[Any]:
-        """Nothing: updates are made while a step computes, and not listed."""
-        return []
-
-    @property
-    def updates(self) -> list[Any]:
-        """Nothing: updates are made while a step computes, and not listed."""
-        return []
-
-    @property
-    def losses(self: Any) -> list[Any]:
-        """The penalties of the layer's weights, as scalars."""
-        return [v.regularizer(v.value) for v in self._penalized()] if self.built else []
-
     @property
     def trainable_weights(self: Any) -> list[Variable]:
         """The weights that training changes; a list sets which, and their order."""
@@ -122,7 +104,7 @@ class OldLayer:
 _trainable_weights: Any = Layer.trainable_weights
 _non_trainable_weights: Any = Layer.non_trainable_weights
 NAMES = (
-    *("add_weight", "add_update", "get_output_shape_for", "get_losses_for", "get_updates_for", "updates", "losses"),
+    *("add_weight", "add_update", "get_output_shape_for"),
     *("trainable_weights", "non_trainable_weights", "inbound_nodes", "outbound_nodes", "assert_input_compatibility"),
     *("uses_learning_phase",),
 )

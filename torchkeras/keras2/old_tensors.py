@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from torch import nn
 
@@ -14,6 +15,7 @@ NOISE = (
     *(layers.Dropout, layers.SpatialDropout1D, layers.SpatialDropout2D, layers.SpatialDropout3D, layers.AlphaDropout),
     *(layers.GaussianDropout, layers.GaussianNoise, layers.BatchNormalization),
 )
+_told: WeakKeyDictionary[KerasTensor, bool] = WeakKeyDictionary()
 
 
 def by_phase(layer: nn.Module) -> bool:
@@ -31,8 +33,8 @@ class OldTensor:
     @property
     def _uses_learning_phase(self: Any) -> bool:
         """Whether the tensor has other values in training, or a script has said so."""
-        if "_phase" in vars(self):
-            return vars(self)["_phase"]
+        if self in _told:
+            return _told[self]
         seen, pending = set(), [self]
         while pending:
             made = node_of(pending.pop())
@@ -46,7 +48,7 @@ class OldTensor:
 
     @_uses_learning_phase.setter
     def _uses_learning_phase(self: Any, uses: bool) -> None:
-        vars(self)["_phase"] = uses
+        _told[self] = uses
 
 
 def extend() -> None:
