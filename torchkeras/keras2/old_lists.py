@@ -122,7 +122,7 @@ class ListedOfModel:
 
 def _by_layer(model: Any) -> list[tuple[Any, list[Node]]]:
     """The layers of a model with their calls in it."""
-    return [(layer, [node for node in model._graph.nodes if node.layer is layer]) for layer in model.layers]
+    return [(layer, model._graph.nodes_of(layer)) for layer in model.layers]
 
 
 @wraps(_compile)

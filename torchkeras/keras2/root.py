@@ -5,7 +5,7 @@ import torch
 from torchkeras import backend
 from torchkeras.backend import settings
 from torchkeras.engine.graph.input import Input
-from torchkeras.keras2 import old_calls, old_layers, old_lists, old_optimizers, old_tensors
+from torchkeras.keras2 import old_calls, old_lambdas, old_layers, old_lists, old_optimizers, old_tensors
 from torchkeras.models import Model, Sequential
 
 __all__ = ["Input", "Model", "Sequential"]
@@ -13,6 +13,7 @@ __all__ = ["Input", "Model", "Sequential"]
 old_tensors.extend()
 old_layers.extend()
 old_calls.extend()
+old_lambdas.extend()
 old_lists.extend()
 old_optimizers.extend()
 settings.answer("tensorflow")  # whose order of axes, padding and formulas these are
