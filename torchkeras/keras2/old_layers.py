@@ -6,7 +6,9 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from functools import wraps
 from typing import Any
 
@@ -18,6 +20,8 @@ from torchkeras.engine.layer.symbolic import Node, as_list
 from torchkeras.engine.layer.weight import Variable
 from torchkeras.keras2.interfaces import add_weight_args_preprocessing
 from torchkeras.keras_axes import IN_ORDER
+from torchkeras.layers import Dropout
+from torchkeras.rules import BELOW_1, is_number
 
 _add_weight = Layer.add_weight
 _declare = Layer.__init_subclass__.__func__  # type: ignore[attr-defined]
@@ -110,8 +114,18 @@ NAMES = (
 )
 
 
+def _rate(value: Any) -> float:
+    """The rate of a Dropout as Keras 2 takes it: from 1 on nothing is dropped."""
+    if is_number(value) and value >= 1:
+        warnings.warn(f"Dropout: a rate of {value} drops nothing; it is taken as 0.", stacklevel=2)
+        return 0.0
+    return BELOW_1.read(value)
+
+
 def extend() -> None:
-    """Add the names to `Layer`."""
+    """Add the names to `Layer`, and let `Dropout` take any rate."""
+    option = Dropout._options["rate"]
+    Dropout._options["rate"] = replace(option, rule=replace(option.rule, convert=_rate, holds=None))
     Layer.__init_subclass__ = classmethod(OldLayer.__init_subclass__.__func__)  # type: ignore
     for name in NAMES:
         own = name in vars(Layer) or name in ("trainable_weights", "non_trainable_weights", "add_weight")
