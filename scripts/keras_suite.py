@@ -77,10 +77,10 @@ def main() -> int:
     source = fetched(given.version)
     record = ROOT / "scripts" / f"keras_suite_{given.version}.txt"
     if given.genuine:
-        record.write_text("".join(f"{name}\\n" for name in sorted(genuine(source, given.version, given.genuine))))
+        record.write_text("".join(f"{name}\n" for name in sorted(genuine(source, given.version, given.genuine))))
         print(f"{record.name}: what passes under the genuine version")
         return 0
-    expected = set(record.read_text().split("\\n")) - {""}
+    expected = set(record.read_text().split("\n")) - {""}
     results = alias(source, given.version, given.pytest)
     passed = {name for name, result in results.items() if result == "passed"}
     if given.pytest:

@@ -152,6 +152,7 @@ from torchkeras.backend.reductions import (
     var,
 )
 from torchkeras.backend.settings import (
+    _get_available_gpus,
     backend,
     cast_to_floatx,
     clear_session,
@@ -160,6 +161,7 @@ from torchkeras.backend.settings import (
     has_arg,
     legacy_weight_ordering,
     manual_variable_initialization,
+    name_scope,
     normalize_data_format,
     reset_uids,
     set_epsilon,
@@ -323,6 +325,7 @@ __all__ = [
     "min",
     "minimum",
     "moving_average_update",
+    "name_scope",
     "ndim",
     "normalize_batch_in_training",
     "normalize_data_format",

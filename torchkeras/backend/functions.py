@@ -181,7 +181,9 @@ def _asks_for_phase(outputs: Sequence[KerasTensor], given: Sequence[KerasTensor]
 
 def _checked(asked: KerasTensor, value: Any) -> Tensor:
     """A value for a symbolic tensor, of its type. Raises ValueError for another shape."""
-    found = value if isinstance(value, Tensor) else torch.as_tensor(np.asarray(value, order="C"), device=config.device())
+    found = (
+        value if isinstance(value, Tensor) else torch.as_tensor(np.asarray(value, order="C"), device=config.device())
+    )
     fits = len(asked.shape) == found.dim() and all(
         size in (None, given) for size, given in zip(asked.shape, found.shape, strict=True)
     )

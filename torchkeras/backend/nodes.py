@@ -115,12 +115,12 @@ def pair(x: Any, y: Any) -> tuple[Tensor, Tensor]:
 
 
 def whole(value: Any) -> int:
-    """A whole number, which may stand in a tensor."""
-    return int(value)
+    """A whole number, which may stand in a tensor. A size that an exporter leaves open stays so."""
+    return value if isinstance(value, torch.SymInt) else int(value)  # type: ignore[return-value]
 
 
 def sizes(shape: Any) -> tuple[int, ...]:
     """A shape as whole numbers, from a list, a tuple, an array or a tensor."""
     if isinstance(shape, (Tensor, np.ndarray)):
         return tuple(shape.tolist())
-    return tuple(map(int, shape)) if isinstance(shape, Sequence) else (int(shape),)
+    return tuple(map(whole, shape)) if isinstance(shape, Sequence) else (whole(shape),)

@@ -1,6 +1,7 @@
 """`TensorBoard`: losses, metrics, weights and the model, as files that TensorBoard shows."""
 
 import importlib
+import warnings
 from collections.abc import Iterator, Mapping
 from numbers import Real
 from pathlib import Path
@@ -69,7 +70,10 @@ class TensorBoard(Callback):
         self.batch_size = read("TensorBoard", "batch_size", integer(1), batch_size)
         for name, asked in (("write_grads", write_grads), ("write_images", write_images)):
             if asked and not histogram_freq:
-                raise ValueError(f"TensorBoard: {name} needs a histogram_freq of at least 1; found {histogram_freq!r}.")
+                warnings.warn(
+                    f"TensorBoard: {name} writes along with the histograms, so nothing with histogram_freq=0.",
+                    stacklevel=2,
+                )
         self._check_embeddings(embeddings_freq, embeddings_layer_names, embeddings_metadata, embeddings_data)
         self._module = _tensorboard().__name__
         self.log_dir = str(log_dir)

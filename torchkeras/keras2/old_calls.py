@@ -19,7 +19,7 @@ from torchkeras.engine.layer.added_losses import ADDED
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.layer.symbolic import as_list
 from torchkeras.engine.layer.weight import Variable
-from torchkeras.keras2.old_tensors import by_phase
+from torchkeras.keras2 import old_phase
 from torchkeras.keras2.utils.generic_utils import object_list_uid
 from torchkeras.layers.recurrence import Recurrent
 from torchkeras.layers.wrappers import TimeDistributed
@@ -41,10 +41,10 @@ def called(self: Any, *args: Any, **kwargs: Any) -> Any:
     """`Layer.__call__`; an output with values says whether it has others in training."""
     outputs = _called(self, *args, **kwargs)
     if isinstance(outputs, Tensor) and not (outputs.is_meta or torch.compiler.is_compiling()):
-        vars(outputs)["_uses_learning_phase"] = kwargs.get("training") is None and by_phase(self)
+        vars(outputs)["_uses_learning_phase"] = kwargs.get("training") is None and old_phase.of_layer(self)
         regularizer = getattr(self, "activity_regularizer", None)
         if regularizer is not None and ADDED.taken is None:
-            vars(self)["_activity_of_call"] = (args[0], regularizer(outputs))
+            vars(self)["_activity_of_call"] = (regularizer(outputs), args[0])
     return outputs
 
 

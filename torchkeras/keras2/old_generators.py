@@ -5,8 +5,7 @@ Keras 1 counted samples, `samples_per_epoch`, and Keras 2 counts batches. The fi
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import wraps
 from itertools import chain
 from math import ceil
@@ -26,6 +25,8 @@ COUNTS = {
     "predict_generator": (("val_samples", "generator", "steps"),),
 }
 
+RENAMED = {"pickle_safe": "use_multiprocessing", "nb_worker": "workers"}
+
 
 def _counting(method: str) -> Callable[..., Any]:
     own = getattr(Model, method)
@@ -34,22 +35,16 @@ def _counting(method: str) -> Callable[..., Any]:
     def counting(self: Any, *args: Any, **given: Any) -> Any:
         if args:
             given["generator"], *args = args  # type: ignore[assignment]
+        for old, new in RENAMED.items():
+            if old in given:
+                given[new] = given.pop(old)
         for old, source, new in COUNTS[method]:
             if old in given:
                 given[source], size = _sized(given[source])
                 given[new] = ceil(given.pop(old) / size)
-        if isinstance(given["generator"], Iterator):
-            _warn_of_processes(given)
         return own(self, given.pop("generator"), *args, **given)
 
     return counting
-
-
-def _warn_of_processes(given: dict[str, Any]) -> None:
-    """Have a thread make the batches of a generator, where Keras 2 would copy it into each process."""
-    if any([given.pop(name, False) for name in ("use_multiprocessing", "pickle_safe")]):
-        text = "no processes are used for a generator, each of which would give the same batches; a Sequence can be split."
-        warnings.warn(text, stacklevel=3)
 
 
 def _sized(batches: Any) -> tuple[Any, int]:

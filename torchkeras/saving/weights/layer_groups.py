@@ -6,6 +6,7 @@ This order also holds across all layers of an inner model.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable
 from typing import Any
 
@@ -151,9 +152,12 @@ def match_by_name(
     for layer in named:
         try:
             found += _match(layer, stored[layer.name], origin, file, reshape)
-        except WeightMismatchError:
+        except WeightMismatchError as error:
             if not skip_mismatch:
                 raise
+            warnings.warn(
+                f"Skipping loading of weights for layer {layer.name!r} due to mismatch: {error}", stacklevel=2
+            )
     return found
 
 
