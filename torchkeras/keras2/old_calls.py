@@ -12,13 +12,15 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from torchkeras import backend as K
 from torchkeras.backend.lambdas import as_node
 from torchkeras.backend.nodes import is_symbolic
 from torchkeras.engine.layer.added_losses import ADDED
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.layer.symbolic import as_list
 from torchkeras.engine.layer.weight import Variable
-from torchkeras.keras2.old_tensors import by_phase
+from torchkeras.keras2 import old_phase
+from torchkeras.keras2.utils.generic_utils import object_list_uid
 from torchkeras.layers.recurrence import Recurrent
 from torchkeras.layers.wrappers import TimeDistributed
 
@@ -39,10 +41,10 @@ def called(self: Any, *args: Any, **kwargs: Any) -> Any:
     """`Layer.__call__`; an output with values says whether it has others in training."""
     outputs = _called(self, *args, **kwargs)
     if isinstance(outputs, Tensor) and not (outputs.is_meta or torch.compiler.is_compiling()):
-        vars(outputs)["_uses_learning_phase"] = kwargs.get("training") is None and by_phase(self)
+        vars(outputs)["_uses_learning_phase"] = kwargs.get("training") is None and old_phase.of_layer(self)
         regularizer = getattr(self, "activity_regularizer", None)
         if regularizer is not None and ADDED.taken is None:
-            vars(self)["_activity_of_call"] = (args[0], regularizer(outputs))
+            vars(self)["_activity_of_call"] = (regularizer(outputs), args[0])
     return outputs
 
 
@@ -71,6 +73,14 @@ def called_with_states(self: Any, inputs: Any, initial_state: Any = None, consta
     return _called_with_states(self, inputs, initial_state, constants, **kwargs)
 
 
+def input_map(self: Any) -> dict[str, Any]:
+    """What `TimeDistributed` gave its layer in each call, with the time steps folded into the batch, by its input."""
+    return {
+        object_list_uid(node.inputs): K.reshape(node.inputs, (-1, *node.inputs.shape[2:]))
+        for node in self._inbound_nodes
+    }
+
+
 def _as_nodes(inputs: Any, values: Any) -> Any:
     """Values as nodes of the graph of `inputs`; symbolic ones as they are, and None."""
     if values is None:
@@ -87,4 +97,5 @@ def extend() -> None:
     """Let the layers take symbolic tensors there."""
     Layer.call, Layer.__call__ = call, called  # type: ignore[method-assign]
     TimeDistributed.compute_mask = mask_of_steps  # type: ignore[method-assign]
+    TimeDistributed._input_map = property(input_map)  # type: ignore[attr-defined]
     Recurrent.get_initial_state, Recurrent.__call__ = begin, called_with_states  # type: ignore[method-assign]
