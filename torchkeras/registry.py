@@ -20,6 +20,10 @@ F = TypeVar("F", bound=Callable[..., Any])
 _custom_objects: dict[str, Any] = {}
 
 
+class IdentifierError(TypeError, ValueError):
+    """What stands for no object: TypeError says so, and Keras 2 raised ValueError."""
+
+
 def get_custom_objects() -> dict[str, Any]:
     """The custom objects known at present, by name; a change of the dictionary takes effect at once.
 
@@ -189,7 +193,9 @@ class Family(Generic[T]):
         if inspect.isclass(found) or getattr(found, "makes_object", False):
             return found()
         if not callable(found):
-            raise TypeError(f"Could not interpret {found!r} as a {self.kind}: give a name, a config or a callable.")
+            raise IdentifierError(
+                f"Could not interpret {found!r} as a {self.kind}: give a name, a config or a callable."
+            )
         return found
 
     def serialize(self, value: Any) -> Any:

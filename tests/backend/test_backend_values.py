@@ -97,7 +97,7 @@ def test_settings_are_those_of_the_package():
 
 def test_sessions_say_what_to_do():
     for call, words in (
-        (K.get_session, r"K.function\(inputs, tensors\)"),
+        (lambda: K.get_session().run, r"K.function\(inputs, tensors\)"),
         (lambda: K.set_session(None), "leave the line out"),
     ):
         with pytest.raises(RuntimeError, match=words):

@@ -177,7 +177,7 @@ ITSELF = "itself"  # in place of the logits on a tensor that is nothing else
 
 
 def _with_logits(result: Tensor, logits: Tensor, activation: str) -> Tensor:
-    if result.requires_grad:
+    if isinstance(result, Tensor) and result.requires_grad:  # a symbolic one carries nothing
         result._keras_logits = logits  # type: ignore[attr-defined]
         result._keras_activation = activation  # type: ignore[attr-defined]
     return result

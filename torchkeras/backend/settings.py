@@ -132,18 +132,39 @@ def clear_session() -> None:
     random_numbers.forget()
 
 
+def name_scope(name: str, default_name: str | None = None, values: Any = None) -> AbstractContextManager[None]:
+    """A block in which TensorFlow would begin the names of operations with `name`; torch's have none.
+
+    >>> with name_scope("rates"):
+    ...     rate = variable(0.1)
+    """
+    return nullcontext()
+
+
 def manual_variable_initialization(value: bool) -> None:
     """Nothing for False. Raises ValueError for True: a variable has its values from the moment that it is made."""
     if value:
         raise ValueError("Variables have their values when they are made, so none can be initialized by hand.")
 
 
-def get_session() -> NoReturn:
-    """Raises RuntimeError: torch has no sessions."""
-    raise RuntimeError(
-        "There are no sessions: tensors have their values at once. In place of get_session().run(tensors, feed) write "
-        "K.function(inputs, tensors)(values), K.eval(tensor) or K.batch_get_value(tensors)."
-    )
+class NoSessionError(RuntimeError, AttributeError):
+    """Something was asked of a session. `hasattr` finds nothing in one."""
+
+
+class NoSession:
+    """What stands where TensorFlow had a session: all that is asked of it is an error that says what to do."""
+
+    def __getattr__(self, name: str) -> NoReturn:
+        raise NoSessionError(
+            f"There are no sessions, so there is no session.{name}: tensors have their values at once. In place of "
+            "get_session().run(tensors, feed) write K.function(inputs, tensors)(values), K.eval(tensor) or "
+            "K.batch_get_value(tensors)."
+        )
+
+
+def get_session() -> NoSession:
+    """A `NoSession`: torch has no sessions. Scripts may hold it; using it raises RuntimeError, which says what to do."""
+    return NoSession()
 
 
 def set_session(session: Any) -> NoReturn:
@@ -157,6 +178,11 @@ def set_session(session: Any) -> NoReturn:
 def name_scope(name: str, default_name: str | None = None, values: Any = None) -> AbstractContextManager[None]:
     """Nothing: TensorFlow put a name before those of operations, and torch's have none."""
     return nullcontext()
+
+
+def _get_available_gpus() -> list[str]:
+    """The GPUs, by TensorFlow's names; scripts ask `K.tensorflow_backend._get_available_gpus()`."""
+    return [f"/device:GPU:{index}" for index in range(torch.cuda.device_count())]
 
 
 def legacy_weight_ordering() -> bool:

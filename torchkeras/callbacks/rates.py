@@ -99,7 +99,7 @@ class ReduceLROnPlateau(Monitored):
         super().__init__(monitor, mode)
         name = "ReduceLROnPlateau"
         if epsilon is not None:
-            warnings.warn(f"{name}: epsilon is called min_delta now.", stacklevel=2)
+            warnings.warn(f"{name}: the `epsilon` argument is deprecated; it is called min_delta.", stacklevel=2)
             min_delta = epsilon
         self.factor = read(name, "factor", BELOW_1, factor)
         self.min_delta = read(name, "min_delta", FINITE, min_delta)

@@ -32,6 +32,10 @@ class Constant(Initializer):
             raise ValueError(f"Constant: value is of shape {tuple(value.shape)}, the weight of {tuple(values.shape)}.")
         return values.copy_(value)
 
+    def get_config(self) -> dict[str, Any]:
+        """The value; an array as nested lists, which JSON has."""
+        return {"value": self.value.tolist() if hasattr(self.value, "tolist") else self.value}
+
 
 @dataclass(frozen=True)
 class Zeros(Initializer):

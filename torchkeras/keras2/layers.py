@@ -1,5 +1,8 @@
 """What scripts take from `keras.layers` beside the layers, which it lets them write in the manner of Keras 1 and 2."""
 
 from torchkeras.keras2 import old_layers
+from torchkeras.keras2.data_tensors import Input
+
+__all__ = ["Input"]
 
 old_layers.extend()

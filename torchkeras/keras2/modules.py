@@ -11,13 +11,14 @@ VERSION = "2.2.4"
 _BASE = "torchkeras.keras2.base"  # K, activations, initializers, regularizers, constraints, ...
 _LAYERS = (_BASE, "torchkeras.layers", "torchkeras.keras2.layers")
 _ENGINE = (*_LAYERS, "torchkeras.models", "torchkeras.keras2.engine")
+_SAVING = "torchkeras.keras2.engine.saving"
 _LOSSES = (_BASE, "torchkeras.losses")
 
 # Modules that are ours themselves: what is set in them is set for all.
 SAME: dict[str, str] = {
     "backend": "torchkeras.backend",
     **dict.fromkeys(
-        ("backend.tensorflow_backend", "backend.theano_backend", "backend.common", "backend.load_backend"),
+        ("backend.tensorflow_backend", "backend.common", "backend.load_backend"),
         "torchkeras.backend",
     ),
 }
@@ -27,6 +28,7 @@ _LAYER_FILES = (
     *("local", "merge", "noise", "normalization", "pooling", "recurrent", "wrappers"),
 )
 _ENGINE_FILES = ("base_layer", "input_layer", "network", "sequential", "topology", "training")
+_ENGINE_PARTS = ("saving", "training_arrays", "training_utils")
 _UTILS = (
     *("conv_utils", "data_utils", "generic_utils", "io_utils", "layer_utils", "multi_gpu_utils", "np_utils"),
     *("test_utils", "training_utils", "vis_utils", "visualize_util"),
@@ -40,20 +42,23 @@ _DATASETS = ("boston_housing", "cifar", "cifar10", "cifar100", "fashion_mnist", 
 MODULES: dict[str, tuple[str, ...]] = {
     "": ("torchkeras.keras2.root",),
     "activations": (_BASE, "torchkeras.activations"),
+    "backend.theano_backend": ("torchkeras.backend", "torchkeras.keras2.theano_backend"),
     "callbacks": (_BASE, "torchkeras.callbacks"),
     "constraints": (_BASE, "torchkeras.constraints"),
-    "initializers": (_BASE, "torchkeras.initializers"),
-    "initializations": (_BASE, "torchkeras.initializers"),
+    "initializers": (_BASE, "torchkeras.initializers", "torchkeras.keras2.initializers"),
+    "initializations": (_BASE, "torchkeras.keras2.initializations"),
     "regularizers": (_BASE, "torchkeras.regularizers"),
     "losses": _LOSSES,
     "objectives": _LOSSES,
-    "metrics": (_BASE, "torchkeras.losses", "torchkeras.metrics"),
-    "models": (_BASE, "torchkeras.layers", "torchkeras.models", "torchkeras.keras2.layers"),
+    "metrics": (_BASE, "torchkeras.losses", "torchkeras.metrics", "torchkeras.keras2.metrics"),
+    "models": (_BASE, *_LAYERS, "torchkeras.models", "torchkeras.keras2.data_tensors", _SAVING),
     "optimizers": (_BASE, "torchkeras.optimizers", "torchkeras.keras2.optimizers"),
     "layers": _LAYERS,
     **{f"layers.{name}": _LAYERS for name in _LAYER_FILES},
     "engine": _ENGINE,
     **{f"engine.{name}": _ENGINE for name in _ENGINE_FILES},
+    "engine.training": (*_ENGINE, "torchkeras.keras2.engine.training_utils"),
+    **{f"engine.{name}": (_BASE, f"torchkeras.keras2.engine.{name}") for name in _ENGINE_PARTS},
     "legacy": (_BASE,),
     "legacy.interfaces": ("torchkeras.keras2.interfaces",),
     "legacy.layers": _LAYERS,

@@ -6,7 +6,9 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from functools import wraps
 from typing import Any
 
@@ -14,19 +16,20 @@ from torch import Tensor, nn
 
 from torchkeras.backend import assignments
 from torchkeras.engine.layer.layer import Layer
-from torchkeras.engine.layer.symbolic import Node, as_list
+from torchkeras.engine.layer.symbolic import KerasTensor, Node, as_list
 from torchkeras.engine.layer.weight import Variable
 from torchkeras.keras2.interfaces import add_weight_args_preprocessing
+from torchkeras.keras2.told import LOSSES, UPDATES, keep
 from torchkeras.keras_axes import IN_ORDER
+from torchkeras.layers import Dropout
+from torchkeras.rules import BELOW_1, is_number
 
-_add_weight = Layer.add_weight
+_add_weight, _add_loss = Layer.add_weight, Layer.add_loss
 _declare = Layer.__init_subclass__.__func__  # type: ignore[attr-defined]
 
 
 class OldLayer:
     """The further names; never an object."""
-
-    uses_learning_phase = True
 
     def __init_subclass__(cls, **options: Any) -> None:
         made: Any = cls
@@ -62,29 +65,21 @@ class OldLayer:
             updates (assignment or list): what `K.update` and the like gave, or pairs of a variable and its new value.
             inputs (tensor or None): what they depend on; a call knows it without this.
         """
-        assignments.of_layer(self, updates)
+        if not assignments.waits():
+            keep(UPDATES, self, updates, inputs)
+        if assignments.waits() or not isinstance(updates, (int, float)):
+            assignments.of_layer(self, updates)
+
+    def add_loss(self: Any, losses: Any, inputs: Any = None) -> None:
+        """`Layer.add_loss`; outside of a `call` also numbers and symbolic tensors, which `losses` lists."""
+        own = [each for each in as_list(losses) if isinstance(each, (int, float, KerasTensor))]
+        keep(LOSSES, self, own, inputs)
+        if others := [each for each in as_list(losses) if not any(each is one for one in own)]:
+            _add_loss(self, others, inputs)
 
     def get_output_shape_for(self: Any, input_shape: Any) -> Any:
         """Keras 1's name of `compute_output_shape`."""
         return self.compute_output_shape(input_shape)
-
-    def get_losses_for(self: Any, inputs: Any) -> list[Any]:
-        """The losses of the layer; for None those of its weights alone."""
-        return self.losses
-
-    def get_updates_for(self: Any, inputs: Any) -> list[Any]:
-        """Nothing: updates are made while a step computes, and not listed."""
-        return []
-
-    @property
-    def updates(self) -> list[Any]:
-        """Nothing: updates are made while a step computes, and not listed."""
-        return []
-
-    @property
-    def losses(self: Any) -> list[Any]:
-        """The penalties of the layer's weights, as scalars."""
-        return [v.regularizer(v.value) for v in self._penalized()] if self.built else []
 
     @property
     def trainable_weights(self: Any) -> list[Variable]:
@@ -122,17 +117,27 @@ class OldLayer:
 _trainable_weights: Any = Layer.trainable_weights
 _non_trainable_weights: Any = Layer.non_trainable_weights
 NAMES = (
-    *("add_weight", "add_update", "get_output_shape_for", "get_losses_for", "get_updates_for", "updates", "losses"),
+    *("add_weight", "add_update", "get_output_shape_for"),
     *("trainable_weights", "non_trainable_weights", "inbound_nodes", "outbound_nodes", "assert_input_compatibility"),
-    *("uses_learning_phase",),
+    "add_loss",
 )
 
 
+def _rate(value: Any) -> float:
+    """The rate of a Dropout as Keras 2 takes it: from 1 on nothing is dropped."""
+    if is_number(value) and value >= 1:
+        warnings.warn(f"Dropout: a rate of {value} drops nothing; it is taken as 0.", stacklevel=2)
+        return 0.0
+    return BELOW_1.read(value)
+
+
 def extend() -> None:
-    """Add the names to `Layer`."""
+    """Add the names to `Layer`, and let `Dropout` take any rate."""
+    option = Dropout._options["rate"]
+    Dropout._options["rate"] = replace(option, rule=replace(option.rule, convert=_rate, holds=None))
     Layer.__init_subclass__ = classmethod(OldLayer.__init_subclass__.__func__)  # type: ignore
     for name in NAMES:
-        own = name in vars(Layer) or name in ("trainable_weights", "non_trainable_weights", "add_weight")
+        own = name in vars(Layer) or name in ("trainable_weights", "non_trainable_weights", "add_weight", "add_loss")
         if own or not hasattr(Layer, name):
             setattr(Layer, name, vars(OldLayer)[name])
 

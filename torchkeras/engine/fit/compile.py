@@ -269,7 +269,8 @@ class Compiling(Extending, abstract=True):
     def _has_loss(self, targets: Any) -> bool:
         """Whether there is something that the built-in steps can compute a loss of."""
         owns_loss = type(self).compute_loss is not Extending.compute_loss
-        return bool(targets or self._added_losses or owns_loss or self._may_add_losses())
+        told = targets or self._added_losses or owns_loss or self._may_add_losses()
+        return bool(told or self._penalized() or _with_activity_regularizer(self))
 
     def _may_add_losses(self) -> bool:
         """Whether the class of some layer speaks of `add_loss`."""

@@ -144,6 +144,14 @@ class Variable:
             option,
         )
 
+    def __eq__(self, other: Any) -> bool:
+        """Whether both are one weight of one layer, which is looked up anew for each list of weights."""
+        same = isinstance(other, Variable) and self.layer is other.layer and self.paths == other.paths
+        return same if isinstance(other, Variable) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash((id(self.layer), self.paths))
+
     @property
     def initializer(self) -> Any:
         """What draws its first values; None where a plain torch module draws its own."""

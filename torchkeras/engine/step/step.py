@@ -89,11 +89,21 @@ def gradients_of(model: CompiledModel, loss: torch.Tensor) -> Any:
         one = None if torch.compiler.is_compiling() else _one(loss.dtype, loss.device)
     parameters = model.parameters
     if all([parameter.requires_grad for parameter in parameters]):  # noqa: C419  # what torch.compile follows
-        return torch.autograd.grad(loss, parameters, one, allow_unused=True)
+        return _grad(loss, parameters, one)
     # Some were frozen since `compile`, by `requires_grad_(False)`: without a gradient they stay as they are.
     training = [parameter for parameter in parameters if parameter.requires_grad]
-    found = iter(torch.autograd.grad(loss, training, one, allow_unused=True) if training else ())
+    found = iter(_grad(loss, training, one) if training else ())
     return tuple(next(found) if parameter.requires_grad else None for parameter in parameters)
+
+
+def _grad(loss: torch.Tensor, parameters: list[torch.Tensor], one: Any) -> Any:
+    """The gradients of a loss; raises ValueError for one that has none for any parameter."""
+    if not loss.requires_grad:
+        raise ValueError(
+            "The loss has no gradient for any weight: something on the way from the weights to it, such as argmax or "
+            "round, has none."
+        )
+    return torch.autograd.grad(loss, parameters, one, allow_unused=True)
 
 
 def _update(model: CompiledModel, loss: torch.Tensor, gradients: Any, samples: Any) -> None:

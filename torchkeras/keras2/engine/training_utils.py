@@ -1,0 +1,233 @@
+"""`keras.engine.training_utils`: what training does to data and losses, for scripts that do it by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import torch
+
+from torchkeras import backend as K, losses
+from torchkeras.engine.data import sample_weights
+from torchkeras.keras2.utils.generic_utils import slice_arrays, to_list
+
+__all__ = [
+    "batch_shuffle",
+    "check_array_length_consistency",
+    "check_loss_and_target_compatibility",
+    "check_num_samples",
+    "collect_metrics",
+    "iter_sequence_infinite",
+    "make_batches",
+    "slice_arrays",
+    "standardize_class_weights",
+    "standardize_input_data",
+    "standardize_sample_weights",
+    "standardize_single_array",
+    "standardize_weights",
+    "weighted_masked_objective",
+]
+
+LIKE_OUTPUTS = (losses.mean_squared_error, losses.binary_crossentropy, losses.categorical_crossentropy)
+
+
+def make_batches(size: int, batch_size: int) -> list[tuple[int, int]]:
+    """The first row of each batch, and the row after its last: [(0, 2), (2, 3)] for 3 rows in batches of 2."""
+    return [(first, min(first + batch_size, size)) for first in range(0, size, batch_size)]
+
+
+def batch_shuffle(index_array: Any, batch_size: int) -> np.ndarray:
+    """The whole batches of an array of indices in another order; the rest stays at its end."""
+    index = np.asarray(index_array)
+    whole = len(index) // batch_size * batch_size
+    batches = index[:whole].reshape(-1, batch_size)
+    draw: Any = np.random  # the state that scripts seed
+    draw.shuffle(batches)
+    return np.append(batches.reshape(-1), index[whole:])
+
+
+def standardize_single_array(x: Any) -> Any:
+    """An array of one axis with a second one, of length 1; all else as it is."""
+    if x is None or K.is_tensor(x):
+        return x
+    found = x.values if hasattr(x, "iloc") else x
+    return np.expand_dims(found, 1) if found.ndim == 1 else found
+
+
+def standardize_input_data(
+    data: Any, names: Sequence[str], shapes: Any = None, check_batch_axis: bool = True, exception_prefix: str = ""
+) -> list[Any]:
+    """Arrays for `names` in their order, from one array, a list or a dict.
+
+    Arguments:
+        data (array, list, dict or None): what a user gave.
+        names (list of texts): the inputs or targets.
+        shapes (list or None): the shape of each, None in it for any size; a shape may be None.
+        check_batch_axis (bool): whether the first axis is compared too.
+        exception_prefix (text): what errors call the data: "input", "target".
+
+    Errors:
+        ValueError: another number of arrays, a missing name, or a shape that does not fit.
+    """
+    if isinstance(data, Mapping):
+        missing = [name for name in names if name not in data]
+        if missing:
+            raise ValueError(f"No data provided for {missing[0]!r}. Need data for each key in: {list(names)}.")
+        given = [data[name] for name in names]
+    else:
+        alone = data is None or hasattr(data, "shape") or (len(names) == 1 and np.ndim(data[0]) == 0)
+        given = [None if data is None else data if hasattr(data, "shape") else np.asarray(data)] if alone else data
+        given = [None] * len(names) if data is None else given
+    if len(given) != len(names):
+        raise ValueError(
+            f"Error when checking model {exception_prefix}: the model expects {len(names)} arrays ({', '.join(names)}); "
+            f"found {len(given)}."
+        )
+    found = [standardize_single_array(each) for each in given]
+    for name, array, shape in zip(names, found, shapes or [None] * len(names), strict=True):
+        if array is None or shape is None:
+            continue
+        sizes, wanted = (tuple(each) if check_batch_axis else tuple(each)[1:] for each in (array.shape, shape))
+        same = len(sizes) == len(wanted) and all(b in (None, a) for a, b in zip(sizes, wanted, strict=True))
+        if not same:
+            raise ValueError(
+                f"Error when checking {exception_prefix}: expected {name} to have shape {wanted}; found an array with "
+                f"shape {sizes}."
+            )
+    return found
+
+
+def _by_output(given: Any, names: Sequence[str], kind: str) -> list[Any]:
+    if given is None or len(given) == 0:
+        return [None] * len(names)
+    if len(names) == 1:
+        in_list = isinstance(given, list) and len(given) == 1
+        return (
+            [given[0]] if in_list else [given[names[0]]] if isinstance(given, dict) and names[0] in given else [given]
+        )
+    if isinstance(given, list) and len(given) == len(names):
+        return given
+    if isinstance(given, dict):
+        return [given.get(name) for name in names]
+    if isinstance(given, list):
+        raise ValueError(
+            f"Provided `{kind}` was a list of {len(given)} elements, but the model has {len(names)} outputs."
+        )
+    raise TypeError(
+        f"The model has {len(names)} outputs, so `{kind}` should be either a list or a dict; found {given!r}."
+    )
+
+
+def standardize_sample_weights(sample_weight: Any, output_names: Sequence[str]) -> list[Any]:
+    """The sample weights of each output, None for none, from a list or a dict."""
+    return _by_output(sample_weight, output_names, "sample_weight")
+
+
+def standardize_class_weights(class_weight: Any, output_names: Sequence[str]) -> list[Any]:
+    """The class weights of each output, None for none, from a list or a dict."""
+    return _by_output(class_weight, output_names, "class_weight")
+
+
+def standardize_weights(
+    y: Any, sample_weight: Any = None, class_weight: Any = None, sample_weight_mode: str | None = None
+) -> np.ndarray:
+    """A weight for each sample of a target, or for each time step with "temporal"; ones where none is given."""
+    y = np.asarray(y)
+    target = torch.as_tensor(y)
+    (found,) = sample_weights.standardize_weights(
+        [target], ["output"], None if sample_weight is None else [sample_weight], class_weight, [sample_weight_mode]
+    )
+    if found is not None:
+        return found.numpy()
+    return np.ones(y.shape[: 2 if sample_weight_mode == "temporal" else 1], K.floatx())
+
+
+def check_array_length_consistency(inputs: Any, targets: Any, weights: Any = None) -> None:
+    """Raise ValueError unless inputs, targets and weights have as many samples."""
+    counts = []
+    for what, arrays in (("input", inputs), ("target", targets), ("sample_weight", weights)):
+        lengths = {0 if each is None else int(each.shape[0]) for each in ([None] if arrays is None else arrays)}
+        if len(lengths) > 1:
+            shapes = [None if each is None else tuple(each.shape) for each in arrays]
+            raise ValueError(f"All {what} arrays should have the same number of samples. Got array shapes: {shapes}.")
+        counts.append(lengths)
+    of_inputs, of_targets, of_weights = counts
+    if of_inputs and of_targets and of_inputs != of_targets:
+        raise ValueError(
+            f"Input arrays should have the same number of samples as target arrays. Found {of_inputs.pop()} input "
+            f"samples and {of_targets.pop()} target samples."
+        )
+    if of_targets and of_weights and of_targets != of_weights:
+        raise ValueError(
+            f"Sample_weight arrays should have the same number of samples as target arrays. Got {of_targets.pop()} "
+            f"target samples and {of_weights.pop()} weights."
+        )
+
+
+def check_loss_and_target_compatibility(targets: Sequence[Any], loss_fns: Sequence[Any], output_shapes: Any) -> None:
+    """Raise ValueError for a target whose shape does not fit its loss and output."""
+    for y, loss, shape in zip(targets, loss_fns, output_shapes, strict=False):
+        if y is None or loss is None:
+            continue
+        if loss is losses.categorical_crossentropy and y.shape[-1] == 1:
+            raise ValueError(
+                f"You are passing a target array of shape {tuple(y.shape)} while using as loss "
+                "`categorical_crossentropy`, which expects one number for each class: make it with to_categorical(y), "
+                "or use `sparse_categorical_crossentropy`."
+            )
+        sizes = zip(y.shape[1:], shape[1:], strict=False)
+        if loss in LIKE_OUTPUTS and any(wanted not in (None, size) for size, wanted in sizes):
+            raise ValueError(
+                f"A target array with shape {tuple(y.shape)} was passed for an output of shape {tuple(shape)} while "
+                f"using as loss `{loss.__name__}`. This loss expects targets to have the same shape as the output."
+            )
+
+
+def collect_metrics(metrics: Any, output_names: Sequence[str]) -> list[list[Any]]:
+    """The metrics of each output, from one list for all, or a dict by output."""
+    if not metrics:
+        return [[] for _ in output_names]
+    if isinstance(metrics, list):
+        return [list(metrics) for _ in output_names]
+    if isinstance(metrics, dict):
+        return [to_list(metrics.get(name, [])) for name in output_names]
+    raise TypeError(f"Type of `metrics` argument not understood. Expected a list or dictionary, found: {metrics!r}.")
+
+
+def weighted_masked_objective(fn: Callable[..., Any] | None) -> Callable[..., Any] | None:
+    """A loss `fn(y_true, y_pred)` as `weighted(y_true, y_pred, weights, mask=None)`, one number; None for None."""
+    if fn is None:
+        return None
+
+    def weighted(y_true: Any, y_pred: Any, weights: Any, mask: Any = None) -> Any:
+        scores = fn(y_true, y_pred)
+        if mask is not None:
+            mask = K.cast(mask, K.floatx())
+            scores = scores * mask / K.mean(mask)
+        if weights is not None:
+            further = list(range(K.ndim(weights), K.ndim(scores)))
+            scores = K.mean(scores, axis=further) if further else scores
+            scores = scores * weights / K.mean(K.cast(K.not_equal(weights, 0), K.floatx()))
+        return K.mean(scores)
+
+    return weighted
+
+
+def check_num_samples(
+    ins: Sequence[Any], batch_size: int | None = None, steps: int | None = None, steps_name: str = "steps"
+) -> int | None:
+    """The number of samples; None where `steps` says how much there is. Raises ValueError for both, and for neither."""
+    if steps is not None:
+        if batch_size is not None:
+            raise ValueError(f"If {steps_name} is set, the `batch_size` must be None.")
+        return None
+    if not ins or not hasattr(ins[0], "shape"):
+        raise ValueError(f"Either the input data should have a defined shape, or {steps_name} should be specified.")
+    return int(ins[0].shape[0])
+
+
+def iter_sequence_infinite(seq: Any) -> Iterator[Any]:
+    """The items of a sequence, again and again."""
+    while True:
+        yield from seq

@@ -1,0 +1,155 @@
+"""What scripts find in the graph of a Keras 2 model beside what `Model` has: losses, updates, depths, nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import torch
+
+from torchkeras.engine.fit.custom_steps import Extending
+from torchkeras.engine.graph.network import Network
+from torchkeras.engine.layer.layer import Layer
+from torchkeras.engine.layer.symbolic import KerasTensor, Node, as_list
+from torchkeras.keras2.old_lists import moved
+from torchkeras.keras2.told import LOSSES, UPDATES, values
+from torchkeras.models import Model
+
+_losses: Any = Extending.losses
+
+
+def calls(network: Any, frozen: bool = False) -> Iterator[tuple[Node, bool]]:
+    """All calls, those in models inside once for each call of these; and whether a model around a call is frozen."""
+    frozen = frozen or not network.trainable
+    for node in network._graphed.nodes if network._is_connected else ():
+        if node.input_tensors:
+            yield node, frozen
+            if isinstance(node.layer, Network):
+                yield from calls(node.layer, frozen)
+
+
+class OldGraph:
+    """The further names of models; never an object."""
+
+    @property
+    def losses(self: Any) -> list[Any]:
+        """The penalties, and all that was added: of the last pass by hand where there was one, else symbolic."""
+        found = _losses.fget(self)
+        penalties = len(self._penalized())
+        if len(found) > penalties or not self._is_connected:
+            return found
+        added = [each.value for each in _told_losses(self) if self not in each.models]
+        return [*found, *_activities(self), *self._added_losses, *added]
+
+    def add_loss(self: Any, losses: Any, inputs: Any = None) -> None:
+        """`Model.add_loss`, also of numbers."""
+        given = [torch.full_like(self.outputs[0], x) if isinstance(x, (int, float)) else x for x in as_list(losses)]
+        _add_loss(self, given, inputs)
+
+    def _take_told(self: Any) -> None:
+        """Let training minimize what layers of the model were given as losses outside of a call."""
+        for each in [each for each in _told_losses(self) if self not in each.models]:
+            self.add_loss(each.value)
+            each.models.add(self)
+
+    @property
+    def updates(self: Any) -> list[Any]:
+        """The statistics that training changes, once for each call, and what `add_update` was given."""
+        found: list[Any] = []
+        if not self.trainable:
+            return found
+        for node, frozen in calls(self):
+            layer = node.layer
+            if not (frozen or isinstance(layer, Network)) and node.arguments.get("training") is not False:
+                found += moved(layer) if layer.trainable else []
+        return [*found, *(each for layer in self.layers for each in values(UPDATES, layer))]
+
+    @property
+    def state_updates(self) -> list[Any]:
+        """Nothing: stateful layers keep their states themselves."""
+        return []
+
+    @property
+    def _input_layers(self: Any) -> list[Layer]:
+        return [tensor._keras_history.layer for tensor in self.inputs]
+
+    @property
+    def _output_layers(self: Any) -> list[Layer]:
+        return [tensor._keras_history.layer for tensor in self.outputs]
+
+    input_layers, output_layers = _input_layers, _output_layers
+
+    @property
+    def _layers_by_depth(self: Any) -> dict[int, list[Layer]]:
+        """The layers by their longest way to an output."""
+        depths: dict[Layer, int] = {}
+        for node, depth in self._graphed.depths.items():
+            depths[node.layer] = max(depth, depths.get(node.layer, 0))
+        found: dict[int, list[Layer]] = {}
+        for layer in self._graphed.layers:
+            found.setdefault(depths[layer], []).append(layer)
+        return found
+
+    @property
+    def _nodes_by_depth(self: Any) -> dict[int, list[Node]]:
+        """The calls by their longest way to an output."""
+        found: dict[int, list[Node]] = {}
+        for node, depth in self._graphed.depths.items():
+            found.setdefault(depth, []).append(node)
+        return found
+
+    layers_by_depth, nodes_by_depth = _layers_by_depth, _nodes_by_depth
+
+    def compute_mask(self: Any, inputs: Any, mask: Any = None) -> Any:
+        """The masks of the outputs; of symbolic inputs symbolic ones."""
+        if not any(isinstance(each, KerasTensor) for each in as_list(inputs)):
+            return _compute_mask(self, inputs, mask)
+        given = as_list(inputs)
+        _, masks = self._infer_outputs(inputs, as_list(mask) or [None] * len(given), {})
+        return masks[0] if len(masks) == 1 else masks
+
+    def run_internal_graph(self: Any, inputs: Any, masks: Any = None) -> tuple[Any, Any, Any]:
+        """Outputs, their masks and their shapes, of symbolic inputs."""
+        given = as_list(inputs)
+        outputs = as_list(self(inputs))
+        _, found = self._infer_outputs(inputs, as_list(masks) or [None] * len(given), {})
+        return outputs, found, [each.shape for each in outputs]
+
+
+_compute_mask: Any = Model.compute_mask
+_add_loss: Any = Model.add_loss
+NAMES = (
+    *("losses", "updates", "state_updates", "_input_layers", "_output_layers", "input_layers", "output_layers"),
+    *("_layers_by_depth", "_nodes_by_depth", "layers_by_depth", "nodes_by_depth", "compute_mask"),
+    *("run_internal_graph", "add_loss", "_take_told"),
+)
+
+
+def extend() -> None:
+    """Add the names to `Model`, and what Keras's nodes have to `Node`."""
+    for name in NAMES:
+        setattr(Model, name, vars(OldGraph)[name])
+    nodes: Any = Node
+    nodes.outbound_layer = property(lambda node: node.layer)
+    nodes.input_masks = property(lambda node: [tensor._keras_mask for tensor in node.input_tensors])
+    nodes.output_masks = property(lambda node: [tensor._keras_mask for tensor in node.output_tensors])
+    nodes.get_config = _config_of_node
+
+
+def _config_of_node(node: Any) -> dict[str, Any]:
+    return {
+        "outbound_layer": node.layer.name,
+        "inbound_layers": [layer.name for layer in node.inbound_layers],
+        "node_indices": node.node_indices,
+        "tensor_indices": node.tensor_indices,
+    }
+
+
+def _told_losses(network: Any) -> list[Any]:
+    return [each for layer in network.modules() if isinstance(layer, Layer) for each in LOSSES.get(layer, ())]
+
+
+def _activities(network: Any) -> list[Any]:
+    """The penalties of activity regularizers, one for each output of a call; of a model inside on its own tensors."""
+    asked = [node for node, _ in calls(network) if getattr(node.layer, "activity_regularizer", None) is not None]
+    return [node.layer.activity_regularizer(each) for node in asked for each in node.output_tensors]

@@ -1,0 +1,261 @@
+"""What scripts find in a Keras 2 model for training beside what `Model` has, and what its methods take there."""
+
+from __future__ import annotations
+
+import inspect
+import warnings
+from collections.abc import Callable, Mapping
+from functools import wraps
+from typing import Any
+
+import h5py
+import numpy as np
+import torch
+
+from torchkeras.engine.data.checks import standardize
+from torchkeras.engine.layer.symbolic import KerasTensor, as_list, unpacked
+from torchkeras.keras2.data_tensors import with_values
+from torchkeras.keras2.engine import saving, training_utils
+from torchkeras.keras2.old_metrics import converted
+from torchkeras.models import Model
+
+_compile: Any = Model.compile
+_fit: Any = Model.fit
+_summary: Any = Model.summary
+_save: Any = Model.save
+
+
+class OldTraining:
+    """The further names of models; never an object."""
+
+    # --- functions of one batch --------------------------------------------------------------------------------------
+
+    def _make_train_function(self: Any) -> None:
+        """Nothing but a look: `train_function` is there once the model is compiled. RuntimeError before."""
+        self._check_compiled()
+
+    _make_test_function = _make_train_function
+
+    def _make_predict_function(self: Any) -> None:
+        """Nothing: `predict_function` is always there."""
+
+    @property
+    def train_function(self: Any) -> Callable[[Any], list[Any]] | None:
+        """A step on [inputs..., targets..., sample weights..., learning phase]; a list of numbers. None uncompiled."""
+        return _by_parts(self, self.train_on_batch) if self._is_compiled else None
+
+    @property
+    def test_function(self: Any) -> Callable[[Any], list[Any]] | None:
+        """As `train_function`, without an update."""
+        return _by_parts(self, self.test_on_batch) if self._is_compiled else None
+
+    @property
+    def predict_function(self: Any) -> Callable[[Any], list[Any]]:
+        """The outputs for [inputs..., learning phase]."""
+        return lambda ins: as_list(self.predict_on_batch(unpacked(list(ins)[: len(self.inputs)])))
+
+    # --- what is fed -------------------------------------------------------------------------------------------------
+
+    @property
+    def _feed_inputs(self: Any) -> list[KerasTensor]:
+        return self.inputs
+
+    @property
+    def _feed_input_names(self: Any) -> list[str]:
+        return self.input_names
+
+    @property
+    def _feed_input_shapes(self: Any) -> list[Any]:
+        return [tensor.shape for tensor in self.inputs]
+
+    @property
+    def _feed_output_names(self: Any) -> list[str]:
+        return [target.name for target in self._ready().targets]
+
+    @property
+    def _feed_output_shapes(self: Any) -> list[Any]:
+        return [self.outputs[target.index].shape for target in self._ready().targets]
+
+    @property
+    def _collected_trainable_weights(self: Any) -> list[Any]:
+        return self.trainable_weights
+
+    @property
+    def loss_functions(self: Any) -> list[Any]:
+        """The loss of each output that has one."""
+        return [target.objective.given for target in self._ready().targets]
+
+    @property
+    def stateful_metric_names(self: Any) -> list[str]:
+        """The metrics that are no means over batches."""
+        return list(self._ready().kept)
+
+    def _uses_dynamic_learning_phase(self: Any) -> bool:
+        return self.uses_learning_phase
+
+    def _check_trainable_weights_consistency(self: Any) -> None:
+        """Warn when what trains is another than at the time of `compile`."""
+        if self._is_compiled:
+            with self._collected(self._ready()):
+                pass
+
+    def _standardize_user_data(
+        self: Any, x: Any, y: Any = None, sample_weight: Any = None, class_weight: Any = None, **options: Any
+    ) -> tuple[list[Any], list[Any], list[Any]]:
+        """Inputs, targets and weights as lists of arrays in the model's order."""
+        names, shapes = self.input_names, [tensor.shape for tensor in self.inputs]
+        inputs = [each.numpy() for each in standardize(x, names, shapes, [t.dtype for t in self.inputs], "input")]
+        if y is None:
+            return inputs, [], []
+        named = self._feed_output_names
+        targets = training_utils.standardize_input_data(y, named)
+        weights = training_utils.standardize_sample_weights(sample_weight, named)
+        classes = training_utils.standardize_class_weights(class_weight, named)
+        modes = [target.weight_mode for target in self._ready().targets]
+        parts = zip(targets, weights, classes, modes, strict=True)
+        return inputs, targets, [training_utils.standardize_weights(*each) for each in parts]
+
+    # --- what its methods take ---------------------------------------------------------------------------------------
+
+    @wraps(_compile)
+    def compile(self: Any, *args: Any, **kwargs: Any) -> None:
+        given = _by_name(_compile, args, kwargs)
+        for name in ("metrics", "weighted_metrics"):
+            if given.get(name):
+                given[name] = converted(given[name])
+        if given.get("target_tensors") is not None:
+            names = self.output_names if self._is_connected else []
+            given["target_tensors"] = _fed(given["target_tensors"], names)
+        if self._is_connected:
+            self._take_told()
+        _compile(self, **given)
+
+    @wraps(_fit)
+    def fit(self: Any, *args: Any, **kwargs: Any) -> Any:
+        given = _by_name(_fit, args, kwargs)
+        data = given.get("validation_data")
+        if isinstance(data, (tuple, list)) and len(data) in (2, 3):
+            weights = as_list(data[2]) if len(data) == 3 else [np.ones(len(each)) for each in as_list(data[1])]
+            for callback in as_list(given.get("callbacks")):
+                callback.validation_data = [*as_list(data[0]), *as_list(data[1]), *weights]
+        return _fit(self, **given)
+
+    def summary(self: Any, *args: Any, **kwargs: Any) -> None:
+        """`Model.summary`, with a warning when what trains is another than at the time of `compile`."""
+        self._check_trainable_weights_consistency()
+        _summary(self, *args, **kwargs)
+
+    def save(self: Any, filepath: Any, overwrite: bool = True, include_optimizer: bool = True) -> None:
+        """`Model.save`, also into an open HDF5 file or a group."""
+        if isinstance(filepath, h5py.Group):
+            saving.save_model(self, filepath, overwrite, include_optimizer)
+        else:
+            _save(self, filepath, overwrite, include_optimizer)
+
+
+ON_DATA = ("fit", "evaluate", "predict", "train_on_batch", "test_on_batch", "predict_on_batch")
+GENERATORS = ("fit_generator", "evaluate_generator", "predict_generator")
+
+
+def extend() -> None:
+    """Add the names to `Model`."""
+    for name, value in vars(OldTraining).items():
+        if not name.startswith("__"):
+            setattr(Model, name, value)
+    for name in ON_DATA:
+        setattr(Model, name, _on_data(getattr(Model, name)))
+    for name in GENERATORS:
+        setattr(Model, name, _taking_processes(getattr(Model, name)))
+
+
+def _by_name(function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Any]:
+    """Arguments by name. Raises TypeError for more than there are, and for one that is given twice."""
+    names = list(inspect.signature(function).parameters)[1:]
+    if len(args) > len(names) or set(names[: len(args)]) & set(kwargs):
+        raise TypeError(f"{function.__name__}: an argument is given twice, or there are too many of them.")
+    return {**dict(zip(names, args, strict=False)), **kwargs}
+
+
+def _by_parts(model: Any, method: Callable[..., Any]) -> Callable[[Any], list[Any]]:
+    def run(ins: Any) -> list[Any]:
+        first, count = len(model.inputs), len(model._ready().targets)
+        parts = list(ins)
+        x, y = parts[:first], parts[first : first + count]
+        weights = parts[first + count : first + 2 * count]
+        return as_list(
+            method(unpacked(x), unpacked(y) if y else None, sample_weight=unpacked(weights) if weights else None)
+        )
+
+    return run
+
+
+def _fed(targets: Any, names: list[str]) -> Any:
+    """Target tensors without placeholders, which are fed as any target is; None where nothing else is left.
+
+    Raises TypeError for what is neither a tensor nor a list or dict of them, ValueError for a number or name that the
+    outputs do not have.
+    """
+    if isinstance(targets, Mapping):
+        unknown = [name for name in targets if names and name not in names]
+        if unknown:
+            raise ValueError(f"compile: target_tensors: no output is called {unknown[0]!r}; there are {names}.")
+        left = {name: each for name, each in targets.items() if not isinstance(each, KerasTensor)}
+        return left or None
+    if isinstance(targets, list):
+        if names and len(targets) != len(names):
+            raise ValueError(
+                "When passing a list as `target_tensors`, it should have one entry per model output. The model has "
+                f"{len(names)} outputs, but you passed target_tensors={targets}."
+            )
+        return None if all(isinstance(each, KerasTensor) for each in targets) else targets
+    if not isinstance(targets, (KerasTensor, torch.Tensor, np.ndarray)):
+        raise TypeError(f"compile: target_tensors must be a tensor, or a list or dict of them; found {targets!r}.")
+    if len(names) > 1:
+        raise ValueError(
+            f"The model has {len(names)} outputs, but you passed a single tensor as `target_tensors`. Expected a list "
+            "or a dict of tensors."
+        )
+    return None if isinstance(targets, KerasTensor) else targets
+
+
+def _on_data(method: Callable[..., Any]) -> Callable[..., Any]:
+    """A method that makes sparse matrices of SciPy dense, as Keras does, and takes inputs that have values.
+
+    Raises ValueError for targets where `compile` was given target tensors.
+    """
+
+    @wraps(method)
+    def taking(self: Any, *args: Any, **kwargs: Any) -> Any:
+        given = {name: _dense(value) for name, value in _by_name(method, args, kwargs).items()}
+        if given.get("y") is not None and self.target_tensors is not None:
+            raise ValueError(f"{method.__name__}: compile was given target_tensors, which are the targets: give no y.")
+        if "x" in given:
+            given["x"] = with_values(self, given["x"])
+        return method(self, **given)
+
+    return taking
+
+
+def _dense(value: Any) -> Any:
+    if isinstance(value, (list, tuple)) and any(_dense(each) is not each for each in value):
+        return type(value)(map(_dense, value))
+    if isinstance(value, dict) and any(hasattr(each, "toarray") for each in value.values()):
+        return {name: _dense(each) for name, each in value.items()}
+    return value.toarray() if hasattr(value, "toarray") else value
+
+
+def _taking_processes(method: Callable[..., Any]) -> Callable[..., Any]:
+    """A method to which a generator may be given with `use_multiprocessing`: one thread runs it."""
+
+    @wraps(method)
+    def taking(self: Any, generator: Any, *args: Any, **kwargs: Any) -> Any:
+        if kwargs.get("use_multiprocessing") and hasattr(generator, "__next__"):
+            warnings.warn(
+                f"{method.__name__}: processes would each make the same batches of a generator, so one thread runs it; "
+                "a Sequence is made by several processes.",
+                stacklevel=2,
+            )
+            kwargs = {**kwargs, "use_multiprocessing": False, "workers": min(1, kwargs.get("workers", 1))}
+        return method(self, generator, *args, **kwargs)
+
+    return taking

@@ -1,0 +1,42 @@
+"""What a script gives `add_loss` and `add_update` of a layer outside of a call, kept for the lists of Keras 2."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+from weakref import WeakKeyDictionary, WeakSet
+
+from torchkeras.engine.layer.symbolic import as_list
+
+
+@dataclass(eq=False)
+class Told:
+    """A loss or an update, the inputs that it is for, and the models whose training has the loss."""
+
+    value: Any
+    inputs: Any
+    models: WeakSet[Any] = field(default_factory=WeakSet)
+
+
+LOSSES: WeakKeyDictionary[Any, list[Told]] = WeakKeyDictionary()
+UPDATES: WeakKeyDictionary[Any, list[Told]] = WeakKeyDictionary()
+
+
+def keep(kept: WeakKeyDictionary[Any, list[Told]], layer: Any, values: Any, inputs: Any) -> None:
+    """Keep what was given for some inputs, or for None."""
+    kept.setdefault(layer, []).extend(Told(each, inputs) for each in as_list(values))
+
+
+def values(kept: WeakKeyDictionary[Any, list[Told]], layer: Any) -> list[Any]:
+    """All that was given."""
+    return [each.value for each in kept.get(layer, ())]
+
+
+def values_for(kept: WeakKeyDictionary[Any, list[Told]], layer: Any, inputs: Any) -> list[Any]:
+    """What was given for some inputs, or for None."""
+    wanted = as_list(inputs)
+    return [
+        each.value
+        for each in kept.get(layer, ())
+        if (not wanted and each.inputs is None) or any(a is b for a in wanted for b in as_list(each.inputs))
+    ]
