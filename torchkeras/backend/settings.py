@@ -175,11 +175,6 @@ def set_session(session: Any) -> NoReturn:
     )
 
 
-def name_scope(name: str, default_name: str | None = None, values: Any = None) -> AbstractContextManager[None]:
-    """Nothing: TensorFlow put a name before those of operations, and torch's have none."""
-    return nullcontext()
-
-
 def _get_available_gpus() -> list[str]:
     """The GPUs, by TensorFlow's names; scripts ask `K.tensorflow_backend._get_available_gpus()`."""
     return [f"/device:GPU:{index}" for index in range(torch.cuda.device_count())]
