@@ -45,8 +45,10 @@ def test_the_page_explains_the_options_of_a_layer_in_the_order_of_its_call():
 
 @pytest.mark.parametrize("page", ["torch", "scripts"])
 def test_the_code_of_a_page_runs(page):
-    (code,) = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / f"{page}.md").read_text(), re.DOTALL)
-    exec(code, {"__name__": "page"})  # noqa: S102  # the page is ours
+    blocks = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / f"{page}.md").read_text(), re.DOTALL)
+    assert blocks
+    for code in blocks:
+        exec(code, {"__name__": "page"})  # noqa: S102  # the page is ours
 
 
 ARCHITECTURE = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "architecture.md").read_text(), re.DOTALL)

@@ -15,7 +15,6 @@ ROOMS = [
     *("docstrings", "bytecode", "legacy", "registry", "declared"),
     *("activations", "initializers", "regularizers", "constraints", "losses", "metrics", "optimizers"),
     *("engine/layer", "engine/graph", "engine/data", "engine/data/sources"),
-    "lambdas",
     *("saving/formats", "callbacks"),
     *("engine/step", "engine/speed", "engine/fit"),
     "layers",
@@ -24,10 +23,10 @@ ROOMS = [
     *("saving/model_file", "saving/data_format", "saving/dialects", "saving/write", "saving/unsaveable"),
     *("saving/load", "saving/save"),
     *("visualization", "models", "utils", "__init__"),
-    "backend",
+    *("backend", "lambdas"),
     *("export/errors", "export/plain", "export/examples", "export/checking", "export/program", "export/onnx"),
     "export/exporting",
-    "keras2",
+    *("keras2", "as_keras"),
     *("commands", "__main__"),
 ]
 

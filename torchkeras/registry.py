@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from typing import Any, Generic, TypeVar
 
 from torchkeras.legacy import arguments
+
 LONGEST_NAME = 200  # that is compared with the known names, for a hint
 
 T = TypeVar("T")

@@ -67,9 +67,13 @@ def is_integer(value: Any) -> bool:
 
 def is_number(value: Any) -> bool:
     """True for real numbers and for arrays and tensors of one, without axes; False for booleans, NaN and strings."""
-    if isinstance(value, (np.ndarray, torch.Tensor)) and value.ndim == 0:
-        value = value.item()
+    value = _item(value)
     return is_integer(value) or (isinstance(value, (float, np.floating)) and not math.isnan(value))
+
+
+def _item(value: Any) -> Any:
+    """The number in an array or tensor without axes; all else as it is."""
+    return value.item() if isinstance(value, (np.ndarray, torch.Tensor)) and value.ndim == 0 else value
 
 
 # --- how rules are made ----------------------------------------------------------------------------------------------
@@ -109,7 +113,11 @@ def integer(least: int | None = None, most: int | None = None) -> Rule:
 
 def number(text: str, holds: Callable[[float], bool]) -> Rule:
     """A number for which `holds` is true; `text` describes it, after "must be a number"."""
-    return rule(f"must be a number {text}", lambda v: is_number(v) and holds(float(v)), float)
+    return rule(f"must be a number {text}", lambda v: is_number(v) and holds(float(_item(v))), _float, "float")
+
+
+def _float(value: Any) -> float:
+    return float(_item(value))
 
 
 def one_of(*allowed: Any) -> Rule:
@@ -174,8 +182,8 @@ FLAG = rule("must be True or False", lambda v: isinstance(v, (bool, np.bool_)), 
 # Of a layer: old scripts and configs have 1 and 0.
 FLAG_OR_DIGIT = rule("must be True, False, 1 or 0", lambda v: isinstance(v, PLAIN) and v in (0, 1), bool)
 STRING = rule("must be a string", lambda v: isinstance(v, str), takes="str")
-NUMBER = rule("must be a number", is_number, float)
-FINITE = rule("must be a finite number", lambda v: is_number(v) and math.isfinite(v), float)
+NUMBER = rule("must be a number", is_number, _float, "float")
+FINITE = rule("must be a finite number", lambda v: is_number(v) and math.isfinite(_item(v)), _float, "float")
 ABOVE_0 = number("above 0", lambda v: 0 < v < math.inf)
 AT_LEAST_0 = number("of at least 0", lambda v: 0 <= v < math.inf)
 UP_TO_INFINITY = number("of at least 0, infinity too", lambda v: v >= 0)

@@ -16,9 +16,12 @@ Step = Callable[..., Any]
 
 
 @named_node("switch")
-def _chosen(condition: Any, then: Any, other: Any) -> Tensor:
+def chosen(condition: Any, then: Any, other: Any) -> Tensor:
+    """The one of two tensors where the condition holds, else the other; one without axes stands for all values."""
     condition = tensor(condition).bool()
     then, other = pair(then, other)
+    if not (then.dim() and other.dim()):
+        then, other = torch.broadcast_tensors(then, other)
     if condition.dim() > then.dim():
         raise ValueError(
             f"the condition must have no more axes than what it chooses; found {tuple(condition.shape)} for "
@@ -43,9 +46,9 @@ def switch(condition: Any, then_expression: Any, else_expression: Any) -> Any:
     if not is_symbolic(condition):
         condition = tensor(condition)
         if not (condition.dim() or condition.is_meta):
-            chosen = value_of(then_expression if condition else else_expression)
-            return chosen if is_symbolic(chosen) else tensor(chosen)
-    return _chosen(condition, value_of(then_expression), value_of(else_expression))
+            found = value_of(then_expression if condition else else_expression)
+            return found if is_symbolic(found) else tensor(found)
+    return chosen(condition, value_of(then_expression), value_of(else_expression))
 
 
 # --- loops -----------------------------------------------------------------------------------------------------------

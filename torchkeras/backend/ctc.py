@@ -107,7 +107,7 @@ def _decoded(y_pred: Any, input_length: Any, greedy: bool, beam_width: int, coun
     y_pred = tensor(y_pred).detach()
     if y_pred.is_meta:
         return [*[y_pred.new_empty(y_pred.shape[:2], dtype=torch.int64)] * count, y_pred.new_empty(len(y_pred), count)]
-    scores, lengths = torch.log(y_pred + config.epsilon()), tensor(input_length).flatten().tolist()
+    scores, lengths = torch.log(y_pred + config.epsilon()), tensor(input_length).flatten().long().tolist()
     rows = [row[:length] for row, length in zip(scores, lengths, strict=True)]
     found = [[_likeliest(row)] if greedy else _beam(row, beam_width)[:count] for row in rows]
     if any(len(each) < count for each in found):

@@ -76,10 +76,13 @@ def floating() -> torch.dtype:
 
 
 def as_type(dtype: Any) -> torch.dtype:
-    """A type by its name, or as torch or NumPy has it; `floatx` for None."""
+    """A type by its name, or as torch or NumPy has it; `floatx` for None. Raises TypeError for an unknown name."""
     if dtype is None or isinstance(dtype, torch.dtype):
         return dtype or floating()
-    return dtype_of(dtype if isinstance(dtype, str) else np.dtype(dtype).name)
+    try:
+        return dtype_of(dtype if isinstance(dtype, str) else np.dtype(dtype).name)
+    except ValueError as error:
+        raise TypeError(str(error)) from error
 
 
 def tensor(value: Any, like: Tensor | None = None) -> Tensor:
@@ -112,12 +115,12 @@ def pair(x: Any, y: Any) -> tuple[Tensor, Tensor]:
 
 
 def whole(value: Any) -> int:
-    """A whole number, which may stand in a tensor."""
-    return int(value)
+    """A whole number, which may stand in a tensor. A size that an exporter leaves open stays so."""
+    return value if isinstance(value, torch.SymInt) else int(value)  # type: ignore[return-value]
 
 
 def sizes(shape: Any) -> tuple[int, ...]:
     """A shape as whole numbers, from a list, a tuple, an array or a tensor."""
     if isinstance(shape, (Tensor, np.ndarray)):
         return tuple(shape.tolist())
-    return tuple(map(int, shape)) if isinstance(shape, Sequence) else (int(shape),)
+    return tuple(map(whole, shape)) if isinstance(shape, Sequence) else (whole(shape),)

@@ -23,6 +23,8 @@ def dot(x: Any, y: Any) -> Tensor:
     """
     x = tensor(x)
     y = tensor(y, x)
+    if x.is_sparse:
+        return torch.sparse.mm(x, y)
     return torch.tensordot(x, y, dims=([x.dim() - 1], [max(y.dim() - 2, 0)]))  # type: ignore[arg-type]
 
 
@@ -30,7 +32,8 @@ def dot(x: Any, y: Any) -> Tensor:
 def batch_dot(x: Any, y: Any, axes: Any = None) -> Tensor:
     """For each sample the sum over `axes[0]` of `x` and `axes[1]` of `y`; an integer stands for both.
 
-    Without `axes` it is over the last axis of `x` and the last but one of `y`. The tensor with fewer axes gets new ones
+    Without `axes` it is over the last axis of `x` and the last but one of `y`. Of two matrices it may be over the first
+    axis too. The tensor with fewer axes gets new ones
     of size 1 at its end, which the result loses again; a result of one axis gets a second one.
 
     Shapes:
@@ -44,7 +47,7 @@ def batch_dot(x: Any, y: Any, axes: Any = None) -> Tensor:
     ranks = x.dim(), y.dim()
     first, second = (axes, axes) if isinstance(axes, int) else axes or (ranks[0] - 1, ranks[1] - 2)
     first, second = first % ranks[0], second % ranks[1]
-    if not (first and second):
+    if not (first and second) and max(ranks) > 2:
         raise ValueError(f"batch_dot sums over no batch axis; found axes {axes!r}.")
     missing = ranks[0] - ranks[1]
     x = x.reshape(*x.shape, *[1] * -missing)

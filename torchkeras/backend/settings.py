@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from collections import Counter
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any, NoReturn
 
 import numpy as np
@@ -127,6 +128,15 @@ def clear_session() -> None:
     naming.clear_session()
     phase.forget()
     random_numbers.forget()
+
+
+def name_scope(name: str, default_name: str | None = None, values: Any = None) -> AbstractContextManager[None]:
+    """A block in which TensorFlow would begin the names of operations with `name`; torch's have none.
+
+    >>> with name_scope("rates"):
+    ...     rate = variable(0.1)
+    """
+    return nullcontext()
 
 
 def manual_variable_initialization(value: bool) -> None:

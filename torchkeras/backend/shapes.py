@@ -24,7 +24,7 @@ Pairs = Sequence[Sequence[int]]
 
 
 def _is_size(value: Any) -> bool:
-    return type(value) is int or isinstance(value, SymbolicSize)
+    return type(value) is int or isinstance(value, (SymbolicSize, torch.SymInt))
 
 
 def _are_sizes(parts: Any) -> bool:

@@ -15,7 +15,6 @@ from torchkeras.commands.exits import INTERRUPTED, WELL, CommandError
 from torchkeras.commands.output import show_error
 from torchkeras.config import DATA_FORMATS, FLOAT_TYPES
 from torchkeras.errors import ModelFileError
-from torchkeras.keras2 import alias
 from torchkeras.saving.containers.limits import GIB
 from torchkeras.saving.weights.origin import BACKENDS
 
@@ -91,7 +90,11 @@ def _parser() -> argparse.ArgumentParser:
     _add_shared(found)
     found = command("run", "Run a script of Keras 1 or 2: its `import keras` means torchkeras.")
     found.add_argument(
-        "--as", dest="answers", action="append", choices=alias.NAMES, help="what to answer (default keras)"
+        "--as",
+        dest="answers",
+        metavar="NAME",
+        action="append",
+        help="what to answer: keras (the default), tensorflow.keras, tf_keras",
     )
     found.add_argument("script", metavar="SCRIPT")
     found.add_argument("arguments", metavar="...", nargs=argparse.REMAINDER, help="arguments of the script")

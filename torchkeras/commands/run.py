@@ -3,24 +3,32 @@
 from __future__ import annotations
 
 import argparse
+import importlib
 import os
 import runpy
 import sys
 import traceback
 from pathlib import Path
+from typing import Any
 
 from torchkeras.commands.exits import WELL, CommandError
-from torchkeras.keras2 import alias
 
 FAILED = 1  # as Python itself ends when a script raises
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Run the script as `python SCRIPT` would; returns its exit code. Raises CommandError for a missing file."""
+    """Run the script as `python SCRIPT` would; returns its exit code.
+
+    Raises CommandError for a missing file, and for a name that cannot be answered.
+    """
     script = Path(arguments.script)
     if not script.is_file():
         raise CommandError(f"{script}: no such file.")
-    alias.install(arguments.answers or ("keras",))
+    alias: Any = importlib.import_module("torchkeras.keras2.alias")  # an annex: the other commands do without
+    try:
+        alias.install(arguments.answers or ("keras",))
+    except (ValueError, ImportError) as error:
+        raise CommandError(f"--as: {error}") from error
     sys.argv = [os.fspath(script), *arguments.arguments]
     sys.path.insert(0, os.fspath(script.resolve().parent))
     try:

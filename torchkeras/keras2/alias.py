@@ -19,7 +19,7 @@ from typing import Any
 
 from torchkeras.keras2.modules import MODULES, SAME, VERSION
 
-NAMES = ("keras", "tensorflow.keras", "tf_keras")
+ANSWERED = ("keras", "tensorflow.keras", "tf_keras")
 ELSEWHERE = {
     "tensorflow": "what `keras.backend` has of it stands in torchkeras.backend, and `tensorflow.keras` is answered by "
     "`torchkeras run --as tensorflow.keras`, or `alias.install(('keras', 'tensorflow.keras'))`",
@@ -54,6 +54,8 @@ class KerasImporter(MetaPathFinder, Loader):
             sys.modules[module.__name__] = same
             for name in [name.removeprefix(f"{inside}.") for name in SAME if name.startswith(f"{inside}.")]:
                 setattr(same, name, same)  # `from keras.backend import tensorflow_backend` looks nowhere else
+            for name in [name.removeprefix(f"{inside}.") for name in MODULES if name.startswith(f"{inside}.")]:
+                setattr(same, name, importlib.import_module(f"{module.__name__}.{name}"))
             return
         names: dict[str, Any] = {}
         for source in MODULES[inside]:
@@ -101,8 +103,8 @@ def install(names: Iterable[str] = ("keras",)) -> None:
     """
     names = [names] if isinstance(names, str) else list(names)
     for name in names:
-        if name not in NAMES:
-            raise ValueError(f"alias.install: a name must be one of {', '.join(map(repr, NAMES))}; found {name!r}.")
+        if name not in ANSWERED:
+            raise ValueError(f"alias.install: a name must be one of {', '.join(map(repr, ANSWERED))}; found {name!r}.")
     for name in names:
         if any(isinstance(finder, KerasImporter) and finder.name == name for finder in sys.meta_path):
             continue

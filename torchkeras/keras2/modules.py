@@ -18,7 +18,7 @@ _LOSSES = (_BASE, "torchkeras.losses")
 SAME: dict[str, str] = {
     "backend": "torchkeras.backend",
     **dict.fromkeys(
-        ("backend.tensorflow_backend", "backend.theano_backend", "backend.common", "backend.load_backend"),
+        ("backend.tensorflow_backend", "backend.common", "backend.load_backend"),
         "torchkeras.backend",
     ),
 }
@@ -42,15 +42,16 @@ _DATASETS = ("boston_housing", "cifar", "cifar10", "cifar100", "fashion_mnist", 
 MODULES: dict[str, tuple[str, ...]] = {
     "": ("torchkeras.keras2.root",),
     "activations": (_BASE, "torchkeras.activations"),
+    "backend.theano_backend": ("torchkeras.backend", "torchkeras.keras2.theano_backend"),
     "callbacks": (_BASE, "torchkeras.callbacks"),
     "constraints": (_BASE, "torchkeras.constraints"),
     "initializers": (_BASE, "torchkeras.initializers", "torchkeras.keras2.initializers"),
-    "initializations": (_BASE, "torchkeras.initializers"),
+    "initializations": (_BASE, "torchkeras.keras2.initializations"),
     "regularizers": (_BASE, "torchkeras.regularizers"),
     "losses": _LOSSES,
     "objectives": _LOSSES,
-    "metrics": (_BASE, "torchkeras.losses", "torchkeras.metrics"),
-    "models": (_BASE, "torchkeras.layers", "torchkeras.models", "torchkeras.keras2.data_tensors", _SAVING),
+    "metrics": (_BASE, "torchkeras.losses", "torchkeras.metrics", "torchkeras.keras2.metrics"),
+    "models": (_BASE, *_LAYERS, "torchkeras.models", "torchkeras.keras2.data_tensors", _SAVING),
     "optimizers": (_BASE, "torchkeras.optimizers", "torchkeras.keras2.optimizers"),
     "layers": _LAYERS,
     **{f"layers.{name}": _LAYERS for name in _LAYER_FILES},

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from typing import Any
-from weakref import WeakKeyDictionary, finalize
+from weakref import WeakKeyDictionary
 
 from torchkeras.engine.graph.network import Network
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.layer.symbolic import KerasTensor, Node, node_of
 from torchkeras.layers import BatchNormalization
 
-RATES = ("rate", "dropout", "recurrent_dropout", "stddev", "maxval")  # a layer that knows the phase acts if one is not 0
-_told: WeakKeyDictionary[Any, bool] = WeakKeyDictionary()  # of layers, as scripts set it
-_told_of_tensors: dict[int, bool] = {}  # by identity, since `==` of symbolic tensors makes a node
+RATES = (
+    "rate",
+    "dropout",
+    "recurrent_dropout",
+    "stddev",
+    "maxval",
+)  # a layer that knows the phase acts if one is not 0
+_told: WeakKeyDictionary[Any, bool] = WeakKeyDictionary()
 
 
 def of_tensor(tensor: Any) -> bool:
@@ -20,7 +25,7 @@ def of_tensor(tensor: Any) -> bool:
     pending, seen = [tensor], set()
     while pending:
         each = pending.pop()
-        if _told_of_tensors.get(id(each)):
+        if _told.get(each):
             return True
         node = node_of(each)
         if node in seen:
@@ -54,12 +59,7 @@ def _acts(layer: Any) -> bool:
     return "training" in layer._call_parameters and any(getattr(layer, name, 0) for name in RATES)
 
 
-def _tell(tensor: Any, uses: bool) -> None:
-    _told_of_tensors[id(tensor)] = uses
-    finalize(tensor, _told_of_tensors.pop, id(tensor), None)
-
-
 def extend() -> None:
     """Add both names; scripts may set them."""
-    KerasTensor._uses_learning_phase = property(of_tensor, _tell)  # type: ignore[attr-defined]
+    KerasTensor._uses_learning_phase = property(of_tensor, _told.__setitem__)  # type: ignore[attr-defined]
     Layer.uses_learning_phase = property(of_layer, _told.__setitem__)  # type: ignore[attr-defined]

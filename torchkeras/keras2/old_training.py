@@ -182,7 +182,9 @@ def _by_parts(model: Any, method: Callable[..., Any]) -> Callable[[Any], list[An
         parts = list(ins)
         x, y = parts[:first], parts[first : first + count]
         weights = parts[first + count : first + 2 * count]
-        return as_list(method(unpacked(x), unpacked(y) if y else None, sample_weight=unpacked(weights) if weights else None))
+        return as_list(
+            method(unpacked(x), unpacked(y) if y else None, sample_weight=unpacked(weights) if weights else None)
+        )
 
     return run
 

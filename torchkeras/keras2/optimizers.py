@@ -3,10 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NoReturn
 
-from torchkeras import optimizers, registry
+from torch import Tensor
+
+from torchkeras import backend as K, optimizers, registry
 from torchkeras.keras2 import old_optimizers
+
+__all__ = ["TFOptimizer", "clip_norm", "deserialize"]
+
+
+def clip_norm(g: Tensor, c: float, n: Any) -> Tensor:
+    """g * c / n where the norm `n` is at least `c`, else g; g for a `c` of 0 or less."""
+    return g if c <= 0 else K.switch(K.greater_equal(K.constant(0) + n, c), g * (c / n), g)
+
+
+class TFOptimizer:
+    """Raises TypeError: there is no TensorFlow whose optimizers it could wrap."""
+
+    def __init__(self, optimizer: Any) -> NoReturn:
+        raise TypeError(
+            f"TFOptimizer wraps an optimizer of TensorFlow; found {optimizer!r}. Give compile one of keras.optimizers, "
+            "or one of torch.optim."
+        )
+
 
 old_optimizers.extend()
 

@@ -13,18 +13,11 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from torchkeras.backend.sizes import Shape
 from torchkeras.lambdas.limits import LENGTH, NUMBER
 
 SEQUENCES = (tuple, list)
 PLAIN = (int, float, str, type(None), tuple, list, slice, type(Ellipsis))
-
-
-class Sizes(tuple):
-    """The shape of a tensor as numbers that TensorFlow computes with: operators take one by one."""
-
-    def __getitem__(self, key: Any) -> Any:
-        found = super().__getitem__(key)
-        return Sizes(found) if isinstance(key, slice) else found
 
 
 def _known(*values: Any) -> bool:
@@ -35,10 +28,10 @@ def _limited(function: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
     """An operator of two values, whose result may not be beyond the limits."""
 
     def apply(x: Any, y: Any) -> Any:
-        if isinstance(x, Sizes) or isinstance(y, Sizes):
-            count = len(x if isinstance(x, Sizes) else y)
+        if isinstance(x, Shape) or isinstance(y, Shape):
+            count = len(x if isinstance(x, Shape) else y)
             parts = (list(each) if isinstance(each, SEQUENCES) else [each] * count for each in (x, y))
-            return Sizes(apply(*both) for both in zip(*parts, strict=True))
+            return Shape(apply(*both) for both in zip(*parts, strict=True))
         if isinstance(x, Tensor) != isinstance(y, Tensor) and isinstance(y if isinstance(x, Tensor) else x, SEQUENCES):
             x, y = (each if isinstance(each, Tensor) else _like(each, x, y) for each in (x, y))
         result = function(x, y)

@@ -13,6 +13,7 @@ from torchkeras.lambdas import functions
 from torchkeras.lambdas.arithmetic import truth
 from torchkeras.lambdas.expression import STEP, TRAINING, Argument, Choice, Step
 from torchkeras.lambdas.formula_text import in_one_line
+from torchkeras.lambdas.keras_functions import Scope
 
 
 class Formula:
@@ -68,10 +69,10 @@ class _Run:
         return [value for value in given if isinstance(value, Tensor)]
 
     @property
-    def scope(self) -> functions.Scope:
+    def scope(self) -> Scope:
         """How the layer runs."""
         device = next((tensor.device for tensor in self.tensors), torch.device("cpu"))
-        return functions.Scope(bool(self.given[TRAINING]), device)
+        return Scope(bool(self.given[TRAINING]), device)
 
     def value(self, value: Any) -> Any:
         """A value with the results of the steps that stand in it."""

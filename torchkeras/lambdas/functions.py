@@ -1,50 +1,47 @@
-"""The closed list of functions that a formula may call, by their names: `K.mean`, `tf.reduce_sum`, `np.prod`, `len`."""
+"""The closed list of functions that a formula may call, by their names: `K.mean`, `tf.reduce_sum`, `np.prod`, `len`.
+
+`K.name` is the backend's function of that name, and `tf.name` what TensorFlow has in its place.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
 
-from torchkeras import config
+from torchkeras import backend, config
 from torchkeras.lambdas import keras_functions, tensorflow_functions
 from torchkeras.lambdas.arithmetic import BUILTINS, MATH, NUMPY, OPERATORS
-from torchkeras.lambdas.keras_functions import Scope
+from torchkeras.lambdas.keras_functions import Function
 
-Function = Callable[..., Any]
 OWN = "own "  # before the name of a function of the user's
 
-# What is known without a tensor: the session's settings.
-SETTINGS: Mapping[str, Function] = {
-    "K.backend": lambda: "tensorflow",
-    "K.epsilon": config.epsilon,
-    "K.floatx": config.floatx,
-    "K.image_data_format": config.image_data_format,
-    "K.image_dim_ordering": lambda: "tf" if config.image_data_format() == "channels_last" else "th",
-}
-
-# Functions of numbers that are known: computed while a function is read, where all that they take is known.
+# Functions of values that are known: computed while a function is read, where all that they take is known.
 PURE: Mapping[str, Function] = {
     **OPERATORS,
     **BUILTINS,
     **{f"np.{name}": function for name, function in NUMPY.items()},
     **{f"math.{name}": function for name, function in MATH.items()},
-    **SETTINGS,
+    "K.backend": lambda: "tensorflow",
+    "K.epsilon": config.epsilon,
+    "K.floatx": config.floatx,
+    "K.image_data_format": config.image_data_format,
+    "K.image_dim_ordering": config.image_dim_ordering,
+    "K.normalize_data_format": backend.normalize_data_format,
 }
 
 # Functions that also take how the layer runs, its mode and device.
-SCOPED: Mapping[str, Function] = {
+SCOPED: Mapping[str, Callable[..., object]] = {
     **{f"K.{name}": function for name, function in keras_functions.SCOPED.items()},
     **{f"tf.{name}": function for name, function in tensorflow_functions.SCOPED.items()},
-    "np.array": keras_functions.SCOPED["constant"],
-    "np.asarray": keras_functions.SCOPED["constant"],
+    "np.array": tensorflow_functions.SCOPED["constant"],
+    "np.asarray": tensorflow_functions.SCOPED["constant"],
 }
 
 _TENSORS: Mapping[str, Function] = {
     **{f"K.{name}": function for name, function in keras_functions.FUNCTIONS.items()},
     **{f"tf.{name}": function for name, function in tensorflow_functions.FUNCTIONS.items()},
     **{f"ops.{name}": function for name, function in tensorflow_functions.OPS.items()},
-    "shape": lambda x: tuple(x.shape),
-    "dtype": keras_functions.FUNCTIONS["dtype"],
+    "shape": backend.int_shape,
+    "dtype": backend.dtype,
 }
 
 
@@ -59,6 +56,3 @@ def operation(name: str) -> Function:
     if found is None:
         raise KeyError(name)
     return found
-
-
-__all__ = ["OWN", "PURE", "SCOPED", "SETTINGS", "Function", "Scope", "lookup", "operation"]

@@ -128,7 +128,10 @@ class Lambda(Layer):
 
     def get_config(self) -> dict[str, Any]:
         """The options; functions by name."""
-        config = {**super().get_config(), "arguments": {name: _plain(value) for name, value in (self.arguments or {}).items()}}
+        config = {
+            **super().get_config(),
+            "arguments": {name: _plain(value) for name, value in (self.arguments or {}).items()},
+        }
         config["output_shape_type"] = "function" if callable(self.told_shape) else "raw"
         named = {key: self._written(key, config[key]) for key in FUNCTIONS if callable(config[key])}
         formulas = {f"{key}_type": bytecode.FORMULA for key in FUNCTIONS[:2] if bytecode.is_formula(config[key])}

@@ -1,6 +1,6 @@
 """Layers that make one tensor of several: elementwise ones, Concatenate and Dot, and a function for each."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import reduce
 from itertools import zip_longest
 from typing import Annotated, Any, ClassVar
@@ -22,6 +22,15 @@ def _checked_list(input_shape: Any, exactly: int | None = None) -> list[Shape]:
         wanted = f"exactly {exactly}" if exactly else "at least 2"
         raise ValueError(f"must be called on a list of {wanted} inputs; found {len(shapes)}.")
     return shapes
+
+
+def _check_masks(inputs: Any, mask: Any) -> None:
+    """Raise ValueError where there are masks, and not one for each of several inputs."""
+    if mask is None:
+        return
+    counts = [len(each) if isinstance(each, (list, tuple)) else None for each in (inputs, mask)]
+    if None in counts or counts[0] != counts[1]:
+        raise ValueError("compute_mask takes a list of inputs, and a list of masks with a mask or None for each.")
 
 
 def _all_masks(mask: Any) -> Any:
@@ -57,12 +66,12 @@ class Elementwise(Layer, abstract=True):
             return Layout.ANY if self.layer._same_rank else Layout.KERAS
 
     def _make_modules(self, input_shape: Any) -> None:
-        shapes = _checked_list(input_shape, self._inputs_exactly)
-        self.compute_output_shape(shapes)
-        self._same_rank = len(set(map(len, shapes))) == 1
+        self.compute_output_shape(input_shape)
+        self._same_rank = len(set(map(len, input_shape))) == 1
 
     def compute_output_shape(self, input_shape: Any) -> Shape:
         """The shape that all inputs broadcast to; None where the size of one is unknown."""
+        _checked_list(input_shape, self._inputs_exactly)
         batch_sizes = {shape[0] for shape in input_shape} - {None}
         if len(batch_sizes) > 1:
             raise ValueError(f"cannot merge tensors with different batch sizes; found the shapes {input_shape}.")
@@ -79,6 +88,7 @@ class Elementwise(Layer, abstract=True):
 
     def compute_mask(self, inputs: Any, mask: Any = None) -> Any:
         """True where the masks of all inputs are; None when no input has a mask."""
+        _check_masks(inputs, mask)
         return _all_masks(mask)
 
 
@@ -254,11 +264,16 @@ class Concatenate(Layer):
                 f"the inputs must have matching shapes except for axis {self.axis}; found the shapes {shapes}."
             )
 
+    def _infer_outputs(self, inputs: Any, masks: list[Any], arguments: Mapping[str, Any]) -> tuple[Any, list[Any]]:
+        _checked_list(inputs)
+        return super()._infer_outputs(inputs, masks, arguments)
+
     def forward(self, inputs: Any, axis: int | None = None) -> torch.Tensor:
         return torch.cat(tuple(inputs), self.axis if axis is None else axis)
 
     def compute_mask(self, inputs: Any, mask: Any = None) -> Any:
         """The masks concatenated along the batch or time axis, else combined; None when no input has a mask."""
+        _check_masks(inputs, mask)
         axis = self.axis % inputs[0].dim()
         known = _all_masks(mask) if axis > 1 else next((item for item in mask or [] if item is not None), None)
         if known is None or axis > 1:

@@ -36,8 +36,13 @@ def repeated(inputs: torch.Tensor, factors: Sequence[int]) -> torch.Tensor:
 
 def interpolated(images: torch.Tensor, factors: Sequence[int]) -> torch.Tensor:
     """Channels-first images with values between theirs, output i at i / factor, as TensorFlow 1 resizes."""
+    return interpolated_to(images, [size * factor for size, factor in zip(images.shape[2:], factors, strict=True)])
+
+
+def interpolated_to(images: torch.Tensor, sizes: Sequence[int]) -> torch.Tensor:
+    """Channels-first images in other sizes, output i at i * old / new, as TensorFlow 1 resizes."""
     # With one more value at the end, torch's aligned corners are TensorFlow's i / size, and one output too many.
-    height, width = (size * factor for size, factor in zip(images.shape[2:], factors, strict=True))
+    height, width = sizes
     longer = F.pad(images, (0, 1, 0, 1), mode="replicate")
     outputs = F.interpolate(longer, size=(height + 1, width + 1), mode="bilinear", align_corners=True)
     return outputs[..., :height, :width]

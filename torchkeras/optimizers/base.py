@@ -156,7 +156,7 @@ class Optimizer(ByHand, State):
         return read(type(self).__name__, name, RULES[name], value)
 
     def _set_option(self, name: str, value: Any) -> None:
-        before = getattr(self, name)
+        before = getattr(self, name, value)  # a user's class may set an option that it has not declared
         if name == "gradient_accumulation_steps" and value != before:
             self.flush()
         object.__setattr__(self, name, value)

@@ -72,6 +72,8 @@ def _pad(x: Tensor, widths: Sequence[Sequence[int]], mode: str = "constant", val
 
 def _split(x: Tensor, parts: Any, axis: int = 0) -> list[Tensor]:
     """In as many equal `parts`, or in parts of these sizes."""
+    if isinstance(parts, int) and x.shape[axis] % parts:
+        raise ValueError(f"{x.shape[axis]} values in {parts} equal parts")
     return list(x.split(x.shape[axis] // parts if isinstance(parts, int) else list(parts), axis))
 
 

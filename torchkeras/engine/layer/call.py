@@ -168,6 +168,7 @@ class Calling(Calls, Adding, Building):
                 f"{type(self).__name__} {self.name!r}: the mask of a symbolic call is that of its inputs; found "
                 "another one. Let a layer make it, such as Masking or Embedding(mask_zero=True)."
             )
+        inputs = inputs[:] if type(inputs) is list else inputs  # whose list it is may change it afterwards
         outputs, output_masks = self._infer_outputs(inputs, masks, arguments)
         node_index = len(self._inbound_nodes)
         for index, (tensor, output_mask) in enumerate(zip(leaves(outputs), output_masks, strict=True)):

@@ -42,7 +42,8 @@ class WeightOwner(Typed, OwnWeights):
                 self._name_weight(added, name)
                 return
         elif type(value) in KINDS and self._is_users and name not in ENGINES_OWN and wanted(value):
-            value = tracked(value)
+            setter = getattr(getattr(type(self), name, None), "fset", None)
+            value = tracked(value) if setter is None else value  # a property takes the list itself
         super().__setattr__(name, value)
 
     def _name_weight(self, added: Variable, name: str) -> None:

@@ -103,14 +103,20 @@ def _by_output(given: Any, names: Sequence[str], kind: str) -> list[Any]:
         return [None] * len(names)
     if len(names) == 1:
         in_list = isinstance(given, list) and len(given) == 1
-        return [given[0]] if in_list else [given[names[0]]] if isinstance(given, dict) and names[0] in given else [given]
+        return (
+            [given[0]] if in_list else [given[names[0]]] if isinstance(given, dict) and names[0] in given else [given]
+        )
     if isinstance(given, list) and len(given) == len(names):
         return given
     if isinstance(given, dict):
         return [given.get(name) for name in names]
     if isinstance(given, list):
-        raise ValueError(f"Provided `{kind}` was a list of {len(given)} elements, but the model has {len(names)} outputs.")
-    raise TypeError(f"The model has {len(names)} outputs, so `{kind}` should be either a list or a dict; found {given!r}.")
+        raise ValueError(
+            f"Provided `{kind}` was a list of {len(given)} elements, but the model has {len(names)} outputs."
+        )
+    raise TypeError(
+        f"The model has {len(names)} outputs, so `{kind}` should be either a list or a dict; found {given!r}."
+    )
 
 
 def standardize_sample_weights(sample_weight: Any, output_names: Sequence[str]) -> list[Any]:

@@ -155,7 +155,8 @@ def match_by_name(
         except WeightMismatchError as error:
             if not skip_mismatch:
                 raise
-            warnings.warn(f"Skipping loading of weights for layer {layer.name!r} due to mismatch of its weights: {error}", stacklevel=2)
+            text = f"Skipping loading of weights for layer {layer.name!r} due to mismatch of its weights: {error}"
+            warnings.warn(text, stacklevel=2)
     return found
 
 

@@ -1,0 +1,101 @@
+"""What scripts for Keras 1 and 2 call on symbolic tensors and this package on real ones; `extend()` lets them.
+
+`layer.call(x)`, `layer.compute_mask(x)` and `layer.get_initial_state(x)` give nodes of the graph; `initial_state=` takes
+variables; a layer called on a variable says whether its output has other values in training.
+"""
+
+from __future__ import annotations
+
+from functools import wraps
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from torchkeras import backend as K
+from torchkeras.backend.lambdas import as_node
+from torchkeras.backend.nodes import is_symbolic
+from torchkeras.engine.layer.added_losses import ADDED
+from torchkeras.engine.layer.layer import Layer
+from torchkeras.engine.layer.symbolic import as_list
+from torchkeras.engine.layer.weight import Variable
+from torchkeras.keras2 import old_phase
+from torchkeras.keras2.utils.generic_utils import object_list_uid
+from torchkeras.layers.recurrence import Recurrent
+from torchkeras.layers.wrappers import TimeDistributed
+
+_call, _called = Layer.call, Layer.__call__
+_mask_of_steps = TimeDistributed.compute_mask
+_begin, _called_with_states = Recurrent.get_initial_state, Recurrent.__call__
+
+
+@wraps(_call)
+def call(self: Any, *args: Any, **kwargs: Any) -> Any:
+    """`Layer.call`; on symbolic tensors the layer itself, where no subclass has a `call` of its own."""
+    symbolic = is_symbolic([*args, *kwargs.values()]) and not self._by_call
+    return self(*args, **kwargs) if symbolic else _call(self, *args, **kwargs)
+
+
+@wraps(_called)
+def called(self: Any, *args: Any, **kwargs: Any) -> Any:
+    """`Layer.__call__`; an output with values says whether it has others in training."""
+    outputs = _called(self, *args, **kwargs)
+    if isinstance(outputs, Tensor) and not (outputs.is_meta or torch.compiler.is_compiling()):
+        vars(outputs)["_uses_learning_phase"] = kwargs.get("training") is None and old_phase.of_layer(self)
+        regularizer = getattr(self, "activity_regularizer", None)
+        if regularizer is not None and ADDED.taken is None:
+            vars(self)["_activity_of_call"] = (regularizer(outputs), args[0])
+    return outputs
+
+
+@wraps(_mask_of_steps)
+def mask_of_steps(self: Any, inputs: Any, mask: Any = None) -> Any:
+    """`TimeDistributed.compute_mask`; of symbolic tensors a node."""
+    if not is_symbolic([inputs, mask]):
+        return _mask_of_steps(self, inputs, mask)
+    _, (found,) = self._infer_outputs(inputs, [mask], {})
+    return None if found is None else as_node("mask", lambda given: _mask_of_steps(self, *given), (inputs, mask))
+
+
+@wraps(_begin)
+def begin(self: Any, inputs: Any) -> list[Any]:
+    """`get_initial_state`; of a symbolic tensor nodes."""
+    if not is_symbolic(inputs):
+        return _begin(self, inputs)
+    return as_list(as_node("initial_state", lambda given: _begin(self, given), inputs))
+
+
+@wraps(_called_with_states)
+def called_with_states(self: Any, inputs: Any, initial_state: Any = None, constants: Any = None, **kwargs: Any) -> Any:
+    """`Recurrent.__call__`, whose states and constants may be variables beside symbolic inputs."""
+    if is_symbolic(inputs):
+        initial_state, constants = (_as_nodes(inputs, each) for each in (initial_state, constants))
+    return _called_with_states(self, inputs, initial_state, constants, **kwargs)
+
+
+def input_map(self: Any) -> dict[str, Any]:
+    """What `TimeDistributed` gave its layer in each call, with the time steps folded into the batch, by its input."""
+    return {
+        object_list_uid(node.inputs): K.reshape(node.inputs, (-1, *node.inputs.shape[2:]))
+        for node in self._inbound_nodes
+    }
+
+
+def _as_nodes(inputs: Any, values: Any) -> Any:
+    """Values as nodes of the graph of `inputs`; symbolic ones as they are, and None."""
+    if values is None:
+        return None
+    return [each if is_symbolic(each) else _as_constant(as_list(inputs)[0], each) for each in as_list(values)]
+
+
+def _as_constant(inputs: Any, value: Any) -> Any:
+    held = value.value if isinstance(value, Variable) else torch.as_tensor(value)
+    return as_node("constant", lambda given: held.detach().to(given.device), inputs, lambda _: tuple(held.shape))
+
+
+def extend() -> None:
+    """Let the layers take symbolic tensors there."""
+    Layer.call, Layer.__call__ = call, called  # type: ignore[method-assign]
+    TimeDistributed.compute_mask = mask_of_steps  # type: ignore[method-assign]
+    TimeDistributed._input_map = property(input_map)  # type: ignore[attr-defined]
+    Recurrent.get_initial_state, Recurrent.__call__ = begin, called_with_states  # type: ignore[method-assign]

@@ -1,0 +1,149 @@
+"""Models to and from files and texts."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Any
+
+from torchkeras import bytecode
+from torchkeras.models.model import Model
+from torchkeras.saving import load
+from torchkeras.saving.containers import json_text, yaml_text
+from torchkeras.saving.dialects import modern
+from torchkeras.saving.graph_config import model_from_config
+from torchkeras.saving.load import Taking
+
+
+def save_model(
+    model: Model, filepath: str | os.PathLike[str], overwrite: bool = True, include_optimizer: bool = True
+) -> None:
+    """Write the whole model to a file: `model.save(...)`.
+
+    Arguments:
+        model (model): the model.
+        filepath (path): the file. `.keras` is written as Keras 3 does, other names as Keras 2.2.4 does.
+        overwrite (bool, default True): whether a file that is there is replaced.
+        include_optimizer (bool, default True): whether optimizer, losses and metrics are written.
+
+    Errors:
+        FileExistsError: the file is there, and `overwrite` is False.
+        ValueError: Keras 3 does not have a layer or option, for a `.keras` file.
+
+    Example:
+        >>> save_model(Sequential([Dense(2, input_shape=(4,))]), "model.h5")
+
+    Source: https://keras.io/api/models/model_saving_apis/
+    """
+    model.save(filepath, overwrite, include_optimizer)
+
+
+def model_from_json(
+    json_string: str, custom_objects: Mapping[str, Any] | None = None, lambdas: str = bytecode.READ
+) -> Any:
+    """A new model, with fresh weights, from the JSON that `to_json` of any Keras wrote.
+
+    Arguments:
+        json_string (text): the JSON.
+        custom_objects (dict or None, default None): your own classes and functions by name.
+        lambdas (text, default "read"): what is done with functions that the text has as bytecode and that
+            `custom_objects` does not replace: "read" takes those that are formulas, without running them; "refuse"
+            takes none.
+
+    Returns:
+        The model, not compiled.
+
+    Errors:
+        UnreadableFileError: the text is no JSON.
+        ArchitectureError: the architecture cannot be built; further errors are those of `model_from_config`.
+
+    Example:
+        >>> text = Sequential([Dense(2, input_shape=(4,))]).to_json()
+        >>> model_from_json(text).output_shape
+        (None, 2)
+
+    Source: https://keras.io/api/models/model_saving_apis/
+    """
+    return _from_text(json_text.parse(json_string, "The architecture"), custom_objects, lambdas)
+
+
+def model_from_yaml(
+    yaml_string: str, custom_objects: Mapping[str, Any] | None = None, lambdas: str = bytecode.READ
+) -> Any:
+    """A new model, with fresh weights, from the YAML that `to_yaml` wrote. Tags of YAML are not followed.
+
+    Arguments:
+        yaml_string (text): the YAML.
+        custom_objects (dict or None, default None): your own classes and functions by name.
+        lambdas (text, default "read"): what is done with functions that the text has as bytecode and that
+            `custom_objects` does not replace: "read" takes those that are formulas, without running them; "refuse"
+            takes none.
+
+    Returns:
+        The model, not compiled.
+
+    Errors:
+        ImportError: the package PyYAML is missing: `pip install torchkeras[yaml]`.
+        UnreadableFileError: the text is no YAML.
+        ArchitectureError: the architecture cannot be built; further errors are those of `model_from_config`.
+
+    Example:
+        >>> text = Sequential([Dense(2, input_shape=(4,))]).to_yaml()
+        >>> model_from_yaml(text).output_shape
+        (None, 2)
+
+    Source: Keras 2.2.4, https://github.com/keras-team/keras/blob/2.2.4/keras/engine/saving.py
+    """
+    return _from_text(yaml_text.parse(yaml_string), custom_objects, lambdas)
+
+
+def _from_text(config: Any, custom_objects: Mapping[str, Any] | None, lambdas: str) -> Any:
+    found = modern.of_config(config, custom_objects=custom_objects, lambdas=lambdas)
+    return model_from_config(found, custom_objects, lambdas)
+
+
+def load_model(
+    filepath: str | os.PathLike[str],
+    custom_objects: Mapping[str, Any] | None = None,
+    compile: bool = True,
+    original_backend: str | None = None,
+    original_data_format: str | None = None,
+    report: bool = False,
+    isolated: bool = False,
+    lambdas: str = bytecode.READ,
+) -> Any:
+    """A model from a file of any Keras: architecture, weights, optimizer, losses and metrics.
+
+    The model is in evaluation mode. Nothing in the file is run.
+
+    Arguments:
+        filepath (path): the file.
+        custom_objects (dict or None, default None): your own classes and functions by name.
+        compile (bool, default True): whether the model is compiled as the file says, if it says so.
+        original_backend (text or None, default None): the backend on which a model of Keras 1 was trained, such as
+            "theano", where its file does not say so.
+        original_data_format (text or None, default None): "channels_last" or "channels_first", the data format of the
+            weights, where the file does not say so.
+        report (bool, default False): whether to return what was done with each weight too.
+        isolated (bool, default False): whether another process, with limits of time and memory, reads the file.
+        lambdas (text, default "read"): what is done with functions that the file has as bytecode and that
+            `custom_objects` does not replace: "read" takes those that are formulas, without running them; "refuse"
+            takes none.
+
+    Returns:
+        The model; with `report` a pair of the model and a `Report`.
+
+    Errors:
+        FileNotFoundError: there is no such file.
+        ModelFileError: the file cannot be read, or the model cannot be built.
+
+    Example:
+        >>> Sequential([Dense(2, input_shape=(4,))]).save("model.h5")
+        >>> load_model("model.h5").output_shape
+        (None, 2)
+
+    Source: https://keras.io/api/models/model_saving_apis/
+    """
+    taking = Taking(original_backend=original_backend, original_data_format=original_data_format)
+    model, found = load.load_model(filepath, custom_objects, compile, taking, isolated, lambdas)
+    return (model, found) if report else model

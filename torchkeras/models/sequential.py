@@ -1,0 +1,266 @@
+"""`Sequential`: a model of layers one after another."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from torch import nn
+
+from torchkeras import registry
+from torchkeras.dtype_policy import DTypePolicy, policy_of
+from torchkeras.engine.graph import trace
+from torchkeras.engine.graph.input import Input, InputLayer
+from torchkeras.engine.graph.network import Network
+from torchkeras.engine.layer.layer import Layer
+from torchkeras.engine.layer.symbolic import KerasTensor, Shape, as_list
+from torchkeras.layers.torch_module import as_layer
+from torchkeras.models.model import Model
+from torchkeras.saving.graph_config import layer_config
+
+
+class Sequential(Model):
+    """Layers one after another: `Sequential([Dense(8, input_shape=(4,)), Dense(1)])`.
+
+    The model is built at once when the first layer has an `input_shape`; otherwise when it first sees an input.
+
+    Options:
+        layers (list of layers or None, default None): the layers, or modules of torch; `add` adds more.
+        name (text or None, default None): the name of the model.
+        dtype (name, DTypePolicy or None, default None): the policy of the layers without one of their own, such as
+            "mixed_bfloat16"; see `dtype_policy`.
+
+    Errors:
+        TypeError: something else than a layer is added.
+        ValueError: a layer does not fit its input.
+
+    Example:
+        >>> model = Sequential([Dense(8, activation="relu", input_shape=(4,)), Dense(1)])
+        >>> model(torch.zeros(3, 4)).shape
+        torch.Size([3, 1])
+
+    Source: https://keras.io/api/models/sequential/
+    """
+
+    def __init__(self, layers: Any = None, name: str | None = None, dtype: Any = None):
+        """Make a model of layers one after another, or of none yet."""
+        if isinstance(name, nn.Module):
+            raise TypeError("Sequential takes its layers in one list: Sequential([first, second]).")
+        self._stack: list[Layer] = []
+        self._begins_with_input = False
+        self._branches: list[Layer] = []
+        Network.__init__(self, name=name)
+        self._layers_policy: DTypePolicy | None = None if dtype is None else policy_of(dtype)
+        for layer in as_list(layers):
+            self.add(layer)
+
+    def add(self, layer: nn.Module | KerasTensor) -> None:
+        """Put a layer on top.
+
+        Arguments:
+            layer (layer, module of torch or Input): the layer; an `Input` goes below all.
+
+        Errors:
+            TypeError: it is something else.
+            ValueError: it does not fit.
+
+        Example:
+            >>> model = Sequential([Dense(8, input_shape=(4,))])
+            >>> model.add(Dense(1))
+            >>> model.output_shape
+            (None, 1)
+        """
+        if isinstance(layer, KerasTensor) and isinstance(layer._keras_history.layer, InputLayer):
+            layer = layer._keras_history.layer
+        layer = as_layer(layer)
+        if not isinstance(layer, Layer):
+            raise TypeError(
+                f"The added layer must be an instance of class Layer. Found: {layer!r} ({type(layer).__name__})."
+                + (f" Make a layer of the class: {layer.__name__}(...)." if isinstance(layer, type) else "")
+            )
+        self._give_own_policy(layer)
+        if isinstance(layer, InputLayer):
+            if self._stack or self._graph is not None:
+                raise ValueError(f"Sequential {self.name!r}: an InputLayer can only come first; found {layer.name!r}.")
+            self._begins_with_input = True
+            self._connect_stack(layer.input, [])
+        elif self._graph is not None:
+            self._connect_stack(self.inputs, [layer])
+        elif not self._stack and _begins_a_graph(layer):
+            self._connect_branches(layer)
+            return
+        elif not self._stack and (tensor := _first_input(layer)) is not None:
+            self._connect_stack(tensor, [layer])
+        if not isinstance(layer, InputLayer):
+            self._stack.append(layer)
+        if self._graph is None:
+            self._hold(self._stack)
+
+    def _replace(self, old: Layer, value: nn.Module) -> Layer:
+        new = super()._replace(old, value)
+        self._stack = [new if layer is old else layer for layer in self._stack]
+        return new
+
+    def _give_own_policy(self, layer: Layer) -> None:
+        if self._layers_policy is None:
+            return
+        if isinstance(layer, Network):
+            layer._give_policy(self._layers_policy, told=False)
+        elif layer._facts.casts and not layer._tells_policy:
+            layer._take_policy(self._layers_policy)
+
+    def _connect_branches(self, layer: Layer) -> None:
+        """Begin with a layer that was called already, such as Keras 1's Merge, and take the graph before it."""
+        inputs, self._branches = trace.before(layer.output)
+        self._connect(inputs, layer.output)
+        self._stack = [found for found in self._graphed.layers if not isinstance(found, InputLayer)]
+
+    def _connect_stack(self, inputs: Any, layers: list[Layer]) -> None:
+        output = inputs if self._graph is None else self.outputs[0]
+        for layer in layers:
+            output = layer(output)
+            if isinstance(output, list):
+                raise TypeError(
+                    f"All layers in a Sequential model should have a single output tensor; {layer.name!r} has "
+                    f"{len(output)}. For several outputs use Model."
+                )
+        self._connect(inputs, output)
+
+    def pop(self) -> None:
+        """Take the last layer away. Raises TypeError when there is none."""
+        if not self._stack:
+            raise TypeError("There are no layers in the model.")
+        removed = self._stack.pop()
+        if self._graph is None:
+            self._hold(self._stack)
+            return
+        node = removed._inbound_nodes.pop()
+        for tensor in node.input_tensors:
+            tensor._keras_history.layer._outbound_nodes.remove(node)
+        if self._stack or self._begins_with_input:
+            self._connect(self.inputs, node.inputs)
+        else:
+            self._graph, self.built = None, False
+            self._hold([])
+
+    def build(self, input_shape: Any = None) -> None:
+        """Connect the layers and make their weights, if that has not happened yet.
+
+        Arguments:
+            input_shape (tuple, default None): the shape of the input with the batch axis, such as (None, 4).
+
+        Errors:
+            ValueError: there is no shape, or no layer.
+
+        Example:
+            >>> model = Sequential([Dense(2)])
+            >>> model.build((None, 4))
+            >>> model.count_params()
+            10
+        """
+        if self._graph is not None:
+            return
+        if input_shape is None or not self._stack:
+            raise ValueError(f"Sequential {self.name!r}: build needs an input shape and at least one layer.")
+        self._connect_stack(_input_for(self._stack[0], input_shape), self._stack)
+
+    def _build(self, input_shapes: list[Shape]) -> None:
+        if not self.built:
+            shape = input_shapes[0]
+            self.build(shape if any(layer.stateful for layer in self._stack) else (None, *shape[1:]))
+        super()._build(input_shapes)
+
+    @property
+    def layers(self) -> list[Layer]:
+        """The layers that were added, without the input."""
+        return list(self._stack)
+
+    @property
+    def _layers_of_keras1(self) -> list[Layer]:
+        """The layers in the order of Keras 1: branch by branch, where several branches begin the model."""
+        return [*self._branches, *self._stack[len(self._branches) :]]
+
+    @property
+    def _class_name(self) -> str:
+        """The class in a config: "Model" when several branches begin the model, which a list of layers cannot say."""
+        return "Model" if self._branches else super()._class_name
+
+    def get_config(self) -> dict[str, Any]:
+        """The name and the layers' configs; the input's shape is in the first layer's config."""
+        if self._branches:
+            return super().get_config()
+        self._warn_of_added()
+        return {"name": self.name, "layers": [layer_config(layer) for layer in self._listed()]}
+
+    def _listed(self) -> list[Layer]:
+        if not self._stack or self._graph is None:
+            return self._stack
+        first, history = self._stack[0], self.inputs[0]._keras_history
+        if first.batch_input_shape is None and not isinstance(first, Network):
+            return [history.layer, *self._stack]
+        return self._stack
+
+    @classmethod
+    def from_config(cls, config: Any, custom_objects: Mapping[str, Any] | None = None) -> Model:
+        """A new model with fresh weights. A model that began with several branches comes back as a `Model`.
+
+        Arguments:
+            config (dict or list): what `get_config` returned, or the plain list of layers that Keras wrote before
+                2.2.3.
+            custom_objects (dict or None, default None): your own classes and functions by name.
+
+        Returns:
+            The model, not compiled.
+        """
+        if "input_layers" in config:
+            return Model.from_config(config, custom_objects)
+        name, layers = (None, config) if isinstance(config, (list, tuple)) else (config.get("name"), config["layers"])
+        return cls([registry.layers.from_config(entry, custom_objects) for entry in layers], name=name)
+
+    def predict_proba(self, x: Any, batch_size: int = 32, verbose: int = 0) -> Any:
+        """`predict`, under its older name.
+
+        Arguments:
+            x (array): the inputs.
+            batch_size (positive integer, default 32): samples in a batch.
+            verbose (integer, default 0): 1 shows a bar, 2 a line.
+
+        Returns:
+            The outputs as a NumPy array.
+        """
+        return self.predict(x, batch_size, verbose)
+
+    def predict_classes(self, x: Any, batch_size: int = 32, verbose: int = 0) -> Any:
+        """The class numbers: the largest of several outputs, or whether a single output is over 0.5.
+
+        Arguments:
+            x (array): the inputs.
+            batch_size (positive integer, default 32): samples in a batch.
+            verbose (integer, default 0): 1 shows a bar, 2 a line.
+
+        Returns:
+            The class numbers as a NumPy array.
+        """
+        scores = self.predict(x, batch_size, verbose)
+        return scores.argmax(-1) if scores.shape[-1] > 1 else (scores > 0.5).astype("int32")
+
+
+def _begins_a_graph(layer: Layer) -> bool:
+    """Whether a layer has been called on other tensors already; a model's first node is itself."""
+    return not isinstance(layer, Network) and len(layer._inbound_nodes) == 1
+
+
+def _first_input(layer: Layer) -> KerasTensor | None:
+    """The input that a first layer asks for by its options; None when it does not."""
+    if not isinstance(layer, Network):
+        return None if layer.batch_input_shape is None else _input_for(layer, layer.batch_input_shape)
+    if layer._graph is None:
+        return None
+    inner = layer.inputs[0]
+    return Input(batch_shape=inner.shape, dtype=inner.dtype, name=f"{layer.name}_input")
+
+
+def _input_for(layer: Layer, batch_shape: Any) -> KerasTensor:
+    """An input of this shape and of the type that a first layer takes."""
+    dtype = getattr(layer, "input_dtype", None) or layer.dtype
+    return Input(batch_shape=batch_shape, dtype=dtype, name=f"{layer.name}_input")
