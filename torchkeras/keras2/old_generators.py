@@ -63,18 +63,19 @@ def _samples(batch: Any) -> int:
     return len(batch)
 
 
-_evaluate = Model.evaluate
-
-
-@wraps(_evaluate)
-def evaluate(self: Any, *args: Any, **kwargs: Any) -> Any:
+def _in_numpy(evaluate: Callable[..., Any]) -> Callable[..., Any]:
     """`Model.evaluate`, whose single number is NumPy's, as it is in Keras 2."""
-    found = _evaluate(self, *args, **kwargs)
-    return np.float64(found) if isinstance(found, float) else found
+
+    @wraps(evaluate)
+    def evaluated(*args: Any, **kwargs: Any) -> Any:
+        found = evaluate(*args, **kwargs)
+        return np.float64(found) if isinstance(found, float) else found
+
+    return evaluated
 
 
 def extend() -> None:
     """Let models count samples where a script does."""
     for method in COUNTS:
         setattr(Model, method, _counting(method))
-    Model.evaluate = evaluate  # type: ignore[method-assign]
+    Model.evaluate = _in_numpy(Model.evaluate)  # type: ignore[method-assign]

@@ -1,6 +1,6 @@
 """What `import keras` has beside its modules; importing it lets scripts write layers and optimizers in the old way."""
 
-from torchkeras import backend
+from torchkeras import backend as K  # not as `backend`, which in Keras is a module with modules inside
 from torchkeras.backend import settings
 from torchkeras.keras2 import (
     old_calls,
@@ -33,4 +33,4 @@ old_training.extend()
 old_generators.extend()
 old_seeds.extend()
 settings.answer("tensorflow")  # whose order of axes, padding and formulas these are
-vars(backend).update(_BACKEND=settings.backend(), get_session=get_session)
+vars(K).update(_BACKEND=settings.backend(), get_session=get_session)
