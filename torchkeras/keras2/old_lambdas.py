@@ -16,6 +16,12 @@ class Named(str):
 
     function: Any
 
+    def __deepcopy__(self, memo: Any) -> Named:
+        return self
+
+    def __reduce__(self) -> Any:
+        return str, (str(self),)
+
 
 def get_config(self: Any) -> dict[str, Any]:
     """The options; functions by name, which this process finds again by it."""
