@@ -78,7 +78,7 @@ def _sparse(value: Any, kind: torch.dtype) -> Tensor:
     if isinstance(value, Tensor):
         return value.detach().to(config.device(), kind, copy=True)
     found = value.tocoo()
-    places = np.stack([found.row, found.col])
+    places = torch.as_tensor(np.stack([found.row, found.col]))
     options = {"dtype": kind, "device": config.device(), "check_invariants": True}
     return torch.sparse_coo_tensor(places, found.data, found.shape, **options).coalesce()
 
