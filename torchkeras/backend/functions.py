@@ -63,20 +63,14 @@ class Function:
         feed_dict (dict or None, default None): arrays for further symbolic tensors, as they are in it at each call.
 
     Errors:
-        TypeError: inputs or outputs are no list, or an option of TensorFlow's sessions is given.
+        TypeError: inputs or outputs are no list, or another option of TensorFlow's sessions is given.
         ValueError: an output depends on an Input that is not among the inputs.
     """
 
     def __init__(
-        self,
-        inputs: Any,
-        outputs: Any,
-        updates: Any = None,
-        name: str | None = None,
-        fetches: Any = None,
-        feed_dict: Any = None,
-        **session_kwargs: Any,
+        self, inputs: Any, outputs: Any, updates: Any = None, name: str | None = None, **session_kwargs: Any
     ) -> None:
+        fetches, feed_dict = session_kwargs.pop("fetches", None), session_kwargs.pop("feed_dict", None)
         for role, given in (("inputs", inputs), ("outputs", outputs), ("updates", updates or [])):
             if not isinstance(given, (list, tuple)):
                 raise TypeError(f"{role} of a backend function must be a list or tuple; found {type(given).__name__}.")

@@ -78,8 +78,9 @@ def _sparse(value: Any, kind: torch.dtype) -> Tensor:
     if isinstance(value, Tensor):
         return value.detach().to(config.device(), kind, copy=True)
     found = value.tocoo()
-    places = np.stack([found.row, found.col])
-    return torch.sparse_coo_tensor(places, found.data, found.shape, dtype=kind, device=config.device()).coalesce()
+    places = torch.as_tensor(np.stack([found.row, found.col]))
+    options = {"dtype": kind, "device": config.device(), "check_invariants": True}
+    return torch.sparse_coo_tensor(places, found.data, found.shape, **options).coalesce()
 
 
 def constant(value: Any, dtype: Any = None, shape: Any = None, name: str | None = None) -> Tensor:
