@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
 import torch
 from torch import Tensor
 
 from torchkeras import config
+from torchkeras.arrays import as_tensor
 from torchkeras.backend import phase
 from torchkeras.backend.elementwise import cast
 from torchkeras.backend.nodes import is_symbolic
@@ -125,7 +125,7 @@ def _asks_for_phase(outputs: Sequence[KerasTensor], given: Sequence[KerasTensor]
 
 def _checked(asked: KerasTensor, value: Any) -> Tensor:
     """A value for a symbolic tensor, of its type. Raises ValueError for another shape."""
-    found = value if isinstance(value, Tensor) else torch.as_tensor(np.asarray(value), device=config.device())
+    found = value if isinstance(value, Tensor) else as_tensor(value).to(config.device())
     fits = len(asked.shape) == found.dim() and all(
         size in (None, given) for size, given in zip(asked.shape, found.shape, strict=True)
     )

@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from torchkeras import config
+from torchkeras.arrays import as_tensor
 from torchkeras.engine.layer import torch_functions
 from torchkeras.engine.layer.symbolic import KerasTensor, dtype_of
 from torchkeras.engine.layer.unknown_sizes import SymbolicSize
@@ -94,10 +95,12 @@ def tensor(value: Any, like: Tensor | None = None) -> Tensor:
         raise TypeError(f"{value!r} is symbolic and the other tensors are not; a function takes all of one kind.")
     if isinstance(value, (list, tuple)) and any(isinstance(part, Tensor) for part in value):
         return torch.stack([tensor(part, like) for part in value])
+    if isinstance(value, (np.generic, np.ndarray)):
+        value = as_tensor(np.array(value))
     if like is not None:
         return torch.as_tensor(value, dtype=like.dtype, device=like.device)
-    if isinstance(value, (np.generic, np.ndarray)):
-        return torch.tensor(value, device=config.device())
+    if isinstance(value, Tensor):
+        return value.to(config.device())
     found = torch.as_tensor(value)
     kind = floating() if found.is_floating_point() else torch.int32 if found.dtype is torch.int64 else found.dtype
     return found.to(config.device(), kind)

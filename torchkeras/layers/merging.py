@@ -30,7 +30,7 @@ def _all_masks(mask: Any) -> Any:
     return reduce(torch.logical_and, masks) if masks else None
 
 
-def _broadcast(first: Shape, second: Shape) -> Shape:
+def broadcast_shapes(first: Shape, second: Shape) -> Shape:
     """The shape that both broadcast to, the shorter one with axes of 1 in front. Raises ValueError if there is none."""
     pairs = list(zip_longest(reversed(first), reversed(second), fillvalue=1))
     if any(None not in pair and 1 not in pair and pair[0] != pair[1] for pair in pairs):
