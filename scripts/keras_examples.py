@@ -30,7 +30,7 @@ PASSES = "passes"
 
 def main() -> int:
     """Run the examples; the exit code is 0 when every one that passes under the genuine version passes here."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--version", choices=SHA256, default="2.2.4")
     parser.add_argument("--sources", type=Path, help="a folder with Keras's examples, in place of what is fetched")
     parser.add_argument("--genuine", metavar="PYTHON", help="a Python with that version of Keras")

@@ -36,7 +36,12 @@ NUMBERS = {
         "range(20)": "range(2)",
         "n = 8": "n = 1",
     },
-    "conv_lstm": {"n_samples=1200": "n_samples=1006", "range(16)": "range(2)", "range(15)": "range(9)"},
+    "conv_lstm": {
+        "n_samples=1200": "n_samples=60",
+        "which = 1004": "which = 54",
+        "range(16)": "range(2)",
+        "range(15)": "range(9)",
+    },
     "deep_dream": {
         "iterations = 20": "iterations = 2",
         "range(5)": "range(1)",
@@ -270,8 +275,8 @@ def no_plots():
     if not hasattr(importlib.import_module("scipy.misc"), "imsave"):
         image = importlib.import_module("PIL.Image")
         old = types.ModuleType("scipy.misc")
-        old.imread = lambda path: np.asarray(image.open(path))
-        old.imsave = lambda path, pixels: image.fromarray(np.asarray(pixels).astype("uint8")).save(path)
+        vars(old)["imread"] = lambda path: np.asarray(image.open(path))
+        vars(old)["imsave"] = lambda path, pixels: image.fromarray(np.asarray(pixels).astype("uint8")).save(path)
         sys.modules["scipy.misc"] = old
 
 

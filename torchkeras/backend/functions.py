@@ -14,6 +14,7 @@ from torchkeras.backend import phase
 from torchkeras.backend.elementwise import cast
 from torchkeras.backend.nodes import is_symbolic
 from torchkeras.backend.partial_graph import Part, needed
+from torchkeras.backend.questions import WRAPPED
 from torchkeras.backend.variables import Update, eval as value_of, set_value
 from torchkeras.engine.layer.modes import in_mode
 from torchkeras.engine.layer.symbolic import KerasTensor
@@ -50,14 +51,17 @@ class Function:
         self._computed = [each for each in self.outputs if isinstance(each, KerasTensor)]
         self._computed += [each.value for each in self.updates]
         self._with_phase = _asks_for_phase(self._computed, self._symbolic)
+        self._wrapped: list[Tensor] = []
         self._part = self._connected() if self._computed else None
 
     def _connected(self) -> Part:
         given = [*self._symbolic, *[phase.symbol()] * self._with_phase]
         missing = [each for each in needed(self._computed, given) if each not in set(given)]
-        if missing:
+        values = [vars(each._keras_history.layer).get(WRAPPED) for each in missing]
+        self._wrapped = [each for each in values if each is not None]
+        if len(self._wrapped) < len(missing):
             raise ValueError(f"the outputs of a backend function depend on {missing}, which its inputs lack.")
-        return Part(given, self._computed)
+        return Part([*given, *missing], self._computed)
 
     def __call__(self, inputs: Any) -> list[Any]:
         """The outputs as arrays. Raises TypeError or ValueError for inputs of another number or shape."""
@@ -83,7 +87,7 @@ class Function:
         if self._part is None:
             return []
         part = self._part
-        on_device = [value.to(part._device) for value in values]
+        on_device = [value.to(part._device) for value in (*values, *self._wrapped)]
         with torch.no_grad(), in_mode(part, training):
             kept = {name: buffer.clone() for name, buffer in part.named_buffers()} if training else {}
             found = torch.func.functional_call(part, kept, (on_device,)) if kept else part(on_device)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Sequence
 from functools import wraps
 from typing import Any, ParamSpec
@@ -42,15 +43,24 @@ def named_node(name: str) -> Callable[[Callable[P, Any]], Callable[P, Any]]:
 
 def _published(function: Callable[P, Any], pointwise: bool) -> Callable[P, Any]:
     torch_functions.add_own(function, pointwise)
+    names = list(inspect.signature(function).parameters)
 
     @wraps(function)
     def call(*args: P.args, **kwargs: P.kwargs) -> Any:
         if is_symbolic((*args, *kwargs.values())):
-            return KerasTensor.apply_function(function, args, kwargs)
+            named = zip(names, args, strict=False)
+            given = tuple(_plain(value) if name == "axis" else value for name, value in named)
+            options = {name: _plain(value) if name == "axis" else value for name, value in kwargs.items()}
+            return KerasTensor.apply_function(function, given, options)
         found = function(*args, **kwargs)
         return tuple(_unshared(each, args) for each in found) if isinstance(found, tuple) else _unshared(found, args)
 
     return call
+
+
+def _plain(axis: Any) -> Any:
+    """Axes as whole numbers: a node has those, and would take an array of them as a tensor."""
+    return axis.tolist() if isinstance(axis, (np.ndarray, np.integer)) else axis
 
 
 def _unshared(found: Any, args: tuple[Any, ...]) -> Any:

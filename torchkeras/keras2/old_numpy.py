@@ -1,4 +1,4 @@
-"""Names that NumPy had in the years of Keras 1 and 2, and has no more; scripts stop at them, whoever answers `keras`."""
+"""Names that NumPy had in the years of Keras 1 and 2 and has no more, where scripts stop, whoever answers `keras`."""
 
 from __future__ import annotations
 
@@ -6,12 +6,23 @@ from typing import Any
 
 import numpy as np
 
-# By the names in use then: what NumPy itself said that they stand for.
-NAMES: dict[str, Any] = {
-    **{"float": float, "int": int, "object": object, "str": str, "complex": complex, "long": int, "unicode": str},
-    **{"float_": np.float64, "complex_": np.complex128, "unicode_": np.str_, "string_": np.bytes_},
-    **{"Inf": np.inf, "Infinity": np.inf, "NaN": np.nan, "NAN": np.nan, "PINF": np.inf, "NINF": -np.inf},
-    **{"product": np.prod, "cumproduct": np.cumprod, "sometrue": np.any, "alltrue": np.all},
+NAMES: dict[str, Any] = {  # what NumPy itself said that they stand for
+    **dict.fromkeys(("int", "long"), int),
+    **dict.fromkeys(("str", "unicode"), str),
+    **dict.fromkeys(("Inf", "Infinity", "PINF"), np.inf),
+    **dict.fromkeys(("NaN", "NAN"), np.nan),
+    "float": float,
+    "object": object,
+    "complex": complex,
+    "float_": np.float64,
+    "complex_": np.complex128,
+    "string_": np.bytes_,
+    "unicode_": np.str_,
+    "NINF": -np.inf,
+    "alltrue": np.all,
+    "cumproduct": np.cumprod,
+    "product": np.prod,
+    "sometrue": np.any,
 }
 
 

@@ -1,8 +1,8 @@
 """What `import keras` has beside its modules; importing it lets scripts write in the old way."""
 
 from torchkeras.backend import settings
-from torchkeras.engine.graph.input import Input
 from torchkeras.keras2 import old_layers, old_numpy, old_optimizers
+from torchkeras.keras2.inputs import Input
 from torchkeras.models import Model, Sequential
 
 __all__ = ["Input", "Model", "Sequential"]

@@ -68,7 +68,7 @@ class Elementwise(Layer, abstract=True):
             raise ValueError(f"cannot merge tensors with different batch sizes; found the shapes {input_shape}.")
         if self.built and self._same_rank and len(set(map(len, input_shape))) > 1:
             raise ValueError(f"was first called on inputs of the same rank; found the shapes {input_shape}.")
-        sizes = reduce(_broadcast, [tuple(shape[1:]) for shape in input_shape])
+        sizes = reduce(broadcast_shapes, [tuple(shape[1:]) for shape in input_shape])
         return (*(batch_sizes or {None}), *sizes)
 
     def forward(self, inputs: Any) -> torch.Tensor:

@@ -14,7 +14,7 @@ import torch
 from torchkeras import optimizers
 from torchkeras.engine.fit.compile_options import CompileOptions, compile_arguments
 from torchkeras.engine.fit.custom_steps import Extending, own_step
-from torchkeras.engine.fit.symbolic_scores import Scores
+from torchkeras.engine.fit.symbolic_scores import Scores, refuse
 from torchkeras.engine.fit.watched import Changing, Weights
 from torchkeras.engine.graph.hook_free_calls import HookFreeCalls
 from torchkeras.engine.graph.network import Network
@@ -219,7 +219,9 @@ class Compiling(Extending, abstract=True):
         graph = network._graphed  # whose first outputs are the model's own
         targets, scores = resolve(names, graph, given), Scores()
         owns_loss = type(self).compute_loss is not Extending.compute_loss
-        if not (owns_step or owns_loss):
+        if owns_step or owns_loss:
+            refuse(targets)
+        else:
             targets = scores.taken_from(targets, graph.outputs[: len(names)])
         if scores.outputs:
             network = self._trained_network(scores)

@@ -92,7 +92,10 @@ class GraphLosses(Subclassed, abstract=True):
     def _trained_network(self, scores: Scores | None = None) -> Network:
         """What a step computes: the model, or one that gives what was added behind the model's own outputs.
 
-        `scores`: what losses and metrics compute in the graph; it comes right behind the outputs. Raises ValueError for a model inside, whose own added losses and metrics no step of this one would compute.
+        `scores`: what losses and metrics compute in the graph; it comes right behind the outputs.
+
+        Raises ValueError for a layer on the way with weights that are not the model's, and for a model inside, whose
+        own added losses and metrics no step of this one would compute.
         """
         for module in self.modules():
             inside = module is not self and isinstance(module, GraphLosses)

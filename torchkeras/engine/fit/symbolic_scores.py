@@ -7,6 +7,8 @@ of the network that trains, as what `add_loss` is given does. So one pass comput
 
 from __future__ import annotations
 
+import dis
+import inspect
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -19,7 +21,7 @@ from torchkeras.engine.data.target_kinds import FREE, LIKE
 from torchkeras.engine.graph.input import InputLayer
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.layer.symbolic import KerasTensor, dtype_name
-from torchkeras.engine.step.output_loss import FunctionObjective
+from torchkeras.engine.step.output_loss import FunctionObjective, name_of
 from torchkeras.engine.step.output_metric import Measure
 from torchkeras.engine.step.targets import Target
 from torchkeras.naming import unique_name
@@ -46,6 +48,9 @@ class Scores:
 
     def _target(self, place: int, target: Target, outputs: list[KerasTensor]) -> Target:
         objective, measures = target.objective, tuple(self._measure(place, m, target, outputs) for m in target.measures)
+        if not isinstance(objective, FunctionObjective) and uses_symbolic(objective.given):
+            name = name_of(objective.given)
+            raise TypeError(f"compile: the loss {name} uses a symbolic tensor of the graph, as only a function can.")
         score = self._score(place, objective.given, target, outputs)
         if score is None:
             return replace(target, measures=measures)
@@ -74,6 +79,16 @@ class Scores:
         return len(outputs) + len(self.outputs) - 1
 
 
+def refuse(targets: list[Target]) -> None:
+    """Raise TypeError for a loss or metric that uses symbolic tensors, where no built-in step computes it."""
+    for function in (f for t in targets for f in (t.objective.given, *(measure.metric for measure in t.measures))):
+        if uses_symbolic(function):
+            raise TypeError(
+                f"compile: {name_of(function)} uses a symbolic tensor of the graph, which only the built-in step can "
+                "compute; the model's class has a step or a compute_loss of its own."
+            )
+
+
 def as_computed(true: Tensor, scores: Tensor) -> Tensor:
     """What the graph has computed, in place of a loss or metric of targets and outputs."""
     return scores
@@ -100,29 +115,40 @@ def _reached_from(value: Any) -> list[Any]:
         return list(value.values())
     if isinstance(value, partial):
         return [value.func, *value.args, *value.keywords.values()]
+    if isinstance(value, FunctionType):
+        return _of_function(value, [])
     if isinstance(value, MethodType):
-        return [value.__func__, *_attributes(value.__self__, set(_names(value.__func__.__code__)))]
-    if not isinstance(value, FunctionType) or (value.__module__ or "").partition(".")[0] in PACKAGES:
+        return _of_function(value.__func__, [value.__self__]) if isinstance(value.__func__, FunctionType) else []
+    return [] if isinstance(value, type) else _attributes(value, {"__call__", "call"})
+
+
+def _of_function(function: FunctionType, bound: list[Any]) -> list[Any]:
+    """What is in a function's closure, defaults, globals, and in attributes of all these and of what it is bound to."""
+    if (function.__module__ or "").partition(".")[0] in PACKAGES:
         return []
-    names = set(_names(value.__code__))
-    held = [cell.cell_contents for cell in value.__closure__ or () if cell != CellType()]
-    held += [value.__globals__[name] for name in names if name in value.__globals__]
-    held += [*(value.__defaults__ or ()), *(value.__kwdefaults__ or {}).values()]
-    return [*held, *(found for each in held for found in _attributes(each, names))]
+    loads = list(_loads(function.__code__))
+    names = {name for kind, name in loads if kind == "LOAD_GLOBAL"}
+    held = [cell.cell_contents for cell in function.__closure__ or () if cell != CellType()]
+    held += [function.__globals__[name] for name in names if name in function.__globals__]
+    held += [*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()]
+    attributes = {name for kind, name in loads if kind in ("LOAD_ATTR", "LOAD_METHOD")}
+    return [*held, *(found for each in (*held, *bound) for found in _attributes(each, attributes))]
 
 
-def _names(code: CodeType) -> Iterator[str]:
-    """The names of globals and attributes in a function and in those inside it."""
-    yield from code.co_names
+def _loads(code: CodeType) -> Iterator[tuple[str, Any]]:
+    """The instructions of a function, and of those inside it, with the names that they load."""
+    for each in dis.get_instructions(code):
+        yield each.opname, each.argval
     for each in code.co_consts:
         if isinstance(each, CodeType):
-            yield from _names(each)
+            yield from _loads(each)
 
 
 def _attributes(holder: Any, names: set[str]) -> list[Any]:
     """Those of an object's attributes that have one of these names."""
     if isinstance(holder, (ModuleType, type, FunctionType)):
         return []
-    own = getattr(holder, "__dict__", {})
+    found = [inspect.getattr_static(holder, name, None) for name in names]
+    found = [each.fget if isinstance(each, property) else each for each in found]
     tensors = [getattr(holder, name, None) for name in OF_LAYERS if name in names] if isinstance(holder, Layer) else []
-    return [*(own[name] for name in names if name in own), *tensors]
+    return [*(MethodType(each, holder) if isinstance(each, FunctionType) else each for each in found), *tensors]

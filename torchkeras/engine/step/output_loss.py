@@ -174,8 +174,7 @@ def weighted_mean(scores: Tensor, weight: Tensor | None, mask: Tensor | None) ->
     if isinstance(scores, KerasTensor):
         raise TypeError(
             f"a loss or metric gave a symbolic tensor, {scores!r}, for targets and outputs with values: it uses a "
-            "tensor of the graph. A function given to compile may do so where the built-in steps train; elsewhere use "
-            "model.add_loss or model.add_metric."
+            "tensor of the graph in a way that compile did not see. Use model.add_loss or model.add_metric."
         )
     if weight is None and mask is None:
         return scores.mean(dtype=torch.float32 if scores.dtype == torch.bool else None)
