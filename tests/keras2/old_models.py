@@ -25,7 +25,6 @@ from keras.models import Model, Sequential, clone_model, load_model, save_model
 from torchkeras import bytecode
 from torchkeras.errors import ForbiddenContentError
 
-
 HELPERS = ("main", "small")
 
 
@@ -275,7 +274,9 @@ def arrays_of_keras_1_are_converted_by_hand():
     old = [gates[kind][gate] for gate in (0, 2, 1, 3) for kind in range(3)]
     found = saving.preprocess_weights_for_loading(layer, old, original_keras_version="1")
     assert all(np.array_equal(a, b) for a, b in zip(found, now, strict=True))
-    assert all(np.array_equal(a, b) for a, b in zip(saving.preprocess_weights_for_loading(layer, now), now, strict=True))
+    assert all(
+        np.array_equal(a, b) for a, b in zip(saving.preprocess_weights_for_loading(layer, now), now, strict=True)
+    )
 
 
 def lambdas_of_this_process_load_again():
