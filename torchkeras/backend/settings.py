@@ -163,7 +163,7 @@ class NoSession:
 
 
 def get_session() -> NoSession:
-    """A `NoSession`: torch has no sessions. Scripts may hold it; using it raises RuntimeError, which says what to do."""
+    """A `NoSession`, which scripts may hold; using it raises RuntimeError, which says what to do."""
     return NoSession()
 
 
@@ -175,7 +175,7 @@ def set_session(session: Any) -> NoReturn:
     )
 
 
-def _get_available_gpus() -> list[str]:
+def gpu_names() -> list[str]:
     """The GPUs, by TensorFlow's names; scripts ask `K.tensorflow_backend._get_available_gpus()`."""
     return [f"/device:GPU:{index}" for index in range(torch.cuda.device_count())]
 

@@ -15,7 +15,7 @@ from torchkeras.engine.layer.symbolic import as_list, dtype_name, unpacked
 
 
 def Input(*args: Any, sparse: bool = False, tensor: Any = None, **kwargs: Any) -> Any:  # noqa: N802  (Keras's name)
-    """`torchkeras.Input`; `tensor` may be one with values, which `fit`, `K.function` and the like then take by themselves.
+    """`torchkeras.Input`; `tensor` may have values, which `fit`, `K.function` and the like then take by themselves.
 
     A sparse one is dense: `fit` and the like make sparse matrices dense.
     """
