@@ -242,7 +242,7 @@ def _dense(value: Any) -> Any:
         return type(value)(map(_dense, value))
     if isinstance(value, dict) and any(hasattr(each, "toarray") for each in value.values()):
         return {name: _dense(each) for name, each in value.items()}
-    return value.toarray() if hasattr(value, "toarray") else value
+    return getattr(value, "toarray", lambda: value)()
 
 
 def _taking_processes(method: Callable[..., Any]) -> Callable[..., Any]:

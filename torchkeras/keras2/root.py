@@ -35,4 +35,4 @@ old_training.extend()
 old_generators.extend()
 old_seeds.extend()
 settings.answer("tensorflow")  # whose order of axes, padding and formulas these are
-vars(K).update(_BACKEND=settings.backend(), _get_available_gpus=settings.gpu_names, get_session=get_session)
+K.__dict__.update(_BACKEND=settings.backend(), _get_available_gpus=settings.gpu_names, get_session=get_session)

@@ -76,9 +76,7 @@ def standardize_input_data(
             raise ValueError(f"No data provided for {missing[0]!r}. Need data for each key in: {list(names)}.")
         given = [data[name] for name in names]
     else:
-        alone = data is None or hasattr(data, "shape") or (len(names) == 1 and np.ndim(data[0]) == 0)
-        given = [None if data is None else data if hasattr(data, "shape") else np.asarray(data)] if alone else data
-        given = [None] * len(names) if data is None else given
+        given = _listed(data, len(names))
     if len(given) != len(names):
         raise ValueError(
             f"Error when checking model {exception_prefix}: the model expects {len(names)} arrays "
@@ -96,6 +94,15 @@ def standardize_input_data(
                 f"shape {sizes}."
             )
     return found
+
+
+def _listed(data: Any, count: int) -> list[Any]:
+    """Data as a list of arrays: None is as many as are wanted, an array or a list of numbers is one."""
+    if data is None:
+        return [None] * count
+    if hasattr(data, "shape"):
+        return [data]
+    return [np.asarray(data)] if count == 1 and np.ndim(data[0]) == 0 else list(data)
 
 
 def _by_output(given: Any, names: Sequence[str], kind: str) -> list[Any]:
@@ -149,7 +156,7 @@ def check_array_length_consistency(inputs: Any, targets: Any, weights: Any = Non
     for what, arrays in (("input", inputs), ("target", targets), ("sample_weight", weights)):
         lengths = {0 if each is None else int(each.shape[0]) for each in ([None] if arrays is None else arrays)}
         if len(lengths) > 1:
-            shapes = [None if each is None else tuple(each.shape) for each in arrays]
+            shapes = [None if each is None else tuple(each.shape) for each in arrays or ()]
             raise ValueError(f"All {what} arrays should have the same number of samples. Got array shapes: {shapes}.")
         counts.append(lengths)
     of_inputs, of_targets, of_weights = counts
