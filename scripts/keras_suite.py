@@ -107,8 +107,8 @@ def main() -> int:
 def reasons(version: str) -> dict[str, str]:
     """Why a test cannot pass here, by its name: the lines "version name: reason" of a file."""
     lines = (ROOT / "scripts" / "keras_suite_reasons.txt").read_text().splitlines()
-    pairs = (line.removeprefix(f"{version} ").split(": ", 1) for line in lines if line.startswith(f"{version} "))
-    return {name: reason for name, reason in pairs}
+    pairs = [line.removeprefix(f"{version} ").partition(": ") for line in lines if line.startswith(f"{version} ")]
+    return {name: reason for name, _, reason in pairs}
 
 
 def fetched(version: str) -> Path:

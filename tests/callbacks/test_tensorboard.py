@@ -323,7 +323,10 @@ def test_tensorboard_refuses(options, message):
         ({"write_grads": True}, "write_grads writes along with the histograms, so nothing with histogram_freq=0."),
         ({"write_images": True}, "write_images writes along with the histograms, so nothing with histogram_freq=0."),
         ({"embeddings_data": X}, "embeddings_data is for embeddings, of which embeddings_freq=0 writes none."),
-        ({"embeddings_metadata": "x"}, "embeddings_metadata is for embeddings, of which embeddings_freq=0 writes none."),
+        (
+            {"embeddings_metadata": "x"},
+            "embeddings_metadata is for embeddings, of which embeddings_freq=0 writes none.",
+        ),
     ],
 )
 def test_options_that_write_nothing_warn_and_fit_runs(options, message):

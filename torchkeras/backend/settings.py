@@ -161,7 +161,7 @@ class NoSession:
 
 
 def get_session() -> NoSession:
-    """A `NoSession`: torch has no sessions. Scripts may hold it; using it raises RuntimeError, which says what to do."""
+    """A `NoSession`, since torch has none: scripts may hold it; its use is a RuntimeError that says what to do."""
     return NoSession()
 
 

@@ -19,7 +19,7 @@ _get_config = Lambda.get_config
 
 def extend() -> None:
     """Let the configs of Lambdas have functions as bytecode."""
-    Lambda.get_config = _with_bytecode
+    Lambda.get_config = _with_bytecode  # type: ignore[method-assign]
 
 
 def _with_bytecode(layer: Any) -> dict[str, Any]:

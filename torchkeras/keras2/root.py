@@ -33,4 +33,4 @@ old_training.extend()
 old_generators.extend()
 old_seeds.extend()
 settings.answer("tensorflow")  # whose order of axes, padding and formulas these are
-vars(K).update(_BACKEND=settings.backend(), get_session=get_session)
+K.__dict__.update(_BACKEND=settings.backend(), get_session=get_session)

@@ -70,6 +70,7 @@ def standardize_input_data(
     Errors:
         ValueError: another number of arrays, a missing name, or a shape that does not fit.
     """
+    given: Any
     if isinstance(data, Mapping):
         missing = [name for name in names if name not in data]
         if missing:
@@ -81,8 +82,8 @@ def standardize_input_data(
         given = [None] * len(names) if data is None else given
     if len(given) != len(names):
         raise ValueError(
-            f"Error when checking model {exception_prefix}: the model expects {len(names)} arrays ({', '.join(names)}); "
-            f"found {len(given)}."
+            f"Error when checking model {exception_prefix}: the model expects {len(names)} arrays "
+            f"({', '.join(names)}); found {len(given)}."
         )
     found = [standardize_single_array(each) for each in given]
     for name, array, shape in zip(names, found, shapes or [None] * len(names), strict=True):
@@ -146,10 +147,12 @@ def standardize_weights(
 def check_array_length_consistency(inputs: Any, targets: Any, weights: Any = None) -> None:
     """Raise ValueError unless inputs, targets and weights have as many samples."""
     counts = []
-    for what, arrays in (("input", inputs), ("target", targets), ("sample_weight", weights)):
-        lengths = {0 if each is None else int(each.shape[0]) for each in ([None] if arrays is None else arrays)}
+    parts: list[tuple[str, Any]] = [("input", inputs), ("target", targets), ("sample_weight", weights)]
+    for what, arrays in parts:
+        given: Any = [None] if arrays is None else arrays
+        lengths = {0 if each is None else int(each.shape[0]) for each in given}
         if len(lengths) > 1:
-            shapes = [None if each is None else tuple(each.shape) for each in arrays]
+            shapes = [None if each is None else tuple(each.shape) for each in given]
             raise ValueError(f"All {what} arrays should have the same number of samples. Got array shapes: {shapes}.")
         counts.append(lengths)
     of_inputs, of_targets, of_weights = counts
