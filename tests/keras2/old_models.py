@@ -51,7 +51,7 @@ def weights_are_equal_as_often_as_they_are_asked_for():
 def numpys_seed_makes_the_weights():
     found = []
     for seed in (7, 7, 8):
-        np.random.seed(seed)  # noqa: NPY002  (what scripts seed)
+        np.random.seed(seed)  # noqa: NPY002  (as scripts do)
         found.append(small().get_weights()[0])
     assert np.array_equal(found[0], found[1])
     assert not np.array_equal(found[0], found[2])
@@ -320,7 +320,7 @@ def main():
                 K.clear_session()
                 case()
                 results[name] = ""
-            except Exception:  # noqa: BLE001  (the case failed; the test says how)
+            except Exception:  # noqa: BLE001  (what failed is told by the test)
                 results[name] = traceback.format_exc()
     print(json.dumps(results))
 

@@ -1,7 +1,7 @@
-"""What scripts for Keras 1 and 2 call on symbolic tensors and this package on real ones; `extend()` lets them.
+"""What scripts for Keras 1 and 2 call on symbolic tensors too; `extend()` lets them.
 
-`layer.call(x)`, `layer.compute_mask(x)` and `layer.get_initial_state(x)` give nodes of the graph; `initial_state=` takes
-variables; a layer called on a variable says whether its output has other values in training.
+`layer.call(x)`, `layer.compute_mask(x)` and `layer.get_initial_state(x)` give nodes of the graph, and `initial_state=`
+takes variables. A layer called on a variable says whether its output has other values in training.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from torchkeras.backend.lambdas import as_node
 from torchkeras.backend.nodes import is_symbolic
 from torchkeras.engine.layer.added_losses import ADDED
 from torchkeras.engine.layer.layer import Layer
+from torchkeras.engine.layer.output_shapes import overrides
 from torchkeras.engine.layer.symbolic import as_list
 from torchkeras.engine.layer.weight import Variable
 from torchkeras.keras2 import old_phase
@@ -25,6 +26,7 @@ from torchkeras.layers.recurrence import Recurrent
 from torchkeras.layers.wrappers import TimeDistributed
 
 _call, _called = Layer.call, Layer.__call__
+_output_shape = Layer.compute_output_shape
 _mask_of_steps = TimeDistributed.compute_mask
 _begin, _called_with_states = Recurrent.get_initial_state, Recurrent.__call__
 
@@ -46,6 +48,13 @@ def called(self: Any, *args: Any, **kwargs: Any) -> Any:
         if regularizer is not None and ADDED.taken is None:
             vars(self)["_activity_of_call"] = (regularizer(outputs), args[0])
     return outputs
+
+
+@wraps(_output_shape)
+def compute_output_shape(self: Any, input_shape: Any) -> Any:
+    """`Layer.compute_output_shape`; the input's where a layer of the user's, which says its own, asks its base."""
+    asked = self._by_call and self._native_forward is None and overrides(self, "compute_output_shape")
+    return input_shape if asked else _output_shape(self, input_shape)
 
 
 @wraps(_mask_of_steps)
@@ -96,6 +105,7 @@ def _as_constant(inputs: Any, value: Any) -> Any:
 def extend() -> None:
     """Let the layers take symbolic tensors there."""
     Layer.call, Layer.__call__ = call, called  # type: ignore[method-assign]
+    Layer.compute_output_shape = compute_output_shape  # type: ignore[method-assign]
     TimeDistributed.compute_mask = mask_of_steps  # type: ignore[method-assign]
     TimeDistributed._input_map = property(input_map)  # type: ignore[attr-defined]
     Recurrent.get_initial_state, Recurrent.__call__ = begin, called_with_states  # type: ignore[method-assign]

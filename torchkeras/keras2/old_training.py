@@ -161,7 +161,8 @@ def extend() -> None:
     """Add the names to `Model`."""
     for name, value in vars(OldTraining).items():
         if not name.startswith("__"):
-            setattr(Model, name, value)
+            given = getattr(Model, name, None)  # whose arguments stay those that `inspect` finds
+            setattr(Model, name, wraps(given)(value) if callable(given) else value)
     for name in ON_DATA:
         setattr(Model, name, _on_data(getattr(Model, name)))
     for name in GENERATORS:
