@@ -242,7 +242,8 @@ def _dense(value: Any) -> Any:
         return type(value)(map(_dense, value))
     if isinstance(value, dict) and any(hasattr(each, "toarray") for each in value.values()):
         return {name: _dense(each) for name, each in value.items()}
-    return getattr(value, "toarray", lambda: value)()
+    matrix: Any = value
+    return matrix.toarray() if hasattr(matrix, "toarray") else value
 
 
 def _taking_processes(method: Callable[..., Any]) -> Callable[..., Any]:

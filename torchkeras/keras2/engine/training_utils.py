@@ -70,13 +70,16 @@ def standardize_input_data(
     Errors:
         ValueError: another number of arrays, a missing name, or a shape that does not fit.
     """
+    given: Any
     if isinstance(data, Mapping):
         missing = [name for name in names if name not in data]
         if missing:
             raise ValueError(f"No data provided for {missing[0]!r}. Need data for each key in: {list(names)}.")
         given = [data[name] for name in names]
     else:
-        given = _listed(data, len(names))
+        alone = data is None or hasattr(data, "shape") or (len(names) == 1 and np.ndim(data[0]) == 0)
+        given = [None if data is None else data if hasattr(data, "shape") else np.asarray(data)] if alone else data
+        given = [None] * len(names) if data is None else given
     if len(given) != len(names):
         raise ValueError(
             f"Error when checking model {exception_prefix}: the model expects {len(names)} arrays "
@@ -94,15 +97,6 @@ def standardize_input_data(
                 f"shape {sizes}."
             )
     return found
-
-
-def _listed(data: Any, count: int) -> list[Any]:
-    """Data as a list of arrays: None is as many as are wanted, an array or a list of numbers is one."""
-    if data is None:
-        return [None] * count
-    if hasattr(data, "shape"):
-        return [data]
-    return [np.asarray(data)] if count == 1 and np.ndim(data[0]) == 0 else list(data)
 
 
 def _by_output(given: Any, names: Sequence[str], kind: str) -> list[Any]:
@@ -153,10 +147,12 @@ def standardize_weights(
 def check_array_length_consistency(inputs: Any, targets: Any, weights: Any = None) -> None:
     """Raise ValueError unless inputs, targets and weights have as many samples."""
     counts = []
-    for what, arrays in (("input", inputs), ("target", targets), ("sample_weight", weights)):
-        lengths = {0 if each is None else int(each.shape[0]) for each in ([None] if arrays is None else arrays)}
+    parts: list[tuple[str, Any]] = [("input", inputs), ("target", targets), ("sample_weight", weights)]
+    for what, arrays in parts:
+        given: Any = [None] if arrays is None else arrays
+        lengths = {0 if each is None else int(each.shape[0]) for each in given}
         if len(lengths) > 1:
-            shapes = [None if each is None else tuple(each.shape) for each in arrays or ()]
+            shapes = [None if each is None else tuple(each.shape) for each in given]
             raise ValueError(f"All {what} arrays should have the same number of samples. Got array shapes: {shapes}.")
         counts.append(lengths)
     of_inputs, of_targets, of_weights = counts
