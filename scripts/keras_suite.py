@@ -6,7 +6,8 @@
 
 The sources are fetched by pip into `.keras-suite/`, checked by their SHA-256, and never copied into the project. What
 passes under the genuine version, on TensorFlow, is recorded in `scripts/keras_suite_<version>.txt`; `--genuine PYTHON`
-runs the suite under that Python's own Keras and writes the record anew. Where a test cannot pass here, `WHY` says why.
+runs the suite under that Python's own Keras and writes the record anew. `scripts/keras_suite_reasons.txt` says why a
+test cannot pass here, "name: reason" in a line.
 """
 
 from __future__ import annotations
@@ -89,13 +90,20 @@ def main() -> int:
     if given.pytest:
         expected &= set(results)
     lacking = sorted(expected - passed)
+    why = reasons()
     for name in lacking:
-        print(f"{results.get(name, 'not run'):8} {name}")
+        print(f"{results.get(name, 'not run'):8} {name}{': ' * (name in why)}{why.get(name, '')}")
     print(
         f"Keras {given.version}: {len(expected)} tests pass under the genuine version; here {len(expected & passed)}."
     )
     print(f"Beside these {len(passed - expected)} pass here.")
     return 0 if not lacking else 1
+
+
+def reasons() -> dict[str, str]:
+    """Why a test cannot pass here, by its name."""
+    lines = (ROOT / "scripts" / "keras_suite_reasons.txt").read_text().splitlines()
+    return dict(line.rsplit(": ", 1) for line in lines)
 
 
 def fetched(version: str) -> Path:

@@ -180,7 +180,7 @@ def test_what_functions_refuse():
         (lambda: K.repeat(x[0], 2), "takes a tensor of two axes"),
         (lambda: K.tile(x, 2), "needs a number for each of the axes"),
         (lambda: K.slice(x, [0], [1]), "needs a start and a size for each axis"),
-        (lambda: K.batch_dot(x, x, axes=[0, 1]), "sums over no batch axis"),
+        (lambda: K.batch_dot(x[None], x[None], axes=[0, 1]), "sums over no batch axis"),
         (lambda: K.switch(x > 0, x, x[:1]), "both values must have one shape"),
         (lambda: K.switch(x > 0, x[0], x[0]), "must have no more axes"),
         (lambda: K.bias_add(x, x[None, None]), "a bias has one axis or 1"),

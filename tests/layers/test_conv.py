@@ -183,7 +183,7 @@ def test_each_layer_compiles_whole():
         ),
         (lambda: Conv2D(4, 3, use_bias="yes"), "Conv2D: use_bias must be True, False, 1 or 0; found 'yes'."),
         (
-            lambda: Conv2D(4, 3, strides=2, dilation_rate=(1, 2), name="stem"),
+            lambda: Conv2D(4, 3, strides=2, dilation_rate=(1, 2), name="stem")(Input((9, 9, 1))),
             (
                 "Conv2D 'stem': strides and dilation_rate cannot both be above 1; "
                 "found strides (2, 2) and dilation_rate (1, 2)."

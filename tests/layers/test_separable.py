@@ -124,14 +124,14 @@ def test_each_layer_compiles_whole():
             "SeparableConv1D: padding must be one of 'valid', 'same', 'half'; found 'causal'.",
         ),
         (
-            lambda: SeparableConv2D(4, 3, strides=2, dilation_rate=2, name="stem"),
+            lambda: SeparableConv2D(4, 3, strides=2, dilation_rate=2, name="stem")(Input((9, 9, 1))),
             (
                 "SeparableConv2D 'stem': strides and dilation_rate cannot both be above 1; "
                 "found strides (2, 2) and dilation_rate (2, 2)."
             ),
         ),
         (
-            lambda: DepthwiseConv2D(3, strides=(1, 2), dilation_rate=(2, 1), name="stem"),
+            lambda: DepthwiseConv2D(3, strides=(1, 2), dilation_rate=(2, 1), name="stem")(Input((9, 9, 1))),
             (
                 "DepthwiseConv2D 'stem': strides and dilation_rate cannot both be above 1; "
                 "found strides (1, 2) and dilation_rate (2, 1)."

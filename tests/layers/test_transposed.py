@@ -154,7 +154,7 @@ def test_each_layer_compiles_whole():
             "Conv2DTranspose 'up': output_padding must be below strides (3, 2); found (2, 2).",
         ),
         (
-            lambda: Conv2DTranspose(4, 3, strides=2, dilation_rate=2, name="up"),
+            lambda: Conv2DTranspose(4, 3, strides=2, dilation_rate=2, name="up")(Input((9, 9, 1))),
             (
                 "Conv2DTranspose 'up': strides and dilation_rate cannot both be above 1; "
                 "found strides (2, 2) and dilation_rate (2, 2)."

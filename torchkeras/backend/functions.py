@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -17,18 +17,50 @@ from torchkeras.backend.partial_graph import Part, needed
 from torchkeras.backend.variables import Update, eval as value_of, set_value
 from torchkeras.engine.layer.modes import in_mode
 from torchkeras.engine.layer.symbolic import KerasTensor
+from torchkeras.engine.layer.weight import Variable
+
+
+class Moved(NamedTuple):
+    """A statistic that a layer moves in training: a function with it among its updates lets the layer do so."""
+
+    layer: Any
+    weight: Any
+
+
+class Minimized(NamedTuple):
+    """A step of an optimizer on these weights: a function with it among its updates makes one in each call.
+
+    The `loss` is symbolic. `constraints`: by weight, a function that gives its value after the step.
+    """
+
+    optimizer: Any
+    loss: Any
+    params: list[Any]
+    constraints: dict[Any, Any]
+
+    def make(self, loss: Tensor) -> None:
+        """Make the step for a value of the loss."""
+        tensors = [part for each in self.params for part in (each.tensors if isinstance(each, Variable) else [each])]
+        gradients = torch.autograd.grad(loss.sum(), tensors, allow_unused=True, retain_graph=True)
+        self.optimizer.update(tensors, list(gradients))
+        for weight, constraint in self.constraints.items():
+            set_value(weight, value_of(constraint(weight)))
 
 
 class Function:
     """A call computes the outputs for arrays, in evaluation or as `K.learning_phase()` among the inputs says.
 
-    Layers keep their statistics as they are; only `updates` change variables, after the outputs are computed.
+    Layers keep their statistics as they are, but for those among the `updates`. The other updates change variables,
+    after the outputs are computed.
 
     Arguments:
         inputs (list of symbolic tensors): placeholders, Inputs, outputs of layers, and `K.learning_phase()`.
         outputs (list of tensors): symbolic ones, or variables, whose values of that moment are given.
-        updates (list or None, default None): what `K.update` gives for symbolic values, or pairs (variable, value).
+        updates (list or None, default None): what `K.update` gives for symbolic values, or pairs (variable, value), or
+            what the `updates` of a layer and `get_updates` of an optimizer list.
         name (text or None, default None): the name of the function, for its `repr`.
+        fetches (list or None, default None): what `K.update` gives, made in each call as well.
+        feed_dict (dict or None, default None): arrays for further symbolic tensors, as they are in it at each call.
 
     Errors:
         TypeError: inputs or outputs are no list, or an option of TensorFlow's sessions is given.
@@ -36,19 +68,31 @@ class Function:
     """
 
     def __init__(
-        self, inputs: Any, outputs: Any, updates: Any = None, name: str | None = None, **session_kwargs: Any
+        self,
+        inputs: Any,
+        outputs: Any,
+        updates: Any = None,
+        name: str | None = None,
+        fetches: Any = None,
+        feed_dict: Any = None,
+        **session_kwargs: Any,
     ) -> None:
         for role, given in (("inputs", inputs), ("outputs", outputs), ("updates", updates or [])):
             if not isinstance(given, (list, tuple)):
                 raise TypeError(f"{role} of a backend function must be a list or tuple; found {type(given).__name__}.")
         if session_kwargs:
             raise TypeError(f"K.function takes no options of sessions; found {', '.join(session_kwargs)}.")
-        self.inputs, self.name = list(inputs), name or "function"
+        self.name, self._fed = name or "function", {} if feed_dict is None else feed_dict
+        self.inputs = list(inputs)
         self.outputs = [cast(each, "int32") if _is_size(each) else each for each in outputs]
-        self.updates = [_as_update(each) for each in updates or []]
-        self._symbolic = [each for each in self.inputs if isinstance(each, KerasTensor)]
+        self._moving = [each.layer for each in updates or [] if isinstance(each, Moved)]
+        self._steps = [_with_symbolic_loss(each) for each in updates or [] if isinstance(each, Minimized)]
+        self.updates = [_as_update(each) for each in updates or [] if not isinstance(each, (Moved, Minimized))]
+        # An assignment of a value that is known was made when K.update was called, and gave the variable.
+        self.updates += [_as_update(each) for each in fetches or [] if not isinstance(each, Tensor)]
+        self._symbolic = [each for each in (*self.inputs, *self._fed) if isinstance(each, KerasTensor)]
         self._computed = [each for each in self.outputs if isinstance(each, KerasTensor)]
-        self._computed += [each.value for each in self.updates]
+        self._computed += [each.value for each in self.updates] + [each.loss for each in self._steps]
         self._with_phase = _asks_for_phase(self._computed, self._symbolic)
         self._part = self._connected() if self._computed else None
 
@@ -66,7 +110,7 @@ class Function:
         if len(inputs) != len(self.inputs):
             raise ValueError(f"{self!r} was called with {len(inputs)} inputs.")
         training, values = bool(phase.settled()), []
-        for asked, value in zip(self.inputs, inputs, strict=True):
+        for asked, value in zip((*self.inputs, *self._fed), (*inputs, *self._fed.values()), strict=True):
             if phase.is_phase(asked) or not isinstance(asked, KerasTensor):
                 training = bool(value)
             if isinstance(asked, KerasTensor):
@@ -75,8 +119,11 @@ class Function:
             values.append(torch.tensor(training))
         found = iter(self._run(values, training))
         outputs = [value_of(next(found) if isinstance(each, KerasTensor) else each) for each in self.outputs]
-        for each in self.updates:
-            set_value(each.variable, next(found))
+        values = [(each.variable, next(found).detach()) for each in self.updates]
+        for step in self._steps:
+            step.make(next(found))
+        for variable, value in values:
+            set_value(variable, value)
         return outputs
 
     def _run(self, values: Sequence[Tensor], training: bool) -> list[Tensor]:
@@ -84,8 +131,10 @@ class Function:
             return []
         part = self._part
         on_device = [value.to(part._device) for value in values]
-        with torch.no_grad(), in_mode(part, training):
-            kept = {name: buffer.clone() for name, buffer in part.named_buffers()} if training else {}
+        moving = {id(buffer) for layer in self._moving for buffer in layer.buffers()}
+        with torch.set_grad_enabled(bool(self._steps)), in_mode(part, training):
+            still = [(name, each) for name, each in part.named_buffers() if id(each) not in moving]
+            kept = {name: buffer.clone() for name, buffer in still} if training else {}
             found = torch.func.functional_call(part, kept, (on_device,)) if kept else part(on_device)
         return list(found) if isinstance(found, (list, tuple)) else [found]
 
@@ -116,6 +165,13 @@ def _as_update(given: Any) -> Update:
         "an update of a backend function is a pair of a variable and a symbolic tensor; an update with values has been "
         f"made already. Found {type(given).__name__}."
     )
+
+
+def _with_symbolic_loss(step: Minimized) -> Minimized:
+    """A step of an optimizer. Raises TypeError for one whose loss has a value already, so that none can be computed."""
+    if not isinstance(step.loss, KerasTensor):
+        raise TypeError(f"the loss of an optimizer's step in a backend function is symbolic; found {step.loss!r:.200}.")
+    return step
 
 
 def _asks_for_phase(outputs: Sequence[KerasTensor], given: Sequence[KerasTensor]) -> bool:

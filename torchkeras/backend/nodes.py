@@ -76,10 +76,13 @@ def floating() -> torch.dtype:
 
 
 def as_type(dtype: Any) -> torch.dtype:
-    """A type by its name, or as torch or NumPy has it; `floatx` for None."""
+    """A type by its name, or as torch or NumPy has it; `floatx` for None. Raises TypeError for an unknown name."""
     if dtype is None or isinstance(dtype, torch.dtype):
         return dtype or floating()
-    return dtype_of(dtype if isinstance(dtype, str) else np.dtype(dtype).name)
+    try:
+        return dtype_of(dtype if isinstance(dtype, str) else np.dtype(dtype).name)
+    except ValueError as error:
+        raise TypeError(str(error)) from error
 
 
 def tensor(value: Any, like: Tensor | None = None) -> Tensor:

@@ -23,6 +23,8 @@ def dot(x: Any, y: Any) -> Tensor:
     """
     x = tensor(x)
     y = tensor(y, x)
+    if x.is_sparse:
+        return torch.sparse.mm(x, y)
     return torch.tensordot(x, y, dims=([x.dim() - 1], [max(y.dim() - 2, 0)]))  # type: ignore[arg-type]
 
 

@@ -47,7 +47,8 @@ def variable(value: Any, dtype: Any = None, name: str | None = None, constraint:
     """A tensor with a state: an `nn.Parameter`, which gradients are computed for when its type is floating-point.
 
     Arguments:
-        value (array, number or tensor): the first value, which is copied.
+        value (array, number or tensor): the first value, which is copied. A sparse tensor, or a sparse matrix of SciPy,
+            gives a sparse tensor, which has no gradient.
         dtype (name or None, default None): the type; None takes `floatx`.
         name (text or None, default None): kept as `label`, as torch has another meaning for `name`.
         constraint (function or None, default None): kept as `constraint`.
@@ -59,8 +60,8 @@ def variable(value: Any, dtype: Any = None, name: str | None = None, constraint:
     """
     if is_symbolic(value):
         raise TypeError(f"a variable begins with values, and {value!r} has none.")
-    if is_sparse(value):
-        raise ValueError("sparse variables are not supported; give K.to_dense(value).")
+    if is_sparse(value) or hasattr(value, "tocoo"):
+        return _sparse(value, as_type(dtype))
     return remembered.made(partial(_variable, value, as_type(dtype), name, constraint))
 
 
@@ -71,6 +72,15 @@ def _variable(value: Any, kind: torch.dtype, name: str | None, constraint: Any) 
     found = nn.Parameter(made, requires_grad=kind.is_floating_point)
     vars(found).update(label=name or unique_name("variable"), constraint=constraint)
     return found
+
+
+def _sparse(value: Any, kind: torch.dtype) -> Tensor:
+    if isinstance(value, Tensor):
+        return value.detach().to(config.device(), kind, copy=True)
+    found = value.tocoo()
+    places = np.stack([found.row, found.col])
+    options = {"dtype": kind, "device": config.device(), "check_invariants": True}
+    return torch.sparse_coo_tensor(places, found.data, found.shape, **options).coalesce()
 
 
 def constant(value: Any, dtype: Any = None, shape: Any = None, name: str | None = None) -> Tensor:

@@ -1,7 +1,7 @@
-"""What scripts for Keras 1 and 2 call on symbolic tensors and this package on real ones; `extend()` lets them.
+"""What scripts for Keras 1 and 2 call on symbolic tensors too; `extend()` lets them.
 
-`layer.call(x)`, `layer.compute_mask(x)` and `layer.get_initial_state(x)` give nodes of the graph; `initial_state=` takes
-variables; a layer called on a variable says whether its output has other values in training.
+`layer.call(x)`, `layer.compute_mask(x)` and `layer.get_initial_state(x)` give nodes of the graph, and `initial_state=`
+takes variables. A layer called on a variable says whether its output has other values in training.
 """
 
 from __future__ import annotations
@@ -12,17 +12,21 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from torchkeras import backend as K
 from torchkeras.backend.lambdas import as_node
 from torchkeras.backend.nodes import is_symbolic
 from torchkeras.engine.layer.added_losses import ADDED
 from torchkeras.engine.layer.layer import Layer
+from torchkeras.engine.layer.output_shapes import overrides
 from torchkeras.engine.layer.symbolic import as_list
 from torchkeras.engine.layer.weight import Variable
-from torchkeras.keras2.old_tensors import by_phase
+from torchkeras.keras2 import old_phase
+from torchkeras.keras2.utils.generic_utils import object_list_uid
 from torchkeras.layers.recurrence import Recurrent
 from torchkeras.layers.wrappers import TimeDistributed
 
 _call, _called = Layer.call, Layer.__call__
+_output_shape = Layer.compute_output_shape
 _mask_of_steps = TimeDistributed.compute_mask
 _begin, _called_with_states = Recurrent.get_initial_state, Recurrent.__call__
 
@@ -39,11 +43,18 @@ def called(self: Any, *args: Any, **kwargs: Any) -> Any:
     """`Layer.__call__`; an output with values says whether it has others in training."""
     outputs = _called(self, *args, **kwargs)
     if isinstance(outputs, Tensor) and not (outputs.is_meta or torch.compiler.is_compiling()):
-        vars(outputs)["_uses_learning_phase"] = kwargs.get("training") is None and by_phase(self)
+        vars(outputs)["_uses_learning_phase"] = kwargs.get("training") is None and old_phase.of_layer(self)
         regularizer = getattr(self, "activity_regularizer", None)
         if regularizer is not None and ADDED.taken is None:
-            vars(self)["_activity_of_call"] = (args[0], regularizer(outputs))
+            vars(self)["_activity_of_call"] = (regularizer(outputs), args[0])
     return outputs
+
+
+@wraps(_output_shape)
+def compute_output_shape(self: Any, input_shape: Any) -> Any:
+    """`Layer.compute_output_shape`; the input's where a layer of the user's, which says its own, asks its base."""
+    asked = self._by_call and self._native_forward is None and overrides(self, "compute_output_shape")
+    return input_shape if asked else _output_shape(self, input_shape)
 
 
 @wraps(_mask_of_steps)
@@ -71,6 +82,14 @@ def called_with_states(self: Any, inputs: Any, initial_state: Any = None, consta
     return _called_with_states(self, inputs, initial_state, constants, **kwargs)
 
 
+def input_map(self: Any) -> dict[str, Any]:
+    """What `TimeDistributed` gave its layer in each call, with the time steps folded into the batch, by its input."""
+    return {
+        object_list_uid(node.inputs): K.reshape(node.inputs, (-1, *node.inputs.shape[2:]))
+        for node in self._inbound_nodes
+    }
+
+
 def _as_nodes(inputs: Any, values: Any) -> Any:
     """Values as nodes of the graph of `inputs`; symbolic ones as they are, and None."""
     if values is None:
@@ -86,5 +105,7 @@ def _as_constant(inputs: Any, value: Any) -> Any:
 def extend() -> None:
     """Let the layers take symbolic tensors there."""
     Layer.call, Layer.__call__ = call, called  # type: ignore[method-assign]
+    Layer.compute_output_shape = compute_output_shape  # type: ignore[method-assign]
     TimeDistributed.compute_mask = mask_of_steps  # type: ignore[method-assign]
+    TimeDistributed._input_map = property(input_map)  # type: ignore[attr-defined]
     Recurrent.get_initial_state, Recurrent.__call__ = begin, called_with_states  # type: ignore[method-assign]

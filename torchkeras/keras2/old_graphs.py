@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 import torch
 
@@ -11,18 +11,11 @@ from torchkeras.engine.fit.custom_steps import Extending
 from torchkeras.engine.graph.network import Network
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.layer.symbolic import KerasTensor, Node, as_list
+from torchkeras.keras2.old_lists import moved
 from torchkeras.keras2.told import LOSSES, UPDATES, values
-from torchkeras.layers import BatchNormalization
 from torchkeras.models import Model
 
 _losses: Any = Extending.losses
-
-
-class Statistic(NamedTuple):
-    """What training does to a statistic of a layer; it is no assignment that a function of the backend could make."""
-
-    layer: Layer
-    variable: Any
 
 
 def calls(network: Any, frozen: bool = False) -> Iterator[tuple[Node, bool]]:
@@ -67,8 +60,8 @@ class OldGraph:
             return found
         for node, frozen in calls(self):
             layer = node.layer
-            if isinstance(layer, BatchNormalization) and layer.mode == 0 and layer.trainable and not frozen:
-                found += [Statistic(layer, each) for each in layer.weights if not each.trainable]
+            if not (frozen or isinstance(layer, Network)) and node.arguments.get("training") is not False:
+                found += moved(layer) if layer.trainable else []
         return [*found, *(each for layer in self.layers for each in values(UPDATES, layer))]
 
     @property

@@ -6,7 +6,9 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from functools import wraps
 from typing import Any
 
@@ -17,8 +19,10 @@ from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.layer.symbolic import KerasTensor, Node, as_list
 from torchkeras.engine.layer.weight import Variable
 from torchkeras.keras2.interfaces import add_weight_args_preprocessing
-from torchkeras.keras2.told import LOSSES, UPDATES, keep, values, values_for
+from torchkeras.keras2.told import LOSSES, UPDATES, keep
 from torchkeras.keras_axes import IN_ORDER
+from torchkeras.layers import Dropout
+from torchkeras.rules import BELOW_1, is_number
 
 _add_weight, _add_loss = Layer.add_weight, Layer.add_loss
 _declare = Layer.__init_subclass__.__func__  # type: ignore[attr-defined]
@@ -77,26 +81,6 @@ class OldLayer:
         """Keras 1's name of `compute_output_shape`."""
         return self.compute_output_shape(input_shape)
 
-    def get_losses_for(self: Any, inputs: Any) -> list[Any]:
-        """What was added for these inputs; for None the penalties of weights, and what was added for none."""
-        penalties = [] if inputs is not None or not self.built else [v.regularizer(v.value) for v in self._penalized()]
-        return [*penalties, *values_for(LOSSES, self, inputs)]
-
-    def get_updates_for(self: Any, inputs: Any) -> list[Any]:
-        """What was added for these inputs outside of a call; those of a call are made while a step computes."""
-        return values_for(UPDATES, self, inputs)
-
-    @property
-    def updates(self: Any) -> list[Any]:
-        """What was added outside of a call; those of a call are made while a step computes."""
-        return values(UPDATES, self)
-
-    @property
-    def losses(self: Any) -> list[Any]:
-        """The penalties of the layer's weights, as scalars, and what was added outside of a call."""
-        penalties = [v.regularizer(v.value) for v in self._penalized()] if self.built else []
-        return [*penalties, *values(LOSSES, self)]
-
     @property
     def trainable_weights(self: Any) -> list[Variable]:
         """The weights that training changes; a list sets which, and their order."""
@@ -133,14 +117,24 @@ class OldLayer:
 _trainable_weights: Any = Layer.trainable_weights
 _non_trainable_weights: Any = Layer.non_trainable_weights
 NAMES = (
-    *("add_weight", "add_update", "get_output_shape_for", "get_losses_for", "get_updates_for", "updates", "losses"),
+    *("add_weight", "add_update", "get_output_shape_for"),
     *("trainable_weights", "non_trainable_weights", "inbound_nodes", "outbound_nodes", "assert_input_compatibility"),
     "add_loss",
 )
 
 
+def _rate(value: Any) -> float:
+    """The rate of a Dropout as Keras 2 takes it: from 1 on nothing is dropped."""
+    if is_number(value) and value >= 1:
+        warnings.warn(f"Dropout: a rate of {value} drops nothing; it is taken as 0.", stacklevel=2)
+        return 0.0
+    return BELOW_1.read(value)
+
+
 def extend() -> None:
-    """Add the names to `Layer`."""
+    """Add the names to `Layer`, and let `Dropout` take any rate."""
+    option = Dropout._options["rate"]
+    Dropout._options["rate"] = replace(option, rule=replace(option.rule, convert=_rate, holds=None))
     Layer.__init_subclass__ = classmethod(OldLayer.__init_subclass__.__func__)  # type: ignore
     for name in NAMES:
         own = name in vars(Layer) or name in ("trainable_weights", "non_trainable_weights", "add_weight", "add_loss")

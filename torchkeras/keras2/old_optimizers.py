@@ -16,6 +16,7 @@ from torch import Tensor
 
 from torchkeras import backend as K
 from torchkeras.backend import assignments, remembered
+from torchkeras.backend.functions import Minimized
 from torchkeras.backend.variables import Settable
 from torchkeras.engine.layer.weight import Variable
 from torchkeras.optimizers.base import Optimizer
@@ -106,6 +107,17 @@ class OldOptimizer:
             self._average()
 
 
+def get_updates(self: Any, *args: Any, **named: Any) -> list[Any]:
+    """A step that minimizes a symbolic loss, for the updates of `K.function`.
+
+    By Keras 2's `get_updates(loss, params)` or Keras 1's `get_updates(params, constraints, loss)`.
+    """
+    old = len(args) == 3 or (len(args) == 2 and isinstance(args[1], dict))
+    names = ("params", "constraints", "loss") if old else ("loss", "params")
+    given = {**dict(zip(names, args, strict=False)), **named}
+    return [Minimized(self, given["loss"], list(given["params"]), given.get("constraints") or {})]
+
+
 def _called(optimizer: Any, params: list[Tensor]) -> Any:
     """The assignments of a step, by Keras 2's `get_updates(loss, params)` or Keras 1's (params, constraints, loss)."""
     names = list(inspect.signature(optimizer.get_updates).parameters)
@@ -134,5 +146,6 @@ def _make_settable(optimizer: Any, name: str) -> None:
 
 def extend() -> None:
     """Let subclasses of `Optimizer` define `get_updates`, and let `K.set_value` set the numbers of all optimizers."""
+    Optimizer.get_updates = get_updates  # type: ignore[attr-defined]
     Optimizer.__post_init__, Optimizer._set_option = _finish_settable, _set_settable  # type: ignore[method-assign]
     Optimizer.__init_subclass__ = classmethod(OldOptimizer.__init_subclass__.__func__)  # type: ignore

@@ -1,54 +1,10 @@
-"""What scripts for Keras 1 and 2 do with symbolic tensors beside computing: `extend()` lets `KerasTensor` have it."""
+"""How scripts for Keras 1 and 2 compare symbolic tensors: `extend()` lets `KerasTensor` compare so."""
 
 from __future__ import annotations
 
-from typing import Any
-
-from torch import nn
-
-from torchkeras import layers
-from torchkeras.engine.layer.symbolic import KerasTensor, node_of
-
-NOISE = (
-    *(layers.Dropout, layers.SpatialDropout1D, layers.SpatialDropout2D, layers.SpatialDropout3D, layers.AlphaDropout),
-    *(layers.GaussianDropout, layers.GaussianNoise, layers.BatchNormalization),
-)
-
-
-def by_phase(layer: nn.Module) -> bool:
-    """Whether a layer, or one inside it, computes something else in training."""
-    return any(isinstance(each, NOISE) or _drops(each) for each in layer.modules())
-
-
-def _drops(layer: nn.Module) -> bool:
-    return any(getattr(layer, name, 0) for name in ("dropout", "recurrent_dropout"))
-
-
-class OldTensor:
-    """The further names; never an object."""
-
-    @property
-    def _uses_learning_phase(self: Any) -> bool:
-        """Whether the tensor has other values in training, or a script has said so."""
-        if "_phase" in vars(self):
-            return vars(self)["_phase"]
-        seen, pending = set(), [self]
-        while pending:
-            made = node_of(pending.pop())
-            if made in seen:
-                continue
-            seen.add(made)
-            if made.arguments.get("training") is None and by_phase(made.layer):
-                return True
-            pending += made.input_tensors
-        return False
-
-    @_uses_learning_phase.setter
-    def _uses_learning_phase(self: Any, uses: bool) -> None:
-        vars(self)["_phase"] = uses
+from torchkeras.engine.layer.symbolic import KerasTensor
 
 
 def extend() -> None:
-    """Let a symbolic tensor equal itself alone, as in Keras 2 (`tensor in tensors`), and tell of the learning phase."""
+    """Let a symbolic tensor equal itself alone, as in Keras 2: `tensor in tensors`, `tensors.index(tensor)`."""
     KerasTensor.__eq__, KerasTensor.__ne__ = object.__eq__, object.__ne__  # type: ignore[method-assign]
-    KerasTensor._uses_learning_phase = OldTensor._uses_learning_phase  # type: ignore[attr-defined]

@@ -157,7 +157,8 @@ def extend() -> None:
     """Add the names to `Model`."""
     for name, value in vars(OldTraining).items():
         if not name.startswith("__"):
-            setattr(Model, name, value)
+            given = getattr(Model, name, None)  # whose arguments stay those that `inspect` finds
+            setattr(Model, name, wraps(given)(value) if callable(given) else value)
     for name in SPARSE:
         setattr(Model, name, _taking_sparse(getattr(Model, name)))
     for name in GENERATORS:

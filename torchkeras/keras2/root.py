@@ -1,19 +1,21 @@
 """What `import keras` has beside its modules; importing it lets scripts write layers and optimizers in the old way."""
 
-import torch
-
 from torchkeras import backend
 from torchkeras.backend import settings
 from torchkeras.keras2 import (
     old_calls,
+    old_generators,
     old_graphs,
+    old_lambdas,
     old_layers,
+    old_lists,
     old_optimizers,
     old_phase,
     old_tensors,
     old_training,
 )
 from torchkeras.keras2.layers import Input
+from torchkeras.keras2.session import get_session
 from torchkeras.models import Model, Sequential
 
 __all__ = ["Input", "Model", "Sequential"]
@@ -21,12 +23,12 @@ __all__ = ["Input", "Model", "Sequential"]
 old_tensors.extend()
 old_layers.extend()
 old_calls.extend()
+old_lambdas.extend()
 old_optimizers.extend()
 old_phase.extend()
 old_graphs.extend()
+old_lists.extend()
 old_training.extend()
+old_generators.extend()
 settings.answer("tensorflow")  # whose order of axes, padding and formulas these are
-vars(backend).update(
-    _BACKEND=settings.backend(),
-    _get_available_gpus=lambda: [f"/device:GPU:{number}" for number in range(torch.cuda.device_count())],
-)
+vars(backend).update(_BACKEND=settings.backend(), get_session=get_session)

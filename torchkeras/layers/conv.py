@@ -29,13 +29,13 @@ class Convolving(Spatial, abstract=True):
             all spatial axes, or along each. Not above 1 together with `strides`.
     """
 
-    def __init__(self, *args: Any, **given: Any):
-        super().__init__(*args, **given)
+    def _build(self, *input_shapes: Any) -> None:
         if max(self.strides) > 1 and max(self.dilation_rate) > 1:
             raise ValueError(
                 f"{type(self).__name__} {self.name!r}: strides and dilation_rate cannot both be above 1; "
                 f"found strides {self.strides} and dilation_rate {self.dilation_rate}."
             )
+        super()._build(*input_shapes)
 
     @property
     def _spans(self) -> list[int]:

@@ -229,4 +229,4 @@ class Masking(Layer):
 
     def compute_mask(self, inputs: Any, mask: Any = None) -> Any:
         """True at the time steps where a feature differs from `mask_value`."""
-        return (inputs != self.mask_value).any(-1)
+        return torch.ne(inputs, self.mask_value).any(-1)

@@ -137,4 +137,4 @@ class Embedding(Layer):
         """With `mask_zero`, True where the integer is not 0; else None."""
         if self.mask_zero and inputs.is_meta:  # there a comparison would import torch's compiler
             return torch.empty(inputs.shape, dtype=torch.bool, device="meta")
-        return inputs != 0 if self.mask_zero else None
+        return torch.ne(inputs, 0) if self.mask_zero else None

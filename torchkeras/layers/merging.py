@@ -1,6 +1,6 @@
 """Layers that make one tensor of several: elementwise ones, Concatenate and Dot, and a function for each."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import reduce
 from itertools import zip_longest
 from typing import Annotated, Any, ClassVar
@@ -66,12 +66,12 @@ class Elementwise(Layer, abstract=True):
             return Layout.ANY if self.layer._same_rank else Layout.KERAS
 
     def _make_modules(self, input_shape: Any) -> None:
-        shapes = _checked_list(input_shape, self._inputs_exactly)
-        self.compute_output_shape(shapes)
-        self._same_rank = len(set(map(len, shapes))) == 1
+        self.compute_output_shape(input_shape)
+        self._same_rank = len(set(map(len, input_shape))) == 1
 
     def compute_output_shape(self, input_shape: Any) -> Shape:
         """The shape that all inputs broadcast to; None where the size of one is unknown."""
+        _checked_list(input_shape, self._inputs_exactly)
         batch_sizes = {shape[0] for shape in input_shape} - {None}
         if len(batch_sizes) > 1:
             raise ValueError(f"cannot merge tensors with different batch sizes; found the shapes {input_shape}.")
@@ -263,6 +263,10 @@ class Concatenate(Layer):
             raise ValueError(
                 f"the inputs must have matching shapes except for axis {self.axis}; found the shapes {shapes}."
             )
+
+    def _infer_outputs(self, inputs: Any, masks: list[Any], arguments: Mapping[str, Any]) -> tuple[Any, list[Any]]:
+        _checked_list(inputs)
+        return super()._infer_outputs(inputs, masks, arguments)
 
     def forward(self, inputs: Any, axis: int | None = None) -> torch.Tensor:
         return torch.cat(tuple(inputs), self.axis if axis is None else axis)
