@@ -7,6 +7,7 @@ config is refused where it is no formula, and with `lambdas="refuse"`.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable, Mapping
 from importlib import import_module
@@ -21,15 +22,20 @@ KERAS3 = "__lambda__"
 FORMULA = "formula"  # the key, and the type, under which a formula is in a config
 READ, REFUSE = "read", "refuse"  # what is done with bytecode
 
+# Functions of this process that its own configs have as bytecode, by that: such a one is known, and needs no reading.
+WRITTEN: dict[str, Any] = {}
+
 _NAME = re.compile(r"[\w.\- <>]{1,100}")  # bytecode does not match it
 
 
 def kept(option: str, config: Mapping[str, Any]) -> str:
     """How a config stores an option that may be a function.
 
-    As "bytecode", as a "formula", by "name", or as a plain "value".
+    As "bytecode", as a "formula", by "name", as a plain "value", or as bytecode that is "known".
     """
     value, kind = config.get(option), config.get(f"{option}_type")
+    if kind == "lambda" and WRITTEN and key_of(value) in WRITTEN:
+        return "known"
     if isinstance(value, Mapping) and set(value) == {FORMULA}:
         return FORMULA
     if isinstance(value, Mapping):
@@ -43,6 +49,14 @@ def kept(option: str, config: Mapping[str, Any]) -> str:
     if isinstance(value, (list, tuple)) and value and isinstance(value[0], (str, bytes)):
         return "bytecode"
     return "bytecode" if isinstance(value, bytes) else "value"
+
+
+def key_of(dump: Any) -> str | None:
+    """What bytecode is known by, with defaults and closure; None for what JSON does not have."""
+    try:
+        return json.dumps(dump)
+    except (TypeError, ValueError):
+        return None
 
 
 def name_of(value: Any) -> str:

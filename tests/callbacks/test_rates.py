@@ -100,7 +100,9 @@ def test_plateaus_refuse(options, message):
 
 
 def test_the_old_name_of_min_delta_is_warned_of():
-    with pytest.warns(UserWarning, match=exactly("ReduceLROnPlateau: epsilon is called min_delta now.")):
+    with pytest.warns(
+        UserWarning, match=exactly("ReduceLROnPlateau: the `epsilon` argument is deprecated; it is called min_delta.")
+    ):
         assert ReduceLROnPlateau(epsilon=0.5).min_delta == 0.5
 
 

@@ -277,7 +277,7 @@ def test_shapes_that_disagree_with_the_architecture(capsys):
             "loading",
             "",
             (
-                "m.h5: layer 'last' (Dense): weight 'last/kernel:0' has shape (2, 1); last/kernel:0 in the file has "
+                "m.h5: layer 'last' (Dense): weight 'last/kernel:0' has shape (2, 1), but the saved last/kernel:0 has "
                 "shape (3, 1). Build the model as it was when its weights were saved."
             ),
         )

@@ -64,14 +64,15 @@ def test_another_number_of_layers():
     assert_refused(
         named(a=4, b=2, c=2),
         WeightMismatchError,
-        f"file.h5: the file has 2 layers with weights (a, b); the model has 3 (a, b, c). {ADVICE}",
+        "file.h5: cannot load the weights of 2 layers into a model with 3 layers that have weights: the file has a, b; the "
+        f"model a, b, c. {ADVICE}",
     )
 
 
 def test_another_shape():
     saved()
     message = (
-        "file.h5: layer 'b' (Dense): weight 'b/kernel:0' has shape (4, 3); b/kernel:0 in the file has shape (4, 2). "
+        "file.h5: layer 'b' (Dense): weight 'b/kernel:0' has shape (4, 3), but the saved b/kernel:0 has shape (4, 2). "
         f"{ADVICE}"
     )
     assert_refused(named(a=4, b=3), WeightMismatchError, message)
@@ -85,8 +86,8 @@ def test_another_number_of_weights():
     assert_refused(
         model,
         WeightMismatchError,
-        "file.h5: layer 'b' (BatchNormalization) has 4 weights (b/gamma:0, b/beta:0, b/moving_mean:0, "
-        f"b/moving_variance:0); the file has 2 (b/kernel:0, b/bias:0). {ADVICE}",
+        "file.h5: layer 'b' (BatchNormalization) expects 4 weights (b/gamma:0, b/beta:0, b/moving_mean:0, "
+        f"b/moving_variance:0), but the saved layer has 2 (b/kernel:0, b/bias:0). {ADVICE}",
     )
 
 

@@ -139,7 +139,7 @@ def test_reshape():
     Sequential([Conv2D(4, 1, input_shape=(2, 2, 3), name="a")]).save_weights("file.h5")
     model = Sequential([Dense(4, input_shape=(3,), name="a")])
     with pytest.raises(
-        WeightMismatchError, match=r"has shape \(3, 4\); a/kernel:0 in the file has shape \(1, 1, 3, 4\)"
+        WeightMismatchError, match=r"has shape \(3, 4\), but the saved a/kernel:0 has shape \(1, 1, 3, 4\)"
     ):
         model.load_weights("file.h5")
     report = model.load_weights("file.h5", reshape=True, report=True)

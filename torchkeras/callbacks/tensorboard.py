@@ -77,7 +77,8 @@ class TensorBoard(Callback):
         self._check_embeddings(embeddings_freq, embeddings_layer_names, embeddings_metadata, embeddings_data)
         self._module = _tensorboard().__name__
         self.log_dir = str(log_dir)
-        self.write_graph, self.write_grads, self.write_images = write_graph, write_grads, write_images
+        self.write_graph, self.write_images = write_graph, write_images
+        self.write_grads = write_grads = bool(write_grads and histogram_freq)
         self.embeddings_data, self.embeddings_metadata = embeddings_data, embeddings_metadata
         self.embeddings_layer_names = embeddings_layer_names
         self.update_freq = 1 if update_freq == "batch" else update_freq
@@ -96,7 +97,9 @@ class TensorBoard(Callback):
             raise ValueError("TensorBoard: embeddings_freq needs embeddings_data, what the points are made of.")
         unused = [name for name, value in given.items() if value is not None and not freq]
         if unused:
-            raise ValueError(f"TensorBoard: {unused[0]} needs an embeddings_freq of at least 1; found 0.")
+            warnings.warn(
+                f"TensorBoard: {unused[0]} is for embeddings, of which embeddings_freq=0 writes none.", stacklevel=3
+            )
 
     # --- hooks -------------------------------------------------------------------------------------------------------
 

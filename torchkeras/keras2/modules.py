@@ -51,7 +51,7 @@ MODULES: dict[str, tuple[str, ...]] = {
     "losses": _LOSSES,
     "objectives": _LOSSES,
     "metrics": (_BASE, "torchkeras.losses", "torchkeras.metrics", "torchkeras.keras2.metrics"),
-    "models": (_BASE, "torchkeras.layers", "torchkeras.models", "torchkeras.keras2.layers", _SAVING),
+    "models": (_BASE, *_LAYERS, "torchkeras.models", "torchkeras.keras2.data_tensors", _SAVING),
     "optimizers": (_BASE, "torchkeras.optimizers", "torchkeras.keras2.optimizers"),
     "layers": _LAYERS,
     **{f"layers.{name}": _LAYERS for name in _LAYER_FILES},

@@ -1,45 +1,36 @@
-"""Configs of Lambdas that carry their functions within a process, as `from_config(get_config())` of Keras 2 does."""
+"""Lambdas in configs and files as Keras 2 had them: as bytecode, which the same process takes for the function it is.
+
+A script that saves a model and loads it again has its own functions back. Another process reads the bytecode as a
+formula, or refuses it, as that of any file.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from types import FunctionType
 from typing import Any
 
-from torchkeras.layers import Lambda
+from torchkeras import bytecode
+from torchkeras.keras2.utils.function_dump import func_dump
+from torchkeras.layers.functions import Lambda
 
-OPTIONS = {"function": "function", "output_shape": "told_shape", "mask": "mask"}
-_written, _read = Lambda.get_config, Lambda.from_config.__func__  # type: ignore[attr-defined]
-
-
-class Named(str):
-    """The name of a function in a config, and the function; a file has the name alone."""
-
-    function: Any
-
-    def __deepcopy__(self, memo: Any) -> Named:
-        return self
-
-    def __reduce__(self) -> Any:
-        return str, (str(self),)
-
-
-def get_config(self: Any) -> dict[str, Any]:
-    """The options; functions by name, which this process finds again by it."""
-    config = _written(self)
-    for option, field in OPTIONS.items():
-        function = getattr(self, field)
-        if callable(function) and isinstance(config[option], str):
-            config[option] = Named(config[option])
-            config[option].function = function
-    return config
-
-
-def from_config(cls: Any, config: Mapping[str, Any], custom_objects: Mapping[str, Any] | None = None) -> Any:
-    """A new layer; its functions come from `custom_objects`, or are those of the layer that the config is of."""
-    carried = {str(each): each.function for each in map(config.get, OPTIONS) if isinstance(each, Named)}
-    return _read(cls, config, {**carried, **(custom_objects or {})})
+OPTIONS = {"function": "function", "output_shape": "told_shape"}
+_get_config = Lambda.get_config
 
 
 def extend() -> None:
-    """Let `Lambda` write and read such configs."""
-    Lambda.get_config, Lambda.from_config = get_config, classmethod(from_config)  # type: ignore
+    """Let the configs of Lambdas have functions as bytecode."""
+    Lambda.get_config = _with_bytecode
+
+
+def _with_bytecode(layer: Any) -> dict[str, Any]:
+    config = _get_config(layer)
+    for option, field in OPTIONS.items():
+        function = getattr(layer, field)
+        if not isinstance(function, FunctionType):
+            continue
+        dump = list(func_dump(function))
+        key = bytecode.key_of(dump)
+        if key is not None:  # what it closes over is plain; else it goes by its name
+            bytecode.WRITTEN[key] = function
+            config |= {option: dump, f"{option}_type": "lambda"}
+    return config

@@ -10,12 +10,19 @@ from typing import Any
 
 import h5py
 import numpy as np
+import torch
 
 from torchkeras.engine.data.checks import standardize
 from torchkeras.engine.layer.symbolic import KerasTensor, as_list, unpacked
+from torchkeras.keras2.data_tensors import with_values
 from torchkeras.keras2.engine import saving, training_utils
 from torchkeras.keras2.old_metrics import converted
 from torchkeras.models import Model
+
+_compile: Any = Model.compile
+_fit: Any = Model.fit
+_summary: Any = Model.summary
+_save: Any = Model.save
 
 
 class OldTraining:
@@ -110,20 +117,21 @@ class OldTraining:
 
     # --- what its methods take ---------------------------------------------------------------------------------------
 
+    @wraps(_compile)
     def compile(self: Any, *args: Any, **kwargs: Any) -> None:
-        """`Model.compile`, also with layers as metrics and placeholders as `target_tensors`."""
         given = _by_name(_compile, args, kwargs)
         for name in ("metrics", "weighted_metrics"):
             if given.get(name):
                 given[name] = converted(given[name])
         if given.get("target_tensors") is not None:
-            given["target_tensors"] = _fed(given["target_tensors"])
+            names = self.output_names if self._is_connected else []
+            given["target_tensors"] = _fed(given["target_tensors"], names)
         if self._is_connected:
             self._take_told()
         _compile(self, **given)
 
+    @wraps(_fit)
     def fit(self: Any, *args: Any, **kwargs: Any) -> Any:
-        """`Model.fit`, also on sparse matrices; callbacks have `validation_data` during it and after."""
         given = _by_name(_fit, args, kwargs)
         data = given.get("validation_data")
         if isinstance(data, (tuple, list)) and len(data) in (2, 3):
@@ -145,11 +153,7 @@ class OldTraining:
             _save(self, filepath, overwrite, include_optimizer)
 
 
-_compile: Any = Model.compile
-_fit: Any = Model.fit
-_summary: Any = Model.summary
-_save: Any = Model.save
-SPARSE = ("fit", "evaluate", "predict", "train_on_batch", "test_on_batch", "predict_on_batch")
+ON_DATA = ("fit", "evaluate", "predict", "train_on_batch", "test_on_batch", "predict_on_batch")
 GENERATORS = ("fit_generator", "evaluate_generator", "predict_generator")
 
 
@@ -159,8 +163,8 @@ def extend() -> None:
         if not name.startswith("__"):
             given = getattr(Model, name, None)  # whose arguments stay those that `inspect` finds
             setattr(Model, name, wraps(given)(value) if callable(given) else value)
-    for name in SPARSE:
-        setattr(Model, name, _taking_sparse(getattr(Model, name)))
+    for name in ON_DATA:
+        setattr(Model, name, _on_data(getattr(Model, name)))
     for name in GENERATORS:
         setattr(Model, name, _taking_processes(getattr(Model, name)))
 
@@ -186,22 +190,49 @@ def _by_parts(model: Any, method: Callable[..., Any]) -> Callable[[Any], list[An
     return run
 
 
-def _fed(targets: Any) -> Any:
-    """Target tensors without placeholders, which are fed as any target is; None where nothing else is left."""
+def _fed(targets: Any, names: list[str]) -> Any:
+    """Target tensors without placeholders, which are fed as any target is; None where nothing else is left.
+
+    Raises TypeError for what is neither a tensor nor a list or dict of them, ValueError for a number or name that the
+    outputs do not have.
+    """
     if isinstance(targets, Mapping):
+        unknown = [name for name in targets if names and name not in names]
+        if unknown:
+            raise ValueError(f"compile: target_tensors: no output is called {unknown[0]!r}; there are {names}.")
         left = {name: each for name, each in targets.items() if not isinstance(each, KerasTensor)}
         return left or None
-    if isinstance(targets, (list, tuple)) and all(isinstance(each, KerasTensor) for each in targets):
-        return None
+    if isinstance(targets, list):
+        if names and len(targets) != len(names):
+            raise ValueError(
+                "When passing a list as `target_tensors`, it should have one entry per model output. The model has "
+                f"{len(names)} outputs, but you passed target_tensors={targets}."
+            )
+        return None if all(isinstance(each, KerasTensor) for each in targets) else targets
+    if not isinstance(targets, (KerasTensor, torch.Tensor, np.ndarray)):
+        raise TypeError(f"compile: target_tensors must be a tensor, or a list or dict of them; found {targets!r}.")
+    if len(names) > 1:
+        raise ValueError(
+            f"The model has {len(names)} outputs, but you passed a single tensor as `target_tensors`. Expected a list "
+            "or a dict of tensors."
+        )
     return None if isinstance(targets, KerasTensor) else targets
 
 
-def _taking_sparse(method: Callable[..., Any]) -> Callable[..., Any]:
-    """A method that makes sparse matrices of SciPy dense, as Keras does."""
+def _on_data(method: Callable[..., Any]) -> Callable[..., Any]:
+    """A method that makes sparse matrices of SciPy dense, as Keras does, and takes inputs that have values.
+
+    Raises ValueError for targets where `compile` was given target tensors.
+    """
 
     @wraps(method)
-    def taking(*args: Any, **kwargs: Any) -> Any:
-        return method(*map(_dense, args), **{name: _dense(value) for name, value in kwargs.items()})
+    def taking(self: Any, *args: Any, **kwargs: Any) -> Any:
+        given = {name: _dense(value) for name, value in _by_name(method, args, kwargs).items()}
+        if given.get("y") is not None and self.target_tensors is not None:
+            raise ValueError(f"{method.__name__}: compile was given target_tensors, which are the targets: give no y.")
+        if "x" in given:
+            given["x"] = with_values(self, given["x"])
+        return method(self, **given)
 
     return taking
 

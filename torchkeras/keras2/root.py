@@ -12,6 +12,7 @@ from torchkeras.keras2 import (
     old_lists,
     old_optimizers,
     old_phase,
+    old_seeds,
     old_tensors,
     old_training,
 )
@@ -32,5 +33,6 @@ old_graphs.extend()
 old_lists.extend()
 old_training.extend()
 old_generators.extend()
+old_seeds.extend()
 settings.answer("tensorflow")  # whose order of axes, padding and formulas these are
 vars(backend).update(_BACKEND=settings.backend(), get_session=get_session)

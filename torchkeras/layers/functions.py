@@ -97,7 +97,8 @@ class Lambda(Layer):
         given: dict[str, Any] = {"mask": mask} if self._takes_mask else {}
         if self._takes_mode:
             given["training"] = self.training
-        return self.function(inputs, **{**(self.arguments or {}), **given})
+        arguments = {name: _beside(value, inputs) for name, value in (self.arguments or {}).items()}
+        return self.function(inputs, **{**arguments, **given})
 
     def _check_mask(self, mask: torch.Tensor, inputs: torch.Tensor) -> None:
         """Nothing: the function decides what a mask is."""
@@ -127,7 +128,10 @@ class Lambda(Layer):
 
     def get_config(self) -> dict[str, Any]:
         """The options; functions by name."""
-        config = {**super().get_config(), "arguments": self.arguments or {}}
+        config = {
+            **super().get_config(),
+            "arguments": {name: _plain(value) for name, value in (self.arguments or {}).items()},
+        }
         config["output_shape_type"] = "function" if callable(self.told_shape) else "raw"
         named = {key: self._written(key, config[key]) for key in FUNCTIONS if callable(config[key])}
         formulas = {f"{key}_type": bytecode.FORMULA for key in FUNCTIONS[:2] if bytecode.is_formula(config[key])}
@@ -188,6 +192,8 @@ def _function_of(kind: str, option: str, how: str, config: Mapping[str, Any], kn
     for key in (name, own):
         if key in known:  # one module may be passed for several layers and models
             return copy.deepcopy(known[key]) if isinstance(known[key], nn.Module) else known[key]
+    if how == "known":
+        return bytecode.WRITTEN[str(bytecode.key_of(config[option]))]
     if how == "bytecode":
         return bytecode.formula(kind, option, config, known)
     if how == bytecode.FORMULA:
@@ -196,6 +202,19 @@ def _function_of(kind: str, option: str, how: str, config: Mapping[str, Any], kn
         f"{kind} {layer_name!r}: its {option} is stored by the name {name!r}; "
         f"pass the function itself: custom_objects={{{name!r}: function}}."
     )
+
+
+def _beside(value: Any, inputs: Any) -> Any:
+    """An array of floats as a tensor of the inputs' type, where they lie: torch computes on no others."""
+    if not isinstance(value, np.ndarray) or value.dtype.kind != "f":
+        return value
+    first = as_list(inputs)[0]
+    return torch.as_tensor(value, dtype=first.dtype if first.is_floating_point() else None, device=first.device)
+
+
+def _plain(value: Any) -> Any:
+    """An argument as JSON has it: an array as Keras writes one."""
+    return {"type": "ndarray", "value": value.tolist()} if isinstance(value, np.ndarray) else value
 
 
 def _argument(value: Any) -> Any:

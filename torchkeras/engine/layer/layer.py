@@ -303,9 +303,15 @@ class Layer(Calling):
             >>> Conv2D(8, 3).compute_output_shape((None, 28, 28, 1))
             (None, 26, 26, 8)
         """
+        if self._is_users and output_shapes.overrides(self, "compute_output_shape"):
+            # Asked by `super()`: as in Keras, a layer that says nothing keeps the shape.
+            bases = type(self).__mro__[: type(self).__mro__.index(Layer)]
+            if not any(map(is_own, bases)):
+                return input_shape
         made = self._scratch(input_shape)
         inputs = output_shapes.symbolic(input_shape)
-        outputs, _ = made._infer_outputs(inputs, [None] * len(as_list(inputs)), {})
+        with output_shapes.by_running(made):
+            outputs, _ = made._infer_outputs(inputs, [None] * len(as_list(inputs)), {})
         return outputs.shape if isinstance(outputs, KerasTensor) else [tensor.shape for tensor in outputs]
 
     def _scratch(self, input_shape: Any) -> Layer:

@@ -8,6 +8,8 @@ in `shape_from`: what torch does on `meta` imports its compiler, some seconds of
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -88,6 +90,19 @@ def overrides(layer: Layer, method: str) -> bool:
     return getattr(type(layer), method) is not first.__dict__[method]
 
 
+_running: ContextVar[Any] = ContextVar("the layer whose shape is found by running it", default=None)
+
+
+@contextmanager
+def by_running(layer: Layer) -> Iterator[None]:
+    """Inside the block a layer is not asked by `compute_output_shape`, which it came from."""
+    token = _running.set(layer)
+    try:
+        yield
+    finally:
+        _running.reset(token)
+
+
 def _told(layer: Layer, inputs: Any) -> Any:
     """Outputs whose shape needs no run: the input's, or what the layer's own `compute_output_shape` says; else None."""
     first = inputs[0] if isinstance(inputs, (list, tuple)) else inputs
@@ -95,7 +110,7 @@ def _told(layer: Layer, inputs: Any) -> Any:
     if facts.keeps_shape and not layer._by_call and first.dtype.is_floating_point:
         return KerasTensor(first.shape, first.dtype)
     by_arithmetic = not isinstance(inputs, (list, tuple)) and facts.says("shape_from")
-    if not (by_arithmetic or overrides(layer, "compute_output_shape")):
+    if not by_arithmetic and (_running.get() is layer or not overrides(layer, "compute_output_shape")):
         return None
     given: Any = [t.shape for t in inputs] if isinstance(inputs, (list, tuple)) else first.shape
     try:

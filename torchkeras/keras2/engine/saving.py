@@ -190,11 +190,14 @@ def _of_layer(layer: Any, left: list[Any], origin: Origin, reshape: bool) -> lis
     count = _stored_count(layer, len(variables), len(left), origin)
     taken, left[:] = left[:count], left[count:]
     tensors = [torch.as_tensor(np.asarray(array)) for array in taken]
-    stored = old_weights.Stored(
-        ("",) * count, tuple(tuple(each.shape) for each in tensors), old_weights.channels_first(layer)
-    )
     rule = old_weights.recipes_of_keras1 if origin.generation == 1 else old_weights.recipes
-    made = [recipe.make([tensors[k] for k in recipe.sources]) for recipe in rule(layer, variables, stored)]
+    shapes, made = tuple(tuple(each.shape) for each in tensors), []
+    # Where the channels stand is as the layer says, unless the shapes say otherwise.
+    for first in (old_weights.channels_first(layer), not old_weights.channels_first(layer)):
+        recipes = rule(layer, variables, old_weights.Stored(("",) * count, shapes, first))
+        made = [recipe.make([tensors[k] for k in recipe.sources]) for recipe in recipes]
+        if [tuple(each.shape) for each in made] == [variable.shape for variable in variables]:
+            break
     result = []
     for variable, tensor in zip(variables, made, strict=True):
         for step in origin.steps(variable):

@@ -125,8 +125,8 @@ def match_in_order(group: h5py.Group, model: Network, origin: Origin, reshape: b
     file = filename(group)
     if len(stored) != len(weighted):
         raise WeightMismatchError(
-            f"{file}: the file has {len(stored)} layers with weights ({', '.join(stored)}); "
-            f"the model has {len(weighted)} ({', '.join(layer.name for layer in weighted)}). {ADVICE}"
+            f"{file}: cannot load the weights of {len(stored)} layers into a model with {len(weighted)} layers that have "
+            f"weights: the file has {', '.join(stored)}; the model {', '.join(layer.name for layer in weighted)}. {ADVICE}"
         )
     where = f"{file}: {BESIDE_LAYERS}, the weights of {type(model).__name__} {model.name!r} beside its layers"
     pairs = zip(weighted, stored.values(), strict=True)
@@ -155,9 +155,8 @@ def match_by_name(
         except WeightMismatchError as error:
             if not skip_mismatch:
                 raise
-            warnings.warn(
-                f"Skipping loading of weights for layer {layer.name!r} due to mismatch: {error}", stacklevel=2
-            )
+            text = f"Skipping loading of weights for layer {layer.name!r} due to mismatch of its weights: {error}"
+            warnings.warn(text, stacklevel=2)
     return found
 
 

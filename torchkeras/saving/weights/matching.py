@@ -167,8 +167,8 @@ def match(
         left = left[count:]
     if left or any(len(found.sources) != len(found.recipe.sources) for found in matches):
         raise WeightMismatchError(
-            f"{where} has {len(variables)} weights ({', '.join(v.full_name for v in variables)}); "
-            f"the file has {len(arrays)} ({', '.join(source.name for source in arrays)}). {ADVICE}"
+            f"{where} expects {len(variables)} weights ({', '.join(v.full_name for v in variables)}), "
+            f"but the saved layer has {len(arrays)} ({', '.join(source.name for source in arrays)}). {ADVICE}"
         )
     return [_fitted(found, where, reshape).ready() for found in _by_names(matches)]
 
@@ -222,7 +222,7 @@ def _fitted(found: Match, where: str, reshape: bool) -> Match:
     names = ", ".join(source.name for source in found.sources)
     declared = ", ".join(str(source.shape) for source in found.sources)
     raise WeightMismatchError(
-        f"{where}: weight {found.variable.full_name!r} has shape {wanted}; {names} in the file has shape {declared}. "
+        f"{where}: weight {found.variable.full_name!r} has shape {wanted}, but the saved {names} has shape {declared}. "
         f"{ADVICE}"
     )
 

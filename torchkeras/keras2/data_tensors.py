@@ -1,0 +1,52 @@
+"""Inputs that are tensors with values: `Input(tensor=K.variable(images))`, which a model is then not given."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from torch import Tensor
+
+from torchkeras import models
+from torchkeras.arrays import to_numpy
+from torchkeras.engine.graph import input as inputs
+from torchkeras.engine.layer.symbolic import as_list, dtype_name, unpacked
+
+_values: WeakKeyDictionary[Any, Tensor] = WeakKeyDictionary()  # of input layers
+
+
+def Input(*args: Any, sparse: bool = False, tensor: Any = None, **kwargs: Any) -> Any:  # noqa: N802  (Keras's name)
+    """`torchkeras.Input`; `tensor` may be one with values, which `fit` and the like then take by themselves.
+
+    A sparse one is dense: `fit` and the like make sparse matrices dense.
+    """
+    if not isinstance(tensor, Tensor):
+        given = {} if tensor is None else {"tensor": tensor}
+        return inputs.Input(*args, **given, **kwargs)
+    made = inputs.Input(batch_shape=tuple(tensor.shape), **{"dtype": dtype_name(tensor.dtype), **kwargs})
+    _values[made._keras_history.layer] = tensor
+    return made
+
+
+def clone_model(model: Any, input_tensors: Any = None) -> Any:
+    """`torchkeras.clone_model`; `input_tensors` may have values."""
+    if input_tensors is None:
+        return models.clone_model(model)
+    given = [Input(tensor=each) if isinstance(each, Tensor) else each for each in as_list(input_tensors)]
+    return models.clone_model(model, unpacked(given))
+
+
+def with_values(model: Any, x: Any) -> Any:
+    """The inputs by name where some of them have values; else what was given. Raises ValueError for another number."""
+    layers = [tensor._keras_history.layer for tensor in model.inputs] if model._is_connected else []
+    known = {layer.name: to_numpy(_values[layer]) for layer in layers if layer in _values}
+    if not known:
+        return x
+    if isinstance(x, Mapping):
+        return {**known, **x}
+    open_names = [layer.name for layer in layers if layer.name not in known]
+    found = as_list(x)
+    if len(found) != len(open_names):
+        raise ValueError(f"{model.name}: {len(open_names)} inputs have no values of their own; found {len(found)}.")
+    return {**known, **dict(zip(open_names, found, strict=True))}
