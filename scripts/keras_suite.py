@@ -15,9 +15,11 @@ from __future__ import annotations
 import argparse
 import hashlib
 import os
+import shutil
 import subprocess
 import sys
 import tarfile
+import tempfile
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
@@ -40,6 +42,8 @@ TESTS = {
         "tests/test_dynamic_trainability.py",
     ),
 }
+REPOSITORY = "https://github.com/keras-team/keras"  # for versions whose source distribution has no tests
+TREES = {"1.2.2": "7e5b45f5aa321f3c52cbaa3f619ac33df8d6be62"}  # what git calls their contents
 # In place of the suite's own conftest: the answer to `import keras`, a process that forgets after each test, and what
 # NumPy and SciPy had when the tests were written.
 CONFTEST = """
@@ -110,7 +114,7 @@ def main() -> int:
 def reasons() -> dict[str, str]:
     """Why a test cannot pass here, by its name."""
     lines = (ROOT / "scripts" / "keras_suite_reasons.txt").read_text().splitlines()
-    return dict(line.rsplit(": ", 1) for line in lines)
+    return {name: reason for name, _, reason in (line.partition(": ") for line in lines)}
 
 
 def fetched(version: str) -> Path:
@@ -127,7 +131,20 @@ def fetched(version: str) -> Path:
         raise SystemExit(f"{archive}: not the file that was recorded: its SHA-256 is {found}.")
     with tarfile.open(archive) as members:
         members.extractall(WORK, filter="data")
+    if not (folder / "tests").is_dir():
+        _add_tests(folder, version)
     return folder
+
+
+def _add_tests(folder: Path, version: str) -> None:
+    """The tests as the public repository has them under the version's tag, where the source distribution has none."""
+    with tempfile.TemporaryDirectory(dir=WORK) as clone:
+        command = ["git", "-c", "advice.detachedHead=false", "clone", "--quiet", "--depth", "1", "--branch", version]
+        subprocess.run([*command, REPOSITORY, clone], check=True)
+        found = subprocess.run(["git", "rev-parse", "HEAD:tests"], cwd=clone, capture_output=True, text=True, check=True)
+        if found.stdout.strip() != TREES[version]:
+            raise SystemExit(f"{REPOSITORY}: {version} has not the tests that were recorded: {found.stdout.strip()}.")
+        shutil.copytree(Path(clone) / "tests", folder / "tests")
 
 
 def alias(source: Path, version: str, options: list[str]) -> dict[str, str]:
