@@ -141,7 +141,9 @@ def _add_tests(folder: Path, version: str) -> None:
     with tempfile.TemporaryDirectory(dir=WORK) as clone:
         command = ["git", "-c", "advice.detachedHead=false", "clone", "--quiet", "--depth", "1", "--branch", version]
         subprocess.run([*command, REPOSITORY, clone], check=True)
-        found = subprocess.run(["git", "rev-parse", "HEAD:tests"], cwd=clone, capture_output=True, text=True, check=True)
+        found = subprocess.run(
+            ["git", "rev-parse", "HEAD:tests"], cwd=clone, capture_output=True, text=True, check=True
+        )
         if found.stdout.strip() != TREES[version]:
             raise SystemExit(f"{REPOSITORY}: {version} has not the tests that were recorded: {found.stdout.strip()}.")
         shutil.copytree(Path(clone) / "tests", folder / "tests")

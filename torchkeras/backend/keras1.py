@@ -14,7 +14,6 @@ from torchkeras.backend.products import permute_dimensions
 from torchkeras.backend.shapes import spatial_2d_padding, temporal_padding
 
 
-
 def data_format_of(dim_ordering: str) -> str:
     """Keras 2's word for a dim_ordering. Raises ValueError."""
     if dim_ordering == "default":

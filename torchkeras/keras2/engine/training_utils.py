@@ -30,7 +30,11 @@ __all__ = [
     "weighted_objective",
 ]
 
-LIKE_OUTPUTS = ("mean_squared_error", "binary_crossentropy", "categorical_crossentropy")  # by name: the backend has them too
+LIKE_OUTPUTS = (
+    "mean_squared_error",
+    "binary_crossentropy",
+    "categorical_crossentropy",
+)  # by name: the backend has them too
 
 
 def make_batches(size: int, batch_size: int) -> list[tuple[int, int]]:
