@@ -44,8 +44,9 @@ ORDERINGS = (*config.DIM_ORDERINGS, "default")
 
 def _taking_old_names(name: str) -> Callable[..., Any]:
     function = getattr(backend, name)
-    names = dict(argument.partition(">")[::2] for argument in SIGNATURES[name].split())
-    changed = [old for old, _, new in (each.partition(">") for each in SIGNATURES[name].split()) if _]
+    row = [argument.partition(">") for argument in SIGNATURES[name].split()]
+    names = {old: new for old, _, new in row}
+    changed = [old for old, arrow, _ in row if arrow]
 
     @wraps(function)
     def taking(*args: Any, **given: Any) -> Any:

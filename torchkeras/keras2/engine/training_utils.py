@@ -30,11 +30,8 @@ __all__ = [
     "weighted_objective",
 ]
 
-LIKE_OUTPUTS = (
-    "mean_squared_error",
-    "binary_crossentropy",
-    "categorical_crossentropy",
-)  # by name: the backend has them too
+# By name, as the backend has some of them too.
+LIKE_OUTPUTS = ("mean_squared_error", "binary_crossentropy", "categorical_crossentropy")
 
 
 def make_batches(size: int, batch_size: int) -> list[tuple[int, int]]:
