@@ -6,8 +6,8 @@
 
 The sources are fetched by pip into `.keras-suite/`, checked by their SHA-256, and never copied into the project. What
 passes under the genuine version, on TensorFlow, is recorded in `scripts/keras_suite_<version>.txt`; `--genuine PYTHON`
-runs the suite under that Python's own Keras and writes the record anew. `scripts/keras_suite_reasons.txt` says why a
-test cannot pass here, "name: reason" in a line.
+runs the suite under that Python's own Keras and writes the record anew. Where a test cannot pass here,
+`scripts/keras_suite_reasons.txt` says why.
 """
 
 from __future__ import annotations
@@ -101,9 +101,9 @@ def main() -> int:
     if given.pytest:
         expected &= set(results)
     lacking = sorted(expected - passed)
-    why = reasons()
+    why = reasons(given.version)
     for name in lacking:
-        print(f"{results.get(name, 'not run'):8} {name}{': ' * (name in why)}{why.get(name, '')}")
+        print(f"{results.get(name, 'not run'):8} {name}: {why.get(name, 'NO REASON IS GIVEN')}")
     print(
         f"Keras {given.version}: {len(expected)} tests pass under the genuine version; here {len(expected & passed)}."
     )
@@ -111,10 +111,11 @@ def main() -> int:
     return 0 if not lacking else 1
 
 
-def reasons() -> dict[str, str]:
-    """Why a test cannot pass here, by its name."""
+def reasons(version: str) -> dict[str, str]:
+    """Why a test cannot pass here, by its name: the lines "version name: reason" of a file."""
     lines = (ROOT / "scripts" / "keras_suite_reasons.txt").read_text().splitlines()
-    return {name: reason for name, _, reason in (line.partition(": ") for line in lines)}
+    pairs = [line.removeprefix(f"{version} ").partition(": ") for line in lines if line.startswith(f"{version} ")]
+    return {name: reason for name, _, reason in pairs}
 
 
 def fetched(version: str) -> Path:

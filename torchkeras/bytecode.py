@@ -98,7 +98,7 @@ def read(config: Any, given: Mapping[str, Any], lambdas: str = READ) -> Any:
         named = {**options, "name": options.get("name", config.get("name"))}
         found["config"] = {
             key: value
-            for key, value in _with_formulas(kind, named, given, lambdas).items()
+            for key, value in _with_formulas(kind, named, given, lambdas, inputs_in(config)).items()
             if key != "name" or key in options
         }
     found = {key: read(value, given, lambdas) for key, value in found.items()}
@@ -109,7 +109,24 @@ def _same(new: Iterable[Any], old: Iterable[Any]) -> bool:
     return all(a is b for a, b in zip(new, old, strict=True))
 
 
-def _with_formulas(kind: str, options: dict[str, Any], given: Mapping[str, Any], lambdas: str) -> dict[str, Any]:
+def inputs_in(config: Mapping[str, Any]) -> int | None:
+    """How many tensors a layer is called on, by the nodes that a model's config has of it; None where that differs."""
+    nodes = config.get("inbound_nodes")
+    counts = {_inputs_of(node) for node in (nodes if isinstance(nodes, (list, tuple)) else ())}
+    return counts.pop() if len(counts) == 1 else None
+
+
+def _inputs_of(node: Any) -> int:
+    given = node
+    if isinstance(node, Mapping):  # Keras 3: the arguments of the call
+        arguments = node.get("args")
+        given = arguments[0] if isinstance(arguments, (list, tuple)) and arguments else None
+    return len(given) if isinstance(given, (list, tuple)) and given and not isinstance(given[0], str) else 1
+
+
+def _with_formulas(
+    kind: str, options: dict[str, Any], given: Mapping[str, Any], lambdas: str, inputs: int | None
+) -> dict[str, Any]:
     """The options of a layer with formulas in the place of its functions, which have the `arguments` inside them."""
     for option in SINKS[kind]:
         if kept(option, options) != "bytecode":
@@ -117,19 +134,29 @@ def _with_formulas(kind: str, options: dict[str, Any], given: Mapping[str, Any],
         if place(option, options["name"]) in given:
             options |= {option: [], f"{option}_type": "lambda"}  # nothing of it is looked at again
             continue
-        options[option] = {FORMULA: formula_data(formula(kind, option, options, given, lambdas))}
+        options[option] = {FORMULA: formula_data(formula(kind, option, options, given, lambdas, inputs))}
         options[f"{option}_type"] = FORMULA
         if option == SINKS[kind][0]:
             options["arguments"] = {}
     return options
 
 
-def formula(kind: str, option: str, config: Mapping[str, Any], given: Mapping[str, Any], lambdas: str = READ) -> Any:
-    """The formula of a function that a layer's config has as bytecode. Raises ForbiddenContentError as `read`."""
+def formula(
+    kind: str,
+    option: str,
+    config: Mapping[str, Any],
+    given: Mapping[str, Any],
+    lambdas: str = READ,
+    inputs: int | None = None,
+) -> Any:
+    """The formula of a function that a layer's config has as bytecode. Raises ForbiddenContentError as `read`.
+
+    `inputs`: how many tensors the layer is called on, if that is known.
+    """
     if lambdas == REFUSE:
         raise refusal(kind, option, config.get("name"))
     try:
-        return _reader("reading").formula_of(option, config, given)
+        return _reader("reading").formula_of(option, config, given, inputs)
     except ForbiddenContentError as error:
         raise refusal(kind, option, config.get("name"), str(error)) from error
 

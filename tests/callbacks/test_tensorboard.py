@@ -309,17 +309,30 @@ def test_a_layer_called_twice_gives_no_points(tmp_path):
         ({"histogram_freq": -1}, "histogram_freq must be an integer of at least 0; found -1."),
         ({"embeddings_freq": 0.5}, "embeddings_freq must be an integer of at least 0; found 0.5."),
         ({"batch_size": 0}, "batch_size must be an integer of at least 1; found 0."),
-        ({"write_grads": True}, "write_grads needs a histogram_freq of at least 1; found 0."),
-        ({"write_images": True}, "write_images needs a histogram_freq of at least 1; found 0."),
         ({"embeddings_freq": 1}, "embeddings_freq needs embeddings_data, what the points are made of."),
-        ({"embeddings_data": X}, "embeddings_data needs an embeddings_freq of at least 1; found 0."),
-        ({"embeddings_metadata": "x"}, "embeddings_metadata needs an embeddings_freq of at least 1; found 0."),
-        ({"embeddings_layer_names": ["x"]}, "embeddings_layer_names needs an embeddings_freq of at least 1; found 0."),
     ],
 )
 def test_tensorboard_refuses(options, message):
     with pytest.raises(ValueError, match=f"^{re.escape('TensorBoard: ' + message)}$"):
         TensorBoard(**options)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"write_grads": True}, "write_grads writes along with the histograms, so nothing with histogram_freq=0."),
+        ({"write_images": True}, "write_images writes along with the histograms, so nothing with histogram_freq=0."),
+        ({"embeddings_data": X}, "embeddings_data is for embeddings, of which embeddings_freq=0 writes none."),
+        (
+            {"embeddings_metadata": "x"},
+            "embeddings_metadata is for embeddings, of which embeddings_freq=0 writes none.",
+        ),
+    ],
+)
+def test_options_that_write_nothing_warn_and_fit_runs(options, message):
+    with pytest.warns(UserWarning, match=f"^{re.escape('TensorBoard: ' + message)}$"):
+        callback = TensorBoard("logs", **options)
+    assert len(fit(small(), callback, epochs=2).history["loss"]) == 2
 
 
 def test_without_the_package(monkeypatch):

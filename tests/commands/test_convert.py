@@ -273,8 +273,8 @@ def test_an_architecture_of_other_weights(capsys):
         8,
         "WeightMismatchError",
         (
-            "m.h5: cannot load the weights of 2 layers into a model with 1 layers that have weights: the file has first, "
-            "last; the model first. Build the model as it was when its weights were saved."
+            "m.h5: cannot load the weights of 2 layers into a model with 1 layers that have weights: the file has "
+            "first, last; the model first. Build the model as it was when its weights were saved."
         ),
     )
 

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 import torch
 
-from torchkeras.engine.data.batch import ArrayData, as_tensor
+from torchkeras.arrays import as_tensor
+from torchkeras.engine.data.batch import ArrayData
 
 
 def data(size=10, device="cpu"):

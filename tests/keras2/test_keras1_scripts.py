@@ -115,6 +115,18 @@ with pytest.raises(ValueError, match="^the generator ended after 3 samples of 5"
     model.fit_generator(iter([(x[:3], x[:3, :1])]), samples_per_epoch=5, nb_epoch=1, verbose=0)
 with pytest.raises(TypeError, match="^fit_generator: an argument is given twice"):
     model.fit_generator(batches(), 8, samples_per_epoch=8)
+from keras.utils import Sequence
+
+class Two(Sequence):
+    def __len__(self):
+        return 2
+
+    def __getitem__(self, number):
+        return x[4 * number : 4 * number + 4], x[4 * number : 4 * number + 4, :1]
+
+assert len(model.fit_generator(Two(), nb_epoch=2, verbose=0, nb_worker=2).epoch) == 2
+with pytest.raises(TypeError, match="samples_per_epoch counts samples of a generator; a Sequence"):
+    model.fit_generator(Two(), samples_per_epoch=8)
 with pytest.raises(ValueError, match="samples_per_epoch"):
     model.fit_generator(batches(), samples_per_epoch=0)
 """

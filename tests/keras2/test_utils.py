@@ -146,7 +146,7 @@ def test_transpose_shape():
     assert generic_utils.transpose_shape((16, 8, 9, 3), "channels_first", (1, 2)) == (16, 3, 8, 9)
     assert generic_utils.transpose_shape([8, 9, 3], "channels_first", (0, 1)) == [3, 8, 9]
     assert generic_utils.transpose_shape((16, 8, 9, 3), "channels_last", (1, 2)) == (16, 8, 9, 3)
-    with pytest.raises(ValueError, match=r"Received: first$"):
+    with pytest.raises(ValueError, match=r"found 'first'\.$"):
         generic_utils.transpose_shape((1,), "first", (0,))
 
 
@@ -184,7 +184,7 @@ def test_options_of_convolutions():
             conv_utils.normalize_tuple(bad, 2, "strides")
     with pytest.raises(ValueError, match=r"Received: diagonal$"):
         conv_utils.normalize_padding("diagonal")
-    with pytest.raises(ValueError, match=r"Received: middle$"):
+    with pytest.raises(ValueError, match=r"found 'middle'\.$"):
         conv_utils.normalize_data_format("middle")
     with pytest.raises(AssertionError, match=r"^padding must be one of same, valid, full; found 'causal'\.$"):
         conv_utils.conv_input_length(3, 3, "causal", 1)

@@ -87,7 +87,9 @@ SOURCES = [
     *(
         "[b for b in (1, x.shape) for c in b]",
         "(lambda f: f(f))(lambda f: f(f))",
-        "K.map_fn(lambda t: t, x)",
+        "K.map_fn(lambda: 1, x)",
+        "K.map_fn(K.get_value, x)",
+        "K.map_fn(lambda t: K.map_fn, x)",
     ),
     *("K.mean", "K", "len", "lambda: x", "(lambda y: y)", "[len]", "K.mean(len)", "isinstance(x, object)"),
     *(
@@ -348,6 +350,16 @@ X = {"argument": "x"}
             "steps": [X, *({"call": "negative", "arguments": [{"step": k}]} for k in range(200))],
             "result": 1,
         },
+        *(
+            {"parameters": ["x"], "steps": [X, {"argument": "y"}, *steps], "result": {"step": result}}
+            for steps, result in (
+                ([{"function": ["y"], "result": {"step": 1}}], 1),
+                ([{"function": ["y"], "result": 1}] * 2, 0),
+                ([{"function": ["y", "x"], "result": 1}], 0),
+                ([{"function": "y", "result": 1}], 0),
+                ([{"function": ["y"], "result": 1, "more": 1}], 0),
+            )
+        ),
         {"parameters": ["x"], "steps": [X, {"call": "own f", "arguments": []}], "result": {"step": 1}},
     ],
 )
@@ -370,12 +382,38 @@ def test_formulas_of_another_form_are_refused(data: Any):
     ],
 )
 def test_a_formula_that_fails_is_refused_when_the_model_is_built(source: str):
+    with pytest.raises(ModelFileError):
+        model_of(source)
+
+
+@pytest.mark.parametrize(
+    ("source", "error"),
+    [
+        ("K.foldl(lambda a, b: a, K.zeros((10**9,)))", "a loop over 1000000000 elements; 100000 is the most"),
+        (
+            "K.foldl(lambda a, b: K.foldl(lambda c, d: c + d + b, K.zeros((1000,))), K.zeros((1000,)))",
+            "it takes more than 100000 steps",
+        ),
+    ],
+)
+def test_loops_are_limited(source: str, error: str):
+    with pytest.raises((ForbiddenContentError, ModelFileError), match=error):
+        model_of(source)
+
+
+def model_of(source: str) -> torchkeras.Model:
+    """A model with a Lambda of this function of x."""
     code = base64.b64encode(marshal.dumps(eval(f"lambda x: {source}").__code__)).decode()
     config = {"name": "h", "function": [code, None, None], "function_type": "lambda", "batch_input_shape": [None, 4]}
-    with pytest.raises(ModelFileError):
-        torchkeras.models.model_from_config(
-            {"class_name": "Sequential", "config": [{"class_name": "Lambda", "config": config}]}
-        )
+    return torchkeras.models.model_from_config(
+        {"class_name": "Sequential", "config": [{"class_name": "Lambda", "config": config}]}
+    )
+
+
+def test_the_text_of_a_formula_is_short():
+    twice = "(lambda y: (lambda z: (lambda w: w + w)(z + z))(y + y))"
+    found = model_of(f"(lambda f: f(f(f(f(f(f(f(f(f(x))))))))))({twice}) if K.ndim(x) == 2 else x")
+    assert len(str(found.layers[-1].function)) < 10_000
 
 
 def mutated(data: bytes, random_: random.Random) -> bytes:

@@ -1,7 +1,9 @@
 """Whole files of Keras 2.2.4 with Lambdas: they load with nothing given, and compute what Keras did."""
 
+import base64
 import json
 import lzma
+import marshal
 import subprocess
 import sys
 from pathlib import Path
@@ -92,6 +94,103 @@ def test_keras_3_stores_them_in_another_form():
     stored = {"class_name": "__lambda__", "config": {"code": code, "defaults": defaults, "closure": closure}}
     layer = Lambda.from_config({"name": "l", "function": stored})
     assert str(layer.function) == "x[:, :, :, 1:3]"
+
+
+def model_of(source: str, inputs: int = 1) -> Model:
+    """A model with a Lambda of this function on inputs of 4 numbers, as a file of Keras 2.2.4 has it."""
+    code = base64.b64encode(marshal.dumps(eval(source).__code__)).decode()
+    names = [f"input_{place}" for place in range(inputs)]
+    layers: list[dict] = [
+        {
+            "class_name": "InputLayer",
+            "name": name,
+            "config": {"batch_input_shape": [None, 4], "dtype": "float32", "name": name},
+            "inbound_nodes": [],
+        }
+        for name in names
+    ]
+    read = {"name": "read", "function": [code, None, None], "function_type": "lambda"}
+    calls = [[[name, 0, 0, {}] for name in names]]
+    layers.append({"class_name": "Lambda", "name": "read", "config": read, "inbound_nodes": calls})
+    config = {"name": "model", "layers": layers, "output_layers": [["read", 0, 0]]}
+    config["input_layers"] = [[name, 0, 0] for name in names]
+    return model_from_config({"class_name": "Model", "config": config, "keras_version": "2.2.4"})
+
+
+X = np.arange(8, dtype="float32").reshape(2, 4)
+
+
+@pytest.mark.parametrize(
+    ("source", "text", "expected"),
+    [
+        (
+            "lambda xs: K.concatenate([x * 2 for x in xs])",
+            "K.concatenate([xs[0] * 2, xs[1] * 2, xs[2] * 2])",
+            np.concatenate([X * 2, X * 4, X * 6], -1),
+        ),
+        (
+            "lambda xs: sum(w * x for w, x in zip((1.0, 2.0, 3.0), xs)) / len(xs)",
+            "sum([1.0 * xs[0], 2.0 * xs[1], 3.0 * xs[2]]) / 3",
+            X * 14 / 3,
+        ),
+        ("lambda xs: xs[0] - xs[1]", "xs[0] - xs[1]", -X),
+    ],
+)
+def test_a_list_of_inputs_is_looped_over_where_the_model_says_how_many(source: str, text: str, expected: np.ndarray):
+    model = model_of(source, 3)
+    assert str(model.layers[-1].function) == text
+    np.testing.assert_allclose(model.predict([X, X * 2, X * 3]), expected, rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("source", "text", "expected"),
+    [
+        ("lambda x: K.map_fn(lambda row: row - row[0], x)", "K.map_fn(lambda row: row - row[0], x)", X - X[:, :1]),
+        (
+            "lambda x: K.map_fn(lambda x: x + K.sum(x), x) + K.sum(x)",
+            "K.map_fn(lambda x_: x_ + K.sum(x_), x) + K.sum(x)",
+            X + X.sum(1, keepdims=True) + X.sum(),
+        ),
+        ("lambda x: K.map_fn(K.square, x)", "K.map_fn(lambda value_1: K.square(value_1), x)", X**2),
+        (
+            "lambda x: tf.map_fn(lambda t: t[0] * t[1], (x, x + 1), dtype=tf.float32)",
+            "tf.map_fn(lambda t: t[0] * t[1], (x, x + 1), dtype='float32')",
+            X * (X + 1),
+        ),
+        (
+            "lambda x: K.map_fn(lambda r: K.map_fn(lambda v: v * r[0] + K.sum(x), r), x)",
+            "K.map_fn(lambda r: K.map_fn(lambda v: v * r[0] + K.sum(x), r), x)",
+            X * X[:, :1] + X.sum(),
+        ),
+        (
+            "lambda x: K.foldl(lambda total, each: total * 2 + each, K.transpose(x))",
+            "K.foldl(lambda total, each: total * 2 + each, K.transpose(x))",
+            X @ np.array([8, 4, 2, 1], dtype="float32"),
+        ),
+        (
+            "lambda x: K.conv1d(K.expand_dims(x), K.constant([[[1.0]], [[2.0]]]))[..., 0]",
+            "K.conv1d(K.expand_dims(x), K.constant([[[1.0]], [[2.0]]]))[..., 0]",
+            X[:, :-1] + 2 * X[:, 1:],
+        ),
+        (
+            "lambda x: K.pool2d(K.reshape(x, (-1, 2, 2, 1)), (2, 2), pool_mode='avg')[:, 0, 0]",
+            "K.pool2d(K.reshape(x, (-1, 2, 2, 1)), (2, 2), pool_mode='avg')[:, 0, 0]",
+            X.mean(1, keepdims=True),
+        ),
+    ],
+)
+def test_functions_inside_and_windows(source: str, text: str, expected: np.ndarray):
+    model = model_of(source)
+    again = model_from_json(model.to_json(), lambdas="refuse")
+    for each in (model, again):
+        assert str(each.layers[-1].function) == text
+        np.testing.assert_allclose(each.predict(X), expected, rtol=1e-6)
+
+
+def test_what_a_function_inside_does_not_depend_on_is_computed_once():
+    model = model_of("lambda x: K.map_fn(lambda row: row * 0 + K.random_normal((1,)), x)")
+    found = model.predict(X)
+    assert len(np.unique(found)) == 1
 
 
 def test_inspect_prints_the_formula(capsys: pytest.CaptureFixture[str]):

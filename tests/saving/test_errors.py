@@ -64,8 +64,8 @@ def test_another_number_of_layers():
     assert_refused(
         named(a=4, b=2, c=2),
         WeightMismatchError,
-        "file.h5: cannot load the weights of 2 layers into a model with 3 layers that have weights: the file has a, b; the "
-        f"model a, b, c. {ADVICE}",
+        "file.h5: cannot load the weights of 2 layers into a model with 3 layers that have weights: the file has a, b; "
+        f"the model a, b, c. {ADVICE}",
     )
 
 

@@ -152,7 +152,6 @@ from torchkeras.backend.reductions import (
     var,
 )
 from torchkeras.backend.settings import (
-    _get_available_gpus,
     backend,
     cast_to_floatx,
     clear_session,

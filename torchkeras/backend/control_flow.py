@@ -69,7 +69,12 @@ def map_fn(fn: Step, elems: Any, name: str | None = None, dtype: Any = None) -> 
     """
 
     def run(elems: Any) -> Tensor:
-        found = torch.stack([tensor(fn(each)) for each in _elements(elems)])
+        elements = _elements(elems)
+        first = elements[:1]
+        if any(part.is_meta for each in first for part in (each if isinstance(each, tuple) else (each,))):
+            found = torch.stack([tensor(fn(*first))] * len(elements))  # one shape is that of all
+        else:
+            found = torch.stack([tensor(fn(each)) for each in elements])
         return found if dtype is None else found.to(as_type(dtype))
 
     return _looped(name or "map_fn", run, elems)

@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-import numpy as np
 import torch
 from torch import Tensor
 
 from torchkeras import config
+from torchkeras.arrays import as_tensor
 from torchkeras.backend import phase
 from torchkeras.backend.elementwise import cast
 from torchkeras.backend.nodes import is_symbolic
 from torchkeras.backend.partial_graph import Part, needed
+from torchkeras.backend.questions import WRAPPED
 from torchkeras.backend.variables import Update, eval as value_of, set_value
 from torchkeras.engine.layer.modes import in_mode
 from torchkeras.engine.layer.symbolic import KerasTensor
@@ -63,20 +64,14 @@ class Function:
         feed_dict (dict or None, default None): arrays for further symbolic tensors, as they are in it at each call.
 
     Errors:
-        TypeError: inputs or outputs are no list, or an option of TensorFlow's sessions is given.
+        TypeError: inputs or outputs are no list, or another option of TensorFlow's sessions is given.
         ValueError: an output depends on an Input that is not among the inputs.
     """
 
     def __init__(
-        self,
-        inputs: Any,
-        outputs: Any,
-        updates: Any = None,
-        name: str | None = None,
-        fetches: Any = None,
-        feed_dict: Any = None,
-        **session_kwargs: Any,
+        self, inputs: Any, outputs: Any, updates: Any = None, name: str | None = None, **session_kwargs: Any
     ) -> None:
+        fetches, feed_dict = session_kwargs.pop("fetches", None), session_kwargs.pop("feed_dict", None)
         for role, given in (("inputs", inputs), ("outputs", outputs), ("updates", updates or [])):
             if not isinstance(given, (list, tuple)):
                 raise TypeError(f"{role} of a backend function must be a list or tuple; found {type(given).__name__}.")
@@ -94,14 +89,17 @@ class Function:
         self._computed = [each for each in self.outputs if isinstance(each, KerasTensor)]
         self._computed += [each.value for each in self.updates] + [each.loss for each in self._steps]
         self._with_phase = _asks_for_phase(self._computed, self._symbolic)
+        self._wrapped: list[Tensor] = []
         self._part = self._connected() if self._computed else None
 
     def _connected(self) -> Part:
         given = [*self._symbolic, *[phase.symbol()] * self._with_phase]
         missing = [each for each in needed(self._computed, given) if each not in set(given)]
-        if missing:
+        values = [vars(each._keras_history.layer).get(WRAPPED) for each in missing]
+        self._wrapped = [each for each in values if each is not None]
+        if len(self._wrapped) < len(missing):
             raise ValueError(f"the outputs of a backend function depend on {missing}, which its inputs lack.")
-        return Part(given, self._computed)
+        return Part([*given, *missing], self._computed)
 
     def __call__(self, inputs: Any) -> list[Any]:
         """The outputs as arrays. Raises TypeError or ValueError for inputs of another number or shape."""
@@ -130,7 +128,7 @@ class Function:
         if self._part is None:
             return []
         part = self._part
-        on_device = [value.to(part._device) for value in values]
+        on_device = [value.to(part._device) for value in (*values, *self._wrapped)]
         moving = {id(buffer) for layer in self._moving for buffer in layer.buffers()}
         with torch.set_grad_enabled(bool(self._steps)), in_mode(part, training):
             still = [(name, each) for name, each in part.named_buffers() if id(each) not in moving]
@@ -181,9 +179,7 @@ def _asks_for_phase(outputs: Sequence[KerasTensor], given: Sequence[KerasTensor]
 
 def _checked(asked: KerasTensor, value: Any) -> Tensor:
     """A value for a symbolic tensor, of its type. Raises ValueError for another shape."""
-    found = (
-        value if isinstance(value, Tensor) else torch.as_tensor(np.asarray(value, order="C"), device=config.device())
-    )
+    found = value if isinstance(value, Tensor) else as_tensor(value).to(config.device())
     fits = len(asked.shape) == found.dim() and all(
         size in (None, given) for size, given in zip(asked.shape, found.shape, strict=True)
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Sequence
 from functools import wraps
 from typing import Any, ParamSpec
@@ -11,6 +12,7 @@ import torch
 from torch import Tensor
 
 from torchkeras import config
+from torchkeras.arrays import as_tensor
 from torchkeras.engine.layer import torch_functions
 from torchkeras.engine.layer.symbolic import KerasTensor, dtype_of
 from torchkeras.engine.layer.unknown_sizes import SymbolicSize
@@ -41,15 +43,24 @@ def named_node(name: str) -> Callable[[Callable[P, Any]], Callable[P, Any]]:
 
 def _published(function: Callable[P, Any], pointwise: bool) -> Callable[P, Any]:
     torch_functions.add_own(function, pointwise)
+    names = list(inspect.signature(function).parameters)
 
     @wraps(function)
     def call(*args: P.args, **kwargs: P.kwargs) -> Any:
         if is_symbolic((*args, *kwargs.values())):
-            return KerasTensor.apply_function(function, args, kwargs)
+            named = zip(names, args, strict=False)
+            given = tuple(_plain(value) if name == "axis" else value for name, value in named)
+            options = {name: _plain(value) if name == "axis" else value for name, value in kwargs.items()}
+            return KerasTensor.apply_function(function, given, options)
         found = function(*args, **kwargs)
         return tuple(_unshared(each, args) for each in found) if isinstance(found, tuple) else _unshared(found, args)
 
     return call
+
+
+def _plain(axis: Any) -> Any:
+    """Axes as whole numbers: a node has those, and would take an array of them as a tensor."""
+    return axis.tolist() if isinstance(axis, (np.ndarray, np.integer)) else axis
 
 
 def _unshared(found: Any, args: tuple[Any, ...]) -> Any:
@@ -97,10 +108,12 @@ def tensor(value: Any, like: Tensor | None = None) -> Tensor:
         raise TypeError(f"{value!r} is symbolic and the other tensors are not; a function takes all of one kind.")
     if isinstance(value, (list, tuple)) and any(isinstance(part, Tensor) for part in value):
         return torch.stack([tensor(part, like) for part in value])
+    if isinstance(value, (np.generic, np.ndarray)):
+        value = as_tensor(np.array(value))
     if like is not None:
         return torch.as_tensor(value, dtype=like.dtype, device=like.device)
-    if isinstance(value, (np.generic, np.ndarray)):
-        return torch.tensor(value, device=config.device())
+    if isinstance(value, Tensor):
+        return value.to(config.device())
     found = torch.as_tensor(value)
     kind = floating() if found.is_floating_point() else torch.int32 if found.dtype is torch.int64 else found.dtype
     return found.to(config.device(), kind)

@@ -15,6 +15,7 @@ from torchkeras.engine.layer.symbolic import KerasTensor, dtype_name
 from torchkeras.engine.layer.weight import Variable
 
 PLACEHOLDER = "placeholder"  # an attribute of the layers of placeholders
+WRAPPED = "wrapped"  # an attribute of the layers of Inputs that have values: the tensor
 
 
 def is_tensor(x: Any) -> bool:

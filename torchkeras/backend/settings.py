@@ -80,14 +80,16 @@ def normalize_data_format(value: str | None) -> str:
     return found
 
 
-def transpose_shape(shape: tuple[Any, ...], target_format: str, spatial_axes: tuple[int, ...]) -> tuple[Any, ...]:
-    """A shape of channels-last data in `target_format`; `spatial_axes` are those between batch and channels.
+def transpose_shape(shape: Any, target_format: str, spatial_axes: tuple[int, ...]) -> Any:
+    """A shape of channels-last data in `target_format`, as a list or tuple like the given one.
+
+    `spatial_axes`: those between batch and channels.
 
     >>> transpose_shape((16, 128, 128, 32), "channels_first", spatial_axes=(1, 2))
     (16, 32, 128, 128)
     """
     if target_format == "channels_first":
-        return (*shape[: spatial_axes[0]], shape[-1], *(shape[axis] for axis in spatial_axes))
+        return type(shape)([*shape[: spatial_axes[0]], shape[-1], *(shape[axis] for axis in spatial_axes)])
     if target_format == "channels_last":
         return shape
     raise ValueError(f"data_format must be one of {', '.join(config.DATA_FORMATS)}; found {target_format!r}.")
@@ -161,7 +163,7 @@ class NoSession:
 
 
 def get_session() -> NoSession:
-    """A `NoSession`: torch has no sessions. Scripts may hold it; using it raises RuntimeError, which says what to do."""
+    """A `NoSession`, which scripts may hold; using it raises RuntimeError, which says what to do."""
     return NoSession()
 
 
@@ -173,7 +175,7 @@ def set_session(session: Any) -> NoReturn:
     )
 
 
-def _get_available_gpus() -> list[str]:
+def gpu_names() -> list[str]:
     """The GPUs, by TensorFlow's names; scripts ask `K.tensorflow_backend._get_available_gpus()`."""
     return [f"/device:GPU:{index}" for index in range(torch.cuda.device_count())]
 

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor, nn
 
 from torchkeras import config
-from torchkeras.arrays import to_numpy
+from torchkeras.arrays import as_tensor, to_numpy
 from torchkeras.backend import assignments, remembered
 from torchkeras.backend.elementwise import cast
 from torchkeras.backend.nodes import as_type, is_symbolic, node, sizes, tensor
@@ -67,7 +67,7 @@ def variable(value: Any, dtype: Any = None, name: str | None = None, constraint:
 
 def _variable(value: Any, kind: torch.dtype, name: str | None, constraint: Any) -> nn.Parameter:
     plain = value.value if isinstance(value, Variable) else value
-    made = torch.as_tensor(np.asarray(plain) if isinstance(plain, (list, tuple)) else plain).detach()
+    made = as_tensor(plain)
     made = made.to(config.device(), kind, copy=True)
     found = nn.Parameter(made, requires_grad=kind.is_floating_point)
     vars(found).update(label=name or unique_name("variable"), constraint=constraint)
@@ -78,7 +78,7 @@ def _sparse(value: Any, kind: torch.dtype) -> Tensor:
     if isinstance(value, Tensor):
         return value.detach().to(config.device(), kind, copy=True)
     found = value.tocoo()
-    places = np.stack([found.row, found.col])
+    places = torch.as_tensor(np.stack([found.row, found.col]))
     options = {"dtype": kind, "device": config.device(), "check_invariants": True}
     return torch.sparse_coo_tensor(places, found.data, found.shape, **options).coalesce()
 
@@ -90,7 +90,7 @@ def constant(value: Any, dtype: Any = None, shape: Any = None, name: str | None 
     tensor([3., 3.])
     """
     _check_name(name)
-    made = torch.as_tensor(value).to(config.device(), as_type(dtype))
+    made = as_tensor(value).to(config.device(), as_type(dtype))
     if shape is None:
         return made
     missing = prod(sizes(shape)) - made.numel()

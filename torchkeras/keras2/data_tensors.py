@@ -4,20 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
-from weakref import WeakKeyDictionary
 
 from torch import Tensor
 
 from torchkeras import models
 from torchkeras.arrays import to_numpy
+from torchkeras.backend.questions import WRAPPED
 from torchkeras.engine.graph import input as inputs
 from torchkeras.engine.layer.symbolic import as_list, dtype_name, unpacked
 
-_values: WeakKeyDictionary[Any, Tensor] = WeakKeyDictionary()  # of input layers
-
 
 def Input(*args: Any, sparse: bool = False, tensor: Any = None, **kwargs: Any) -> Any:  # noqa: N802  (Keras's name)
-    """`torchkeras.Input`; `tensor` may be one with values, which `fit` and the like then take by themselves.
+    """`torchkeras.Input`; `tensor` may have values, which `fit`, `K.function` and the like then take by themselves.
 
     A sparse one is dense: `fit` and the like make sparse matrices dense.
     """
@@ -25,7 +23,7 @@ def Input(*args: Any, sparse: bool = False, tensor: Any = None, **kwargs: Any) -
         given = {} if tensor is None else {"tensor": tensor}
         return inputs.Input(*args, **given, **kwargs)
     made = inputs.Input(batch_shape=tuple(tensor.shape), **{"dtype": dtype_name(tensor.dtype), **kwargs})
-    _values[made._keras_history.layer] = tensor
+    vars(made._keras_history.layer)[WRAPPED] = tensor
     return made
 
 
@@ -40,7 +38,7 @@ def clone_model(model: Any, input_tensors: Any = None) -> Any:
 def with_values(model: Any, x: Any) -> Any:
     """The inputs by name where some of them have values; else what was given. Raises ValueError for another number."""
     layers = [tensor._keras_history.layer for tensor in model.inputs] if model._is_connected else []
-    known = {layer.name: to_numpy(_values[layer]) for layer in layers if layer in _values}
+    known = {layer.name: to_numpy(vars(layer)[WRAPPED]) for layer in layers if WRAPPED in vars(layer)}
     if not known:
         return x
     if isinstance(x, Mapping):

@@ -2,7 +2,8 @@
 
 from torchkeras.keras2 import old_layers
 from torchkeras.keras2.data_tensors import Input
+from torchkeras.keras2.merge import _Merge
 
-__all__ = ["Input"]
+__all__ = ["Input", "_Merge"]
 
 old_layers.extend()

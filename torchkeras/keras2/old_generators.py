@@ -87,7 +87,8 @@ def _counting(method: str) -> Callable[..., Any]:
         if len(args) > len(order) or not given.keys().isdisjoint(order[: len(args)]):
             raise TypeError(f"{method}: an argument is given twice, or there are too many of them.")
         given.update(zip(order, args, strict=False))
-        return own(self, **_in_epochs(method, {renamed.get(name, name): value for name, value in given.items()}))
+        given = {renamed.get(name, name): value for name, value in given.items()}
+        return own(self, **(_in_epochs(method, given) if counts[0][0] in given else given))
 
     return counting
 
@@ -104,25 +105,29 @@ def _in_epochs(method: str, given: dict[str, Any]) -> dict[str, Any]:
         )
     for old, source, _ in COUNTS[method]:
         samples = given.pop(old, None)
-        if samples is not None:
-            check_count(method, old, samples, least=1)
-        if samples is not None and not isinstance(given[source], (tuple, list)):
+        if samples is None:
+            continue
+        check_count(method, old, samples, least=1)
+        if hasattr(given[source], "__next__"):
             given[source] = Epochs(given[source], samples, ahead if workers else 0, method == "predict_generator")
+        elif not isinstance(given[source], (tuple, list)):
+            raise TypeError(f"{method}: {old} counts samples of a generator; a Sequence has its own number of batches.")
     return given
 
 
-_evaluate = Model.evaluate
-
-
-@wraps(_evaluate)
-def evaluate(self: Any, *args: Any, **kwargs: Any) -> Any:
+def _in_numpy(evaluate: Callable[..., Any]) -> Callable[..., Any]:
     """`Model.evaluate`, whose single number is NumPy's, as it is in Keras 2."""
-    found = _evaluate(self, *args, **kwargs)
-    return np.float64(found) if isinstance(found, float) else found
+
+    @wraps(evaluate)
+    def evaluated(*args: Any, **kwargs: Any) -> Any:
+        found = evaluate(*args, **kwargs)
+        return np.float64(found) if isinstance(found, float) else found
+
+    return evaluated
 
 
 def extend() -> None:
     """Let models count samples where a script does."""
     for method in COUNTS:
         setattr(Model, method, _counting(method))
-    Model.evaluate = evaluate  # type: ignore[method-assign]
+    Model.evaluate = _in_numpy(Model.evaluate)  # type: ignore[method-assign]

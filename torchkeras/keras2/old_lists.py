@@ -50,7 +50,7 @@ def losses_of(layer: Any) -> Iterator[Listed]:
     """The penalties of a layer's weights, of the outputs of its calls, and what scripts added."""
     if layer.built:
         yield from [Listed(each.regularizer(each.value), None) for each in layer._penalized()]
-    regularizer = getattr(layer, "activity_regularizer", None)
+    regularizer: Any = getattr(layer, "activity_regularizer", None)
     for node in layer._inbound_nodes if regularizer is not None else ():
         for each in node.output_tensors:
             yield Listed(as_node("activity_loss", regularizer, each), node.inputs)

@@ -34,7 +34,7 @@ _BY_LOWER_NAME = {name.lower() for name in registry.optimizers.names()}
 
 
 def deserialize(config: dict[str, Any], custom_objects: Mapping[str, Any] | None = None) -> Any:
-    """The optimizer of a config. As in Keras 2, the name of a class of Keras is made lower case in the config itself."""
+    """The optimizer of a config, in which the name of a class of Keras's is made lower case, as in Keras 2."""
     if config["class_name"].lower() in _BY_LOWER_NAME:
         config["class_name"] = config["class_name"].lower()
     return optimizers.deserialize(config, custom_objects)

@@ -1,6 +1,6 @@
-"""What `import keras` has beside its modules; importing it lets scripts write layers and optimizers in the old way."""
+"""What `import keras` has beside its modules; importing it lets scripts write in the old way."""
 
-from torchkeras import backend
+from torchkeras import backend as K  # not as `backend`, which in Keras is a module with modules inside
 from torchkeras.backend import settings
 from torchkeras.keras2 import (
     old_backend,
@@ -10,6 +10,7 @@ from torchkeras.keras2 import (
     old_lambdas,
     old_layers,
     old_lists,
+    old_numpy,
     old_optimizers,
     old_phase,
     old_seeds,
@@ -27,6 +28,7 @@ old_tensors.extend()
 old_layers.extend()
 old_calls.extend()
 old_lambdas.extend()
+old_numpy.extend()
 old_optimizers.extend()
 old_phase.extend()
 old_graphs.extend()
@@ -35,4 +37,4 @@ old_training.extend()
 old_generators.extend()
 old_seeds.extend()
 settings.answer("tensorflow")  # whose order of axes, padding and formulas these are
-vars(backend).update(_BACKEND=settings.backend(), get_session=get_session)
+vars(K).update(_BACKEND=settings.backend(), _get_available_gpus=settings.gpu_names, get_session=get_session)

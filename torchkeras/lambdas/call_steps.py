@@ -7,6 +7,7 @@ from typing import Any
 
 from torchkeras.lambdas import calls
 from torchkeras.lambdas.calls import operation
+from torchkeras.lambdas.expression import Argument, Inner, made
 from torchkeras.lambdas.instructions import Instruction
 from torchkeras.lambdas.limits import Refused
 from torchkeras.lambdas.list_steps import ListSteps
@@ -22,6 +23,7 @@ from torchkeras.lambdas.values import (
     Own,
     OwnList,
     described,
+    frozen,
     is_known,
 )
 
@@ -85,6 +87,10 @@ class CallSteps(ListSteps):
         if function.name in calls.BY_FUNCTIONS:
             arguments = [self._forced(frame, each) for each in arguments]
             keywords = {name: self._forced(frame, each) for name, each in keywords.items()}
+        if function.name in calls.BY_ELEMENTS:
+            count = calls.BY_ELEMENTS[function.name]
+            arguments = [self._inner(frame, each, count) for each in arguments]
+            keywords = {name: self._inner(frame, each, count) for name, each in keywords.items()}
         if (
             function.name == "list"
             and not keywords
@@ -106,6 +112,21 @@ class CallSteps(ListSteps):
     def _forced(self, frame: Frame, value: Any) -> Any:
         """What a function without arguments gives; another value as it is."""
         return self.call(value, (), {}, frame.depth + 1) if isinstance(value, Function) else value
+
+    def _inner(self, frame: Frame, value: Any, count: int) -> Any:
+        """A function of `count` arguments as a step; another value as it is."""
+        if not isinstance(value, (Function, Named, Own)):
+            return value
+        given = value.code.variables[:count] if isinstance(value, Function) else ()
+        names = []
+        for place in range(count):
+            name = given[place] if place < len(given) else f"value_{place + 1}"
+            while name in self.taken:
+                name += "_"
+            self.taken.add(name)
+            names.append(name)
+        result = self._applied(frame, value, [made(Argument, name) for name in names], {})
+        return made(Inner, tuple(names), frozen(result))
 
     def _of_method(self, method: Method, arguments: Sequence[Any], keywords: Mapping[str, Any]) -> Any:
         if calls.is_step(method.owner):

@@ -20,6 +20,7 @@ METHODS: Mapping[str, str] = {"get_shape": "shape", "as_list": "list"}
 OF_SHAPES: Mapping[str, str] = {"ndims": "len", "rank": "len"}
 OF_PARTS = ("+", "len", "list", "tuple", "zip", "enumerate", "reversed")
 BY_FUNCTIONS = ("K.switch", "tf.cond")  # their arguments may be functions without arguments
+BY_ELEMENTS: Mapping[str, int] = {"K.map_fn": 1, "tf.map_fn": 1, "K.foldl": 2, "K.foldr": 2}  # a function of so many
 
 
 def operation(name: str, arguments: Sequence[Any], keywords: Mapping[str, Any], budget: Budget) -> Any:

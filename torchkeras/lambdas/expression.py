@@ -1,4 +1,4 @@
-"""What a formula is made of: steps, each an argument, an operation of other steps, or a choice between two.
+"""What a formula is made of: steps, each an argument, an operation of other steps, a choice, or a function inside.
 
 Between steps stand plain values: numbers, texts, None, slices, and tuples, lists and mappings of these and of steps.
 """
@@ -40,8 +40,17 @@ class Choice:
     height: int = 0
 
 
-Step = Argument | Call | Choice
-STEP = (Argument, Call, Choice)
+@dataclass(frozen=True, eq=False)
+class Inner:
+    """A function that an operation calls with each of several values; no other step has these parameters."""
+
+    parameters: tuple[str, ...]
+    result: Any
+    height: int = 0
+
+
+Step = Argument | Call | Choice | Inner
+STEP = (Argument, Call, Choice, Inner)
 TRAINING = "training"
 
 
@@ -68,6 +77,8 @@ def inputs_of(step: Step) -> list[Step]:
     """The steps that a step takes."""
     if isinstance(step, Call):
         return steps_in((step.arguments, step.keywords))
+    if isinstance(step, Inner):
+        return steps_in(step.result)
     return steps_in((step.condition, step.yes, step.no)) if isinstance(step, Choice) else []
 
 
@@ -84,3 +95,13 @@ def in_order(result: Any) -> list[Step]:
         else:
             pending += [(step, True), *((each, False) for each in reversed(inputs_of(step)))]
     return list(found.values())
+
+
+def names_in(result: Any) -> dict[int, frozenset[str]]:
+    """The arguments that each step of a formula depends on, by its id, without those of functions inside it."""
+    found: dict[int, frozenset[str]] = {}
+    for step in in_order(result):
+        names = frozenset([step.name] if isinstance(step, Argument) else ())
+        names = names.union(*(found[id(each)] for each in inputs_of(step)))
+        found[id(step)] = names.difference(step.parameters) if isinstance(step, Inner) else names
+    return found

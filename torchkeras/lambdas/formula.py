@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Set
 from typing import Any
 
 import torch
@@ -11,9 +11,10 @@ from torch import Tensor
 
 from torchkeras.lambdas import functions
 from torchkeras.lambdas.arithmetic import truth
-from torchkeras.lambdas.expression import STEP, TRAINING, Argument, Choice, Step
+from torchkeras.lambdas.expression import STEP, TRAINING, Argument, Choice, Inner, Step, names_in
 from torchkeras.lambdas.formula_text import in_one_line
 from torchkeras.lambdas.keras_functions import Scope
+from torchkeras.lambdas.limits import Budget
 
 
 class Formula:
@@ -55,8 +56,10 @@ class Formula:
 class _Run:
     """One computation of a formula."""
 
-    def __init__(self, formula: Formula, given: Mapping[str, Any]):
-        self.formula, self.given = formula, given
+    def __init__(self, formula: Formula, given: Mapping[str, Any], outer: _Run | None = None):
+        self.formula, self.given, self.outer = formula, given, outer
+        self.budget: Budget = outer.budget if outer else Budget()
+        self.outside: Set[int] = frozenset()  # the steps that `outer` computes, once for all values
         self.known: dict[int, Any] = {}
         self.doing = "formula"  # the operation, for an error
 
@@ -77,6 +80,8 @@ class _Run:
     def value(self, value: Any) -> Any:
         """A value with the results of the steps that stand in it."""
         if isinstance(value, STEP):
+            if self.outer is not None and id(value) in self.outside:
+                return self.outer.value(value)
             if id(value) not in self.known:
                 self.known[id(value)] = self._step(value)
             return self.known[id(value)]
@@ -91,6 +96,8 @@ class _Run:
     def _step(self, step: Step) -> Any:
         if isinstance(step, Argument):
             return self.given[step.name]
+        if isinstance(step, Inner):
+            return self._function(step)
         if isinstance(step, Choice):
             return self.value(step.yes if truth(self.value(step.condition)) else step.no)
         arguments = [self.value(each) for each in step.arguments]
@@ -102,3 +109,16 @@ class _Run:
         if step.operation in functions.SCOPED:
             return functions.SCOPED[step.operation](self.scope, *arguments, **named)
         return functions.operation(step.operation)(*arguments, **named)
+
+    def _function(self, step: Inner) -> Callable[..., Any]:
+        """A function inside the formula, which computes what depends on its arguments in each call."""
+        outside = {key for key, names in names_in(step.result).items() if names <= self.given.keys()}
+
+        def function(*values: Any) -> Any:
+            self.budget.spend()
+            given = dict(zip(step.parameters, values, strict=True))
+            run = _Run(self.formula, {**self.given, **given}, self)
+            run.outside = outside
+            return run.value(step.result)
+
+        return function

@@ -1,9 +1,9 @@
 """A formula as plain data for a config, and back.
 
 `{"parameters": [names], "steps": [...], "result": value}`. A step is `{"argument": name}`, `{"call": name, "arguments":
-[...], "keywords": {...}}` or `{"choice": [condition, yes, no]}`. A value is a number, a text, a list, or a mapping:
-`{"step": k}` an earlier step, `{"tuple": [...]}`, `{"slice": [...]}`, `{"mapping": {...}}`, `{"ellipsis": true}`,
-`{"float": "inf"}`.
+[...], "keywords": {...}}`, `{"choice": [condition, yes, no]}` or `{"function": [names], "result": value}`. A value is a
+number, a text, a list, or a mapping: `{"step": k}` an earlier step, `{"tuple": [...]}`, `{"slice": [...]}`,
+`{"mapping": {...}}`, `{"ellipsis": true}`, `{"float": "inf"}`.
 """
 
 from __future__ import annotations
@@ -12,7 +12,19 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from torchkeras.lambdas.expression import STEP, TRAINING, Argument, Call, Choice, Step, in_order, made
+from torchkeras.lambdas.expression import (
+    STEP,
+    TRAINING,
+    Argument,
+    Call,
+    Choice,
+    Inner,
+    Step,
+    in_order,
+    made,
+    names_in,
+    steps_in,
+)
 from torchkeras.lambdas.formula import Formula
 from torchkeras.lambdas.functions import OWN, lookup
 from torchkeras.lambdas.limits import DEPTH, STEPS, WORK, Budget, Refused, weigh
@@ -36,6 +48,8 @@ def _step_data(step: Step, places: Mapping[int, int]) -> dict[str, Any]:
         return {"argument": step.name}
     if isinstance(step, Choice):
         return {"choice": [_data(part, places) for part in (step.condition, step.yes, step.no)]}
+    if isinstance(step, Inner):
+        return {"function": list(step.parameters), "result": _data(step.result, places)}
     found: dict[str, Any] = {"call": step.operation, "arguments": [_data(part, places) for part in step.arguments]}
     if step.keywords:
         found["keywords"] = {key: _data(part, places) for key, part in step.keywords.items()}
@@ -68,18 +82,29 @@ def formula_from(data: Any, name: str, given: Mapping[str, Any]) -> Formula:
     form = isinstance(data, Mapping) and set(data) == {"parameters", "steps", "result"}
     if not form or not isinstance(data["steps"], list) or len(data["steps"]) > STEPS:
         raise Refused(f"a formula is parameters, at most {STEPS} steps, and a result")
-    parameters = data["parameters"]
-    if not isinstance(parameters, list) or not all(
-        isinstance(each, str) and each.isidentifier() for each in parameters
-    ):
-        raise Refused("the parameters of a formula are names")
+    parameters = _names(data["parameters"])
     budget, steps, own = Budget(WORK), [], {}
     for entry in data["steps"]:
-        steps.append(_step(entry, steps, budget, parameters))
+        steps.append(_step(entry, steps, budget))
         called = steps[-1].operation if isinstance(steps[-1], Call) else ""
         if called.startswith(OWN):
             own[called.removeprefix(OWN)] = _own(called.removeprefix(OWN), given)
-    return Formula(name, tuple(parameters), _value(data["result"], steps, budget), own)
+    result = _value(data["result"], steps, budget)
+    inner = [each for step in steps if isinstance(step, Inner) for each in step.parameters]
+    known = {*parameters, TRAINING}
+    if len({*inner, *known}) < len(inner) + len(known):
+        raise Refused("the parameters of a formula and of functions inside it have names of their own")
+    names = names_in(result)
+    strangers = {step.name for step in steps if isinstance(step, Argument)} - {*known, *inner}
+    if strangers or any(not names[id(step)] <= known for step in steps_in(result)):
+        raise Refused("an argument that is no parameter of the formula, or of the function that it stands in")
+    return Formula(name, parameters, result, own)
+
+
+def _names(value: Any) -> tuple[str, ...]:
+    if not isinstance(value, list) or not all(isinstance(each, str) and each.isidentifier() for each in value):
+        raise Refused("the parameters of a formula are names")
+    return tuple(value)
 
 
 def _own(name: str, given: Mapping[str, Any]) -> Any:
@@ -88,11 +113,13 @@ def _own(name: str, given: Mapping[str, Any]) -> Any:
     return given[name]
 
 
-def _step(entry: Any, steps: list[Step], budget: Budget, parameters: list[str]) -> Step:
+def _step(entry: Any, steps: list[Step], budget: Budget) -> Step:
     if not isinstance(entry, Mapping):
         raise Refused(f"a step of a formula; found {type(entry).__name__}")
-    if set(entry) == {"argument"} and entry["argument"] in (*parameters, TRAINING):
-        return Argument(str(entry["argument"]))
+    if set(entry) == {"argument"} and isinstance(entry["argument"], str):
+        return Argument(entry["argument"])
+    if set(entry) == {"function", "result"}:
+        return made(Inner, _names(entry["function"]), _value(entry["result"], steps, budget))
     if set(entry) == {"choice"} and isinstance(entry["choice"], list) and len(entry["choice"]) == 3:
         return made(Choice, *(_value(part, steps, budget) for part in entry["choice"]))
     name, arguments, keywords = entry.get("call"), entry.get("arguments"), entry.get("keywords", {})

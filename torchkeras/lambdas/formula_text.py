@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from torchkeras.lambdas.expression import STEP, Argument, Call, Choice, Step, in_order, inputs_of, steps_in
+from torchkeras.lambdas.expression import STEP, Argument, Call, Choice, Inner, Step, in_order, inputs_of, steps_in
 from torchkeras.lambdas.functions import OWN
 
 # How tightly an operator holds its operands, as in Python.
@@ -65,9 +65,10 @@ class Writer:
         uses: dict[int, int] = {}
         for used in [each for step in steps for each in inputs_of(step)] + steps_in(self.result):
             uses[id(used)] = uses.get(id(used), 0) + 1
-        found, inside = [], _inside_choices(steps)
+        found, inside = [], _inside_others(steps)
         for step in steps:
-            self.known[id(step)] = self._step(step)
+            text, holds = self._step(step)
+            self.known[id(step)] = text if len(text) <= LONGEST else f"{text[:LONGEST]}...", holds
             if uses[id(step)] > 1 and not isinstance(step, Argument) and id(step) not in inside:
                 name = self._fresh(len(found))
                 found.append(f"{name} = {self.known[id(step)][0]}")
@@ -106,6 +107,8 @@ class Writer:
         if isinstance(step, Choice):
             condition, yes, no = (self.held(part, CHOICE + 1) for part in (step.condition, step.yes, step.no))
             return f"{yes} if {condition} else {no}", CHOICE
+        if isinstance(step, Inner):
+            return f"lambda {', '.join(step.parameters)}: {self.value(step.result)[0]}", CHOICE
         sign = _SIGNS.get(step.operation, step.operation)
         if sign in _HOLDS:
             holds = _HOLDS[sign]
@@ -140,14 +143,11 @@ class Writer:
         return self.value(key)[0]
 
 
-def _inside_choices(steps: list[Step]) -> set[int]:
-    """The steps that only one way of a choice takes: writing them before it would compute them always."""
-    always = {id(step) for step in steps}
-    inside: set[int] = set()
-    for step in reversed(steps):
-        if isinstance(step, Choice):
-            inside |= {id(each) for part in (step.yes, step.no) for each in in_order(part)}
-    return inside & always
+def _inside_others(steps: list[Step]) -> set[int]:
+    """The steps of a way of a choice or of a function inside: before these, they would be computed always, or once."""
+    parts = [part for step in steps if isinstance(step, Choice) for part in (step.yes, step.no)]
+    parts += [step.result for step in steps if isinstance(step, Inner)]
+    return {id(each) for part in parts for each in in_order(part)}
 
 
 def in_one_line(result: Any, parameters: tuple[str, ...], names: Mapping[str, str] | None = None) -> str:

@@ -15,6 +15,7 @@ from torchkeras.backend.control_flow import chosen
 from torchkeras.backend.nodes import as_type
 from torchkeras.backend.variables import full
 from torchkeras.lambdas.arithmetic import BUILTINS
+from torchkeras.lambdas.limits import WORK
 
 Function = Callable[..., Any]
 
@@ -48,6 +49,18 @@ def cast(x: Any, dtype: Any) -> Any:
     return BUILTINS["float" if found.is_floating_point else "int"](x)
 
 
+def each_of(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A loop over the elements of tensors, which may be so many."""
+
+    def loop(fn: Any, elems: Any, *args: Any, **kwargs: Any) -> Any:
+        count = min(len(each) for each in elems) if isinstance(elems, (tuple, list)) else len(elems)
+        if count > WORK:
+            raise ValueError(f"a loop over {count} elements; {WORK} is the most")
+        return function(fn, elems, *args, **kwargs)
+
+    return loop
+
+
 def placed(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
     """A function that makes a tensor, with the tensor on the layer's device."""
     return lambda scope, *args, **kwargs: function(*args, **kwargs).to(scope.device)
@@ -67,6 +80,7 @@ def _eye(size: int, dtype: Any = None, name: str | None = None) -> Tensor:
 
 FUNCTIONS: Mapping[str, Function] = {
     **{name: inspect.unwrap(getattr(backend, name)) for name in NAMES},  # what is inside of the node
+    **{name: each_of(getattr(backend, name)) for name in ("foldl", "foldr", "map_fn")},
     "cast": cast,
     "cast_to_floatx": lambda x: cast(x, config.floatx()),
     "switch": inspect.unwrap(chosen),  # functions without arguments are read before; it does not wait for the condition

@@ -13,6 +13,7 @@ WORK = 100_000  # instructions, values made, parts of values
 STEPS = 5_000  # of a formula
 HEIGHT = 150  # of a formula: the longest way from its result to an argument
 LENGTH = 10_000  # of a text or a sequence
+INPUTS = 100  # of a layer, of which a formula names each
 NUMBER = 1 << 64  # the size of a whole number
 
 
@@ -21,7 +22,7 @@ class Refused(ForbiddenContentError):  # noqa: N818  (it says what happened to t
 
 
 class Budget:
-    """What is left of the work that reading one function may take."""
+    """What is left of the work that reading one function may take, or calls of functions inside in a computation."""
 
     def __init__(self, left: int = WORK):
         self.left = left
@@ -30,7 +31,7 @@ class Budget:
         """Raises Refused when nothing is left."""
         self.left -= amount
         if self.left < 0:
-            raise Refused(f"it takes more than {WORK} steps to read")
+            raise Refused(f"it takes more than {WORK} steps")
 
 
 def weigh(value: Any, budget: Budget, depth: int = 0) -> None:

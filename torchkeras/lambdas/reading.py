@@ -7,10 +7,10 @@ import binascii
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from torchkeras.lambdas.expression import STEP, TRAINING, Argument, made
+from torchkeras.lambdas.expression import STEP, TRAINING, Argument, Call, made
 from torchkeras.lambdas.formula import Formula
 from torchkeras.lambdas.interpreter import Interpreter
-from torchkeras.lambdas.limits import Budget, Refused, weigh
+from torchkeras.lambdas.limits import INPUTS, Budget, Refused, weigh
 from torchkeras.lambdas.marshalled import Code, parse
 from torchkeras.lambdas.values import Cell, Function, frozen, is_known
 
@@ -19,12 +19,22 @@ GIVEN: Mapping[str, int] = {"function": 1, "mode": 1, "output_shape": 1, "mask":
 MASK = "mask"
 
 
-def formula_of(option: str, config: Mapping[str, Any], given: Mapping[str, Any]) -> Formula:
+def formula_of(option: str, config: Mapping[str, Any], given: Mapping[str, Any], inputs: int | None = None) -> Formula:
     """The function that a layer's config has as bytecode.
 
-    `given`: the user's values for names that the function takes from its module. Raises Refused for a function with
-    anything that is not on the list.
+    `given`: the user's values for names that the function takes from its module. `inputs`: how many tensors the layer
+    is called on, if that is known: a function that goes through a list of so many can then be read. Raises Refused for
+    a function with anything that is not on the list.
     """
+    try:
+        return _read(option, config, given, 1)
+    except Refused:
+        if inputs is None or not 1 < inputs <= INPUTS:
+            raise
+    return _read(option, config, given, inputs)
+
+
+def _read(option: str, config: Mapping[str, Any], given: Mapping[str, Any], inputs: int) -> Formula:
     newer = isinstance(config[option], Mapping) or "module" in config  # of TensorFlow 2
     function = stored_function(config[option])
     arguments = _plain(config.get("arguments") or {}) if option in ("function", "mode") else {}
@@ -39,7 +49,11 @@ def formula_of(option: str, config: Mapping[str, Any], given: Mapping[str, Any])
         if TRAINING in others and TRAINING not in keywords and newer:
             keywords[TRAINING] = made(Argument, TRAINING)
     interpreter = Interpreter(given, newer)
-    result = frozen(interpreter.call(function, [made(Argument, name) for name in names], keywords))
+    interpreter.taken |= {*names, MASK, TRAINING}
+    values: list[Any] = [made(Argument, name) for name in names]
+    if inputs > 1:
+        values[0] = [made(Call, "unpacked", (values[0], inputs, place)) for place in range(inputs)]
+    result = frozen(interpreter.call(function, values, keywords))
     weigh(result, Budget())
     parameters = (*names, MASK) if isinstance(keywords.get(MASK), STEP) else names
     return Formula(str(config.get("name") or option), parameters, result, interpreter.own)

@@ -26,6 +26,7 @@ class Steps:
         self.given, self.newer = given, newer
         self.budget = Budget()
         self.own: dict[str, Any] = {}
+        self.taken: set[str] = set()  # names of arguments, of the function and of those inside
 
     def call(self, function: Function, arguments: Sequence[Any], keywords: Mapping[str, Any], depth: int = 0) -> Any:
         """What a function gives for these arguments."""

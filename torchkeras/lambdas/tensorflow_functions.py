@@ -193,6 +193,7 @@ FUNCTIONS: Mapping[str, Function] = {
     "gather": named(_gather, "params indices validate_indices=None axis=0"),
     "identity": named(KERAS["identity"], "input"),
     "linalg.norm": _LINALG_NORM,
+    "map_fn": named(lambda fn, elems, dtype: KERAS["map_fn"](fn, elems, dtype=dtype), "fn elems dtype=None"),
     "matmul": named(GRAPH["multiply_matrices"], "a b transpose_a=False transpose_b=False"),
     "norm": _LINALG_NORM,
     "one_hot": named(_one_hot, "indices depth on_value=1.0 off_value=0.0"),

@@ -39,7 +39,7 @@ def _all_masks(mask: Any) -> Any:
     return reduce(torch.logical_and, masks) if masks else None
 
 
-def _broadcast(first: Shape, second: Shape) -> Shape:
+def broadcast_shapes(first: Shape, second: Shape) -> Shape:
     """The shape that both broadcast to, the shorter one with axes of 1 in front. Raises ValueError if there is none."""
     pairs = list(zip_longest(reversed(first), reversed(second), fillvalue=1))
     if any(None not in pair and 1 not in pair and pair[0] != pair[1] for pair in pairs):
@@ -77,7 +77,7 @@ class Elementwise(Layer, abstract=True):
             raise ValueError(f"cannot merge tensors with different batch sizes; found the shapes {input_shape}.")
         if self.built and self._same_rank and len(set(map(len, input_shape))) > 1:
             raise ValueError(f"was first called on inputs of the same rank; found the shapes {input_shape}.")
-        sizes = reduce(_broadcast, [tuple(shape[1:]) for shape in input_shape])
+        sizes = reduce(broadcast_shapes, [tuple(shape[1:]) for shape in input_shape])
         return (*(batch_sizes or {None}), *sizes)
 
     def forward(self, inputs: Any) -> torch.Tensor:

@@ -4,11 +4,11 @@ from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 import torch
 from torch import Tensor
 
 from torchkeras import config
+from torchkeras.arrays import as_tensor
 from torchkeras.engine.data.device_transfer import to_device
 from torchkeras.rules import is_integer
 
@@ -160,19 +160,6 @@ def split_at(size: int, fraction: float) -> int:
     if at in (0, size):
         raise ValueError(f"validation_split {fraction!r} of {size} samples leaves none to one of the two parts.")
     return at
-
-
-def as_tensor(value: Any, dtype: torch.dtype | None = None) -> Tensor:
-    """A tensor of an array or tensor, without a copy where type and layout allow it."""
-    if isinstance(value, Tensor):
-        return value.detach() if dtype is None else value.detach().to(dtype)
-    array = np.asarray(value)
-    if not array.dtype.isnative:
-        array = array.astype(array.dtype.newbyteorder("="))
-    if not array.flags.writeable or any(stride < 0 for stride in array.strides):
-        array = array.copy()  # torch has neither read-only tensors nor negative strides
-    tensor = torch.from_numpy(array)
-    return tensor if dtype is None else tensor.to(dtype)
 
 
 def _fits(values: list[Tensor | None], device: torch.device) -> bool:

@@ -10,8 +10,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from torchkeras.arrays import as_tensor
 from torchkeras.engine.data import hints
-from torchkeras.engine.data.batch import as_tensor
 from torchkeras.engine.data.target_kinds import AS_GIVEN, BINARY, CLASSES, LIKE, ONE_HOT, SOME_CLASSES
 from torchkeras.engine.layer.symbolic import KerasTensor
 from torchkeras.rules import integer, read

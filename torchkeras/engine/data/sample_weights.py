@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from torchkeras.engine.data.batch import as_tensor
+from torchkeras.arrays import as_tensor
 
 MODES = (None, "temporal")
 

@@ -43,7 +43,7 @@ class BatchedScores:
 
     def test_step(self, batch: Batch) -> Values | None:
         """Evaluate a batch."""
-        passed = forward(self._model, batch.inputs)
+        passed = forward(self._model, batch)
         if can_wait(batch, passed):
             self._take(batch, passed.outputs)
             return None

@@ -14,6 +14,7 @@ import torch
 from torchkeras import optimizers
 from torchkeras.engine.fit.compile_options import CompileOptions, compile_arguments
 from torchkeras.engine.fit.custom_steps import Extending, own_step
+from torchkeras.engine.fit.symbolic_scores import Scores, refuse
 from torchkeras.engine.fit.watched import Changing, Weights
 from torchkeras.engine.graph.hook_free_calls import HookFreeCalls
 from torchkeras.engine.graph.network import Network
@@ -216,7 +217,15 @@ class Compiling(Extending, abstract=True):
             return
         network, names, given = self._trained_network(), self.output_names, self._given
         graph = network._graphed  # whose first outputs are the model's own
-        targets = resolve(names, graph, given)
+        targets, scores = resolve(names, graph, given), Scores()
+        owns_loss = type(self).compute_loss is not Extending.compute_loss
+        if owns_step or owns_loss:
+            refuse(targets)
+        else:
+            targets = scores.taken_from(targets, graph.outputs[: len(names)])
+        if scores.outputs:
+            network = self._trained_network(scores)
+            graph = network._graphed
         taken = [*reported_names(targets), *self._added_metrics]
         repeated = [name for name in self._added_metrics if taken.count(name) > 1]
         if repeated:
@@ -224,7 +233,6 @@ class Compiling(Extending, abstract=True):
         weights = self.weights
         variables = [variable for variable in weights if variable.trains]
         parameters = self._bound(variables, [target.objective.given for target in targets])
-        owns_loss = type(self).compute_loss is not Extending.compute_loss
         if owns_loss:  # which may want probabilities
             targets = [replace(target, logits=None) for target in targets]
         if not (owns_step or self._has_loss(targets)):
@@ -241,6 +249,7 @@ class Compiling(Extending, abstract=True):
             details=has_masks or bool(asked),
             added_losses=len(self._added_losses),
             added_metrics=list(self._added_metrics),
+            fed=list(scores.targets),
             own_loss=self._own_loss if owns_loss else None,
             ends=(self, network, *(graph.outputs[target.index]._keras_history.layer for target in targets)),
             widened=tuple(k for k, each in enumerate(graph.outputs) if mixed and each.dtype in HALF_TYPES),

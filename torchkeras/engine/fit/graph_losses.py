@@ -6,8 +6,10 @@ import warnings
 from collections.abc import Mapping
 from typing import Any
 
+from torchkeras.engine.fit.symbolic_scores import Scores
 from torchkeras.engine.graph import trace
 from torchkeras.engine.graph.network import Network
+from torchkeras.engine.graph.operators import Operation
 from torchkeras.engine.graph.subclassed import Subclassed
 from torchkeras.engine.layer.symbolic import KerasTensor, as_list
 
@@ -69,14 +71,7 @@ class GraphLosses(Subclassed, abstract=True):
         before = self._added_losses, self._added_metrics
         self.__dict__.update(_added_losses=tuple(losses), _added_metrics=dict(metrics), _compiled_model=None)
         try:
-            known = set(map(id, self.modules()))
-            for layer in self._trained_network().layers:
-                if id(layer) not in known and layer.weights:
-                    raise ValueError(
-                        f"{type(self).__name__} {self.name!r}: the layer {layer.name!r} on the way to an added loss or "
-                        "metric has weights, and is no layer of the model: they would not train. Make its output an "
-                        "output of the model."
-                    )
+            self._trained_network()
         except ValueError:
             self.__dict__.update(_added_losses=before[0], _added_metrics=before[1])
             raise
@@ -94,10 +89,13 @@ class GraphLosses(Subclassed, abstract=True):
             stacklevel=3,
         )
 
-    def _trained_network(self) -> Network:
+    def _trained_network(self, scores: Scores | None = None) -> Network:
         """What a step computes: the model, or one that gives what was added behind the model's own outputs.
 
-        Raises ValueError for a model inside, whose own added losses and metrics no step of this one would compute.
+        `scores`: what losses and metrics compute in the graph; it comes right behind the outputs.
+
+        Raises ValueError for a layer on the way with weights that are not the model's, and for a model inside, whose
+        own added losses and metrics no step of this one would compute.
         """
         for module in self.modules():
             inside = module is not self and isinstance(module, GraphLosses)
@@ -106,16 +104,28 @@ class GraphLosses(Subclassed, abstract=True):
                     f"{type(self).__name__} {self.name!r}: what add_loss and add_metric gave the model {module.name!r} "
                     "inside it would be lost: add it to the outer model, computed from its own tensors."
                 )
-        if not (self._added_losses or self._added_metrics):
+        if not (self._added_losses or self._added_metrics or scores):
             return self._computing
         network = Network(name=self.name)
-        network._take(self._with_added())
+        network._take(self._with_added(scores))
+        known = set(map(id, self.modules()))
+        for layer in network.layers:
+            if scores and isinstance(layer, Operation):  # a variable in a loss is set, not trained, as in Keras
+                continue
+            if id(layer) not in known and any(id(variable.layer) not in known for variable in layer.weights):
+                raise ValueError(
+                    f"{type(self).__name__} {self.name!r}: the layer {layer.name!r} on the way to an added loss or "
+                    "metric has weights, and is no layer of the model: they would not train. Make its output an "
+                    "output of the model."
+                )
         return network
 
-    def _with_added(self) -> trace.Graph:
+    def _with_added(self, scores: Scores | None = None) -> trace.Graph:
         """The model's graph, with what was added as further outputs. Raises ValueError as `graph.trace`."""
-        added = [*self._added_losses, *self._added_metrics.values()]
-        return trace.trace(self.inputs, [*self.outputs, *added]) if added else self._graphed
+        scores = scores or Scores()
+        added = [*scores.outputs, *self._added_losses, *self._added_metrics.values()]
+        inputs = [*self.inputs, *scores.targets.values()]
+        return trace.trace(inputs, [*self.outputs, *added]) if added else self._graphed
 
     def __getstate__(self) -> dict[str, Any]:
         state = super().__getstate__()

@@ -7,7 +7,7 @@ in `shape_from`: what torch does on `meta` imports its compiler, some seconds of
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any

@@ -30,7 +30,8 @@ class CompiledModel:
     """All that a step needs to know of a compiled model, looked up once: what `compile` settles.
 
     `network` computes the model's outputs and, after them, what the model's `add_loss` (`added_losses`, as many) and
-    `add_metric` (`added_metrics`, by name) were given. `details`: some output has a mask, or some layer an activity
+    `add_metric` (`added_metrics`, by name) were given. `fed`: the places of the targets that it takes after the inputs,
+    for losses and metrics that are computed in it. `details`: some output has a mask, or some layer an activity
     regularizer. `own_loss`: a user's `compute_loss`, given batch, outputs, masks and all other losses. `ends`: the
     modules whose hooks would see that an output's activation is left out. `widened`: the outputs whose 16 bits losses
     and metrics take as 32. `scaling`: where layers train in float16.
@@ -49,6 +50,7 @@ class CompiledModel:
     details: bool
     added_losses: int = 0
     added_metrics: Sequence[str] = ()
+    fed: Sequence[int] = ()
     guard: Guard | None = None
     own_loss: Callable[..., torch.Tensor] | None = None
     ends: tuple[torch.nn.Module, ...] = ()

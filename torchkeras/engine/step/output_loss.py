@@ -17,6 +17,7 @@ from torch.nn import functional as F
 
 from torchkeras import losses
 from torchkeras.engine.data.target_kinds import AS_GIVEN, BINARY, CLASSES, FREE, LIKE, ONE_HOT, SOME_CLASSES
+from torchkeras.engine.layer.symbolic import KerasTensor
 from torchkeras.losses.crossentropy import mean_binary_crossentropy, mean_sparse_categorical_crossentropy
 from torchkeras.losses.shared import ELEMENTWISE, like
 
@@ -168,8 +169,13 @@ def weighted_mean(scores: Tensor, weight: Tensor | None, mask: Tensor | None) ->
     """Keras's mean over samples: masked scores count 0 in a mean over the unmasked, weights of 0 are left out of it.
 
     scores: (batch, ...), True counted as 1; weight: (batch,) or (batch, time); mask: (batch, time). Raises ValueError
-    for scores of samples where steps are weighted or masked.
+    for scores of samples where steps are weighted or masked, TypeError for symbolic ones.
     """
+    if isinstance(scores, KerasTensor):
+        raise TypeError(
+            f"a loss or metric gave a symbolic tensor, {scores!r}, for targets and outputs with values: it uses a "
+            "tensor of the graph in a way that compile did not see. Use model.add_loss or model.add_metric."
+        )
     if weight is None and mask is None:
         return scores.mean(dtype=torch.float32 if scores.dtype == torch.bool else None)
     for what, given in (("sample weights", weight), ("a mask", mask)):

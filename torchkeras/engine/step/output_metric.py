@@ -26,13 +26,15 @@ from torchkeras.naming import snake_case
 class Measure:
     """A metric of one output: its reported name, a function or a `Metric`, and whether sample weights count.
 
-    `keeps_state`: whether it is an object with `update_state` and `result`.
+    `keeps_state`: whether it is an object with `update_state` and `result`. `scores`: which output of the trained
+    network holds its numbers, where the graph computes it.
     """
 
     name: str
     metric: Any
     weighted: bool
     keeps_state: bool
+    scores: int | None = None
 
 
 class TorchMetric(metric_functions.Metric, abstract=True):

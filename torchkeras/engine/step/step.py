@@ -42,7 +42,7 @@ Scorer = Callable[[CompiledModel, Batch], "tuple[torch.Tensor, Values]"]  # as `
 
 def learn(model: CompiledModel, batch: Batch, late: bool = False) -> Learned:
     """Forward, loss, gradients, metrics; with `late`, for a model that is `by_sample`, without those that can wait."""
-    passed = forward(model, batch.inputs)
+    passed = forward(model, batch)
     loss, values = scored(model, batch, passed.outputs, passed.masks, passed.losses)
     gradients = gradients_of(model, loss)
     with torch.no_grad():
@@ -150,7 +150,7 @@ def predict_step(run: Callable[[Any], Any], inputs: list[torch.Tensor]) -> list[
 
 def losses(model: CompiledModel, batch: Batch) -> tuple[torch.Tensor, Values]:
     """The loss to be minimized, and the reported numbers: the loss, each output's when there are several, metrics."""
-    return score(model, batch, forward(model, batch.inputs))
+    return score(model, batch, forward(model, batch))
 
 
 def test_step(model: CompiledModel, batch: Batch) -> Values:
@@ -167,8 +167,9 @@ class Pass(NamedTuple):
     metrics: Values
 
 
-def forward(model: CompiledModel, tensors: list[torch.Tensor]) -> Pass:
+def forward(model: CompiledModel, batch: Batch) -> Pass:
     """A pass over the inputs. Outputs whose activation is left out are marked as logits."""
+    tensors = [*batch.inputs, *(batch.targets[place] for place in model.fed)] if model.fed else batch.inputs
     inputs = tensors[0] if len(tensors) == 1 else tensors
     observed = not torch.compiler.is_compiling() and model.calls.observed()  # what is traced was looked at before
     run = model.network._call_module if observed else model.calls.unobserved
@@ -231,7 +232,8 @@ def scored(
     total: Any = None
     values: Values = {}
     for target, true, weight in zip(model.targets, batch.targets, batch.weights, strict=bool(model.targets)):
-        loss = target.objective(true, outputs[target.index], weight, masks[target.index])
+        scored_from = outputs[target.index if target.scores is None else target.scores]
+        loss = target.objective(true, scored_from, weight, masks[target.index])
         if target.reports_loss:
             values[f"{target.name}_loss"] = loss.detach()
         scaled = loss if target.weight == 1.0 else loss * target.weight
@@ -255,17 +257,19 @@ def metrics(model: CompiledModel, batch: Batch, outputs: list[torch.Tensor], mas
     values: Values = {}
     for target, true, weight in zip(model.targets, batch.targets, batch.weights, strict=bool(model.targets)):
         if target.measures:
-            measured(target, true, outputs[target.index], weight, masks[target.index], values)
+            measured(target, true, outputs[target.index], weight, masks[target.index], values, outputs)
     behind = outputs[len(outputs) - len(model.added_metrics) :]
     for name, value in zip(model.added_metrics, behind, strict=True):
         values[name] = value.detach().mean(dtype=None if value.is_floating_point() else torch.float32)
     return values
 
 
-def measured(target: Target, true: Any, predicted: Any, weight: Any, mask: Any, values: Values) -> None:
+def measured(
+    target: Target, true: Any, predicted: Any, weight: Any, mask: Any, values: Values, outputs: Sequence[Any] = ()
+) -> None:
     """Count a batch in the metrics with a state; put the numbers of the others into `values`.
 
-    For a caller that records no gradients.
+    For a caller that records no gradients. `outputs`: all, where the graph computes metrics.
     """
     left_out = getattr(predicted, "_keras_logits", None) is ITSELF
     predicted = predicted if left_out else carried(predicted, torch.Tensor.detach)
@@ -275,10 +279,11 @@ def measured(target: Target, true: Any, predicted: Any, weight: Any, mask: Any, 
             measure.metric.update_state(true, predicted, sample_weight=_with_mask(used, mask))
         else:
             function = LOGITS[target.logits or ""][measure.metric] if left_out else measure.metric
+            seen = predicted if measure.scores is None else outputs[measure.scores]
             if used is None and mask is None:
-                values[measure.name] = mean_of(function, true, predicted)
+                values[measure.name] = mean_of(function, true, seen)
             else:
-                values[measure.name] = weighted_mean(function(true, predicted), used, mask)
+                values[measure.name] = weighted_mean(function(true, seen), used, mask)
 
 
 def _with_mask(weight: Any, mask: Any) -> Any:

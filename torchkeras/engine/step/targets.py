@@ -20,6 +20,7 @@ class Target:
 
     `reports_loss`: whether the loss is reported by itself, as it is when the model has several outputs.
     `logits`: the activation ("softmax", "sigmoid") that a step leaves out, since loss and metrics need its input alone.
+    `scores`: which output of the trained network holds the loss of each sample, where the graph computes it.
     """
 
     index: int
@@ -30,6 +31,7 @@ class Target:
     measures: tuple[Measure, ...]
     weight_mode: str | None
     logits: str | None = None
+    scores: int | None = None
 
 
 def resolve(names: list[str], graph: Graph, given: Any) -> list[Target]:

@@ -7,9 +7,8 @@ from functools import wraps
 from types import SimpleNamespace
 from typing import Any
 
-from torchkeras import layers, models
+from torchkeras import backend, layers, models
 from torchkeras.keras2 import utils
-from torchkeras.keras2.applications import framework
 from torchkeras.keras2.extras import extra
 
 
@@ -19,7 +18,7 @@ def _separable(*args: Any, kernel_initializer: Any = None, **kwargs: Any) -> lay
 
 
 LAYERS = SimpleNamespace(**{**vars(layers), "SeparableConv2D": _separable})
-FRAMEWORK = {"backend": framework, "layers": LAYERS, "models": models, "utils": utils}
+FRAMEWORK = {"backend": backend, "layers": LAYERS, "models": models, "utils": utils}
 
 
 def keras_modules_injection(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -83,8 +83,8 @@ def standardize_input_data(
         given = [None] * len(names) if data is None else given
     if len(given) != len(names):
         raise ValueError(
-            f"Error when checking model {exception_prefix}: the model expects {len(names)} arrays ({', '.join(names)}); "
-            f"found {len(given)}."
+            f"Error when checking model {exception_prefix}: the model expects {len(names)} arrays "
+            f"({', '.join(names)}); found {len(given)}."
         )
     found = [standardize_single_array(each) for each in given]
     for name, array, shape in zip(names, found, shapes or [None] * len(names), strict=True):

@@ -6,8 +6,19 @@ from typing import Any
 
 import numpy as np
 
-from torchkeras import config
+from torchkeras.backend import normalize_data_format
 from torchkeras.keras2.renamed import renamed
+from torchkeras.layers.spatial import windows
+
+__all__ = [
+    "conv_input_length",
+    "conv_output_length",
+    "convert_kernel",
+    "deconv_length",
+    "normalize_data_format",
+    "normalize_padding",
+    "normalize_tuple",
+]
 
 PADDINGS = ("valid", "same", "causal")
 
@@ -40,16 +51,6 @@ def normalize_padding(value: str) -> str:
     return padding
 
 
-def normalize_data_format(value: str | None) -> str:
-    """ "channels_last" or "channels_first" in lower case; None is the format that is set. ValueError for another."""
-    data_format = config.image_data_format() if value is None else value.lower()
-    if data_format not in config.DATA_FORMATS:
-        raise ValueError(
-            f'The `data_format` argument must be one of "channels_first", "channels_last". Received: {value}'
-        )
-    return data_format
-
-
 def convert_kernel(kernel: Any) -> np.ndarray:
     """A kernel (..., in, out) of 3 to 5 axes, turned round in its spatial axes: Theano's for TensorFlow's, or back."""
     array = np.asarray(kernel)
@@ -63,12 +64,9 @@ def conv_output_length(
     input_length: int | None, filter_size: int, padding: str, stride: int, dilation: int = 1
 ) -> int | None:
     """The length that a convolution gives; `padding`: "same", "valid", "full" or "causal". None stays None."""
-    if input_length is None:
-        return None
-    _check(padding, "same", "valid", "full", "causal")
-    reach = (filter_size - 1) * dilation
-    length = input_length + {"valid": -reach, "full": reach}.get(padding, 0)
-    return (length + stride - 1) // stride
+    if input_length is not None:
+        _check(padding, "same", "valid", "full", "causal")
+    return windows(input_length, padding, filter_size, stride, dilation)
 
 
 @renamed(border_mode="padding")

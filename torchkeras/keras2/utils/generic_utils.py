@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
+from torchkeras.backend import has_arg, transpose_shape
 from torchkeras.keras2.utils.function_dump import func_dump, func_load
 from torchkeras.keras2.utils.progbar import Progbar
 from torchkeras.registry import CustomObjectScope, custom_object_scope, get_custom_objects
@@ -119,14 +119,6 @@ def make_tuple(*args: Any) -> tuple[Any, ...]:
     return args
 
 
-def has_arg(fn: Callable[..., Any], name: str, accept_all: bool = False) -> bool:
-    """Whether a function takes an argument by this name; with `accept_all`, also when it takes any name (`**`)."""
-    parameters = inspect.signature(fn).parameters
-    if name in parameters:
-        return parameters[name].kind in (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
-    return accept_all and any(each.kind is inspect.Parameter.VAR_KEYWORD for each in parameters.values())
-
-
 def to_list(x: Any, allow_tuple: bool = False) -> list[Any]:
     """A list as it is, anything else as a list of one; a tuple's items when `allow_tuple`."""
     if isinstance(x, list):
@@ -160,27 +152,3 @@ def slice_arrays(arrays: Any, start: Any = None, stop: int | None = None) -> Any
     if isinstance(arrays, list):
         return [None if array is None else array[rows] for array in arrays]
     return arrays[rows]
-
-
-def transpose_shape(shape: Any, target_format: str, spatial_axes: tuple[int, ...]) -> Any:
-    """A "channels_last" shape with its axes in the order of `target_format`, as a list or a tuple like the given one.
-
-    Arguments:
-        shape (tuple or list): the sizes, the channels last.
-        target_format (text): "channels_last" or "channels_first".
-        spatial_axes (tuple): the axes that come after the channels.
-
-    Errors:
-        ValueError: another format.
-
-    Example:
-        >>> transpose_shape((16, 128, 128, 32), "channels_first", spatial_axes=(1, 2))
-        (16, 32, 128, 128)
-    """
-    if target_format == "channels_last":
-        return shape
-    if target_format != "channels_first":
-        raise ValueError(
-            f'The `data_format` argument must be one of "channels_first", "channels_last". Received: {target_format}'
-        )
-    return type(shape)([*shape[: spatial_axes[0]], shape[-1], *(shape[axis] for axis in spatial_axes)])

@@ -125,8 +125,9 @@ def match_in_order(group: h5py.Group, model: Network, origin: Origin, reshape: b
     file = filename(group)
     if len(stored) != len(weighted):
         raise WeightMismatchError(
-            f"{file}: cannot load the weights of {len(stored)} layers into a model with {len(weighted)} layers that have "
-            f"weights: the file has {', '.join(stored)}; the model {', '.join(layer.name for layer in weighted)}. {ADVICE}"
+            f"{file}: cannot load the weights of {len(stored)} layers into a model with {len(weighted)} layers that "
+            f"have weights: the file has {', '.join(stored)}; the model "
+            f"{', '.join(layer.name for layer in weighted)}. {ADVICE}"
         )
     where = f"{file}: {BESIDE_LAYERS}, the weights of {type(model).__name__} {model.name!r} beside its layers"
     pairs = zip(weighted, stored.values(), strict=True)

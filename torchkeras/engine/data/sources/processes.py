@@ -12,7 +12,7 @@ import torch
 from torch.utils.data import DataLoader
 from tqdm import TMonitor
 
-from torchkeras.engine.data.batch import as_tensor
+from torchkeras.arrays import as_tensor
 
 
 def in_processes(made: Any, numbers: Iterable[int], workers: int, waiting: int) -> Iterator[Any]:

@@ -1,0 +1,52 @@
+"""What old scripts find under `import keras`, in a process of their own."""
+
+import subprocess
+import sys
+
+FIRST = "import torchkeras.as_keras\nimport numpy as np\nfrom keras import backend as K\n"
+
+
+def run(code: str) -> list[str]:
+    done = subprocess.run([sys.executable, "-c", FIRST + code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.split()
+
+
+def test_names_that_numpy_has_no_more():
+    code = "print(np.zeros(2, dtype=np.float).dtype, np.int is int, np.object is object, np.NaN != np.NaN, np.Inf)"
+    assert run(code) == ["float64", "True", "True", "True", "inf"]
+
+
+def test_the_package_alone_leaves_numpy_as_it_is():
+    code = "import torchkeras, torchkeras.backend, numpy; print('float' in vars(numpy))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["False"]
+
+
+def test_own_layers_of_several_inputs():
+    code = """
+from keras.layers import Input
+from keras.layers.merge import _Merge
+from keras.models import Model
+
+class Between(_Merge):
+    def _merge_function(self, inputs):
+        weights = K.ones((4, 1)) * 0.25
+        return weights * inputs[0] + (1 - weights) * inputs[1]
+
+pair = [Input((3,)), Input((3,))]
+found = Between()(pair)
+print(K.int_shape(found), Model(pair, found).predict([np.zeros((4, 3)), np.ones((4, 3))]).mean())
+"""
+    assert run(code) == ["(None,", "3)", "0.75"]
+
+
+def test_an_input_that_wraps_a_tensor():
+    code = """
+from keras.layers import Dense, Input
+
+x = Input(tensor=K.variable([[1.0, 2.0]]), shape=(None,), name="x")
+y = K.placeholder((1, 2))
+print(K.int_shape(x), *K.function([y], [K.sum(x * y)])([[[3.0, 4.0]]]))
+"""
+    assert run(code) == ["(1,", "2)", "11.0"]

@@ -1,0 +1,154 @@
+"""Losses and metrics that use symbolic tensors of the model beside their arguments, as Keras 2's could.
+
+Such a function (one that closes over `z_mean`, or takes `K.gradients(y_pred, inputs)`) has no value for a batch alone.
+It is called once, on the symbolic output and on an Input that stands for the targets; what it gives becomes an output
+of the network that trains, as what `add_loss` is given does. So one pass computes all.
+"""
+
+from __future__ import annotations
+
+import dis
+import inspect
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import partial
+from types import CellType, CodeType, FunctionType, MethodType, ModuleType
+from typing import Any
+
+from torch import Tensor
+
+from torchkeras.engine.data.target_kinds import FREE, LIKE
+from torchkeras.engine.graph.input import InputLayer
+from torchkeras.engine.layer.layer import Layer
+from torchkeras.engine.layer.symbolic import KerasTensor, dtype_name
+from torchkeras.engine.step.output_loss import FunctionObjective, name_of
+from torchkeras.engine.step.output_metric import Measure
+from torchkeras.engine.step.targets import Target
+from torchkeras.naming import unique_name
+
+PACKAGES = ("torchkeras", "torch", "numpy")  # whose functions use no tensor of a user's graph
+OF_LAYERS = ("input", "output", "inputs", "outputs")
+
+
+@dataclass
+class Scores:
+    """What the graph computes for losses and metrics: `outputs`, in order, from the model's inputs and `targets`.
+
+    `targets`: the Inputs that stand for targets, by their place.
+    """
+
+    outputs: list[KerasTensor] = field(default_factory=list)
+    targets: dict[int, KerasTensor] = field(default_factory=dict)
+
+    def taken_from(self, targets: list[Target], outputs: list[KerasTensor]) -> list[Target]:
+        """The targets of a model with `outputs`; those whose losses or metrics the graph computes say so."""
+        found = [self._target(place, target, outputs) for place, target in enumerate(targets)]
+        # What the graph computes may need the activation at an output's end.
+        return [replace(target, logits=None) for target in found] if self.outputs else found
+
+    def _target(self, place: int, target: Target, outputs: list[KerasTensor]) -> Target:
+        objective, measures = target.objective, tuple(self._measure(place, m, target, outputs) for m in target.measures)
+        if not isinstance(objective, FunctionObjective) and uses_symbolic(objective.given):
+            name = name_of(objective.given)
+            raise TypeError(f"compile: the loss {name} uses a symbolic tensor of the graph, as only a function can.")
+        score = self._score(place, objective.given, target, outputs)
+        if score is None:
+            return replace(target, measures=measures)
+        kind = LIKE if objective.target_kind == FREE else objective.target_kind
+        computed = FunctionObjective(as_computed, kind, objective.function)
+        return replace(target, measures=measures, objective=computed, scores=score)
+
+    def _measure(self, place: int, measure: Measure, target: Target, outputs: list[KerasTensor]) -> Measure:
+        score = None if measure.keeps_state else self._score(place, measure.metric, target, outputs)
+        return measure if score is None else replace(measure, metric=as_computed, scores=score)
+
+    def _score(self, place: int, function: Any, target: Target, outputs: list[KerasTensor]) -> int | None:
+        """Which output of the network has what a function gives, if the function uses symbolic tensors."""
+        if not uses_symbolic(function):
+            return None
+        predicted = outputs[target.index]
+        true = self.targets.get(place)
+        if true is None:
+            name, dtype = unique_name(f"{target.name}_target"), dtype_name(predicted.dtype)
+            true = InputLayer(batch_input_shape=predicted.shape, dtype=dtype, name=name).input
+        score = function(true, predicted)
+        if not isinstance(score, KerasTensor):
+            return None
+        self.targets[place] = true
+        self.outputs.append(score)
+        return len(outputs) + len(self.outputs) - 1
+
+
+def refuse(targets: list[Target]) -> None:
+    """Raise TypeError for a loss or metric that uses symbolic tensors, where no built-in step computes it."""
+    for function in (f for t in targets for f in (t.objective.given, *(measure.metric for measure in t.measures))):
+        if uses_symbolic(function):
+            raise TypeError(
+                f"compile: {name_of(function)} uses a symbolic tensor of the graph, which only the built-in step can "
+                "compute; the model's class has a step or a compute_loss of its own."
+            )
+
+
+def as_computed(true: Tensor, scores: Tensor) -> Tensor:
+    """What the graph has computed, in place of a loss or metric of targets and outputs."""
+    return scores
+
+
+def uses_symbolic(function: Any) -> bool:
+    """Whether a function, or one that it can call, finds a symbolic tensor beside its arguments."""
+    pending, seen = [function], set()
+    while pending:
+        value = pending.pop()
+        if isinstance(value, KerasTensor):
+            return True
+        if id(value) not in seen:
+            seen.add(id(value))
+            pending += _reached_from(value)
+    return False
+
+
+def _reached_from(value: Any) -> list[Any]:
+    """What a function uses, and what a collection holds."""
+    if isinstance(value, (list, tuple)):
+        return list(value)
+    if isinstance(value, Mapping):
+        return list(value.values())
+    if isinstance(value, partial):
+        return [value.func, *value.args, *value.keywords.values()]
+    if isinstance(value, FunctionType):
+        return _of_function(value, [])
+    if isinstance(value, MethodType):
+        return _of_function(value.__func__, [value.__self__]) if isinstance(value.__func__, FunctionType) else []
+    return [] if isinstance(value, type) else _attributes(value, {"__call__", "call"})
+
+
+def _of_function(function: FunctionType, bound: list[Any]) -> list[Any]:
+    """What is in a function's closure, defaults, globals, and in attributes of all these and of what it is bound to."""
+    if (function.__module__ or "").partition(".")[0] in PACKAGES:
+        return []
+    loads = list(_loads(function.__code__))
+    names = {name for kind, name in loads if kind == "LOAD_GLOBAL"}
+    held = [cell.cell_contents for cell in function.__closure__ or () if cell != CellType()]
+    held += [function.__globals__[name] for name in names if name in function.__globals__]
+    held += [*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()]
+    attributes = {name for kind, name in loads if kind in ("LOAD_ATTR", "LOAD_METHOD")}
+    return [*held, *(found for each in (*held, *bound) for found in _attributes(each, attributes))]
+
+
+def _loads(code: CodeType) -> Iterator[tuple[str, Any]]:
+    """The instructions of a function, and of those inside it, with the names that they load."""
+    for each in dis.get_instructions(code):
+        yield each.opname, each.argval
+    for each in code.co_consts:
+        if isinstance(each, CodeType):
+            yield from _loads(each)
+
+
+def _attributes(holder: Any, names: set[str]) -> list[Any]:
+    """Those of an object's attributes that have one of these names."""
+    if isinstance(holder, (ModuleType, type, FunctionType)):
+        return []
+    found = [inspect.getattr_static(holder, name, None) for name in names]
+    found = [each.fget if isinstance(each, property) else each for each in found]
+    tensors = [getattr(holder, name, None) for name in OF_LAYERS if name in names] if isinstance(holder, Layer) else []
+    return [*(MethodType(each, holder) if isinstance(each, FunctionType) else each for each in found), *tensors]
