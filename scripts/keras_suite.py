@@ -15,9 +15,11 @@ from __future__ import annotations
 import argparse
 import hashlib
 import os
+import shutil
 import subprocess
 import sys
 import tarfile
+import tempfile
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
@@ -37,12 +39,16 @@ TESTS = {
         "tests/test_loss_masking.py",
         "tests/test_loss_weighting.py",
         "tests/test_model_saving.py",
+        "tests/test_dynamic_trainability.py",
     ),
 }
+REPOSITORY = "https://github.com/keras-team/keras"  # for versions whose source distribution has no tests
+TREES = {"1.2.2": "7e5b45f5aa321f3c52cbaa3f619ac33df8d6be62"}  # what git calls their contents
 # In place of the suite's own conftest: the answer to `import keras`, a process that forgets after each test, and what
 # NumPy and SciPy had when the tests were written.
 CONFTEST = """
 import importlib.util
+import inspect
 import sys
 import types
 import warnings
@@ -56,6 +62,7 @@ import pytest
 from keras import backend as K
 
 np.alltrue = np.all
+inspect.getargspec = lambda function: inspect.getfullargspec(function)[:4]  # gone since Python 3.11
 scipy.misc = types.SimpleNamespace(logsumexp=scipy.special.logsumexp)
 # What the suite takes from pytest and h5py of its time: `pytest.warns(None)` records, a file opens for writing.
 warns, opened = pytest.warns, h5py.File.__init__
@@ -125,7 +132,22 @@ def fetched(version: str) -> Path:
         raise SystemExit(f"{archive}: not the file that was recorded: its SHA-256 is {found}.")
     with tarfile.open(archive) as members:
         members.extractall(WORK, filter="data")
+    if not (folder / "tests").is_dir():
+        _add_tests(folder, version)
     return folder
+
+
+def _add_tests(folder: Path, version: str) -> None:
+    """The tests as the public repository has them under the version's tag, where the source distribution has none."""
+    with tempfile.TemporaryDirectory(dir=WORK) as clone:
+        command = ["git", "-c", "advice.detachedHead=false", "clone", "--quiet", "--depth", "1", "--branch", version]
+        subprocess.run([*command, REPOSITORY, clone], check=True)
+        found = subprocess.run(
+            ["git", "rev-parse", "HEAD:tests"], cwd=clone, capture_output=True, text=True, check=True
+        )
+        if found.stdout.strip() != TREES[version]:
+            raise SystemExit(f"{REPOSITORY}: {version} has not the tests that were recorded: {found.stdout.strip()}.")
+        shutil.copytree(Path(clone) / "tests", folder / "tests")
 
 
 def alias(source: Path, version: str, options: list[str]) -> dict[str, str]:

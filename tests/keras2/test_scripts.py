@@ -50,3 +50,20 @@ y = K.placeholder((1, 2))
 print(K.int_shape(x), *K.function([y], [K.sum(x * y)])([[[3.0, 4.0]]]))
 """
     assert run(code) == ["(1,", "2)", "11.0"]
+
+
+def test_an_input_that_wraps_a_symbolic_tensor():
+    code = """
+from keras.engine.topology import get_source_inputs
+from keras.layers import Dense, Input
+from keras.models import Model
+
+y = K.placeholder((1, 2))
+both = K.concatenate([K.variable([[1.0, 2.0]]), y], axis=0)
+x = Input(tensor=both)
+model = Model(get_source_inputs(both), Dense(1, use_bias=False, kernel_initializer="ones")(x))
+gradient = K.gradients(K.sum(K.square(model.output)), y)[0]
+found = K.function([y], [model.output, gradient])([[[3, 4]]])
+print(K.is_keras_tensor(both), len(model.layers), *[each.ravel() for each in found])
+"""
+    assert "".join(run(code)) == "False2[3.7.][14.14.]"

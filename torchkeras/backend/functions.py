@@ -14,8 +14,8 @@ from torchkeras.backend import phase
 from torchkeras.backend.elementwise import cast
 from torchkeras.backend.nodes import is_symbolic
 from torchkeras.backend.partial_graph import Part, needed
-from torchkeras.backend.questions import WRAPPED
 from torchkeras.backend.variables import Update, eval as value_of, set_value
+from torchkeras.backend.wrapped import values_of
 from torchkeras.engine.layer.modes import in_mode
 from torchkeras.engine.layer.symbolic import KerasTensor
 from torchkeras.engine.layer.weight import Variable
@@ -95,7 +95,7 @@ class Function:
     def _connected(self) -> Part:
         given = [*self._symbolic, *[phase.symbol()] * self._with_phase]
         missing = [each for each in needed(self._computed, given) if each not in set(given)]
-        values = [vars(each._keras_history.layer).get(WRAPPED) for each in missing]
+        values = [values_of(each) for each in missing]
         self._wrapped = [each for each in values if each is not None]
         if len(self._wrapped) < len(missing):
             raise ValueError(f"the outputs of a backend function depend on {missing}, which its inputs lack.")

@@ -13,8 +13,6 @@ from torchkeras.backend.nodes import tensor
 from torchkeras.backend.products import permute_dimensions
 from torchkeras.backend.shapes import spatial_2d_padding, temporal_padding
 
-KERNEL_OF_TH = (2, 3, 1, 0)  # (filters, channels, rows, columns) as (rows, columns, channels, filters)
-
 
 def data_format_of(dim_ordering: str) -> str:
     """Keras 2's word for a dim_ordering. Raises ValueError."""
@@ -60,9 +58,9 @@ def asymmetric_spatial_2d_padding(
     return spatial_2d_padding(x, ((top_pad, bottom_pad), (left_pad, right_pad)), data_format_of(dim_ordering))
 
 
-def _kernel(kernel: Any, found: str) -> Any:
-    """A kernel in the order of Keras 2."""
-    return permute_dimensions(kernel, KERNEL_OF_TH) if found == "channels_first" else kernel
+def kernel_of(kernel: Any, found: str) -> Any:
+    """A kernel in the order of Keras 2: of (filters, channels, rows, columns) (rows, columns, channels, filters)."""
+    return permute_dimensions(kernel, (*range(2, len(kernel.shape)), 1, 0)) if found == "channels_first" else kernel
 
 
 def atrous_conv2d(
@@ -81,9 +79,9 @@ def atrous_conv2d(
     >>> atrous_conv2d(torch.ones(1, 5, 5, 2), torch.ones(3, 3, 2, 4), 2).shape
     torch.Size([1, 1, 1, 4])
     """
-    _check_shapes(x, kernel, image_shape, filter_shape)
+    check_shapes(x, kernel, image_shape, filter_shape)
     found = data_format_of(dim_ordering)
-    return conv2d(x, _kernel(kernel, found), (1, 1), checked(border_mode), found, (rate, rate))
+    return conv2d(x, kernel_of(kernel, found), (1, 1), checked(border_mode), found, (rate, rate))
 
 
 def deconv2d(
@@ -101,13 +99,13 @@ def deconv2d(
     >>> deconv2d(torch.ones(1, 2, 2, 3), torch.ones(3, 3, 3, 4), (1, 4, 4, 4), (2, 2), "same").shape
     torch.Size([1, 4, 4, 4])
     """
-    _check_shapes(x, kernel, image_shape, filter_shape)
+    check_shapes(x, kernel, image_shape, filter_shape)
     found = data_format_of(dim_ordering)
-    swapped = permute_dimensions(_kernel(kernel, found), (0, 1, 3, 2))
+    swapped = permute_dimensions(kernel_of(kernel, found), (0, 1, 3, 2))
     return conv2d_transpose(x, swapped, output_shape, strides, checked(border_mode), found)
 
 
-def _check_shapes(x: Any, kernel: Any, image_shape: Any, filter_shape: Any) -> None:
+def check_shapes(x: Any, kernel: Any, image_shape: Any, filter_shape: Any) -> None:
     """Raise ValueError for shapes that are not those of the tensors."""
     for given, asked in ((x, image_shape), (kernel, filter_shape)):
         pairs = [] if asked is None else list(zip(given.shape, asked, strict=True))

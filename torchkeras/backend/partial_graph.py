@@ -6,11 +6,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
+from torchkeras.backend.wrapped import node_of
 from torchkeras.engine.graph.codegen import Variant
 from torchkeras.engine.graph.input import InputLayer
 from torchkeras.engine.graph.network import Network
 from torchkeras.engine.graph.trace import Graph
-from torchkeras.engine.layer.symbolic import KerasTensor, Node, node_of
+from torchkeras.engine.layer.symbolic import KerasTensor, Node
 
 
 class Part(Network, abstract=True):

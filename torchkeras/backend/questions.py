@@ -10,12 +10,13 @@ from torch import Tensor, nn
 
 from torchkeras.backend.nodes import as_type, tensor
 from torchkeras.backend.sizes import Shape
+from torchkeras.engine.graph import trace
 from torchkeras.engine.graph.input import InputLayer
+from torchkeras.engine.graph.operators import Operation
 from torchkeras.engine.layer.symbolic import KerasTensor, dtype_name
 from torchkeras.engine.layer.weight import Variable
 
 PLACEHOLDER = "placeholder"  # an attribute of the layers of placeholders
-WRAPPED = "wrapped"  # an attribute of the layers of Inputs that have values: the tensor
 
 
 def is_tensor(x: Any) -> bool:
@@ -26,14 +27,20 @@ def is_tensor(x: Any) -> bool:
 def is_keras_tensor(x: Any) -> bool:
     """Whether `x` is a symbolic tensor of a graph of layers, which a model can begin or end with.
 
-    A placeholder and a tensor with values are none. Raises ValueError for what is no tensor at all.
+    A placeholder, what functions compute from placeholders alone, and a tensor with values are none.
+
+    Raises ValueError for what is no tensor at all.
 
     >>> is_keras_tensor(Input((2,))), is_keras_tensor(variable(1.0)), is_keras_tensor(placeholder((2,)))
     (True, False, False)
     """
     if not is_tensor(x):
         raise ValueError(f"is_keras_tensor takes a tensor; found {type(x).__name__}.")
-    return isinstance(x, KerasTensor) and PLACEHOLDER not in x._keras_history.layer.__dict__
+    if not isinstance(x, KerasTensor):
+        return False
+    inputs, layers = trace.before(x)
+    called = any(not isinstance(layer, Operation) for layer in layers)
+    return called or any(PLACEHOLDER not in vars(each._keras_history.layer) for each in inputs)
 
 
 def is_placeholder(x: Any) -> bool:

@@ -98,9 +98,11 @@ def _find_function(contents: Contents, kind: str, option: str, config: Mapping[s
     if how not in ("bytecode", bytecode.FORMULA):
         return
     try:
-        read = bytecode.formula if how == "bytecode" else bytecode.formula_from
-        given = (lambdas,) if how == "bytecode" else ()
-        contents.formulas[place] = str(read(kind, option, config, {}, *given))
+        if how == "bytecode":
+            found = bytecode.formula(kind, option, config, {}, lambdas)
+        else:
+            found = bytecode.formula_from(kind, option, config, {})
+        contents.formulas[place] = str(found)
     except ForbiddenContentError:
         contents.find(
             "bytecode",

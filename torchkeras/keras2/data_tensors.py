@@ -9,22 +9,20 @@ from torch import Tensor
 
 from torchkeras import models
 from torchkeras.arrays import to_numpy
-from torchkeras.backend.questions import WRAPPED
+from torchkeras.backend.wrapped import values_of, wrap
 from torchkeras.engine.graph import input as inputs
-from torchkeras.engine.layer.symbolic import as_list, dtype_name, unpacked
+from torchkeras.engine.layer.symbolic import as_list, unpacked
 
 
 def Input(*args: Any, sparse: bool = False, tensor: Any = None, **kwargs: Any) -> Any:  # noqa: N802  (Keras's name)
-    """`torchkeras.Input`; `tensor` may have values, which `fit`, `K.function` and the like then take by themselves.
+    """`torchkeras.Input`; with a `tensor` it has its shape and type, and stands for it.
+
+    `fit` and the like take the values of one that has them by themselves. `K.function` and `K.gradients` go on through
+    one that is symbolic.
 
     A sparse one is dense: `fit` and the like make sparse matrices dense.
     """
-    if not isinstance(tensor, Tensor):
-        given = {} if tensor is None else {"tensor": tensor}
-        return inputs.Input(*args, **given, **kwargs)
-    made = inputs.Input(batch_shape=tuple(tensor.shape), **{"dtype": dtype_name(tensor.dtype), **kwargs})
-    vars(made._keras_history.layer)[WRAPPED] = tensor
-    return made
+    return inputs.Input(*args, **kwargs) if tensor is None else wrap(tensor, kwargs.get("name"))
 
 
 def clone_model(model: Any, input_tensors: Any = None) -> Any:
@@ -38,7 +36,8 @@ def clone_model(model: Any, input_tensors: Any = None) -> Any:
 def with_values(model: Any, x: Any) -> Any:
     """The inputs by name where some of them have values; else what was given. Raises ValueError for another number."""
     layers = [tensor._keras_history.layer for tensor in model.inputs] if model._is_connected else []
-    known = {layer.name: to_numpy(vars(layer)[WRAPPED]) for layer in layers if WRAPPED in vars(layer)}
+    values = {layer.name: values_of(layer.input) for layer in layers}
+    known = {name: to_numpy(each) for name, each in values.items() if each is not None}
     if not known:
         return x
     if isinstance(x, Mapping):

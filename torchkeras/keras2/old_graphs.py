@@ -13,7 +13,7 @@ from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.layer.symbolic import KerasTensor, Node, as_list
 from torchkeras.keras2.old_lists import moved
 from torchkeras.keras2.told import LOSSES, UPDATES, values
-from torchkeras.models import Model
+from torchkeras.models import Model, Sequential
 
 _losses: Any = Extending.losses
 
@@ -80,6 +80,26 @@ class OldGraph:
     input_layers, output_layers = _input_layers, _output_layers
 
     @property
+    def input_layers_node_indices(self: Any) -> list[int]:
+        """Which call of its layer made each input."""
+        return [tensor._keras_history.node_index for tensor in self.inputs]
+
+    @property
+    def input_layers_tensor_indices(self: Any) -> list[int]:
+        """Which output of that call each input is."""
+        return [tensor._keras_history.tensor_index for tensor in self.inputs]
+
+    @property
+    def output_layers_node_indices(self: Any) -> list[int]:
+        """Which call of its layer made each output."""
+        return [tensor._keras_history.node_index for tensor in self.outputs]
+
+    @property
+    def output_layers_tensor_indices(self: Any) -> list[int]:
+        """Which output of that call each output is."""
+        return [tensor._keras_history.tensor_index for tensor in self.outputs]
+
+    @property
     def _layers_by_depth(self: Any) -> dict[int, list[Layer]]:
         """The layers by their longest way to an output."""
         depths: dict[Layer, int] = {}
@@ -122,6 +142,7 @@ NAMES = (
     *("losses", "updates", "state_updates", "_input_layers", "_output_layers", "input_layers", "output_layers"),
     *("_layers_by_depth", "_nodes_by_depth", "layers_by_depth", "nodes_by_depth", "compute_mask"),
     *("run_internal_graph", "add_loss", "_take_told"),
+    *(f"{ends}_layers_{kind}_indices" for ends in ("input", "output") for kind in ("node", "tensor")),
 )
 
 
@@ -129,6 +150,8 @@ def extend() -> None:
     """Add the names to `Model`, and what Keras's nodes have to `Node`."""
     for name in NAMES:
         setattr(Model, name, vars(OldGraph)[name])
+    models: Any = Sequential
+    models.model = property(lambda model: model)  # Keras 1 kept the model of a Sequential there
     nodes: Any = Node
     nodes.outbound_layer = property(lambda node: node.layer)
     nodes.input_masks = property(lambda node: [tensor._keras_mask for tensor in node.input_tensors])

@@ -51,9 +51,9 @@ def losses_of(layer: Any) -> Iterator[Listed]:
     if layer.built:
         yield from [Listed(each.regularizer(each.value), None) for each in layer._penalized()]
     regularizer: Any = getattr(layer, "activity_regularizer", None)
-    for node in layer._inbound_nodes if regularizer is not None else ():
-        for each in node.output_tensors:
-            yield Listed(as_node("activity_loss", regularizer, each), node.inputs)
+    if regularizer is not None:
+        for node in layer._inbound_nodes:
+            yield from [Listed(as_node("activity_loss", regularizer, t), node.inputs) for t in node.output_tensors]
     if "_activity_of_call" in vars(layer):
         yield Listed(*vars(layer)["_activity_of_call"])
     for each in layer.modules():

@@ -119,6 +119,8 @@ class OldTraining:
 
     @wraps(_compile)
     def compile(self: Any, *args: Any, **kwargs: Any) -> None:
+        if kwargs.pop("mode", None) is not None:
+            warnings.warn("compile: mode was an option of Theano's functions; it changes nothing here.", stacklevel=2)
         given = _by_name(_compile, args, kwargs)
         for name in ("metrics", "weighted_metrics"):
             if given.get(name):

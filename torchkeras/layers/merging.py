@@ -275,9 +275,9 @@ class Concatenate(Layer):
         """The masks concatenated along the batch or time axis, else combined; None when no input has a mask."""
         _check_masks(inputs, mask)
         axis = self.axis % inputs[0].dim()
-        known = _all_masks(mask) if axis > 1 else next((item for item in mask or [] if item is not None), None)
-        if known is None or axis > 1:
-            return known
+        known = next((item for item in mask or [] if item is not None), None)
+        if known is None or axis >= known.dim():
+            return _all_masks(mask)
         full = [
             tensor.new_ones(tensor.shape[: known.dim()], dtype=torch.bool) if item is None else item
             for tensor, item in zip(inputs, mask, strict=True)

@@ -9,6 +9,7 @@ from typing import Any
 
 from torchkeras import backend, layers, models
 from torchkeras.keras2 import utils
+from torchkeras.keras2.data_tensors import Input
 from torchkeras.keras2.extras import extra
 
 
@@ -17,7 +18,7 @@ def _separable(*args: Any, kernel_initializer: Any = None, **kwargs: Any) -> lay
     return layers.SeparableConv2D(*args, **kwargs)
 
 
-LAYERS = SimpleNamespace(**{**vars(layers), "SeparableConv2D": _separable})
+LAYERS = SimpleNamespace(**{**vars(layers), "SeparableConv2D": _separable, "Input": Input})
 FRAMEWORK = {"backend": backend, "layers": LAYERS, "models": models, "utils": utils}
 
 

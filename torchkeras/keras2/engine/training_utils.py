@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from torchkeras import backend as K, losses
+from torchkeras import backend as K
 from torchkeras.engine.data import sample_weights
 from torchkeras.keras2.utils.generic_utils import slice_arrays, to_list
 
@@ -27,9 +27,11 @@ __all__ = [
     "standardize_single_array",
     "standardize_weights",
     "weighted_masked_objective",
+    "weighted_objective",
 ]
 
-LIKE_OUTPUTS = (losses.mean_squared_error, losses.binary_crossentropy, losses.categorical_crossentropy)
+# By name, as the backend has some of them too.
+LIKE_OUTPUTS = ("mean_squared_error", "binary_crossentropy", "categorical_crossentropy")
 
 
 def make_batches(size: int, batch_size: int) -> list[tuple[int, int]]:
@@ -173,17 +175,18 @@ def check_loss_and_target_compatibility(targets: Sequence[Any], loss_fns: Sequen
     for y, loss, shape in zip(targets, loss_fns, output_shapes, strict=False):
         if y is None or loss is None:
             continue
-        if loss is losses.categorical_crossentropy and y.shape[-1] == 1:
+        name = getattr(loss, "__name__", None)
+        if name == "categorical_crossentropy" and y.shape[-1] == 1:
             raise ValueError(
                 f"You are passing a target array of shape {tuple(y.shape)} while using as loss "
                 "`categorical_crossentropy`, which expects one number for each class: make it with to_categorical(y), "
                 "or use `sparse_categorical_crossentropy`."
             )
         sizes = zip(y.shape[1:], shape[1:], strict=False)
-        if loss in LIKE_OUTPUTS and any(wanted not in (None, size) for size, wanted in sizes):
+        if name in LIKE_OUTPUTS and any(wanted not in (None, size) for size, wanted in sizes):
             raise ValueError(
                 f"A target array with shape {tuple(y.shape)} was passed for an output of shape {tuple(shape)} while "
-                f"using as loss `{loss.__name__}`. This loss expects targets to have the same shape as the output."
+                f"using as loss `{name}`. This loss expects targets to have the same shape as the output."
             )
 
 
@@ -215,6 +218,9 @@ def weighted_masked_objective(fn: Callable[..., Any] | None) -> Callable[..., An
         return K.mean(scores)
 
     return weighted
+
+
+weighted_objective = weighted_masked_objective  # Keras 1's name
 
 
 def check_num_samples(

@@ -7,6 +7,7 @@ from math import prod
 from typing import Any
 
 from torchkeras import layers, registry
+from torchkeras.backend.wrapped import stand_in
 from torchkeras.engine.layer.symbolic import KerasTensor
 from torchkeras.keras2.utils.conv_utils import convert_kernel
 
@@ -79,6 +80,8 @@ def get_source_inputs(tensor: Any, layer: Any = None, node_index: int | None = N
         return tensor
     if layer is None:
         layer, node_index, _ = tensor._keras_history
+    if (stood_for := stand_in(tensor)) is not None:
+        return [stood_for]
     sources: list[KerasTensor] = []
     seen: set[int] = set()
     pending = [layer._inbound_nodes[node_index or 0]]
@@ -89,6 +92,7 @@ def get_source_inputs(tensor: Any, layer: Any = None, node_index: int | None = N
         seen.add(id(node))
         if not node.input_tensors:
             sources += node.output_tensors
-        history = [each._keras_history for each in node.input_tensors]
+        sources += [made for each in node.input_tensors if (made := stand_in(each)) is not None]
+        history = [each._keras_history for each in node.input_tensors if stand_in(each) is None]
         pending += [made_by._inbound_nodes[index] for made_by, index, _ in reversed(history)]
     return sources

@@ -80,7 +80,8 @@ class BaseWrapper:
         """
         made_by = self._makes()
         self.model = made_by(**self.filter_sk_params(made_by))
-        options = {**copy.deepcopy(self.filter_sk_params(Sequential.fit)), **kwargs}
+        given = {OLD_NAMES.get(name, name): value for name, value in kwargs.items()}
+        options = {**copy.deepcopy(self.filter_sk_params(Sequential.fit)), **given}
         return self.model.fit(x, self._targets(y), **options)
 
     def _targets(self, y: Any) -> np.ndarray:
