@@ -329,9 +329,9 @@ def test_tensorboard_refuses(options, message):
         ),
     ],
 )
-def test_options_that_write_nothing_warn_and_fit_runs(options, message):
+def test_options_that_write_nothing_warn_and_fit_runs(options, message, tmp_path):
     with pytest.warns(UserWarning, match=f"^{re.escape('TensorBoard: ' + message)}$"):
-        callback = TensorBoard("logs", **options)
+        callback = TensorBoard(tmp_path, **options)
     assert len(fit(small(), callback, epochs=2).history["loss"]) == 2
 
 
