@@ -241,6 +241,14 @@ other = copy.deepcopy(model.optimizer)
 K.set_value(other.lr, 0.125)
 assert (model.optimizer.lr, other.lr, model.optimizer.lr.get_value()) == (0.25, 0.125, 0.25)
 model.fit(x, y, verbose=0)
+
+from keras.callbacks import Callback
+from torchkeras.callbacks import BackupAndRestore
+model.fit(x, y, epochs=2, verbose=0, callbacks=[BackupAndRestore("backup", delete_checkpoint=False)])
+other = Sequential([Dense(3, input_shape=(5,), name=model.layers[0].name)])
+other.compile("adam", "mse")
+other.fit(x, y, epochs=2, verbose=0, callbacks=[BackupAndRestore("backup")])
+assert other.optimizer.lr == 0.25
 """
 
 

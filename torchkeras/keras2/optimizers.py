@@ -8,7 +8,6 @@ from typing import Any, NoReturn
 from torch import Tensor
 
 from torchkeras import backend as K, optimizers, registry
-from torchkeras.keras2 import old_optimizers
 
 __all__ = ["TFOptimizer", "clip_norm", "deserialize"]
 
@@ -27,8 +26,6 @@ class TFOptimizer:
             "or one of torch.optim."
         )
 
-
-old_optimizers.extend()
 
 _BY_LOWER_NAME = {name.lower() for name in registry.optimizers.names()}
 

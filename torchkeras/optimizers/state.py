@@ -236,4 +236,6 @@ def plain(value: Any) -> Any:
     """An option as a config and a state have it."""
     if isinstance(value, LearningRateSchedule):
         return {"class_name": type(value).__name__, "config": value.get_config()}
+    if isinstance(value, float):
+        return float(value)  # of a subclass too, which a file could not name
     return list(value) if isinstance(value, tuple) else value
