@@ -62,7 +62,7 @@ def clock(taken):
             self.begun = time.perf_counter()
 
         def on_epoch_end(self, epoch, logs=None):
-            taken.append((time.perf_counter() - self.begun, float(logs["loss"])))
+            taken.append((time.perf_counter() - self.begun, float((logs or {})["loss"])))
 
     return Clock()
 
@@ -95,7 +95,7 @@ def main():
         for name in {"fit", "fit_generator"} & set(vars(kind)):
             setattr(kind, name, few_epochs(vars(kind)[name], taken, inside))
     for name, load_data in DATA.items():
-        importlib.import_module("keras.datasets." + name).load_data = load_data
+        vars(importlib.import_module("keras.datasets." + name))["load_data"] = load_data
     sys.argv = [script]
     sys.path[0] = os.path.dirname(script)
     module = types.ModuleType("__main__")
