@@ -20,7 +20,7 @@ from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.layer.output_shapes import overrides
 from torchkeras.engine.layer.symbolic import as_list
 from torchkeras.engine.layer.weight import Variable
-from torchkeras.keras2 import old_phase
+from torchkeras.keras2 import old_phase, old_seeds
 from torchkeras.keras2.utils.generic_utils import object_list_uid
 from torchkeras.layers.recurrence import Recurrent
 from torchkeras.layers.wrappers import TimeDistributed
@@ -41,6 +41,8 @@ def call(self: Any, *args: Any, **kwargs: Any) -> Any:
 @wraps(_called)
 def called(self: Any, *args: Any, **kwargs: Any) -> Any:
     """`Layer.__call__`; an output with values says whether it has others in training."""
+    if is_symbolic(args) and kwargs.get("training") is not False:
+        old_seeds.seed_noise(self)
     outputs = _called(self, *args, **kwargs)
     if isinstance(outputs, Tensor) and not (outputs.is_meta or torch.compiler.is_compiling()):
         vars(outputs)["_uses_learning_phase"] = kwargs.get("training") is None and old_phase.of_layer(self)

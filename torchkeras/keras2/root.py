@@ -3,6 +3,7 @@
 from torchkeras import backend as K  # not as `backend`, which in Keras is a module with modules inside
 from torchkeras.backend import settings
 from torchkeras.keras2 import (
+    old_arguments,
     old_backend,
     old_calls,
     old_generators,
@@ -26,6 +27,7 @@ __all__ = ["Input", "Model", "Sequential"]
 old_backend.extend()
 old_tensors.extend()
 old_layers.extend()
+old_arguments.extend()
 old_calls.extend()
 old_lambdas.extend()
 old_numpy.extend()

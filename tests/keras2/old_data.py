@@ -1,0 +1,164 @@
+"""Further cases for `test_old_models.py`, run with those of `old_models.py`: what models take, and what they refuse."""
+
+import copy
+import pickle
+
+import torchkeras.as_keras  # noqa: F401  # isort: skip  (a script's first line)
+
+import numpy as np
+import pytest
+from keras import backend as K, callbacks, layers
+from keras.models import Model, Sequential
+
+from torchkeras import bytecode
+
+seen = []
+
+
+class Noted(layers.Layer):
+    """Notes the size of each batch."""
+
+    def call(self, inputs):
+        if not inputs.is_meta:
+            seen.append(len(inputs))
+        return inputs
+
+
+def two_outputs():
+    x = layers.Input((3,))
+    return Model(x, [layers.Dense(2, name="a")(x), layers.Dense(2, name="b")(x)])
+
+
+def each_step_takes_variables_whole():
+    model = Sequential([Noted(input_shape=(3,)), layers.Dense(2)])
+    model.compile("sgd", "mse")
+    x, y, few = K.ones((40, 3)), K.zeros((40, 2)), (K.ones((5, 3)), K.zeros((5, 2)))
+    model.fit(x, y, epochs=1, steps_per_epoch=2, verbose=0, validation_data=few, validation_steps=1)
+    assert seen == [40, 40, 5]
+    assert model.predict(x, steps=2).shape == (80, 2)
+    assert model.evaluate(x, y, steps=1, verbose=0) == model.test_on_batch(x, y)
+    with pytest.raises(
+        ValueError, match=r"^fit: with variables as data you should specify the `steps_per_epoch`: each"
+    ):
+        model.fit(x, y, batch_size=5)
+    with pytest.raises(ValueError, match=r"^fit: with variables as data you cannot use `validation_split`\.$"):
+        model.fit(x, y, steps_per_epoch=2, validation_split=0.5)
+
+
+def a_stateful_model_has_batches_of_32_unless_it_is_told():
+    model = Sequential([layers.SimpleRNN(2, stateful=True, batch_input_shape=(2, 3, 1))])
+    model.compile("sgd", "mse")
+    x, y = np.zeros((4, 3, 1)), np.zeros((4, 2))
+    for call in (model.fit, model.evaluate):
+        with pytest.raises(ValueError, match="batch size 32"):
+            call(x, y, verbose=0)
+    assert model.predict(x[:2]).shape == (2, 2)
+    assert len(model.fit(x, y, batch_size=2, verbose=0).history["loss"]) == 1
+
+
+def several_outputs_want_lists_and_dicts():
+    model = two_outputs()
+    with pytest.raises(TypeError, match=r"^compile: loss_weights must be a list or a dict; found \(1, 2\)\.$"):
+        model.compile("sgd", "mse", loss_weights=(1, 2))
+    with pytest.raises(ValueError, match=r"^compile: the output 'b' is missing from the dict sample_weight_mode\.$"):
+        model.compile("sgd", "mse", sample_weight_mode={"a": None})
+    model.compile("sgd", {"a": "mse"}, sample_weight_mode={"a": None})
+    model.compile("sgd", "mse", sample_weight_mode={"a": None, "b": None})
+    data = np.zeros((4, 3)), [np.zeros((4, 2))] * 2
+    with pytest.raises(
+        TypeError, match="train_on_batch: the sample_weight of 2 outputs must be a list or a dict; found"
+    ):
+        model.train_on_batch(*data, sample_weight=(np.ones(4), np.ones(4)))
+    assert len(model.train_on_batch(*data, sample_weight=[np.ones(4), None])) == 3
+
+
+def histograms_want_arrays_to_validate_on():
+    model = Sequential([layers.Dense(2, input_shape=(3,))])
+    model.compile("sgd", "mse")
+    board = callbacks.TensorBoard("unused", histogram_freq=1)
+    with pytest.raises(ValueError, match=r"^If printing histograms, validation_data must be provided"):
+        model.fit(np.zeros((4, 3)), np.zeros((4, 2)), callbacks=[board])
+    with pytest.raises(ValueError, match=r"^If printing histograms, validation_data must be provided"):
+        model.fit_generator(iter([]), 1, callbacks=[board], validation_data=iter([]), validation_steps=1)
+
+
+def inputs_are_taken_away_and_set_again():
+    model = Sequential([layers.Dense(2, input_shape=(3,))])
+    with pytest.raises(ValueError, match="model inputs are already set"):
+        model._set_inputs(model.inputs)
+    inputs, before = model.inputs, model.predict(np.ones((1, 3)))
+    model.inputs = None
+    assert model.inputs is None
+    model._set_inputs(inputs)
+    assert model.inputs == inputs
+    assert np.array_equal(model.predict(np.ones((1, 3))), before)
+    with pytest.raises(AttributeError, match="inputs may be set to None, and then by _set_inputs; found"):
+        model.inputs = inputs
+
+
+def a_model_of_a_users_class_gets_inputs():
+    class Own(Model):
+        def __init__(self):
+            super().__init__()
+            self.dense = layers.Dense(2)
+
+        def call(self, inputs):
+            return self.dense(inputs)
+
+    model = Own()
+    model._set_inputs(np.zeros((5, 3)))
+    assert [tensor.shape for tensor in model.inputs] == [(None, 3)]
+    assert [weight.shape for weight in model.get_weights()] == [(3, 2), (2,)]
+
+
+def a_pickle_has_lambdas_as_bytecode():
+    x = layers.Input((3,))
+    model = Model(x, layers.Lambda(lambda t: t[:, :1] * 2)(x))
+    given = np.ones((2, 3))
+    found = pickle.dumps(model)
+    loaded = pickle.loads(found)  # noqa: S301  (ours)
+    assert np.array_equal(loaded.predict(given), model.predict(given))
+    assert loaded.layers[1].function is model.layers[1].function
+    assert copy.deepcopy(model).layers[1].function is model.layers[1].function
+    bytecode.WRITTEN.clear()  # as in another process, which reads a formula
+    again = pickle.loads(found)  # noqa: S301  (ours)
+    assert np.array_equal(again.predict(given), model.predict(given))
+    assert bytecode.is_formula(again.layers[1].function)
+    kept = object()
+    closing = Model(x, layers.Lambda(lambda t: (t, kept)[0])(x))
+    with pytest.raises(AttributeError, match=r"Can't .*pickle"):
+        pickle.dumps(closing)
+
+
+def keras_2_ignored_some_arguments():
+    with pytest.warns(UserWarning, match="^LSTM: forget_bias_init is ignored, as in Keras 2; unit_forget_bias=False"):
+        layer = layers.LSTM(2, forget_bias_init="zero")
+    assert layer.unit_forget_bias
+    for make in (
+        lambda: layers.Deconvolution2D(5, 3, 3, (None, 9, 9, 5), subsample=(2, 2)),
+        lambda: layers.Deconvolution2D(5, 3, 3, output_shape=(None, 9, 9, 5), subsample=(2, 2)),
+    ):
+        with pytest.warns(
+            UserWarning, match="^Deconvolution2D|^Conv2DTranspose: output_shape is ignored, as in Keras 2"
+        ):
+            made = make()
+        assert made(layers.Input((4, 4, 1))).shape == (None, 9, 9, 5)
+
+
+def a_cropping_may_leave_nothing():
+    x = layers.Input((4, 2))
+    model = Model(x, layers.Cropping1D((2, 2))(x))
+    assert model.output_shape == (None, 0, 2)
+    assert model.predict(np.ones((3, 4, 2))).shape == (3, 0, 2)
+    with pytest.raises(ValueError, match=r"cropping .* does not fit the input .*: axis 1 is 4 long"):
+        layers.Cropping1D((2, 3))(x)
+
+
+def numpys_seed_makes_dropout():
+    found = []
+    for seed in (7, 7, 8):
+        np.random.seed(seed)  # noqa: NPY002  (as scripts do)
+        x = layers.Input((100,))
+        found.append(Model(x, layers.Dropout(0.5)(x, training=True)).predict(np.ones((1, 100))))
+    assert np.array_equal(found[0], found[1])
+    assert not np.array_equal(found[0], found[2])
