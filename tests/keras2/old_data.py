@@ -29,6 +29,11 @@ def two_outputs():
     return Model(x, [layers.Dense(2, name="a")(x), layers.Dense(2, name="b")(x)])
 
 
+def two_layers():
+    x = layers.Input((3,))
+    return Model(x, layers.Dense(5, name="second")(layers.Dense(4, name="first")(x)))
+
+
 def each_step_takes_variables_whole():
     model = Sequential([Noted(input_shape=(3,)), layers.Dense(2)])
     model.compile("sgd", "mse")
@@ -162,3 +167,67 @@ def numpys_seed_makes_dropout():
         found.append(Model(x, layers.Dropout(0.5)(x, training=True)).predict(np.ones((1, 100))))
     assert np.array_equal(found[0], found[1])
     assert not np.array_equal(found[0], found[2])
+
+
+def an_evaluation_has_one_number_with_a_bar_and_without():
+    random = np.random.default_rng(0)
+    for _ in range(5):
+        model = Sequential([layers.Dense(10, input_shape=(10,)), layers.Dense(5)])
+        model.compile("sgd", "mse")
+        data = random.random((200, 10)), random.random((200, 5))
+        assert model.evaluate(*data, verbose=0) == model.evaluate(*data, verbose=1)
+
+
+def a_layer_popped_off_the_list_is_not_its_end():
+    model = two_layers()
+    model.layers.pop()
+    assert [layer.name for layer in model.layers[1:]] == ["first"]
+    assert Model(model.input, model.layers[-1].output).output_shape == (None, 4)
+    assert model.output_shape == (None, 5)
+    model.outputs = [model.layers[-1].output]
+    model.layers[-1].outbound_nodes = []
+    assert model.output_shape == (None, 4)
+    assert model.predict(np.zeros((2, 3))).shape == (2, 4)
+    assert [layer.name for layer in two_layers().layers[1:]] == ["first", "second"]
+
+
+def the_outputs_of_a_sequential_are_set():
+    model = Sequential([layers.Dense(4, input_shape=(3,)), layers.Dense(5)])
+    model.layers.pop()  # of a list of its own, as in Keras
+    assert len(model.layers) == 2
+    with pytest.raises(ValueError, match="the outputs of a Sequential are those of one of its layers; found"):
+        model.outputs = [two_layers().output]
+    model.outputs = [model.layers[0].output]
+    model.add(layers.Dense(7))
+    assert [layer.units for layer in model.layers] == [4, 7]
+    assert model.predict(np.zeros((2, 3))).shape == (2, 7)
+    unbuilt = Sequential([layers.Dense(4), layers.Dense(5)])
+    unbuilt.layers.pop()
+    unbuilt.build((None, 3))
+    assert unbuilt.output_shape == (None, 4)
+
+
+def a_phase_that_is_set_is_that_of_layers_called_then():
+    given = np.arange(8.0).reshape(8, 1)
+    for phase in (0, 1):
+        K.clear_session()
+        x = layers.Input((1,))
+        free = layers.BatchNormalization(epsilon=0)(x)
+        K.set_learning_phase(phase)
+        held = layers.BatchNormalization(epsilon=0)
+        model = Model(x, [free, held(x)])
+        K.set_learning_phase(1 - phase)
+        by_batch = (given - given.mean()) / given.std()
+        first, second = model.predict(given)
+        assert np.allclose(first, given)
+        assert np.allclose(second, by_batch if phase else given, atol=1e-5)
+        assert [weight.item() for weight in held.get_weights()] == [1, 0, 0, 1]
+        assert not Model(x, model.outputs[1]).uses_learning_phase
+        assert [place[3] for layer in model.get_config()["layers"][1:] for place in layer["inbound_nodes"][0]] == [
+            {},
+            {},
+        ]
+        dropped = Model(x, Sequential([layers.Dropout(0.5, input_shape=(1,))])(x))
+        assert (dropped.predict(np.ones((100, 1))) == 0).any() == (not phase)
+    with pytest.raises(ValueError, match="the learning phase must be 0 or 1; found 3"):
+        K.set_learning_phase(3)

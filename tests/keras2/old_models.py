@@ -28,7 +28,7 @@ from keras.models import Model, Sequential, clone_model, load_model, save_model
 from torchkeras import bytecode
 from torchkeras.errors import ForbiddenContentError
 
-HELPERS = ("main", "small", "two_outputs")
+HELPERS = ("main", "small", "two_layers", "two_outputs")
 
 
 def raises(kind, call, text=""):

@@ -11,11 +11,12 @@ from pathlib import Path
 import pytest
 
 CASES = Path(__file__).with_name("old_models.py")
+HELPERS = ("main", "small", "two_layers", "two_outputs")
 NAMES = [
     node.name
     for path in (CASES, CASES.with_name("old_data.py"))
     for node in ast.parse(path.read_text()).body
-    if isinstance(node, ast.FunctionDef) and not node.args.args and node.name not in ("main", "small", "two_outputs")
+    if isinstance(node, ast.FunctionDef) and not node.args.args and node.name not in HELPERS
 ]
 
 

@@ -18,7 +18,7 @@ from torchkeras import backend as K, metrics, registry
 def deserialize(config: Any, custom_objects: Mapping[str, Any] | None = None) -> Any:
     """The metric for a name or a config; a custom object as it is, whatever it is."""
     known = {**registry.get_custom_objects(), **(custom_objects or {})}
-    return known[config] if isinstance(config, str) and config in known else metrics.deserialize(config)
+    return known[config] if isinstance(config, str) and config in known else metrics.deserialize(config, custom_objects)
 
 
 def _chosen(values: Tensor) -> Tensor:

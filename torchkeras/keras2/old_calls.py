@@ -41,14 +41,25 @@ def call(self: Any, *args: Any, **kwargs: Any) -> Any:
 @wraps(_called)
 def called(self: Any, *args: Any, **kwargs: Any) -> Any:
     """`Layer.__call__`; an output with values says whether it has others in training."""
-    if is_symbolic(args) and kwargs.get("training") is not False:
-        old_seeds.seed_noise(self)
+    if is_symbolic(args):
+        return _on_symbols(self, args, kwargs)
     outputs = _called(self, *args, **kwargs)
     if isinstance(outputs, Tensor) and not (outputs.is_meta or torch.compiler.is_compiling()):
         vars(outputs)["_uses_learning_phase"] = kwargs.get("training") is None and old_phase.of_layer(self)
         regularizer = getattr(self, "activity_regularizer", None)
         if regularizer is not None and ADDED.taken is None:
             vars(self)["_activity_of_call"] = (regularizer(outputs), args[0])
+    return outputs
+
+
+def _on_symbols(layer: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    phase = old_phase.settled(layer, kwargs.get("training"))
+    if kwargs.get("training", phase) in (None, True):
+        old_seeds.seed_noise(layer)
+    if phase is None:
+        return _called(layer, *args, **kwargs)
+    outputs = _called(layer, *args, **{**kwargs, "training": bool(phase)})
+    old_phase.keep_settled(outputs)
     return outputs
 
 

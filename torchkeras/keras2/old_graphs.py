@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import zip_longest
 from typing import Any
 
 import torch
@@ -11,13 +10,12 @@ import torch
 from torchkeras.engine.fit.custom_steps import Extending
 from torchkeras.engine.graph.network import Network
 from torchkeras.engine.layer.layer import Layer
-from torchkeras.engine.layer.symbolic import KerasTensor, Node, as_list, unpacked
+from torchkeras.engine.layer.symbolic import KerasTensor, Node, as_list
 from torchkeras.keras2.old_lists import moved
 from torchkeras.keras2.told import LOSSES, UPDATES, values
 from torchkeras.models import Model, Sequential
 
 _losses: Any = Extending.losses
-_inputs: Any = Network.inputs
 
 
 def calls(network: Any, frozen: bool = False) -> Iterator[tuple[Node, bool]]:
@@ -32,30 +30,6 @@ def calls(network: Any, frozen: bool = False) -> Iterator[tuple[Node, bool]]:
 
 class OldGraph:
     """The further names of models; never an object."""
-
-    @property
-    def inputs(self: Any) -> list[KerasTensor] | None:
-        """The symbolic inputs; None from `model.inputs = None` on, until `_set_inputs` sets them again."""
-        return None if "_inputs_taken" in vars(self) else _inputs.fget(self)
-
-    @inputs.setter
-    def inputs(self: Any, given: None) -> None:
-        if given is not None:
-            raise AttributeError(f"{self.name}: inputs may be set to None, and then by _set_inputs; found {given!r}.")
-        vars(self)["_inputs_taken"] = True
-
-    def _set_inputs(self: Any, inputs: Any, outputs: Any = None, training: Any = None) -> None:
-        """Make the graph of a model without one for inputs like these, arrays or symbolic tensors.
-
-        Raises ValueError where there is a graph already. A model whose inputs were taken away gets its own back.
-        """
-        given = as_list(inputs)
-        own = _inputs.fget(self) if self._is_connected else None
-        taken = vars(self).pop("_inputs_taken", False)
-        if own is None:
-            self.build(unpacked([(None, *each.shape[1:]) for each in given]))
-        elif not taken or any(a is not b for a, b in zip_longest(own, given)):
-            raise ValueError(f"{self.name}: model inputs are already set: {own}.")
 
     @property
     def losses(self: Any) -> list[Any]:
@@ -165,17 +139,7 @@ class OldGraph:
 _compute_mask: Any = Model.compute_mask
 _add_loss: Any = Model.add_loss
 NAMES = (
-    *(
-        "inputs",
-        "_set_inputs",
-        "losses",
-        "updates",
-        "state_updates",
-        "_input_layers",
-        "_output_layers",
-        "input_layers",
-        "output_layers",
-    ),
+    *("losses", "updates", "state_updates", "_input_layers", "_output_layers", "input_layers", "output_layers"),
     *("_layers_by_depth", "_nodes_by_depth", "layers_by_depth", "nodes_by_depth", "compute_mask"),
     *("run_internal_graph", "add_loss", "_take_told"),
     *(f"{ends}_layers_{kind}_indices" for ends in ("input", "output") for kind in ("node", "tensor")),

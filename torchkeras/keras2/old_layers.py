@@ -107,8 +107,12 @@ class OldLayer:
 
     @property
     def outbound_nodes(self: Any) -> list[Node]:
-        """The calls of other layers on its outputs."""
+        """The calls of other layers on its outputs; a list replaces them."""
         return self._outbound_nodes
+
+    @outbound_nodes.setter
+    def outbound_nodes(self: Any, given: list[Node]) -> None:
+        self._outbound_nodes = given
 
     def assert_input_compatibility(self: Any, inputs: Any) -> None:
         """Raise ValueError where inputs do not fit `input_spec`."""

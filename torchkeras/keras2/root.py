@@ -6,6 +6,7 @@ from torchkeras.keras2 import (
     old_arguments,
     old_backend,
     old_calls,
+    old_ends,
     old_generators,
     old_graphs,
     old_lambdas,
@@ -34,6 +35,7 @@ old_numpy.extend()
 old_optimizers.extend()
 old_phase.extend()
 old_graphs.extend()
+old_ends.extend()
 old_lists.extend()
 old_training.extend()
 old_generators.extend()
