@@ -1,7 +1,5 @@
 """Variables, settings, random numbers and questions: what the table of calls cannot say."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 import torch
@@ -11,8 +9,7 @@ from torchkeras.layers import Dense
 
 
 @pytest.fixture(autouse=True)
-def _own_settings(monkeypatch):
-    monkeypatch.setattr(config, "SETTINGS", replace(config.SETTINGS))
+def _own_session():
     yield
     K.clear_session()
 
