@@ -231,3 +231,19 @@ def a_phase_that_is_set_is_that_of_layers_called_then():
         assert (dropped.predict(np.ones((100, 1))) == 0).any() == (not phase)
     with pytest.raises(ValueError, match="the learning phase must be 0 or 1; found 3"):
         K.set_learning_phase(3)
+
+
+def an_input_has_a_node_with_itself_for_input_and_output():
+    x = layers.Input((3,))
+    layer = layers.Dense(2)
+    y = layer(x)
+    (node,) = x._keras_history[0]._inbound_nodes
+    assert node in x._keras_history[0].inbound_nodes
+    assert node.input_tensors == node.output_tensors == [x]
+    assert node.inbound_layers == node.node_indices == node.tensor_indices == []
+    assert (node.input_shapes, node.input_masks) == ([(None, 3)], [None])
+    assert node.get_config()["outbound_layer"] == x._keras_history[0].name
+    assert x._keras_history[0].get_input_at(0) is x
+    assert y._keras_history[0]._inbound_nodes[0].inbound_layers == [x._keras_history[0]]
+    layer._inbound_nodes = []
+    assert layer.inbound_nodes == []
