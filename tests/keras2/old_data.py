@@ -7,7 +7,7 @@ import torchkeras.as_keras  # noqa: F401  # isort: skip  (a script's first line)
 
 import numpy as np
 import pytest
-from keras import backend as K, callbacks, layers
+from keras import backend as K, layers
 from keras.models import Model, Sequential
 
 from torchkeras import bytecode
@@ -75,16 +75,6 @@ def several_outputs_want_lists_and_dicts():
     ):
         model.train_on_batch(*data, sample_weight=(np.ones(4), np.ones(4)))
     assert len(model.train_on_batch(*data, sample_weight=[np.ones(4), None])) == 3
-
-
-def histograms_want_arrays_to_validate_on():
-    model = Sequential([layers.Dense(2, input_shape=(3,))])
-    model.compile("sgd", "mse")
-    board = callbacks.TensorBoard("unused", histogram_freq=1)
-    with pytest.raises(ValueError, match=r"^If printing histograms, validation_data must be provided"):
-        model.fit(np.zeros((4, 3)), np.zeros((4, 2)), callbacks=[board])
-    with pytest.raises(ValueError, match=r"^If printing histograms, validation_data must be provided"):
-        model.fit_generator(iter([]), 1, callbacks=[board], validation_data=iter([]), validation_steps=1)
 
 
 def inputs_are_taken_away_and_set_again():

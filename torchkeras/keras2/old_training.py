@@ -12,7 +12,6 @@ import h5py
 import numpy as np
 import torch
 
-from torchkeras.callbacks import TensorBoard
 from torchkeras.engine.data.checks import standardize
 from torchkeras.engine.fit import runs
 from torchkeras.engine.layer.symbolic import KerasTensor, as_list, unpacked
@@ -140,7 +139,6 @@ class OldTraining:
     def fit(self: Any, *args: Any, **kwargs: Any) -> Any:
         given = _by_name(_fit, args, kwargs)
         data = given.get("validation_data")
-        _check_histograms(given)
         if isinstance(data, (tuple, list)) and len(data) in (2, 3):
             weights = as_list(data[2]) if len(data) == 3 else [np.ones(len(each)) for each in as_list(data[1])]
             for callback in as_list(given.get("callbacks")):
@@ -188,13 +186,6 @@ def _by_name(function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) ->
     if len(args) > len(names) or set(names[: len(args)]) & set(kwargs):
         raise TypeError(f"{function.__name__}: an argument is given twice, or there are too many of them.")
     return {**dict(zip(names, args, strict=False)), **kwargs}
-
-
-def _check_histograms(given: Mapping[str, Any]) -> None:
-    """Raise ValueError for histograms of TensorBoard without arrays to validate on, as Keras 2 does."""
-    arrays = given.get("validation_split") or isinstance(given.get("validation_data"), (tuple, list))
-    if not arrays and any(isinstance(c, TensorBoard) and c.histogram_freq for c in as_list(given.get("callbacks"))):
-        raise ValueError("If printing histograms, validation_data must be provided, and cannot be a generator.")
 
 
 def _by_parts(model: Any, method: Callable[..., Any]) -> Callable[[Any], list[Any]]:
