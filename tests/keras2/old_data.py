@@ -125,6 +125,13 @@ def a_pickle_has_lambdas_as_bytecode():
         pickle.dumps(closing)
 
 
+def a_config_has_the_function_of_a_mask():
+    x = layers.Input((3,))
+    model = Model(x, layers.Lambda(lambda t: t * 2, mask=lambda t, mask: t[:, 0] > 0)(x))
+    again = Model.from_config(model.get_config())
+    assert again.layers[1].mask is model.layers[1].mask
+
+
 def keras_2_ignored_some_arguments():
     with pytest.warns(UserWarning, match="^LSTM: forget_bias_init is ignored, as in Keras 2; unit_forget_bias=False"):
         layer = layers.LSTM(2, forget_bias_init="zero")

@@ -14,7 +14,7 @@ from torchkeras import bytecode
 from torchkeras.keras2.utils.function_dump import func_dump
 from torchkeras.layers.functions import Lambda
 
-OPTIONS = {"function": "function", "output_shape": "told_shape"}
+OPTIONS = {"function": "function", "output_shape": "told_shape", "mask": "mask"}
 _get_config, _get_state = Lambda.get_config, Lambda.__getstate__
 
 
