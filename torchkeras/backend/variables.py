@@ -306,7 +306,7 @@ def update(x: Any, new_x: Any) -> Any:
     if is_symbolic(new_x) or assignments.waits():
         return Update(x, new_x)
     target = x.value if isinstance(x, Variable) else x
-    set_value(x, tensor(new_x, target))
+    set_value(x, tensor(new_x, target) if isinstance(target, Tensor) else new_x)
     return x
 
 
