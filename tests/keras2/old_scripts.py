@@ -34,12 +34,16 @@ class Forks:
         if self._process is None:
             command = [sys.executable, __file__]
             self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-            atexit.register(self._process.kill)
+            atexit.register(self._close)
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         told = {"code": code, "folder": None if folder is None else str(folder), "strict": strict}
         print(json.dumps(told), file=self._process.stdin, flush=True)
         return Ended(*json.loads(self._process.stdout.readline()))
+
+    def _close(self) -> None:
+        assert self._process is not None
+        self._process.communicate()  # it ends with what it reads
 
 
 FORKS = Forks()

@@ -12,11 +12,13 @@ from torchkeras.keras2 import (
     old_lambdas,
     old_layers,
     old_lists,
+    old_nodes,
     old_numpy,
     old_optimizers,
     old_phase,
     old_seeds,
     old_tensors,
+    old_totals,
     old_training,
 )
 from torchkeras.keras2.layers import Input
@@ -38,6 +40,8 @@ old_graphs.extend()
 old_ends.extend()
 old_lists.extend()
 old_training.extend()
+old_totals.extend()
+old_nodes.extend()
 old_generators.extend()
 old_seeds.extend()
 settings.answer("tensorflow")  # whose order of axes, padding and formulas these are
