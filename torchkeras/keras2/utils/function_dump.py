@@ -68,4 +68,5 @@ def _code_of_a_function(text: str) -> CodeType | None:
     """The code of a function that this process has, from its bytecode in the form of Keras before 2.1.2."""
     functions = [each for each in gc.get_objects() if type(each) is FunctionType]
     named = [each.__code__ for each in functions if each.__code__.co_name in text]
-    return next((code for code in named if marshal.dumps(code).decode("raw_unicode_escape") == text), None)
+    dumped = text.encode("raw_unicode_escape")
+    return next((code for code in named if marshal.dumps(code) == dumped), None)
