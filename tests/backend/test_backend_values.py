@@ -143,6 +143,18 @@ def test_a_seed_is_a_sequence_of_its_own():
     assert first[0] != first[1]
 
 
+def test_random_numbers_are_others_each_time_they_are_read():
+    made = K.random_uniform((3,), seed=1)
+    first, second = K.eval(made), K.eval(made)
+    assert np.array_equal(first, made.numpy())
+    assert not np.array_equal(second, first)
+    compute = K.function([], [made])
+    assert not np.array_equal(compute([])[0], compute([])[0])
+    made *= 2
+    assert np.array_equal(K.eval(made), K.eval(made))
+    assert np.array_equal(K.eval(made), made.numpy())
+
+
 def test_the_noise_of_dropout_is_shared_along_axes():
     found = K.eval(K.dropout(K.ones((50, 20)), 0.5, noise_shape=(None, 1), seed=3))
     assert set(found.ravel().tolist()) == {0.0, 2.0}

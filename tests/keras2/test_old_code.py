@@ -239,6 +239,8 @@ model.optimizer.lr.set_value(0.25)
 other = copy.deepcopy(model.optimizer)
 K.set_value(other.lr, 0.125)
 assert (model.optimizer.lr, other.lr, model.optimizer.lr.get_value()) == (0.25, 0.125, 0.25)
+K.update(other.lr, 0.5)
+assert (other.lr, K.dtype(other.lr), K.int_shape(other.lr), other.initial_decay) == (0.5, "float32", (), 0.0)
 model.fit(x, y, verbose=0)
 
 from keras.callbacks import Callback

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import wraps
 from types import SimpleNamespace
 from typing import Any
 
@@ -17,7 +19,6 @@ from torchkeras.models import Model
 from torchkeras.naming import unique_name
 from torchkeras.optimizers import Optimizer
 
-_compile: Any = Model.compile
 _metrics_names: Any = vars(Model).get("metrics_names") or Model.metrics_names
 
 
@@ -81,12 +82,6 @@ class OldTotals:
         self.__dict__["_told_tensors"] = list(tensors)
         _pair(self)
 
-    def compile(self: Any, *args: Any, **kwargs: Any) -> None:
-        for name in self.__dict__.get("_told_names", ()):
-            self.__dict__["_added_metrics"] = {k: v for k, v in self._added_metrics.items() if k != name}
-        self.__dict__.update(_told_names=[], _told_tensors=[])
-        _compile(self, *args, **kwargs)
-
     @property
     def targets(self: Any) -> list[KerasTensor]:
         """An Input for the targets of each output that has a loss."""
@@ -104,6 +99,19 @@ class OldTotals:
         Raises ValueError for a model with masked outputs or losses of layers, of which no symbolic tensor is known.
         """
         return _fed(self).loss
+
+
+def _forgetting(method: Callable[..., Any]) -> Callable[..., Any]:
+    """`compile`, after which nothing is told."""
+
+    @wraps(method)
+    def forgetting(self: Any, *args: Any, **kwargs: Any) -> None:
+        for name in self.__dict__.get("_told_names", ()):
+            self.__dict__["_added_metrics"] = {k: v for k, v in self._added_metrics.items() if k != name}
+        self.__dict__.update(_told_names=[], _told_tensors=[])
+        method(self, *args, **kwargs)
+
+    return forgetting
 
 
 def _fed(model: Any) -> Any:
@@ -175,6 +183,7 @@ def get_gradients(self: Any, loss: KerasTensor, params: Any) -> list[KerasTensor
 def extend() -> None:
     """Add the attributes to `Model`, and `get_gradients` to optimizers."""
     Optimizer.get_gradients = get_gradients  # type: ignore[attr-defined]
+    Model.compile = _forgetting(Model.compile)  # type: ignore[method-assign]
     for name, value in vars(OldTotals).items():
         if not name.startswith("__"):
             setattr(Model, name, value)

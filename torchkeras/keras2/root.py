@@ -3,8 +3,10 @@
 from torchkeras import backend as K  # not as `backend`, which in Keras is a module with modules inside
 from torchkeras.backend import settings
 from torchkeras.keras2 import (
+    old_arguments,
     old_backend,
     old_calls,
+    old_ends,
     old_generators,
     old_graphs,
     old_lambdas,
@@ -28,12 +30,14 @@ __all__ = ["Input", "Model", "Sequential"]
 old_backend.extend()
 old_tensors.extend()
 old_layers.extend()
+old_arguments.extend()
 old_calls.extend()
 old_lambdas.extend()
 old_numpy.extend()
 old_optimizers.extend()
 old_phase.extend()
 old_graphs.extend()
+old_ends.extend()
 old_lists.extend()
 old_training.extend()
 old_totals.extend()
