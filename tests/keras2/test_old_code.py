@@ -229,6 +229,25 @@ for a, b in zip(trained(Descent()), trained(optimizers.SGD(0.1))):
     assert np.allclose(a, b, atol=1e-6)
 """
 
+NAMES_OF_WEIGHTS = """
+from keras.layers import LSTM, Reshape
+
+class Slow(optimizers.Optimizer):
+    def get_updates(self, loss, params):
+        names[:] = [p.name for p in params]
+        rates = [0.0 if "slow" in p.name else 0.1 for p in params]
+        return [K.update(p, p - rate * g) for p, g, rate in zip(params, self.get_gradients(loss, params), rates)]
+
+names = []
+model = Sequential([Dense(4, input_shape=(5,), name="slow"), Reshape((2, 2)), LSTM(3, name="fast")])
+model.compile(Slow(), "mse")
+before = model.get_weights()
+model.fit(x, y, verbose=0)
+changed = [not np.array_equal(a, b) for a, b in zip(before, model.get_weights())]
+assert changed == [False, False, True, True, True]
+assert names == ["slow/kernel:0", "slow/bias:0", "fast/kernel:0", "fast/recurrent_kernel:0", "fast/bias:0"], names
+"""
+
 NUMBERS_OF_OPTIMIZERS = """
 import copy
 model = Sequential([Dense(3, input_shape=(5,))])
@@ -264,9 +283,21 @@ assert other.optimizer.lr == 0.25
         OVERRIDDEN,
         ADAM,
         KERAS_1_OPTIMIZER,
+        NAMES_OF_WEIGHTS,
         NUMBERS_OF_OPTIMIZERS,
     ],
-    ids=["added", "listed", "frozen", "keras2", "updates", "overridden", "adam", "keras1_optimizer", "numbers"],
+    ids=[
+        "added",
+        "listed",
+        "frozen",
+        "keras2",
+        "updates",
+        "overridden",
+        "adam",
+        "keras1_optimizer",
+        "names",
+        "numbers",
+    ],
 )
 def test_old_code_runs(code: str, tmp_path: Path):
     passed(PRELUDE + code, tmp_path)

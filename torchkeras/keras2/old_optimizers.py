@@ -66,6 +66,20 @@ class Number(float, Settable):
         return float, (float(self),)
 
 
+class NamedArray(Tensor):
+    """A weight in a step of an optimizer, with the name that it has in Keras: `dense_1/kernel:0`."""
+
+    name = ""  # torch's own attribute of this name cannot be set
+    __torch_function__: Any = torch._C._disabled_torch_function_impl  # what is computed from it is a plain tensor
+
+    @classmethod
+    def of(cls, array: Tensor, name: str) -> Tensor:
+        """The array itself, with a name."""
+        found = array.detach().as_subclass(cls)
+        found.name = name
+        return found
+
+
 class OldOptimizer:
     """What a class with `get_updates` has in place of `update_step`; never an object."""
 
@@ -92,11 +106,13 @@ class OldOptimizer:
             gradients = clipped(self._groups, gradients, self.each_clipnorm, self.clipnorm, self.clipvalue)
         each, arrays = iter(gradients), []
         self._gradients = {}
-        for made, tensors in zip(self._arrangements, self._tensors(), strict=True):
+        count = len(self._arrangements)
+        names = zip(self._layers or [f"param_{k}" for k in range(count)], self._names or ["value"] * count, strict=True)
+        for made, tensors, name in zip(self._arrangements, self._tensors(), names, strict=True):
             found = [next(each) for _ in tensors]
             if all(gradient is None for gradient in found):
                 continue
-            array = made.array(tensors)
+            array = NamedArray.of(made.array(tensors), f"{'/'.join(name)}:0")
             filled = [torch.zeros_like(t) if g is None else g for t, g in zip(tensors, found, strict=True)]
             self._gradients[id(array)] = made.array(filled)
             arrays.append((array, made, tensors))
