@@ -57,11 +57,12 @@ def layered(function, shapes, arguments):
 
 
 def keras_scope():
+    import keras
     import numpy as np
     import tensorflow as tf
-    from keras import backend as K
+    from keras import activations, backend as K
 
-    return {"K": K, "tf": tf, "np": np}
+    return {"K": K, "tf": tf, "np": np, "keras": keras, "activations": activations}
 
 
 def outputs(out):

@@ -29,6 +29,9 @@ class Named:
 # Names that Keras's own modules have, or that everybody gives to these modules.
 GLOBALS: Mapping[str, str] = {
     "K": "K",
+    "KTF": "K",
+    "ktf": "tf",
+    "activations": "activations",
     "backend": "K",
     "keras": "keras",
     "tf": "tf",
@@ -41,12 +44,14 @@ GLOBALS: Mapping[str, str] = {
 # Modules, by where they are found; what is in none of them is looked up in the list of functions.
 MODULES: Mapping[str, str] = {
     "K.tf": "tf",
+    "keras.activations": "activations",
     "keras.K": "K",
     "keras.backend": "K",
     "keras.ops": "ops",
     "tf.compat": "tf.compat",
     "tf.compat.v1": "tf",
     "tf.image": "tf.image",
+    "tf.image.ResizeMethod": "tf.image.ResizeMethod",
     "tf.keras": "keras",
     "tf.linalg": "tf.linalg",
     "tf.math": "tf.math",
@@ -66,6 +71,8 @@ IMPORTS: Mapping[str, str] = {
     "tensorflow.python.keras": "keras",
 }
 SPECIAL = ("K.in_train_phase", "K.in_test_phase", "isinstance")  # which `calls` reads in its own way
+IGNORED = ("print",)  # functions that change nothing
+ERRORS = ("AssertionError", "Exception", "NotImplementedError", "RuntimeError", "TypeError", "ValueError")
 CLASSES = ("list", "tuple", "int", "float", "str", "bool")
 
 
@@ -73,7 +80,7 @@ def of_global(name: str) -> Any:
     """What a global name means. Raises Refused for one that is not known."""
     if name in GLOBALS:
         return Module(GLOBALS[name])
-    if name in BUILTINS or name in SPECIAL:
+    if name in (*BUILTINS, *SPECIAL, *IGNORED, *ERRORS):
         return Named(name)
     if name in ("None", "True", "False"):  # names in Python 2
         return {"None": None, "True": True, "False": False}[name]
