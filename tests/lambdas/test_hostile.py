@@ -237,6 +237,13 @@ def test_the_instruction_is_named():
         read(function(bytes([84, 0, 83, 0]), "3.4"))
 
 
+@pytest.mark.parametrize("name", [b"", b"1", b"a b", b"class"])
+def test_arguments_have_names(name: bytes):
+    code = function(bytes([124, 0, 83, 0]), "3.4").replace(small(text("x")), small(text(name.decode())), 1)
+    with pytest.raises(ForbiddenContentError, match="arguments without names of their own"):
+        read(code)
+
+
 def test_a_function_of_its_argument_alone_is_read():
     assert str(read(function(bytes([124, 0, 83, 0]), "3.4"))) == "x"
     assert str(read(function(bytes([124, 0, 0, 83]), "3.4"))) == "x"  # Python 3.5

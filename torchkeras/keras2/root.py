@@ -7,6 +7,7 @@ from torchkeras.keras2 import (
     old_calls,
     old_generators,
     old_graphs,
+    old_initializers,
     old_lambdas,
     old_layers,
     old_lists,
@@ -27,6 +28,7 @@ old_backend.extend()
 old_tensors.extend()
 old_layers.extend()
 old_calls.extend()
+old_initializers.extend()
 old_lambdas.extend()
 old_numpy.extend()
 old_optimizers.extend()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import binascii
 from collections.abc import Mapping, Sequence
+from keyword import iskeyword
 from typing import Any
 
 from torchkeras.lambdas.expression import STEP, TRAINING, Argument, Call, made
@@ -61,6 +62,8 @@ def _read(option: str, config: Mapping[str, Any], given: Mapping[str, Any], inpu
 
 def _parameters(code: Code, count: int) -> tuple[str, ...]:
     own = code.variables[: min(code.arguments, count)]
+    if len(set(own)) < len(own) or not all(name.isidentifier() and not iskeyword(name) for name in own):
+        raise Refused("arguments without names of their own")
     return (*own, *(f"input_{place + 1}" for place in range(len(own), count)))
 
 
