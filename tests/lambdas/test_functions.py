@@ -84,7 +84,8 @@ def test_values(name: str, args: Any, kwargs: Any, expected: Any):
         ("tf.nn.avg_pool", (ROW, [1, 1, 1, 1], [1, 1, 1, 1], "SAME", "NCHW"), {}, "data_format 'NCHW'"),
         ("tf.nn.conv2d", (ROW, ROW, [1, 1, 1, 1], "SAME", True, "NCHW"), {}, "data_format 'NCHW'"),
         ("tf.nn.dropout", (X,), {}, "keep_prob, or else rate"),
-        ("tf.range", (10**9,), {}, "a range of over 10000"),
+        ("np.tile", ([1, 2], 10**8), {}, "an array of over 16777216 numbers"),
+        ("tf.pad", (X, [[0, 0], [3, 0]], "REFLECT"), {}, "tf.pad by more than there is to mirror"),
         ("tf.image.crop_to_bounding_box", (ROW, 0, 3, 1, 2), {}, "a box that is not inside of the image"),
         ("tf.image.resize_images", (ROW, (2, 2)), {"preserve_aspect_ratio": True}, "by method 0"),
     ],
@@ -109,3 +110,21 @@ def test_what_is_made_is_on_the_layers_device():
 
 def test_the_format_is_that_of_the_session():
     assert called("K.normalize_data_format", None) == config.image_data_format()
+
+
+@pytest.mark.parametrize(
+    ("name", "args"),
+    [
+        *((name, ((10**9, 10**9),)) for name in ("K.zeros", "K.ones", "K.random_normal", "K.random_uniform")),
+        *((name, ((10**9, 10**9),)) for name in ("tf.zeros", "tf.random_normal", "tf.truncated_normal", "np.ones")),
+        *((name, ((10**9, 10**9), 1)) for name in ("tf.fill", "np.full")),
+        *((name, (10**9,)) for name in ("K.eye", "tf.eye", "np.eye", "K.arange", "tf.range", "np.arange")),
+        *((name, (0.0, 1.0, 10**9)) for name in ("tf.linspace", "np.linspace")),
+        ("K.constant", (1, None, (10**9, 10**9))),
+        ("tf.constant", (1, None, (10**9, 10**9))),
+    ],
+)
+def test_a_shape_alone_takes_no_memory(name: str, args: Any):
+    found = SCOPED[name](Scope(False, torch.device("meta")), *args)
+    assert found.device.type == "meta"
+    assert found.numel() >= 10**9

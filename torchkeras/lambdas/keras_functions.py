@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import torch
@@ -12,7 +13,7 @@ from torch import Tensor
 
 from torchkeras import backend, config
 from torchkeras.backend.control_flow import chosen
-from torchkeras.backend.nodes import as_type
+from torchkeras.backend.nodes import as_type, sizes
 from torchkeras.backend.old_arguments import SIGNATURES, taking_old_names
 from torchkeras.backend.variables import full
 from torchkeras.lambdas.arithmetic import BUILTINS
@@ -64,9 +65,25 @@ def each_of(function: Callable[..., Any]) -> Callable[..., Any]:
     return loop
 
 
-def placed(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
-    """A function that makes a tensor, with the tensor on the layer's device."""
-    return lambda scope, *args, **kwargs: function(*args, **kwargs).to(scope.device)
+def placed(function: Callable[..., Tensor], name: str = "") -> Callable[..., Tensor]:
+    """A function that makes a tensor, with the tensor on the layer's device; on `meta` one of a shape has no memory.
+
+    `name`: of a function that Keras 1 had with other arguments.
+    """
+    signature = inspect.signature(function)
+
+    def make(scope: Scope, *args: Any, **kwargs: Any) -> Tensor:
+        if "device" in signature.parameters:
+            return function(*args, **kwargs, device=scope.device)
+        given = signature.bind(*args, **kwargs).arguments
+        if scope.device.type == "meta" and given.get("shape") is not None:
+            return torch.empty(sizes(given["shape"]), dtype=as_type(given.get("dtype")), device=scope.device)
+        return function(*args, **kwargs).to(scope.device)
+
+    def of_any_keras(scope: Scope, *args: Any, **kwargs: Any) -> Tensor:
+        return taking_old_names(name, partial(make, scope))(*args, **kwargs)
+
+    return of_any_keras if name in SIGNATURES else make
 
 
 def _zeros(shape: Any, dtype: Any = None, name: str | None = None) -> Tensor:
@@ -77,8 +94,13 @@ def _ones(shape: Any, dtype: Any = None, name: str | None = None) -> Tensor:
     return full(shape, 1, dtype)
 
 
-def _eye(size: int, dtype: Any = None, name: str | None = None) -> Tensor:
-    return torch.eye(size, dtype=as_type(dtype))
+def _eye(size: int, dtype: Any = None, name: str | None = None, *, device: torch.device) -> Tensor:
+    return torch.eye(size, dtype=as_type(dtype), device=device)
+
+
+def _arange(start: Any, stop: Any = None, step: Any = 1, dtype: Any = "int32", *, device: torch.device) -> Tensor:
+    ends = (0, max(start, 0)) if stop is None else (start, stop)
+    return torch.arange(*ends, step, device=device).to(as_type(dtype))
 
 
 def _of_any_keras(name: str) -> Function:
@@ -103,14 +125,13 @@ FUNCTIONS: Mapping[str, Function] = {
     "switch": inspect.unwrap(chosen),  # functions without arguments are read before; it does not wait for the condition
 }
 
-_MADE = {name: getattr(backend, name) for name in ("arange", "constant", "random_binomial", "random_normal")}
+_MADE = {name: getattr(backend, name) for name in ("constant", "random_binomial", "random_normal")}
 _MADE |= {"random_uniform": backend.random_uniform, "truncated_normal": backend.truncated_normal}
-_MADE |= {"zeros": _zeros, "ones": _ones, "eye": _eye}
-_MADE |= {name: taking_old_names(name, _MADE[name]) for name in SIGNATURES if name in _MADE}
+_MADE |= {"zeros": _zeros, "ones": _ones, "eye": _eye, "arange": _arange}
 # A variable of a Lambda is no weight of its layer: Keras neither trains nor stores it.
 _MADE |= {"variable": lambda value, dtype=None, name=None: backend.constant(value, dtype)}
 
 SCOPED: Mapping[str, Callable[..., Any]] = {
-    **{name: placed(function) for name, function in _MADE.items()},
+    **{name: placed(function, name) for name, function in _MADE.items()},
     "learning_phase": lambda scope: int(scope.training),
 }

@@ -29,6 +29,7 @@ class Named:
 # Names that Keras's own modules have, or that everybody gives to these modules.
 GLOBALS: Mapping[str, str] = {
     "K": "K",
+    "KB": "K",
     "KTF": "K",
     "ktf": "tf",
     "activations": "activations",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from math import prod
 from typing import Any
 
 import torch
@@ -13,6 +14,8 @@ from torchkeras.engine.graph.functions import FUNCTIONS as GRAPH
 from torchkeras.lambdas.keras_functions import Function, cast, placed
 from torchkeras.lambdas.signatures import named
 from torchkeras.lambdas.tensorflow_functions import SCOPED as TENSORFLOW
+
+MOST = 1 << 24  # numbers of an array that is repeated
 
 
 def _array(value: Any, dtype: Any) -> Tensor:
@@ -33,7 +36,18 @@ def _joined(arrays: Any, axis: int) -> Tensor:
 
 
 def _tiled(a: Any, reps: Any) -> Tensor:
-    return tensor(a).tile(sizes(reps))
+    found = tensor(a)
+    if found.numel() * prod(sizes(reps)) > MOST:
+        raise ValueError(f"an array of over {MOST} numbers")
+    return found.tile(sizes(reps))
+
+
+def _eye(size: int, dtype: Any, *, device: torch.device) -> Tensor:
+    return _array(torch.eye(size, device=device), dtype)
+
+
+def _line(start: float, stop: float, num: int, *, device: torch.device) -> Tensor:
+    return torch.linspace(start, stop, num, device=device)
 
 
 ARRAYS: Mapping[str, Function] = {
@@ -49,9 +63,9 @@ ARRAYS: Mapping[str, Function] = {
 SCOPED: Mapping[str, Function] = {
     **{name: named(placed(_array), "value dtype=None", 1) for name in ("array", "asarray")},
     "arange": TENSORFLOW["range"],
-    "eye": named(placed(lambda size, dtype: _array(torch.eye(size), dtype)), "N dtype=None", 1),
+    "eye": named(placed(_eye), "N dtype=None", 1),
     "full": named(placed(_full), "shape fill_value dtype=None", 1),
-    "linspace": named(placed(lambda start, stop, num: torch.linspace(start, stop, num)), "start stop num=50", 1),
+    "linspace": named(placed(_line), "start stop num=50", 1),
     "ones": named(placed(lambda shape, dtype: _full(shape, 1.0, dtype)), "shape dtype=None", 1),
     "zeros": named(placed(lambda shape, dtype: _full(shape, 0.0, dtype)), "shape dtype=None", 1),
 }

@@ -14,7 +14,6 @@ from torchkeras.backend.nodes import as_type, pair, sizes, tensor
 from torchkeras.engine.graph.functions import FUNCTIONS as GRAPH
 from torchkeras.lambdas.arithmetic import OPERATORS
 from torchkeras.lambdas.keras_functions import FUNCTIONS as KERAS, SCOPED as KERAS_SCOPED, Function, placed
-from torchkeras.lambdas.limits import LENGTH
 from torchkeras.lambdas.signatures import named
 from torchkeras.lambdas.tensorflow_images import IMAGE, blocks, patches
 from torchkeras.lambdas.tensorflow_nn import NN
@@ -38,6 +37,8 @@ def _pad(x: Tensor, paddings: Any, mode: str, constant_values: float) -> Tensor:
     if mode.upper() not in ("REFLECT", "SYMMETRIC"):
         raise ValueError(f"tf.pad by {mode!r}")
     skip = int(mode.upper() == "REFLECT")
+    if any(max(pair) > size - skip for pair, size in zip(paddings, x.shape, strict=True)):
+        raise ValueError("tf.pad by more than there is to mirror")
     for axis, (before, after) in enumerate(paddings):
         last = x.shape[axis] - 1 - skip
         back = [*range(before - 1 + skip, skip - 1, -1)], [*range(last, last - after, -1)]
@@ -82,17 +83,14 @@ def _sequence_mask(lengths: Tensor, maxlen: int, dtype: Any) -> Tensor:
     return found if dtype == "bool" else found.to(as_type(dtype))
 
 
-def _range(start: Any, limit: Any, delta: Any, dtype: Any) -> Tensor:
-    ends = (0, start) if limit is None else (start, limit)
-    if (ends[1] - ends[0]) / delta > LENGTH:
-        raise ValueError(f"a range of over {LENGTH}")
-    found = torch.arange(*ends, delta)
+def _range(start: Any, limit: Any, delta: Any, dtype: Any, *, device: torch.device) -> Tensor:
+    found = torch.arange(*((0, start) if limit is None else (start, limit)), delta, device=device)
     kind = torch.int32 if dtype is None and not found.is_floating_point() else as_type(dtype)
     return found.to(kind)
 
 
-def _eye(rows: int, columns: int | None, batch_shape: Any, dtype: Any) -> Tensor:
-    found = torch.eye(rows, columns or rows, dtype=as_type(dtype))
+def _eye(rows: int, columns: int | None, batch_shape: Any, dtype: Any, *, device: torch.device) -> Tensor:
+    found = torch.eye(rows, columns or rows, dtype=as_type(dtype), device=device)
     return found.expand(*sizes(batch_shape or ()), *found.shape)
 
 
@@ -105,9 +103,15 @@ def _strided(x: Tensor, begin: Any, end: Any, strides: Any) -> Tensor:
     return OPERATORS["[]"](x, tuple(slice(*cut) for cut in cuts))
 
 
-def _constant(value: Any, dtype: Any, shape: Any) -> Tensor:
+def _constant(value: Any, dtype: Any, filled: Any) -> Tensor:
     found = tensor(value)
-    return backend.constant(found, dtype or found.dtype, shape)
+    if filled is not None and not found.dim():
+        return found.to(as_type(dtype or found.dtype)).expand(sizes(filled))
+    return backend.constant(found, dtype or found.dtype, filled)
+
+
+def _line(start: float, stop: float, num: int, *, device: torch.device) -> Tensor:
+    return torch.linspace(start, stop, num, device=device)
 
 
 def _caster(kind: str) -> Function:
@@ -123,6 +127,7 @@ _REDUCED = ("sum", "mean", "prod", "max", "min", "any", "all", "logsumexp")
 _UNIT = named(GRAPH["unit"], "x axis=None epsilon=1e-12")
 _SOFTPLUS = named(F.softplus, "features")
 _CASTS = {"float": "float32", "double": "float64", "int32": "int32", "int64": "int64"}
+_BLOCKS = "input block_size data_format='NHWC'"
 _MATMUL = "a b transpose_a=False transpose_b=False"
 _LINALG_NORM = named(_norm, "tensor ord='euclidean' axis=None keepdims=False")
 _MATH: Mapping[str, Function] = {
@@ -173,7 +178,8 @@ FUNCTIONS: Mapping[str, Function] = {
     "clip_by_value": named(KERAS["clip"], "t clip_value_min clip_value_max"),
     "concat": named(KERAS["concatenate"], "values axis"),
     "cond": named(KERAS["switch"], "pred true_fn false_fn"),
-    "depth_to_space": named(blocks(to_space=True), "input block_size data_format='NHWC'"),
+    **{f"{module}depth_to_space": named(blocks(to_space=True), _BLOCKS) for module in ("", "nn.")},
+    **{f"{module}space_to_depth": named(blocks(to_space=False), _BLOCKS) for module in ("", "nn.")},
     "einsum": lambda equation, *inputs: torch.einsum(equation, *inputs),
     "expand_dims": named(KERAS["expand_dims"], "input axis"),
     "gather": named(_gather, "params indices validate_indices=None axis=0"),
@@ -189,7 +195,6 @@ FUNCTIONS: Mapping[str, Function] = {
     "reverse": named(KERAS["reverse"], "tensor axis"),
     "shape": named(lambda x, _: KERAS["shape"](x), "input out_type=None"),
     "slice": named(KERAS["slice"], "input_ begin size"),
-    "space_to_depth": named(blocks(to_space=False), "input block_size data_format='NHWC'"),
     "split": named(GRAPH["split"], "value num_or_size_splits axis=0"),
     "squeeze": named(GRAPH["squeeze"], "input axis=None"),
     "stack": named(KERAS["stack"], "values axis=0"),
@@ -203,8 +208,8 @@ FUNCTIONS: Mapping[str, Function] = {
 _MADE: Mapping[str, Function] = {
     "eye": named(placed(_eye), "num_rows num_columns=None batch_shape=None dtype='float32'", 1),
     "fill": named(placed(_fill), "dims value", 1),
-    "lin_space": named(placed(torch.linspace), "start stop num", 1),
-    "linspace": named(placed(torch.linspace), "start stop num", 1),
+    "lin_space": named(placed(_line), "start stop num", 1),
+    "linspace": named(placed(_line), "start stop num", 1),
     "range": named(placed(_range), "start limit=None delta=1 dtype=None", 1),
 }
 _RANDOM = {
