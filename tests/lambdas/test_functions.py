@@ -42,6 +42,8 @@ def called(function_name: str, /, *args: Any, **kwargs: Any) -> Any:
         ("tf.image.resize_bilinear", (ROW, (1, 2)), {"half_pixel_centers": True}, [[[[0.5], [2.5]]]]),
         ("tf.image.resize_nearest_neighbor", (ROW, (1, 3)), {}, [[[[0.0], [1.0], [2.0]]]]),
         ("tf.image.resize_nearest_neighbor", (ROW, (1, 7), True), {}, [[[[0.0], [1], [1], [2], [2], [3], [3]]]]),
+        ("tf.image.resize_2", (ROW, (1, 3)), {}, [[[[1 / 6], [1.5], [17 / 6]]]]),
+        ("tf.image.resize_2", (ROW, (1, 7)), {"method": "nearest"}, [[[[0.0], [0], [1], [2], [2], [3], [3]]]]),
         ("K.mean", (X.int(), 1), {}, [1, 4]),
         ("K.switch", (X > 2, X, 0.0), {}, [[0.0, 0.0, 0.0], [3.0, 4.0, 5.0]]),
         ("K.expand_dims", (X[0],), {"dim": 0}, [[0.0, 1.0, 2.0]]),  # Keras 1's arguments
@@ -79,6 +81,7 @@ def test_values(name: str, args: Any, kwargs: Any, expected: Any):
         ("ops.argmax", (X,), {}, "its arguments are x axis"),
         ("tf.image.resize_images", (ROW, (2, 2), 2), {}, "by method 2"),
         ("tf.norm", (X, 1), {}, "of order 1"),
+        ("tf.image.resize_2", (ROW, (2, 2)), {"antialias": True}, "by method 'bilinear'"),
         ("K.ctc_decode", (X, X), {"greedy": False, "beam_width": 10**6}, "a beam_width of 1000000; 1000 is the most"),
         ("tf.nn.max_pool", (ROW, [2, 1, 1, 1], [1, 1, 1, 1], "SAME"), {}, "windows over samples or channels"),
         ("tf.nn.avg_pool", (ROW, [1, 1, 1, 1], [1, 1, 1, 1], "SAME", "NCHW"), {}, "data_format 'NCHW'"),
@@ -126,5 +129,6 @@ def test_the_format_is_that_of_the_session():
 )
 def test_a_shape_alone_takes_no_memory(name: str, args: Any):
     found = SCOPED[name](Scope(False, torch.device("meta")), *args)
+    assert isinstance(found, torch.Tensor)
     assert found.device.type == "meta"
     assert found.numel() >= 10**9

@@ -59,7 +59,7 @@ class CallSteps(ListSteps):
 
     def _load(self, frame: Frame, value: Any, name: str) -> None:
         if isinstance(value, Module):
-            frame.stack.append(of_module(value, name))
+            frame.stack.append(of_module(value, name, self.tensorflow))
         elif calls.is_step(value) and name == "value":  # of a Dimension of TensorFlow 1
             frame.stack.append(value)
         elif isinstance(value, Call) and value.operation == "tf.nn.top_k" and name in LARGEST:

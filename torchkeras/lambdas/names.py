@@ -71,6 +71,10 @@ IMPORTS: Mapping[str, str] = {
     "tensorflow.keras.backend": "tf",
     "tensorflow.python.keras": "keras",
 }
+# Functions that differ between TensorFlow 1 and 2.
+BY_TENSORFLOW: Mapping[str, Mapping[int, str]] = {
+    "tf.image.resize": {1: "tf.image.resize_images", 2: "tf.image.resize_2"},
+}
 SPECIAL = ("K.in_train_phase", "K.in_test_phase", "isinstance")  # which `calls` reads in its own way
 IGNORED = ("print",)  # functions that change nothing
 ERRORS = ("AssertionError", "Exception", "NotImplementedError", "RuntimeError", "TypeError", "ValueError")
@@ -88,9 +92,13 @@ def of_global(name: str) -> Any:
     raise Refused(f"the name {name!r}, which is not known here; pass its value in custom_objects={{{name!r}: ...}}")
 
 
-def of_module(module: Module, name: str) -> Any:
-    """What a name in a module means. Raises Refused for one that is not on the list."""
+def of_module(module: Module, name: str, tensorflow: int | None = None) -> Any:
+    """What a name in a module means, in TensorFlow 1 or 2. Raises Refused for one that is not on the list."""
     dotted = f"{module.name}.{name}"
+    if dotted in BY_TENSORFLOW:
+        if tensorflow is None:
+            raise Refused(f"{dotted}, which is another function in TensorFlow 1 than in 2; the file does not tell")
+        return Named(BY_TENSORFLOW[dotted][tensorflow])
     if dotted in MODULES:
         return Module(MODULES[dotted])
     if dotted in CONSTANTS:

@@ -21,9 +21,9 @@ LAST = "channels_last"
 GREY = (0.2989, 0.587, 0.114)  # red, green and blue in a grey
 
 
-def _nearest(old: int, new: int, aligned: bool, like: Tensor) -> Tensor:
+def _nearest(old: int, new: int, aligned: bool, like: Tensor, from_middles: bool = False) -> Tensor:
     """The places of the old values for new ones, in TensorFlow's own arithmetic."""
-    steps = torch.arange(new, device=like.device, dtype=torch.float32)
+    steps = torch.arange(new, device=like.device, dtype=torch.float32) + 0.5 * from_middles
     found = (steps * ((old - 1) / (new - 1)) + 0.5 if aligned and new > 1 else steps * (old / new)).floor().long()
     return found.clamp(max=old - 1)
 
@@ -31,11 +31,9 @@ def _nearest(old: int, new: int, aligned: bool, like: Tensor) -> Tensor:
 def _resize(how: str) -> Function:
     def resize(images: Tensor, size: Any, align_corners: bool, half_pixel_centers: bool) -> Tensor:
         x, wanted = first(images, LAST), sizes(size)
-        if how == "nearest" and half_pixel_centers:
-            raise ValueError("half_pixel_centers of the nearest pixel")
         if how == "nearest":
             for axis, new in enumerate(wanted, 2):
-                x = x.index_select(axis, _nearest(x.shape[axis], new, align_corners, x))
+                x = x.index_select(axis, _nearest(x.shape[axis], new, align_corners, x, half_pixel_centers))
         elif align_corners or half_pixel_centers:
             x = F.interpolate(x, wanted, mode="bilinear", align_corners=bool(align_corners))
         else:
@@ -50,6 +48,12 @@ def _resize_images(images: Tensor, size: Any, method: Any, align_corners: bool, 
     if method not in ways or preserve_aspect_ratio:
         raise ValueError(f"tf.image.resize_images by method {method!r}")
     return _resize(ways[method])(images, size, align_corners, False)
+
+
+def _resize_2(images: Tensor, size: Any, method: Any, preserve_aspect_ratio: bool, antialias: bool) -> Tensor:
+    if method not in ("bilinear", "nearest") or preserve_aspect_ratio or antialias:
+        raise ValueError(f"tf.image.resize by method {method!r}")
+    return _resize(method)(images, size, False, True)
 
 
 def blocks(to_space: bool) -> Function:
@@ -108,6 +112,7 @@ IMAGE: Mapping[str, Function] = {
     "grayscale_to_rgb": named(lambda x: torch.cat([x, x, x], -1), "images"),
     "per_image_standardization": named(_standardized, "image"),
     "resize_bilinear": named(_resize("bilinear"), "images size align_corners=False half_pixel_centers=False"),
+    "resize_2": named(_resize_2, "images size method='bilinear' preserve_aspect_ratio=False antialias=False"),
     "resize_images": named(_resize_images, "images size method=0 align_corners=False preserve_aspect_ratio=False"),
     "resize_nearest_neighbor": named(_resize("nearest"), "images size align_corners=False half_pixel_centers=False"),
     "rgb_to_grayscale": named(_grey, "images"),
