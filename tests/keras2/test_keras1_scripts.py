@@ -1,10 +1,9 @@
 """What scripts of Keras 1 call otherwise than those of Keras 2. Each test runs a process of its own, as a script."""
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from old_scripts import FORKS
 
 PRELUDE = """
 import torchkeras.as_keras
@@ -182,7 +181,5 @@ assert np.array_equal(second.get_weights()[0], np.ones((5, 3)))
     CONVOLUTIONS, OTHER_NAMES, SAMPLES, MODELS, LOSSES, MASKS, INITIALIZERS,
 ], ids=["convolutions", "other_names", "samples", "models", "losses", "masks", "initializers"])  # fmt: skip
 def test_scripts(script: str, tmp_path: Path):
-    path = tmp_path / "script.py"
-    path.write_text(PRELUDE + script)
-    done = subprocess.run([sys.executable, str(path)], capture_output=True, text=True, check=False)
+    done = FORKS.run(PRELUDE + script, tmp_path)
     assert done.returncode == 0, done.stderr

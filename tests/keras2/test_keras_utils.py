@@ -111,6 +111,18 @@ def test_a_dumped_function_is_loaded_in_its_process():
     assert generic_utils.func_load(list(generic_utils.func_dump(lambda: offset)), globs={"offset": 4})() == 4  # noqa: F821  # type: ignore[name-defined]
 
 
+def test_the_older_form_of_a_function_is_its_code():
+    def squared(x, times=2):
+        return times * x**2
+
+    text = marshal.dumps(squared.__code__).decode("raw_unicode_escape")
+    loaded = generic_utils.func_load(text, defaults=squared.__defaults__)
+    assert (loaded(3), loaded.__code__) == (18, squared.__code__)
+    other = marshal.dumps(compile("raise SystemExit", "elsewhere", "exec")).decode("raw_unicode_escape")
+    with pytest.raises(ForbiddenContentError, match=r"^func_load: the function is stored as Python bytecode, "):
+        generic_utils.func_load(other)
+
+
 def test_bytecode_from_elsewhere_is_not_run():
     code = compile("raise SystemExit", "elsewhere", "exec")
     text = encode(marshal.dumps(code), "base64").decode("ascii")

@@ -260,3 +260,18 @@ def test_only_files_with_bytecode_import_the_reader():
     code = "import sys, torchkeras; print([name for name in sys.modules if name.startswith('torchkeras.lambdas')])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n"
+
+
+@pytest.mark.parametrize("name", ["attention", "capsule", "siamese"])
+def test_torch_traces_formulas(name: str):
+    arrays = dict(np.load(MODELS / f"{name}.npz"))
+    model = load_model(MODELS / f"{name}.h5").eval()
+    given = [torch.from_numpy(arrays[f"x{k}"]) for k in range(len(model.inputs))]
+    inputs = given if len(given) > 1 else given[0]
+    torch.compiler.reset()
+    with torch.no_grad():
+        for traced in (
+            torch.export.export(model, (inputs,)).module(),
+            torch.compile(model, backend="eager", fullgraph=True),
+        ):
+            np.testing.assert_allclose(traced(inputs), arrays["y0"], rtol=2e-5, atol=1e-5)

@@ -17,6 +17,7 @@ from torch import Tensor
 from torchkeras import backend as K
 from torchkeras.backend import assignments, remembered
 from torchkeras.backend.functions import Minimized
+from torchkeras.backend.nodes import floating
 from torchkeras.backend.variables import Settable
 from torchkeras.engine.layer.weight import Variable
 from torchkeras.optimizers.base import Optimizer
@@ -39,6 +40,13 @@ class Number(float, Settable):
         found = cls(value)
         found._owner, found._name = weakref.ref(owner), name
         return found
+
+    shape = ()
+
+    @property
+    def dtype(self) -> torch.dtype:
+        """The type `floatx`, in which a step counts with it."""
+        return floating()
 
     def set_value(self, value: Any) -> None:
         """Set the option of the optimizer."""
@@ -147,5 +155,6 @@ def _make_settable(optimizer: Any, name: str) -> None:
 def extend() -> None:
     """Let subclasses of `Optimizer` define `get_updates`, and let `K.set_value` set the numbers of all optimizers."""
     Optimizer.get_updates = get_updates  # type: ignore[attr-defined]
+    Optimizer.initial_decay = property(lambda self: float(self.decay))  # type: ignore[attr-defined]
     Optimizer.__post_init__, Optimizer._set_option = _finish_settable, _set_settable  # type: ignore[method-assign]
     Optimizer.__init_subclass__ = classmethod(OldOptimizer.__init_subclass__.__func__)  # type: ignore
