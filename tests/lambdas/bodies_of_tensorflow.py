@@ -36,9 +36,38 @@ def masked_lengths(x):
     return x * tf.expand_dims(tf.sequence_mask(lengths, 5, dtype=tf.float32), -1)
 
 
+def grid(x):
+    across, down = tf.meshgrid(tf.lin_space(-1.0, 1.0, 4), tf.lin_space(0.0, 1.0, 5))
+    rows, columns = tf.meshgrid(tf.range(5), tf.range(4), indexing="ij")
+    return x * across + down + tf.to_float(rows * columns)
+
+
 IMAGE, ROWS, VECTOR = [(2, 4, 6, 3)], [(2, 5, 4)], [(3, 4)]
 
 BODIES = {
+    "grid": (grid, ROWS, {}),
+    "tf_diagonals": (
+        lambda x: (
+            tf.matrix_transpose(tf.matrix_diag(x[:, 0]))
+            + tf.linalg.transpose(tf.linalg.diag(x[:, 1]))
+            + tf.expand_dims(tf.matrix_diag_part(x), 1)
+            + tf.reshape(tf.trace(x), (-1, 1, 1))
+            + tf.diag([1.0, 2.0, 3.0, 4.0])
+        ),
+        ROWS,
+        {},
+    ),
+    "tf_sorted": (
+        lambda x: (
+            tf.sort(x, axis=1)
+            + tf.to_float(tf.argsort(x, direction="DESCENDING"))
+            + tf.cumprod(x, 1)
+            + tf.linalg.l2_normalize(x, axis=1)
+            + tf.math.top_k(x, 4)[0]
+        ),
+        VECTOR,
+        {},
+    ),
     "of_largest": (of_largest, VECTOR, {}),
     "moments": (moments, IMAGE, {}),
     "crossentropies": (crossentropies, VECTOR, {}),

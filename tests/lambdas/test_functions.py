@@ -86,6 +86,7 @@ def test_values(name: str, args: Any, kwargs: Any, expected: Any):
         ("tf.nn.max_pool", (ROW, [2, 1, 1, 1], [1, 1, 1, 1], "SAME"), {}, "windows over samples or channels"),
         ("tf.nn.avg_pool", (ROW, [1, 1, 1, 1], [1, 1, 1, 1], "SAME", "NCHW"), {}, "data_format 'NCHW'"),
         ("tf.nn.conv2d", (ROW, ROW, [1, 1, 1, 1], "SAME", True, "NCHW"), {}, "data_format 'NCHW'"),
+        ("tf.diag", (X,), {}, "tf.diag of 2 axes"),
         ("tf.nn.dropout", (X,), {}, "keep_prob, or else rate"),
         ("np.tile", ([1, 2], 10**8), {}, "an array of over 16777216 numbers"),
         ("tf.pad", (X, [[0, 0], [3, 0]], "REFLECT"), {}, "tf.pad by more than there is to mirror"),

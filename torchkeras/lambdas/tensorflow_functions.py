@@ -94,6 +94,26 @@ def _eye(rows: int, columns: int | None, batch_shape: Any, dtype: Any, *, device
     return found.expand(*sizes(batch_shape or ()), *found.shape)
 
 
+def _grid(*values: Any, indexing: str = "xy", name: Any = None) -> list[Tensor]:
+    return list(torch.meshgrid(*map(tensor, values), indexing=indexing))
+
+
+def _square(values: Any) -> Tensor:
+    """tf.diag of a vector. Raises ValueError for more axes, of which TensorFlow makes twice as many."""
+    found = tensor(values)
+    if found.dim() != 1:
+        raise ValueError(f"tf.diag of {found.dim()} axes")
+    return torch.diag_embed(found)
+
+
+def _sorted(x: Tensor, axis: int, direction: str) -> Tensor:
+    return torch.sort(x, stable=True, dim=axis, descending=direction == "DESCENDING").values
+
+
+def _order(x: Tensor, axis: int, direction: str, stable: bool) -> Tensor:
+    return torch.argsort(x, stable=True, dim=axis, descending=direction == "DESCENDING").int()
+
+
 def _fill(dims: Any, value: Any) -> Tensor:
     return tensor(value).expand(sizes(dims))
 
@@ -151,7 +171,7 @@ _MATH: Mapping[str, Function] = {
     "reduce_variance": named(GRAPH["var"], "input_tensor axis=None keepdims=False"),
     "add_n": named(GRAPH["sum_of"], "inputs"),
     "squared_difference": named(GRAPH["squared_difference"], "x y"),
-    "cumsum": named(KERAS["cumsum"], "x axis=0"),
+    **{name: named(KERAS[name], "x axis=0") for name in ("cumsum", "cumprod")},
     "l2_normalize": _UNIT,
     "argmax": named(KERAS["argmax"], "input axis=0"),
     "argmin": named(KERAS["argmin"], "input axis=0"),
@@ -166,6 +186,19 @@ FUNCTIONS: Mapping[str, Function] = {
     **{f"{name}matmul": named(GRAPH["multiply_matrices"], _MATMUL) for name in ("", "linalg.")},
     **{name: named(KERAS["cast"], "x dtype") for name in ("cast", "saturate_cast")},
     **{f"to_{name}": named(_caster(kind), "x") for name, kind in _CASTS.items()},
+    **{name: named(lambda a: a.mT, "a") for name in ("matrix_transpose", "linalg.transpose")},
+    **{name: named(torch.diag_embed, "diagonal") for name in ("matrix_diag", "linalg.diag")},
+    "diag": named(_square, "diagonal"),
+    **{
+        name: named(lambda x: torch.diagonal(x, 0, -2, -1), "input")
+        for name in ("matrix_diag_part", "linalg.diag_part")
+    },
+    **{name: named(lambda x: torch.diagonal(x, 0, -2, -1).sum(-1), "x") for name in ("trace", "linalg.trace")},
+    "argsort": named(_order, "values axis=-1 direction='ASCENDING' stable=False"),
+    "linalg.l2_normalize": _UNIT,
+    "math.top_k": NN["top_k"],
+    "meshgrid": _grid,
+    "sort": named(_sorted, "values axis=-1 direction='ASCENDING'"),
     "broadcast_to": named(lambda x, shape: x.expand(sizes(shape)), "input shape"),
     "extract_image_patches": named(patches, "images ksizes strides rates padding"),
     "gather_nd": named(_gather_nd, "params indices"),
