@@ -17,6 +17,7 @@ import torch
 from torchkeras import Input, Model, Sequential, activations, config, layers, regularizers
 from torchkeras.errors import ForbiddenContentError
 from torchkeras.keras2 import utils
+from torchkeras.keras2.engine import training_utils
 from torchkeras.keras2.utils import conv_utils, generic_utils, layer_utils, np_utils, test_utils, visualize_util
 
 GOLDEN = json.loads((Path(__file__).parents[1] / "golden" / "keras-2.2.4-annex.json").read_text())
@@ -146,6 +147,7 @@ def test_lists():
 
 
 def test_slice_arrays():
+    assert training_utils.slice_X is generic_utils.slice_arrays  # as Keras 1's examples import it
     x, y = np.arange(5), np.arange(10).reshape(5, 2)
     assert [part.tolist() for part in generic_utils.slice_arrays([x, y], 1, 3)] == [[1, 2], [[2, 3], [4, 5]]]
     assert generic_utils.slice_arrays([x, None], np.array([0, 4]))[0].tolist() == [0, 4]

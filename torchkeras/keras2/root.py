@@ -9,6 +9,7 @@ from torchkeras.keras2 import (
     old_ends,
     old_generators,
     old_graphs,
+    old_initializers,
     old_lambdas,
     old_layers,
     old_lists,
@@ -32,6 +33,7 @@ old_tensors.extend()
 old_layers.extend()
 old_arguments.extend()
 old_calls.extend()
+old_initializers.extend()
 old_lambdas.extend()
 old_numpy.extend()
 old_optimizers.extend()
