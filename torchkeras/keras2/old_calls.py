@@ -97,7 +97,9 @@ def called_with_states(self: Any, inputs: Any, initial_state: Any = None, consta
 
 def input_map(self: Any) -> dict[str, Any]:
     """What `TimeDistributed` gave its layer in each call, with the time steps folded into the batch, by its input."""
-    return {object_list_uid(node.inputs): K.reshape(node.inputs, (-1, *node.inputs.shape[2:])) for node in self._nodes}
+    return {
+        object_list_uid(node.inputs): K.reshape(node.inputs, (-1, *node.inputs.shape[2:])) for node in self._call_nodes
+    }
 
 
 def _as_nodes(inputs: Any, values: Any) -> Any:

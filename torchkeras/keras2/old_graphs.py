@@ -169,7 +169,7 @@ class InputNode(Node):
 @property
 def _of_input(layer: Any) -> list[Node]:
     """The one node of an Input, under Keras's name."""
-    return [InputNode(layer, [], node.outputs, {}) for node in layer._nodes]
+    return [InputNode(layer, [], node.outputs, {}) for node in layer._call_nodes]
 
 
 def extend() -> None:

@@ -31,7 +31,7 @@ def add_inbound_node(
     if not overrides(self, "call"):
         return
     for place, tensor in enumerate(outputs):
-        tensor._keras_history = History(self, len(self._nodes), place)
+        tensor._keras_history = History(self, len(self._call_nodes), place)
     self._attach(Node(self, unpacked(inputs), unpacked(outputs), dict(arguments or {})), inputs)
 
 

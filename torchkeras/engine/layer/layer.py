@@ -127,7 +127,7 @@ class Layer(Calling):
             _held=set(),
             _named=set(),
             _taken_plainly=set(),
-            _nodes=[],
+            _call_nodes=[],
             _outbound_nodes=[],
             _added=[],
             _expected_ndim=None,
@@ -207,7 +207,7 @@ class Layer(Calling):
 
     @dtype_policy.setter
     def dtype_policy(self, policy: Any) -> None:
-        if self._nodes:
+        if self._call_nodes:
             raise ValueError(
                 f"{type(self).__name__} {self.name!r}: its dtype_policy is settled by its first call. Give it as dtype "
                 "before, or set that of the model."
@@ -367,7 +367,7 @@ class Layer(Calling):
 
     def __getstate__(self) -> dict[str, Any]:
         # The graph belongs to the model: a layer copied or pickled on its own has its weights and no calls.
-        state = {**self.__dict__, "_nodes": [], "_outbound_nodes": []}
+        state = {**self.__dict__, "_call_nodes": [], "_outbound_nodes": []}
         if "_losses_of_call" in state:  # which torch cannot copy, since they are results
             state["_losses_of_call"] = (None, [])
         return state
