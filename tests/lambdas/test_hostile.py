@@ -285,6 +285,7 @@ def test_code_that_goes_nowhere_is_refused(code: bytes):
 
 # --- data ------------------------------------------------------------------------------------------------------------
 
+WHOLE = base64.b64decode(CODES["3.7"]["euclidean"][0])
 DAMAGED = [
     *(b"", b"c", b"N", b"i\x00\x00\x00\x00", b")\x00", b"\xa9\x01r\x00\x00\x00\x00", b"r\x00\x00\x00\x00"),
     *(b"(" + struct.pack("<i", 2**31 - 1), b"(" + struct.pack("<i", -1), b"s" + struct.pack("<i", 2**31 - 1)),
@@ -322,7 +323,7 @@ DAMAGED = [
             ][::-1]
         ),
     ),
-    *(base64.b64decode(CODES["3.7"]["euclidean"][0])[:cut] for cut in range(1, 240, 23)),
+    *(WHOLE[:cut] for cut in range(1, len(WHOLE), 17)),
 ]
 
 
