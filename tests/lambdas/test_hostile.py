@@ -323,7 +323,7 @@ DAMAGED = [
             ][::-1]
         ),
     ),
-    *(WHOLE[:cut] for cut in range(1, len(WHOLE), 23)),
+    *(WHOLE[:cut] for cut in range(1, len(WHOLE), 17)),
 ]
 
 
