@@ -2,7 +2,8 @@
 
 An importer at the head of `sys.meta_path` answers for `keras` and all its modules, old names and new, by the table in
 `modules.py`. Nothing is patched: a Keras that is installed stays as it is on the disk, and is only not found by this
-process. `tensorflow` and `theano` are left alone; where one is not installed, the error says what has a name here.
+process. `tensorflow` and `theano` are left alone where they are installed. Where TensorFlow is not, the functions that
+scripts of Keras take from it are answered too (`tf/`); for Theano, the error says what has a name here.
 """
 
 from __future__ import annotations
@@ -18,13 +19,10 @@ from types import ModuleType
 from typing import Any
 
 from torchkeras.keras2.modules import MODULES, SAME, VERSION
+from torchkeras.keras2.tf.modules import TensorFlow
 
 ANSWERED = ("keras", "tensorflow.keras", "tf_keras")
-ELSEWHERE = {
-    "tensorflow": "what `keras.backend` has of it stands in torchkeras.backend, and `tensorflow.keras` is answered by "
-    "`torchkeras run --as tensorflow.keras`, or `alias.install(('keras', 'tensorflow.keras'))`",
-    "theano": "what `keras.backend` has of it stands in torchkeras.backend",
-}
+ELSEWHERE = {"theano": "what `keras.backend` has of it stands in torchkeras.backend"}
 
 
 class KerasImporter(MetaPathFinder, Loader):
@@ -84,7 +82,7 @@ class Elsewhere(MetaPathFinder):
     """The last to be asked: says of a framework that is not installed which of its uses have a name here."""
 
     def find_spec(self, fullname: str, path: Sequence[str] | None = None, target: Any = None) -> ModuleSpec | None:
-        """Raise ModuleNotFoundError for TensorFlow and Theano in an import; None for all else and outside of one."""
+        """Raise ModuleNotFoundError for Theano in an import; None for all else and outside of one."""
         importing = sys._getframe(2).f_code.co_name.startswith("_find_and_load")
         if fullname in ELSEWHERE and importing:
             raise ModuleNotFoundError(f"No module named {fullname!r}: {ELSEWHERE[fullname]}.", name=fullname)
@@ -110,41 +108,27 @@ def install(names: Iterable[str] = ("keras",)) -> None:
             continue
         if name in sys.modules:
             raise ImportError(f"{name!r} is imported already, from elsewhere: import torchkeras.as_keras before it.")
-        if name == "tensorflow.keras":
-            _hold("tensorflow")
+        if name == "tensorflow.keras" and importlib.util.find_spec("tensorflow") is not None:
+            raise ImportError(
+                "tensorflow is installed here, and its own keras answers inside it: 'tensorflow.keras' can mean torchkeras "
+                "only where tensorflow is not installed."
+            )
         sys.meta_path.insert(0, KerasImporter(name))
     if not any(isinstance(finder, Elsewhere) for finder in sys.meta_path):
-        sys.meta_path.append(Elsewhere())
+        sys.meta_path += [TensorFlow(), Elsewhere()]
 
 
 def uninstall() -> None:
     """Take back what `install` did: `import keras` means what is installed again."""
     aliases = [finder for finder in sys.meta_path if isinstance(finder, KerasImporter)]
-    sys.meta_path[:] = [finder for finder in sys.meta_path if not isinstance(finder, (KerasImporter, Elsewhere))]
+    ours = (KerasImporter, TensorFlow, Elsewhere)
+    sys.meta_path[:] = [finder for finder in sys.meta_path if not isinstance(finder, ours)]
     for finder in aliases:
         for name in [name for name in sys.modules if finder._inside(name) is not None]:
             del sys.modules[name]
-    held = sys.modules.get("tensorflow")
-    if held is not None and held.__dict__.get("_only_keras"):
-        del sys.modules["tensorflow"]
-
-
-def _hold(package: str) -> None:
-    """Make a module with nothing but `keras` in it. Raises ImportError where the package itself is installed."""
-    if importlib.util.find_spec(package) is not None:
-        raise ImportError(
-            f"{package} is installed here, and its own keras answers inside it: '{package}.keras' can mean torchkeras "
-            f"only where {package} is not installed."
-        )
-
-    def missing(name: str) -> Any:
-        if name == "keras":
-            return importlib.import_module(f"{package}.keras")
-        raise AttributeError(f"{package}.{name}: {package} is not installed; {ELSEWHERE[package]}.")
-
-    module = ModuleType(package)
-    module.__dict__.update(__path__=[], __getattr__=missing, _only_keras=True)
-    sys.modules[package] = module
+    answered = [name for name, module in sys.modules.items() if isinstance(module.__dict__.get("__loader__"), TensorFlow)]
+    for name in answered:
+        del sys.modules[name]
 
 
 def _public(module: ModuleType) -> dict[str, Any]:

@@ -55,6 +55,7 @@ MODULES: dict[str, tuple[str, ...]] = {
     "optimizers": (_BASE, "torchkeras.optimizers", "torchkeras.keras2.optimizers"),
     "layers": _LAYERS,
     **{f"layers.{name}": _LAYERS for name in _LAYER_FILES},
+    **{f"layers.{name}": (*_LAYERS, "torchkeras.keras2.recurrent") for name in ("recurrent", "convolutional_recurrent")},
     "engine": _ENGINE,
     **{f"engine.{name}": _ENGINE for name in _ENGINE_FILES},
     "engine.training": (*_ENGINE, "torchkeras.keras2.engine.training_utils"),

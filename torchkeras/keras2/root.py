@@ -18,7 +18,8 @@ from torchkeras.keras2 import (
     old_training,
 )
 from torchkeras.keras2.layers import Input
-from torchkeras.keras2.session import get_session
+from torchkeras.keras2.session import get_session, set_session
+from torchkeras.keras2.tf import modules
 from torchkeras.models import Model, Sequential
 
 __all__ = ["Input", "Model", "Sequential"]
@@ -37,4 +38,7 @@ old_training.extend()
 old_generators.extend()
 old_seeds.extend()
 settings.answer("tensorflow")  # whose order of axes, padding and formulas these are
-K.__dict__.update(_BACKEND=settings.backend(), _get_available_gpus=settings.gpu_names, get_session=get_session)
+K.__dict__.update(_BACKEND=settings.backend(), _get_available_gpus=settings.gpu_names)
+K.__dict__.update(get_session=get_session, set_session=set_session)
+if (tensorflow := modules.answered()) is not None:  # what Keras's backend has imported itself
+    K.__dict__.update(dict.fromkeys(("tf", "control_flow_ops", "tensor_array_ops", "functional_ops"), tensorflow))

@@ -165,7 +165,10 @@ def layer_arguments(
     sizes = sum(new == "kernel_size" for new in renamed.values())
     one_by_one = sizes > 1 and len(args) > sizes and all(type(size) is int for size in args[1 : sizes + 1])
     if one_by_one or not renamed.keys().isdisjoint(given):
-        return _with_pairs(kind, (), _today(cls, renamed, [old for old, _, _ in row], args, given))
+        # `Conv2D(64, (3, 3), init="normal")` has the sizes in one place, as today, and an old name.
+        together = sizes > 1 and len(args) > 1 and isinstance(args[1], (tuple, list))
+        order = list(known) if together else [old for old, _, _ in row]
+        return _with_pairs(kind, (), _today(cls, renamed, order, args, given))
     return _with_pairs(kind, args, given)
 
 
