@@ -9,7 +9,7 @@ from __future__ import annotations
 VERSION = "2.2.4"
 
 _BASE = "torchkeras.keras2.base"  # K, activations, initializers, regularizers, constraints, ...
-_LAYERS = (_BASE, "torchkeras.layers", "torchkeras.keras2.layers")
+_LAYERS = (_BASE, "torchkeras.layers", "torchkeras.keras2.layers", "torchkeras.keras2.recurrent")
 _ENGINE = (*_LAYERS, "torchkeras.models", "torchkeras.keras2.engine")
 _SAVING = "torchkeras.keras2.engine.saving"
 _LOSSES = (_BASE, "torchkeras.losses")
@@ -55,7 +55,6 @@ MODULES: dict[str, tuple[str, ...]] = {
     "optimizers": (_BASE, "torchkeras.optimizers", "torchkeras.keras2.optimizers"),
     "layers": _LAYERS,
     **{f"layers.{name}": _LAYERS for name in _LAYER_FILES},
-    **{f"layers.{name}": (*_LAYERS, "torchkeras.keras2.recurrent") for name in ("recurrent", "convolutional_recurrent")},
     "engine": _ENGINE,
     **{f"engine.{name}": _ENGINE for name in _ENGINE_FILES},
     "engine.training": (*_ENGINE, "torchkeras.keras2.engine.training_utils"),

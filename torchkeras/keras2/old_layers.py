@@ -18,6 +18,7 @@ from torchkeras.backend import assignments
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.layer.symbolic import KerasTensor, Node, as_list
 from torchkeras.engine.layer.weight import Variable
+from torchkeras.keras2 import old_builds
 from torchkeras.keras2.interfaces import add_weight_args_preprocessing
 from torchkeras.keras2.told import LOSSES, UPDATES, keep
 from torchkeras.keras_axes import IN_ORDER
@@ -39,6 +40,8 @@ class OldLayer:
             return
         if "get_output_shape_for" in own and "compute_output_shape" not in own:
             made.compute_output_shape = own["get_output_shape_for"]
+        if "build" in own:
+            made.build = old_builds.recording(own["build"])
         if "call" in own:
             made.call = _assigning(own["call"])
 
@@ -147,7 +150,7 @@ def _assigning(call: Callable[..., Any]) -> Callable[..., Any]:
 
     @wraps(call)
     def computed(self: Any, *args: Any, **kwargs: Any) -> Any:
-        with assignments.waiting(self):
+        with old_builds.with_current_values(self), assignments.waiting(self):
             return call(self, *args, **kwargs)
 
     return computed
