@@ -135,6 +135,8 @@ def ended(command: list[str], environment: dict[str, str], seconds: int, log: Pa
             )
         except subprocess.TimeoutExpired:
             return f"not done after {seconds} s"
+    if done.returncode == 0 and not log.with_suffix(".npz").is_file():
+        return "it ended without results"
     lines = [line for line in log.read_text(errors="replace").splitlines() if line.strip()]
     return "" if done.returncode == 0 else (lines or ["no output"])[-1][:200]
 

@@ -29,6 +29,27 @@ _add_weight, _add_loss = Layer.add_weight, Layer.add_loss
 _declare = Layer.__init_subclass__.__func__  # type: ignore[attr-defined]
 
 
+class WeightList(list[Any]):
+    """The weights of a layer of one kind; what is put into it becomes a weight of the layer."""
+
+    def __init__(self, layer: Any, trainable: bool) -> None:
+        super().__init__(each.tensors[0] for each in layer._own_variables() if each.trainable is trainable)
+        self._layer, self._trainable = layer, trainable
+
+    def append(self, weight: Any) -> None:
+        """Make a tensor a weight of the layer."""
+        super().append(_as_weight(self._layer, weight, self._trainable))
+
+    def extend(self, weights: Iterable[Any]) -> None:
+        """Make tensors weights of the layer."""
+        for each in weights:
+            self.append(each)
+
+    def __iadd__(self, weights: Iterable[Any]) -> WeightList:
+        self.extend(weights)
+        return self
+
+
 class OldLayer:
     """The further names; never an object."""
 
@@ -87,7 +108,7 @@ class OldLayer:
     @property
     def trainable_weights(self: Any) -> list[Variable]:
         """The weights that training changes; a list sets which, and their order."""
-        return _trainable_weights.fget(self)
+        return _trained.fget(self)
 
     @trainable_weights.setter
     def trainable_weights(self: Any, given: Iterable[Any]) -> None:
@@ -96,10 +117,28 @@ class OldLayer:
     @property
     def non_trainable_weights(self: Any) -> list[Variable]:
         """The weights that training leaves alone; a list sets which, and their order."""
-        return _non_trainable_weights.fget(self)
+        return _untrained.fget(self)
 
     @non_trainable_weights.setter
     def non_trainable_weights(self: Any, given: Iterable[Any]) -> None:
+        _take(self, list(given), False)
+
+    @property
+    def _trainable_weights(self: Any) -> WeightList:
+        """The weights of the layer itself that train, to which scripts append."""
+        return WeightList(self, True)
+
+    @_trainable_weights.setter
+    def _trainable_weights(self: Any, given: Iterable[Any]) -> None:
+        _take(self, list(given), True)
+
+    @property
+    def _non_trainable_weights(self: Any) -> WeightList:
+        """The weights of the layer itself that do not train, to which scripts append."""
+        return WeightList(self, False)
+
+    @_non_trainable_weights.setter
+    def _non_trainable_weights(self: Any, given: Iterable[Any]) -> None:
         _take(self, list(given), False)
 
     @property
@@ -117,12 +156,12 @@ class OldLayer:
         self._check_inputs([tuple(tensor.shape) for tensor in as_list(inputs)])
 
 
-_trainable_weights: Any = Layer.trainable_weights
-_non_trainable_weights: Any = Layer.non_trainable_weights
+_trained: Any = Layer.trainable_weights
+_untrained: Any = Layer.non_trainable_weights
 NAMES = (
     *("add_weight", "add_update", "get_output_shape_for"),
     *("trainable_weights", "non_trainable_weights", "inbound_nodes", "outbound_nodes", "assert_input_compatibility"),
-    "add_loss",
+    *("add_loss", "_trainable_weights", "_non_trainable_weights"),
 )
 
 

@@ -27,6 +27,7 @@ from torchkeras.engine.step.targets import Target
 from torchkeras.naming import unique_name
 
 PACKAGES = ("torchkeras", "torch", "numpy")  # whose functions use no tensor of a user's graph
+HISTORY = "_keras_history"
 OF_LAYERS = ("input", "output", "inputs", "outputs")
 
 
@@ -99,12 +100,20 @@ def uses_symbolic(function: Any) -> bool:
     pending, seen = [function], set()
     while pending:
         value = pending.pop()
-        if isinstance(value, KerasTensor):
+        if isinstance(value, KerasTensor) or _asks_for_history(value):
             return True
         if id(value) not in seen:
             seen.add(id(value))
             pending += _reached_from(value)
     return False
+
+
+def _asks_for_history(value: Any) -> bool:
+    """Whether a function asks a tensor which layer has made it, as only a symbolic one knows."""
+    function = value.__func__ if isinstance(value, MethodType) else value
+    if not isinstance(function, FunctionType) or (function.__module__ or "").partition(".")[0] in PACKAGES:
+        return False
+    return any(name == HISTORY for _, name in _loads(function.__code__))
 
 
 def _reached_from(value: Any) -> list[Any]:

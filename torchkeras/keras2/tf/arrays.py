@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
@@ -141,7 +141,14 @@ def reverse_sequence(x: Any, seq_lengths: Any, seq_axis: int = 1, batch_axis: in
     return found.movedim((0, 1), (batch_axis, seq_axis))
 
 
-def top_k(x: Any, k: int = 1, sorted: bool = True) -> tuple[Tensor, Tensor]:  # noqa: A002  (TensorFlow's name)
+class TopK(NamedTuple):
+    """The largest values, and their places."""
+
+    values: Any
+    indices: Any
+
+
+def largest(x: Any, k: Any, sorted: bool) -> tuple[Tensor, Tensor]:  # noqa: A002  (TensorFlow's name)
     """The largest values along the last axis, and their places."""
     values, places = tensor(x).topk(int(k), sorted=True)
     return values, places.int()
@@ -199,8 +206,6 @@ NODES: Mapping[str, Function] = {
     "reverse_sequence": lambda x, seq_lengths, seq_axis=1, batch_axis=0, seq_dim=None, batch_dim=None, **_: (
         reverse_sequence(x, seq_lengths, seq_axis if seq_dim is None else seq_dim, batch_axis)
     ),
-    "nn.top_k": named(top_k, "input k=1 sorted=True"),
-    "math.top_k": named(top_k, "input k=1 sorted=True"),
     "meshgrid": meshgrid,
     "broadcast_to": named(lambda x, shape: tensor(x).broadcast_to(sizes(shape)), "input shape"),
     "roll": named(lambda x, shift, axis: tensor(x).roll(shift, axis), "input shift axis"),
@@ -248,6 +253,7 @@ NODES: Mapping[str, Function] = {
     "size": named(size, "input"),
     "unique": named(lambda x: torch.unique(tensor(x)), "x"),
 }
+_largest = node(named(largest, "input k=1 sorted=True"))
 _choose = node(named(choose, "condition x y"))
 
 
@@ -260,6 +266,8 @@ def where(condition: Any, x: Any = None, y: Any = None, name: Any = None) -> Any
 PLAIN: Mapping[str, Function] = {
     "boolean_mask": lambda tensor, mask, axis=None, name=None: of_unknown_length(boolean_mask)(tensor, mask, axis),
     "where": where,
+    "nn.top_k": lambda *args, **given: TopK(*_largest(*args, **given)),
+    "math.top_k": lambda *args, **given: TopK(*_largest(*args, **given)),
     "range": named(range_of, "start limit=None delta=1 dtype=None"),
     "fill": named(fill, "dims value"),
     "zeros": _constant_of(0),

@@ -14,6 +14,12 @@ from torchkeras.backend.nodes import is_symbolic, sizes, tensor
 from torchkeras.lambdas.tensorflow_functions import Function, named
 
 
+class ResizeMethod:
+    """The methods of `tf.image.resize_images`."""
+
+    BILINEAR, NEAREST_NEIGHBOR, BICUBIC, AREA = range(4)
+
+
 def _overlap(box: Tensor, others: Tensor) -> Tensor:
     """The intersection over union of a box with others; corners may be in any order."""
     low, high = torch.minimum(box[:2], box[2:]), torch.maximum(box[:2], box[2:])
@@ -107,7 +113,8 @@ NODES: Mapping[str, Function] = {
         "images",
     ),
 }
-PLAIN: Mapping[str, Function] = {
+PLAIN: Mapping[str, Any] = {
+    "image.ResizeMethod": ResizeMethod,
     "image.non_max_suppression": named(
         non_max_suppression, "boxes scores max_output_size iou_threshold=0.5 score_threshold=-1e38"
     ),
