@@ -16,6 +16,7 @@ from torchkeras.keras2 import (
     old_seeds,
     old_tensors,
     old_training,
+    old_variables,
 )
 from torchkeras.keras2.layers import Input
 from torchkeras.keras2.session import get_session, set_session
@@ -37,6 +38,7 @@ old_lists.extend()
 old_training.extend()
 old_generators.extend()
 old_seeds.extend()
+old_variables.extend()  # after all that replaces functions
 settings.answer("tensorflow")  # whose order of axes, padding and formulas these are
 K.__dict__.update(_BACKEND=settings.backend(), _get_available_gpus=settings.gpu_names)
 K.__dict__.update(get_session=get_session, set_session=set_session)

@@ -165,6 +165,12 @@ def divide_no_nan(x: Any, y: Any) -> Tensor:
     return torch.where(y == 0, torch.zeros_like(x / torch.ones_like(y)), x / torch.where(y == 0, torch.ones_like(y), y))
 
 
+def count_nonzero(x: Any, axis: Any, keepdims: bool, dtype: Any) -> Tensor:
+    """How many numbers are not 0."""
+    there = (tensor(x) != 0).to(as_type(dtype))
+    return there.sum() if axis is None else there.sum(axis, keepdim=bool(keepdims))
+
+
 def segment_sum(data: Any, segment_ids: Any, num_segments: int | None = None) -> Tensor:
     """The sums of the rows that have the same number."""
     data, ids = tensor(data), tensor(segment_ids).long()
@@ -229,9 +235,9 @@ NODES: Mapping[str, Function] = {
     "is_nan": named(lambda x: tensor(x).isnan(), "x"),
     "is_inf": named(lambda x: tensor(x).isinf(), "x"),
     "is_finite": named(lambda x: tensor(x).isfinite(), "x"),
-    "count_nonzero": named(
-        lambda x, axis: (tensor(x) != 0).sum(*[] if axis is None else [axis]), "input_tensor axis=None"
-    ),
+    "count_nonzero": named(count_nonzero, "input_tensor axis=None keepdims=False dtype='int64'"),
+    "argmax": named(lambda x, axis, kind: K.argmax(x, axis).to(as_type(kind)), "input axis=0 output_type='int64'"),
+    "argmin": named(lambda x, axis, kind: K.argmin(x, axis).to(as_type(kind)), "input axis=0 output_type='int64'"),
     "to_int64": named(lambda x: tensor(x).long(), "x"),
     "to_double": named(lambda x: tensor(x).double(), "x"),
     "div": named(lambda x, y: torch.div(*pair(x, y)), "x y"),
