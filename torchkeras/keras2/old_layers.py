@@ -25,7 +25,7 @@ from torchkeras.keras_axes import IN_ORDER
 from torchkeras.layers import Dropout
 from torchkeras.rules import BELOW_1, is_number
 
-_add_weight, _add_loss = Layer.add_weight, Layer.add_loss
+_add_weight, _add_loss, _set = Layer.add_weight, Layer.add_loss, Layer.__setattr__
 _declare = Layer.__init_subclass__.__func__  # type: ignore[attr-defined]
 
 
@@ -65,6 +65,18 @@ class OldLayer:
             made.build = old_builds.recording(own["build"])
         if "call" in own:
             made.call = _assigning(own["call"])
+
+    def __setattr__(self: Any, name: str, value: Any) -> None:
+        """As `Layer`'s; a variable that is no weight of the layer, such as `K.ones(shape)`, stays none."""
+        known = self.__dict__.get("_added")
+        if self._is_users and known is not None and isinstance(value, nn.Parameter):
+            if not any(variable.tensors[0] is value for variable in known):
+                for held in (self.__dict__, self._parameters, self._buffers):
+                    held.pop(name, None)
+                self._buffers[name] = value
+                self._non_persistent_buffers_set.add(name)
+                return
+        _set(self, name, value)
 
     def add_weight(self: Any, *args: Any, **options: Any) -> Tensor:
         """`Layer.add_weight`, also by Keras 1's `add_weight(shape, initializer, name=...)`."""
@@ -158,8 +170,9 @@ class OldLayer:
 
 _trained: Any = Layer.trainable_weights
 _untrained: Any = Layer.non_trainable_weights
+REPLACED = ("trainable_weights", "non_trainable_weights", "add_weight", "add_loss", "__setattr__")
 NAMES = (
-    *("add_weight", "add_update", "get_output_shape_for"),
+    *("__setattr__", "add_weight", "add_update", "get_output_shape_for"),
     *("trainable_weights", "non_trainable_weights", "inbound_nodes", "outbound_nodes", "assert_input_compatibility"),
     *("add_loss", "_trainable_weights", "_non_trainable_weights"),
 )
@@ -179,7 +192,7 @@ def extend() -> None:
     Dropout._options["rate"] = replace(option, rule=replace(option.rule, convert=_rate, holds=None))
     Layer.__init_subclass__ = classmethod(OldLayer.__init_subclass__.__func__)  # type: ignore
     for name in NAMES:
-        own = name in vars(Layer) or name in ("trainable_weights", "non_trainable_weights", "add_weight", "add_loss")
+        own = name in vars(Layer) or name in REPLACED
         if own or not hasattr(Layer, name):
             setattr(Layer, name, vars(OldLayer)[name])
 

@@ -207,6 +207,8 @@ def _today(
 
 def _value(cls: type, name: str, value: Any) -> Any:
     known = VALUES.get(name)
+    if name == "output_shape" and isinstance(value, (tuple, list)):  # computed by Python 2's division
+        return tuple(int(size) if isinstance(size, float) and size.is_integer() else size for size in value)
     if known is None:
         return value
     return known[read(cls.__name__, name, one_of(*known), value)]

@@ -55,7 +55,9 @@ class Scores:
         score = self._score(place, objective.given, target, outputs)
         if score is None:
             return replace(target, measures=measures)
-        kind = LIKE if objective.target_kind == FREE else objective.target_kind
+        # A function that asks for the layer behind the output knows what targets the layer has.
+        free = objective.target_kind == FREE and not _asks_for_history(objective.given)
+        kind = LIKE if free else objective.target_kind
         computed = FunctionObjective(as_computed, kind, objective.function)
         return replace(target, measures=measures, objective=computed, scores=score)
 
