@@ -1,5 +1,10 @@
 """What nearly each module of Keras imported, and scripts therefore take from it."""
 
+import copy
+import warnings
+
+import numpy as np
+
 from torchkeras import activations, backend as K, constraints, initializers, losses, metrics, optimizers, regularizers
 from torchkeras.backend.settings import transpose_shape
 from torchkeras.keras2 import initializations, interfaces
@@ -19,6 +24,7 @@ __all__ = [
     "activations",
     "constraints",
     "conv_utils",
+    "copy",
     "deserialize_keras_object",
     "func_dump",
     "func_load",
@@ -28,6 +34,7 @@ __all__ = [
     "interfaces",
     "losses",
     "metrics",
+    "np",
     "object_list_uid",
     "optimizers",
     "regularizers",
@@ -35,4 +42,5 @@ __all__ = [
     "to_list",
     "transpose_shape",
     "unpack_singleton",
+    "warnings",
 ]

@@ -98,6 +98,8 @@ def extend() -> None:
     NumPy, and take slices that go back.
     """
     KerasTensor.__eq__, KerasTensor.__ne__ = object.__eq__, object.__ne__  # type: ignore[method-assign]
+    if "__len__" in vars(KerasTensor):
+        del KerasTensor.__len__  # scripts ask `hasattr(tensor, "__len__")` for a list
     nn.Parameter.__bool__ = lambda self: True  # type: ignore[method-assign]
     Tensor.__getitem__ = part  # type: ignore[method-assign]
     for name in OPERATORS:

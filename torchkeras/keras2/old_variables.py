@@ -15,7 +15,7 @@ from torch.utils._pytree import tree_leaves, tree_map_only
 
 from torchkeras import backend as K
 from torchkeras.backend import assignments
-from torchkeras.backend.lambdas import as_node
+from torchkeras.backend.lambdas import Held, as_node
 from torchkeras.engine.layer.nested import tensors_in
 from torchkeras.engine.layer.symbolic import KerasTensor
 from torchkeras.engine.layer.weight import Variable
@@ -79,3 +79,4 @@ def extend() -> None:
     for name in ("__pow__", "__neg__", "__getitem__"):
         setattr(Tensor, name, remembering(getattr(Tensor, name)))
     KerasTensor.apply_function = staticmethod(apply)  # type: ignore[method-assign]
+    Held.now = staticmethod(lambda form: tree_map_only(Tensor, value_now, form))  # type: ignore[method-assign]
