@@ -18,7 +18,7 @@ from torchkeras.backend import assignments
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.layer.symbolic import KerasTensor, Node, as_list
 from torchkeras.engine.layer.weight import Variable
-from torchkeras.keras2 import old_builds
+from torchkeras.keras2 import old_builds, old_states
 from torchkeras.keras2.interfaces import add_weight_args_preprocessing
 from torchkeras.keras2.told import LOSSES, UPDATES, keep
 from torchkeras.keras_axes import IN_ORDER
@@ -202,7 +202,7 @@ def _assigning(call: Callable[..., Any]) -> Callable[..., Any]:
 
     @wraps(call)
     def computed(self: Any, *args: Any, **kwargs: Any) -> Any:
-        with old_builds.with_current_values(self), assignments.waiting(self):
+        with old_states.of_one_run(self, args[0] if args else None), old_builds.with_current_values(self), assignments.waiting(self):
             return call(self, *args, **kwargs)
 
     return computed

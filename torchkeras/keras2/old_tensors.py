@@ -10,6 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from torchkeras.backend import assignments
 from torchkeras.engine.layer.symbolic import KerasTensor, Shape
 from torchkeras.keras2.tf.shapes import TensorShape, merged
 
@@ -87,6 +88,17 @@ def with_arrays(name: str) -> Callable[[Tensor, Any], Any]:
     return operate
 
 
+def in_place(name: str) -> Callable[[Tensor, Any], Any]:
+    """An operator such as `+=`: in the `call` of a script's layer it makes a new tensor, as in Keras."""
+    function, plain = getattr(Tensor, f"__i{name}__"), getattr(Tensor, f"__{name}__")
+
+    @wraps(function)
+    def operate(self: Tensor, other: Any) -> Any:
+        return plain(self, other) if assignments.waits() else function(self, other)
+
+    return operate
+
+
 OPERATORS = tuple(f"__{side}{name}__" for name in ("add", "sub", "mul", "truediv", "pow", "mod") for side in ("", "r"))
 OPERATORS = (*OPERATORS, *(f"__{name}__" for name in ("lt", "le", "gt", "ge")))
 
@@ -104,6 +116,8 @@ def extend() -> None:
     Tensor.__getitem__ = part  # type: ignore[method-assign]
     for name in OPERATORS:
         setattr(Tensor, name, with_arrays(name))
+    for name in ("add", "sub", "mul", "truediv", "pow"):
+        setattr(Tensor, f"__i{name}__", in_place(name))
     for kind in (Tensor, KerasTensor):
         kind.get_shape, kind.set_shape = get_shape, set_shape  # type: ignore[method-assign, union-attr]
     Tensor._keras_shape = property(keras_shape, set_keras_shape)  # type: ignore[attr-defined]

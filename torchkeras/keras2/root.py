@@ -1,5 +1,7 @@
 """What `import keras` has beside its modules; importing it lets scripts write in the old way."""
 
+import numpy as np
+
 from torchkeras import backend as K  # not as `backend`, which in Keras is a module with modules inside
 from torchkeras.backend import settings
 from torchkeras.keras2 import (
@@ -21,6 +23,7 @@ from torchkeras.keras2 import (
 from torchkeras.keras2.layers import Input
 from torchkeras.keras2.session import get_session, set_session
 from torchkeras.keras2.tf import modules
+from torchkeras.keras2.tf.arrays import constant
 from torchkeras.models import Model, Sequential
 
 __all__ = ["Input", "Model", "Sequential"]
@@ -41,6 +44,7 @@ old_seeds.extend()
 old_variables.extend()  # after all that replaces functions
 settings.answer("tensorflow")  # whose order of axes, padding and formulas these are
 K.__dict__.update(_BACKEND=settings.backend(), _get_available_gpus=settings.gpu_names)
-K.__dict__.update(get_session=get_session, set_session=set_session)
+K.__dict__.update(get_session=get_session, set_session=set_session, _to_tensor=constant, _EPSILON=1e-7)
+K.__dict__.update(py_all=all, py_any=any, py_sum=sum, np=np)
 if (tensorflow := modules.answered()) is not None:  # what Keras's backend has imported itself
     K.__dict__.update(dict.fromkeys(("tf", "control_flow_ops", "tensor_array_ops", "functional_ops"), tensorflow))
