@@ -13,13 +13,13 @@ differ by at most 1e-4 of the largest value. The sources are fetched by git into
 from __future__ import annotations
 
 import argparse
+import importlib
 import json
 import os
 import shutil
 import subprocess
 import sys
 import tempfile
-import tomllib
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
@@ -34,6 +34,7 @@ RUN = ROOT / "scripts" / "public_models_run.py"
 LIST = ROOT / "scripts" / "public_models.toml"
 RECORD = ROOT / "scripts" / "public_models.txt"
 NEAR = 1e-4
+tomllib: Any = importlib.import_module("tomllib")  # of Python 3.11 and later
 
 
 @dataclass(frozen=True)
@@ -50,7 +51,9 @@ class Seen:
         if self.failed:
             return f"FAILS   {self.failed}"
         said = "equal  " if self.equal else "DIFFERS"
-        return f"{said} {self.weights:>9,} weights, {self.compared:>2} results, by {self.difference:.0e} in {self.where}"
+        return (
+            f"{said} {self.weights:>9,} weights, {self.compared:>2} results, by {self.difference:.0e} in {self.where}"
+        )
 
     @property
     def equal(self) -> bool:

@@ -24,5 +24,7 @@ def as_node(name: str, compute: Callable[[Any], Any], given: Any, output_shape: 
     `output_shape`: a function of the input's shapes, for results whose shape depends on values.
     """
     form, tensors = taken_apart(given, KerasTensor)
-    layer = Lambda(lambda values: compute(put_together(Held.now(form), as_list(values))), output_shape, name=unique_name(name))
+    layer = Lambda(
+        lambda values: compute(put_together(Held.now(form), as_list(values))), output_shape, name=unique_name(name)
+    )
     return layer(unpacked(tensors))

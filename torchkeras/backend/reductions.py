@@ -12,7 +12,6 @@ from torchkeras.backend.nodes import floating, named_node, node, tensor
 from torchkeras.backend.sizes import Shape
 from torchkeras.engine.graph.functions import FUNCTIONS
 
-
 EMPTY = {"amax": float("-inf"), "amin": float("inf")}  # of no numbers, as TensorFlow has it
 
 

@@ -110,8 +110,8 @@ def install(names: Iterable[str] = ("keras",)) -> None:
             raise ImportError(f"{name!r} is imported already, from elsewhere: import torchkeras.as_keras before it.")
         if name == "tensorflow.keras" and importlib.util.find_spec("tensorflow") is not None:
             raise ImportError(
-                "tensorflow is installed here, and its own keras answers inside it: 'tensorflow.keras' can mean torchkeras "
-                "only where tensorflow is not installed."
+                "tensorflow is installed here, and its own keras answers inside it: 'tensorflow.keras' can mean "
+                "torchkeras only where tensorflow is not installed."
             )
         sys.meta_path.insert(0, KerasImporter(name))
     if not any(isinstance(finder, Elsewhere) for finder in sys.meta_path):
@@ -126,9 +126,9 @@ def uninstall() -> None:
     for finder in aliases:
         for name in [name for name in sys.modules if finder._inside(name) is not None]:
             del sys.modules[name]
-    answered = [name for name, module in sys.modules.items() if isinstance(module.__dict__.get("__loader__"), TensorFlow)]
-    for name in answered:
-        del sys.modules[name]
+    for name, module in list(sys.modules.items()):
+        if isinstance(getattr(module, "__loader__", None), TensorFlow):
+            del sys.modules[name]
 
 
 def _public(module: ModuleType) -> dict[str, Any]:

@@ -69,14 +69,14 @@ class OldLayer:
     def __setattr__(self: Any, name: str, value: Any) -> None:
         """As `Layer`'s; a variable that is no weight of the layer, such as `K.ones(shape)`, stays none."""
         known = self.__dict__.get("_added")
-        if self._is_users and known is not None and isinstance(value, nn.Parameter):
-            if not any(variable.tensors[0] is value for variable in known):
-                for held in (self.__dict__, self._parameters, self._buffers):
-                    held.pop(name, None)
-                self._buffers[name] = value
-                self._non_persistent_buffers_set.add(name)
-                return
-        _set(self, name, value)
+        kept = self._is_users and known is not None and isinstance(value, nn.Parameter)
+        if not kept or any(variable.tensors[0] is value for variable in known or ()):
+            _set(self, name, value)
+            return
+        for held in (self.__dict__, self._parameters, self._buffers):
+            held.pop(name, None)
+        self._buffers[name] = value
+        self._non_persistent_buffers_set.add(name)
 
     def add_weight(self: Any, *args: Any, **options: Any) -> Tensor:
         """`Layer.add_weight`, also by Keras 1's `add_weight(shape, initializer, name=...)`."""
@@ -202,7 +202,11 @@ def _assigning(call: Callable[..., Any]) -> Callable[..., Any]:
 
     @wraps(call)
     def computed(self: Any, *args: Any, **kwargs: Any) -> Any:
-        with old_states.of_one_run(self, args[0] if args else None), old_builds.with_current_values(self), assignments.waiting(self):
+        with (
+            old_states.of_one_run(self, args[0] if args else None),
+            old_builds.with_current_values(self),
+            assignments.waiting(self),
+        ):
             return call(self, *args, **kwargs)
 
     return computed

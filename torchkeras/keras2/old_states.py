@@ -1,7 +1,8 @@
 """Tensors that a layer of an old script keeps in attributes while its `call` runs, for its next call in the graph.
 
-In Keras a `call` runs once for each place in the graph, so what the first one finds was never set by a run. Here it runs
-with each batch: the first call of a run finds the attributes as they were before any call, the next ones what it left.
+In Keras a `call` runs once for each place in the graph, so what the first one finds was never set by a run. Here it
+runs with each batch: the first call of a run finds the attributes as they were before any call, the next ones what it
+left.
 """
 
 from __future__ import annotations
@@ -28,7 +29,9 @@ def of_one_run(layer: Any, inputs: Any) -> Iterator[None]:
         held.update(kept)
     before = dict(held)
     yield
-    changed = {name: before.get(name) for name, value in held.items() if before.get(name) is not value and _passes(value)}
+    changed = {
+        name: before.get(name) for name, value in held.items() if before.get(name) is not value and _passes(value)
+    }
     if finds_shapes:
         held.update(changed)
     elif places:

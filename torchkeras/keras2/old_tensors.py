@@ -47,7 +47,7 @@ def without_steps_back(x: Tensor, key: Any) -> tuple[Tensor, Any]:
             start, stop, step = each.indices(x.shape[axis])
             kept = [*range(start, stop, step)]
             x = x.index_select(axis, places.new_tensor(kept))
-            each = slice(None)  # noqa: PLW2901  (what is left of it)
+            each = slice(None)
         axis += x.dim() - taken if each is Ellipsis else _axes_of(each)
         found.append(each)
     return x, tuple(found)

@@ -1,4 +1,4 @@
-"""What scripts compute from weights outside of layers, and then use in the graph: `K.dot(x, K.transpose(layer.kernel))`.
+"""What scripts compute from weights outside of layers, and use in the graph: `K.dot(x, K.transpose(layer.kernel))`.
 
 In Keras that is a part of the graph. Here a function of weights computes at once; its result remembers how it was made,
 and where it meets a symbolic tensor it becomes a node that computes it again in each run.
@@ -27,8 +27,13 @@ _apply: Any = KerasTensor.apply_function
 def is_of_weights(value: Any) -> bool:
     """Whether a value is a weight or was computed from one."""
     if isinstance(value, Tensor):
-        return isinstance(value, nn.Parameter) or MADE in vars(value) or "_added_weight" in vars(value)
+        return isinstance(value, nn.Parameter) or is_computed(value) or "_added_weight" in vars(value)
     return isinstance(value, Variable)
+
+
+def is_computed(tensor: Tensor) -> bool:
+    """Whether a tensor was computed from weights, or is one of them in Keras's order of axes."""
+    return MADE in vars(tensor) or (isinstance(tensor._base, nn.Parameter) and not isinstance(tensor, nn.Parameter))
 
 
 def remembering(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -37,9 +42,10 @@ def remembering(function: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(function)
     def compute(*args: Any, **given: Any) -> Any:
         found = function(*args, **given)
-        if isinstance(found, Tensor) and not (found.is_meta or assignments.waits() or isinstance(found, nn.Parameter)):
-            if any(is_of_weights(each) for each in tree_leaves((args, given))):
-                vars(found)[MADE] = (function, args, given)
+        if not isinstance(found, Tensor) or found.is_meta or assignments.waits() or isinstance(found, nn.Parameter):
+            return found
+        if any(is_of_weights(each) for each in tree_leaves((args, given))):
+            vars(found)[MADE] = (function, args, given)
         return found
 
     return compute
@@ -57,13 +63,15 @@ def value_now(tensor: Any) -> Any:
 def apply(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """`KerasTensor.apply_function`, with nodes for what was computed from weights."""
     beside = next(tensors_in((args, kwargs)), None)
-    if beside is not None and any(MADE in vars(each) for each in tree_leaves((args, kwargs)) if isinstance(each, Tensor)):
+    if beside is not None and any(
+        is_computed(each) for each in tree_leaves((args, kwargs)) if isinstance(each, Tensor)
+    ):
         args, kwargs = tree_map_only(Tensor, lambda each: _as_node(each, beside), (args, kwargs))
     return _apply(function, args, kwargs)
 
 
 def _as_node(tensor: Tensor, beside: Any) -> Any:
-    if MADE not in vars(tensor):
+    if not is_computed(tensor):
         return tensor
     return as_node("weights", lambda _: value_now(tensor), beside, lambda _: tuple(tensor.shape))
 

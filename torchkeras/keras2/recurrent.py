@@ -1,5 +1,5 @@
-"""What scripts take from `keras.layers.recurrent` for recurrent layers of their own: the base `Recurrent` of Keras 1 and
-early 2, masks of dropout, and arguments in order.
+"""What scripts take from `keras.layers.recurrent` for layers of their own: the base `Recurrent` of Keras 1 and early 2,
+masks of dropout, and arguments in order.
 """
 
 from __future__ import annotations
@@ -134,7 +134,8 @@ def _standardize_args(
 ) -> tuple[Any, list[Any] | None, list[Any] | None]:
     """Inputs, states and constants, which may all stand in the list `inputs`; states and constants as lists or None."""
     if isinstance(inputs, list):
-        assert initial_state is None and constants is None
+        if initial_state is not None or constants is not None:
+            raise ValueError("states and constants stand in the list of inputs or beside it, not in both.")
         end = len(inputs) - num_constants if num_constants else None
         constants = inputs[end:] if num_constants else None
         inputs, initial_state = inputs[0], inputs[1:end] or None
@@ -142,4 +143,10 @@ def _standardize_args(
 
 
 def _as_list(values: Any) -> list[Any] | None:
-    return values if values is None or isinstance(values, list) else list(values) if isinstance(values, tuple) else [values]
+    return (
+        values
+        if values is None or isinstance(values, list)
+        else list(values)
+        if isinstance(values, tuple)
+        else [values]
+    )

@@ -10,7 +10,15 @@ from torchkeras.keras2.layers import Input
 from torchkeras.keras2.utils.layer_utils import get_source_inputs
 from torchkeras.models import Model
 
-__all__ = ["Container", "Input", "Network", "Node", "_collect_input_shape", "_collect_previous_mask", "get_source_inputs"]
+__all__ = [
+    "Container",
+    "Input",
+    "Network",
+    "Node",
+    "_collect_input_shape",
+    "_collect_previous_mask",
+    "get_source_inputs",
+]
 
 Container = Model  # Keras 1's and early 2's name of a graph that is a layer
 

@@ -148,7 +148,7 @@ class TopK(NamedTuple):
     indices: Any
 
 
-def largest(x: Any, k: Any, sorted: bool) -> tuple[Tensor, Tensor]:  # noqa: A002  (TensorFlow's name)
+def largest(x: Any, k: Any, sorted: bool) -> tuple[Tensor, Tensor]:
     """The largest values along the last axis, and their places."""
     values, places = tensor(x).topk(int(k), sorted=True)
     return values, places.int()
@@ -180,18 +180,19 @@ def segment_sum(data: Any, segment_ids: Any, num_segments: int | None = None) ->
 
 def tensordot(a: Any, b: Any, axes: Any) -> Tensor:
     """Products, summed over axes of both."""
-    dims = axes if isinstance(axes, int) else tuple(tuple(as_list(each)) for each in axes)
+    dims: Any = axes if isinstance(axes, int) else tuple(tuple(as_list(each)) for each in axes)
     return torch.tensordot(tensor(a), tensor(b), dims)
 
 
-def py_func(func: Callable[..., Any], inp: Any, Tout: Any, stateful: bool = True) -> Any:  # noqa: N803
+def py_func(func: Callable[..., Any], inp: Any, kinds: Any, stateful: bool = True) -> Any:
     """A function of arrays, called with the values of tensors; no gradient goes through it."""
     if is_symbolic(inp):
-        return as_node("py_func", lambda values: py_func(func, values, Tout), list(inp))
+        return as_node("py_func", lambda values: py_func(func, values, kinds), list(inp))
     found = func(*[to_numpy(each.detach()) if isinstance(each, Tensor) else each for each in inp])
-    kinds = Tout if isinstance(Tout, (list, tuple)) else [Tout]
-    made = [as_tensor(each).to(as_type(kind)) for each, kind in zip(as_list(found), kinds, strict=True)]
-    return made if isinstance(Tout, (list, tuple)) else made[0]
+    several = isinstance(kinds, (list, tuple))
+    each_kind = kinds if several else [kinds]
+    made = [as_tensor(each).to(as_type(kind)) for each, kind in zip(as_list(found), each_kind, strict=True)]
+    return made if several else made[0]
 
 
 def _sorted(x: Any, axis: int = -1, direction: str = "ASCENDING") -> Tensor:
@@ -259,8 +260,21 @@ NODES: Mapping[str, Function] = {
     "size": named(size, "input"),
     "unique": named(lambda x: torch.unique(tensor(x)), "x"),
 }
-_largest = node(named(largest, "input k=1 sorted=True"))
-_choose = node(named(choose, "condition x y"))
+
+
+def published(name: str, function: Function) -> Function:
+    """A function as a node of the graph on symbolic tensors."""
+
+    def compute(*args: Any, **given: Any) -> Any:
+        found = function(*args, **given)
+        return tuple(found) if isinstance(found, list) else found
+
+    compute.__name__ = f"tf.{name}"
+    return node(compute)
+
+
+_largest = published("nn.top_k", named(largest, "input k=1 sorted=True"))
+_choose = published("where", named(choose, "condition x y"))
 
 
 def where(condition: Any, x: Any = None, y: Any = None, name: Any = None) -> Any:
@@ -281,5 +295,5 @@ PLAIN: Mapping[str, Function] = {
     "constant": lambda value, dtype=None, shape=None, name=None, verify_shape=False: constant(value, dtype, shape),
     "convert_to_tensor": lambda value, dtype=None, name=None, preferred_dtype=None: constant(value, dtype),
     "eye": named(eye, "num_rows num_columns=None batch_shape=None dtype='float32'"),
-    "py_func": lambda func, inp, Tout, stateful=True, name=None: py_func(func, inp, Tout),
+    "py_func": named(py_func, "func inp Tout stateful=True"),
 }

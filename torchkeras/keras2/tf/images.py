@@ -44,8 +44,12 @@ def non_max_suppression(boxes: Any, scores: Any, count: Any, most: Any, least: A
     """The numbers of the boxes with the best scores that overlap no better one by more than a share."""
     given = [boxes, scores, count]
     if not is_symbolic(given):
-        return _suppressed(*given, most, least)
-    return as_node("non_max_suppression", lambda values: _suppressed(*values, most, least), given, lambda _: (None,))
+        return _suppressed(boxes, scores, count, most, least)
+
+    def compute(values: Any) -> Tensor:
+        return _suppressed(values[0], values[1], values[2], most, least)
+
+    return as_node("non_max_suppression", compute, given, lambda _: (None,))
 
 
 def crop_and_resize(
@@ -53,7 +57,7 @@ def crop_and_resize(
 ) -> Tensor:
     """Parts of images, each of one size; boxes are (top, left, bottom, right) from 0 to 1."""
     image, boxes = tensor(image), tensor(boxes)
-    rows, columns = sizes(crop_size)
+    rows, columns = sizes(crop_size)[:2]
     height, width = image.shape[1:3]
     y = _places(boxes[:, 0], boxes[:, 2], height, rows)[:, :, None]
     x = _places(boxes[:, 1], boxes[:, 3], width, columns)[:, None, :]
@@ -85,7 +89,7 @@ def _places(first: Tensor, last: Tensor, length: int, count: int) -> Tensor:
 def extract_image_patches(images: Any, ksizes: Any, strides: Any, rates: Any, padding: str) -> Tensor:
     """The patches around places of images, each with its numbers in a row."""
     x = tensor(images).permute(0, 3, 1, 2)
-    size, step, rate = (tuple(each[1:3]) for each in (ksizes, strides, rates))
+    size, step, rate = ((int(each[1]), int(each[2])) for each in (ksizes, strides, rates))
     if padding == "SAME":
         ends = []
         for axis in (1, 0):

@@ -71,7 +71,9 @@ def while_loop(cond: Callable[..., Any], body: Callable[..., Any], loop_vars: An
 def scan(fn: Callable[[Any, Any], Any], elems: Any, initializer: Any = None, **options: Any) -> Any:
     """The results of `fn(last result, element)` along the first axis, stacked."""
     if is_symbolic([elems, initializer]):
-        return as_node("scan", lambda given: scan(fn, given[0], given[1] if len(given) > 1 else None), [elems, initializer])
+        return as_node(
+            "scan", lambda given: scan(fn, given[0], given[1] if len(given) > 1 else None), [elems, initializer]
+        )
     several = isinstance(elems, (tuple, list))
     steps = zip(*(tensor(each).unbind(0) for each in elems), strict=True) if several else tensor(elems).unbind(0)
     found, state = [], initializer

@@ -14,10 +14,9 @@ from typing import Any, NoReturn
 import torch
 
 from torchkeras import backend as K
-from torchkeras.backend.nodes import node
 from torchkeras.keras2.tf import arrays, images, loops, nn, sessions
 from torchkeras.keras2.tf.shapes import Dimension, TensorShape
-from torchkeras.lambdas.tensorflow_functions import FUNCTIONS, Function
+from torchkeras.lambdas.tensorflow_functions import FUNCTIONS, Function, named
 
 NAME = "tensorflow"
 VERSION = "1.14.0"
@@ -28,11 +27,15 @@ MODULES = ("nn", "math", "image", "linalg", "random", "train", "summary", "initi
 WITHOUT = "tensorboard.compat.notf"  # tells TensorBoard to do without TensorFlow
 
 
+def _expanded(x: Any, axis: Any) -> Any:
+    return K.expand_dims(x, axis)
+
+
 # What the backend answers itself, as it knows sizes that only later calls have.
 OF_BACKEND: Mapping[str, Function] = {
-    "shape": lambda input, name=None, out_type=None: K.shape(input),  # noqa: A002
+    "shape": named(lambda x, kind: K.shape(x), "input out_type=None"),
     "reshape": lambda tensor, shape, name=None: K.reshape(tensor, shape),
-    "tile": lambda input, multiples, name=None: K.tile(input, multiples),  # noqa: A002
+    "tile": named(K.tile, "input multiples"),
     "concat": lambda values, axis=0, name=None, concat_dim=None: K.concatenate(
         list(values), axis if concat_dim is None else concat_dim
     ),
@@ -40,7 +43,7 @@ OF_BACKEND: Mapping[str, Function] = {
     "cast": lambda x, dtype, name=None: K.cast(x, dtype),
     "to_float": lambda x, name=None: K.cast(x, "float32"),
     "to_int32": lambda x, name=None: K.cast(x, "int32"),
-    "expand_dims": lambda input, axis=None, name=None, dim=None: K.expand_dims(input, dim if axis is None else axis),  # noqa: A002
+    "expand_dims": named(_expanded, "input axis"),
     "cond": lambda pred, true_fn=None, false_fn=None, strict=False, name=None, fn1=None, fn2=None: K.switch(
         pred, true_fn or fn1, false_fn or fn2
     ),
@@ -67,17 +70,6 @@ OF_BACKEND: Mapping[str, Function] = {
 }
 
 
-def _published(name: str, function: Function) -> Function:
-    """A function as a node of the graph on symbolic tensors."""
-
-    def compute(*args: Any, **given: Any) -> Any:
-        found = function(*args, **given)
-        return tuple(found) if isinstance(found, list) else found
-
-    compute.__name__ = f"tf.{name}"
-    return node(compute)
-
-
 def _names() -> dict[str, Any]:
     """All names, with the modules that they stand in."""
     nodes = {
@@ -89,7 +81,7 @@ def _names() -> dict[str, Any]:
     }
     plain = {**OF_BACKEND, **arrays.PLAIN, **images.PLAIN, **{f"nn.{name}": each for name, each in nn.PLAIN.items()}}
     return {
-        **{name: _published(name, function) for name, function in nodes.items() if name not in plain},
+        **{name: arrays.published(name, function) for name, function in nodes.items() if name not in plain},
         **plain,
         **sessions.NAMES,
         **{name: getattr(torch, name) for name in TYPES},
@@ -108,7 +100,9 @@ class Missing:
         self.__dict__["_name"] = name
 
     def _refuse(self, *args: Any, **given: Any) -> NoReturn:
-        raise NotImplementedError(f"{self._name}: TensorFlow is not installed, and torchkeras has nothing in its place.")
+        raise NotImplementedError(
+            f"{self._name}: TensorFlow is not installed, and torchkeras has nothing in its place."
+        )
 
     __call__ = __iter__ = __getitem__ = __enter__ = __exit__ = __mro_entries__ = _refuse
 

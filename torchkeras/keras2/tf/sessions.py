@@ -1,4 +1,4 @@
-"""What `tf` has around its functions: sessions, graphs, scopes and variables, which scripts make for Keras's backend."""
+"""What `tf` has around its functions: sessions, graphs, scopes and variables."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ import torch
 from torch import Tensor as Values
 
 from torchkeras import backend as K
-from torchkeras.backend.variables import full
 from torchkeras.engine.layer.symbolic import KerasTensor
 from torchkeras.keras2.session import Session
 
@@ -68,14 +67,11 @@ class Variable(metaclass=_KindOfVariable):
 
 def get_variable(name: str, shape: Any = None, dtype: Any = None, initializer: Any = None, **options: Any) -> Any:
     """A variable of a shape, whose first values an initializer draws; without one they are uniform, as Glorot's."""
-    from_keras = K.variable(full(tuple(shape), 0)) if shape is not None else None
+    sizes = tuple(shape or ())
     if initializer is None:
-        limit = (6 / (sum(tuple(shape)[-2:]) or 1)) ** 0.5
-        return K.random_uniform_variable(tuple(shape), -limit, limit, dtype, name)
-    if not callable(initializer):
-        return K.variable(initializer, dtype, name)
-    assert from_keras is not None
-    return K.variable(initializer(tuple(shape)), dtype, name)
+        limit = (6 / (sum(sizes[-2:]) or 1)) ** 0.5
+        return K.random_uniform_variable(sizes, -limit, limit, dtype, name)
+    return K.variable(initializer(sizes) if callable(initializer) else initializer, dtype, name)
 
 
 def placeholder(dtype: Any, shape: Any = None, name: str | None = None) -> Any:

@@ -37,7 +37,7 @@ def dimension(size: int | None) -> Any:
 
 
 class TensorShape(tuple[Any, ...]):
-    """The sizes of a tensor, None for an unknown one; one of them, or one of an iteration, has the attribute `value`."""
+    """The sizes of a tensor, None for an unknown one; each of them has the attribute `value`."""
 
     __slots__ = ()
 
