@@ -80,18 +80,30 @@ def test_a_framework_that_is_not_installed_is_explained():
     assert passed(PRELUDE + "import importlib.util\nprint(importlib.util.find_spec('theano'))") == "None"
 
 
+def test_tensorflow_is_left_alone_unless_it_is_asked_for():
+    code = "import tensorflow as tf\nprint(tf.reduce_sum([1, 2]))"
+    found = FORKS.run(PRELUDE + code)
+    assert "No module named 'tensorflow': what `keras.backend` has of it stands in torchkeras.backend; " in found.stderr
+    asked = "from torchkeras.keras2 import alias\nalias.install(['keras', 'tensorflow'])\n"
+    assert passed(asked + code) == "tensor(3, dtype=torch.int32)"
+    kept = "from keras import backend as K\nimport sys\nprint(K.tf.reduce_sum([1, 2]), 'tensorflow' in sys.modules)"
+    assert passed(PRELUDE + kept) == "tensor(3, dtype=torch.int32) False"
+
+
 def test_tensorflow_keras_is_answered_when_it_is_asked_for():
     code = "from torchkeras.keras2 import alias\nalias.install(['tensorflow.keras', 'tf_keras'])\n"
     code += "from tensorflow.keras.layers import Dense\nimport tensorflow as tf\nimport tf_keras\n"
-    code += "print(Dense is tf.keras.layers.Dense is tf_keras.layers.Dense)\ntf.Session"
+    code += "print(Dense is tf.keras.layers.Dense is tf_keras.layers.Dense)\ntf.estimator"
     found = run(code)
     assert found.stdout.strip() == "True"
-    assert "AttributeError: tensorflow.Session: tensorflow is not installed; " in found.stderr
+    text = "module 'tensorflow' has no 'estimator': TensorFlow is not installed here, and torchkeras has nothing in its"
+    assert text in found.stderr
 
 
 def test_other_names_are_refused():
     found = run("from torchkeras.keras2 import alias\nalias.install('caffe')")
-    text = "ValueError: alias.install: a name must be one of 'keras', 'tensorflow.keras', 'tf_keras'; found 'caffe'."
+    text = "ValueError: alias.install: a name must be one of 'keras', 'tensorflow', 'tensorflow.keras', 'tf_keras'; "
+    text += "found 'caffe'."
     assert text in found.stderr
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import torch
@@ -55,29 +55,47 @@ def switch(condition: Any, then_expression: Any, else_expression: Any) -> Any:
 
 
 def _elements(elems: Any) -> list[Any]:
-    """The elements along the first axis; of several tensors, tuples of theirs."""
+    """The elements along the first axis; of several tensors, tuples of theirs, and of an empty list an empty one."""
     if isinstance(elems, (list, tuple)) and any(isinstance(part, Tensor) for part in elems):
-        return list(zip(*(tensor(part).unbind(0) for part in elems), strict=True))
+        parts = [_elements(part) if len(part) else None for part in elems]
+        count = len(next(part for part in parts if part is not None))
+        return list(zip(*([[]] * count if part is None else part for part in parts), strict=True))
     return list(tensor(elems).unbind(0))
+
+
+def tensors_of(value: Any) -> list[Tensor]:
+    """The tensors in nested lists and tuples."""
+    several = value if isinstance(value, (list, tuple)) else ()
+    return [value] if isinstance(value, Tensor) else [found for part in several for found in tensors_of(part)]
 
 
 def map_fn(fn: Step, elems: Any, name: str | None = None, dtype: Any = None) -> Any:
     """The results of `fn` for each element along the first axis, stacked; `dtype` casts them.
 
+    Where `fn` gives several tensors it is a list, and `dtype` may be one, too.
+
     >>> map_fn(square, torch.tensor([1.0, 2.0]))
     tensor([1., 4.])
     """
 
-    def run(elems: Any) -> Tensor:
+    def run(elems: Any) -> Any:
         elements = _elements(elems)
         first = elements[:1]
-        if any(part.is_meta for each in first for part in (each if isinstance(each, tuple) else (each,))):
-            found = torch.stack([tensor(fn(*first))] * len(elements))  # one shape is that of all
+        if any(part.is_meta for part in tensors_of(first)):
+            results = [fn(*first)] * len(elements)  # one shape is that of all
         else:
-            found = torch.stack([tensor(fn(each)) for each in elements])
-        return found if dtype is None else found.to(as_type(dtype))
+            results = [fn(each) for each in elements]
+        if not isinstance(results[0], (list, tuple)):
+            return _stacked(results, dtype)
+        kinds = dtype if isinstance(dtype, (list, tuple)) else [dtype] * len(results[0])
+        return [_stacked(each, kind) for each, kind in zip(zip(*results, strict=True), kinds, strict=True)]
 
     return _looped(name or "map_fn", run, elems)
+
+
+def _stacked(results: Iterable[Any], dtype: Any) -> Tensor:
+    found = torch.stack([tensor(each) for each in results])
+    return found if dtype is None else found.to(as_type(dtype))
 
 
 def foldl(fn: Step, elems: Any, initializer: Any = None, name: str | None = None) -> Any:

@@ -15,12 +15,17 @@ from torchkeras.losses.crossentropy import elementwise_binary
 
 
 @pointwise
-def relu(x: Any, alpha: float = 0.0, max_value: float | None = None, threshold: float = 0.0) -> Tensor:
+def relu(x: Any, alpha: Any = 0.0, max_value: Any = None, threshold: float = 0.0) -> Tensor:
     """max(x, 0); with options x above `threshold`, at most `max_value`, else alpha * (x - threshold).
 
     >>> relu(torch.tensor([-1.0, 9.0]), max_value=6.0)
     tensor([0., 6.])
     """
+    if isinstance(alpha, Tensor) or isinstance(max_value, Tensor):
+        x = tensor(x)
+        kept = torch.where(x > threshold, x, torch.zeros_like(x))
+        kept = kept if max_value is None else torch.minimum(kept, tensor(max_value, x)).clamp(min=0)
+        return kept - alpha * torch.relu(threshold - x)
     return activations.relu(tensor(x), alpha, max_value, threshold)
 
 

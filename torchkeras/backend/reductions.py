@@ -12,6 +12,12 @@ from torchkeras.backend.nodes import floating, named_node, node, tensor
 from torchkeras.backend.sizes import Shape
 from torchkeras.engine.graph.functions import FUNCTIONS
 
+EMPTY = {"amax": float("-inf"), "amin": float("inf")}  # of no numbers, as TensorFlow has it
+
+
+def _axes(x: Tensor, axis: Any) -> list[int]:
+    return list(range(x.dim())) if axis is None else [axis] if isinstance(axis, int) else list(axis)
+
 
 def _counted(x: Any) -> Tensor:
     """A tensor, its True and False as numbers."""
@@ -20,6 +26,8 @@ def _counted(x: Any) -> Tensor:
 
 
 def _reduced(name: str, x: Tensor, axis: Any, keepdims: bool) -> Tensor:
+    if name in EMPTY and not x.numel() and x.is_floating_point():
+        return x.new_zeros(x.shape).sum(_axes(x, axis), keepdim=bool(keepdims)) + EMPTY[name]
     function: Callable[..., Tensor] = FUNCTIONS[name]
     return function(x, axis, keepdims).to(x.dtype)  # torch sums up int32 as int64
 

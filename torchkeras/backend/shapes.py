@@ -193,6 +193,7 @@ def reverse(x: Any, axes: Any) -> Tensor:
 
 @named_node("slice")
 def _cut(x: Any, start: Any, size: Any) -> Tensor:
+    start = [0 if isinstance(each, Tensor) and each.is_meta else each for each in start]  # which has no value yet
     x, starts, counts = tensor(x), sizes(start), sizes(size)
     if not len(starts) == len(counts) == x.dim():
         raise ValueError(f"slice needs a start and a size for each axis of {tuple(x.shape)}; found {start}, {size}.")

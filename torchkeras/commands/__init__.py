@@ -94,7 +94,7 @@ def _parser() -> argparse.ArgumentParser:
         dest="answers",
         metavar="NAME",
         action="append",
-        help="what to answer: keras (the default), tensorflow.keras, tf_keras",
+        help="what to answer beside keras: tensorflow.keras, tf_keras, tensorflow (where it is not installed)",
     )
     found.add_argument("script", metavar="SCRIPT")
     found.add_argument("arguments", metavar="...", nargs=argparse.REMAINDER, help="arguments of the script")

@@ -26,7 +26,7 @@ def run(arguments: argparse.Namespace) -> int:
         raise CommandError(f"{script}: no such file.")
     alias: Any = importlib.import_module("torchkeras.keras2.alias")  # an annex: the other commands do without
     try:
-        alias.install(arguments.answers or ("keras",))
+        alias.install(["keras", *(arguments.answers or ())])
     except (ValueError, ImportError) as error:
         raise CommandError(f"--as: {error}") from error
     sys.argv = [os.fspath(script), *arguments.arguments]

@@ -2,7 +2,8 @@
 
 An importer at the head of `sys.meta_path` answers for `keras` and all its modules, old names and new, by the table in
 `modules.py`. Nothing is patched: a Keras that is installed stays as it is on the disk, and is only not found by this
-process. `tensorflow` and `theano` are left alone; where one is not installed, the error says what has a name here.
+process. `tensorflow` and `theano` are left alone; where one is not installed, the error says what has a name here. Who
+asks for it has what scripts of Keras take from TensorFlow, too (`tf/`).
 """
 
 from __future__ import annotations
@@ -18,11 +19,12 @@ from types import ModuleType
 from typing import Any
 
 from torchkeras.keras2.modules import MODULES, SAME, VERSION
+from torchkeras.keras2.tf.modules import TensorFlow
 
-ANSWERED = ("keras", "tensorflow.keras", "tf_keras")
+ANSWERED = ("keras", "tensorflow", "tensorflow.keras", "tf_keras")
 ELSEWHERE = {
-    "tensorflow": "what `keras.backend` has of it stands in torchkeras.backend, and `tensorflow.keras` is answered by "
-    "`torchkeras run --as tensorflow.keras`, or `alias.install(('keras', 'tensorflow.keras'))`",
+    "tensorflow": "what `keras.backend` has of it stands in torchkeras.backend; `torchkeras run --as tensorflow`, or "
+    "`alias.install(['keras', 'tensorflow'])`, answers what scripts of Keras take from it",
     "theano": "what `keras.backend` has of it stands in torchkeras.backend",
 }
 
@@ -95,7 +97,8 @@ def install(names: Iterable[str] = ("keras",)) -> None:
     """Let `import keras` mean this package from now on, in this process.
 
     Arguments:
-        names (list of texts, default ("keras",)): which names mean it: "keras", "tensorflow.keras", "tf_keras".
+        names (list of texts, default ("keras",)): which names mean it: "keras", "tensorflow.keras", "tf_keras"; and
+            "tensorflow" for what scripts take from that beside Keras, which "tensorflow.keras" has too.
 
     Errors:
         ValueError: a name is none of these.
@@ -106,45 +109,34 @@ def install(names: Iterable[str] = ("keras",)) -> None:
         if name not in ANSWERED:
             raise ValueError(f"alias.install: a name must be one of {', '.join(map(repr, ANSWERED))}; found {name!r}.")
     for name in names:
-        if any(isinstance(finder, KerasImporter) and finder.name == name for finder in sys.meta_path):
+        if name == "tensorflow" or any(getattr(finder, "name", None) == name for finder in sys.meta_path):
             continue
         if name in sys.modules:
             raise ImportError(f"{name!r} is imported already, from elsewhere: import torchkeras.as_keras before it.")
-        if name == "tensorflow.keras":
-            _hold("tensorflow")
+        if name == "tensorflow.keras" and importlib.util.find_spec("tensorflow") is not None:
+            raise ImportError(
+                "tensorflow is installed here, and its own keras answers inside it: 'tensorflow.keras' can mean "
+                "torchkeras only where tensorflow is not installed."
+            )
         sys.meta_path.insert(0, KerasImporter(name))
-    if not any(isinstance(finder, Elsewhere) for finder in sys.meta_path):
-        sys.meta_path.append(Elsewhere())
+    kinds = [TensorFlow] if any(name.startswith("tensorflow") for name in names) else []
+    for kind in (*kinds, Elsewhere):  # the last to be asked; TensorFlow that is installed comes first
+        if not any(isinstance(finder, kind) for finder in sys.meta_path):
+            sys.meta_path.append(kind())
+    sys.meta_path.sort(key=lambda finder: isinstance(finder, Elsewhere))
 
 
 def uninstall() -> None:
     """Take back what `install` did: `import keras` means what is installed again."""
     aliases = [finder for finder in sys.meta_path if isinstance(finder, KerasImporter)]
-    sys.meta_path[:] = [finder for finder in sys.meta_path if not isinstance(finder, (KerasImporter, Elsewhere))]
+    ours = (KerasImporter, TensorFlow, Elsewhere)
+    sys.meta_path[:] = [finder for finder in sys.meta_path if not isinstance(finder, ours)]
     for finder in aliases:
         for name in [name for name in sys.modules if finder._inside(name) is not None]:
             del sys.modules[name]
-    held = sys.modules.get("tensorflow")
-    if held is not None and held.__dict__.get("_only_keras"):
-        del sys.modules["tensorflow"]
-
-
-def _hold(package: str) -> None:
-    """Make a module with nothing but `keras` in it. Raises ImportError where the package itself is installed."""
-    if importlib.util.find_spec(package) is not None:
-        raise ImportError(
-            f"{package} is installed here, and its own keras answers inside it: '{package}.keras' can mean torchkeras "
-            f"only where {package} is not installed."
-        )
-
-    def missing(name: str) -> Any:
-        if name == "keras":
-            return importlib.import_module(f"{package}.keras")
-        raise AttributeError(f"{package}.{name}: {package} is not installed; {ELSEWHERE[package]}.")
-
-    module = ModuleType(package)
-    module.__dict__.update(__path__=[], __getattr__=missing, _only_keras=True)
-    sys.modules[package] = module
+    for name, module in list(sys.modules.items()):
+        if isinstance(getattr(module, "__loader__", None), TensorFlow):
+            del sys.modules[name]
 
 
 def _public(module: ModuleType) -> dict[str, Any]:

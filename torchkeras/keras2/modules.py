@@ -9,7 +9,7 @@ from __future__ import annotations
 VERSION = "2.2.4"
 
 _BASE = "torchkeras.keras2.base"  # K, activations, initializers, regularizers, constraints, ...
-_LAYERS = (_BASE, "torchkeras.layers", "torchkeras.keras2.layers")
+_LAYERS = (_BASE, "torchkeras.layers", "torchkeras.keras2.layers", "torchkeras.keras2.recurrent")
 _ENGINE = (*_LAYERS, "torchkeras.models", "torchkeras.keras2.engine")
 _SAVING = "torchkeras.keras2.engine.saving"
 _LOSSES = (_BASE, "torchkeras.losses")

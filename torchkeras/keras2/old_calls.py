@@ -18,7 +18,7 @@ from torchkeras.backend.nodes import is_symbolic
 from torchkeras.engine.layer.added_losses import ADDED
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.layer.output_shapes import overrides
-from torchkeras.engine.layer.symbolic import as_list
+from torchkeras.engine.layer.symbolic import as_list, unpacked
 from torchkeras.engine.layer.weight import Variable
 from torchkeras.keras2 import old_phase, old_seeds
 from torchkeras.keras2.utils.generic_utils import object_list_uid
@@ -33,9 +33,27 @@ _begin, _called_with_states = Recurrent.get_initial_state, Recurrent.__call__
 
 @wraps(_call)
 def call(self: Any, *args: Any, **kwargs: Any) -> Any:
-    """`Layer.call`; on symbolic tensors the layer itself, where no subclass has a `call` of its own."""
+    """`Layer.call`; on symbolic tensors the layer itself, where no subclass has a `call` of its own.
+
+    That of a recurrent layer takes states and constants by name, as Keras 2's.
+    """
+    if isinstance(self, Recurrent):
+        args, kwargs = _of_recurrent(*args, **kwargs)
     symbolic = is_symbolic([*args, *kwargs.values()]) and not self._by_call
     return self(*args, **kwargs) if symbolic else _call(self, *args, **kwargs)
+
+
+def _of_recurrent(
+    inputs: Any, mask: Any = None, training: Any = None, initial_state: Any = None, constants: Any = None
+) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """The arguments of a recurrent layer's `call`, with states and constants after the inputs."""
+    given = [*as_list(inputs), *(each for several in (initial_state, constants) for each in _listed(several))]
+    options = {"mask": mask, "training": training}
+    return (unpacked(given),), {name: value for name, value in options.items() if value is not None}
+
+
+def _listed(values: Any) -> list[Any]:
+    return [] if values is None else list(values) if isinstance(values, (list, tuple)) else [values]
 
 
 @wraps(_called)

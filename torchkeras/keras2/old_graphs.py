@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import torch
 
@@ -15,7 +16,9 @@ from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.layer.symbolic import KerasTensor, Node, as_list
 from torchkeras.keras2.old_lists import moved
 from torchkeras.keras2.told import LOSSES, UPDATES, values
+from torchkeras.layers.functions import Lambda
 from torchkeras.models import Model, Sequential
+from torchkeras.naming import unique_name
 
 _losses: Any = Extending.losses
 
@@ -181,9 +184,22 @@ def extend() -> None:
     InputLayer._inbound_nodes = _of_input  # type: ignore[method-assign,assignment]
     nodes: Any = Node
     nodes.outbound_layer = property(lambda node: node.layer)
-    nodes.input_masks = property(lambda node: [tensor._keras_mask for tensor in node.input_tensors])
-    nodes.output_masks = property(lambda node: [tensor._keras_mask for tensor in node.output_tensors])
+    nodes.input_masks = property(lambda node: [mask_of(tensor) for tensor in node.input_tensors])
+    nodes.output_masks = property(lambda node: [mask_of(tensor) for tensor in node.output_tensors])
     nodes.get_config = _config_of_node
+
+
+_masks: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()
+
+
+def mask_of(tensor: Any) -> Any:
+    """The mask of a symbolic tensor as a node of the graph, which scripts compute with; None where it has none."""
+    mask = tensor._keras_mask
+    if mask is None or hasattr(mask, "_keras_history"):
+        return mask
+    if tensor not in _masks:
+        _masks[tensor] = Lambda(lambda x, mask=None: mask, name=unique_name("mask"))(tensor)
+    return _masks[tensor]
 
 
 def _config_of_node(node: Any) -> dict[str, Any]:

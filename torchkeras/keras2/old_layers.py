@@ -18,6 +18,7 @@ from torchkeras.backend import assignments
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.layer.symbolic import KerasTensor, Node, as_list
 from torchkeras.engine.layer.weight import Variable
+from torchkeras.keras2 import old_builds, old_states
 from torchkeras.keras2.interfaces import add_weight_args_preprocessing
 from torchkeras.keras2.told import LOSSES, UPDATES, keep
 from torchkeras.keras_axes import IN_ORDER
@@ -25,8 +26,29 @@ from torchkeras.layers import Dropout
 from torchkeras.layers.resize import Cropping
 from torchkeras.rules import BELOW_1, is_number
 
-_add_weight, _add_loss = Layer.add_weight, Layer.add_loss
+_add_weight, _add_loss, _set = Layer.add_weight, Layer.add_loss, Layer.__setattr__
 _declare = Layer.__init_subclass__.__func__  # type: ignore[attr-defined]
+
+
+class WeightList(list[Any]):
+    """The weights of a layer of one kind; what is put into it becomes a weight of the layer."""
+
+    def __init__(self, layer: Any, trainable: bool) -> None:
+        super().__init__(each.tensors[0] for each in layer._own_variables() if each.trainable is trainable)
+        self._layer, self._trainable = layer, trainable
+
+    def append(self, weight: Any) -> None:
+        """Make a tensor a weight of the layer."""
+        super().append(_as_weight(self._layer, weight, self._trainable))
+
+    def extend(self, weights: Iterable[Any]) -> None:
+        """Make tensors weights of the layer."""
+        for each in weights:
+            self.append(each)
+
+    def __iadd__(self, weights: Iterable[Any]) -> WeightList:
+        self.extend(weights)
+        return self
 
 
 class OldLayer:
@@ -40,8 +62,22 @@ class OldLayer:
             return
         if "get_output_shape_for" in own and "compute_output_shape" not in own:
             made.compute_output_shape = own["get_output_shape_for"]
+        if "build" in own:
+            made.build = old_builds.recording(own["build"])
         if "call" in own:
             made.call = _assigning(own["call"])
+
+    def __setattr__(self: Any, name: str, value: Any) -> None:
+        """As `Layer`'s; a variable that is no weight of the layer, such as `K.ones(shape)`, stays none."""
+        known = self.__dict__.get("_added")
+        kept = self._is_users and known is not None and isinstance(value, nn.Parameter)
+        if not kept or any(variable.tensors[0] is value for variable in known or ()):
+            _set(self, name, value)
+            return
+        for held in (self.__dict__, self._parameters, self._buffers):
+            held.pop(name, None)
+        self._buffers[name] = value
+        self._non_persistent_buffers_set.add(name)
 
     def add_weight(self: Any, *args: Any, **options: Any) -> Tensor:
         """`Layer.add_weight`, also by Keras 1's `add_weight(shape, initializer, name=...)`."""
@@ -85,7 +121,7 @@ class OldLayer:
     @property
     def trainable_weights(self: Any) -> list[Variable]:
         """The weights that training changes; a list sets which, and their order."""
-        return _trainable_weights.fget(self)
+        return _trained.fget(self)
 
     @trainable_weights.setter
     def trainable_weights(self: Any, given: Iterable[Any]) -> None:
@@ -94,10 +130,28 @@ class OldLayer:
     @property
     def non_trainable_weights(self: Any) -> list[Variable]:
         """The weights that training leaves alone; a list sets which, and their order."""
-        return _non_trainable_weights.fget(self)
+        return _untrained.fget(self)
 
     @non_trainable_weights.setter
     def non_trainable_weights(self: Any, given: Iterable[Any]) -> None:
+        _take(self, list(given), False)
+
+    @property
+    def _trainable_weights(self: Any) -> WeightList:
+        """The weights of the layer itself that train, to which scripts append."""
+        return WeightList(self, True)
+
+    @_trainable_weights.setter
+    def _trainable_weights(self: Any, given: Iterable[Any]) -> None:
+        _take(self, list(given), True)
+
+    @property
+    def _non_trainable_weights(self: Any) -> WeightList:
+        """The weights of the layer itself that do not train, to which scripts append."""
+        return WeightList(self, False)
+
+    @_non_trainable_weights.setter
+    def _non_trainable_weights(self: Any, given: Iterable[Any]) -> None:
         _take(self, list(given), False)
 
     @property
@@ -119,12 +173,13 @@ class OldLayer:
         self._check_inputs([tuple(tensor.shape) for tensor in as_list(inputs)])
 
 
-_trainable_weights: Any = Layer.trainable_weights
-_non_trainable_weights: Any = Layer.non_trainable_weights
+_trained: Any = Layer.trainable_weights
+_untrained: Any = Layer.non_trainable_weights
+REPLACED = ("trainable_weights", "non_trainable_weights", "add_weight", "add_loss", "__setattr__")
 NAMES = (
-    *("add_weight", "add_update", "get_output_shape_for"),
+    *("__setattr__", "add_weight", "add_update", "get_output_shape_for"),
     *("trainable_weights", "non_trainable_weights", "inbound_nodes", "outbound_nodes", "assert_input_compatibility"),
-    "add_loss",
+    *("add_loss", "_trainable_weights", "_non_trainable_weights"),
 )
 
 
@@ -148,7 +203,7 @@ def extend() -> None:
     Dropout._options["rate"] = replace(option, rule=replace(option.rule, convert=_rate, holds=None))
     Layer.__init_subclass__ = classmethod(OldLayer.__init_subclass__.__func__)  # type: ignore
     for name in NAMES:
-        own = name in vars(Layer) or name in ("trainable_weights", "non_trainable_weights", "add_weight", "add_loss")
+        own = name in vars(Layer) or name in REPLACED
         if own or not hasattr(Layer, name):
             setattr(Layer, name, vars(OldLayer)[name])
 
@@ -158,7 +213,11 @@ def _assigning(call: Callable[..., Any]) -> Callable[..., Any]:
 
     @wraps(call)
     def computed(self: Any, *args: Any, **kwargs: Any) -> Any:
-        with assignments.waiting(self):
+        with (
+            old_states.of_one_run(self, args[0] if args else None),
+            old_builds.with_current_values(self),
+            assignments.waiting(self),
+        ):
             return call(self, *args, **kwargs)
 
     return computed

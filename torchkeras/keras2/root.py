@@ -1,5 +1,7 @@
 """What `import keras` has beside its modules; importing it lets scripts write in the old way."""
 
+import numpy as np
+
 from torchkeras import backend as K  # not as `backend`, which in Keras is a module with modules inside
 from torchkeras.backend import settings
 from torchkeras.keras2 import (
@@ -21,9 +23,12 @@ from torchkeras.keras2 import (
     old_tensors,
     old_totals,
     old_training,
+    old_variables,
 )
 from torchkeras.keras2.layers import Input
-from torchkeras.keras2.session import get_session
+from torchkeras.keras2.session import get_session, set_session
+from torchkeras.keras2.tf.arrays import constant
+from torchkeras.keras2.tf.modules import made
 from torchkeras.models import Model, Sequential
 
 __all__ = ["Input", "Model", "Sequential"]
@@ -46,5 +51,10 @@ old_totals.extend()
 old_nodes.extend()
 old_generators.extend()
 old_seeds.extend()
+old_variables.extend()  # after all that replaces functions
 settings.answer("tensorflow")  # whose order of axes, padding and formulas these are
-K.__dict__.update(_BACKEND=settings.backend(), _get_available_gpus=settings.gpu_names, get_session=get_session)
+K.__dict__.update(_BACKEND=settings.backend(), _get_available_gpus=settings.gpu_names)
+K.__dict__.update(get_session=get_session, set_session=set_session, _to_tensor=constant, _EPSILON=1e-7)
+K.__dict__.update(py_all=all, py_any=any, py_sum=sum, np=np)
+# What Keras's backend has imported itself.
+K.__dict__.update(dict.fromkeys(("tf", "control_flow_ops", "tensor_array_ops", "functional_ops"), made("tensorflow")))

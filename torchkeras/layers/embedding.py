@@ -99,7 +99,7 @@ class Embedding(Layer):
             self.batch_input_shape = (batch_size, *(as_list(self.input_length) or [None]))
 
     def _make_modules(self, input_shape: Any) -> None:
-        self.compute_output_shape(input_shape)
+        Embedding.compute_output_shape(self, input_shape)  # its check; a subclass may ask for the weight in its own
         # From a weight that exists: nn.Embedding would draw one, and on `meta` that imports torch's compiler.
         self.embedding = Vectors.from_pretrained(torch.empty(self.input_dim, self.output_dim), freeze=False)
 

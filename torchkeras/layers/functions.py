@@ -108,9 +108,17 @@ class Lambda(Layer):
         return self.mask(inputs, mask) if callable(self.mask) else self.mask
 
     def _infer_outputs(self, inputs: Any, masks: list[Any], arguments: Mapping[str, Any]) -> tuple[Any, list[Any]]:
-        """The outputs of the function, with the shapes that `output_shape` says."""
-        outputs, output_masks = super()._infer_outputs(inputs, masks, arguments)
+        """The outputs of the function, with the shapes that `output_shape` says.
+
+        A function that cannot run on made-up values gives one tensor of the input's type.
+        """
         found, shapes = self.told_shape, [tensor.shape for tensor in as_list(inputs)]
+        try:
+            outputs, output_masks = super()._infer_outputs(inputs, masks, arguments)
+        except ValueError:
+            if found is None:
+                raise
+            outputs, output_masks = KerasTensor((), as_list(inputs)[0].dtype), [None]
         if found is None:
             return outputs, output_masks
         if not callable(found):

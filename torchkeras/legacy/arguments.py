@@ -165,7 +165,10 @@ def layer_arguments(
     sizes = sum(new == "kernel_size" for new in renamed.values())
     one_by_one = sizes > 1 and len(args) > sizes and all(type(size) is int for size in args[1 : sizes + 1])
     if one_by_one or not renamed.keys().isdisjoint(given):
-        return _with_pairs(kind, (), _today(cls, renamed, [old for old, _, _ in row], args, given))
+        # `Conv2D(64, (3, 3), init="normal")` has the sizes in one place, as today, and an old name.
+        together = sizes > 1 and len(args) > 1 and isinstance(args[1], (tuple, list))
+        order = list(known) if together else [old for old, _, _ in row]
+        return _with_pairs(kind, (), _today(cls, renamed, order, args, given))
     return _with_pairs(kind, args, given)
 
 
@@ -204,6 +207,8 @@ def _today(
 
 def _value(cls: type, name: str, value: Any) -> Any:
     known = VALUES.get(name)
+    if name == "output_shape" and isinstance(value, (tuple, list)):  # computed by Python 2's division
+        return tuple(int(size) if isinstance(size, float) and size.is_integer() else size for size in value)
     if known is None:
         return value
     return known[read(cls.__name__, name, one_of(*known), value)]

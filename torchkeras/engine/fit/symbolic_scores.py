@@ -27,6 +27,7 @@ from torchkeras.engine.step.targets import Target
 from torchkeras.naming import unique_name
 
 PACKAGES = ("torchkeras", "torch", "numpy")  # whose functions use no tensor of a user's graph
+HISTORY = "_keras_history"
 OF_LAYERS = ("input", "output", "inputs", "outputs")
 
 
@@ -54,7 +55,9 @@ class Scores:
         score = self._score(place, objective.given, target, outputs)
         if score is None:
             return replace(target, measures=measures)
-        kind = LIKE if objective.target_kind == FREE else objective.target_kind
+        # A function that asks for the layer behind the output knows what targets the layer has.
+        free = objective.target_kind == FREE and not _asks_for_history(objective.given)
+        kind = LIKE if free else objective.target_kind
         computed = FunctionObjective(as_computed, kind, objective.function)
         return replace(target, measures=measures, objective=computed, scores=score)
 
@@ -99,12 +102,20 @@ def uses_symbolic(function: Any) -> bool:
     pending, seen = [function], set()
     while pending:
         value = pending.pop()
-        if isinstance(value, KerasTensor):
+        if isinstance(value, KerasTensor) or _asks_for_history(value):
             return True
         if id(value) not in seen:
             seen.add(id(value))
             pending += _reached_from(value)
     return False
+
+
+def _asks_for_history(value: Any) -> bool:
+    """Whether a function asks a tensor which layer has made it, as only a symbolic one knows."""
+    function = value.__func__ if isinstance(value, MethodType) else value
+    if not isinstance(function, FunctionType) or (function.__module__ or "").partition(".")[0] in PACKAGES:
+        return False
+    return any(name == HISTORY for _, name in _loads(function.__code__))
 
 
 def _reached_from(value: Any) -> list[Any]:

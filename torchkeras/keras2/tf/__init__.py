@@ -1,0 +1,1 @@
+"""`import tensorflow`, where TensorFlow is not installed: what scripts of Keras take from it, computed by torch."""
