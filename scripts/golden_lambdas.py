@@ -1,4 +1,4 @@
-"""What the functions of `tests/lambdas/bodies.py` are as bytecode, and what Keras 2.2.4 computes with them.
+"""What the functions of `tests/lambdas/bodies*.py` are as bytecode, and what Keras 2.2.4 computes with them.
 
     python2.7 scripts/golden_lambdas.py codes out.json      # with each Python; needs nothing else
     python3.7 scripts/golden_lambdas.py outputs out.npz     # with Keras 2.2.4
@@ -19,13 +19,16 @@ import marshal
 import os
 import sys
 
-BODIES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "tests", "lambdas", "bodies.py")
+TESTS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "tests", "lambdas")
 
 
 def bodies(scope):
-    with io.open(BODIES, encoding="utf-8") as file:
-        exec(compile(file.read(), BODIES, "exec"), scope)
-    return scope["BODIES"]
+    found = {}
+    for name in ("bodies.py", "bodies_of_tensorflow.py"):
+        with io.open(os.path.join(TESTS, name), encoding="utf-8") as file:
+            exec(compile(file.read(), name, "exec"), scope)
+        found.update(scope["BODIES"])
+    return found
 
 
 def stored(function):
@@ -36,8 +39,8 @@ def stored(function):
 
 def codes(out):
     found = {name: stored(function) for name, (function, _, _) in bodies({}).items()}
-    with io.open(out, "w") as file:
-        file.write("%s" % json.dumps({"%d.%d" % sys.version_info[:2]: found}))
+    with io.open(out, "wb") as file:
+        file.write(json.dumps({"%d.%d" % sys.version_info[:2]: found}).encode("ascii"))
 
 
 def values(shape, place):
@@ -57,11 +60,12 @@ def layered(function, shapes, arguments):
 
 
 def keras_scope():
+    import keras
     import numpy as np
     import tensorflow as tf
-    from keras import backend as K
+    from keras import activations, backend as K
 
-    return {"K": K, "tf": tf, "np": np}
+    return {"K": K, "tf": tf, "np": np, "keras": keras, "activations": activations}
 
 
 def outputs(out):

@@ -226,7 +226,7 @@ def small_fit_generator(fit_generator):
         ):
             if name in kwargs:
                 kwargs[name] = few
-        if "samples_per_epoch" not in kwargs:
+        if "samples_per_epoch" not in kwargs and not args:  # Keras 1's Sequential calls its Model so, by position
             kwargs["steps_per_epoch"] = BATCHES
         return fit_generator(self, generator, *args, **kwargs)
 

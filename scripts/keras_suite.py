@@ -45,8 +45,9 @@ TESTS = {
 REPOSITORY = "https://github.com/keras-team/keras"  # for versions whose source distribution has no tests
 TREES = {"1.2.2": "7e5b45f5aa321f3c52cbaa3f619ac33df8d6be62"}  # what git calls their contents
 # In place of the suite's own conftest: the answer to `import keras`, a process that forgets after each test, and what
-# NumPy and SciPy had when the tests were written.
+# NumPy, SciPy, h5py and pytest had when the tests were written.
 CONFTEST = """
+import builtins
 import importlib.util
 import inspect
 import sys
@@ -57,6 +58,7 @@ import h5py
 import numpy as np
 import scipy
 import scipy.special
+import six.moves
 import torchkeras.as_keras  # noqa: F401
 import pytest
 from keras import backend as K
@@ -68,6 +70,11 @@ scipy.misc = types.SimpleNamespace(logsumexp=scipy.special.logsumexp)
 warns, opened = pytest.warns, h5py.File.__init__
 pytest.warns = lambda kind=Warning, **o: warnings.catch_warnings(record=True) if kind is None else warns(kind, **o)
 h5py.File.__init__ = lambda file, name, mode=None, *a, **o: opened(file, name, mode or "a", *a, **o)
+h5py.File.fid = property(lambda file: file.id)
+# How tests ask for TensorFlow 1.8 before they train on tensors, and where they put what answers a question.
+K.get_session()._make_callable_from_options = None
+asked = six.moves.input  # Python's own, found before another has its name
+builtins.input = lambda prompt="": six.moves.input(prompt)
 
 spec = importlib.util.spec_from_file_location("keras.utils.test_utils", {utils!r})
 sys.modules["keras.utils.test_utils"] = module = importlib.util.module_from_spec(spec)

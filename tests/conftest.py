@@ -2,10 +2,14 @@
 
 import importlib.util
 import random
+from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 import pytest
 import torch
+
+from torchkeras import config as settings
 
 # The packages that a file of tests/ecosystem is about; without its package it is not collected, and the report says so.
 ECOSYSTEM = (
@@ -34,3 +38,12 @@ def _seeded() -> None:
     random.seed(0)
     np.random.seed(0)  # noqa: NPY002 - the state that Keras's users share
     torch.manual_seed(0)
+
+
+@pytest.fixture(autouse=True)
+def _own_settings() -> Iterator[None]:
+    """What a test sets ends with it."""
+    before = settings.SETTINGS
+    settings.SETTINGS = replace(before)
+    yield
+    settings.SETTINGS = before

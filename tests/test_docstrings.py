@@ -4,7 +4,6 @@ import ast
 import doctest
 import inspect
 import re
-from dataclasses import replace
 from typing import Any, cast
 
 import numpy as np
@@ -70,10 +69,10 @@ ENTRY = re.compile(r"(?P<names>[\w, ]+) \((?P<kind>.*?)(?:,? default (?P<default
 
 
 @pytest.fixture
-def _own_settings(tmp_path, monkeypatch):
-    """A folder for the files of an example, and settings and custom objects that end with it."""
+def _own_place(tmp_path, monkeypatch):
+    """A folder for the files of an example, numbers as the CPU's, and custom objects that end with it."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(config, "SETTINGS", replace(config.SETTINGS))
+    config.set_device("cpu")
     monkeypatch.setattr(registry, "_custom_objects", {})
     matmul, cudnn = torch.backends.cuda.matmul, cast(Any, torch.backends.cudnn)
     before = matmul.allow_tf32, cudnn.allow_tf32
@@ -173,23 +172,14 @@ def test_the_signature_is_what_the_constructor_takes(made_by: Any):
         made_by(*in_place, None, **rest)
 
 
-@pytest.fixture
-def _on_the_cpu():
-    """Numbers of examples are printed as those of the CPU."""
-    config.set_device("cpu")
-    yield
-    config.set_device(None)
-
-
-@pytest.mark.usefixtures("_on_the_cpu")
 @pytest.mark.parametrize(("family", "value"), CASES)
-@pytest.mark.usefixtures("_own_settings")
+@pytest.mark.usefixtures("_own_place")
 def test_the_example_runs(family, value):
     assert run_examples(family, value), "no example"
 
 
 @pytest.mark.parametrize("method", METHODS.values(), ids=list(METHODS))
-@pytest.mark.usefixtures("_own_settings")
+@pytest.mark.usefixtures("_own_place")
 def test_the_example_of_a_method_runs(method):
     has_example = "Example:" in (method.__doc__ or "")
     assert bool(run_examples(models, method)) is has_example

@@ -74,17 +74,17 @@ def place(option: str, layer_name: Any) -> str:
     return str(layer_name) if option in ("function", "mode") else f"{layer_name}.{option}"
 
 
-def read(config: Any, given: Mapping[str, Any], lambdas: str = READ) -> Any:
+def read(config: Any, given: Mapping[str, Any], lambdas: str = READ, version: str | None = None) -> Any:
     """A config, of any depth, with formulas in the place of bytecode.
 
-    A function that `given` (custom objects) replaces stays as it is. Raises ForbiddenContentError, naming what is
-    refused, if a function is no formula, for bytecode in another place than a Lambda or Merge, and for any bytecode
-    with `lambdas="refuse"`.
+    A function that `given` (custom objects) replaces stays as it is. `version`: of the Keras that wrote the file.
+    Raises ForbiddenContentError, naming what is refused, if a function is no formula, for bytecode in another place
+    than a Lambda or Merge, and for any bytecode with `lambdas="refuse"`.
     """
     if lambdas not in (READ, REFUSE):
         raise ValueError(f"lambdas must be {READ!r} or {REFUSE!r}; found {lambdas!r}.")
     if isinstance(config, (list, tuple)):
-        parts = [read(part, given, lambdas) for part in config]
+        parts = [read(part, given, lambdas, version) for part in config]
         return config if _same(parts, config) else parts
     if not isinstance(config, Mapping):
         return config
@@ -98,10 +98,10 @@ def read(config: Any, given: Mapping[str, Any], lambdas: str = READ) -> Any:
         named = {**options, "name": options.get("name", config.get("name"))}
         found["config"] = {
             key: value
-            for key, value in _with_formulas(kind, named, given, lambdas, inputs_in(config)).items()
+            for key, value in _with_formulas(kind, named, given, lambdas, inputs_in(config), version).items()
             if key != "name" or key in options
         }
-    found = {key: read(value, given, lambdas) for key, value in found.items()}
+    found = {key: read(value, given, lambdas, version) for key, value in found.items()}
     return config if _same(found.values(), config.values()) else found
 
 
@@ -125,7 +125,7 @@ def _inputs_of(node: Any) -> int:
 
 
 def _with_formulas(
-    kind: str, options: dict[str, Any], given: Mapping[str, Any], lambdas: str, inputs: int | None
+    kind: str, options: dict[str, Any], given: Mapping[str, Any], lambdas: str, inputs: int | None, version: str | None
 ) -> dict[str, Any]:
     """The options of a layer with formulas in the place of its functions, which have the `arguments` inside them."""
     for option in SINKS[kind]:
@@ -134,7 +134,7 @@ def _with_formulas(
         if place(option, options["name"]) in given:
             options |= {option: [], f"{option}_type": "lambda"}  # nothing of it is looked at again
             continue
-        options[option] = {FORMULA: formula_data(formula(kind, option, options, given, lambdas, inputs))}
+        options[option] = {FORMULA: formula_data(formula(kind, option, options, given, lambdas, inputs, version))}
         options[f"{option}_type"] = FORMULA
         if option == SINKS[kind][0]:
             options["arguments"] = {}
@@ -148,15 +148,16 @@ def formula(
     given: Mapping[str, Any],
     lambdas: str = READ,
     inputs: int | None = None,
+    version: str | None = None,
 ) -> Any:
     """The formula of a function that a layer's config has as bytecode. Raises ForbiddenContentError as `read`.
 
-    `inputs`: how many tensors the layer is called on, if that is known.
+    `inputs`: how many tensors the layer is called on, if that is known. `version`: of the Keras that wrote the config.
     """
     if lambdas == REFUSE:
         raise refusal(kind, option, config.get("name"))
     try:
-        return _reader("reading").formula_of(option, config, given, inputs)
+        return _reader("reading").formula_of(option, config, given, inputs, version)
     except ForbiddenContentError as error:
         raise refusal(kind, option, config.get("name"), str(error)) from error
 

@@ -5,7 +5,6 @@ import inspect
 import json
 import subprocess
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -31,13 +30,13 @@ def test_there_are_no_other_names():
 
 
 @pytest.fixture
-def _own_settings(monkeypatch):
-    monkeypatch.setattr(config, "SETTINGS", replace(config.SETTINGS, device="cpu"))
+def _on_the_cpu():
+    config.set_device("cpu")
     yield
     K.clear_session()
 
 
-@pytest.mark.usefixtures("_own_settings")
+@pytest.mark.usefixtures("_on_the_cpu")
 @pytest.mark.parametrize("name", sorted(GENUINE))
 def test_its_docstring_says_what_it_does_and_examples_run(name):
     function = getattr(K, name)

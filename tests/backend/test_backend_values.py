@@ -1,7 +1,5 @@
 """Variables, settings, random numbers and questions: what the table of calls cannot say."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 import torch
@@ -11,8 +9,7 @@ from torchkeras.layers import Dense
 
 
 @pytest.fixture(autouse=True)
-def _own_settings(monkeypatch):
-    monkeypatch.setattr(config, "SETTINGS", replace(config.SETTINGS))
+def _own_session():
     yield
     K.clear_session()
 
@@ -144,6 +141,18 @@ def test_a_seed_is_a_sequence_of_its_own():
     torch.manual_seed(5)
     assert [K.eval(K.random_normal((2,), seed=1)).tolist() for _ in range(3)] == first
     assert first[0] != first[1]
+
+
+def test_random_numbers_are_others_each_time_they_are_read():
+    made = K.random_uniform((3,), seed=1)
+    first, second = K.eval(made), K.eval(made)
+    assert np.array_equal(first, made.numpy())
+    assert not np.array_equal(second, first)
+    compute = K.function([], [made])
+    assert not np.array_equal(compute([])[0], compute([])[0])
+    made *= 2
+    assert np.array_equal(K.eval(made), K.eval(made))
+    assert np.array_equal(K.eval(made), made.numpy())
 
 
 def test_the_noise_of_dropout_is_shared_along_axes():

@@ -98,6 +98,7 @@ def test_and_there_they_are(name, place, tmp_path):
     made = make(tmp_path)
     with pytest.raises(AssertionError, match=r"^a number was read$"):
         run(made, reads - {place})
+    getattr(made, "abandon", int)()  # as `fit` does
 
 
 def test_the_table_has_every_callback():

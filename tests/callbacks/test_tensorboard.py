@@ -2,6 +2,7 @@
 
 import importlib
 import re
+import threading
 import time
 
 import numpy as np
@@ -269,8 +270,10 @@ def test_labels_that_do_not_fit(tmp_path):
     (tmp_path / "labels").write_text("a\nb\n")
     board = plain(tmp_path, embeddings_freq=1, embeddings_data=WORDS, embeddings_metadata="labels")
     message = "TensorBoard: embeddings_metadata has 2 labels for layer 'words'; embeddings_data has 12 samples."
+    before = threading.enumerate()
     with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
         words().fit(WORDS, np.zeros((12, 3)), verbose=0, callbacks=[board])
+    assert threading.enumerate() == before  # the one that writes has ended
 
 
 @pytest.mark.parametrize(

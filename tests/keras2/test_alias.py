@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from old_scripts import FORKS, passed
 
 from torchkeras.keras2.modules import MODULES, SAME
 
@@ -34,7 +35,7 @@ def script(
 def test_every_module_is_there_under_its_name_in_keras():
     names = [f"keras.{name}".rstrip(".") for name in (*MODULES, *SAME) if name != "legacy.layers"]
     code = f"{PRELUDE}import importlib\nfor name in {names!r}:\n    importlib.import_module(name)\nprint('all')"
-    assert printed(code) == "all"
+    assert passed(code) == "all"
 
 
 @pytest.mark.parametrize("line", [
@@ -57,26 +58,26 @@ def test_every_module_is_there_under_its_name_in_keras():
     "import keras.layers as KL, keras.models as KM, keras.engine as KE",
 ])  # fmt: skip
 def test_imports_that_scripts_have(line: str):
-    assert printed(f"{PRELUDE}{line}\nprint('there')") == "there"
+    assert passed(f"{PRELUDE}{line}\nprint('there')") == "there"
 
 
 def test_the_classes_are_this_package_s_own():
     code = "import keras, torchkeras\nprint(keras.__version__, keras.layers.Dense is torchkeras.layers.Dense)\n"
     code += "from keras import backend\nimport torchkeras.backend\n"
     code += "print(backend is torchkeras.backend, backend.backend())"
-    assert printed(PRELUDE + code) == "2.2.4 True\nTrue tensorflow"
+    assert passed(PRELUDE + code) == "2.2.4 True\nTrue tensorflow"
 
 
 def test_a_name_that_keras_does_not_have_is_an_error():
-    found = run(PRELUDE + "import keras\nkeras.wizardry")
+    found = FORKS.run(PRELUDE + "import keras\nkeras.wizardry")
     assert "module 'keras' has no 'wizardry' (Keras 2.2.4, answered by torchkeras)" in found.stderr
-    assert "No module named 'keras.wizardry'" in run(PRELUDE + "import keras.wizardry").stderr
+    assert "No module named 'keras.wizardry'" in FORKS.run(PRELUDE + "import keras.wizardry").stderr
 
 
 def test_a_framework_that_is_not_installed_is_explained():
-    found = run(PRELUDE + "import theano")
+    found = FORKS.run(PRELUDE + "import theano")
     assert "No module named 'theano': what `keras.backend` has of it stands in torchkeras.backend." in found.stderr
-    assert printed(PRELUDE + "import importlib.util\nprint(importlib.util.find_spec('theano'))") == "None"
+    assert passed(PRELUDE + "import importlib.util\nprint(importlib.util.find_spec('theano'))") == "None"
 
 
 def test_tensorflow_keras_is_answered_when_it_is_asked_for():

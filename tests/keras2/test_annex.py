@@ -9,8 +9,11 @@ from typing import Any
 
 import pytest
 
+from torchkeras import activations as core_activations, backend as K, metrics as core_metrics
+from torchkeras.keras2 import activations, metrics, theano_backend
 from torchkeras.keras2.extras import extra
 from torchkeras.keras2.renamed import renamed
+from torchkeras.layers import Dense
 
 
 def run(code: str) -> str:
@@ -63,6 +66,31 @@ def test_old_names_of_arguments():
     text = "^taking: nb_words and num_words are one argument under two names; give one of them.$"
     with pytest.raises(TypeError, match=text):
         taking(nb_words=3, num_words=3)  # type: ignore[call-arg]
+
+
+def test_theanos_bilinear_factors_are_2():
+    x = K.ones((1, 2, 3, 1))
+    assert theano_backend.resize_images(x, 2, 2, "channels_last", "bilinear").shape == (1, 4, 6, 1)
+    assert theano_backend.resize_images(x, 4, 4, "channels_last").shape == (1, 8, 12, 1)
+    with pytest.raises(
+        NotImplementedError, match=r"^Theano's bilinear upscaling has the factors \(2, 2\); found \(4, 4\)"
+    ):
+        theano_backend.resize_images(x, 4, 4, "channels_last", "bilinear")
+
+
+def test_a_layer_stays_an_activation_with_a_warning():
+    layer = Dense(3)
+    with pytest.warns(
+        UserWarning, match=r"^activations\.get: Dense is a layer: call it as the next layer of the model"
+    ):
+        assert activations.get(layer) is layer
+    assert activations.get("relu") is core_activations.relu
+    assert activations.get(None) is core_activations.linear
+
+
+def test_a_custom_object_is_a_metric_as_it_is():
+    assert metrics.deserialize("mine", custom_objects={"mine": True}) is True
+    assert metrics.deserialize("mse") is core_metrics.get("mse")
 
 
 def test_the_code_of_the_page_runs():

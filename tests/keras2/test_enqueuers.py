@@ -1,7 +1,10 @@
 """Batches made ahead by threads and processes: all of them, in order where there is one, and a clean end."""
 
 import itertools
+import json
 import multiprocessing
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from typing import Any
@@ -115,26 +118,37 @@ def test_all_of_a_generator_that_ends(size: int):
     assert not enqueuer.is_running()
 
 
-def test_a_generator_by_processes_has_a_copy_in_each():
-    enqueuer = GeneratorEnqueuer(iter(range(10)), use_multiprocessing=True)
-    enqueuer.start(1)
-    assert list(enqueuer.get()) == list(range(10))
+# In a process of its own: a fork is refused where there are threads, and other tests leave some of torch.
+FORKED = """
+import itertools, json
+import numpy as np
+from torchkeras.keras2.utils import GeneratorEnqueuer
 
 
-def drawing() -> Iterator[Any]:
+def drawing():
     while True:
-        yield np.random.random()  # noqa: NPY002 - the state that is seeded
+        yield np.random.random()
 
 
-def test_processes_are_seeded_for_numpy():
-    def drawn(seed: int) -> list[float]:
-        enqueuer = GeneratorEnqueuer(drawing(), use_multiprocessing=True, random_seed=seed)
-        enqueuer.start(1)
-        found = list(itertools.islice(enqueuer.get(), 3))
-        enqueuer.stop()
-        return found
+def drawn(seed):
+    enqueuer = GeneratorEnqueuer(drawing(), use_multiprocessing=True, random_seed=seed)
+    enqueuer.start(1)
+    found = list(itertools.islice(enqueuer.get(), 3))
+    enqueuer.stop()
+    return found
 
-    assert drawn(3) == np.random.RandomState(3).random_sample(3).tolist()
+
+copied = GeneratorEnqueuer(iter(range(10)), use_multiprocessing=True)
+copied.start(1)
+print(json.dumps([list(copied.get()), drawn(3)]))
+"""
+
+
+def test_a_generator_by_processes_has_a_copy_in_each_and_processes_are_seeded_for_numpy():
+    said = subprocess.run([sys.executable, "-c", FORKED], check=True, capture_output=True, text=True).stdout
+    copied, drawn = json.loads(said)
+    assert copied == list(range(10))
+    assert drawn == np.random.RandomState(3).random_sample(3).tolist()
 
 
 def test_a_generator_that_threads_share_is_refused():

@@ -1,10 +1,9 @@
 """What scripts of Keras 1 call otherwise than those of Keras 2. Each test runs a process of its own, as a script."""
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from old_scripts import FORKS
 
 PRELUDE = """
 import torchkeras.as_keras
@@ -167,11 +166,20 @@ assert K.int_shape(masked) == (None, 5)
 """
 
 
+# A function of a shape and a name, as Keras 1 called it.
+INITIALIZERS = """
+from keras.initializations import identity
+layer = Dense(5, init=lambda shape, name: identity(shape, scale=2.0, name=name), input_shape=(5,))
+model = Sequential([layer])
+assert np.array_equal(layer.get_weights()[0], 2 * np.identity(5))
+second = Sequential([Dense(3, kernel_initializer=lambda shape, name="w": np.ones(shape), input_shape=(5,))])
+assert np.array_equal(second.get_weights()[0], np.ones((5, 3)))
+"""
+
+
 @pytest.mark.parametrize("script", [
-    CONVOLUTIONS, OTHER_NAMES, SAMPLES, MODELS, LOSSES, MASKS,
-], ids=["convolutions", "other_names", "samples", "models", "losses", "masks"])  # fmt: skip
+    CONVOLUTIONS, OTHER_NAMES, SAMPLES, MODELS, LOSSES, MASKS, INITIALIZERS,
+], ids=["convolutions", "other_names", "samples", "models", "losses", "masks", "initializers"])  # fmt: skip
 def test_scripts(script: str, tmp_path: Path):
-    path = tmp_path / "script.py"
-    path.write_text(PRELUDE + script)
-    done = subprocess.run([sys.executable, str(path)], capture_output=True, text=True, check=False)
+    done = FORKS.run(PRELUDE + script, tmp_path)
     assert done.returncode == 0, done.stderr

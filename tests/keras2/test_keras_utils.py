@@ -17,6 +17,7 @@ import torch
 from torchkeras import Input, Model, Sequential, activations, config, layers, regularizers
 from torchkeras.errors import ForbiddenContentError
 from torchkeras.keras2 import utils
+from torchkeras.keras2.engine import training_utils
 from torchkeras.keras2.utils import conv_utils, generic_utils, layer_utils, np_utils, test_utils, visualize_util
 
 GOLDEN = json.loads((Path(__file__).parents[1] / "golden" / "keras-2.2.4-annex.json").read_text())
@@ -110,6 +111,18 @@ def test_a_dumped_function_is_loaded_in_its_process():
     assert generic_utils.func_load(list(generic_utils.func_dump(lambda: offset)), globs={"offset": 4})() == 4  # noqa: F821  # type: ignore[name-defined]
 
 
+def test_the_older_form_of_a_function_is_its_code():
+    def squared(x, times=2):
+        return times * x**2
+
+    text = marshal.dumps(squared.__code__).decode("raw_unicode_escape")
+    loaded = generic_utils.func_load(text, defaults=squared.__defaults__)
+    assert (loaded(3), loaded.__code__) == (18, squared.__code__)
+    other = marshal.dumps(compile("raise SystemExit", "elsewhere", "exec")).decode("raw_unicode_escape")
+    with pytest.raises(ForbiddenContentError, match=r"^func_load: the function is stored as Python bytecode, "):
+        generic_utils.func_load(other)
+
+
 def test_bytecode_from_elsewhere_is_not_run():
     code = compile("raise SystemExit", "elsewhere", "exec")
     text = encode(marshal.dumps(code), "base64").decode("ascii")
@@ -134,6 +147,7 @@ def test_lists():
 
 
 def test_slice_arrays():
+    assert training_utils.slice_X is generic_utils.slice_arrays  # as Keras 1's examples import it
     x, y = np.arange(5), np.arange(10).reshape(5, 2)
     assert [part.tolist() for part in generic_utils.slice_arrays([x, y], 1, 3)] == [[1, 2], [[2, 3], [4, 5]]]
     assert generic_utils.slice_arrays([x, None], np.array([0, 4]))[0].tolist() == [0, 4]

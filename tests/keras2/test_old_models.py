@@ -1,4 +1,4 @@
-"""Models as scripts of Keras 2 use them, under the alias: the cases of `old_models.py`, in a process of their own."""
+"""Models as scripts of Keras 2 use them, under the alias: the cases of two files, in a process of their own."""
 
 from __future__ import annotations
 
@@ -11,11 +11,12 @@ from pathlib import Path
 import pytest
 
 CASES = Path(__file__).with_name("old_models.py")
-TREE = ast.parse(CASES.read_text())
+HELPERS = ("main", "small", "two_layers", "two_outputs")
 NAMES = [
     node.name
-    for node in TREE.body
-    if isinstance(node, ast.FunctionDef) and not node.args.args and node.name not in ("main", "small")
+    for path in (CASES, CASES.with_name("old_data.py"))
+    for node in ast.parse(path.read_text()).body
+    if isinstance(node, ast.FunctionDef) and not node.args.args and node.name not in HELPERS
 ]
 
 

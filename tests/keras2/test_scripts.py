@@ -3,11 +3,13 @@
 import subprocess
 import sys
 
+from old_scripts import FORKS
+
 FIRST = "import torchkeras.as_keras\nimport numpy as np\nfrom keras import backend as K\n"
 
 
 def run(code: str) -> list[str]:
-    done = subprocess.run([sys.executable, "-c", FIRST + code], capture_output=True, text=True, check=False)
+    done = FORKS.run(FIRST + code)
     assert done.returncode == 0, done.stderr
     return done.stdout.split()
 

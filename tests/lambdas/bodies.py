@@ -147,6 +147,47 @@ def choice_of_step(x, mask=None):
     return x if K.int_shape(x)[-1] > 2 and K.ndim(x) != 5 else -x
 
 
+def stored_into_a_list(x):
+    shape = list(K.int_shape(x))
+    shape[0] = -1
+    shape[-1] *= 2
+    known = [0, 1, 2]
+    known[-1] += 1
+    return K.reshape(K.concatenate([x, x]), shape) * known[2]
+
+
+def appended_to_an_unknown_list(x):
+    shape = x.get_shape().as_list()
+    shape.append(1)
+    shape.extend([1, 1])
+    shape += [1]
+    shape[0] = -1
+    return K.reshape(x, shape)
+
+
+def raises_by_rank(x):
+    if K.ndim(x) == 4:
+        return x[:, 0]
+    elif K.ndim(x) == 2:
+        return x * 2
+    else:
+        raise ValueError("of rank " + str(K.ndim(x)))
+
+
+def asserts(x):
+    shape = list(K.int_shape(x))
+    assert len(shape) == 2
+    assert K.ndim(x) > 1, "too few axes"
+    print(shape)
+    return x + len(shape)
+
+
+def arrays_of_numpy(x):
+    weights = np.arange(4, dtype=np.float32).reshape((1, 4)).astype("float32")
+    more = np.concatenate([np.ones((1, 2)), np.zeros((1, 2))], axis=1) + np.full((1, 4), 2.0)
+    return x * weights + more + np.tile(np.linspace(0, 1, 2), 2) + np.eye(4)[0] + np.expand_dims(np.array([1.0] * 4), 0)
+
+
 IMAGE, ROWS, VECTOR, PAIR = [(2, 4, 6, 3)], [(2, 5, 4)], [(3, 4)], [(3, 4), (3, 4)]
 
 BODIES = {
@@ -225,5 +266,30 @@ BODIES = {
     "enumerated": (lambda t: sum([i * v for i, v in enumerate([t[0], t[1]])]), PAIR, {}),
     "conditional": (lambda x, flip=True: -x if flip else x, VECTOR, {"flip": False}),
     "and_or": (lambda x, a=0, b=2: x * (a or b) + (a and b), VECTOR, {}),
+    "stored_into_a_list": (stored_into_a_list, VECTOR, {}),
+    "appended_to_an_unknown_list": (appended_to_an_unknown_list, VECTOR, {}),
+    "raises_by_rank": (raises_by_rank, VECTOR, {}),
+    "asserts": (asserts, VECTOR, {}),
+    "arrays_of_numpy": (arrays_of_numpy, VECTOR, {}),
+    "activations": (lambda x: keras.activations.relu(x, max_value=0.5) + activations.selu(x), VECTOR, {}),
+    "activations_of_keras": (
+        lambda x: activations.softmax(x) + activations.elu(x) + activations.linear(x) + activations.exponential(x),
+        VECTOR,
+        {},
+    ),
+    "variables": (lambda x: x * K.variable([1.0, 2.0, 3.0, 4.0]) + K.print_tensor(x), VECTOR, {}),
+    "decoded": (
+        lambda x: K.cast(K.ctc_decode(K.softmax(x * 9), K.ones_like(x[:, 0, 0]) * 5)[0][0], "float32"),
+        ROWS,
+        {},
+    ),
+    "ctc": (
+        lambda x: K.ctc_batch_cost(
+            K.cast(x[:, :2, 0] > 9, "int32"), K.softmax(x), K.ones_like(x[:, :1, 0]) * 5, K.ones_like(x[:, :1, 0]) * 2
+        ),
+        ROWS,
+        {},
+    ),
+    "dilated": (lambda x: K.conv2d(x, K.ones((2, 2, 3, 2)), padding="same", dilation_rate=(2, 2)), IMAGE, {}),
     "old_slice": (lambda x: K.reshape(x, [-1] + [4, 5][::-1][0:2]), ROWS, {}),
 }

@@ -18,7 +18,8 @@ from torchkeras.layers import Lambda
 
 HERE = Path(__file__).parent
 GOLDEN = HERE.parent / "golden" / "lambdas"
-BODIES = runpy.run_path(str(HERE / "bodies.py"))["BODIES"]
+FILES = ("bodies.py", "bodies_of_tensorflow.py")
+BODIES = {name: body for file in FILES for name, body in runpy.run_path(str(HERE / file))["BODIES"].items()}
 CODES: dict[str, dict[str, Any]] = json.loads(lzma.decompress((GOLDEN / "codes.json.xz").read_bytes()))
 OUTPUTS = np.load(GOLDEN / "outputs.npz")
 

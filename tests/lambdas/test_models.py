@@ -7,6 +7,7 @@ import marshal
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -71,6 +72,39 @@ def test_json_and_configs_are_read_and_refused_alike():
 
 def refused(config: dict) -> Model:
     return model_from_config(config, lambdas="refuse")
+
+
+@pytest.mark.parametrize(
+    ("version", "expected"),
+    [
+        ("2.2.4", [0.0, 4 / 3, 8 / 3]),  # on TensorFlow 1
+        ("1.2.2", [0.0, 4 / 3, 8 / 3]),
+        ("2.3.0-tf", [1 / 6, 1.5, 17 / 6]),  # on TensorFlow 2
+        ("2.4.0", [1 / 6, 1.5, 17 / 6]),
+        ("2.2.4-tf", None),  # on either
+        ("2.3.1", None),
+    ],
+)
+def test_what_differs_between_tensorflows_is_read_by_the_version(version: str, expected: Any):
+    code = base64.b64encode(marshal.dumps(eval("lambda x: tf.image.resize(x, (1, 3))").__code__)).decode()
+    options = {"name": "l", "function": [code, None, None], "function_type": "lambda"}
+    options["batch_input_shape"] = [None, 1, 4, 1]
+    text = json.dumps(
+        {
+            "class_name": "Sequential",
+            "config": [{"class_name": "Lambda", "config": options}],
+            "keras_version": version,
+            "backend": "tensorflow",
+        }
+    )
+    if expected is None:
+        with pytest.raises(
+            ForbiddenContentError, match=r"tf\.image\.resize, which is another function in TensorFlow 1"
+        ):
+            model_from_json(text)
+        return
+    found = model_from_json(text)(torch.arange(4.0).reshape(1, 1, 4, 1))
+    np.testing.assert_allclose(found.detach().numpy().ravel(), expected, rtol=1e-6)
 
 
 def test_the_users_function_goes_first():
@@ -226,3 +260,18 @@ def test_only_files_with_bytecode_import_the_reader():
     code = "import sys, torchkeras; print([name for name in sys.modules if name.startswith('torchkeras.lambdas')])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n"
+
+
+@pytest.mark.parametrize("name", ["attention", "capsule", "siamese"])
+def test_torch_traces_formulas(name: str):
+    arrays = dict(np.load(MODELS / f"{name}.npz"))
+    model = load_model(MODELS / f"{name}.h5").eval()
+    given = [torch.from_numpy(arrays[f"x{k}"]) for k in range(len(model.inputs))]
+    inputs = given if len(given) > 1 else given[0]
+    torch.compiler.reset()
+    with torch.no_grad():
+        for traced in (
+            torch.export.export(model, (inputs,)).module(),
+            torch.compile(model, backend="eager", fullgraph=True),
+        ):
+            np.testing.assert_allclose(traced(inputs), arrays["y0"], rtol=2e-5, atol=1e-5)

@@ -40,13 +40,18 @@ def set_learning_phase(value: int) -> None:
     Layers follow `fit` and `predict`, or what a call says: `layer(x, training=True)`; a warning says so. Raises
     ValueError for another value.
     """
-    if value not in (0, 1):
-        raise ValueError(f"the learning phase must be 0 or 1; found {value!r}.")
+    settle(value)
     warnings.warn(
         "set_learning_phase is for functions of the backend: layers train in fit and do not in predict, whatever is "
         f"set here. For a layer that is always in one phase write layer(x, training={bool(value)}).",
         stacklevel=2,
     )
+
+
+def settle(value: int) -> None:
+    """Set the phase to 0 or 1. Raises ValueError for another value."""
+    if value not in (0, 1):
+        raise ValueError(f"the learning phase must be 0 or 1; found {value!r}.")
     _state["set"] = int(value)
 
 

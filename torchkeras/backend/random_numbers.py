@@ -1,17 +1,34 @@
-"""Random numbers. A `seed` begins a sequence of numbers of its own, which each further use of it goes on with."""
+"""Random numbers. A `seed` begins a sequence of numbers of its own, which each further use of it goes on with.
+
+A tensor of them has its numbers. In Keras it is an operation, so after the first time `K.eval` and `K.function` draw
+others of the same kind for it.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import torch
 from torch import Tensor, nn
+from torch.utils.weak import WeakIdKeyDictionary
 
 from torchkeras import config
 from torchkeras.backend.nodes import as_type, node, sizes
 
 _generators: dict[tuple[int, str], torch.Generator] = {}
+_draws: WeakIdKeyDictionary = WeakIdKeyDictionary()  # a `Draw` by tensor
+
+
+@dataclass
+class Draw:
+    """How a tensor was drawn: by a function, and what torch counts of changes to it. Whether it has been read since."""
+
+    again: Callable[[], Tensor]
+    version: int
+    is_read: bool = False
 
 
 def forget() -> None:
@@ -33,7 +50,18 @@ def generator(seed: Any, device: torch.device | None = None) -> torch.Generator 
 def _drawn(shape: Any, dtype: Any, seed: Any, draw: Callable[[Tensor, torch.Generator | None], Any]) -> Tensor:
     made = torch.empty(sizes(shape), dtype=as_type(dtype), device=config.device())
     draw(made, None if made.is_meta else generator(seed))
+    if not (made.is_meta or torch.compiler.is_compiling()):
+        _draws[made] = Draw(partial(_drawn, tuple(made.shape), made.dtype, seed, draw), made._version)
     return made
+
+
+def read(x: Tensor) -> Tensor:
+    """A tensor; for one of random numbers, from the second time on, others, unless code has changed it."""
+    draw = _draws.get(x)
+    if draw is None or draw.version != x._version:
+        return x
+    first, draw.is_read = not draw.is_read, True
+    return x if first else draw.again()
 
 
 @node

@@ -17,7 +17,7 @@ from torchkeras.backend import assignments, remembered
 from torchkeras.backend.elementwise import cast
 from torchkeras.backend.nodes import as_type, is_symbolic, node, sizes, tensor
 from torchkeras.backend.questions import PLACEHOLDER, is_sparse
-from torchkeras.backend.random_numbers import random_normal, random_uniform
+from torchkeras.backend.random_numbers import random_normal, random_uniform, read
 from torchkeras.backend.sizes import Shape
 from torchkeras.engine.graph.input import InputLayer
 from torchkeras.engine.layer.symbolic import KerasTensor, dtype_name
@@ -237,14 +237,16 @@ def get_value(x: Any) -> Any:
 
 
 def eval(x: Any) -> Any:
-    """The value of a tensor as an array. Raises TypeError for a symbolic one, which has none: use `K.function`.
+    """The value of a tensor as an array; of what `K.random_normal` and the like gave, other numbers each time.
+
+    Raises TypeError for a symbolic tensor, which has no value: use `K.function`.
 
     >>> eval(constant([1, 2]))
     array([1., 2.], dtype=float32)
     """
     if is_symbolic(x):
         raise TypeError(f"{x!r} has no value: K.function(inputs, [tensor])(values) computes it.")
-    found = x.numpy() if isinstance(x, Variable) else tensor(x)
+    found = x.numpy() if isinstance(x, Variable) else read(tensor(x))
     array = found if isinstance(found, np.ndarray) else to_numpy(found.to_dense() if is_sparse(found) else found)
     return array.copy() if array.ndim else array[()]
 
@@ -304,7 +306,7 @@ def update(x: Any, new_x: Any) -> Any:
     if is_symbolic(new_x) or assignments.waits():
         return Update(x, new_x)
     target = x.value if isinstance(x, Variable) else x
-    set_value(x, tensor(new_x, target))
+    set_value(x, tensor(new_x, target) if isinstance(target, Tensor) else new_x)
     return x
 
 

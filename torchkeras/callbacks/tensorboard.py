@@ -138,8 +138,13 @@ class TensorBoard(Callback):
         self._write(logs or {}, epoch if self.update_freq == "epoch" else self.samples_seen)
 
     def on_train_end(self, logs: Any = None) -> None:
+        self.abandon()
+
+    def abandon(self) -> None:
+        """Called by `fit` when it ends, also with an error: end the thread that writes."""
         self._stop_listening()
-        self._writer.close()
+        if self._writer is not None:
+            self._writer.close()
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         super().load_state_dict(state)

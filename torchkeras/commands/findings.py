@@ -99,7 +99,7 @@ def _find_function(contents: Contents, kind: str, option: str, config: Mapping[s
         return
     try:
         if how == "bytecode":
-            found = bytecode.formula(kind, option, config, {}, lambdas)
+            found = bytecode.formula(kind, option, config, {}, lambdas, version=contents.keras_version)
         else:
             found = bytecode.formula_from(kind, option, config, {})
         contents.formulas[place] = str(found)

@@ -1,11 +1,12 @@
-"""Inputs that are tensors with values: `Input(tensor=K.variable(images))`, which a model is then not given."""
+"""Data that are variables: `Input(tensor=K.variable(images))`, which a model is then not given, and `fit(variable)`."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import repeat
 from typing import Any
 
-from torch import Tensor
+from torch import Tensor, nn
 
 from torchkeras import models
 from torchkeras.arrays import to_numpy
@@ -47,3 +48,35 @@ def with_values(model: Any, x: Any) -> Any:
     if len(found) != len(open_names):
         raise ValueError(f"{model.name}: {len(open_names)} inputs have no values of their own; found {len(found)}.")
     return {**known, **dict(zip(open_names, found, strict=True))}
+
+
+STEPS = {"fit": "steps_per_epoch", "evaluate": "steps", "predict": "steps"}
+DATA = ("x", "y", "sample_weight")
+
+
+def by_steps(method: str, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Arguments of `fit`, `evaluate` or `predict` with which each step takes variables whole, as in Keras 2.
+
+    Raises ValueError where the number of steps is not given, and for a `validation_split`.
+    """
+    steps = STEPS[method]
+    found = dict(given)
+    validation = found.get("validation_data")
+    if isinstance(validation, (tuple, list)) and any(map(_has_variables, validation)):
+        found["validation_data"] = repeat(validation)
+    if not (_has_variables(found.get("x")) or _has_variables(found.get("y"))):
+        return found
+    if found.get(steps) is None:
+        raise ValueError(
+            f"{method}: with variables as data you should specify the `{steps}`: each step takes them whole."
+        )
+    if found.get("validation_split"):
+        raise ValueError(f"{method}: with variables as data you cannot use `validation_split`.")
+    batch = tuple(found.pop(name) for name in DATA if found.get(name) is not None)
+    found.pop("batch_size", None)
+    return {**{name: each for name, each in found.items() if name not in DATA}, "x": repeat(batch)}
+
+
+def _has_variables(data: Any) -> bool:
+    each = data.values() if isinstance(data, Mapping) else as_list(data)
+    return any(isinstance(one, nn.Parameter) for one in each)

@@ -1,14 +1,24 @@
-"""Metrics that Keras 1 had and Keras 2 dropped: of yes-or-no decisions, counted within each batch.
+"""What scripts take from `keras.metrics` beside the metrics: `deserialize`, and metrics that Keras 2 dropped.
 
-Their mean over batches is not the number of all samples; `torchkeras.metrics.Precision` and the like have that.
+Those are of yes-or-no decisions, counted within each batch. Their mean over batches is not the number of all samples;
+`torchkeras.metrics.Precision` and the like have that.
 Source: Keras 1.2.2, keras/metrics.py
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from torch import Tensor
 
-from torchkeras import backend as K
+from torchkeras import backend as K, metrics, registry
+
+
+def deserialize(config: Any, custom_objects: Mapping[str, Any] | None = None) -> Any:
+    """The metric for a name or a config; a custom object as it is, whatever it is."""
+    known = {**registry.get_custom_objects(), **(custom_objects or {})}
+    return known[config] if isinstance(config, str) and config in known else metrics.deserialize(config, custom_objects)
 
 
 def _chosen(values: Tensor) -> Tensor:

@@ -41,7 +41,7 @@ _DATASETS = ("boston_housing", "cifar", "cifar10", "cifar100", "fashion_mnist", 
 
 MODULES: dict[str, tuple[str, ...]] = {
     "": ("torchkeras.keras2.root",),
-    "activations": (_BASE, "torchkeras.activations"),
+    "activations": (_BASE, "torchkeras.activations", "torchkeras.keras2.activations"),
     "backend.theano_backend": ("torchkeras.backend", "torchkeras.keras2.theano_backend"),
     "callbacks": (_BASE, "torchkeras.callbacks"),
     "constraints": (_BASE, "torchkeras.constraints"),

@@ -20,7 +20,7 @@ from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.layer.output_shapes import overrides
 from torchkeras.engine.layer.symbolic import as_list, unpacked
 from torchkeras.engine.layer.weight import Variable
-from torchkeras.keras2 import old_phase
+from torchkeras.keras2 import old_phase, old_seeds
 from torchkeras.keras2.utils.generic_utils import object_list_uid
 from torchkeras.layers.recurrence import Recurrent
 from torchkeras.layers.wrappers import TimeDistributed
@@ -59,12 +59,25 @@ def _listed(values: Any) -> list[Any]:
 @wraps(_called)
 def called(self: Any, *args: Any, **kwargs: Any) -> Any:
     """`Layer.__call__`; an output with values says whether it has others in training."""
+    if is_symbolic(args):
+        return _on_symbols(self, args, kwargs)
     outputs = _called(self, *args, **kwargs)
     if isinstance(outputs, Tensor) and not (outputs.is_meta or torch.compiler.is_compiling()):
         vars(outputs)["_uses_learning_phase"] = kwargs.get("training") is None and old_phase.of_layer(self)
         regularizer = getattr(self, "activity_regularizer", None)
         if regularizer is not None and ADDED.taken is None:
             vars(self)["_activity_of_call"] = (regularizer(outputs), args[0])
+    return outputs
+
+
+def _on_symbols(layer: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    phase = old_phase.settled(layer, kwargs.get("training"))
+    if kwargs.get("training", phase) in (None, True):
+        old_seeds.seed_noise(layer)
+    if phase is None:
+        return _called(layer, *args, **kwargs)
+    outputs = _called(layer, *args, **{**kwargs, "training": bool(phase)})
+    old_phase.keep_settled(outputs)
     return outputs
 
 
@@ -103,8 +116,7 @@ def called_with_states(self: Any, inputs: Any, initial_state: Any = None, consta
 def input_map(self: Any) -> dict[str, Any]:
     """What `TimeDistributed` gave its layer in each call, with the time steps folded into the batch, by its input."""
     return {
-        object_list_uid(node.inputs): K.reshape(node.inputs, (-1, *node.inputs.shape[2:]))
-        for node in self._inbound_nodes
+        object_list_uid(node.inputs): K.reshape(node.inputs, (-1, *node.inputs.shape[2:])) for node in self._call_nodes
     }
 
 

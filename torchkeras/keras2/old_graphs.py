@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 from weakref import WeakKeyDictionary
 
 import torch
 
 from torchkeras.engine.fit.custom_steps import Extending
+from torchkeras.engine.graph.input import InputLayer
 from torchkeras.engine.graph.network import Network
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.layer.symbolic import KerasTensor, Node, as_list
@@ -149,12 +151,37 @@ NAMES = (
 )
 
 
+@dataclass(frozen=True, eq=False)
+class InputNode(Node):
+    """The node of an Input as Keras had it: its tensor goes in and comes out."""
+
+    @property
+    def input_tensors(self) -> list[KerasTensor]:
+        """The tensor of the Input."""
+        return self.output_tensors
+
+    inbound_layers = node_indices = tensor_indices = property(lambda node: [])  # type: ignore[assignment]
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, InputNode) and other.layer is self.layer
+
+    def __hash__(self) -> int:
+        return id(self.layer)
+
+
+@property
+def _of_input(layer: Any) -> list[Node]:
+    """The one node of an Input, under Keras's name."""
+    return [InputNode(layer, [], node.outputs, {}) for node in layer._call_nodes]
+
+
 def extend() -> None:
     """Add the names to `Model`, and what Keras's nodes have to `Node`."""
     for name in NAMES:
         setattr(Model, name, vars(OldGraph)[name])
     models: Any = Sequential
     models.model = property(lambda model: model)  # Keras 1 kept the model of a Sequential there
+    InputLayer._inbound_nodes = _of_input  # type: ignore[method-assign,assignment]
     nodes: Any = Node
     nodes.outbound_layer = property(lambda node: node.layer)
     nodes.input_masks = property(lambda node: [mask_of(tensor) for tensor in node.input_tensors])

@@ -23,6 +23,7 @@ from torchkeras.keras2.interfaces import add_weight_args_preprocessing
 from torchkeras.keras2.told import LOSSES, UPDATES, keep
 from torchkeras.keras_axes import IN_ORDER
 from torchkeras.layers import Dropout
+from torchkeras.layers.resize import Cropping
 from torchkeras.rules import BELOW_1, is_number
 
 _add_weight, _add_loss, _set = Layer.add_weight, Layer.add_loss, Layer.__setattr__
@@ -160,8 +161,12 @@ class OldLayer:
 
     @property
     def outbound_nodes(self: Any) -> list[Node]:
-        """The calls of other layers on its outputs."""
+        """The calls of other layers on its outputs; a list replaces them."""
         return self._outbound_nodes
+
+    @outbound_nodes.setter
+    def outbound_nodes(self: Any, given: list[Node]) -> None:
+        self._outbound_nodes = given
 
     def assert_input_compatibility(self: Any, inputs: Any) -> None:
         """Raise ValueError where inputs do not fit `input_spec`."""
@@ -186,8 +191,14 @@ def _rate(value: Any) -> float:
     return BELOW_1.read(value)
 
 
+def _fits(self: Any, input_shape: Any) -> None:
+    """Raise ValueError where a cropping takes more than there is; in Keras 2 it may leave nothing."""
+    self._check_window("cropping", map(sum, self.cropping), input_shape)
+
+
 def extend() -> None:
-    """Add the names to `Layer`, and let `Dropout` take any rate."""
+    """Add the names to `Layer`; let `Dropout` take any rate, and a cropping leave nothing."""
+    Cropping._make_modules = _fits  # type: ignore[method-assign]
     option = Dropout._options["rate"]
     Dropout._options["rate"] = replace(option, rule=replace(option.rule, convert=_rate, holds=None))
     Layer.__init_subclass__ = classmethod(OldLayer.__init_subclass__.__func__)  # type: ignore

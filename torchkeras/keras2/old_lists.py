@@ -27,7 +27,7 @@ class Listed(NamedTuple):
 
 def updates_of(layer: Any) -> Iterator[Listed]:
     """The statistics that the calls of a layer move in training, and what scripts added."""
-    for node in layer._inbound_nodes if layer.trainable else ():
+    for node in layer._call_nodes if layer.trainable else ():
         if node.arguments.get("training") is not False:
             yield from [Listed(each, node.inputs) for each in moved(layer)]
     for each in layer.modules():
@@ -52,7 +52,7 @@ def losses_of(layer: Any) -> Iterator[Listed]:
         yield from [Listed(each.regularizer(each.value), None) for each in layer._penalized()]
     regularizer: Any = getattr(layer, "activity_regularizer", None)
     if regularizer is not None:
-        for node in layer._inbound_nodes:
+        for node in layer._call_nodes:
             yield from [Listed(as_node("activity_loss", regularizer, t), node.inputs) for t in node.output_tensors]
     if "_activity_of_call" in vars(layer):
         yield Listed(*vars(layer)["_activity_of_call"])

@@ -17,6 +17,7 @@ from torch import Tensor
 from torchkeras import backend as K
 from torchkeras.backend import assignments, remembered
 from torchkeras.backend.functions import Minimized
+from torchkeras.backend.nodes import floating
 from torchkeras.backend.variables import Settable
 from torchkeras.engine.layer.weight import Variable
 from torchkeras.optimizers.base import Optimizer
@@ -40,6 +41,13 @@ class Number(float, Settable):
         found._owner, found._name = weakref.ref(owner), name
         return found
 
+    shape = ()
+
+    @property
+    def dtype(self) -> torch.dtype:
+        """The type `floatx`, in which a step counts with it."""
+        return floating()
+
     def set_value(self, value: Any) -> None:
         """Set the option of the optimizer."""
         setattr(self._owner(), self._name, float(value))
@@ -56,6 +64,20 @@ class Number(float, Settable):
 
     def __reduce__(self) -> Any:
         return float, (float(self),)
+
+
+class NamedArray(Tensor):
+    """A weight in a step of an optimizer, with the name that it has in Keras: `dense_1/kernel:0`."""
+
+    name = ""  # torch's own attribute of this name cannot be set
+    __torch_function__: Any = torch._C._disabled_torch_function_impl  # what is computed from it is a plain tensor
+
+    @classmethod
+    def of(cls, array: Tensor, name: str) -> Tensor:
+        """The array itself, with a name."""
+        found = array.detach().as_subclass(cls)
+        found.name = name
+        return found
 
 
 class OldOptimizer:
@@ -84,11 +106,13 @@ class OldOptimizer:
             gradients = clipped(self._groups, gradients, self.each_clipnorm, self.clipnorm, self.clipvalue)
         each, arrays = iter(gradients), []
         self._gradients = {}
-        for made, tensors in zip(self._arrangements, self._tensors(), strict=True):
+        count = len(self._arrangements)
+        names = zip(self._layers or [f"param_{k}" for k in range(count)], self._names or ["value"] * count, strict=True)
+        for made, tensors, name in zip(self._arrangements, self._tensors(), names, strict=True):
             found = [next(each) for _ in tensors]
             if all(gradient is None for gradient in found):
                 continue
-            array = made.array(tensors)
+            array = NamedArray.of(made.array(tensors), f"{'/'.join(name)}:0")
             filled = [torch.zeros_like(t) if g is None else g for t, g in zip(tensors, found, strict=True)]
             self._gradients[id(array)] = made.array(filled)
             arrays.append((array, made, tensors))
@@ -147,5 +171,6 @@ def _make_settable(optimizer: Any, name: str) -> None:
 def extend() -> None:
     """Let subclasses of `Optimizer` define `get_updates`, and let `K.set_value` set the numbers of all optimizers."""
     Optimizer.get_updates = get_updates  # type: ignore[attr-defined]
+    Optimizer.initial_decay = property(lambda self: float(self.decay))  # type: ignore[attr-defined]
     Optimizer.__post_init__, Optimizer._set_option = _finish_settable, _set_settable  # type: ignore[method-assign]
     Optimizer.__init_subclass__ = classmethod(OldOptimizer.__init_subclass__.__func__)  # type: ignore

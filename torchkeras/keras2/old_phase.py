@@ -1,14 +1,22 @@
-"""Whether a symbolic tensor or a layer depends on the learning phase: `_uses_learning_phase`, `uses_learning_phase`."""
+"""The learning phase of graphs: `_uses_learning_phase` of a tensor, `uses_learning_phase` of a layer, and a set phase.
+
+A layer that is called while `K.set_learning_phase` has set a phase is in that phase for good, whatever runs the graph.
+"""
 
 from __future__ import annotations
 
+from functools import wraps
 from typing import Any
-from weakref import WeakKeyDictionary
+from weakref import WeakKeyDictionary, WeakSet
 
+from torchkeras import backend as K
+from torchkeras.backend import phase
 from torchkeras.engine.graph.network import Network
 from torchkeras.engine.layer.layer import Layer
+from torchkeras.engine.layer.nested import leaves
 from torchkeras.engine.layer.symbolic import KerasTensor, Node, node_of
 from torchkeras.layers import BatchNormalization
+from torchkeras.models import Model
 
 RATES = (
     "rate",
@@ -17,7 +25,9 @@ RATES = (
     "stddev",
     "maxval",
 )  # a layer that knows the phase acts if one is not 0
+_get_config, _moving_of = Model.get_config, BatchNormalization._moving
 _told: WeakKeyDictionary[Any, bool] = WeakKeyDictionary()
+_settled: WeakSet[Node] = WeakSet()
 
 
 def of_tensor(tensor: Any) -> bool:
@@ -59,7 +69,45 @@ def _acts(layer: Any) -> bool:
     return "training" in layer._call_parameters and any(getattr(layer, name, 0) for name in RATES)
 
 
+def settled(layer: Any, training: Any) -> int | None:
+    """The phase that is set, for the call of a layer or model that asks for one and is not told."""
+    asks = "training" in layer._call_parameters or isinstance(layer, Network)
+    return phase.settled() if training is None and asks else None
+
+
+def keep_settled(outputs: Any) -> None:
+    """Remember that the call that gave these outputs was told its phase by none."""
+    _settled.update(map(node_of, leaves(outputs)))
+
+
+def get_config(self: Any) -> dict[str, Any]:
+    """`Model.get_config`, without the phases that were set: they are no arguments of the calls."""
+    config = _get_config(self)
+    for layer, written in zip(self._graphed.layers, config.get("layers", ()), strict=False):
+        calls = [node for node in self._graphed.nodes_of(layer) if node.input_tensors]
+        for node, places in zip(calls, written.get("inbound_nodes", ()), strict=False):
+            for place in places if node in _settled else ():
+                place[3].pop("training", None)
+    return config
+
+
+def set_learning_phase(value: int) -> None:
+    """Set the phase of `K.learning_phase` and the like, and of layers that are called from now on, to 0 or 1.
+
+    `K.clear_session` ends it. Raises ValueError for another value.
+    """
+    phase.settle(value)
+
+
+def _moving(self: Any, by_batch: bool) -> Any:
+    """The moving statistics, which follow the batch in training only, whatever a call says."""
+    return (None, None) if by_batch and not self.training else _moving_of(self, by_batch)
+
+
 def extend() -> None:
-    """Add both names; scripts may set them."""
+    """Add the names; scripts may set whether something uses the phase."""
+    K.__dict__.update(set_learning_phase=set_learning_phase)
+    BatchNormalization._moving = _moving  # type: ignore[method-assign]
+    Model.get_config = wraps(_get_config)(get_config)  # type: ignore[method-assign]
     KerasTensor._uses_learning_phase = property(of_tensor, _told.__setitem__)  # type: ignore[attr-defined]
     Layer.uses_learning_phase = property(of_layer, _told.__setitem__)  # type: ignore[attr-defined]

@@ -1,4 +1,4 @@
-"""First values of weights by NumPy's state, as in Keras 2: `np.random.seed(7)` makes them the same again."""
+"""First values of weights, and dropout, by NumPy's state, as in Keras 2: `np.random.seed(7)` repeats them."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import numpy as np
 import torch
 
 from torchkeras.initializers import initializer as initializers
+from torchkeras.layers.noise import Noise
 
 _generator = initializers._generator
 
@@ -20,5 +21,16 @@ def extend() -> None:
 def _of_numpy(initializer: Any, device: torch.device) -> torch.Generator | None:
     if getattr(initializer, "seed", None) is not None or device.type == "meta":
         return _generator(initializer, device)
+    return torch.Generator(device).manual_seed(_seed())
+
+
+def seed_noise(layer: Any) -> None:
+    """Begin torch's numbers by NumPy's state when a graph gets a layer that draws some: in Keras it has a seed then."""
+    for each in layer.modules():
+        if isinstance(each, Noise) and each.seed is None and 0 < getattr(each, "rate", 0.5) < 1:
+            torch.manual_seed(_seed())
+
+
+def _seed() -> int:
     draw: Any = np.random  # the state that scripts seed
-    return torch.Generator(device).manual_seed(int(draw.randint(10_000_000)))
+    return int(draw.randint(10_000_000))

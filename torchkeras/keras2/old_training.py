@@ -14,7 +14,7 @@ import torch
 
 from torchkeras.engine.data.checks import standardize
 from torchkeras.engine.layer.symbolic import KerasTensor, as_list, unpacked
-from torchkeras.keras2.data_tensors import with_values
+from torchkeras.keras2.data_tensors import STEPS, by_steps, with_values
 from torchkeras.keras2.engine import saving, training_utils
 from torchkeras.keras2.old_metrics import converted
 from torchkeras.models import Model
@@ -125,6 +125,7 @@ class OldTraining:
         for name in ("metrics", "weighted_metrics"):
             if given.get(name):
                 given[name] = converted(given[name])
+        _check_outputs(self.output_names if self._is_connected else [], given)
         if given.get("target_tensors") is not None:
             names = self.output_names if self._is_connected else []
             given["target_tensors"] = _fed(given["target_tensors"], names)
@@ -192,6 +193,18 @@ def _by_parts(model: Any, method: Callable[..., Any]) -> Callable[[Any], list[An
     return run
 
 
+def _check_outputs(names: list[str], given: Mapping[str, Any]) -> None:
+    """Raise TypeError for loss weights in a tuple, ValueError for an output that a dict of weight modes lacks."""
+    loss, modes = given.get("loss"), given.get("sample_weight_mode")
+    if isinstance(given.get("loss_weights"), tuple):
+        raise TypeError(f"compile: loss_weights must be a list or a dict; found {given['loss_weights']!r}.")
+    losses = loss if isinstance(loss, (Mapping, list)) else [loss] * len(names)
+    by_name = losses if isinstance(losses, Mapping) else dict(zip(names, losses, strict=False))
+    missing = [name for name in names if by_name.get(name) is not None and name not in (modes or ())]
+    if isinstance(modes, Mapping) and missing:
+        raise ValueError(f"compile: the output {missing[0]!r} is missing from the dict sample_weight_mode.")
+
+
 def _fed(targets: Any, names: list[str]) -> Any:
     """Target tensors without placeholders, which are fed as any target is; None where nothing else is left.
 
@@ -224,12 +237,22 @@ def _fed(targets: Any, names: list[str]) -> Any:
 def _on_data(method: Callable[..., Any]) -> Callable[..., Any]:
     """A method that makes sparse matrices of SciPy dense, as Keras does, and takes inputs that have values.
 
-    Raises ValueError for targets where `compile` was given target tensors.
+    Raises ValueError for targets where `compile` was given target tensors, TypeError for a tuple of sample weights of
+    several outputs.
     """
 
     @wraps(method)
     def taking(self: Any, *args: Any, **kwargs: Any) -> Any:
         given = {name: _dense(value) for name, value in _by_name(method, args, kwargs).items()}
+        if isinstance(given.get("sample_weight"), tuple) and self._is_connected and len(self.outputs) > 1:
+            raise TypeError(
+                f"{method.__name__}: the sample_weight of {len(self.outputs)} outputs must be a list or a dict; found "
+                "a tuple."
+            )
+        if method.__name__ in STEPS:
+            given = by_steps(method.__name__, given)
+            if _is_32(self, method.__name__, given):
+                given["batch_size"] = 32
         if given.get("y") is not None and self.target_tensors is not None:
             raise ValueError(f"{method.__name__}: compile was given target_tensors, which are the targets: give no y.")
         if "x" in given:
@@ -237,6 +260,19 @@ def _on_data(method: Callable[..., Any]) -> Callable[..., Any]:
         return method(self, **given)
 
     return taking
+
+
+def _is_32(model: Any, method: str, given: Mapping[str, Any]) -> bool:
+    """Whether batches are of 32 samples, as for all models of Keras 2; ours of a fixed batch size take that size.
+
+    It matters for stateful models, which refuse a number of samples that has a smaller last batch.
+    """
+    if not (model._is_connected and model.stateful) or given.get("batch_size") or given.get(STEPS[method]):
+        return False
+    x = given.get("x")
+    arrays = list(x.values()) if isinstance(x, Mapping) else as_list(x)
+    samples = [len(each) for each in arrays if isinstance(each, (np.ndarray, torch.Tensor))]
+    return bool(samples) and len(samples) == len(arrays) and (method != "predict" or samples[0] > 32)
 
 
 def _dense(value: Any) -> Any:

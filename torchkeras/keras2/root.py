@@ -5,18 +5,23 @@ import numpy as np
 from torchkeras import backend as K  # not as `backend`, which in Keras is a module with modules inside
 from torchkeras.backend import settings
 from torchkeras.keras2 import (
+    old_arguments,
     old_backend,
     old_calls,
+    old_ends,
     old_generators,
     old_graphs,
+    old_initializers,
     old_lambdas,
     old_layers,
     old_lists,
+    old_nodes,
     old_numpy,
     old_optimizers,
     old_phase,
     old_seeds,
     old_tensors,
+    old_totals,
     old_training,
     old_variables,
 )
@@ -31,14 +36,19 @@ __all__ = ["Input", "Model", "Sequential"]
 old_backend.extend()
 old_tensors.extend()
 old_layers.extend()
+old_arguments.extend()
 old_calls.extend()
+old_initializers.extend()
 old_lambdas.extend()
 old_numpy.extend()
 old_optimizers.extend()
 old_phase.extend()
 old_graphs.extend()
+old_ends.extend()
 old_lists.extend()
 old_training.extend()
+old_totals.extend()
+old_nodes.extend()
 old_generators.extend()
 old_seeds.extend()
 old_variables.extend()  # after all that replaces functions

@@ -166,6 +166,18 @@ def unpacked(x: Any, count: int, place: int) -> Any:
     return x[place]
 
 
+def replaced(items: Sequence[Any], key: int, value: Any) -> list[Any]:
+    """A list with another value at a place."""
+    found = list(items)
+    found[key] = value
+    return found
+
+
+def fail(text: str = "it raises an error") -> Any:
+    """What a branch does that raises an error. Raises ValueError."""
+    raise ValueError(text)
+
+
 def _is_instance(x: Any, classes: Sequence[str]) -> bool:
     kinds = {"list": list, "tuple": tuple, "int": int, "float": float, "str": str, "bool": bool}
     return isinstance(x, tuple(kinds[name] for name in classes))
@@ -267,6 +279,7 @@ OPERATORS: Mapping[str, Callable[..., Any]] = {
     "[]": item,
     "unpacked": unpacked,
     "isinstance": _is_instance,
+    "replaced": replaced,
 }
 
 BUILTINS: Mapping[str, Callable[..., Any]] = {
@@ -321,4 +334,6 @@ CONSTANTS: Mapping[str, Any] = {
     **{f"{module}.{name}": getattr(math, name) for module in ("np", "math") for name in ("pi", "e", "inf")},
     "np.newaxis": None,
     "tf.newaxis": None,
+    "tf.image.ResizeMethod.BILINEAR": 0,
+    "tf.image.ResizeMethod.NEAREST_NEIGHBOR": 1,
 }

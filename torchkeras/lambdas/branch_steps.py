@@ -6,10 +6,11 @@ from typing import Any, NoReturn
 
 from torchkeras.lambdas import calls
 from torchkeras.lambdas.calls import operation
+from torchkeras.lambdas.expression import Call, made
 from torchkeras.lambdas.instructions import Instruction
 from torchkeras.lambdas.limits import DEPTH, Refused, weigh
 from torchkeras.lambdas.list_steps import ListSteps
-from torchkeras.lambdas.names import Module, Named
+from torchkeras.lambdas.names import ERRORS, Module, Named
 from torchkeras.lambdas.steps import Returned
 from torchkeras.lambdas.values import (
     Cell,
@@ -110,6 +111,18 @@ class BranchSteps(ListSteps):
 
     def return_value(self, frame: Frame, instruction: Instruction) -> None:
         raise Returned(calls.frozen_list(frame.pop()))
+
+    def load_assertion_error(self, frame: Frame, instruction: Instruction) -> None:
+        frame.stack.append(Named("AssertionError"))
+
+    def raise_varargs(self, frame: Frame, instruction: Instruction) -> None:
+        """Where a branch raises an error, the formula does so when the branch is taken."""
+        error = (frame.pop_many(instruction.number) or [None])[0]
+        if isinstance(error, Named) and error.name in ERRORS:
+            error = made(Call, "raise", ())
+        if not isinstance(error, Call) or error.operation != "raise" or not frame.depth:
+            raise Refused(f"it raises {described(error)}")
+        raise Returned(error)
 
     def return_const(self, frame: Frame, instruction: Instruction) -> None:
         weigh(instruction.argument, self.budget)

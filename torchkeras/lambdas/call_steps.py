@@ -7,12 +7,13 @@ from typing import Any
 
 from torchkeras.lambdas import calls
 from torchkeras.lambdas.calls import operation
-from torchkeras.lambdas.expression import Argument, Inner, made
+from torchkeras.lambdas.expression import Argument, Call, Inner, made
 from torchkeras.lambdas.instructions import Instruction
 from torchkeras.lambdas.limits import Refused
 from torchkeras.lambdas.list_steps import ListSteps
 from torchkeras.lambdas.marshalled import Code
-from torchkeras.lambdas.names import SPECIAL, Module, Named, imported, of_module
+from torchkeras.lambdas.names import ERRORS, IGNORED, SPECIAL, Module, Named, imported, of_module
+from torchkeras.lambdas.tensorflow_functions import TYPES
 from torchkeras.lambdas.values import (
     NULL,
     Cell,
@@ -26,6 +27,8 @@ from torchkeras.lambdas.values import (
     frozen,
     is_known,
 )
+
+LARGEST = ("values", "indices")  # of tf.nn.top_k, by name
 
 
 class CallSteps(ListSteps):
@@ -56,9 +59,13 @@ class CallSteps(ListSteps):
 
     def _load(self, frame: Frame, value: Any, name: str) -> None:
         if isinstance(value, Module):
-            frame.stack.append(of_module(value, name))
+            frame.stack.append(of_module(value, name, self.tensorflow))
         elif calls.is_step(value) and name == "value":  # of a Dimension of TensorFlow 1
             frame.stack.append(value)
+        elif isinstance(value, Call) and value.operation == "tf.nn.top_k" and name in LARGEST:
+            self._operate(frame, "[]", value, LARGEST.index(name))
+        elif name in ("append", "extend") and any(value is each for each in frame.lists):
+            frame.stack.append(Method(value, name))
         elif calls.is_step(value):
             found, is_method = calls.attribute(value, name)
             frame.stack.append(Method(value, name)) if is_method else self._operate(frame, found, value)
@@ -78,10 +85,16 @@ class CallSteps(ListSteps):
         if isinstance(function, Own):
             return calls.own_call(function.name, arguments, keywords, self.budget)
         if isinstance(function, Method):
-            return self._of_method(function, arguments, keywords)
+            return self._of_method(frame, function, arguments, keywords)
         if not isinstance(function, Named):
             raise Refused(f"a call of {described(function)}")
         arguments = [list(self._items(each)) if isinstance(each, Iterator) else each for each in arguments]
+        if function.name in IGNORED:
+            return None
+        if function.name in ERRORS:
+            return made(Call, "raise", tuple(each for each in arguments[:1] if isinstance(each, str)))
+        arguments = [_plain(each) for each in arguments]
+        keywords = {name: _plain(each) for name, each in keywords.items()}
         if function.name in SPECIAL:
             return self._special(frame, function.name, arguments, keywords)
         if function.name in calls.BY_FUNCTIONS:
@@ -97,7 +110,14 @@ class CallSteps(ListSteps):
             and all(is_known(each) or not calls.is_step(each) for each in arguments)
         ):
             return OwnList(self._items(arguments[0]) if arguments else (), frame.owner)
-        return operation(function.name, arguments, keywords, self.budget)
+        return self._made_list(frame, operation(function.name, arguments, keywords, self.budget))
+
+    @staticmethod
+    def _made_list(frame: Frame, found: Any) -> Any:
+        """What a call gives; if that is a list, the function may change it."""
+        if isinstance(found, Call) and found.operation == "list":
+            frame.lists.append(found)
+        return found
 
     def _special(self, frame: Frame, name: str, arguments: Sequence[Any], keywords: Mapping[str, Any]) -> Any:
         if name == "isinstance":
@@ -128,13 +148,19 @@ class CallSteps(ListSteps):
         result = self._applied(frame, value, [made(Argument, name) for name in names], {})
         return made(Inner, tuple(names), frozen(result))
 
-    def _of_method(self, method: Method, arguments: Sequence[Any], keywords: Mapping[str, Any]) -> Any:
-        if calls.is_step(method.owner):
+    def _of_method(self, frame: Frame, method: Method, arguments: Sequence[Any], keywords: Mapping[str, Any]) -> Any:
+        if method.name in calls.OF_ARRAYS:
+            return operation(calls.OF_ARRAYS[method.name], (method.owner, *arguments), keywords, self.budget)
+        if calls.is_step(method.owner) and method.name in calls.METHODS:
             if arguments or keywords:
                 raise Refused(f"{method.name} with arguments")
-            return operation(calls.METHODS[method.name], (method.owner,), {}, self.budget)
+            return self._made_list(frame, operation(calls.METHODS[method.name], (method.owner,), {}, self.budget))
         if len(arguments) != 1 or keywords:
             raise Refused(f"{method.name} of {len(arguments)} arguments")
+        if calls.is_step(method.owner):
+            items = [arguments[0]] if method.name == "append" else list(self._items(arguments[0]))
+            self._replace(frame, method.owner, operation("+", (method.owner, items), {}, self.budget))
+            return None
         for item in arguments if method.name == "append" else self._items(arguments[0]):
             self._append(method.owner, item)
         return None
@@ -242,6 +268,12 @@ class CallSteps(ListSteps):
             raise Refused(f"the attribute {instruction.number} of a function")
         parts[places[instruction.number]] = value
         frame.stack.append(_function(function.code, parts[0], parts[1], parts[3]))
+
+
+def _plain(value: Any) -> Any:
+    """A type of NumPy's by its name; another value as it is."""
+    is_type = isinstance(value, Named) and value.name.startswith("np.") and value.name[3:] in TYPES
+    return value.name[3:] if is_type else value
 
 
 def _function(code: Any, defaults: Any, keyword_defaults: Any, cells: Any) -> Function:

@@ -17,6 +17,7 @@ GENERATOR, REST, KEYWORDS = 0x20, 0x04, 0x08  # flags of code
 # What a tensor, or its shape, is asked for, and the operation that answers.
 ATTRIBUTES: Mapping[str, str] = {"shape": "shape", "_keras_shape": "shape", "dtype": "dtype", "ndim": "K.ndim"}
 METHODS: Mapping[str, str] = {"get_shape": "shape", "as_list": "list"}
+OF_ARRAYS: Mapping[str, str] = {"astype": "np.astype", "reshape": "np.reshape"}  # tensors of TensorFlow 1 have neither
 OF_SHAPES: Mapping[str, str] = {"ndims": "len", "rank": "len"}
 OF_PARTS = ("+", "len", "list", "tuple", "zip", "enumerate", "reversed")
 BY_FUNCTIONS = ("K.switch", "tf.cond")  # their arguments may be functions without arguments
@@ -66,8 +67,8 @@ def attribute(value: Any, name: str) -> Any:
     """
     if name in ATTRIBUTES:
         return ATTRIBUTES[name], False
-    if name in METHODS:
-        return METHODS[name], True
+    if name in METHODS or name in OF_ARRAYS:
+        return METHODS.get(name, name), True
     if name in OF_SHAPES:
         return OF_SHAPES[name], False
     raise Refused(f"the attribute {name!r} of {described(value)}")

@@ -14,7 +14,7 @@ from torchkeras.lambdas.arithmetic import truth
 from torchkeras.lambdas.expression import STEP, TRAINING, Argument, Choice, Inner, Step, names_in
 from torchkeras.lambdas.formula_text import in_one_line
 from torchkeras.lambdas.keras_functions import Scope
-from torchkeras.lambdas.limits import Budget
+from torchkeras.lambdas.limits import OPERATION, Budget
 
 
 class Formula:
@@ -96,6 +96,7 @@ class _Run:
     def _step(self, step: Step) -> Any:
         if isinstance(step, Argument):
             return self.given[step.name]
+        self.budget.spend(OPERATION)
         if isinstance(step, Inner):
             return self._function(step)
         if isinstance(step, Choice):
@@ -115,7 +116,6 @@ class _Run:
         outside = {key for key, names in names_in(step.result).items() if names <= self.given.keys()}
 
         def function(*values: Any) -> Any:
-            self.budget.spend()
             given = dict(zip(step.parameters, values, strict=True))
             run = _Run(self.formula, {**self.given, **given}, self)
             run.outside = outside

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from torchkeras import backend, config
-from torchkeras.lambdas import keras_functions, tensorflow_functions
-from torchkeras.lambdas.arithmetic import BUILTINS, MATH, NUMPY, OPERATORS
+from torchkeras.lambdas import keras_functions, numpy_arrays, tensorflow_functions
+from torchkeras.lambdas.arithmetic import BUILTINS, MATH, NUMPY, OPERATORS, fail
 from torchkeras.lambdas.keras_functions import Function
 
 OWN = "own "  # before the name of a function of the user's
@@ -32,14 +32,20 @@ PURE: Mapping[str, Function] = {
 SCOPED: Mapping[str, Callable[..., object]] = {
     **{f"K.{name}": function for name, function in keras_functions.SCOPED.items()},
     **{f"tf.{name}": function for name, function in tensorflow_functions.SCOPED.items()},
-    "np.array": tensorflow_functions.SCOPED["constant"],
-    "np.asarray": tensorflow_functions.SCOPED["constant"],
+    **{f"np.{name}": function for name, function in numpy_arrays.SCOPED.items()},
 }
 
+_ACTIVATIONS = ("elu", "hard_sigmoid", "relu", "sigmoid", "softmax", "softplus", "softsign", "tanh")
 _TENSORS: Mapping[str, Function] = {
     **{f"K.{name}": function for name, function in keras_functions.FUNCTIONS.items()},
     **{f"tf.{name}": function for name, function in tensorflow_functions.FUNCTIONS.items()},
     **{f"ops.{name}": function for name, function in tensorflow_functions.OPS.items()},
+    **{f"np.{name}": function for name, function in numpy_arrays.ARRAYS.items()},
+    **{f"activations.{name}": keras_functions.FUNCTIONS[name] for name in _ACTIVATIONS},
+    "activations.exponential": keras_functions.FUNCTIONS["exp"],
+    "activations.linear": keras_functions.FUNCTIONS["identity"],
+    "activations.selu": tensorflow_functions.FUNCTIONS["nn.selu"],
+    "raise": fail,
     "shape": backend.int_shape,
     "dtype": backend.dtype,
 }

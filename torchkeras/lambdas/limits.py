@@ -10,6 +10,7 @@ BYTES = 1 << 20  # of marshalled data
 OBJECTS = 50_000  # in marshalled data
 DEPTH = 40  # of marshalled data, of calls, of tuples in tuples
 WORK = 100_000  # instructions, values made, parts of values
+OPERATION = 5  # of this work is an operation of a formula that is computed
 STEPS = 5_000  # of a formula
 HEIGHT = 150  # of a formula: the longest way from its result to an argument
 LENGTH = 10_000  # of a text or a sequence

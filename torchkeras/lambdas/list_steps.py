@@ -9,6 +9,7 @@ from torchkeras.lambdas import calls
 from torchkeras.lambdas.calls import operation
 from torchkeras.lambdas.instructions import Instruction
 from torchkeras.lambdas.limits import Refused, weigh
+from torchkeras.lambdas.opcodes import BINARY
 from torchkeras.lambdas.steps import Steps
 from torchkeras.lambdas.values import (
     Frame,
@@ -46,10 +47,16 @@ class ListSteps(Steps):
 
     def binary(self, frame: Frame, instruction: Instruction) -> None:
         sign = OPERATORS[instruction.name.partition("_")[2]]
-        self._operate(frame, sign, *frame.pop_many(2))
+        self._binary(frame, sign, instruction.name.startswith("INPLACE"))
 
     def binary_op(self, frame: Frame, instruction: Instruction) -> None:
-        self._operate(frame, instruction.argument, *frame.pop_many(2))
+        self._binary(frame, instruction.argument, instruction.number >= len(BINARY) // 2)
+
+    def _binary(self, frame: Frame, sign: str, in_place: bool) -> None:
+        x, y = frame.pop_many(2)
+        self._operate(frame, sign, x, y)
+        if in_place and sign == "+" and any(x is each for each in frame.lists):
+            self._replace(frame, x, frame.peek(1))  # whoever has the list has what was added, too
 
     def unary(self, frame: Frame, instruction: Instruction) -> None:
         self._operate(frame, UNARY[instruction.name], frame.pop())
@@ -150,6 +157,27 @@ class ListSteps(Steps):
         for item in self._items(items):
             self._append(found, item)
 
+    def store_subscr(self, frame: Frame, instruction: Instruction) -> None:
+        value, found, key = frame.pop_many(3)
+        if calls.is_step(found):
+            self._replace(frame, found, operation("replaced", (found, key, value), {}, self.budget))
+            return
+        own = self._own_list(frame, found)
+        if not isinstance(key, int) or not -len(own) <= key < len(own) or value is own:
+            raise Refused("a place of a list that it does not have")
+        own[key] = calls.frozen_list(value)
+        self._weigh(value)
+
+    def _replace(self, frame: Frame, old: Any, new: Any) -> None:
+        """Change a list that is a step, and that only variables of the running function have."""
+        shared = any(cell.value is old for cell in frame.cells.values())
+        inside = any(_is_inside(old, each) for each in (*frame.variables.values(), *frame.stack, frame.made))
+        if shared or inside or not any(old is each for each in frame.lists):
+            raise Refused("a list that is changed by another function than the one that made it")
+        frame.lists.append(new)
+        frame.variables.update({name: new for name, value in frame.variables.items() if value is old})
+        frame.stack[:] = [new if value is old else value for value in frame.stack]
+
     def list_to_tuple(self, frame: Frame, instruction: Instruction) -> None:
         frame.stack.append(tuple(self._items(frame.pop())))
 
@@ -175,3 +203,9 @@ class ListSteps(Steps):
             raise Refused(f"a loop over {what}")
         self.budget.spend(len(found))
         return found
+
+
+def _is_inside(item: Any, value: Any) -> bool:
+    """Whether a value is a part of a list or tuple, of any depth."""
+    parts = value.items if isinstance(value, Iterator) else value if isinstance(value, (tuple, list)) else ()
+    return any(part is item or _is_inside(item, part) for part in parts)

@@ -29,6 +29,10 @@ class Named:
 # Names that Keras's own modules have, or that everybody gives to these modules.
 GLOBALS: Mapping[str, str] = {
     "K": "K",
+    "KB": "K",
+    "KTF": "K",
+    "ktf": "tf",
+    "activations": "activations",
     "backend": "K",
     "keras": "keras",
     "tf": "tf",
@@ -41,12 +45,14 @@ GLOBALS: Mapping[str, str] = {
 # Modules, by where they are found; what is in none of them is looked up in the list of functions.
 MODULES: Mapping[str, str] = {
     "K.tf": "tf",
+    "keras.activations": "activations",
     "keras.K": "K",
     "keras.backend": "K",
     "keras.ops": "ops",
     "tf.compat": "tf.compat",
     "tf.compat.v1": "tf",
     "tf.image": "tf.image",
+    "tf.image.ResizeMethod": "tf.image.ResizeMethod",
     "tf.keras": "keras",
     "tf.linalg": "tf.linalg",
     "tf.math": "tf.math",
@@ -65,7 +71,13 @@ IMPORTS: Mapping[str, str] = {
     "tensorflow.keras.backend": "tf",
     "tensorflow.python.keras": "keras",
 }
+# Functions that differ between TensorFlow 1 and 2.
+BY_TENSORFLOW: Mapping[str, Mapping[int, str]] = {
+    "tf.image.resize": {1: "tf.image.resize_images", 2: "tf.image.resize_2"},
+}
 SPECIAL = ("K.in_train_phase", "K.in_test_phase", "isinstance")  # which `calls` reads in its own way
+IGNORED = ("print",)  # functions that change nothing
+ERRORS = ("AssertionError", "Exception", "NotImplementedError", "RuntimeError", "TypeError", "ValueError")
 CLASSES = ("list", "tuple", "int", "float", "str", "bool")
 
 
@@ -73,16 +85,20 @@ def of_global(name: str) -> Any:
     """What a global name means. Raises Refused for one that is not known."""
     if name in GLOBALS:
         return Module(GLOBALS[name])
-    if name in BUILTINS or name in SPECIAL:
+    if name in (*BUILTINS, *SPECIAL, *IGNORED, *ERRORS):
         return Named(name)
     if name in ("None", "True", "False"):  # names in Python 2
         return {"None": None, "True": True, "False": False}[name]
     raise Refused(f"the name {name!r}, which is not known here; pass its value in custom_objects={{{name!r}: ...}}")
 
 
-def of_module(module: Module, name: str) -> Any:
-    """What a name in a module means. Raises Refused for one that is not on the list."""
+def of_module(module: Module, name: str, tensorflow: int | None = None) -> Any:
+    """What a name in a module means, in TensorFlow 1 or 2. Raises Refused for one that is not on the list."""
     dotted = f"{module.name}.{name}"
+    if dotted in BY_TENSORFLOW:
+        if tensorflow is None:
+            raise Refused(f"{dotted}, which is another function in TensorFlow 1 than in 2; the file does not tell")
+        return Named(BY_TENSORFLOW[dotted][tensorflow])
     if dotted in MODULES:
         return Module(MODULES[dotted])
     if dotted in CONSTANTS:

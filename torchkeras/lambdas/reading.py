@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import base64
 import binascii
+import re
 from collections.abc import Mapping, Sequence
+from keyword import iskeyword
 from typing import Any
 
 from torchkeras.lambdas.expression import STEP, TRAINING, Argument, Call, made
@@ -19,22 +21,31 @@ GIVEN: Mapping[str, int] = {"function": 1, "mode": 1, "output_shape": 1, "mask":
 MASK = "mask"
 
 
-def formula_of(option: str, config: Mapping[str, Any], given: Mapping[str, Any], inputs: int | None = None) -> Formula:
+def formula_of(
+    option: str,
+    config: Mapping[str, Any],
+    given: Mapping[str, Any],
+    inputs: int | None = None,
+    version: str | None = None,
+) -> Formula:
     """The function that a layer's config has as bytecode.
 
     `given`: the user's values for names that the function takes from its module. `inputs`: how many tensors the layer
-    is called on, if that is known: a function that goes through a list of so many can then be read. Raises Refused for
-    a function with anything that is not on the list.
+    is called on, if that is known: a function that goes through a list of so many can then be read. `version`: of the
+    Keras that wrote the config, which tells what some of TensorFlow's names mean. Raises Refused for a function with
+    anything that is not on the list.
     """
     try:
-        return _read(option, config, given, 1)
+        return _read(option, config, given, 1, version)
     except Refused:
         if inputs is None or not 1 < inputs <= INPUTS:
             raise
-    return _read(option, config, given, inputs)
+    return _read(option, config, given, inputs, version)
 
 
-def _read(option: str, config: Mapping[str, Any], given: Mapping[str, Any], inputs: int) -> Formula:
+def _read(
+    option: str, config: Mapping[str, Any], given: Mapping[str, Any], inputs: int, version: str | None
+) -> Formula:
     newer = isinstance(config[option], Mapping) or "module" in config  # of TensorFlow 2
     function = stored_function(config[option])
     arguments = _plain(config.get("arguments") or {}) if option in ("function", "mode") else {}
@@ -48,7 +59,7 @@ def _read(option: str, config: Mapping[str, Any], given: Mapping[str, Any], inpu
             keywords[MASK] = made(Argument, MASK)
         if TRAINING in others and TRAINING not in keywords and newer:
             keywords[TRAINING] = made(Argument, TRAINING)
-    interpreter = Interpreter(given, newer)
+    interpreter = Interpreter(given, newer, tensorflow_of(version))
     interpreter.taken |= {*names, MASK, TRAINING}
     values: list[Any] = [made(Argument, name) for name in names]
     if inputs > 1:
@@ -59,8 +70,21 @@ def _read(option: str, config: Mapping[str, Any], given: Mapping[str, Any], inpu
     return Formula(str(config.get("name") or option), parameters, result, interpreter.own)
 
 
+def tensorflow_of(version: str | None) -> int | None:
+    """Which TensorFlow a version of Keras ran on, 1 or 2; None where it may have been both."""
+    found = re.match(r"(\d+)\.(\d+)", version or "")
+    if found is None:
+        return None
+    numbers, of_tensorflow = tuple(map(int, found.groups())), str(version).endswith("-tf")
+    if numbers < (2, 3) and not of_tensorflow:
+        return 1
+    return 2 if numbers > (2, 3) or (of_tensorflow and numbers == (2, 3)) else None
+
+
 def _parameters(code: Code, count: int) -> tuple[str, ...]:
     own = code.variables[: min(code.arguments, count)]
+    if len(set(own)) < len(own) or not all(name.isidentifier() and not iskeyword(name) for name in own):
+        raise Refused("arguments without names of their own")
     return (*own, *(f"input_{place + 1}" for place in range(len(own), count)))
 
 

@@ -20,10 +20,11 @@ class Steps:
     """Reads one stored function.
 
     `given`: the user's values of names. `newer`: whether the file is of a TensorFlow that compares tensors by `==`.
+    `tensorflow`: 1 or 2, if the file tells.
     """
 
-    def __init__(self, given: Mapping[str, Any], newer: bool):
-        self.given, self.newer = given, newer
+    def __init__(self, given: Mapping[str, Any], newer: bool, tensorflow: int | None = None):
+        self.given, self.newer, self.tensorflow = given, newer, tensorflow
         self.budget = Budget()
         self.own: dict[str, Any] = {}
         self.taken: set[str] = set()  # names of arguments, of the function and of those inside

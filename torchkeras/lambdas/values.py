@@ -93,6 +93,7 @@ class Frame:
     keywords: tuple[str, ...] = ()
     made: OwnList = field(default_factory=OwnList)  # what a generator gives
     owner: object = field(default_factory=object)
+    lists: list[Any] = field(default_factory=list)  # steps that are lists which the function has made
 
     def copy(self, place: int) -> Frame:
         """The frame going on elsewhere, with lists, iterators and variables without a value of its own."""
@@ -106,6 +107,7 @@ class Frame:
             stack=[_copied(value, known) for value in self.stack],
             loops=list(self.loops),
             made=_copied(self.made, known),
+            lists=list(self.lists),
         )
 
     def pop(self) -> Any:

@@ -149,7 +149,7 @@ class Lambda(Layer):
         """A formula for the line of generated code, with `{0}` for its input; nothing of another function."""
         if not bytecode.is_formula(self.function):
             return ""
-        return self.function.line(several=any(len(node.input_tensors) > 1 for node in self._inbound_nodes))
+        return self.function.line(several=any(len(node.input_tensors) > 1 for node in self._call_nodes))
 
     def _written(self, option: str, function: Any) -> Any:
         """A function as a config has it: a formula as data, another by its name."""

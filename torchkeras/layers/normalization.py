@@ -219,11 +219,16 @@ class BatchNormalization(Channelwise):
         """For channels at axis 1. Not by `self.norm(inputs)`, which has no `training=` and counts batches."""
         if by_batch and inputs.numel() == inputs.shape[1]:  # the variance of one value is 0 / 0 in torch, of two 0
             return self._by_statistics(inputs.expand(2, *inputs.shape[1:]), by_batch)[:1]
-        norm, alone = self.norm, by_batch and (self._frozen or self.mode)
-        moving = (None, None) if alone else (norm.running_mean, norm.running_var)
-        share = self._share_of_batch(by_batch and not alone) if norm.momentum is None else norm.momentum
+        norm, moving = self.norm, self._moving(by_batch)
+        share = self._share_of_batch(by_batch and moving[0] is not None) if norm.momentum is None else norm.momentum
         settings = (by_batch, share, norm.eps, torch.backends.cudnn.enabled)
         return torch.batch_norm(inputs, norm.weight, norm.bias, *moving, *settings)
+
+    def _moving(self, by_batch: bool) -> tuple[Tensor | None, Tensor | None]:
+        """The moving statistics; (None, None) where those of the batch are used and not followed."""
+        if by_batch and (self._frozen or self.mode):
+            return None, None
+        return self.norm.running_mean, self.norm.running_var
 
     def _share_of_batch(self, follows: bool) -> float:
         """The share of a batch where the module's momentum is None, as `torch.optim.swa_utils.update_bn` sets it.

@@ -52,7 +52,7 @@ class Pooling(Spatial, abstract=True):
     @property
     def _differs_on_theano(self) -> bool:
         """Whether Theano padded one of the layer's inputs in another place; an unknown size counts as such."""
-        shapes = [tensor.shape for node in self._inbound_nodes for tensor in node.input_tensors] or [self._made_for]
+        shapes = [tensor.shape for node in self._call_nodes for tensor in node.input_tensors] or [self._made_for]
         windows = list(zip(self.pool_size, self.strides, strict=True))
         return self.padding == "same" and any(
             (size is None or same_padding(size, window, stride) != theano_padding(size, window, stride)) and window > 1

@@ -134,7 +134,7 @@ class Sequential(Model):
         if self._graph is None:
             self._hold(self._stack)
             return
-        node = removed._inbound_nodes.pop()
+        node = removed._call_nodes.pop()
         for tensor in node.input_tensors:
             tensor._keras_history.layer._outbound_nodes.remove(node)
         if self._stack or self._begins_with_input:
@@ -247,7 +247,7 @@ class Sequential(Model):
 
 def _begins_a_graph(layer: Layer) -> bool:
     """Whether a layer has been called on other tensors already; a model's first node is itself."""
-    return not isinstance(layer, Network) and len(layer._inbound_nodes) == 1
+    return not isinstance(layer, Network) and len(layer._call_nodes) == 1
 
 
 def _first_input(layer: Layer) -> KerasTensor | None:

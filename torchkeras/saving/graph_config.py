@@ -157,7 +157,7 @@ def make_layer(entry: Mapping[str, Any], custom_objects: Mapping[str, Any] | Non
 
 def _output_of(layer: Layer) -> list[KerasTensor]:
     """The outputs of a layer that is not called: an input, or an inner model."""
-    if not layer._inbound_nodes:
+    if not layer._call_nodes:
         raise ArchitectureError(f"Layer {layer.name!r} ({type(layer).__name__}) is called on nothing, and is no input.")
     return as_list(layer.get_output_at(0))
 

@@ -303,5 +303,5 @@ def _moved(source: ModelFile, model: Network, data_format: str, origin: Origin) 
 
 
 def _flattens_images(layer: Any) -> bool:
-    tensors = [tensor for node in getattr(layer, "_inbound_nodes", ()) for tensor in node.input_tensors]
+    tensors = [tensor for node in getattr(layer, "_call_nodes", ()) for tensor in node.input_tensors]
     return isinstance(layer, Flatten) and any(tensor.ndim > 3 for tensor in tensors)

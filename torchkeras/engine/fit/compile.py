@@ -12,13 +12,12 @@ from typing import Any
 import torch
 
 from torchkeras import optimizers
+from torchkeras.engine.fit.activities import hook_activities, may_add_losses, with_activity_regularizer
 from torchkeras.engine.fit.compile_options import CompileOptions, compile_arguments
 from torchkeras.engine.fit.custom_steps import Extending, own_step
 from torchkeras.engine.fit.symbolic_scores import Scores, refuse
 from torchkeras.engine.fit.watched import Changing, Weights
 from torchkeras.engine.graph.hook_free_calls import HookFreeCalls
-from torchkeras.engine.graph.network import Network
-from torchkeras.engine.layer.added_losses import add_activity_losses
 from torchkeras.engine.layer.dtypes import mixed_layers
 from torchkeras.engine.layer.weight_lists import WeightOwner
 from torchkeras.engine.speed.auto_compile import Auto
@@ -238,7 +237,7 @@ class Compiling(Extending, abstract=True):
         if not (owns_step or self._has_loss(targets)):
             raise ValueError(f"compile: {NO_LOSS[0].lower()}{NO_LOSS[1:]}")
         has_masks = any(tensor._keras_mask is not None for tensor in graph.outputs[: len(names)])
-        mixed, asked = mixed_layers(network), _with_activity_regularizer(network)
+        mixed, asked = mixed_layers(network), with_activity_regularizer(network)
         self.__dict__["_compiled_model"] = CompiledModel(
             network,
             targets,
@@ -260,16 +259,7 @@ class Compiling(Extending, abstract=True):
         if owns_step:
             self.__dict__["_marks_masks"] = has_masks
         if asked or network is not self:
-            self._hook_activities(owns_step)
-
-    def _hook_activities(self, by_hand: bool) -> None:
-        """Let the activity regularizers count that the generated code does not ask."""
-        asked = _with_activity_regularizer(self)
-        graphed = {layer for network in self.modules() if isinstance(network, Network) for layer in network.layers}
-        parts = {part for layer in asked if layer in graphed for part in layer.modules()} - graphed  # of wrappers
-        for module in asked:
-            if module not in parts and (by_hand or module not in graphed):
-                add_activity_losses(module, in_steps=module not in graphed)
+            hook_activities(self, by_hand=owns_step)
 
     def _find_types(self) -> None:
         super()._find_types()
@@ -278,13 +268,8 @@ class Compiling(Extending, abstract=True):
     def _has_loss(self, targets: Any) -> bool:
         """Whether there is something that the built-in steps can compute a loss of."""
         owns_loss = type(self).compute_loss is not Extending.compute_loss
-        told = targets or self._added_losses or owns_loss or self._may_add_losses()
-        return bool(told or self._penalized() or _with_activity_regularizer(self))
-
-    def _may_add_losses(self) -> bool:
-        """Whether the class of some layer speaks of `add_loss`."""
-        methods = (getattr(type(m), name) for m in self.modules() for name in ("call", "forward") if hasattr(m, name))
-        return any("add_loss" in getattr(getattr(m, "__code__", None), "co_names", ()) for m in methods)
+        told = targets or self._added_losses or owns_loss or may_add_losses(self)
+        return bool(told or self._penalized() or with_activity_regularizer(self))
 
     @property
     def metrics_names(self) -> list[str]:
@@ -391,7 +376,3 @@ class Compiling(Extending, abstract=True):
         # The compiled model holds the layers' tensors by identity: a copy settles its own, from what compile was
         # given. Its optimizer has the copy's own parameters, with their state.
         return {**super().__getstate__(), "history": None, "_compiled_model": None}
-
-
-def _with_activity_regularizer(network: torch.nn.Module) -> list[Any]:
-    return [module for module in network.modules() if getattr(module, "activity_regularizer", None) is not None]

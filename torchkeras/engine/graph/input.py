@@ -71,17 +71,17 @@ class InputLayer(Layer):
         self.built = True
         output = KerasTensor(shape, dtype_of(self.dtype), name)
         output._keras_history = History(self, 0, 0)
-        self._inbound_nodes.append(Node(self, [], output, {}))
+        self._call_nodes.append(Node(self, [], output, {}))
 
     @property
     def input(self) -> KerasTensor:
         """The symbolic tensor, as in Keras."""
-        return self._inbound_nodes[0].outputs
+        return self._call_nodes[0].outputs
 
     @property
     def input_shape(self) -> Shape:
         """The batch shape."""
-        return self._inbound_nodes[0].outputs.shape
+        return self._call_nodes[0].outputs.shape
 
     def get_config(self) -> dict[str, Any]:
         """Batch shape, dtype and name."""
@@ -93,7 +93,7 @@ class InputLayer(Layer):
         }
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**super().__getstate__(), "_inbound_nodes": []}
+        return {**super().__getstate__(), "_call_nodes": []}
 
     @classmethod
     def from_config(cls, config: Mapping[str, Any]) -> InputLayer:

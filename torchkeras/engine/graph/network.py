@@ -88,7 +88,7 @@ class Network(Structure, abstract=True):
     def _own_node(self) -> None:
         # As in Keras, a model's first node is itself; its calls as a layer follow.
         node = Node(self, self.inputs, self.outputs, {})
-        self._inbound_nodes[:1] = [node]
+        self._call_nodes[:1] = [node]
 
     def _hold(self, layers: list[Layer]) -> None:
         """Make these layers submodules, in place of those held before; other attributes stay.

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import importlib
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from math import prod
 from typing import Any
 
-from torchkeras.engine.graph import flops as operations
 from torchkeras.engine.graph.trace import Graph
 from torchkeras.engine.layer.layer import Layer
 
@@ -47,7 +47,8 @@ def print_summary(
         for entry in _with_nested(Entry(layer, graph, 0), expand_nested)
     ]
     chain = all(is_chain(entry.graph) for entry in entries) and is_chain(graph)
-    counted = None if flops is False else operations.count(model, flops)
+    # Imported when it is asked for: of `import torchkeras` it would be a hundredth.
+    counted = None if flops is False else importlib.import_module("torchkeras.engine.graph.flops").count(model, flops)
     extra: dict[str, Callable[[Layer], str]] = {}
     if show_trainable:
         extra["Trainable"] = trained

@@ -37,7 +37,7 @@ class Graph:
     def nodes_of(self, layer: Layer) -> list[Node]:
         """The calls of a layer that belong to this graph, in the order in which they were made."""
         mine = set(self.nodes)
-        return [node for node in layer._inbound_nodes if node in mine]
+        return [node for node in layer._call_nodes if node in mine]
 
     @cached_property
     def taken(self) -> Counter[KerasTensor]:
@@ -207,7 +207,7 @@ def bridged(plain: Mapping[str, Any], gaps: Mapping[int, int]) -> dict[str, Any]
 def rebuild(layers: list[Layer], plain: Mapping[str, Any]) -> Graph:
     """The graph again, on these layers: the inverse of `edges`."""
     made: dict[tuple[int, int, int], KerasTensor] = {}
-    before = [len(layer._inbound_nodes) for layer in layers]  # a model has a node of its own
+    before = [len(layer._call_nodes) for layer in layers]  # a model has a node of its own
     nodes: dict[tuple[int, int], Node] = {}
     for call in plain["calls"]:
         layer = layers[call["layer"]]

@@ -170,7 +170,7 @@ class Calling(Calls, Adding, Building):
             )
         inputs = inputs[:] if type(inputs) is list else inputs  # whose list it is may change it afterwards
         outputs, output_masks = self._infer_outputs(inputs, masks, arguments)
-        node_index = len(self._inbound_nodes)
+        node_index = len(self._call_nodes)
         for index, (tensor, output_mask) in enumerate(zip(leaves(outputs), output_masks, strict=True)):
             tensor.name = self.name if node_index == index == 0 else f"{self.name}:{node_index}:{index}"
             tensor._keras_history = History(self, node_index, index)
@@ -207,7 +207,7 @@ class Calling(Calls, Adding, Building):
             )
 
     def _attach(self, node: Node, inputs: list[KerasTensor]) -> None:
-        self._inbound_nodes.append(node)
+        self._call_nodes.append(node)
         for tensor in inputs:
             tensor._keras_history.layer._outbound_nodes.append(node)
 

@@ -11,7 +11,16 @@ class Calls:
     """The part of `Layer` that looks at its nodes."""
 
     name: str
-    _inbound_nodes: list[Node]
+    _call_nodes: list[Node]
+
+    @property
+    def _inbound_nodes(self) -> list[Node]:
+        """The calls of the layer, under Keras's name."""
+        return self._call_nodes
+
+    @_inbound_nodes.setter
+    def _inbound_nodes(self, given: list[Node]) -> None:
+        self._call_nodes = given
 
     def _at(self, node_index: int, what: str) -> Node:
         if not self._inbound_nodes:

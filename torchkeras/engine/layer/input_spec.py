@@ -1,4 +1,4 @@
-"""`InputSpec`: what a layer asks of an input's shape and type."""
+"""`InputSpec`: what a layer asks of an input's shape and type. `sized`: the shape that Keras's short options say."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from torchkeras.engine.layer.symbolic import Shape
+from torchkeras.engine.layer.symbolic import Shape, as_list
 
 # What the axes of an input are in most layers that take so many.
 AXES = {
@@ -57,3 +57,23 @@ class InputSpec:
             if size is not None and -ndim <= axis < ndim and shape[axis] not in (None, size):
                 return f"expected axis {axis} of input shape to have value {size}"
         return None
+
+
+def sized(shape: Any, input_dim: int | None, input_length: int | None, ndim: int | None) -> Any:
+    """The shape without the batch axis that `input_dim` and `input_length` say of an input of `ndim` axes.
+
+    Where there is a shape, raises ValueError unless they say the same.
+    """
+    if shape is None and input_dim is not None:
+        shape = (input_length, input_dim) if input_length is not None or ndim == 3 else (input_dim,)
+    told = as_list(shape)
+    for option, value, size in (
+        ("input_length", input_length, told[-2] if len(told) > 1 else None),
+        ("input_dim", input_dim, told[-1] if told else None),
+    ):
+        if value is not None and value != size:
+            raise ValueError(
+                f"{option} {value!r} does not fit the input shape {tuple(told) or None}. Give input_dim and "
+                "input_length together, or input_shape alone."
+            )
+    return shape

@@ -21,6 +21,7 @@ from torchkeras.engine.layer import options, output_shapes
 from torchkeras.engine.layer.building import on_meta
 from torchkeras.engine.layer.call import Calling, in_keras_order
 from torchkeras.engine.layer.facts import is_own, joined
+from torchkeras.engine.layer.input_spec import sized
 from torchkeras.engine.layer.modes import by_mode
 from torchkeras.engine.layer.symbolic import KerasTensor, Shape, as_list, dtype_name, dtype_of
 from torchkeras.engine.layer.weight import Weight
@@ -126,7 +127,7 @@ class Layer(Calling):
             _held=set(),
             _named=set(),
             _taken_plainly=set(),
-            _inbound_nodes=[],
+            _call_nodes=[],
             _outbound_nodes=[],
             _added=[],
             _expected_ndim=None,
@@ -168,7 +169,10 @@ class Layer(Calling):
         self.name: str = name or unique_name(snake_case(kind))
         shape: Any = input_shape if batch_input_shape is None else batch_input_shape[1:]
         if input_dim is not None or input_length is not None:
-            shape = self._sized(shape, input_dim, input_length)
+            try:
+                shape = sized(shape, input_dim, input_length, self._facts.input_ndim)
+            except ValueError as error:
+                raise ValueError(f"{kind} {self.name!r}: {error}") from None
         if batch_size is not None and (shape is None or batch_input_shape is not None):
             raise ValueError(
                 f"{kind} {self.name!r}: batch_size goes with input_shape; found batch_size {batch_size!r}."
@@ -190,23 +194,6 @@ class Layer(Calling):
             known = ", ".join([*self._options, "name", "trainable", "dtype", "input_shape", "batch_input_shape"])
             raise TypeError(f"{kind}: unknown option {next(iter(given))!r}. Its options are {known}.")
 
-    def _sized(self, shape: Any, input_dim: int | None, input_length: int | None) -> Any:
-        """The shape without the batch axis that Keras's `input_dim` and `input_length` say, or do not contradict."""
-        if shape is None and input_dim is not None:
-            has_length = input_length is not None or self._facts.input_ndim == 3
-            shape = (input_length, input_dim) if has_length else (input_dim,)
-        told = as_list(shape)
-        for option, value, size in (
-            ("input_length", input_length, told[-2] if len(told) > 1 else None),
-            ("input_dim", input_dim, told[-1] if told else None),
-        ):
-            if value is not None and value != size:
-                raise ValueError(
-                    f"{type(self).__name__} {self.name!r}: {option} {value!r} does not fit the input shape "
-                    f"{tuple(told) or None}. Give input_dim and input_length together, or input_shape alone."
-                )
-        return shape
-
     # --- types -------------------------------------------------------------------------------------------------------
 
     @property
@@ -220,7 +207,7 @@ class Layer(Calling):
 
     @dtype_policy.setter
     def dtype_policy(self, policy: Any) -> None:
-        if self._inbound_nodes:
+        if self._call_nodes:
             raise ValueError(
                 f"{type(self).__name__} {self.name!r}: its dtype_policy is settled by its first call. Give it as dtype "
                 "before, or set that of the model."
@@ -380,7 +367,7 @@ class Layer(Calling):
 
     def __getstate__(self) -> dict[str, Any]:
         # The graph belongs to the model: a layer copied or pickled on its own has its weights and no calls.
-        state = {**self.__dict__, "_inbound_nodes": [], "_outbound_nodes": []}
+        state = {**self.__dict__, "_call_nodes": [], "_outbound_nodes": []}
         if "_losses_of_call" in state:  # which torch cannot copy, since they are results
             state["_losses_of_call"] = (None, [])
         return state

@@ -266,7 +266,7 @@ class Node:
 def node_of(tensor: KerasTensor) -> Node:
     """The call that made a symbolic tensor."""
     layer, node_index, _ = tensor._keras_history
-    return layer._inbound_nodes[node_index]
+    return layer._call_nodes[node_index]
 
 
 def index_of(tensor: Any, tensors: Iterable[Any]) -> int | None:

@@ -18,7 +18,7 @@ from torchkeras.engine.layer.weight import OwnWeights, Variable, owned
 # Attributes in which the engine keeps lists and dicts of its own, also in an object of a user's class.
 ENGINES_OWN = frozenset(
     (
-        *("_inbound_nodes", "_outbound_nodes", "_added", "_expected_axes", "_initial_weights"),
+        *("_call_nodes", "_outbound_nodes", "_added", "_expected_axes", "_initial_weights"),
         *("_functions", "_sources", "_held_keys", "_stack", "_branches"),
     )
 )

@@ -20,6 +20,7 @@ __all__ = [
     "collect_metrics",
     "iter_sequence_infinite",
     "make_batches",
+    "slice_X",
     "slice_arrays",
     "standardize_class_weights",
     "standardize_input_data",
@@ -32,6 +33,8 @@ __all__ = [
 
 # By name, as the backend has some of them too.
 LIKE_OUTPUTS = ("mean_squared_error", "binary_crossentropy", "categorical_crossentropy")
+
+slice_X = slice_arrays  # noqa: N816  (Keras 1's name)
 
 
 def make_batches(size: int, batch_size: int) -> list[tuple[int, int]]:

@@ -1,12 +1,14 @@
 """`func_dump` and `func_load`: a function as text, and back within one process.
 
 Keras wrote functions into files as marshalled bytecode. Loading such a text runs whatever code it holds, so `func_load`
-never reads it: it takes only texts that `func_dump` of the same process made, and gives the code that it dumped.
+never reads it. It takes only texts that `func_dump` of the same process made, or that a function of this process would
+be as Keras wrote it before 2.1.2, and gives the code that this function has.
 """
 
 from __future__ import annotations
 
 import codecs
+import gc
 import marshal
 from collections.abc import Callable
 from types import CellType, CodeType, FunctionType
@@ -42,7 +44,7 @@ def func_load(code: Any, defaults: Any = None, closure: Any = None, globs: dict[
         globs (dict or None, default None): the names that it sees as global; None gives only Python's own.
 
     Errors:
-        ForbiddenContentError: the code was not dumped by this process.
+        ForbiddenContentError: the code was not dumped by this process, and no function of it has this code.
 
     Example:
         >>> func_load(func_dump(lambda x, times=2: times * x))(3)
@@ -50,13 +52,21 @@ def func_load(code: Any, defaults: Any = None, closure: Any = None, globs: dict[
     """
     if isinstance(code, (tuple, list)):
         code, defaults, closure = code
-    if code not in _dumped:
+    found = _dumped.get(code) or _code_of_a_function(code)
+    if found is None:
         raise ForbiddenContentError(
             "func_load: the function is stored as Python bytecode, which is never run; only what func_dump made in "
             "this process is loaded. Pass the function itself, as custom_objects do."
         )
-    found = _dumped[code]
     cells = (
         None if closure is None else tuple(each if isinstance(each, CellType) else CellType(each) for each in closure)
     )
     return FunctionType(found, {} if globs is None else globs, found.co_name, tuple(defaults or ()) or None, cells)
+
+
+def _code_of_a_function(text: str) -> CodeType | None:
+    """The code of a function that this process has, from its bytecode in the form of Keras before 2.1.2."""
+    functions = [each for each in gc.get_objects() if type(each) is FunctionType]
+    named = [each.__code__ for each in functions if each.__code__.co_name in text]
+    dumped = text.encode("raw_unicode_escape")
+    return next((code for code in named if marshal.dumps(code) == dumped), None)

@@ -84,7 +84,7 @@ def get_source_inputs(tensor: Any, layer: Any = None, node_index: int | None = N
         return [stood_for]
     sources: list[KerasTensor] = []
     seen: set[int] = set()
-    pending = [layer._inbound_nodes[node_index or 0]]
+    pending = [layer._call_nodes[node_index or 0]]
     while pending:
         node = pending.pop()
         if id(node) in seen:
@@ -94,5 +94,5 @@ def get_source_inputs(tensor: Any, layer: Any = None, node_index: int | None = N
             sources += node.output_tensors
         sources += [made for each in node.input_tensors if (made := stand_in(each)) is not None]
         history = [each._keras_history for each in node.input_tensors if stand_in(each) is None]
-        pending += [made_by._inbound_nodes[index] for made_by, index, _ in reversed(history)]
+        pending += [made_by._call_nodes[index] for made_by, index, _ in reversed(history)]
     return sources

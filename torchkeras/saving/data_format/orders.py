@@ -76,7 +76,7 @@ class _Search:
         self.groups: list[list[Handle]] = []
 
     def orders_in(self, network: Network) -> dict[KerasTensor, Order]:
-        nodes = list(_nodes(network))
+        nodes = list(_call_nodes(network))
         for node in nodes:
             if node.input_tensors:
                 self.ask(node.layer, [(t, 0) for t in node.input_tensors], [(t, 0) for t in node.output_tensors])
@@ -142,12 +142,12 @@ def reshape_keeps(before: Any, after: Any, order: Order, new_order: Order) -> bo
     return find(ids.reshape(after), target, [new_order]) is not None
 
 
-def _nodes(network: Network) -> Iterator[Node]:
+def _call_nodes(network: Network) -> Iterator[Node]:
     """The calls in a network; the calls inside an inner network come before the call of it."""
     for node in network._graphed.nodes:
         if node.input_tensors:
             for inner in _networks(node.layer):
-                yield from _nodes(inner)
+                yield from _call_nodes(inner)
         yield node
 
 

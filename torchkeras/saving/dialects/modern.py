@@ -45,7 +45,7 @@ def of_source(
     ForbiddenContentError, UnknownFormatError.
     """
     found = dialect_of(source)
-    config = _as_read(source.config, found, custom_objects, lambdas)
+    config = _as_read(source.config, found, custom_objects, lambdas, source.version)
     with building():
         made = found.modern_config(config, Known(source, backend, data_format, custom_objects))
         doubts = found.doubts(config, data_format)
@@ -63,15 +63,16 @@ def of_config(
 ) -> Any:
     """The same for an architecture alone, from JSON or YAML."""
     found = _checked(config, version, backend)
-    config = _as_read(config, found, custom_objects, lambdas)
+    config = _as_read(config, found, custom_objects, lambdas, version)
     with building():
         return found.modern_config(config, Known(None, backend, None, custom_objects))
 
 
-def _as_read(config: Any, found: Dialect, custom_objects: Custom, lambdas: str) -> Any:
+def _as_read(config: Any, found: Dialect, custom_objects: Custom, lambdas: str, version: str | None) -> Any:
     """A config with formulas in the place of bytecode, in which every name is one that the file's Keras had."""
     known = {**registry.get_custom_objects(), **(custom_objects or {})}
-    return as_meant(bytecode.read(config, known, lambdas), found.name, known)
+    version = version or config.get("keras_version")
+    return as_meant(bytecode.read(config, known, lambdas, version), found.name, known)
 
 
 def dialect_of(source: ModelFile) -> Dialect:
