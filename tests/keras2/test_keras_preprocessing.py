@@ -146,6 +146,7 @@ def test_images_changed_at_random_train_a_model():
     model = Sequential([layers.Flatten(input_shape=(6, 6, 3)), layers.Dense(2, activation="softmax")])
     model.compile("sgd", "categorical_crossentropy")
     assert model.fit_generator(batches, steps_per_epoch=2, epochs=2, verbose=0).epoch == [0, 1]
+    assert model.fit_generator(batches, epochs=2, verbose=0, workers=2).epoch == [0, 1]  # which knows its length
 
 
 def test_whitening_and_the_other_data_format():

@@ -181,6 +181,10 @@ def _is_sequence(x: Any) -> bool:
     return hasattr(x, "__getitem__") and hasattr(x, "__len__") and not _is_in_memory(x)
 
 
+def _is_generator(x: Any) -> bool:
+    return isinstance(x, Iterator) and not _is_sequence(x)  # Keras's iterators of images are both
+
+
 def _is_iterable(x: Any) -> bool:
     return isinstance(x, Iterable) and not _is_in_memory(x)
 
@@ -203,7 +207,7 @@ KINDS = (
     Kind("a torch IterableDataset", lambda x: isinstance(x, IterableDataset), _iterable_dataset, IN_ITS_ORDER),
     Kind("a TensorDataset", _is_tensor_dataset, _tensors, (*TARGETS, *NO_WORKERS)),
     Kind("a torch Dataset", lambda x: isinstance(x, Dataset), _dataset, TARGETS),
-    Kind("a generator", lambda x: isinstance(x, Iterator), _iterator, (*ITSELF, "shuffle='batch'", NO_PROCESSES)),
+    Kind("a generator", _is_generator, _iterator, (*ITSELF, "shuffle='batch'", NO_PROCESSES)),
     Kind("a Sequence", _is_sequence, _sequence, ITSELF),
     Kind("an iterable of batches", _is_iterable, _iterable, (*ITSELF, "shuffle", *NO_WORKERS)),
 )
