@@ -14,7 +14,8 @@ from torchkeras.backend.lambdas import as_node
 from torchkeras.backend.nodes import as_type, is_symbolic, node, pair, sizes, tensor
 from torchkeras.backend.variables import full
 from torchkeras.engine.layer.symbolic import KerasTensor, as_list
-from torchkeras.lambdas.tensorflow_functions import Function, named
+from torchkeras.lambdas.keras_functions import Function
+from torchkeras.lambdas.signatures import named
 
 
 def gather_nd(params: Any, indices: Any) -> Tensor:

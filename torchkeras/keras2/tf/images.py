@@ -11,7 +11,8 @@ from torch import Tensor
 
 from torchkeras.backend.lambdas import as_node
 from torchkeras.backend.nodes import is_symbolic, sizes, tensor
-from torchkeras.lambdas.tensorflow_functions import Function, named
+from torchkeras.lambdas.keras_functions import Function
+from torchkeras.lambdas.signatures import named
 
 
 class ResizeMethod:

@@ -16,7 +16,9 @@ import torch
 from torchkeras import backend as K
 from torchkeras.keras2.tf import arrays, images, loops, nn, sessions
 from torchkeras.keras2.tf.shapes import Dimension, TensorShape
-from torchkeras.lambdas.tensorflow_functions import FUNCTIONS, Function, named
+from torchkeras.lambdas.keras_functions import Function
+from torchkeras.lambdas.signatures import named
+from torchkeras.lambdas.tensorflow_functions import FUNCTIONS
 
 NAME = "tensorflow"
 VERSION = "1.14.0"

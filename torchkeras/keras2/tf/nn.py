@@ -11,7 +11,8 @@ from torch import Tensor
 
 from torchkeras import backend as K
 from torchkeras.backend.nodes import tensor
-from torchkeras.lambdas.tensorflow_functions import Function, named
+from torchkeras.lambdas.keras_functions import Function
+from torchkeras.lambdas.signatures import named
 
 FORMATS = {"NHWC": "channels_last", "NCHW": "channels_first", "NWC": "channels_last"}
 
