@@ -80,6 +80,17 @@ def test_a_framework_that_is_not_installed_is_explained():
     assert passed(PRELUDE + "import importlib.util\nprint(importlib.util.find_spec('theano'))") == "None"
 
 
+def test_nothing_is_changed_in_torch():
+    code = "import torch\nkinds = torch.Tensor, torch.nn.Parameter, torch.nn.Module, torch, torch.nn.functional\n"
+    code += "before = [dict(vars(kind)) for kind in kinds]\nimport torchkeras\n"
+    code += "before[3] = dict(vars(torch))\n"  # torch imports parts of itself when they are asked for
+    code += "import torchkeras.as_keras, keras, keras.layers, keras.models, keras.backend\n"
+    code += "for kind, old in zip(kinds, before):\n    now = vars(kind)\n"
+    code += "    print([name for name in old if now.get(name) is not old[name]])\n"
+    code += "    print([name for name in now if name not in old and kind is not torch])"
+    assert set(printed(code).splitlines()) == {"[]"}
+
+
 def test_tensorflow_is_left_alone_unless_it_is_asked_for():
     code = "import tensorflow as tf\nprint(tf.reduce_sum([1, 2]))"
     found = FORKS.run(PRELUDE + code)

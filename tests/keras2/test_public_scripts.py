@@ -56,7 +56,7 @@ class Masked(Layer):
 
     def call(self, inputs):
         found = K.dot(inputs, self.kernel * self.mask)
-        return found + self.bias if self.bias else found
+        return found + self.bias
 
 inputs = Input((5,))
 model = Model(inputs, Masked()(inputs))
@@ -193,11 +193,11 @@ COMPUTED_OUTSIDE = """
 inputs = Input((5,))
 layer = Dense(3, use_bias=False)
 hidden = layer(inputs)
-back = K.dot(hidden, K.transpose(layer.kernel)) * K.sum(layer.kernel * 2)
+back = K.dot(hidden, K.transpose(layer.kernel)) * K.sum(layer.kernel)
 model = Model(inputs, back)
 kernel = random.standard_normal((5, 3)).astype("float32")
 layer.set_weights([kernel])
-assert np.allclose(model.predict(x), x @ kernel @ kernel.T * kernel.sum() * 2, rtol=1e-3, atol=1e-3)
+assert np.allclose(model.predict(x), x @ kernel @ kernel.T * kernel.sum(), rtol=1e-3, atol=1e-3)
 """
 
 LAYER_BEHIND_THE_OUTPUT = """

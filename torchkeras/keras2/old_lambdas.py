@@ -11,6 +11,7 @@ from types import FunctionType
 from typing import Any
 
 from torchkeras import bytecode
+from torchkeras.keras2.old_values import taking_values
 from torchkeras.keras2.utils.function_dump import func_dump
 from torchkeras.layers.functions import Lambda
 
@@ -21,6 +22,7 @@ _get_config, _get_state = Lambda.get_config, Lambda.__getstate__
 def extend() -> None:
     """Let the configs and pickles of Lambdas have functions as bytecode."""
     Lambda.get_config, Lambda.__getstate__ = _with_bytecode, _pickled  # type: ignore[method-assign]
+    Lambda.forward = taking_values(Lambda.forward)  # type: ignore[method-assign]
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,7 @@ from torchkeras.engine.layer.symbolic import KerasTensor, Node, as_list
 from torchkeras.engine.layer.weight import Variable
 from torchkeras.keras2 import old_builds, old_states
 from torchkeras.keras2.interfaces import add_weight_args_preprocessing
+from torchkeras.keras2.old_values import taking_values
 from torchkeras.keras2.told import LOSSES, UPDATES, keep
 from torchkeras.keras_axes import IN_ORDER
 from torchkeras.layers import Dropout
@@ -65,7 +66,7 @@ class OldLayer:
         if "build" in own:
             made.build = old_builds.recording(own["build"])
         if "call" in own:
-            made.call = _assigning(own["call"])
+            made.call = _assigning(taking_values(own["call"]))
 
     def __setattr__(self: Any, name: str, value: Any) -> None:
         """As `Layer`'s; a variable that is no weight of the layer, such as `K.ones(shape)`, stays none."""

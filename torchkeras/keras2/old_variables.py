@@ -19,6 +19,7 @@ from torchkeras.backend.lambdas import Held, as_node
 from torchkeras.engine.layer.nested import tensors_in
 from torchkeras.engine.layer.symbolic import KerasTensor
 from torchkeras.engine.layer.weight import Variable
+from torchkeras.keras2.old_values import giving_values
 
 MADE = "_made_of_weights"
 _apply: Any = KerasTensor.apply_function
@@ -77,14 +78,11 @@ def _as_node(tensor: Tensor, beside: Any) -> Any:
 
 
 def extend() -> None:
-    """Let the functions of the backend, and the operators of tensors, remember."""
+    """Let the functions of the backend remember."""
     for name in K.__all__:
         function = getattr(K, name)
         if hasattr(function, "__wrapped__"):
-            setattr(K, name, remembering(function))
-    for name in ("__add__", "__radd__", "__sub__", "__rsub__", "__mul__", "__rmul__", "__truediv__", "__rtruediv__"):
-        setattr(Tensor, name, remembering(getattr(Tensor, name)))
-    for name in ("__pow__", "__neg__", "__getitem__"):
-        setattr(Tensor, name, remembering(getattr(Tensor, name)))
+            setattr(K, name, giving_values(remembering(function)))
+    K.constant = giving_values(K.constant)  # type: ignore[assignment]
     KerasTensor.apply_function = staticmethod(apply)  # type: ignore[method-assign]
     Held.now = staticmethod(lambda form: tree_map_only(Tensor, value_now, form))  # type: ignore[method-assign]

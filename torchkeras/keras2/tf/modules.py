@@ -14,6 +14,7 @@ from typing import Any, NoReturn
 import torch
 
 from torchkeras import backend as K
+from torchkeras.keras2.old_values import giving_values
 from torchkeras.keras2.tf import arrays, images, loops, nn, sessions
 from torchkeras.keras2.tf.shapes import Dimension, TensorShape
 from torchkeras.lambdas.keras_functions import Function
@@ -83,8 +84,8 @@ def _names() -> dict[str, Any]:
     }
     plain = {**OF_BACKEND, **arrays.PLAIN, **images.PLAIN, **{f"nn.{name}": each for name, each in nn.PLAIN.items()}}
     return {
-        **{name: arrays.published(name, function) for name, function in nodes.items() if name not in plain},
-        **plain,
+        **{name: giving_values(arrays.published(name, each)) for name, each in nodes.items() if name not in plain},
+        **{name: each if isinstance(each, type) else giving_values(each) for name, each in plain.items()},
         **sessions.NAMES,
         **{name: getattr(torch, name) for name in TYPES},
         "double": torch.float64,
