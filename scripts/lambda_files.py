@@ -24,8 +24,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import tomllib
-from public_sources import GITHUB, WORK, fetched
+from public_sources import GITHUB, WORK, fetched, listed as in_list
 
 from torchkeras.errors import ForbiddenContentError
 from torchkeras.models import load_model
@@ -49,7 +48,7 @@ def main() -> int:
     parser.add_argument("--list", type=Path, default=LIST, help="another list of files")
     parser.add_argument("names", nargs="*", help="files, in place of all")
     given = parser.parse_args()
-    listed = tomllib.loads(given.list.read_text())
+    listed = in_list(given.list)
     unknown = sorted(set(given.names) - set(listed))
     if unknown:
         raise SystemExit(f"{given.list}: no {unknown[0]}.")

@@ -6,20 +6,17 @@
 `public_models.toml` lists the scripts: a repository, a commit, and a few lines that import its modules, unmodified, and
 build models at small sizes. The genuine Keras draws the weights and saves them in its own files; here `load_weights`
 reads those. Then outputs, functions and losses of some steps of training are compared. They count as equal where they
-differ by at most 1e-4 of the largest value. The sources are fetched by git into `.public-models/`, unless
-`--sources` has them, and never copied into the project. What was seen is recorded in `public_models.txt`.
+differ by at most 1e-4 of the largest value. The sources are fetched by git (`public_sources.py`), and never copied into
+the project. What was seen is recorded in `public_models.txt`.
 """
 
 from __future__ import annotations
 
 import argparse
-import importlib
 import json
 import os
-import shutil
 import subprocess
 import sys
-import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
@@ -27,6 +24,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from public_sources import GITHUB, fetched, listed as in_list
 
 ROOT = Path(__file__).resolve().parent.parent
 WORK = ROOT / ".public-models"
@@ -34,7 +32,6 @@ RUN = ROOT / "scripts" / "public_models_run.py"
 LIST = ROOT / "scripts" / "public_models.toml"
 RECORD = ROOT / "scripts" / "public_models.txt"
 NEAR = 1e-4
-tomllib: Any = importlib.import_module("tomllib")  # of Python 3.11 and later
 
 
 @dataclass(frozen=True)
@@ -65,13 +62,13 @@ def main() -> int:
     """Build and compare; the exit code is 0 when all are equal."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--genuine", metavar="PYTHON", help="the Python of a genuine Keras; without it, what it wrote")
-    parser.add_argument("--sources", type=Path, default=WORK / "sources", help="a folder with OWNER/NAME/COMMIT")
+    parser.add_argument("--sources", default=GITHUB, help="where git finds OWNER/NAME: an address or folder")
     parser.add_argument("--list", type=Path, default=LIST, help="another list of scripts")
     parser.add_argument("--seconds", type=int, default=300, help="the time limit of a script")
     parser.add_argument("--jobs", type=int, default=2, help="how many run at the same time")
     parser.add_argument("names", nargs="*", help="scripts, in place of all")
     given = parser.parse_args()
-    listed = tomllib.loads(given.list.read_text())
+    listed = in_list(given.list)
     unknown = sorted(set(given.names) - set(listed))
     if unknown:
         raise SystemExit(f"{given.list}: no {unknown[0]}.")
@@ -90,23 +87,6 @@ def main() -> int:
     if given.list == LIST and not given.names:
         RECORD.write_text("".join(f"{line.rstrip()}\n" for line, _ in lines) + f"{summary}\n")
     return 0 if equal == len(asked) else 1
-
-
-def fetched(source: str, sources: Path) -> Path:
-    """The files of "OWNER/NAME@COMMIT" or "OWNER/NAME@COMMIT:FOLDER", fetched where `sources` lacks them."""
-    source, _, inside = source.partition(":")
-    repository, _, commit = source.partition("@")
-    folder = sources / repository / commit
-    if not folder.is_dir():
-        with tempfile.TemporaryDirectory() as work:
-            for command in (
-                ["init", "-q"],
-                ["fetch", "-q", "--depth", "1", f"https://github.com/{repository}", commit],
-                ["checkout", "-q", "FETCH_HEAD"],
-            ):
-                subprocess.run(["git", "-C", work, *command], check=True)
-            shutil.copytree(work, folder, ignore=shutil.ignore_patterns(".git"))
-    return folder / inside
 
 
 def compared(given: argparse.Namespace, listed: dict[str, Any], sources: dict[str, list[Path]], name: str) -> Seen:

@@ -1,15 +1,23 @@
-"""Sources of public repositories, for scripts that run them: fetched by git, and never copied into the project."""
+"""Sources of public repositories, for scripts that run them: listed in TOML, fetched by git, never copied from."""
 
 from __future__ import annotations
 
+import importlib
 import re
 import shutil
 import subprocess
 import tempfile
 from pathlib import Path
+from typing import Any
 
 WORK = Path(__file__).resolve().parent.parent / ".keras-suite" / "public"
 GITHUB = "https://github.com"
+tomllib: Any = importlib.import_module("tomllib")  # of Python 3.11 and later
+
+
+def listed(path: Path) -> dict[str, Any]:
+    """A list of what to run, by name."""
+    return tomllib.loads(path.read_text())
 
 
 def fetched(source: str, address: str = GITHUB) -> Path:
