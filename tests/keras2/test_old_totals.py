@@ -81,6 +81,13 @@ with pytest.raises(ValueError, match="total_loss is for models without masked ou
     masked.total_loss
 """
 
+NOTHING = """
+with pytest.warns(UserWarning, match="^plain: add_loss is given None, which adds nothing"):
+    Dense(2, name="plain").add_loss(None)
+with pytest.warns(UserWarning, match=": add_loss is given None, which adds nothing"):
+    model.add_loss(None)
+"""
+
 RECORDED = """
 class Scaled(Layer):
     def build(self, shape):
@@ -117,8 +124,8 @@ assert np.allclose(recorded.predict(x), 4 * x * [1, 2, 3, 4])
 
 @pytest.mark.parametrize(
     "code",
-    [LOSS, SPARSE, CLIPPED, METRICS, MASKED, RECORDED],
-    ids=["loss", "sparse", "clipped", "metrics", "masked", "recorded"],
+    [LOSS, SPARSE, CLIPPED, METRICS, MASKED, NOTHING, RECORDED],
+    ids=["loss", "sparse", "clipped", "metrics", "masked", "nothing", "recorded"],
 )
 def test_old_code_runs(code: str):
     passed(PRELUDE + code)

@@ -15,7 +15,7 @@ from torchkeras.engine.graph.network import Network
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.layer.symbolic import KerasTensor, Node, as_list
 from torchkeras.keras2.old_lists import moved
-from torchkeras.keras2.told import LOSSES, UPDATES, values
+from torchkeras.keras2.told import LOSSES, UPDATES, values, warn_of_none
 from torchkeras.layers.functions import Lambda
 from torchkeras.models import Model, Sequential
 from torchkeras.naming import unique_name
@@ -48,6 +48,7 @@ class OldGraph:
 
     def add_loss(self: Any, losses: Any, inputs: Any = None) -> None:
         """`Model.add_loss`, also of numbers."""
+        warn_of_none(self, losses)
         given = [torch.full_like(self.outputs[0], x) if isinstance(x, (int, float)) else x for x in as_list(losses)]
         _add_loss(self, given, inputs)
 

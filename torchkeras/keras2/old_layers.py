@@ -21,7 +21,7 @@ from torchkeras.engine.layer.weight import Variable
 from torchkeras.keras2 import old_builds, old_states
 from torchkeras.keras2.interfaces import add_weight_args_preprocessing
 from torchkeras.keras2.old_values import taking_values
-from torchkeras.keras2.told import LOSSES, UPDATES, keep
+from torchkeras.keras2.told import LOSSES, UPDATES, keep, warn_of_none
 from torchkeras.keras_axes import IN_ORDER
 from torchkeras.layers import Dropout
 from torchkeras.layers.resize import Cropping
@@ -110,6 +110,7 @@ class OldLayer:
 
     def add_loss(self: Any, losses: Any, inputs: Any = None) -> None:
         """`Layer.add_loss`; outside of a `call` also numbers and symbolic tensors, which `losses` lists."""
+        warn_of_none(self, losses)
         own = [each for each in as_list(losses) if isinstance(each, (int, float, KerasTensor))]
         keep(LOSSES, self, own, inputs)
         if others := [each for each in as_list(losses) if not any(each is one for one in own)]:

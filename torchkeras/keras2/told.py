@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass, field
 from typing import Any
 from weakref import WeakKeyDictionary, WeakSet
@@ -40,3 +41,13 @@ def values_for(kept: WeakKeyDictionary[Any, list[Told]], layer: Any, inputs: Any
         for each in kept.get(layer, ())
         if (not wanted and each.inputs is None) or any(a is b for a in wanted for b in as_list(each.inputs))
     ]
+
+
+def warn_of_none(layer: Any, losses: Any) -> None:
+    """Say that `add_loss` of None adds nothing, as in Keras 2, where it could be a tensor that was lost."""
+    if losses is None:
+        warnings.warn(
+            f"{layer.name}: add_loss is given None, which adds nothing. A tensor that a `call` keeps in an attribute "
+            "is not there when it has ended: give it to add_loss in that `call`.",
+            stacklevel=3,
+        )
