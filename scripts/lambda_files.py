@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from public_sources import GITHUB, WORK, fetched, listed as in_list
+from public_sources import GITHUB, WORK, fetched, listed
 
 from torchkeras.errors import ForbiddenContentError
 from torchkeras.models import load_model
@@ -48,14 +48,10 @@ def main() -> int:
     parser.add_argument("--list", type=Path, default=LIST, help="another list of files")
     parser.add_argument("names", nargs="*", help="files, in place of all")
     given = parser.parse_args()
-    listed = in_list(given.list)
-    unknown = sorted(set(given.names) - set(listed))
-    if unknown:
-        raise SystemExit(f"{given.list}: no {unknown[0]}.")
     lines, results = [], []
-    for name in given.names or listed:
-        python = given.genuine1 if listed[name].get("keras") == 1 else given.genuine
-        failed = made(name, listed[name], python, given.sources) if python else ""
+    for name, entry in listed(given.list, given.names).items():
+        python = given.genuine1 if entry.get("keras") == 1 else given.genuine
+        failed = made(name, entry, python, given.sources) if python else ""
         if failed:
             print(f"{name:24} not made: {failed}", flush=True)
             continue
@@ -63,7 +59,7 @@ def main() -> int:
             continue
         result, detail = opened(MADE / name)
         results.append(result)
-        lines.append(f"{name:24} {listed[name]['sources'][0].partition('@')[0]:48} {result:8} {detail}".rstrip())
+        lines.append(f"{name:24} {entry['sources'][0].partition('@')[0]:48} {result:8} {detail}".rstrip())
         print(lines[-1], flush=True)
     counts = {kind: results.count(kind) for kind in (EQUAL, WRONG, REFUSED)}
     lines.append(f"{len(results)} files: {', '.join(f'{count} {kind}' for kind, count in counts.items())}.")

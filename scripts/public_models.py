@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from public_sources import GITHUB, fetched, listed as in_list
+from public_sources import GITHUB, fetched, listed
 
 ROOT = Path(__file__).resolve().parent.parent
 WORK = ROOT / ".public-models"
@@ -68,20 +68,16 @@ def main() -> int:
     parser.add_argument("--jobs", type=int, default=2, help="how many run at the same time")
     parser.add_argument("names", nargs="*", help="scripts, in place of all")
     given = parser.parse_args()
-    listed = in_list(given.list)
-    unknown = sorted(set(given.names) - set(listed))
-    if unknown:
-        raise SystemExit(f"{given.list}: no {unknown[0]}.")
-    asked = given.names or list(listed)
-    checked_out = {name: [fetched(each, given.sources) for each in listed[name]["sources"]] for name in asked}
+    asked = listed(given.list, given.names)
+    checked_out = {name: [fetched(each, given.sources) for each in entry["sources"]] for name, entry in asked.items()}
     lines = []
     with ThreadPoolExecutor(given.jobs) as pool:
-        for name, seen in zip(asked, pool.map(partial(compared, given, listed, checked_out), asked), strict=True):
-            repository = listed[name]["sources"][0].partition("@")[0]
+        for name, seen in zip(asked, pool.map(partial(compared, given, asked, checked_out), asked), strict=True):
+            repository = asked[name]["sources"][0].partition("@")[0]
             lines.append((f"{name:24} {repository:48} {seen}", seen.equal))
             print(lines[-1][0], flush=True)
     equal = sum(each for _, each in lines)
-    repositories = {listed[name]["sources"][0].partition("@")[0] for name in asked}
+    repositories = {entry["sources"][0].partition("@")[0] for entry in asked.values()}
     summary = f"{len(asked)} scripts of {len(repositories)} repositories; {equal} are equal."
     print(summary)
     if given.list == LIST and not given.names:

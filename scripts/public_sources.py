@@ -15,9 +15,13 @@ GITHUB = "https://github.com"
 tomllib: Any = importlib.import_module("tomllib")  # of Python 3.11 and later
 
 
-def listed(path: Path) -> dict[str, Any]:
-    """A list of what to run, by name."""
-    return tomllib.loads(path.read_text())
+def listed(path: Path, names: list[str]) -> dict[str, Any]:
+    """What to run of a list, by name: all, or those named. Raises SystemExit for a name that is not there."""
+    found = tomllib.loads(path.read_text())
+    unknown = sorted(set(names) - set(found))
+    if unknown:
+        raise SystemExit(f"{path}: no {unknown[0]}.")
+    return {name: found[name] for name in names or found}
 
 
 def fetched(source: str, address: str = GITHUB) -> Path:

@@ -73,7 +73,7 @@ def _sparse_crossentropy(_: None, labels: Tensor, logits: Tensor) -> Tensor:
 
 
 def _binary_crossentropy(_: None, labels: Tensor, logits: Tensor) -> Tensor:
-    return F.binary_cross_entropy_with_logits(logits, labels, reduction="none")
+    return F.binary_cross_entropy_with_logits(logits, labels.to(logits.dtype), reduction="none")
 
 
 _LABELS = "_sentinel=None labels=None logits=None"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -14,14 +15,10 @@ from torchkeras.backend.lambdas import as_node
 from torchkeras.backend.nodes import as_type, is_symbolic, node, pair, sizes, tensor
 from torchkeras.backend.variables import full
 from torchkeras.engine.layer.symbolic import KerasTensor, as_list
+from torchkeras.engine.layer.weight import Variable
 from torchkeras.lambdas.keras_functions import Function
 from torchkeras.lambdas.signatures import named
-
-
-def gather_nd(params: Any, indices: Any) -> Tensor:
-    """The parts of `params` at places that stand along the last axis of `indices`."""
-    params = tensor(params)
-    return params[tuple(tensor(indices).long().unbind(-1))]
+from torchkeras.lambdas.tensorflow_functions import FUNCTIONS
 
 
 def scatter_nd(indices: Any, updates: Any, shape: Any) -> Tensor:
@@ -113,18 +110,6 @@ def eye(num_rows: Any, num_columns: Any = None, batch_shape: Any = None, dtype: 
     return found.expand(*sizes(batch_shape or ()), *found.shape)
 
 
-def size(x: Any) -> Any:
-    """How many numbers a tensor has."""
-    return int(torch.Size(tensor(x).shape).numel())
-
-
-def matrix_band_part(x: Any, num_lower: int, num_upper: int) -> Tensor:
-    """Matrices with zeros where they are further from the diagonal than these numbers; negative ones keep all."""
-    found = tensor(x)
-    found = found if num_lower < 0 else found.triu(-int(num_lower))
-    return found if num_upper < 0 else found.tril(int(num_upper))
-
-
 def sequence_mask(lengths: Any, maxlen: Any = None, dtype: Any = "bool") -> Tensor:
     """True for as many first places as each length says."""
     lengths = tensor(lengths)
@@ -149,17 +134,6 @@ class TopK(NamedTuple):
     indices: Any
 
 
-def largest(x: Any, k: Any, sorted: bool) -> tuple[Tensor, Tensor]:
-    """The largest values along the last axis, and their places."""
-    values, places = tensor(x).topk(int(k), sorted=True)
-    return values, places.int()
-
-
-def meshgrid(*axes: Any, indexing: str = "xy") -> list[Tensor]:
-    """Coordinates of all places of a grid."""
-    return list(torch.meshgrid(*map(tensor, axes), indexing=indexing))
-
-
 def divide_no_nan(x: Any, y: Any) -> Tensor:
     """x / y, and 0 where y is 0."""
     x, y = pair(x, y)
@@ -179,12 +153,6 @@ def segment_sum(data: Any, segment_ids: Any, num_segments: int | None = None) ->
     return data.new_zeros(count, *data.shape[1:]).index_add(0, ids, data)
 
 
-def tensordot(a: Any, b: Any, axes: Any) -> Tensor:
-    """Products, summed over axes of both."""
-    dims: Any = axes if isinstance(axes, int) else tuple(tuple(as_list(each)) for each in axes)
-    return torch.tensordot(tensor(a), tensor(b), dims)
-
-
 def py_func(func: Callable[..., Any], inp: Any, kinds: Any, stateful: bool = True) -> Any:
     """A function of arrays, called with the values of tensors; no gradient goes through it."""
     if is_symbolic(inp):
@@ -196,69 +164,32 @@ def py_func(func: Callable[..., Any], inp: Any, kinds: Any, stateful: bool = Tru
     return made if several else made[0]
 
 
-def _sorted(x: Any, axis: int = -1, direction: str = "ASCENDING") -> Tensor:
-    return tensor(x).sort(axis, descending=direction == "DESCENDING").values
-
-
-def _argsort(x: Any, axis: int = -1, direction: str = "ASCENDING") -> Tensor:
-    return tensor(x).argsort(axis, descending=direction == "DESCENDING").int()
-
-
-# Functions that become nodes of the graph on symbolic tensors.
+# Functions that become nodes of the graph on symbolic tensors, beside those of the shared table.
 NODES: Mapping[str, Function] = {
-    "gather_nd": named(gather_nd, "params indices"),
     "scatter_nd": named(scatter_nd, "indices updates shape"),
-    "matrix_band_part": named(matrix_band_part, "input num_lower num_upper"),
-    "linalg.band_part": named(matrix_band_part, "input num_lower num_upper"),
     "sequence_mask": named(sequence_mask, "lengths maxlen=None dtype='bool'"),
     "reverse_sequence": lambda x, seq_lengths, seq_axis=1, batch_axis=0, seq_dim=None, batch_dim=None, **_: (
         reverse_sequence(x, seq_lengths, seq_axis if seq_dim is None else seq_dim, batch_axis)
     ),
-    "meshgrid": meshgrid,
-    "broadcast_to": named(lambda x, shape: tensor(x).broadcast_to(sizes(shape)), "input shape"),
-    "roll": named(lambda x, shift, axis: tensor(x).roll(shift, axis), "input shift axis"),
-    "sort": named(_sorted, "values axis=-1 direction='ASCENDING'"),
-    "argsort": named(_argsort, "values axis=-1 direction='ASCENDING'"),
-    "tensordot": named(tensordot, "a b axes"),
     "segment_sum": named(segment_sum, "data segment_ids"),
     "unsorted_segment_sum": named(segment_sum, "data segment_ids num_segments"),
     "diag_part": named(lambda x: tensor(x).diagonal(dim1=-2, dim2=-1), "input"),
-    "matrix_diag_part": named(lambda x: tensor(x).diagonal(dim1=-2, dim2=-1), "input"),
-    "linalg.diag_part": named(lambda x: tensor(x).diagonal(dim1=-2, dim2=-1), "input"),
-    "diag": named(lambda x: torch.diag_embed(tensor(x)), "diagonal"),
-    "matrix_diag": named(lambda x: torch.diag_embed(tensor(x)), "diagonal"),
-    "linalg.diag": named(lambda x: torch.diag_embed(tensor(x)), "diagonal"),
-    "trace": named(lambda x: tensor(x).diagonal(dim1=-2, dim2=-1).sum(-1), "x"),
     "matrix_inverse": named(lambda x: torch.linalg.inv(tensor(x)), "input"),
     "matrix_determinant": named(lambda x: torch.linalg.det(tensor(x)), "input"),
     "cholesky": named(lambda x: torch.linalg.cholesky(tensor(x)), "input"),
-    "matrix_transpose": named(lambda x: tensor(x).mT, "a"),
-    "cumprod": named(lambda x, axis: tensor(x).cumprod(axis), "x axis=0"),
-    "is_nan": named(lambda x: tensor(x).isnan(), "x"),
-    "is_inf": named(lambda x: tensor(x).isinf(), "x"),
-    "is_finite": named(lambda x: tensor(x).isfinite(), "x"),
     "count_nonzero": named(count_nonzero, "input_tensor axis=None keepdims=False dtype='int64'"),
     "argmax": named(lambda x, axis, kind: K.argmax(x, axis).to(as_type(kind)), "input axis=0 output_type='int64'"),
     "argmin": named(lambda x, axis, kind: K.argmin(x, axis).to(as_type(kind)), "input axis=0 output_type='int64'"),
-    "to_int64": named(lambda x: tensor(x).long(), "x"),
-    "to_double": named(lambda x: tensor(x).double(), "x"),
-    "div": named(lambda x, y: torch.div(*pair(x, y)), "x y"),
     "realdiv": named(lambda x, y: torch.div(*pair(x, y)), "x y"),
     "floormod": named(lambda x, y: torch.remainder(*pair(x, y)), "x y"),
     "floor_div": named(lambda x, y: torch.floor_divide(*pair(x, y)), "x y"),
     "div_no_nan": named(divide_no_nan, "x y"),
     "scalar_mul": named(lambda scalar, x: scalar * tensor(x), "scalar x"),
-    "asin": named(lambda x: tensor(x).asin(), "x"),
-    "acos": named(lambda x: tensor(x).acos(), "x"),
-    "atan": named(lambda x: tensor(x).atan(), "x"),
-    "atan2": named(lambda y, x: torch.atan2(*pair(y, x)), "y x"),
     "lgamma": named(lambda x: tensor(x).lgamma(), "x"),
     "digamma": named(lambda x: tensor(x).digamma(), "x"),
     "igamma": named(lambda a, x: torch.special.gammainc(*pair(a, x)), "a x"),
     "logical_xor": named(lambda x, y: torch.logical_xor(*pair(x, y)), "x y"),
-    "log_sigmoid": named(lambda x: torch.nn.functional.logsigmoid(tensor(x)), "x"),
     "cross": named(lambda a, b: torch.linalg.cross(*pair(a, b)), "a b"),
-    "size": named(size, "input"),
     "unique": named(lambda x: torch.unique(tensor(x)), "x"),
 }
 
@@ -274,7 +205,28 @@ def published(name: str, function: Function) -> Function:
     return node(compute)
 
 
-_largest = published("nn.top_k", named(largest, "input k=1 sorted=True"))
+def on_tensors(function: Function) -> Function:
+    """A function of the shared table; its tensors may be arrays and variables here, the first one numbers in a list."""
+
+    def apply(*args: Any, **given: Any) -> Any:
+        first = [tensor(each) if _is_numbers(each) else each for each in args[:1]]
+        others = [_of_array(each) for each in args[1:]]
+        return function(*first, *others, **{name: _of_array(each) for name, each in given.items()})
+
+    return apply
+
+
+def _of_array(value: Any) -> Any:
+    return tensor(value) if isinstance(value, (np.ndarray, Variable)) else value
+
+
+def _is_numbers(value: Any) -> bool:
+    if isinstance(value, (list, tuple)) and value:
+        return isinstance(value[0], (bool, int, float)) or _is_numbers(value[0])
+    return isinstance(value, (np.ndarray, np.generic, Variable))
+
+
+_largest = published("nn.top_k", on_tensors(FUNCTIONS["nn.top_k"]))
 _choose = published("where", named(choose, "condition x y"))
 
 

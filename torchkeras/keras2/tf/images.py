@@ -6,13 +6,14 @@ from collections.abc import Mapping
 from typing import Any
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor
 
 from torchkeras.backend.lambdas import as_node
 from torchkeras.backend.nodes import is_symbolic, sizes, tensor
+from torchkeras.keras2.tf.arrays import on_tensors
 from torchkeras.lambdas.keras_functions import Function
 from torchkeras.lambdas.signatures import named
+from torchkeras.lambdas.tensorflow_images import patches
 
 
 class ResizeMethod:
@@ -87,36 +88,11 @@ def _places(first: Tensor, last: Tensor, length: int, count: int) -> Tensor:
     return first.unsqueeze(1) * (length - 1) + steps * ((last - first) * (length - 1) / (count - 1)).unsqueeze(1)
 
 
-def extract_image_patches(images: Any, ksizes: Any, strides: Any, rates: Any, padding: str) -> Tensor:
-    """The patches around places of images, each with its numbers in a row."""
-    x = tensor(images).permute(0, 3, 1, 2)
-    size, step, rate = ((int(each[1]), int(each[2])) for each in (ksizes, strides, rates))
-    if padding == "SAME":
-        ends = []
-        for axis in (1, 0):
-            reach = (size[axis] - 1) * rate[axis] + 1
-            length = x.shape[2 + axis]
-            more = max((-(-length // step[axis]) - 1) * step[axis] + reach - length, 0)
-            ends += [more // 2, more - more // 2]
-        x = F.pad(x, ends)
-    rows, columns = ((x.shape[2 + a] - (size[a] - 1) * rate[a] - 1) // step[a] + 1 for a in (0, 1))
-    found = F.unfold(x, size, dilation=rate, stride=step)
-    found = found.reshape(x.shape[0], x.shape[1], size[0] * size[1], rows, columns)
-    return found.permute(0, 3, 4, 2, 1).flatten(3)
-
-
 NODES: Mapping[str, Function] = {
     "image.crop_and_resize": named(
         crop_and_resize, "image boxes box_ind crop_size method='bilinear' extrapolation_value=0"
     ),
-    "extract_image_patches": named(extract_image_patches, "images ksizes strides rates padding"),
-    "image.extract_patches": named(extract_image_patches, "images sizes strides rates padding"),
-    "image.flip_left_right": named(lambda image: tensor(image).flip(-2), "image"),
-    "image.flip_up_down": named(lambda image: tensor(image).flip(-3), "image"),
-    "image.rgb_to_grayscale": named(
-        lambda images: (tensor(images) * tensor(images).new_tensor([0.2989, 0.587, 0.114])).sum(-1, keepdim=True),
-        "images",
-    ),
+    "image.extract_patches": on_tensors(named(patches, "images sizes strides rates padding")),
 }
 PLAIN: Mapping[str, Any] = {
     "image.ResizeMethod": ResizeMethod,

@@ -76,7 +76,7 @@ OF_BACKEND: Mapping[str, Function] = {
 def _names() -> dict[str, Any]:
     """All names, with the modules that they stand in."""
     nodes = {
-        **FUNCTIONS,
+        **{name: arrays.on_tensors(function) for name, function in FUNCTIONS.items()},
         **arrays.NODES,
         **{f"math.{name}": function for name, function in arrays.NODES.items() if "." not in name},
         **{f"nn.{name}": function for name, function in nn.NODES.items()},

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import torch
 import torch.nn.functional as F
 from torch import Tensor
 
@@ -15,36 +14,6 @@ from torchkeras.lambdas.keras_functions import Function
 from torchkeras.lambdas.signatures import named
 
 FORMATS = {"NHWC": "channels_last", "NCHW": "channels_first", "NWC": "channels_last"}
-
-
-def moments(x: Any, axes: Any, shift: Any = None, keepdims: bool = False) -> tuple[Tensor, Tensor]:
-    """Mean and variance over axes."""
-    x, axes = tensor(x), axes if isinstance(axes, int) else list(axes)
-    return x.mean(axes, keepdim=bool(keepdims)), x.var(axes, correction=0, keepdim=bool(keepdims))
-
-
-def batch_normalization(x: Any, mean: Any, variance: Any, offset: Any, scale: Any, variance_epsilon: Any) -> Tensor:
-    """(x - mean) / sqrt(variance + epsilon) * scale + offset."""
-    by = (tensor(variance) + variance_epsilon).rsqrt()
-    by = by if scale is None else by * tensor(scale)
-    return tensor(x) * by + ((0 if offset is None else tensor(offset)) - tensor(mean) * by)
-
-
-def softmax_cross_entropy(labels: Any, logits: Any, axis: int = -1) -> Tensor:
-    """-sum(labels * log_softmax(logits)) along an axis."""
-    logits = tensor(logits)
-    return -(tensor(labels).to(logits.dtype) * logits.log_softmax(axis)).sum(axis)
-
-
-def sparse_softmax_cross_entropy(labels: Any, logits: Any) -> Tensor:
-    """-log_softmax(logits) at the place of the label, along the last axis."""
-    return -tensor(logits).log_softmax(-1).gather(-1, tensor(labels).long().unsqueeze(-1)).squeeze(-1)
-
-
-def sigmoid_cross_entropy(labels: Any, logits: Any) -> Tensor:
-    """The binary crossentropy of each number."""
-    logits = tensor(logits)
-    return F.binary_cross_entropy_with_logits(logits, tensor(labels).to(logits.dtype), reduction="none")
 
 
 def weighted_cross_entropy(targets: Any, logits: Any, pos_weight: Any) -> Tensor:
@@ -96,34 +65,8 @@ def _pool(mode: str) -> Function:
     return named(pool, "value ksize strides padding data_format='NHWC'")
 
 
-def lrn(x: Any, depth_radius: Any, bias: Any, alpha: Any, beta: Any) -> Tensor:
-    """Each number divided by a power of the squares around it along the last axis."""
-    x, radius = tensor(x), int(depth_radius)
-    around = F.pad(x.square(), (radius, radius)).unfold(-1, 2 * radius + 1, 1).sum(-1)
-    return x / (bias + alpha * around) ** beta
-
-
-_WITH_LOGITS = "labels logits"
 NODES: Mapping[str, Function] = {
-    "moments": lambda x, axes, shift=None, name=None, keep_dims=None, keepdims=None: moments(
-        x, axes, shift, bool(keep_dims or keepdims)
-    ),
-    "batch_normalization": named(batch_normalization, "x mean variance offset scale variance_epsilon"),
-    "softmax_cross_entropy_with_logits": named(
-        lambda labels, logits, dim: softmax_cross_entropy(labels, logits, dim), "labels logits axis=-1"
-    ),
-    "softmax_cross_entropy_with_logits_v2": named(softmax_cross_entropy, "labels logits axis=-1"),
-    "sparse_softmax_cross_entropy_with_logits": named(sparse_softmax_cross_entropy, _WITH_LOGITS),
-    "sigmoid_cross_entropy_with_logits": named(sigmoid_cross_entropy, _WITH_LOGITS),
     "weighted_cross_entropy_with_logits": named(weighted_cross_entropy, "targets logits pos_weight"),
-    "log_softmax": named(lambda logits, axis: tensor(logits).log_softmax(axis), "logits axis=-1"),
-    "embedding_lookup": named(lambda params, ids: tensor(params)[tensor(ids).long()], "params ids"),
-    "l2_loss": named(lambda t: tensor(t).square().sum() / 2, "t"),
-    "crelu": named(lambda x, axis: F.relu(torch.cat([tensor(x), -tensor(x)], axis)), "features axis=-1"),
-    "swish": named(lambda x: F.silu(tensor(x)), "features"),
-    "bias_add": named(lambda value, bias: tensor(value) + tensor(bias), "value bias"),
-    "lrn": named(lrn, "input depth_radius=5 bias=1.0 alpha=1.0 beta=0.5"),
-    "local_response_normalization": named(lrn, "input depth_radius=5 bias=1.0 alpha=1.0 beta=0.5"),
     "in_top_k": named(lambda predictions, targets, k: K.in_top_k(predictions, targets, k), "predictions targets k"),
 }
 PLAIN: Mapping[str, Function] = {
