@@ -19,7 +19,9 @@ ORDERS = ("sequential", "shuffled", "batch")
 class Batch:
     """What one step takes: a tensor for each input and target, weights for each target (None for all ones).
 
-    `raw`: for a step of the user's own the batch as its loader made it, in place of all these.
+    `size`: how many samples. `raw`: for a step of the user's own the batch as its loader made it, in place of all
+    these. `whole`: where several processes share the batch, how many samples it has; `size` then counts those of this
+    process, and is 0 where a single sample of another stands in for none.
     """
 
     inputs: list[Tensor]
@@ -27,6 +29,7 @@ class Batch:
     weights: list[Tensor | None]
     size: int
     raw: Any = None
+    whole: int | None = None
 
 
 class ArrayData:
