@@ -22,7 +22,10 @@ BATCH_SIZE = 32
 class Opening(Compiling, abstract=True):
     """Opening data and callbacks, added to a compiled network."""
 
-    _part: Part | None = None  # the rows of every batch that this process has, where several train together
+    @property
+    def _part(self) -> Part | None:
+        """The rows of every batch that this process has, where several train together."""
+        return None if self._processes is None else self._processes.part
 
     def _intake(self, class_weight: Any = None) -> Intake:
         owned = ("train_step", "test_step", "compute_loss")
