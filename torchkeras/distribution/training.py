@@ -33,7 +33,8 @@ class Processes:
     """The processes of a group that share each batch, seen from one of them.
 
     `part`: what this one has of each batch. `place`: what they do now, for messages. `interval`: how many batches
-    there are between two exchanges of numbers; it is equal in all processes. `sync_batch_norm`: whether batch statistics are those of the whole batch.
+    there are between two exchanges of numbers; it is equal in all processes. `sync_batch_norm`: whether batch
+    statistics are those of the whole batch.
     """
 
     def __init__(self, device: torch.device, given: CompileOptions):
