@@ -12,7 +12,7 @@ from pool import Pool
 from torch.utils.data import DataLoader, Dataset, DistributedSampler, IterableDataset, TensorDataset
 
 from torchkeras import clear_session
-from torchkeras.distribution import rank
+from torchkeras.distribution import ProcessesDifferError, rank
 from torchkeras.layers import LSTM, Dense, Input
 from torchkeras.models import Model
 from torchkeras.utils import Sequence as Batches
@@ -142,3 +142,61 @@ def trains_divided() -> None:
 
 def test_a_distributed_sampler(pool):
     pool.run(trains_divided)
+
+
+def unseeded() -> Any:
+    own = np.random.default_rng(rank())
+    while True:
+        index = own.permutation(len(X))[:6]
+        yield X[index], Y[index]
+
+
+class OwnOrder(Samples):
+    """Shuffled by random numbers of its own, which each process seeds otherwise."""
+
+    def __init__(self) -> None:
+        self.order = np.random.default_rng(rank()).permutation(len(X))
+
+    def __iter__(self) -> Iterator[list[int]]:
+        return iter(self.order.reshape(-1, 2).tolist())
+
+
+DIFFERENT: dict[str, Callable[[], dict[str, Any]]] = {
+    "batches": lambda: {"x": unseeded(), "steps_per_epoch": 3},
+    "orders": lambda: {"x": DataLoader(Samples(), batch_sampler=OwnOrder())},
+    "batches to validate on": lambda: {"x": X, "y": Y, "validation_data": unseeded(), "validation_steps": 2},
+}
+
+
+def told_of(kind: str) -> str:
+    model = network()
+    model.compile("sgd", "sparse_categorical_crossentropy")
+    with pytest.raises(ProcessesDifferError) as error:
+        model.fit(**DIFFERENT[kind](), epochs=2, verbose=0)
+    return str(error.value)
+
+
+@pytest.mark.parametrize("kind", DIFFERENT)
+def test_different_batches_are_never_trained_unnoticed(pool, kind):
+    for text in pool.run(told_of, kind):
+        place, _, rest = text.partition(": ")
+        assert place.startswith("epoch 1, batch ")
+        assert rest == (
+            "the processes had different batches, or shuffled them in other orders. Seed every process alike, so that "
+            "each makes the same batches, or give a DataLoader with a DistributedSampler."
+        )
+
+
+def seeded_otherwise() -> Any:
+    torch.manual_seed(rank())
+    before = torch.get_rng_state()
+    model = network()
+    model.compile("sgd", "sparse_categorical_crossentropy")
+    torch.set_rng_state(before)
+    losses = model.fit(X, Y, batch_size=6, epochs=2, verbose=0).history["loss"]
+    return losses, torch.rand(1).item()
+
+
+def test_processes_that_are_seeded_otherwise_shuffle_as_the_main_one_does(pool):
+    one, other = pool.run(seeded_otherwise)
+    assert one == other

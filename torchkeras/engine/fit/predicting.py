@@ -85,7 +85,7 @@ class Predicting(Opening, abstract=True):
                 "known. Give the DataLoader without it, which is divided here, or gather=False."
             )
         try:
-            with self._mode(False):
+            with self._together("predict", source, gather=gather), self._mode(False):
                 # A callback may change weights between two batches: what was folded before them would be out of date.
                 graphed = None if own else self._predicting_compiled()
                 alone = not (own or graphed or as_callbacks(callbacks))
