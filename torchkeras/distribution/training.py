@@ -86,7 +86,7 @@ class Processes:
     @contextmanager
     def running(self, callbacks: Any) -> Iterator[None]:
         """A `fit` runs inside the block. Ctrl-C ends it in all processes after the same batch."""
-        self.may_differ, self.interval = callbacks.may_differ, 1
+        self.may_differ = callbacks.may_differ
         self._since, self._began = 0, time.perf_counter()
         before = signal.getsignal(signal.SIGINT)
         listens = before is signal.default_int_handler and threading.current_thread() is threading.main_thread()
