@@ -24,6 +24,7 @@ ROOMS = [
     *("saving/model_file", "saving/data_format", "saving/dialects", "saving/write", "saving/unsaveable"),
     *("saving/load", "saving/save"),
     *("visualization", "models", "utils", "__init__"),
+    "distribution",
     *("backend", "lambdas"),
     *("export/errors", "export/plain", "export/examples", "export/checking", "export/program", "export/onnx"),
     "export/exporting",

@@ -1,0 +1,175 @@
+"""`torchkeras.distribution`: the group is that of the launcher, or the one that exists already."""
+
+import json
+import os
+import re
+
+import pytest
+import torch
+import torch.distributed as dist
+from launched import as_torchrun, free_port, launch, printed
+from torch.distributed import TCPStore  # pyright: ignore[reportPrivateImportUsage]
+
+from torchkeras import config
+from torchkeras.distribution import barrier, initialize, is_main, local_rank, processes, rank, world_size
+
+# Prints what the names say before and after joining, and the sum of all ranks; then leaves the group and joins again.
+JOINS = """
+import json
+import torch, torch.distributed as dist
+from torchkeras.distribution import barrier, initialize, is_main, local_rank, rank, world_size
+
+def told():
+    return [rank(), world_size(), local_rank(), is_main()]
+
+before = told()
+initialize()
+initialize(timeout=60)
+found = torch.tensor(rank() + 1)
+dist.all_reduce(found)
+barrier()
+once = [int(found), dist.get_backend()]
+dist.destroy_process_group()
+initialize(timeout=30)
+dist.all_reduce(found)
+print(json.dumps([before, told(), once, int(found)]))
+"""
+VARIABLES = [name for names in processes.LAUNCHERS for name in names] + ["MASTER_ADDR", "MASTER_PORT"]
+
+
+@pytest.fixture(autouse=True)
+def _no_launcher(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in VARIABLES:
+        monkeypatch.setenv(name, "")  # so that what a test sets is taken back at its end
+        monkeypatch.delenv(name)
+
+
+def slurm(processes: int) -> list[dict[str, str]]:
+    shared = {
+        "SLURM_STEP_NUM_TASKS": str(processes),
+        "SLURM_STEP_NODELIST": "localhost",
+        "SLURM_JOB_ID": str(os.getpid()),
+        "SLURM_STEP_ID": "0",
+    }
+    return [{**shared, "SLURM_PROCID": str(rank), "SLURM_LOCALID": str(rank)} for rank in range(processes)]
+
+
+def mpi(processes: int) -> list[dict[str, str]]:
+    word = "OMPI_COMM_WORLD"
+    shared = {f"{word}_SIZE": str(processes), f"{word}_LOCAL_SIZE": str(processes), "MASTER_PORT": str(free_port())}
+    return [{**shared, f"{word}_RANK": str(rank), f"{word}_LOCAL_RANK": str(rank)} for rank in range(processes)]
+
+
+@pytest.mark.parametrize("launcher", [as_torchrun, slurm, mpi])
+def test_processes_of_a_launcher_join(launcher):
+    told = [json.loads(line) for line in printed(launch(JOINS, launcher(2)))]
+    for place, (before, after, once, twice) in enumerate(told):
+        assert before == after == [place, 2, place, place == 0]
+        assert once == [3, "gloo"]
+        assert twice == 6
+
+
+def test_workers_that_start_again_do_not_meet_dead_ones():
+    # torchrun's store lives on: here that of a process which joins no group.
+    port = free_port()
+    store = TCPStore("127.0.0.1", port, is_master=True, wait_for_workers=False)
+    ranks = [{**each, "TORCHELASTIC_USE_AGENT_STORE": "True"} for each in as_torchrun(2, port)]
+    for attempt in ("0", "1"):
+        started = launch(JOINS, [{**each, "TORCHELASTIC_RESTART_COUNT": attempt} for each in ranks])
+        assert [json.loads(line)[2][0] for line in printed(started)] == [3, 3]
+    del store
+
+
+def test_without_a_launcher_there_is_one_process():
+    initialize()
+    barrier()
+    assert not dist.is_initialized()
+    assert (rank(), world_size(), local_rank(), is_main()) == (0, 1, 0, True)
+
+
+def test_a_group_that_exists_is_used(monkeypatch, tmp_path):
+    monkeypatch.setenv("RANK", "5")
+    monkeypatch.setenv("WORLD_SIZE", "8")
+    dist.init_process_group("gloo", init_method=f"file://{tmp_path / 'store'}", rank=0, world_size=1)
+    try:
+        initialize()
+        assert (rank(), world_size(), is_main()) == (0, 1, True)
+    finally:
+        dist.destroy_process_group()
+
+
+def test_a_batch_script_of_slurm_is_one_process(monkeypatch):
+    monkeypatch.setenv("SLURM_PROCID", "0")
+    monkeypatch.setenv("SLURM_NTASKS", "4")
+    initialize()
+    assert world_size() == 1
+
+
+@pytest.mark.parametrize(
+    ("nodes", "first"),
+    [
+        ("gpu1", "gpu1"),
+        ("gpu[07-09,12],cpu1", "gpu07"),
+        ("gpu[3,5]", "gpu3"),
+        ("a1,b[1-2]", "a1"),
+        ("rack[1-2]n[04-08]-ib", "rack1n04-ib"),
+    ],
+)
+def test_the_first_machine_of_slurm(nodes, first):
+    assert processes._first_node(nodes) == first
+
+
+def test_a_launcher_that_does_not_say_where_the_first_process_is(monkeypatch):
+    monkeypatch.setenv("PMI_RANK", "1")
+    monkeypatch.setenv("PMI_SIZE", "4")
+    text = (
+        "initialize: PMI_RANK and PMI_SIZE say that there are 4 processes, but MASTER_ADDR and MASTER_PORT are not "
+        "set, so they cannot find each other. Set them to the address of the machine of process 0 and a free port of "
+        "it; torchrun and srun need neither."
+    )
+    with pytest.raises(RuntimeError, match=f"^{re.escape(text)}$"):
+        initialize()
+
+
+@pytest.mark.parametrize("timeout", [0, -1.0, "soon", True])
+def test_the_timeout_is_a_positive_number(timeout):
+    text = f"initialize: timeout must be a number of more than 0, or None; found {timeout!r}."
+    with pytest.raises(ValueError, match=f"^{re.escape(text)}$"):
+        initialize(timeout=timeout)
+
+
+@pytest.mark.parametrize(("place", "count", "device"), [("1", 4, 1), ("3", 4, 3), ("2", 1, 0)])
+def test_the_cuda_device_is_that_of_the_number_on_the_machine(monkeypatch, place, count, device):
+    monkeypatch.setenv("RANK", "9")
+    monkeypatch.setenv("WORLD_SIZE", "16")
+    monkeypatch.setenv("LOCAL_RANK", place)
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: count)
+    assert processes._cuda_device() == device
+
+
+def test_more_processes_than_cuda_devices(monkeypatch):
+    for name, value in (("RANK", "2"), ("WORLD_SIZE", "4"), ("MASTER_ADDR", "localhost"), ("MASTER_PORT", "1")):
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
+    monkeypatch.setattr(config, "device", lambda: torch.device("cuda"))
+    text = (
+        "initialize: this is process 2 of its machine, counted from 0, which has 2 CUDA devices. Start at most 2 "
+        "processes on it, or call torchkeras.config.set_device('cpu') first."
+    )
+    with pytest.raises(RuntimeError, match=f"^{re.escape(text)}$"):
+        initialize()
+
+
+@pytest.mark.parametrize("error", [False, True])
+def test_the_group_ends_with_the_process_but_not_after_an_error(monkeypatch, tmp_path, error):
+    dist.init_process_group("gloo", init_method=f"file://{tmp_path / 'store'}", rank=0, world_size=1)
+    try:
+        if error:
+            monkeypatch.setattr(processes.sys, "last_value", ValueError("ended"), raising=False)
+        else:
+            monkeypatch.delattr(processes.sys, "last_value", raising=False)
+        processes._leave()
+        assert dist.is_initialized() is error
+    finally:
+        if dist.is_initialized():
+            dist.destroy_process_group()

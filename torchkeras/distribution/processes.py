@@ -1,0 +1,196 @@
+"""The group of processes: joined as the launcher says, or the one that exists already."""
+
+# pyright: reportPrivateImportUsage=false
+# torch.distributed lists neither its stores nor `rendezvous` among its public names; torch documents them.
+
+from __future__ import annotations
+
+import atexit
+import itertools
+import os
+import re
+import sys
+from datetime import timedelta
+from typing import Any
+
+import torch
+import torch.distributed as dist
+
+from torchkeras import config
+from torchkeras.rules import number, optional, read
+
+# What launchers say of a process: its number, how many there are, its number on its machine, how many there are on it.
+# torchrun, Ray and Accelerate use the first names. Slurm's count is set by srun alone, so that a plain `python` in a
+# batch script is one process.
+LAUNCHERS = (
+    ("RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE"),
+    ("SLURM_PROCID", "SLURM_STEP_NUM_TASKS", "SLURM_LOCALID", "SLURM_STEP_TASKS_PER_NODE"),
+    ("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_SIZE"),
+    ("PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID", "MPI_LOCALNRANKS"),
+)
+FIRST_PORT, PORTS = 20000, 20000  # one for each job of Slurm, of which several may share a machine
+TIMEOUT = optional(number("of more than 0", lambda v: v > 0))
+_joined = itertools.count()  # the groups that this process has joined
+
+
+def initialize(timeout: float | None = None) -> None:
+    """Join the processes that a launcher started: torchrun, srun, mpirun.
+
+    `compile` calls it, so a script need not; call it first to set the timeout, or to use `rank()` and `barrier()`
+    before. A group that exists already (Ray Train's, Accelerate's, one made by hand) is used as it is. Without a
+    launcher there is one process, and nothing is done. A second call does nothing.
+
+    CUDA tensors communicate by NCCL, others by gloo. Each process gets the CUDA device of its number on its machine,
+    unless `torchkeras.config.set_device("cpu")` was called. The group ends with the process.
+
+    Arguments:
+        timeout (positive number or None, default None): the seconds after which a process that waits for the others
+            gives up; None is torch's timeout.
+
+    Errors:
+        ValueError: the timeout is no positive number.
+        RuntimeError: the launcher does not say where the first process is, or the machine has fewer CUDA devices than
+            processes.
+
+    Example:
+        >>> initialize()
+        >>> rank(), world_size()
+        (0, 1)
+
+    Source: https://docs.pytorch.org/docs/stable/distributed.html
+    """
+    seconds = read("initialize", "timeout", TIMEOUT, timeout)
+    names = _launcher()
+    if has_group() or names is None:
+        return
+    _complete_environment(names)
+    cuda = config.device().type == "cuda"
+    if cuda:
+        torch.cuda.set_device(_cuda_device())
+    limit: dict[str, Any] = {} if seconds is None else {"timeout": timedelta(seconds=seconds)}
+    store, place, processes = next(dist.rendezvous("env://", **limit))
+    # torchrun keeps its store when it starts workers again: the addresses of dead ones are still there.
+    attempt = os.environ.get("TORCHELASTIC_RESTART_COUNT", "0")
+    dist.init_process_group(
+        "cpu:gloo,cuda:nccl" if cuda else "gloo",
+        store=dist.PrefixStore(f"attempt{attempt}.{next(_joined)}", store),
+        rank=place,
+        world_size=processes,
+        device_id=torch.device("cuda", torch.cuda.current_device()) if cuda else None,
+        **limit,
+    )
+    atexit.register(_leave)
+
+
+def rank() -> int:
+    """The number of this process, from 0; 0 in one process.
+
+    Example:
+        >>> rank()
+        0
+    """
+    return dist.get_rank() if has_group() else _told(0, 0)
+
+
+def world_size() -> int:
+    """How many processes there are.
+
+    Example:
+        >>> world_size()
+        1
+    """
+    return dist.get_world_size() if has_group() else _told(1, 1)
+
+
+def local_rank() -> int:
+    """The number of this process among those of its machine.
+
+    It is `rank()` where the launcher does not say it.
+
+    Example:
+        >>> local_rank()
+        0
+    """
+    return _told(2, rank())
+
+
+def is_main() -> bool:
+    """Whether this is the main process, number 0, which writes files and prints.
+
+    Example:
+        >>> is_main()
+        True
+    """
+    return rank() == 0
+
+
+def barrier() -> None:
+    """Wait until every process is here.
+
+    Errors:
+        RuntimeError: another process has died, or is not here within the timeout.
+
+    Example:
+        >>> barrier()
+    """
+    if has_group():
+        dist.barrier()
+
+
+def has_group() -> bool:
+    """Whether this process belongs to a group."""
+    return dist.is_available() and dist.is_initialized()
+
+
+def _launcher() -> tuple[str, ...] | None:
+    """The variables of the launcher that started this process; None where none did."""
+    return next((names for names in LAUNCHERS if names[0] in os.environ and names[1] in os.environ), None)
+
+
+def _told(which: int, default: int) -> int:
+    names = _launcher()
+    return default if names is None else int(os.environ.get(names[which], default))
+
+
+def _complete_environment(names: tuple[str, ...]) -> None:
+    """Set what torch's `env://` reads, and what other launchers call otherwise."""
+    for name, found in zip(LAUNCHERS[0][:3], names, strict=False):
+        if found in os.environ:
+            os.environ.setdefault(name, os.environ[found])
+    nodes = os.environ.get("SLURM_STEP_NODELIST")
+    if nodes is not None and names[0] == "SLURM_PROCID":
+        os.environ.setdefault("MASTER_ADDR", _first_node(nodes))
+        job = int(os.environ.get("SLURM_JOB_ID", 0)) + int(os.environ.get("SLURM_STEP_ID", 0))
+        os.environ.setdefault("MASTER_PORT", str(FIRST_PORT + job % PORTS))
+    elif os.environ.get(names[3]) == os.environ[names[1]]:  # all on one machine
+        os.environ.setdefault("MASTER_ADDR", "127.0.0.1")
+        os.environ.setdefault("MASTER_PORT", "29500")
+    missing = [name for name in ("MASTER_ADDR", "MASTER_PORT") if name not in os.environ]
+    if missing:
+        raise RuntimeError(
+            f"initialize: {names[0]} and {names[1]} say that there are {os.environ[names[1]]} processes, but "
+            f"{' and '.join(missing)} are not set, so they cannot find each other. Set them to the address of the "
+            "machine of process 0 and a free port of it; torchrun and srun need neither."
+        )
+
+
+def _first_node(nodes: str) -> str:
+    """The first of Slurm's list of machines: "gpu[07-09,12],cpu1" gives "gpu07"."""
+    first = re.match(r"(?:[^,\[]|\[[^\]]*\])*", nodes)
+    return re.sub(r"\[([^\],-]+)[^\]]*\]", r"\1", first[0] if first else nodes)
+
+
+def _cuda_device() -> int:
+    count, place = torch.cuda.device_count(), local_rank()
+    if place >= count > 1:
+        raise RuntimeError(
+            f"initialize: this is process {place} of its machine, counted from 0, which has {count} CUDA devices. "
+            f"Start at most {count} processes on it, or call torchkeras.config.set_device('cpu') first."
+        )
+    return place if place < count else 0  # some launchers show each process its own device alone
+
+
+def _leave() -> None:
+    # After an error NCCL would wait for processes that still compute; they are to learn of the end.
+    if has_group() and not hasattr(sys, "last_value"):
+        dist.destroy_process_group()
