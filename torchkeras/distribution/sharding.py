@@ -8,20 +8,21 @@ backward pass it gathers them again, and leaves each process the mean gradient o
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
 import torch
+import torch.distributed as dist
 from torch import Tensor, nn
 from torch.distributed.device_mesh import DeviceMesh
-from torch.distributed.fsdp import FSDPModule, fully_shard
+from torch.distributed.fsdp import fully_shard
 from torch.distributed.fsdp._fully_shard._fully_shard import get_cls_to_fsdp_cls
 from torch.distributed.fsdp._fully_shard._fsdp_state import _get_module_fsdp_state
 
 from torchkeras.distribution.units import LEAST, units_of
-from torchkeras.shards import is_sharded, keep, sharded_as, whole
+from torchkeras.shards import is_sharded, keep, parts, whole
 
 
 def shard(model: nn.Module, mesh: DeviceMesh, least: int = LEAST) -> None:
@@ -52,6 +53,43 @@ def shard(model: nn.Module, mesh: DeviceMesh, least: int = LEAST) -> None:
         if any(map(is_sharded, module._parameters.values())):
             module.register_state_dict_post_hook(_give_whole)
             module.register_load_state_dict_pre_hook(_take_whole)
+
+
+class Sharded:
+    """How a step computes on a model whose weights are shared: what `model.replicas` is asked for."""
+
+    def __init__(self, model: nn.Module, mesh: DeviceMesh, least: int = LEAST):
+        shard(model, mesh, least)
+        self._parameters = list(model.parameters())
+        self._groups = [mesh.get_group(dimension) for dimension in range(mesh.ndim)]
+        self._processes = mesh.size()
+
+    def passing(self, run: Callable[..., Any]) -> Callable[..., Any]:
+        """What computes the outputs of the model, where gradients are recorded: hooks of FSDP2 do the rest."""
+        return run
+
+    def gradients(self, loss: Tensor, parameters: Sequence[Tensor], one: Tensor) -> list[Tensor | None]:
+        """The means over the processes of the gradients of a loss, for each parameter those of this process's rows."""
+        before = [parameter.grad for parameter in self._parameters]
+        for parameter in self._parameters:
+            parameter.grad = None
+        try:
+            loss.backward(one)
+            found = parts(parameter.grad for parameter in parameters)
+        finally:
+            for parameter, gradient in zip(self._parameters, before, strict=True):
+                parameter.grad = gradient
+        self._average([g for g, p in zip(found, parameters, strict=True) if g is not None and not is_sharded(p)])
+        return found
+
+    def _average(self, gradients: list[Tensor]) -> None:
+        """The means of gradients of weights that are whole on every process."""
+        if gradients:
+            joined = torch.cat([gradient.reshape(-1) for gradient in gradients])
+            for group in self._groups:
+                dist.all_reduce(joined, group=group)
+            for gradient, mean in zip(gradients, joined.split([g.numel() for g in gradients]), strict=True):
+                gradient.copy_((mean / self._processes).view_as(gradient))
 
 
 def is_sharding(model: nn.Module) -> bool:

@@ -82,5 +82,3 @@ class Whole(Arrangement):
             sharded_as(tensor, each) if is_sharded(each) else tensor
             for tensor, each in zip(tensors, self.like, strict=True)
         ]
-
-
