@@ -8,11 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from sharded_runs import all_sharded, found_in, residual, seeded, trained
+from shared_group import run_in_group
 
 from torchkeras import optimizers
-
-from shared_group import run_in_group
-from sharded_runs import all_sharded, found_in, residual, seeded, trained
 
 OPTIMIZERS: dict[str, Any] = {
     "sgd": partial(optimizers.SGD, 0.1),

@@ -18,8 +18,8 @@ import torch.distributed as dist
 from torch import Tensor, nn
 from torch.distributed.device_mesh import DeviceMesh
 from torch.distributed.fsdp import fully_shard
-from torch.distributed.fsdp._fully_shard._fully_shard import get_cls_to_fsdp_cls
 from torch.distributed.fsdp._fully_shard._fsdp_state import _get_module_fsdp_state
+from torch.distributed.fsdp._fully_shard._fully_shard import get_cls_to_fsdp_cls
 
 from torchkeras.distribution.units import LEAST, units_of
 from torchkeras.shards import is_sharded, keep, parts, whole
@@ -35,7 +35,7 @@ def shard(model: nn.Module, mesh: DeviceMesh, least: int = LEAST) -> None:
     """
     if is_sharding(model):
         return
-    _lay_in_order(model)
+    strides = _lay_in_order(model)
     scalars = {parameter for parameter in model.parameters() if parameter.dim() == 0}
     options: dict[str, Any] = {"mesh": mesh, "reshard_after_forward": True, "ignored_params": scalars}
     units = units_of(model, least)
@@ -51,7 +51,8 @@ def shard(model: nn.Module, mesh: DeviceMesh, least: int = LEAST) -> None:
     _state(model)._lazy_init()
     for module in model.modules():
         if any(map(is_sharded, module._parameters.values())):
-            module.register_state_dict_post_hook(_give_whole)
+            named = {name: strides.get((module, name), ()) for name in module._parameters}
+            module.register_state_dict_post_hook(partial(_give_whole, named))
             module.register_load_state_dict_pre_hook(_take_whole)
 
 
@@ -107,11 +108,13 @@ def states_of(model: nn.Module) -> list[Any]:
     return list({id(state): state for state in found if state is not None}.values())
 
 
-def _lay_in_order(model: nn.Module) -> None:
-    """FSDP2 wants rows one after the other; kernels of images lie in the order of the images."""
-    for parameter in model.parameters():
-        if not parameter.is_contiguous():
-            parameter.data = parameter.data.contiguous()
+def _lay_in_order(model: nn.Module) -> dict[tuple[nn.Module, str], tuple[int, ...]]:
+    """FSDP2 wants rows one after the other; kernels of images lie in the order of the images. Their strides before."""
+    own = [(module, name, p) for module in model.modules() for name, p in module._parameters.items() if p is not None]
+    strides = {(module, name): parameter.stride() for module, name, parameter in own}
+    for _, _, parameter in own:
+        parameter.data = parameter.data.contiguous()
+    return strides
 
 
 @contextmanager
@@ -153,20 +156,23 @@ def _tensors(output: Any) -> Iterator[Tensor]:
 # --- state dicts -----------------------------------------------------------------------------------------------------
 
 
-def _give_whole(module: nn.Module, state_dict: dict[str, Any], prefix: str, metadata: Any) -> None:
-    """A `state_dict` has whole tensors; with `keep_vars` it has the parameters themselves."""
+def _give_whole(strides: Any, module: nn.Module, state_dict: dict[str, Any], prefix: str, metadata: Any) -> None:
+    """A `state_dict` has whole tensors, laid out as in one process; with `keep_vars` the parameters themselves."""
     for name in module._parameters:
         tensor = state_dict.get(prefix + name)
         if is_sharded(tensor) and not isinstance(tensor, nn.Parameter):
-            state_dict[prefix + name] = whole(tensor)
+            with torch.no_grad():
+                values = whole(module._parameters[name])  # type: ignore[arg-type]  # the object that may be collected
+                laid_out = torch.empty_strided(values.shape, strides[name], dtype=values.dtype, device=values.device)
+                state_dict[prefix + name] = laid_out.copy_(values)
 
 
 def _take_whole(module: nn.Module, state_dict: dict[str, Any], prefix: str, *_: Any) -> None:
     """What `load_state_dict` is given may be whole: each process takes its rows."""
     for name, parameter in module._parameters.items():
         given = state_dict.get(prefix + name)
-        if is_sharded(parameter) and isinstance(given, Tensor) and not is_sharded(given):
-            if given.shape == parameter.shape:  # type: ignore[union-attr]
-                own = torch.empty_like(parameter, requires_grad=False)  # type: ignore[arg-type]
-                keep(own, given)
-                state_dict[prefix + name] = own
+        is_whole = isinstance(given, Tensor) and not is_sharded(given)
+        if parameter is not None and is_sharded(parameter) and is_whole and given.shape == parameter.shape:
+            own = torch.empty_like(parameter, requires_grad=False)
+            keep(own, given)
+            state_dict[prefix + name] = own
