@@ -18,23 +18,40 @@ import torch.distributed as dist
 from torch import Tensor, nn
 from torch.distributed.device_mesh import DeviceMesh
 from torch.distributed.fsdp import fully_shard
+from torch.distributed.fsdp._fully_shard._fsdp_param import unsafe_setattr_param
 from torch.distributed.fsdp._fully_shard._fsdp_state import _get_module_fsdp_state
 from torch.distributed.fsdp._fully_shard._fully_shard import get_cls_to_fsdp_cls
+from torch.nn.parameter import is_lazy
 
+from torchkeras import config
 from torchkeras.distribution.units import LEAST, units_of
-from torchkeras.shards import is_sharded, keep, parts, whole
+from torchkeras.engine.layer.building import materialize
+from torchkeras.engine.layer.tracked import with_replaced
+from torchkeras.engine.layer.weight_lists import ENGINES_OWN, TORCHS_OWN, WeightOwner
+from torchkeras.shards import is_sharded, keep, part, parts, sharded_as, whole
 
 
 def shard(model: nn.Module, mesh: DeviceMesh, least: int = LEAST) -> None:
-    """Share the weights of a model among the processes of a mesh; it must have its weights, on `meta` or not.
+    """Share the weights of a model among the processes of a mesh.
 
-    Units are those of `units_of`, whose `least` this is. Weights without an axis stay whole on every process. Layers
-    keep their classes: what `fully_shard` would add to them are names that files do not know.
+    Weights on `meta` become zeros, of which each process allocates its own rows alone. Units are those of `units_of`,
+    whose `least` this is. Weights without an axis stay whole on every process. Layers keep their classes: what
+    `fully_shard` would add to them are names that files do not know. A model that is sharded already stays as it is.
 
     A mixed policy needs nothing else: weights are gathered as they are and cast by autocast, as in one process.
+
+    Raises RuntimeError for a model without weights, ValueError for a layer that keeps a weight in a second place.
     """
     if is_sharding(model):
         return
+    if any(map(is_lazy, model.parameters())) or not getattr(model, "built", True):
+        raise RuntimeError(f"{_named(model)} has no weights to share yet: call it on data, or build(input_shape).")
+    for layer in model.modules():
+        if isinstance(layer, WeightOwner):
+            _check_places(layer)
+            for variable in layer._own_variables():
+                for tensor in variable.further:  # which torch adds: kept at zero
+                    tensor.requires_grad_(False)
     strides = _lay_in_order(model)
     scalars = {parameter for parameter in model.parameters() if parameter.dim() == 0}
     options: dict[str, Any] = {"mesh": mesh, "reshard_after_forward": True, "ignored_params": scalars}
@@ -48,6 +65,9 @@ def shard(model: nn.Module, mesh: DeviceMesh, least: int = LEAST) -> None:
         for group in state._fsdp_param_groups:
             # gloo has no mean: a sum, divided afterwards.
             group.force_sum_reduction_for_comms = mesh.device_type == "cpu"
+    _allocate(
+        model, torch.device(mesh.device_type, torch.cuda.current_device()) if mesh.device_type == "cuda" else None
+    )
     _state(model)._lazy_init()
     for module in model.modules():
         if any(map(is_sharded, module._parameters.values())):
@@ -115,6 +135,43 @@ def _lay_in_order(model: nn.Module) -> dict[tuple[nn.Module, str], tuple[int, ..
     for _, _, parameter in own:
         parameter.data = parameter.data.contiguous()
     return strides
+
+
+def _check_places(layer: WeightOwner) -> None:
+    """Raise ValueError for a weight that a layer keeps beside where it is registered: it would not follow."""
+    held = {id(parameter): None for parameter in layer.parameters()}
+    for name, value in vars(layer).items():
+        if name not in ENGINES_OWN | TORCHS_OWN and with_replaced(value, held) is not value:
+            raise ValueError(
+                f"{_named(layer)} keeps a weight in {name!r} too, where it would not be gathered when processes share "
+                "it: keep each weight in one attribute, not in a list."
+            )
+
+
+def _named(module: Any) -> str:
+    return f"{type(module).__name__} {getattr(module, 'name', '')!r}"
+
+
+def _allocate(model: nn.Module, device: torch.device | None) -> None:
+    """Give memory to the rows that this process has of weights on `meta`, and to all else on `meta`."""
+    place = config.device() if device is None else device
+    owners = [layer for layer in model.modules() if isinstance(layer, WeightOwner)]
+    types = {module: layer._policy.variable_type for layer in owners for _, module in layer._plain_modules()}
+    for group in (group for state in states_of(model) for group in state._fsdp_param_groups):
+        for each in group.fsdp_params:
+            old, info = each.sharded_param, each._module_info
+            if not old.is_meta:
+                continue
+            kind = types.get(info.module, old.dtype) if old.is_floating_point() else old.dtype
+            values = torch.zeros(part(old).shape, dtype=kind, device=place)
+            new = nn.Parameter(sharded_as(values, old), requires_grad=old.requires_grad)
+            for module, name in zip(
+                (info.module, *info.shared_modules), (info.param_name, *info.shared_param_names), strict=True
+            ):
+                unsafe_setattr_param(module, name, new)
+            each.reset_sharded_param()
+    for layer in reversed(owners):
+        materialize(layer, draw=False)
 
 
 @contextmanager

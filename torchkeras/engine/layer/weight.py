@@ -22,7 +22,7 @@ from torchkeras import initializers
 from torchkeras.arrays import as_tensor, to_numpy
 from torchkeras.engine.layer.tracing import traced
 from torchkeras.keras_axes import IN_ORDER, Arrangement
-from torchkeras.shards import is_sharded
+from torchkeras.shards import is_sharded, part, rows
 
 
 class Weight:
@@ -216,6 +216,23 @@ class Variable:
             return None
         view = self.arrangement.pieces(*self.tensors)
         return view.detach() if isinstance(view, Tensor) else None
+
+    @property
+    def own_part(self) -> tuple[Tensor, tuple[slice, ...]] | None:
+        """What this process has of Keras's array, as a view, and where in the array it is.
+
+        None where the weight is whole here, or lies in several tensors or in pieces.
+        """
+        tensor = self.tensors[0]
+        if len(self.paths) > 1 or self._second is not None or not is_sharded(tensor):
+            return None
+        steps = tuple(3**axis for axis in range(tensor.dim()))  # no two axes have one, so that they are found again
+        there = self.arrangement.pieces(torch.empty_strided(tensor.shape, steps, device="meta"))
+        if not isinstance(there, Tensor) or sorted(there.stride()) != list(steps) or there.numel() != tensor.numel():
+            return None
+        axis = there.stride().index(1)
+        where = tuple(rows(tensor) if k == axis else slice(None) for k in range(there.dim()))
+        return self.arrangement.pieces(part(tensor)).detach(), where
 
     @property
     def shape(self) -> tuple[int, ...]:

@@ -57,7 +57,8 @@ def opened(path: str | os.PathLike[str]) -> Iterator[StoredTensors]:
             if len(names) > LIMITS.members:
                 raise FileLimitError(f"{path}: it holds {len(names)} tensors; at most {LIMITS.members} are read.")
             described = {name: _description(file.get_slice(name), name, path) for name in names}
-            yield StoredTensors(described, file.get_tensor, (file.metadata() or {}).get(ABOUT))
+            about = (file.metadata() or {}).get(ABOUT)
+            yield StoredTensors(described, file.get_tensor, about, lambda name, rows: file.get_slice(name)[rows])
     except package.SafetensorError as error:
         kind = FileLimitError if "toolarge" in str(error).replace(" ", "").lower() else UnreadableFileError
         raise kind(f"{path}: not a readable safetensors file ({error}).") from error
