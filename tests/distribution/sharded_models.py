@@ -16,7 +16,7 @@ def convolutional() -> Model:
     inputs = Input((8, 8, 3))
     x = layers.Conv2D(6, 3, padding="same", activation="relu")(inputs)
     x = layers.Add()([layers.Conv2D(6, 3, padding="same")(x), layers.Conv2D(6, 1)(x)])
-    x = layers.SeparableConv2D(5, 3)(x)
+    x = layers.Conv2D(5, 3, use_bias=False)(x)
     return Model(inputs, layers.Dense(3, activation="softmax")(layers.GlobalAveragePooling2D()(x)))
 
 

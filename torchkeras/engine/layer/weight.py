@@ -226,13 +226,11 @@ class Variable:
         tensor = self.tensors[0]
         if len(self.paths) > 1 or self._second is not None or not is_sharded(tensor):
             return None
-        steps = tuple(3**axis for axis in range(tensor.dim()))  # no two axes have one, so that they are found again
-        there = self.arrangement.pieces(torch.empty_strided(tensor.shape, steps, device="meta"))
-        if not isinstance(there, Tensor) or sorted(there.stride()) != list(steps) or there.numel() != tensor.numel():
+        there = self.arrangement.pieces(torch.empty(tensor.shape, device="meta"))
+        order = _order_of(there, tensor.shape) if isinstance(there, Tensor) else None
+        if order is None:
             return None
-        axis = there.stride().index(1)
-        where = tuple(rows(tensor) if k == axis else slice(None) for k in range(there.dim()))
-        return self.arrangement.pieces(part(tensor)).detach(), where
+        return part(tensor).detach().permute(order), tuple(rows(tensor) if k == 0 else slice(None) for k in order)
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -358,6 +356,21 @@ class OwnWeights(nn.Module):
                 inside = ((f"{prefix}{key}.", each) for key, each in module._modules.items() if each is not None)
                 pending[:0] = [(path, each) for path, each in inside if not isinstance(each, OwnWeights)]
         return [(prefix, module) for module, prefix in found.items()]
+
+
+def _order_of(view: Tensor, shape: torch.Size) -> tuple[int, ...] | None:
+    """The order of axes that a view of a contiguous tensor of that shape has; None where it is no permutation."""
+    plain = torch.empty(shape, device="meta")
+    left = list(range(len(shape)))
+    found = []
+    for size, stride in zip(view.shape, view.stride(), strict=True):
+        # Axes of length 1 have any stride, and any of them may take the place of another.
+        fits = [k for k in left if shape[k] == size and (size == 1 or plain.stride(k) == stride)]
+        if not fits:
+            return None
+        left.remove(fits[0])
+        found.append(fits[0])
+    return None if left else tuple(found)
 
 
 def is_wrapper(tensor: Tensor) -> bool:
