@@ -22,6 +22,7 @@ from torchkeras import initializers
 from torchkeras.arrays import as_tensor, to_numpy
 from torchkeras.engine.layer.tracing import traced
 from torchkeras.keras_axes import IN_ORDER, Arrangement
+from torchkeras.shards import is_sharded
 
 
 class Weight:
@@ -211,7 +212,7 @@ class Variable:
     @property
     def view(self) -> Tensor | None:
         """Keras's array as a view of the one tensor that it lies in; None when it lies in several, or in pieces."""
-        if len(self.paths) > 1 or self._second is not None:
+        if len(self.paths) > 1 or self._second is not None or is_sharded(self.tensors[0]):
             return None
         view = self.arrangement.pieces(*self.tensors)
         return view.detach() if isinstance(view, Tensor) else None
@@ -220,7 +221,10 @@ class Variable:
     def shape(self) -> tuple[int, ...]:
         """The shape in Keras's layout."""
         return self.arrangement.shape(
-            [torch.empty(tensor.shape, device="meta") if is_wrapper(tensor) else tensor for tensor in self.tensors]
+            [
+                torch.empty(tensor.shape, device="meta") if is_wrapper(tensor) or is_sharded(tensor) else tensor
+                for tensor in self.tensors
+            ]
         )
 
     @property
@@ -341,7 +345,7 @@ class OwnWeights(nn.Module):
 
 def is_wrapper(tensor: Tensor) -> bool:
     """Whether a tensor is made of others and has no memory of its own, as the quantized ones of torchao."""
-    return hasattr(type(tensor), "__tensor_flatten__")
+    return hasattr(type(tensor), "__tensor_flatten__") and not is_sharded(tensor)
 
 
 def owned(module: nn.Module, path: str) -> Tensor | None:
