@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Iterator
 from functools import partial
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -19,10 +20,7 @@ def simulated() -> Iterator[Any]:
     """(the script, the script of its models)"""
     sys.path.insert(0, str(FOLDER))
     try:
-        import simulated  # noqa: PLC0415 - a script, which no package holds
-        import simulated_models  # noqa: PLC0415
-
-        yield simulated, simulated_models
+        yield import_module("simulated"), import_module("simulated_models")
     finally:
         sys.path.remove(str(FOLDER))
 
