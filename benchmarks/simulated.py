@@ -180,7 +180,9 @@ def by_formula(simulated: Simulated, way: str, ranks: int, activations: float) -
     lasting = 4 * sum(rows) + fixed
     gathered = gather_or_scatter(ranks, ranks * sum(rows))
     at_root = gather_or_scatter(ranks, whole - sum(of_units))  # the weights in no unit are gathered once
-    return Figures(lasting, lasting + max(of_units) + activations, 3 * gathered - at_root + of_norms, activations)
+    # As the backward pass begins there are no gradients yet but of one unit, whose weights are gathered.
+    peak = lasting - sum(rows) + 2 * max(of_units) + activations
+    return Figures(lasting, peak, 3 * gathered - at_root + of_norms, activations)
 
 
 def table(names: list[str], ways: list[str], ranks: list[int]) -> Iterator[str]:
