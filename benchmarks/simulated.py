@@ -75,6 +75,7 @@ class Sent(TorchDispatchMode):
 # What each sends, and where among its arguments the whole of it is.
 COLLECTIVES: dict[str, tuple[Callable[[int, float], float], int]] = {
     "allreduce": (all_reduce, 0),
+    "allgather": (gather_or_scatter, 0),
     "allgather_base": (gather_or_scatter, 0),
     "reduce_scatter_base": (gather_or_scatter, 1),
 }

@@ -18,7 +18,8 @@ def last_loss(workers: int) -> str:
     given = {**os.environ, "PYTHONPATH": str(ROOT), "RAY_USAGE_STATS_ENABLED": "0"}
     done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, env=given, timeout=300, check=False)
     assert done.returncode == 0, done.stderr
-    (found,) = re.findall(rf"{workers} processes, last loss (\S+)", done.stdout + done.stderr)
+    # Ray may repeat what a worker prints.
+    (found,) = set(re.findall(rf"{workers} processes, last loss (\S+)", done.stdout + done.stderr))
     return found
 
 
