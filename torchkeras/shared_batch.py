@@ -54,16 +54,26 @@ class SharedBatch:
         dist.all_gather_into_tensor(found, values.unsqueeze(0), group=self.group)
         return found
 
-    def mean(self, values: Tensor) -> Tensor:
+    @property
+    def scale(self) -> float:
+        """The factor that makes a sum over this process's samples a number as the mean over processes wants it."""
+        return self.whole / self.samples if self.samples else 0.0
+
+    def all(self, flag: Tensor) -> Tensor:
+        """Whether a flag is True in every process."""
+        return self.total((~flag).float()) == 0
+
+    def mean(self, values: Tensor, of: Tensor | None = None) -> Tensor:
         """The mean of values, (batch, ...), over the whole batch. It records no gradients.
 
-        Asked again of the same tensor, it communicates no more.
+        `of`: the tensor that the values were made of. Asked again of the same one, it communicates no more.
         """
-        known = self._means.get(id(values))
+        key = values if of is None else of
+        known = self._means.get(id(key))
         if known is None:
             wide = values.detach() if values.is_floating_point() else values.to(torch.get_default_dtype())
             total = self.total(wide[: self.samples].sum())
-            known = self._means[id(values)] = values, total / (values.numel() // len(values) * self.whole)
+            known = self._means[id(key)] = key, total / (values.numel() // len(values) * self.whole)
         return known[1]
 
     def joined(self, values: Tensor) -> Tensor:
@@ -119,3 +129,9 @@ class Sharing:
 
 
 SHARING = Sharing()
+
+
+def batch_mean(values: Tensor, of: Tensor | None = None) -> Tensor:
+    """The mean of values, (batch, ...), over the batch, wherever its samples are; see `SharedBatch.mean`."""
+    shared = SHARING.batch
+    return values.mean() if shared is None else shared.mean(values, of).to(values.dtype)

@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from torchkeras.losses.shared import divide_no_nan, same_rank
+from torchkeras.shared_batch import SHARING, SharedBatch, batch_mean
 
 Reduction = Literal["sum_over_batch_size", "sum", "mean", "mean_with_sample_weight", "none"]
 REDUCTIONS = (*get_args(Reduction), None)
@@ -33,9 +34,17 @@ def reduce_weighted(values: Tensor, sample_weight: Tensor | None, mask: Tensor |
         values = values * weight
     if reduction in (None, "none") or values.dim() == 0:
         return values
+    shared = SHARING.batch
     if reduction == "mean_with_sample_weight" and weight is not None:
-        return divide_no_nan(values.sum(), weight.sum())
-    return values.sum() if reduction == "sum" or values.numel() == 0 else values.mean()
+        return divide_no_nan(values.sum(), weight.sum()) if shared is None else _by_weights(values, weight, shared)
+    if reduction == "sum" or values.numel() == 0:
+        return values.sum() if shared is None else values.sum() * shared.scale
+    return values.mean()
+
+
+def _by_weights(values: Tensor, weight: Tensor, shared: SharedBatch) -> Tensor:
+    """sum(values) / sum(weight), where the weights are those of a batch that several processes share."""
+    return divide_no_nan(values.sum() * shared.scale, shared.total(weight[: shared.samples].sum()))
 
 
 def apply_mask(
@@ -51,8 +60,8 @@ def apply_mask(
         return weight
     kept = mask.to(torch.bool).to(dtype)
     if reduction in ("mean", "sum_over_batch_size"):
-        valid = kept.sum()
-        kept = kept * (mask.numel() / valid.masked_fill(valid == 0, torch.inf))
+        valid = batch_mean(kept, of=mask)
+        kept = kept / valid.masked_fill(valid == 0, torch.inf)
     if weight is None:
         return kept
     kept, weight = same_rank(kept, weight)

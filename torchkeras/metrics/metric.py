@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Mapping, Sequence
 from functools import wraps
-from typing import Any
+from typing import Any, ClassVar
 
 import torch
 from torch import Tensor
@@ -53,6 +53,10 @@ class Metric(Declared):
     `result()`. An update records nothing for gradients. States start as zeros, unless made otherwise, and become zeros
     again by `reset_state`. They move to the device of what they are updated with.
 
+    Where several processes share each batch, all of them count the whole of it. A class with `adds_up = True` says that
+    its update only adds sums over samples to its states: each process then counts its own samples, and the states are
+    added up when the number is read.
+
     Options:
         dtype (text, torch.dtype or None, default None): the type of the states; None is the default float type. float32
             counts up to 2**24 without error.
@@ -77,6 +81,8 @@ class Metric(Declared):
     Source: https://keras.io/api/metrics/
     """
 
+    adds_up: ClassVar[bool] = False
+
     name: str
     dtype: str
 
@@ -91,6 +97,9 @@ class Metric(Declared):
     def __init_subclass__(cls, abstract: bool = False, by_class: bool = False, **arguments: Any) -> None:
         """`by_class`: the name in snake case is not this metric's."""
         super().__init_subclass__(**arguments)
+        cls.adds_up = cls.__dict__.get(
+            "adds_up", cls.__module__.startswith("torchkeras.")
+        )  # of a user's it is not known
         name = snake_case(cls.__name__)
         if not abstract:
             registry.metrics.own(cls, *([] if by_class or name in registry.metrics else [name]))

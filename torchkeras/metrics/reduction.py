@@ -139,6 +139,8 @@ class MeanMetricWrapper(MeanOfFunction, by_class=True):
     Source: https://keras.io/api/metrics/metrics_wrappers/
     """
 
+    adds_up = False  # what a user's function mixes is not known
+
     def __init__(self, fn: Callable[..., Tensor], name: str | None = None, dtype: Any = None, **options: Any):
         super().__init__(name or getattr(fn, "__name__", type(fn).__name__), dtype)
         check_options(type(self).__name__, fn, options)

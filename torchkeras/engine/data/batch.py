@@ -31,6 +31,11 @@ class Batch:
     raw: Any = None
     whole: int | None = None
 
+    @property
+    def samples(self) -> int:
+        """How many samples the whole batch has, wherever they are."""
+        return self.size if self.whole is None else self.whole
+
 
 class ArrayData:
     """Samples in memory, on `device` (the default one unless given).

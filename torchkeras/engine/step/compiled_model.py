@@ -13,9 +13,9 @@ from torchkeras.engine.data.batch import Batch
 from torchkeras.engine.graph.hook_free_calls import HookFreeCalls
 from torchkeras.engine.graph.network import Network
 from torchkeras.engine.layer.weight import Variable
+from torchkeras.engine.step.by_sample import is_by_sample
 from torchkeras.engine.step.loss_scale import LossScale
 from torchkeras.engine.step.nonfinite import Guard
-from torchkeras.engine.step.output_metric import is_by_sample
 from torchkeras.engine.step.targets import Target
 from torchkeras.metrics import Metric
 
@@ -37,6 +37,7 @@ class CompiledModel:
     and metrics take as 32. `scaling`: where layers train in float16.
 
     `learn`, `score`: the built-in step's halves, plain or compiled by torch; None where the class has its own step.
+    `replicas`: by what several processes train it together; None for one.
     `is_unbuilt`: whether the first call may build more of what trains. `placed`: the devices and types of the
     parameters when the optimizer last saw them. `predicting`: what predicts compiled by torch, once it is asked for.
     """
@@ -61,6 +62,7 @@ class CompiledModel:
     is_unbuilt: bool = False
     placed: list[Any] | None = None
     predicting: Any = None
+    replicas: Any = None
 
     @cached_property
     def logits(self) -> tuple[int, ...]:

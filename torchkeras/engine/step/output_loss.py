@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property
 from typing import Any
 
 import torch
@@ -18,8 +18,10 @@ from torch.nn import functional as F
 from torchkeras import losses
 from torchkeras.engine.data.target_kinds import AS_GIVEN, BINARY, CLASSES, FREE, LIKE, ONE_HOT, SOME_CLASSES
 from torchkeras.engine.layer.symbolic import KerasTensor
+from torchkeras.engine.step.by_sample import adds_up, unwrapped
 from torchkeras.losses.crossentropy import mean_binary_crossentropy, mean_sparse_categorical_crossentropy
 from torchkeras.losses.shared import ELEMENTWISE, like
+from torchkeras.shared_batch import batch_mean
 
 Score = Callable[[Tensor, Tensor], Tensor]
 
@@ -57,6 +59,11 @@ class Objective:
     def __call__(self, true: Tensor, predicted: Tensor, weight: Tensor | None, mask: Tensor | None) -> Tensor:
         """The loss of a batch, a scalar; weight: (batch,) or (batch, time), mask: (batch, time)."""
         raise NotImplementedError
+
+    @cached_property
+    def adds_up(self) -> bool:
+        """Whether what it is of parts of a batch tells what it is of the whole."""
+        return adds_up(self.given)
 
 
 class FunctionObjective(Objective):
@@ -128,11 +135,6 @@ def objective(identifier: Any) -> Objective:
     return FunctionObjective(found, _kind(found), function)
 
 
-def unwrapped(function: Any) -> Any:
-    """The function that a `functools.partial` is made of, else itself."""
-    return unwrapped(function.func) if isinstance(function, partial) else function
-
-
 def name_of(loss: Any) -> str:
     """The name of a function, or of an object's class."""
     return getattr(loss, "__name__", type(loss).__name__)
@@ -189,11 +191,11 @@ def weighted_mean(scores: Tensor, weight: Tensor | None, mask: Tensor | None) ->
     if mask is not None:
         if scores.dim() > mask.dim():
             scores = scores.flatten(mask.dim()).mean(-1)
-        mask = mask.to(scores.dtype)
-        scores = scores * mask / mask.mean()
+        unmasked, mask = mask, mask.to(scores.dtype)
+        scores = scores * mask / batch_mean(mask, of=unmasked)
     if weight is not None:
         if scores.dim() > weight.dim():
             scores = scores.flatten(weight.dim()).mean(-1)
-        weight = weight.to(scores.dtype)
-        scores = scores * weight / (weight != 0).to(scores.dtype).mean()
+        counted = (weight != 0).to(scores.dtype)
+        scores = scores * weight.to(scores.dtype) / batch_mean(counted, of=weight)
     return scores.mean()

@@ -9,6 +9,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import torch
@@ -17,8 +18,8 @@ from torch import Tensor, nn
 from torchkeras import losses as loss_functions, metrics as metric_functions
 from torchkeras.engine.data.target_kinds import BINARY, CLASSES, LIKE, ONE_HOT, SOME_CLASSES
 from torchkeras.engine.layer.symbolic import KerasTensor
-from torchkeras.engine.step.output_loss import Objective, Score, unwrapped
-from torchkeras.losses.shared import ELEMENTWISE
+from torchkeras.engine.step.by_sample import adds_up, unwrapped
+from torchkeras.engine.step.output_loss import Objective, Score
 from torchkeras.naming import snake_case
 
 
@@ -36,6 +37,15 @@ class Measure:
     keeps_state: bool
     scores: int | None = None
 
+    @cached_property
+    def adds_up(self) -> bool:
+        """Whether what it is of parts of a batch tells what it is of the whole: by means, or by sums of its states."""
+        if self.scores is not None:  # numbers of samples, which the graph computes
+            return True
+        if self.keeps_state:
+            return self.metric.adds_up and getattr(self.metric, "axis", -1) == -1
+        return adds_up(self.metric) or self.metric in (_binary_hits, _hits_by_shape)
+
 
 class TorchMetric(metric_functions.Metric, abstract=True):
     """A metric in the manner of torchmetrics (`update(preds, target)`, `compute()`, `reset()`), as a `Metric`.
@@ -44,9 +54,12 @@ class TorchMetric(metric_functions.Metric, abstract=True):
     for sample weights, which it has no place for.
     """
 
+    adds_up = False
+
     def __init__(self, metric: Any):
         super().__init__(name=snake_case(type(metric).__name__))
         self.metric: Any = metric
+        metric.sync_on_compute = False  # what several processes share is settled by the step
         self._takes_classes = type(metric).__module__.startswith("torchmetrics.classification")
 
     def update_state(self, y_true: Tensor, y_pred: Tensor, sample_weight: Tensor | None = None) -> None:
@@ -223,21 +236,6 @@ LOGITS_OBJECTS: Mapping[str, tuple[type, ...]] = {
     ),
     "sigmoid": (loss_functions.BinaryCrossentropy,),
 }
-
-
-# The functions that give each sample a number of its own, or the mean of such numbers.
-_BY_SAMPLE = {
-    *(function for function in ELEMENTWISE if function not in (loss_functions.dice, loss_functions.tversky)),
-    loss_functions.sparse_categorical_crossentropy,
-    *(metric_functions.binary_accuracy, metric_functions.categorical_accuracy),
-    *(metric_functions.sparse_categorical_accuracy, metric_functions.top_k_categorical_accuracy),
-    *(metric_functions.sparse_top_k_categorical_accuracy, *_ORDER_ALONE),
-}
-
-
-def is_by_sample(what: Any) -> bool:
-    """Whether the mean of a loss or metric over many samples is that of its means over parts, weighted by size."""
-    return callable(getattr(what, "__hash__", None)) and what in _BY_SAMPLE
 
 
 def takes_logits(activation: str, what: Any) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
 import torch
@@ -16,10 +16,12 @@ from torchkeras.engine.layer.added_losses import ADDED
 from torchkeras.engine.layer.dtypes import widened
 from torchkeras.engine.layer.symbolic import as_list
 from torchkeras.engine.step.compiled_model import NO_LOSS, CompiledModel, Values
-from torchkeras.engine.step.output_loss import mean_of, weighted_mean
-from torchkeras.engine.step.output_metric import LOGITS
+from torchkeras.engine.step.output_loss import Objective, Score, mean_of, weighted_mean
+from torchkeras.engine.step.output_metric import LOGITS, Measure
 from torchkeras.engine.step.targets import Target
 from torchkeras.losses.shared import carried
+from torchkeras.metrics import Metric
+from torchkeras.shared_batch import SHARING
 
 AS_IT_IS = nullcontext()
 
@@ -55,7 +57,8 @@ def learn(model: CompiledModel, batch: Batch, late: bool = False) -> Learned:
 
 def can_wait(batch: Batch, passed: Pass) -> bool:
     """Whether numbers of a batch may be computed with those of others, for a model that is `by_sample`."""
-    return not (passed.losses or passed.metrics or any(weight is not None for weight in batch.weights))
+    added = passed.losses or passed.metrics or any(weight is not None for weight in batch.weights)
+    return not added and batch.size > 0
 
 
 def train_step(model: CompiledModel, batch: Batch, learn: Learner = learn) -> Values:
@@ -68,7 +71,7 @@ def train_step(model: CompiledModel, batch: Batch, learn: Learner = learn) -> Va
 def _train(model: CompiledModel, batch: Batch, learn: Learner) -> Values:
     learned = learn(model, batch)
     with torch.no_grad():
-        _update(model, learned.loss, learned.gradients, batch.size)
+        _update(model, learned.loss, learned.gradients, batch.samples)
     return learned.values
 
 
@@ -83,26 +86,29 @@ def gradients_of(model: CompiledModel, loss: torch.Tensor) -> Any:
     """The gradients of a loss, of its scaled one in float16, by the parameters that train."""
     if not model.parameters:
         return ()
+    share = 1.0 if SHARING.batch is None else SHARING.batch.weight
     if model.scaling is not None:
-        one = model.scaling.for_loss(loss)
+        one = model.scaling.for_loss(loss) if share == 1.0 else model.scaling.for_loss(loss) * share
     else:
-        one = None if torch.compiler.is_compiling() else _one(loss.dtype, loss.device)
+        one = None if torch.compiler.is_compiling() else _one(loss.dtype, loss.device, share)
     parameters = model.parameters
     if all([parameter.requires_grad for parameter in parameters]):  # noqa: C419  # what torch.compile follows
-        return _grad(loss, parameters, one)
+        return _grad(model, loss, parameters, one)
     # Some were frozen since `compile`, by `requires_grad_(False)`: without a gradient they stay as they are.
     training = [parameter for parameter in parameters if parameter.requires_grad]
-    found = iter(_grad(loss, training, one) if training else ())
+    found = iter(_grad(model, loss, training, one) if training else ())
     return tuple(next(found) if parameter.requires_grad else None for parameter in parameters)
 
 
-def _grad(loss: torch.Tensor, parameters: list[torch.Tensor], one: Any) -> Any:
+def _grad(model: CompiledModel, loss: torch.Tensor, parameters: list[torch.Tensor], one: Any) -> Any:
     """The gradients of a loss; raises ValueError for one that has none for any parameter."""
     if not loss.requires_grad:
         raise ValueError(
             "The loss has no gradient for any weight: something on the way from the weights to it, such as argmax or "
             "round, has none."
         )
+    if model.replicas is not None:
+        return model.replicas.gradients(loss, parameters, one)
     return torch.autograd.grad(loss, parameters, one, allow_unused=True)
 
 
@@ -173,6 +179,8 @@ def forward(model: CompiledModel, batch: Batch) -> Pass:
     inputs = tensors[0] if len(tensors) == 1 else tensors
     observed = not torch.compiler.is_compiling() and model.calls.observed()  # what is traced was looked at before
     run = model.network._call_module if observed else model.calls.unobserved
+    if model.replicas is not None and torch.is_grad_enabled():
+        run = model.replicas.passing(run)
     logits = () if model.logits and _activation_observed(model, tensors[0], observed) else model.logits
     by_layers, metrics_of_layers = ADDED.taken = [], {}
     try:
@@ -216,10 +224,13 @@ def _activation_observed(model: CompiledModel, first: torch.Tensor, observed: bo
 
 
 @lru_cache
-def _one(dtype: torch.dtype, device: torch.device) -> torch.Tensor:
-    """The gradient of a loss by itself, made once: left to autograd it is a kernel every step."""
+def _one(dtype: torch.dtype, device: torch.device, share: float = 1.0) -> torch.Tensor:
+    """The gradient of a loss by itself, made once: left to autograd it is a kernel every step.
+
+    `share`: what it counts for where several processes average their gradients.
+    """
     with torch.inference_mode(False):
-        return torch.ones((), dtype=dtype, device=device)
+        return torch.full((), share, dtype=dtype, device=device)
 
 
 # --- what outputs are worth ------------------------------------------------------------------------------------------
@@ -233,7 +244,8 @@ def scored(
     values: Values = {}
     for target, true, weight in zip(model.targets, batch.targets, batch.weights, strict=bool(model.targets)):
         scored_from = outputs[target.index if target.scores is None else target.scores]
-        loss = target.objective(true, scored_from, weight, masks[target.index])
+        objective = target.objective
+        loss = _on_whole(objective, objective, true, scored_from, weight, masks[target.index])
         if target.reports_loss:
             values[f"{target.name}_loss"] = loss.detach()
         scaled = loss if target.weight == 1.0 else loss * target.weight
@@ -276,14 +288,32 @@ def measured(
     for measure in target.measures:
         used = weight if measure.weighted else None
         if measure.keeps_state:
-            measure.metric.update_state(true, predicted, sample_weight=_with_mask(used, mask))
-        else:
-            function = LOGITS[target.logits or ""][measure.metric] if left_out else measure.metric
-            seen = predicted if measure.scores is None else outputs[measure.scores]
-            if used is None and mask is None:
-                values[measure.name] = mean_of(function, true, seen)
-            else:
-                values[measure.name] = weighted_mean(function(true, seen), used, mask)
+            _on_whole(measure, partial(_count, measure.metric), true, predicted, used, mask)
+            continue
+        function = LOGITS[target.logits or ""][measure.metric] if left_out else measure.metric
+        seen = predicted if measure.scores is None else outputs[measure.scores]
+        values[measure.name] = _on_whole(measure, partial(_mean, function), true, seen, used, mask)
+
+
+def _on_whole(what: Objective | Measure, compute: Callable[..., Any], *given: Any) -> Any:
+    """What is computed of tensors over a batch: of all its samples, where those of this process alone do not do."""
+    shared = SHARING.batch
+    if shared is None or what.adds_up:
+        return compute(*given)
+    joined = [None if each is None else carried(each, shared.joined) for each in given]
+    with SHARING.of(None):
+        return compute(*joined)
+
+
+def _count(metric: Metric, true: Any, predicted: Any, weight: Any, mask: Any) -> None:
+    if SHARING.batch is None or SHARING.batch.samples:
+        metric.update_state(true, predicted, sample_weight=_with_mask(weight, mask))
+
+
+def _mean(function: Score, true: Any, seen: Any, weight: Any, mask: Any) -> torch.Tensor:
+    if weight is None and mask is None:
+        return mean_of(function, true, seen)
+    return weighted_mean(function(true, seen), weight, mask)
 
 
 def _with_mask(weight: Any, mask: Any) -> Any:

@@ -1,0 +1,54 @@
+"""Which losses and metrics are means over samples, so that parts of a batch tell what the whole batch is worth."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+from torch import nn
+from torch.nn import functional as F
+
+from torchkeras import losses, metrics
+from torchkeras.losses.shared import ELEMENTWISE
+
+# The functions that give each sample a number of its own, or the mean of such numbers.
+FUNCTIONS = {
+    *(function for function in ELEMENTWISE if function not in (losses.dice, losses.tversky)),
+    losses.sparse_categorical_crossentropy,
+    *(metrics.binary_accuracy, metrics.categorical_accuracy, metrics.sparse_categorical_accuracy),
+    *(metrics.categorical_hits, metrics.sparse_categorical_hits),
+    *(metrics.top_k_categorical_accuracy, metrics.sparse_top_k_categorical_accuracy),
+}
+# Those of Keras 3's classes that compare a sample with others.
+MIXING = (losses.Dice, losses.Tversky, losses.Circle)
+TORCH = (nn.MSELoss, nn.L1Loss, nn.SmoothL1Loss, nn.HuberLoss, nn.BCELoss, nn.BCEWithLogitsLoss)
+TORCH_FUNCTIONS = (
+    *(F.mse_loss, F.l1_loss, F.smooth_l1_loss, F.huber_loss),
+    *(F.binary_cross_entropy, F.binary_cross_entropy_with_logits),
+)
+
+
+def is_by_sample(what: Any) -> bool:
+    """Whether the mean of a loss or metric over many samples is that of its means over parts, weighted by size."""
+    return callable(getattr(what, "__hash__", None)) and what in FUNCTIONS
+
+
+def adds_up(what: Any) -> bool:
+    """Whether a loss or function, with its options, is the mean, or the sum, of a number for each sample.
+
+    Of what the user wrote it is not known, and False.
+    """
+    if isinstance(what, losses.Loss):
+        known = type(what).__module__ == losses.Huber.__module__ and type(what) not in MIXING
+        return known and getattr(what, "axis", -1) == -1
+    if isinstance(what, nn.Module):
+        return type(what) in TORCH and what.reduction == "mean" and getattr(what, "weight", None) is None
+    if isinstance(what, partial):
+        plain = not what.args and what.keywords.get("axis", -1) == -1
+        return plain and is_by_sample(unwrapped(what))
+    return is_by_sample(what) or what in TORCH_FUNCTIONS
+
+
+def unwrapped(function: Any) -> Any:
+    """The function that a `functools.partial` is made of, else itself."""
+    return unwrapped(function.func) if isinstance(function, partial) else function
