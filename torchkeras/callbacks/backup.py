@@ -149,7 +149,7 @@ def _backups(run: Any) -> type[Backups]:
     return importlib.import_module("torchkeras.distribution.backups").SharedBackups
 
 
-def _finite(tensors: list[torch.Tensor]) -> bool:
+def _finite(tensors: list[Any]) -> bool:
     here = [tensor.to_local() if hasattr(tensor, "to_local") else tensor for tensor in tensors]
     floats = [tensor for tensor in here if tensor.is_floating_point() and tensor.numel()]
     return not floats or bool(torch.stack([torch.isfinite(tensor).all() for tensor in floats]).all())

@@ -35,17 +35,12 @@ class Backups:
     def prepare(self) -> None:
         """Make the folder, and take away what a stop left half written. Raises OSError where nothing can be written."""
         with self.disk("no checkpoint can be written to"):
-            self.folder.mkdir(parents=True, exist_ok=True)
-            for part in self.folder.glob(f".*{SUFFIX}*{PART}"):
-                remove(part)
-            with tempfile.TemporaryFile(dir=self.folder):
-                pass
+            prepare(self.folder)
 
     def newest(self) -> tuple[Path, dict[str, Any]] | None:
         """The newest whole checkpoint, and the state in it for this process. Warns of those that are passed over."""
         for path in reversed(self.found()):
-            with self.disk("no checkpoint can be read from"):
-                saved = self.read(path)
+            saved = self.read(path)
             if saved is not None:
                 return path, saved
             warnings.warn(
@@ -56,13 +51,14 @@ class Backups:
 
     def found(self) -> list[Path]:
         """The checkpoints, oldest first."""
-        return sorted(self.folder.glob(f"*{SUFFIX}"))
+        return checkpoints(self.folder)
 
     def read(self, path: Path) -> dict[str, Any] | None:
         """The state in a checkpoint for this process; None when its content does not match its digest."""
-        if path.is_dir():
-            return importlib.import_module("torchkeras.distribution.backups").read(path, self.run)
-        return read_file(path)
+        with self.disk("no checkpoint can be read from"):
+            if path.is_dir():
+                return importlib.import_module("torchkeras.distribution.backups").read(path, self.run)
+            return read_file(path)
 
     def write(self, state: dict[str, Any]) -> None:
         """Write a checkpoint, and take away what is older than the last ones, or torn."""
@@ -78,13 +74,13 @@ class Backups:
     def prune(self, newest: Path) -> None:
         """Take away torn checkpoints, and all but the last ones."""
         torn, self._torn = [each for each in self._torn if each != newest], []
-        whole = [each for each in self.found() if each not in torn]
+        whole = [each for each in checkpoints(self.folder) if each not in torn]
         for old in [*torn, *whole[:-KEPT]]:
             remove(old)
 
     def delete(self) -> None:
         """Delete all checkpoints."""
-        for path in self.found():
+        for path in checkpoints(self.folder):
             remove(path)
 
     def agreed(self, flag: bool) -> bool:
@@ -99,6 +95,20 @@ class Backups:
         except OSError as error:
             reason = error.strerror or str(error)
             raise OSError(error.errno, f"BackupAndRestore: {what} this folder ({reason})", str(self.folder)) from error
+
+
+def prepare(folder: Path) -> None:
+    """See `Backups.prepare`."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for part in folder.glob(f".*{SUFFIX}*{PART}"):
+        remove(part)
+    with tempfile.TemporaryFile(dir=folder):
+        pass
+
+
+def checkpoints(folder: Path) -> list[Path]:
+    """Those in a folder, oldest first."""
+    return sorted(folder.glob(f"*{SUFFIX}"))
 
 
 def age(state: dict[str, Any]) -> str:

@@ -105,7 +105,7 @@ class Run:
             )
         state = {} if compiled.optimizer is None else compiled.optimizer.state_dict()
         found = {
-            "tensors": _tensors(self.network),
+            "tensors": tensors_of(self.network),
             "generators": _generators(self.network),
             "optimizer": [type(compiled.optimizer).__name__, state],
             "own": {name: each.state_dict() for name, each in own.items()},
@@ -136,7 +136,7 @@ class Run:
     def _check(self, saved: Mapping[str, Any]) -> None:
         if saved.get("format") != FORMAT:
             raise ValueError(f"The checkpoint has format {saved.get('format')!r}; this version reads {FORMAT}.")
-        here = {name: tuple(tensor.shape) for name, tensor in _tensors(self.network).items()}
+        here = {name: tuple(tensor.shape) for name, tensor in tensors_of(self.network).items()}
         there = {name: tuple(tensor.shape) for name, tensor in saved["tensors"].items()}
         lost = [name for name in here if name not in there]
         if lost:
@@ -170,7 +170,7 @@ class Run:
         for name, state in saved["callbacks"].items():  # before the optimizer: they may decide what trains
             callbacks[name].load_state_dict(state)
         compiled = self.compiled
-        tensors = _tensors(self.network)
+        tensors = tensors_of(self.network)
         for name, tensor in tensors.items():
             tensor.copy_(saved["tensors"][name])
         for name, (device, state) in saved["generators"].items():
@@ -199,7 +199,7 @@ def _counts(sums: Sums) -> dict[str, int]:
     return {name: value for name, value in vars(sums).items() if isinstance(value, int)}
 
 
-def _tensors(network: Network) -> dict[str, torch.Tensor]:
+def tensors_of(network: Network) -> dict[str, torch.Tensor]:
     """All tensors of a model by name, buffers that no file has included."""
     return {name: tensor.detach() for name, tensor in (*network.named_parameters(), *network.named_buffers())}
 

@@ -1,0 +1,157 @@
+"""Checkpoints of several processes: what each gets back, with the same number of processes and with another."""
+
+import random
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import torch
+from forked import together
+from torch.distributed.fsdp import fully_shard
+
+from torchkeras import Sequential, clear_session, layers
+from torchkeras.callbacks.backup_files import Backups
+from torchkeras.distribution import rank, world_size
+from torchkeras.distribution.backups import SharedBackups
+from torchkeras.engine.data import random_state
+
+
+def run_of(sharded: bool) -> Any:
+    """What stands for a `Run`: a model, and two metrics."""
+    clear_session()
+    torch.manual_seed(3)
+    model = Sequential([layers.Dense(4, input_shape=(3,)), layers.BatchNormalization()])
+    if sharded:
+        fully_shard(model)
+    kept = {"added": SimpleNamespace(adds_up=True), "whole": SimpleNamespace(adds_up=False)}
+    return SimpleNamespace(network=model, compiled=SimpleNamespace(kept=kept))
+
+
+def tensors(model: Any) -> dict[str, torch.Tensor]:
+    return {name: each.detach() for name, each in (*model.named_parameters(), *model.named_buffers())}
+
+
+def state_of(run: Any, number: int, batches: int = 7) -> dict[str, Any]:
+    """The state of process `number`: weights as all have them, sums and random numbers of its own."""
+    torch.manual_seed(number)
+    random.seed(5)
+    np.random.seed(number)  # noqa: NPY002
+    return {
+        "epoch": 1,
+        "tensors": tensors(run.network),
+        "optimizer": ["Adam", {"moments": [each.detach() * 2 for each in run.network.parameters()], "iterations": 3}],
+        "sums": {"totals": {"loss": torch.tensor(1.5 + number)}, "seen": 3 + number, "batches": batches},
+        "metrics": {
+            "added": {"total": torch.tensor([1.0, 2.0]) * (number + 1)},
+            "whole": {"total": torch.tensor(4.0)},
+        },
+        "generators": {"dropout.generator": ["cpu", torch.Generator().manual_seed(number).get_state()]},
+        "random": random_state.state(),
+        "callbacks": {"EarlyStopping": {"best": 0.5, "lists": [1, (2, "a")], 3: None}},
+    }
+
+
+def backups(folder: Path, run: Any) -> Backups:
+    return (SharedBackups if world_size() > 1 else Backups)(folder, run)
+
+
+def write(folder: Path, sharded: bool) -> None:
+    run = run_of(sharded)
+    here = backups(folder, run)
+    here.prepare()
+    for batches in (6, 7):
+        here.write(state_of(run, rank(), batches))
+
+
+def local(tensor: Any) -> torch.Tensor:
+    return tensor.to_local() if hasattr(tensor, "to_local") else tensor
+
+
+def read(folder: Path, sharded: bool) -> Any:
+    """What a process reads, and whether its weights, moments and the rest of the state are those written."""
+    run = run_of(sharded)
+    here = backups(folder, run)
+    here.prepare()
+    newest = here.newest()
+    assert newest is not None
+    found, wanted = newest[1], state_of(run, 0)
+    pairs = [(found["tensors"][name], tensor) for name, tensor in wanted["tensors"].items()]
+    pairs += zip(found["optimizer"][1]["moments"], wanted["optimizer"][1]["moments"], strict=True)
+    for mine, other in pairs:
+        assert hasattr(mine, "to_local") is hasattr(other, "to_local")
+        assert torch.equal(local(mine), local(other))
+    for name in ("epoch", "callbacks"):
+        assert found[name] == wanted[name]
+    assert found["optimizer"][1]["iterations"] == 3
+    return {
+        "loss": float(found["sums"]["totals"]["loss"]),
+        "seen": found["sums"]["seen"],
+        "added": found["metrics"]["added"]["total"].tolist(),
+        "whole": float(found["metrics"]["whole"]["total"]),
+        "random": found["random"],
+        "generator": found["generators"]["dropout.generator"][1],
+    }
+
+
+def drawn(state: Any) -> list[float]:
+    """The next random numbers: of Python, NumPy and torch."""
+    random_state.restore(state)
+    return [random.random(), np.random.random(), float(torch.rand(()))]  # noqa: NPY002
+
+
+def of_process(number: int) -> list[float]:
+    return drawn(state_of(run_of(False), number)["random"])
+
+
+def test_the_same_number_of_processes_goes_on_with_what_each_had(tmp_path):
+    together(write, 2, tmp_path, False)
+    for number, found in enumerate(together(read, 2, tmp_path, False)):
+        wanted = state_of(run_of(False), number)
+        assert (found["loss"], found["seen"]) == (1.5 + number, 3 + number)
+        assert found["added"] == [1.0 + number, 2.0 + 2 * number]
+        assert found["whole"] == 4.0
+        assert drawn(found["random"]) == of_process(number)
+        assert torch.equal(found["generator"], wanted["generators"]["dropout.generator"][1])
+
+
+def test_more_processes_share_what_fewer_counted(tmp_path):
+    together(write, 2, tmp_path, False)
+    found = together(read, 3, tmp_path, False)
+    assert [each["loss"] for each in found] == [4.0, 0.0, 0.0]
+    assert [each["seen"] for each in found] == [7, 0, 0]
+    assert [each["added"] for each in found] == [[3.0, 6.0], [0.0, 0.0], [0.0, 0.0]]
+    assert [each["whole"] for each in found] == [4.0] * 3
+    numbers = [drawn(each["random"]) for each in found]
+    assert numbers[:2] == [of_process(0), of_process(1)]
+    assert numbers[2][0] == numbers[0][0]  # Python's were alike on all
+    assert len({each[1] for each in numbers}) == len({each[2] for each in numbers}) == 3
+    assert len({each["generator"].numpy().tobytes() for each in found}) == 3
+    assert numbers == [drawn(each["random"]) for each in together(read, 3, tmp_path, False)]
+
+
+def test_one_process_goes_on_with_the_folder_of_two(tmp_path):
+    together(write, 2, tmp_path, False)
+    (found,) = together(read, 1, tmp_path, False)
+    assert (found["loss"], found["seen"], found["added"], found["whole"]) == (4.0, 7, [3.0, 6.0], 4.0)
+    assert drawn(found["random"]) == of_process(0)
+
+
+def test_two_processes_go_on_with_the_file_of_one(tmp_path):
+    together(write, 1, tmp_path, False)
+    assert all(path.is_file() for path in tmp_path.iterdir())
+    for sharded in (False, True):
+        found = together(read, 2, tmp_path, sharded)
+        assert [(each["loss"], each["seen"]) for each in found] == [(1.5, 3), (0.0, 0)]
+
+
+def test_shards_go_on_in_another_number_and_whole(tmp_path):
+    together(write, 2, tmp_path, True)
+    for processes, sharded in ((2, True), (3, True), (2, False), (1, False)):
+        found = together(read, processes, tmp_path, sharded)
+        assert sum(each["seen"] for each in found) == 7
+
+
+def test_whole_weights_go_on_as_shards(tmp_path):
+    together(write, 2, tmp_path, False)
+    assert len(together(read, 3, tmp_path, True)) == 3
