@@ -12,7 +12,7 @@ PACKAGE = Path(torchkeras.__file__).parent
 # a folder, or a file that stands beside folders.
 ROOMS = [
     *("errors", "naming", "atomic_file", "rules", "dtype_policy", "config", "mixed_precision", "keras_axes", "arrays"),
-    "shared_batch",
+    *("processes", "shared_batch", "batch_statistics"),
     *("docstrings", "bytecode", "legacy", "registry", "declared"),
     *("activations", "initializers", "regularizers", "constraints", "losses", "metrics", "optimizers"),
     *("engine/layer", "engine/graph", "engine/data", "engine/data/sources"),

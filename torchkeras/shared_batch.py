@@ -24,11 +24,12 @@ def bounds(samples: int, rank: int, processes: int) -> tuple[int, int]:
 class SharedBatch:
     """A batch of `whole` samples, of which this process has `samples`; where these are 0, one stands in for none.
 
-    The sample that stands in keeps the process in step with the others. It counts for nothing.
+    The sample that stands in keeps the process in step with the others. It counts for nothing. `sync_batch_norm`:
+    whether batches are normalized by the statistics of the whole one.
     """
 
-    def __init__(self, samples: int, whole: int, group: Any = None):
-        self.samples, self.whole, self.group = samples, whole, group
+    def __init__(self, samples: int, whole: int, group: Any = None, sync_batch_norm: bool = True):
+        self.samples, self.whole, self.group, self.sync_batch_norm = samples, whole, group, sync_batch_norm
         self._means: dict[int, tuple[Tensor, Tensor]] = {}
 
     @property

@@ -237,8 +237,8 @@ def test_spectral_normalization_compiles_and_leaves_zeros_alone():
             "BatchNormalization: mode must be one of 0, 1, 2; found 3.",
         ),
         (
-            lambda: BatchNormalization(synchronized=True),
-            "BatchNormalization: synchronized must be False: a layer knows its own machine's batch; found True.",
+            lambda: BatchNormalization(synchronized=2),
+            "BatchNormalization: synchronized must be True, False, 1 or 0; found 2.",
         ),
         (
             lambda: BatchNormalization(axis=1, mode=1, name="bn")(Input((4, 3))),

@@ -17,7 +17,7 @@ Y = X[:, :1] * 2
 W = X[:, 0] + 1
 
 
-def prepare(x: Any, y: Any, weight: Any) -> Batch:
+def prepare(x: Any, y: Any, weight: Any, whole: int | None = None) -> Batch:
     """As a trainer's, without a model: every array becomes a tensor."""
     inputs, targets, weights = ([as_tensor(leaf) for leaf in leaves(part)] for part in (x, y, weight))
     assert all(np.ndim(leaf) for leaf in inputs)

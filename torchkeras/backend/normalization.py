@@ -8,6 +8,8 @@ import torch
 from torch import Tensor
 
 from torchkeras.backend.nodes import node, tensor
+from torchkeras.batch_statistics import moments
+from torchkeras.shared_batch import SHARING
 
 FUSED = ([0, 1, 2],)  # axes of images over which TensorFlow has a kernel of its own
 LEAST_EPSILON = 1.001e-5  # of that kernel
@@ -53,9 +55,14 @@ def normalize_batch_in_training(x: Any, gamma: Any, beta: Any, reduction_axes: A
     [torch.Size([4, 2]), torch.Size([2]), torch.Size([2])]
     """
     x, axes = tensor(x), [int(axis) for axis in reduction_axes]
-    var, mean = torch.var_mean(x, axes, correction=0, keepdim=True)
+    shared = SHARING.batch if 0 in axes else None
+    if shared is not None and shared.sync_batch_norm:
+        mean, var, count = moments(x, axes, shared)
+    else:
+        var, mean = torch.var_mean(x, axes, correction=0, keepdim=True)
+        count = x.numel() / mean.numel()
     fused = x.dim() == 4 and axes in FUSED
     normalized = _normalized(x, mean, var, beta, gamma, max(epsilon, LEAST_EPSILON) if fused else epsilon)
     if fused:
-        var = torch.var(x, axes, correction=1, keepdim=True)
+        var = var * (count / max(count - 1, 1))
     return normalized, *(each.squeeze(tuple(axes)) for each in (mean, var))

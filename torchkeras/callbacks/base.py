@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, ClassVar
 
 from torchkeras import docstrings
+from torchkeras.processes import is_main
 
 
 class Callback:
@@ -16,6 +17,9 @@ class Callback:
     `model` is the model in training; `model.stop_training = True` ends the training after the present batch or epoch.
     `params` says what `fit` was called with: batch_size, epochs, steps, samples, verbose, do_validation, metrics.
     `logs` has numbers by name, like a dict; what a callback adds to the logs of an epoch, the callbacks after it see.
+
+    Where several processes train, the hooks are called in each, with the same numbers. A class with `main_only = True`
+    is called in the main process alone.
 
     A class with `needs_each_batch = True` needs a call for every batch. `fit` then refuses a model that was compiled
     with `steps_per_execution`, which makes one call for several batches.
@@ -31,6 +35,9 @@ class Callback:
     """
 
     needs_each_batch = False
+    main_only = False
+    # Whether, where several processes share batches, one call for several batches does, with their mean numbers.
+    _takes_means = False
     _validation_data: Any = None
     params: Mapping[str, Any] = {}
     model: Any = None
@@ -184,14 +191,16 @@ class CallbackList(Callback):
                 raise TypeError(
                     f"callbacks: {callback.__name__} is a class; give an object of it: {callback.__name__}(...)."
                 )
-        self._handlers: dict[str, list[Callable[..., None]]] = {}
+        self._listening: dict[str, list[Any]] = {}
         self._find()
 
     def _find(self) -> None:
+        main = is_main()
         for hook in HOOKS:
-            found = [handler(callback, hook) for callback in self.callbacks]
-            self._handlers[hook] = [act for act in found if act is not None]
-            setattr(self, hook, _all_of(hook, self._handlers[hook]))
+            found = [(callback, handler(callback, hook)) for callback in self.callbacks]
+            self._listening[hook] = [callback for callback, act in found if act is not None]
+            here = [act for callback, act in found if act and (main or not getattr(callback, "main_only", False))]
+            setattr(self, hook, _all_of(hook, here))
 
     def append(self, callback: Any) -> None:
         """Add a callback after the others."""
@@ -200,7 +209,16 @@ class CallbackList(Callback):
 
     def wants(self, hook: str) -> bool:
         """Whether any callback overrides the hook: if not, the loop need not call it. Raises KeyError for no hook."""
-        return bool(self._handlers[hook])
+        return bool(self._listening[hook])
+
+    def takes_means(self, hook: str) -> bool:
+        """Whether one call of the hook for several batches does for all callbacks that override it."""
+        return all(getattr(callback, "_takes_means", False) for callback in self._listening[hook])
+
+    @property
+    def may_differ(self) -> bool:
+        """Whether some callback may decide otherwise in another process: by the clock, or the user's own code."""
+        return any(getattr(callback, "_may_differ", not _is_ours(callback)) for callback in self.callbacks)
 
     def set_params(self, params: Mapping[str, Any]) -> None:
         self.params = params
@@ -262,3 +280,7 @@ def _all_of(hook: str, handlers: list[Callable[..., None]]) -> Callable[..., Non
 
 def _nothing(value: Any) -> None:
     pass
+
+
+def _is_ours(callback: Any) -> bool:
+    return type(callback).__module__.startswith("torchkeras.")

@@ -122,6 +122,8 @@ class TimeLimit(Callback):
         True
     """
 
+    _may_differ = True
+
     def __init__(self, seconds: float, verbose: int = 0):
         self.seconds = read("TimeLimit", "seconds", UP_TO_INFINITY, seconds)
         self.verbose = verbose

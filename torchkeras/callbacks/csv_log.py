@@ -34,6 +34,8 @@ class CSVLogger(Callback):
     Source: https://keras.io/api/callbacks/csv_logger/
     """
 
+    main_only = True
+
     def __init__(self, filename: str | os.PathLike[str], separator: str = ",", append: bool = False):
         if not isinstance(separator, str) or len(separator) != 1:
             raise ValueError(f"CSVLogger: separator must be one character; found {separator!r}.")

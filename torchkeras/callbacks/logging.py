@@ -118,6 +118,8 @@ class LambdaCallback(Callback):
     Source: https://keras.io/api/callbacks/lambda_callback/
     """
 
+    _may_differ = True
+
     def __init__(
         self,
         on_epoch_begin: Callable[..., Any] | None = None,

@@ -40,6 +40,8 @@ class Profiler(Callback):
 
     needs_each_batch = True
 
+    main_only = True
+
     def __init__(
         self,
         log_dir: str | os.PathLike[str] = "./logs",

@@ -14,6 +14,7 @@ from tqdm import tqdm
 
 from torchkeras.callbacks.averages import Averages
 from torchkeras.callbacks.base import Callback
+from torchkeras.processes import is_main
 from torchkeras.rules import one_of, read
 
 STREAMS = ("stdout", "stderr")
@@ -42,6 +43,9 @@ class ProgbarLogger(Callback):
 
     Source: https://keras.io/api/callbacks/
     """
+
+    main_only = True
+    _takes_means = True
 
     def __init__(
         self, count_mode: str = "samples", stateful_metrics: Iterable[str] | None = None, stream: str = "stdout"
@@ -183,8 +187,9 @@ def shown(verbose: int | str, stream: str = "stdout") -> list[Callback]:
 
 
 def say(message: str) -> None:
-    """Print a line, above the bars that are open."""
-    tqdm.write(message, file=sys.stdout)
+    """Print a line, above the bars that are open; where several processes train, in the main one alone."""
+    if is_main():
+        tqdm.write(message, file=sys.stdout)
 
 
 def _tqdm() -> Any:

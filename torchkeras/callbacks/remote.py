@@ -38,6 +38,8 @@ class RemoteMonitor(Callback):
     Source: https://keras.io/api/callbacks/remote_monitor/
     """
 
+    main_only = True
+
     def __init__(
         self,
         root: str = "http://localhost:9000",

@@ -49,6 +49,8 @@ class TensorBoard(Callback):
 
     state_names = ("samples_seen", "samples_seen_at_last_write", "next_step")
 
+    main_only = True
+
     def __init__(
         self,
         log_dir: Any = "./logs",

@@ -1,5 +1,5 @@
 """Training by several processes: their group, and which of them this one is."""
 
-from torchkeras.distribution.processes import barrier, initialize, is_main, local_rank, rank, world_size
+from torchkeras.processes import barrier, initialize, is_main, local_rank, rank, world_size
 
 __all__ = ["barrier", "initialize", "is_main", "local_rank", "rank", "world_size"]

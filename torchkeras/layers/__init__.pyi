@@ -3855,7 +3855,7 @@ class BatchNormalization(_OneInput, _BatchNormalization):
         gamma_regularizer: str | Callable[..., Any] | Mapping[str, Any] | None = None,
         beta_constraint: str | Callable[..., Any] | Mapping[str, Any] | None = None,
         gamma_constraint: str | Callable[..., Any] | Mapping[str, Any] | None = None,
-        synchronized: Literal[False] = False,
+        synchronized: bool = False,
         mode: Literal[0, 1, 2] = 0,
         *,
         name: str | None = None,
@@ -3891,7 +3891,8 @@ class BatchNormalization(_OneInput, _BatchNormalization):
             gamma_regularizer (name, Regularizer or None, default None): a penalty on `gamma`, added to the loss.
             beta_constraint (name, Constraint or None, default None): applied to `beta` after each update.
             gamma_constraint (name, Constraint or None, default None): applied to `gamma` after each update.
-            synchronized (bool, default False): must be False: a layer normalizes by the batch of its own machine.
+            synchronized (bool, default False): whether the batch of several processes is one batch for this layer even
+                where `compile(sync_batch_norm=False)` says that each process normalizes by its own part.
             mode (0, 1 or 2, default 0): Keras 1's: 1 normalizes each sample along its last axis, by
                 `(x - mean) / (sqrt(variance + epsilon) + epsilon)`; 2 normalizes by the batch outside training too. Neither
                 changes the moving statistics.

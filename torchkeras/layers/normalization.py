@@ -7,6 +7,7 @@ from typing import Annotated, Any
 import torch
 from torch import Tensor, nn
 
+from torchkeras.batch_statistics import normalized
 from torchkeras.engine.graph.hook_free_calls import called
 from torchkeras.engine.layer.axis_order import Layout
 from torchkeras.engine.layer.facts import Facts
@@ -16,6 +17,7 @@ from torchkeras.engine.layer.options import NEWER, Constraint, Initializer, NotN
 from torchkeras.engine.layer.symbolic import Shape
 from torchkeras.engine.layer.weight import weight
 from torchkeras.rules import is_integer, one_of, rule
+from torchkeras.shared_batch import SHARING, SharedBatch
 
 BATCH_NORMS: dict[int, Any] = {4: nn.BatchNorm2d, 5: nn.BatchNorm3d}  # by the number of axes; else BatchNorm1d
 
@@ -115,7 +117,8 @@ class BatchNormalization(Channelwise):
         epsilon (float of at least 0, default 0.001): added to the variance.
         moving_mean_initializer (name or Initializer, default "zeros"): the first values of the moving mean.
         moving_variance_initializer (name or Initializer, default "ones"): the first values of the moving variance.
-        synchronized (bool, default False): must be False: a layer normalizes by the batch of its own machine.
+        synchronized (bool, default False): whether the batch of several processes is one batch for this layer even
+            where `compile(sync_batch_norm=False)` says that each process normalizes by its own part.
         mode (0, 1 or 2, default 0): Keras 1's: 1 normalizes each sample along its last axis, by
             `(x - mean) / (sqrt(variance + epsilon) + epsilon)`; 2 normalizes by the batch outside training too. Neither
             changes the moving statistics.
@@ -140,11 +143,7 @@ class BatchNormalization(Channelwise):
     epsilon: NotNegative = 1e-3
     moving_mean_initializer: Initializer = "zeros"
     moving_variance_initializer: Initializer = "ones"
-    synchronized: Annotated[
-        Any,
-        rule("must be False: a layer knows its own machine's batch", lambda v: not v, takes="Literal[False]"),
-        NEWER,
-    ] = False
+    synchronized: Annotated[bool, NEWER] = False
     mode: Annotated[Any, one_of(0, 1, 2), NEWER] = 0
 
     _option_order = (
@@ -195,6 +194,10 @@ class BatchNormalization(Channelwise):
         def overwritable(self) -> bool:  # type: ignore[override]
             return self.layer._channel_axis == 1 and self.layer.mode != 1
 
+        @property
+        def knows_whole_batch(self) -> bool:  # type: ignore[override]
+            return self.layer._norms_as(nn.BatchNorm2d)
+
         def affine(self) -> tuple[int, Tensor, Tensor] | None:
             return self.layer._affine()
 
@@ -217,12 +220,24 @@ class BatchNormalization(Channelwise):
 
     def _by_statistics(self, inputs: Tensor, by_batch: bool) -> Tensor:
         """For channels at axis 1. Not by `self.norm(inputs)`, which has no `training=` and counts batches."""
+        shared = SHARING.batch if by_batch else None
+        if shared is not None and (shared.sync_batch_norm or self.synchronized):
+            return self._by_whole_batch(inputs, shared)
         if by_batch and inputs.numel() == inputs.shape[1]:  # the variance of one value is 0 / 0 in torch, of two 0
             return self._by_statistics(inputs.expand(2, *inputs.shape[1:]), by_batch)[:1]
         norm, moving = self.norm, self._moving(by_batch)
         share = self._share_of_batch(by_batch and moving[0] is not None) if norm.momentum is None else norm.momentum
+        if shared is not None and not shared.samples:  # what stands in for no sample counts for nothing
+            moving = None, None
         settings = (by_batch, share, norm.eps, torch.backends.cudnn.enabled)
         return torch.batch_norm(inputs, norm.weight, norm.bias, *moving, *settings)
+
+    def _by_whole_batch(self, inputs: Tensor, shared: SharedBatch) -> Tensor:
+        if self._channel_axis == 0:
+            raise ValueError(f"axis {self.axis} is the batch, of which each process has only a part.")
+        norm, moving = self.norm, self._moving(True)
+        share = self._share_of_batch(moving[0] is not None) if norm.momentum is None else norm.momentum
+        return normalized(inputs, norm.weight, norm.bias, *moving, share, norm.eps, shared)
 
     def _moving(self, by_batch: bool) -> tuple[Tensor | None, Tensor | None]:
         """The moving statistics; (None, None) where those of the batch are used and not followed."""

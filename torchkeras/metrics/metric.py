@@ -97,9 +97,8 @@ class Metric(Declared):
     def __init_subclass__(cls, abstract: bool = False, by_class: bool = False, **arguments: Any) -> None:
         """`by_class`: the name in snake case is not this metric's."""
         super().__init_subclass__(**arguments)
-        cls.adds_up = cls.__dict__.get(
-            "adds_up", cls.__module__.startswith("torchkeras.")
-        )  # of a user's it is not known
+        # Of a user's class it is not known.
+        cls.adds_up = cls.__dict__.get("adds_up", cls.__module__.startswith("torchkeras."))
         name = snake_case(cls.__name__)
         if not abstract:
             registry.metrics.own(cls, *([] if by_class or name in registry.metrics else [name]))

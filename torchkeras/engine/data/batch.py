@@ -10,6 +10,7 @@ from torch import Tensor
 from torchkeras import config
 from torchkeras.arrays import as_tensor
 from torchkeras.engine.data.device_transfer import to_device
+from torchkeras.engine.data.part import Part
 from torchkeras.rules import is_integer
 
 ORDERS = ("sequential", "shuffled", "batch")
@@ -87,26 +88,34 @@ class ArrayData:
         """The number of batches; the last one may be smaller."""
         return -(-self.size // batch_size)
 
-    def batches(self, batch_size: int, order: str = "sequential", skip: int = 0) -> Generator[Batch, None, None]:
+    def batches(
+        self, batch_size: int, order: str = "sequential", skip: int = 0, part: Part | None = None
+    ) -> Generator[Batch, None, None]:
         """One epoch. Orders: "sequential"; "shuffled", each sample anywhere; "batch", whole batches in another order.
 
         As in Keras a smaller last batch stays last in "batch". The order is drawn by this call; the first `skip`
-        batches of it are left out. Raises ValueError for another order.
+        batches of it are left out. `part`: the rows of one process alone. Raises ValueError for another order.
         """
         check_order(order)
         check_batch_size(batch_size)
-        made = self._gathered if order == "shuffled" else self._views
-        batches = made(int(batch_size), order, skip)
+        if order == "shuffled":
+            batches = self._gathered(int(batch_size), skip, part)
+        else:
+            batches = self._views(int(batch_size), order, skip)
+            batches = batches if part is None else (part.of(batch) for batch in batches)
         return batches if self.resident else to_device(batches, self.device)
 
-    def _gathered(self, batch_size: int, order: str, skip: int) -> Generator[Batch, None, None]:
+    def _gathered(self, batch_size: int, skip: int, part: Part | None) -> Generator[Batch, None, None]:
         # One permutation an epoch, drawn where the samples lie: no index travels.
         where = self.device if self.resident else torch.device("cpu")
         indices = torch.randperm(self.size, device=where).split(batch_size)[skip:]
-        return (
-            self._batch([None if v is None else v.index_select(0, index) for v in self._values], len(index))
-            for index in indices
-        )
+
+        def gathered(index: Tensor) -> Batch:
+            return self._batch([None if v is None else v.index_select(0, index) for v in self._values], len(index))
+
+        if part is None:
+            return (gathered(index) for index in indices)
+        return (part.counted(gathered(index[part.rows(len(index))]), len(index)) for index in indices)
 
     def _views(self, batch_size: int, order: str, skip: int) -> Generator[Batch, None, None]:
         chunks = [None if v is None else v.split(batch_size) for v in self._values]
@@ -131,14 +140,14 @@ class ArrayData:
         Raises ValueError when the fraction is not between 0 and 1, or leaves one part without samples.
         """
         at = split_at(self.size, fraction)
-        return self._part(0, at), self._part(at, self.size - at)
+        return self._span(0, at), self._span(at, self.size - at)
 
-    def _part(self, start: int, size: int) -> "ArrayData":
-        part = object.__new__(ArrayData)
-        part.__dict__.update(self.__dict__)
-        part._values = [None if v is None else v.narrow(0, start, size) for v in self._values]
-        part.size = size
-        return part
+    def _span(self, start: int, size: int) -> "ArrayData":
+        span = object.__new__(ArrayData)
+        span.__dict__.update(self.__dict__)
+        span._values = [None if v is None else v.narrow(0, start, size) for v in self._values]
+        span.size = size
+        return span
 
 
 def check_order(order: str) -> None:

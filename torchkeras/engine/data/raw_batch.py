@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterable, Mapping
+from collections import UserDict
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ import torch
 from torch import Tensor
 
 KINDS = "biufc"  # of NumPy's arrays: those that a tensor can hold
+ARRAYS = (Tensor, np.ndarray)
 
 
 def mapped(data: Any, change: Callable[[Tensor], Tensor], device: torch.device | None) -> Any:
@@ -46,6 +48,18 @@ def _with_items(mapping: Mapping[Any, Any], items: dict[Any, Any]) -> Any:
     return clone
 
 
+def tensors_in(data: Any) -> list[Tensor]:
+    """All tensors of a batch, in its order."""
+    found: list[Tensor] = []
+
+    def keep(tensor: Tensor) -> Tensor:
+        found.append(tensor)
+        return tensor
+
+    mapped(data, keep, None)
+    return found
+
+
 def samples_in(data: Any) -> int:
     """How many samples a batch has: the first axis of its first tensor; the items of a list that has one a sample.
 
@@ -68,6 +82,62 @@ def _are_whole(items: Iterable[Any]) -> bool:
     """Whether these are tensors of one number of samples, rather than one sample each."""
     lengths = {len(item) if isinstance(item, Tensor) and item.dim() else None for item in items}
     return len(lengths) == 1 and None not in lengths
+
+
+def rows_of(data: Any, rows: slice, samples: int) -> Any:
+    """These rows of a batch of so many samples: of each tensor, and of each list that has one item a sample.
+
+    Numbers, strings and tensors without axes stay as they are. Raises ValueError for anything else, and for a batch in
+    which nothing has so many rows.
+    """
+    if not _has_rows(data, samples):
+        raise _no_rows(f"nothing in it is {samples} long", samples)
+
+    def each(value: Any, inner: bool = True) -> Any:
+        if isinstance(value, (str, bytes, bool, int, float, np.generic, type(None))):
+            return value
+        if isinstance(value, ARRAYS):
+            if value.ndim and len(value) != samples:
+                raise _no_rows(f"it has an array of shape {tuple(value.shape)}", samples)
+            return value[rows] if value.ndim else value
+        if isinstance(value, (dict, UserDict)):
+            return _with_items(value, {key: each(item) for key, item in value.items()})
+        if not (type(value) in (list, tuple) or hasattr(value, "_fields")):
+            raise _no_rows(f"it has an object of type {type(value).__name__}", samples)
+        if len(value) == samples and not any(_is_long(item, samples) for item in value):
+            return value[rows]
+        if inner and len(value) == samples > 1 and _are_alike(value):
+            raise _no_rows(f"it has a list of {samples} arrays that are {samples} long", samples)  # samples, or inputs?
+        items = [each(item) for item in value]
+        return type(value)(*items) if hasattr(value, "_fields") else type(value)(items)
+
+    return each(data, inner=False)
+
+
+def _has_rows(value: Any, samples: int) -> bool:
+    """Whether something in a batch is so many samples long."""
+    if isinstance(value, (dict, UserDict)):
+        return any(_has_rows(item, samples) for item in value.values())
+    inside = isinstance(value, (list, tuple)) and any(_has_rows(item, samples) for item in value)
+    return inside or _is_long(value, samples)
+
+
+def _is_long(value: Any, samples: int) -> bool:
+    has_length = isinstance(value, (list, tuple)) or (isinstance(value, ARRAYS) and value.ndim > 0)
+    return has_length and len(value) == samples
+
+
+def _are_alike(values: Sequence[Any]) -> bool:
+    """Whether these are tensors of one shape."""
+    return all(isinstance(value, ARRAYS) for value in values) and len({tuple(value.shape) for value in values}) == 1
+
+
+def _no_rows(reason: str, samples: int) -> ValueError:
+    return ValueError(
+        f"A batch of {samples} samples cannot be divided between processes by its rows: {reason}. Give a torch Dataset "
+        "or a DataLoader of one, of which each process loads its own samples, or a DataLoader with a "
+        "DistributedSampler."
+    )
 
 
 def unpack_x_y_sample_weight(data: Any) -> tuple[Any, Any, Any]:

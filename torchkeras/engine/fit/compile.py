@@ -15,6 +15,7 @@ from torchkeras import optimizers
 from torchkeras.engine.fit.activities import hook_activities, may_add_losses, with_activity_regularizer
 from torchkeras.engine.fit.compile_options import CompileOptions, compile_arguments
 from torchkeras.engine.fit.custom_steps import Extending, own_step
+from torchkeras.engine.fit.distributing import is_distributed, joined, refuse_compiling
 from torchkeras.engine.fit.symbolic_scores import Scores, refuse
 from torchkeras.engine.fit.watched import Changing, Weights
 from torchkeras.engine.graph.hook_free_calls import HookFreeCalls
@@ -27,7 +28,7 @@ from torchkeras.engine.step.compiled_model import NO_LOSS, CompiledModel
 from torchkeras.engine.step.loss_scale import LossScale
 from torchkeras.engine.step.nonfinite import Guard
 from torchkeras.engine.step.optimizer_reach import check_reach
-from torchkeras.engine.step.step import train_step
+from torchkeras.engine.step.step import learn, train_step
 from torchkeras.engine.step.targets import reported_names, resolve
 from torchkeras.losses.shared import HALF_TYPES
 
@@ -59,10 +60,12 @@ class Compiling(Extending, abstract=True):
     _given = CompileOptions()
     _is_compiled = False
     _compiled_model: CompiledModel | None = None
+    _joined: Any = None
 
     optimizer, loss, metrics, loss_weights = GivenOptimizer(), Given(), Given(), Given()
     sample_weight_mode, weighted_metrics, target_tensors, on_nonfinite = Given(), Given(), Given(), Given()
     jit_compile, cuda_graph, steps_per_execution = Given(), Given(), Given()
+    distribute, sync_batch_norm = Given(), Given()
 
     def compile(  # type: ignore[override]  # nn.Module's compile is torch.compile in place; Keras's name goes before
         self,
@@ -77,6 +80,8 @@ class Compiling(Extending, abstract=True):
         jit_compile: Any = "auto",
         cuda_graph: Any = "auto",
         steps_per_execution: int = 1,
+        distribute: Any = "auto",
+        sync_batch_norm: bool = True,
     ) -> None:
         """Settle how the model is trained.
 
@@ -105,6 +110,13 @@ class Compiling(Extending, abstract=True):
                 compiles on a CUDA device.
             steps_per_execution (positive integer, default 1): how many batches run between two calls of the batch
                 hooks, which get their mean numbers.
+            distribute ("auto", None, "ddp", "fsdp" or DeviceMesh, default "auto"): how several processes train the
+                model together. "ddp" gives each a replica, by torch's DistributedDataParallel. "fsdp" gives each a
+                part of every weight, by torch's `fully_shard`; a DeviceMesh of one axis does so over its processes.
+                "auto" is "ddp" where a launcher such as torchrun has started several processes, or a process group of
+                several exists; else one process trains alone, as with None.
+            sync_batch_norm (bool, default True): whether several processes normalize by the statistics of the whole
+                batch, as one process does. False is faster: each takes those of its own part.
 
         Errors:
             ValueError: an unknown name, a list of another length than the outputs, no loss, or an option with a bad
@@ -131,11 +143,22 @@ class Compiling(Extending, abstract=True):
             jit_compile,
             cuda_graph,
             steps_per_execution,
+            distribute,
+            sync_batch_norm,
         )
         # Not by setattr: torch would make a loss or a metric that is a module a part of the model.
-        self.__dict__.update(_given=given, _is_compiled=True, _compiled_model=None)
+        self.__dict__.update(_given=given, _is_compiled=True, _compiled_model=None, _joined=None)
         if self._is_connected:
             self._settle()
+
+    @property
+    def _processes(self) -> Any:
+        """Those that train the model together, of which this one has a part; None where it trains alone."""
+        if not (self._is_compiled and is_distributed(self._given.distribute)):
+            return None
+        if self._joined is None:
+            self.__dict__["_joined"] = joined(self._given, self._device)
+        return self._joined
 
     def _optimizer_for(self, given: Any) -> Any:
         """The optimizer that was given, as an object; None for a class whose `train_step` has optimizers of its own."""
@@ -151,7 +174,7 @@ class Compiling(Extending, abstract=True):
         """Collect the weights that train: those there are now; once more when the first call has built the others."""
         variables = self.trainable_weights
         parameters = self._bound(variables, [])
-        self.__dict__["_compiled_model"] = CompiledModel(
+        compiled = self.__dict__["_compiled_model"] = CompiledModel(
             self,
             [],
             self._given.optimizer,
@@ -162,6 +185,7 @@ class Compiling(Extending, abstract=True):
             is_unbuilt=not self._is_connected,
             **self._watching(mixed_layers(self)),
         )
+        compiled.replicas = None if self._processes is None else self._processes.replicas(compiled, by_hand=True)
 
     def _watching(self, mixed: list[Any]) -> dict[str, Any]:
         """What looks at each step's numbers: the guard of `on_nonfinite`, and the loss scale of float16.
@@ -169,7 +193,7 @@ class Compiling(Extending, abstract=True):
         `mixed`: the layers that compute in 16 bits. The gradients of those in float16 may be too small or too large.
         """
         policy = self._given.on_nonfinite
-        guard = None if policy is None else Guard(policy, Changing(self), self._device)
+        guard = None if policy is None else Guard(policy, Changing(self), self._device, self._processes is not None)
         scales = any(layer.compute_dtype == "float16" for layer in mixed)
         return {
             "guard": guard,
@@ -238,7 +262,10 @@ class Compiling(Extending, abstract=True):
             raise ValueError(f"compile: {NO_LOSS[0].lower()}{NO_LOSS[1:]}")
         has_masks = any(tensor._keras_mask is not None for tensor in graph.outputs[: len(names)])
         mixed, asked = mixed_layers(network), with_activity_regularizer(network)
-        self.__dict__["_compiled_model"] = CompiledModel(
+        processes = self._processes
+        if processes is not None:
+            refuse_compiling(given)
+        compiled = self.__dict__["_compiled_model"] = CompiledModel(
             network,
             targets,
             given.optimizer,
@@ -254,8 +281,9 @@ class Compiling(Extending, abstract=True):
             widened=tuple(k for k, each in enumerate(graph.outputs) if mixed and each.dtype in HALF_TYPES),
             **self._watching(mixed),
             score=scorer(given.jit_compile, given.cuda_graph),
-            learn=learner(given.jit_compile, given.cuda_graph),
+            learn=learner(given.jit_compile, given.cuda_graph) if processes is None else learn,
         )
+        compiled.replicas = None if processes is None else processes.replicas(compiled, by_hand=owns_step)
         if owns_step:
             self.__dict__["_marks_masks"] = has_masks
         if asked or network is not self:
@@ -317,8 +345,8 @@ class Compiling(Extending, abstract=True):
                     f"{type(self).__name__} {self.name!r} has no optimizer to train with: its `optimizer` was set to "
                     "None. Set another, or compile the model again."
                 )
-            learn = compiled.learn
-            return partial(train_step, compiled, learn=learn.present if isinstance(learn, Auto) else learn)
+            chosen = compiled.learn
+            return partial(train_step, compiled, learn=chosen.present if isinstance(chosen, Auto) else chosen)
         return lambda batch: compiled.score(compiled, batch)[1]
 
     # --- state -------------------------------------------------------------------------------------------------------
@@ -375,4 +403,4 @@ class Compiling(Extending, abstract=True):
     def __getstate__(self) -> dict[str, Any]:
         # The compiled model holds the layers' tensors by identity: a copy settles its own, from what compile was
         # given. Its optimizer has the copy's own parameters, with their state.
-        return {**super().__getstate__(), "history": None, "_compiled_model": None}
+        return {**super().__getstate__(), "history": None, "_compiled_model": None, "_joined": None}

@@ -8,9 +8,11 @@ from typing import Any
 
 from torchkeras import losses as loss_functions, metrics as metric_functions, optimizers
 from torchkeras.engine.data.checks import check_count
+from torchkeras.engine.fit.distributing import check as check_distribution
 from torchkeras.engine.layer.symbolic import KerasTensor
 from torchkeras.engine.speed.choose import check as check_speed
 from torchkeras.engine.step.nonfinite import POLICIES
+from torchkeras.rules import FLAG, read
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,9 +33,13 @@ class CompileOptions:
     jit_compile: Any = "auto"
     cuda_graph: Any = "auto"
     steps_per_execution: int = 1
+    distribute: Any = "auto"
+    sync_batch_norm: bool = True
 
     def __post_init__(self) -> None:
         check_speed(self.jit_compile, self.cuda_graph)
+        check_distribution(self.distribute)
+        read("compile", "sync_batch_norm", FLAG, self.sync_batch_norm)
         check_count("compile", "steps_per_execution", self.steps_per_execution, least=1)
         if self.on_nonfinite not in POLICIES:
             raise ValueError(

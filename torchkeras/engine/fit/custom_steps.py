@@ -19,6 +19,7 @@ from torchkeras.engine.layer.symbolic import as_list, unpacked
 from torchkeras.engine.step import step
 from torchkeras.engine.step.compiled_model import NO_LOSS, CompiledModel, Values
 from torchkeras.engine.step.targets import Target
+from torchkeras.shared_batch import SHARING
 
 
 class Extending(GraphLosses, abstract=True):
@@ -103,7 +104,7 @@ class Extending(GraphLosses, abstract=True):
         """A step of the user's own is under way on this batch: gradients made by hand reach the optimizer by us."""
         optimizer = self._ready().optimizer
         if optimizer is not None:
-            optimizer.stepping = OwnStep(self, batch.size)
+            optimizer.stepping = OwnStep(self, batch.samples)
         self.__dict__["_data_checked"] = batch.raw is None
         try:
             yield
@@ -236,7 +237,8 @@ class Extending(GraphLosses, abstract=True):
                 f"{type(self).__name__}.minimize: the model was compiled without an optimizer: give compile one, or "
                 "take the step with an optimizer of your own."
             )
-        step.minimize(self._ready(), loss, samples)
+        shared = SHARING.batch
+        step.minimize(self._ready(), loss, samples if shared is None else shared.whole)
 
 
 class OwnStep:
@@ -249,7 +251,11 @@ class OwnStep:
         self._model._ready()
 
     def update(self, gradients: Sequence[torch.Tensor | None]) -> None:
-        step.update_by_hand(self._model._ready(), gradients, self._samples)
+        compiled, shared = self._model._ready(), SHARING.batch
+        if shared is not None:
+            shares = [None if gradient is None else gradient * shared.weight for gradient in gradients]
+            gradients = compiled.replicas.averaged(shares)
+        step.update_by_hand(compiled, gradients, self._samples)
 
 
 def own_step(network: Extending, kind: str) -> Any:

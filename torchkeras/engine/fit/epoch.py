@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -29,7 +30,7 @@ class Sums:
 
     `kept`: the metrics that keep a state of their own; with `named_alone` only those among the numbers are reported, as
     a step of the user's own may have left others as they were. `guard`: tells which batches are left out; None where
-    all count.
+    all count. `processes`: those that share each batch; the sums are then those of this process, until they are read.
     """
 
     kept: Mapping[str, Metric] = field(default_factory=dict)
@@ -39,6 +40,7 @@ class Sums:
     batches: int = 0
     last_size: int = 0
     guard: Guard | None = None
+    processes: Any = None
 
     def add(self, values: Mapping[str, torch.Tensor], size: int) -> None:
         """Take the numbers of one more batch, which record no gradients.
@@ -46,6 +48,8 @@ class Sums:
         Raises RuntimeError when their names are others than before.
         """
         values = values if self.guard is None else self.guard.counting(values)
+        if not size:  # a sample that stood in for none
+            values = {name: torch.zeros_like(value) for name, value in values.items()}
         if not self.totals:
             # In half precision a sum would soon stand still.
             wide = [value if value.dtype in WIDE else value.float() for value in values.values()]
@@ -69,7 +73,13 @@ class Sums:
     def means(self) -> dict[str, torch.Tensor]:
         """The means, and what the metrics with state give, as device scalars."""
         seen = max(self.seen, 1) if self.guard is None else self.guard.good_samples  # 0 / 0 where all are left out
-        means = {name: total / seen for name, total in self.totals.items()}
+        if self.processes is None:
+            return self._means(self.totals, seen)
+        with self.processes.added_up(self.totals, self.seen if self.guard is None else seen, self.kept) as found:
+            return self._means(*found)
+
+    def _means(self, totals: Mapping[str, torch.Tensor], seen: Any) -> dict[str, torch.Tensor]:
+        means = {name: total / seen for name, total in totals.items()}
         return {**means, **results(self.kept, means if self.named_alone else self.kept)}
 
 
@@ -94,45 +104,56 @@ class Executions:
     """The hooks `on_<kind>_batch_begin` and `_end` around every so many batches (`compile(steps_per_execution=)`).
 
     The first has the index of the first of them and its size, the second the index of the last, the samples of all and
-    their mean numbers, and what metrics with state say of all batches in `sums`.
+    their mean numbers, and what metrics with state say of all batches in `sums`. Where several processes share the
+    batches, the numbers are those of all, and are asked for no more often than these exchange numbers, unless some
+    callback needs each.
     """
 
     def __init__(self, callbacks: CallbackList, kind: str, every: int, sums: Sums | None = None):
         self._every, self._sums = every, sums
+        self._processes: Any = None if sums is None else sums.processes
+        self._seldom = callbacks.takes_means(f"on_{kind}_batch_end")
         self._announce, self._report = (
             getattr(callbacks, hook) if callbacks.wants(hook) else None
             for hook in (f"on_{kind}_batch_begin", f"on_{kind}_batch_end")
         )
         self._done: list[tuple[Mapping[str, torch.Tensor], int]] = []
-        self._last = 0
+        self._last = self._samples = 0
 
     def begin(self, index: int, size: int) -> None:
         """A batch begins."""
         if self._announce is not None and not self._done:
             self._announce(index, Logs(batch=index, size=size))
 
-    def end(self, index: int, size: int, values: Mapping[str, torch.Tensor]) -> None:
-        """A batch ends."""
-        self._done.append((values, size))
-        self._last = index
-        if len(self._done) == self._every:
-            self.finish()
+    def end(self, index: int, batch: Batch, values: Mapping[str, torch.Tensor]) -> bool:
+        """A batch ends. Returns whether the hooks were called."""
+        self._done.append((values, batch.size))
+        self._last, self._samples = index, self._samples + batch.samples
+        processes = self._processes if self._seldom else None
+        if len(self._done) < (self._every if processes is None else processes.interval):
+            return False
+        self.finish()
+        return True
 
     def finish(self) -> None:
         """No batch follows at once: what has begun ends."""
-        done, self._done = self._done, []
+        (done, samples), self._done, self._samples = (self._done, self._samples), [], 0
         if not done or self._report is None:
             return
-        told = {} if self._sums is None else self._sums.told(done[-1][0])
-        size = sum(size for _, size in done)
-        self._report(self._last, Logs({**_together(done), **told}, batch=self._last, size=size))
+        if self._sums is None:
+            numbers: Mapping[str, Any] = _together(done, Sums())
+        elif self._processes is None:
+            numbers = {**_together(done, Sums()), **self._sums.told(done[-1][0])}
+        else:
+            kept, named_alone = self._sums.kept, self._sums.named_alone
+            numbers = _together(done, Sums(kept, named_alone, processes=self._processes))
+        self._report(self._last, Logs(numbers, batch=self._last, size=samples))
 
 
-def _together(done: list[tuple[Mapping[str, torch.Tensor], int]]) -> Mapping[str, torch.Tensor]:
-    """The mean numbers of some batches."""
-    if len(done) == 1 or not done[0][0]:
+def _together(done: list[tuple[Mapping[str, torch.Tensor], int]], sums: Sums) -> Mapping[str, torch.Tensor]:
+    """The mean numbers of some batches, added up in `sums`."""
+    if sums.processes is None and (len(done) == 1 or not done[0][0]):
         return done[0][0]
-    sums = Sums()
     for values, size in done:
         sums.add(values, size)
     return sums.means()
@@ -143,20 +164,23 @@ def run_epoch(
     batches: Iterable[Batch],
     sums: Sums,
     hooks: Executions,
-    stopped: Callable[[], Any] = lambda: False,
+    stopped: Callable[[bool], Any] = lambda called: False,
 ) -> None:
-    """Run a step on every batch, with the hooks around it, until the end or `stopped()`.
+    """Run a step on every batch, with the hooks around it, until the end or `stopped`.
 
     A step that gives None has left its numbers to be computed with those of other batches; no hook asks for them then.
+    `stopped` is told whether the hooks of the end were called.
     """
-    for batch in batches:
-        index = sums.batches
-        hooks.begin(index, batch.size)
-        values = step(batch)
-        if values is not None:
-            sums.add(values, batch.size)
-            hooks.end(index, batch.size, values)
-        del batch  # before the next one is made, which can then lie where this one lay
-        if stopped():
-            break
+    with nullcontext(step) if sums.processes is None else sums.processes.sharing(step) as run:
+        for batch in batches:
+            index, called = sums.batches, False
+            hooks.begin(index, batch.samples)
+            values = run(batch)
+            if values is not None:
+                sums.add(values, batch.size)
+                sums.last_size = batch.samples
+                called = hooks.end(index, batch, values)
+            del batch  # before the next one is made, which can then lie where this one lay
+            if stopped(called):
+                break
     hooks.finish()

@@ -97,12 +97,13 @@ class Intake:
             checks.check_labels(true, names, shapes, kinds)
         return true, names, [target.weight_mode for target in targets] or [None] * len(names)
 
-    def batch(self, x: Any, y: Any = None, sample_weight: Any = None) -> Batch:
-        """The same for one streamed batch, where it lies."""
+    def batch(self, x: Any, y: Any = None, sample_weight: Any = None, whole: int | None = None) -> Batch:
+        """The same for one streamed batch, where it lies; `whole`: the samples of a batch of which these are a part."""
         inputs, targets, weights = self.arrays(x, y, sample_weight, streamed=True)
         size, fixed = len(inputs[0]), fixed_batch_size(self.network)
         if fixed is not None:
-            checks.check_batches(describe(self.network), fixed, False, size, size, "a batch")
+            found = size if whole is None else whole
+            checks.check_batches(describe(self.network), fixed, False, found, found, "a batch")
         return Batch(inputs, targets, weights, size)
 
     def raw(self, item: Any) -> Batch:

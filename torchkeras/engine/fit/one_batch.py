@@ -8,12 +8,13 @@ from typing import Any
 
 import torch
 
+from torchkeras.callbacks.base import CallbackList
 from torchkeras.callbacks.logs import Named
 from torchkeras.engine.data.batch import ArrayData, Batch
 from torchkeras.engine.fit import runs
 from torchkeras.engine.fit.custom_steps import own_step
-from torchkeras.engine.fit.epoch import floats, ordered, results
-from torchkeras.engine.fit.one_process import check_one_process
+from torchkeras.engine.fit.distributing import check_unwrapped
+from torchkeras.engine.fit.epoch import Executions, Sums, floats, ordered, results, run_epoch
 from torchkeras.engine.fit.opening import Opening
 from torchkeras.engine.layer.symbolic import unpacked
 
@@ -41,7 +42,7 @@ class OneBatch(Opening, abstract=True):
             The loss as a float; with metrics a list in the order of `metrics_names`, or with `return_dict` a dict.
 
         Errors:
-            RuntimeError: the model is not compiled, or several processes train.
+            RuntimeError: the model is not compiled, or the user has wrapped it for several processes.
             ValueError: the data does not fit the model.
 
         Example:
@@ -74,7 +75,7 @@ class OneBatch(Opening, abstract=True):
             The loss as a float; with metrics a list in the order of `metrics_names`, or with `return_dict` a dict.
 
         Errors:
-            RuntimeError: the model is not compiled, or several processes train.
+            RuntimeError: the model is not compiled, or the user has wrapped it for several processes.
             ValueError: the data does not fit the model.
 
         Source: https://keras.io/api/models/model_training_apis/
@@ -84,17 +85,23 @@ class OneBatch(Opening, abstract=True):
             return self._numbers("test", batch, return_dict)
 
     def _one_batch(self, method: str, x: Any, y: Any, sample_weight: Any, class_weight: Any = None) -> Batch:
-        check_one_process(self, method)
+        check_unwrapped(self, method)
         self._check_compiled()
         data = ArrayData(*self._intake(class_weight).arrays(x, y, sample_weight), device=self._device)
         self._check_batches(len(data), len(data), method)
-        return next(data.batches(len(data), "sequential"))
+        batch = next(data.batches(len(data), "sequential"))
+        return batch if self._processes is None else self._processes.part.of(batch)
 
     def _numbers(self, kind: str, batch: Batch, by_name: bool) -> Any:
-        values = self._step(kind)(batch)
-        kept = self._ready().kept
-        found = results(kept, kept if own_step(self, kind) is None else values)
-        numbers = floats(ordered({**values, **found}, self.metrics_names))
+        step, kept, owned = self._step(kind), self._ready().kept, own_step(self, kind) is not None
+        if self._processes is None:
+            values = step(batch)
+            found = {**values, **results(kept, values if owned else kept)}
+        else:
+            sums = Sums(kept, owned, processes=self._processes)
+            run_epoch(step, [batch], sums, Executions(CallbackList(), kind, 1))
+            found = sums.means()
+        numbers = floats(ordered(found, self.metrics_names))
         return Named(numbers) if by_name else unpacked(list(numbers.values()))
 
     def reset_metrics(self) -> None:

@@ -10,6 +10,7 @@ from torchkeras.callbacks.base import CallbackList
 from torchkeras.callbacks.given import as_callbacks
 from torchkeras.callbacks.progress import level, shown
 from torchkeras.engine.data import checks
+from torchkeras.engine.data.part import Part
 from torchkeras.engine.data.sources import Source, open_source
 from torchkeras.engine.fit.compile import Compiling
 from torchkeras.engine.fit.custom_steps import Extending, own_step
@@ -20,6 +21,11 @@ BATCH_SIZE = 32
 
 class Opening(Compiling, abstract=True):
     """Opening data and callbacks, added to a compiled network."""
+
+    @property
+    def _part(self) -> Part | None:
+        """The rows of every batch that this process has, where several train together."""
+        return None if self._processes is None else self._processes.part
 
     def _intake(self, class_weight: Any = None) -> Intake:
         owned = ("train_step", "test_step", "compute_loss")
@@ -33,7 +39,7 @@ class Opening(Compiling, abstract=True):
             checks.check_count(method, "batch_size", batch_size, least=1)
         source = open_source(
             x, y, sample_weight, **options, prepare=intake.batch, check_arrays=intake.arrays, device=self._device,
-            default_batch_size=fixed_batch_size(self) or BATCH_SIZE,
+            default_batch_size=fixed_batch_size(self) or BATCH_SIZE, part=self._part,
         )  # fmt: skip
         raw = options.get("raw", False)
         if not self._is_connected and not (raw and self._trains_alone):

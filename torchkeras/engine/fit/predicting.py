@@ -12,8 +12,8 @@ from torchkeras.engine.data.batch import Batch
 from torchkeras.engine.data.sources.arrays import ArraySource
 from torchkeras.engine.fit import runs
 from torchkeras.engine.fit.custom_steps import Extending
+from torchkeras.engine.fit.distributing import check_unwrapped
 from torchkeras.engine.fit.model_data import Intake
-from torchkeras.engine.fit.one_process import check_whole
 from torchkeras.engine.fit.opening import Opening
 from torchkeras.engine.graph.call_forms import in_form
 from torchkeras.engine.graph.fold_batch_norm import Merged, frozen, keeps_no_tensor
@@ -70,7 +70,7 @@ class Predicting(Opening, abstract=True):
 
         Source: https://keras.io/api/models/model_training_apis/
         """
-        check_whole(self, "predict")
+        check_unwrapped(self, "predict")
         made = {"workers": workers, "use_multiprocessing": use_multiprocessing, "max_queue_size": max_queue_size}
         own = type(self).predict_step is not Extending.predict_step
         source = self._source(

@@ -72,7 +72,7 @@ class Run:
     def opened(self, order: str) -> Iterator[Batch]:
         """The batches of the epoch; behind those already done, when it goes on in the middle of one."""
         compiled, midway = self.compiled, self.midway
-        self.sums = Sums(compiled.kept, guard=compiled.guard)
+        self.sums = Sums(compiled.kept, guard=compiled.guard, processes=self.network._processes)
         if compiled.guard is not None:
             compiled.guard.begin()
         for metric in compiled.kept.values():

@@ -73,7 +73,7 @@ def fit(network: Any, run: Run, plan: Plan, hooks: CallbackList) -> None:
 
 def _train(network: Any, run: Run, plan: Plan, batches: Iterable[Batch], hooks: CallbackList) -> None:
     step, compiled = plan.step(), run.compiled  # the step is made in any case: with it the modules are looked at anew
-    stopped = partial(_stopped, network, run, compiled.guard)
+    stopped = partial(_stopped, network, run, compiled.guard, network._processes)
     executions = Executions(hooks, "train", plan.together, run.sums)
     if compiled.guard is None and may_wait(compiled, run.source, hooks, "train") and not plan.named_alone:
         scores = BatchedScores(compiled, run.sums, compiled.learn)
@@ -83,8 +83,14 @@ def _train(network: Any, run: Run, plan: Plan, batches: Iterable[Batch], hooks: 
         run_epoch(step, batches, run.sums, executions, stopped)
 
 
-def _stopped(network: Any, run: Run, guard: Guard | None) -> bool:
-    return network.stop_training or run.interrupted or (guard is not None and guard.tripped())
+def _stopped(network: Any, run: Run, guard: Guard | None, processes: Any, called: bool) -> bool:
+    """Whether the epoch ends here; where several processes train, in all after the same batch."""
+    ends = network.stop_training or run.interrupted or (guard is not None and guard.tripped())
+    if processes is None:
+        return ends
+    found = processes.stopped(ends, called)
+    network.stop_training = network.stop_training or (found and not ends)
+    return found
 
 
 def _end_epoch(network: Any, run: Run, plan: Plan, hooks: CallbackList) -> None:
@@ -101,6 +107,9 @@ def _end_epoch(network: Any, run: Run, plan: Plan, hooks: CallbackList) -> None:
     logs = Logs({**named, **numbers})  # in 2.2.4's order
     run.source.on_epoch_end()
     hooks.on_epoch_end(run.epoch, logs)
+    processes = network._processes
+    if processes is not None and processes.may_differ:
+        network.stop_training = processes.agreed(network.stop_training)
 
 
 def look_at(compiled: CompiledModel, network: Any, place: str) -> bool:
@@ -128,13 +137,14 @@ def evaluate(
     named_alone: bool = False,
     late: bool = True,
     together: int = 1,
+    processes: Any = None,
 ) -> Numbers:
     """Run the batches of a source through a test step; the means in the order of `names`.
 
     `late`: whether several batches may be scored at once, without the step, where nobody wants the numbers of one.
-    `together`: see `Executions`.
+    `together`: see `Executions`. `processes`: see `Sums`.
     """
-    sums = Sums(compiled.kept, named_alone)
+    sums = Sums(compiled.kept, named_alone, processes=processes)
     for metric in compiled.kept.values():
         metric.reset_state()
     if not source.once:
@@ -159,12 +169,12 @@ def predict(step: Any, source: Source, hooks: CallbackList, together: int = 1) -
     gathered: list[Gathered] = []
     executions = Executions(hooks, "predict", together)
     for index, batch in enumerate(source.batches("sequential")):
-        executions.begin(index, batch.size)
+        executions.begin(index, batch.samples)
         outputs = as_list(step(batch.inputs if batch.raw is None else batch))
         gathered = gathered or [Gathered(source.samples) for _ in outputs]
         for each, output in zip(gathered, outputs, strict=True):
             each.add(output, batch.size)
-        executions.end(index, batch.size, {})
+        executions.end(index, batch, {})
     executions.finish()
     hooks.on_predict_end({})
     if not gathered:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from functools import partial
 from typing import Any
 
@@ -21,10 +21,10 @@ from torchkeras.engine.data.sources import Source
 from torchkeras.engine.data.sources.arrays import ArraySource
 from torchkeras.engine.fit import runs
 from torchkeras.engine.fit.custom_steps import own_step
+from torchkeras.engine.fit.distributing import check_unwrapped
 from torchkeras.engine.fit.epoch import floats
 from torchkeras.engine.fit.generator_methods import GeneratorMethods
 from torchkeras.engine.fit.one_batch import OneBatch
-from torchkeras.engine.fit.one_process import check_one_process
 from torchkeras.engine.fit.predicting import Predicting
 from torchkeras.engine.fit.resume import Run
 from torchkeras.engine.layer.symbolic import unpacked
@@ -114,7 +114,7 @@ class Trainer(GeneratorMethods, Predicting, OneBatch, abstract=True):
             A `History`: the reported numbers of each epoch.
 
         Errors:
-            RuntimeError: the model is not compiled, or several processes train.
+            RuntimeError: the model is not compiled, or the user has wrapped it for several processes.
             ValueError: the data does not fit the model, or an option has a bad value.
             TypeError: something among `callbacks` is no callback, or the data holds no numbers.
 
@@ -127,7 +127,7 @@ class Trainer(GeneratorMethods, Predicting, OneBatch, abstract=True):
 
         Source: https://keras.io/api/models/model_training_apis/
         """
-        check_one_process(self, "fit")
+        check_unwrapped(self, "fit")
         verbose = level(verbose)
         for name, value in (("epochs", epochs), ("initial_epoch", initial_epoch)):
             checks.check_count("fit", name, value, least=0)
@@ -167,7 +167,8 @@ class Trainer(GeneratorMethods, Predicting, OneBatch, abstract=True):
         self.__dict__.update(_validated=validation, _counts=True)
         order = "batch" if shuffle == "batch" else "shuffled" if shuffle else "sequential"
         try:
-            with self._collected(compiled), self._mode(True), self._choosing(run, epochs, hooks, verbose):
+            together = nullcontext() if self._processes is None else self._processes.running(hooks)
+            with self._collected(compiled), self._mode(True), self._choosing(run, epochs, hooks, verbose), together:
                 owned = own_step(self, "train") is not None
                 step = partial(self._step, "train")
                 plan = runs.Plan(epochs, order, names, step, validate, due, owned, self.steps_per_execution)
@@ -217,8 +218,9 @@ class Trainer(GeneratorMethods, Predicting, OneBatch, abstract=True):
             owned, compiled = own_step(self, "test") is not None, self._ready()
             late = not owned and compiled.score is losses
             return runs.evaluate(
-                compiled, self._step("test"), source, hooks, self.metrics_names, owned, late, self.steps_per_execution
-            )
+                compiled, self._step("test"), source, hooks, self.metrics_names, owned, late, self.steps_per_execution,
+                self._processes,
+            )  # fmt: skip
 
     def evaluate(
         self,
@@ -254,7 +256,7 @@ class Trainer(GeneratorMethods, Predicting, OneBatch, abstract=True):
             The loss; with metrics a list in the order of `metrics_names`, or with `return_dict` a dict.
 
         Errors:
-            RuntimeError: the model is not compiled, or several processes train.
+            RuntimeError: the model is not compiled, or the user has wrapped it for several processes.
             ValueError: the data does not fit the model, or an option has a bad value.
 
         Example:
@@ -265,7 +267,7 @@ class Trainer(GeneratorMethods, Predicting, OneBatch, abstract=True):
 
         Source: https://keras.io/api/models/model_training_apis/
         """
-        check_one_process(self, "evaluate")
+        check_unwrapped(self, "evaluate")
         made = {"workers": workers, "use_multiprocessing": use_multiprocessing, "max_queue_size": max_queue_size}
         self._check_compiled()
         if self._trains_alone:

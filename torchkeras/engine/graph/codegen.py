@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from torchkeras.engine.graph.trace import Graph
+from torchkeras.engine.layer.added_losses import activity_loss
 from torchkeras.engine.layer.axis_order import Layout, axis_channels_first, to_channels_first, to_keras
 from torchkeras.engine.layer.dtypes import is_mixed, taken_type, typed
 from torchkeras.engine.layer.nested import POSITIONAL, TensorSlot, is_flat, leaves, of_first
@@ -64,7 +65,7 @@ def compiled(text: str, name: str) -> Callable[..., Any]:
     """The function that a text defines. Errors inside it show its lines, as for any function."""
     filename = f"<torchkeras {name}>"
     linecache.cache[filename] = (len(text), None, text.splitlines(keepends=True), filename)
-    namespace: dict[str, Any] = {"torch": torch, "typed": typed, "leaves": leaves}
+    namespace: dict[str, Any] = {"torch": torch, "typed": typed, "leaves": leaves, "activity_loss": activity_loss}
     exec(compile(text, filename, "exec"), namespace)  # noqa: S102  # the text is our own, from `source`
     return namespace["forward"]
 
@@ -239,7 +240,7 @@ class _Writer:
                 loss = self._new()
                 self.losses.append(("", loss))
                 value = self.value(tensor, Layout.KERAS, torch.float32 if mixed else None)
-                text = f"{self._path(layer)}.activity_regularizer({{0}})"
+                text = f"activity_loss({self._path(layer)}.activity_regularizer, {{0}})"
                 self.lines.append(Line(text, (value,), (loss,), region=""))
 
     def _type_outputs(self, outputs: list[KerasTensor], made: list[int]) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 
 from torchkeras.engine.graph.trace import Graph
 from torchkeras.engine.layer.layer import Layer
+from torchkeras.processes import is_main
 
 Row = list[str]
 CHAIN = ("Layer (type)", "Output Shape", "Param #")
@@ -39,8 +40,11 @@ def print_summary(
     flops: bool | int = False,
     layer_range: Any = None,
 ) -> None:
-    """Print name and type, output shape and parameters of every layer, then the totals of the whole model."""
-    say = print_fn or print
+    """Print name and type, output shape and parameters of every layer, then the totals of the whole model.
+
+    Of several processes the main one prints, unless `print_fn` is given.
+    """
+    say = print_fn or (print if is_main() else _nothing)
     entries = [
         entry
         for layer in in_range(model.layers, layer_range)
@@ -69,6 +73,10 @@ def print_summary(
     if counted is not None:
         say(f"FLOPs: {counted}")
     say("_" * width)
+
+
+def _nothing(line: str) -> None:
+    pass
 
 
 def totals(model: Layer) -> list[str]:

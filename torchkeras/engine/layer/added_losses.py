@@ -14,6 +14,8 @@ import torch
 from torch import Tensor, nn
 
 from torchkeras.engine.layer.dtypes import widened
+from torchkeras.regularizers import L1L2
+from torchkeras.shared_batch import SHARING
 
 
 class Added:
@@ -145,4 +147,12 @@ def _add_by_hand(layer: Any, inputs: Any, outputs: Any) -> None:
 
 def _add_always(layer: Any, _: Any, outputs: Any) -> None:
     for output in outputs if isinstance(outputs, (list, tuple)) else [outputs]:
-        layer.add_loss(layer.activity_regularizer(widened(output)))
+        layer.add_loss(activity_loss(layer.activity_regularizer, widened(output)))
+
+
+def activity_loss(regularizer: Any, output: Tensor) -> Tensor:
+    """What an activity regularizer says of the output for a batch; L1 and L2 are sums over the samples."""
+    shared = SHARING.batch
+    if shared is None:
+        return regularizer(output)
+    return regularizer(output) * shared.scale if type(regularizer) is L1L2 else regularizer(shared.joined(output))

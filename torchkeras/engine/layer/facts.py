@@ -39,6 +39,9 @@ class Facts:
     keeps_shape: bool = False  # the output has the shape and dtype of the (floating-point) input
     overwritable: bool = False  # the output has memory of its own, and no gradient needs its values
     commutes_with_relu: bool = False  # relu before and after it are one, gradients too, and its output is overwritable
+    knows_whole_batch: bool = (
+        False  # it normalizes by the batch that processes share; torch's module in it is not called
+    )
     ends_in: str | None = None  # "softmax" or "sigmoid", where `logits` gives what comes before it
     product: str | None = None  # its module of a kernel and a bias, behind which comes the activation alone
 
@@ -95,6 +98,7 @@ class Stating(nn.Module):
 OF_FORWARD = (
     "overwritable",
     "commutes_with_relu",
+    "knows_whole_batch",
     "ends_in",
     "product",
     "shape_from",

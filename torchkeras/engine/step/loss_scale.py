@@ -21,7 +21,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from torchkeras.engine.step.nonfinite import Guard, Watched
+from torchkeras.engine.step.nonfinite import Guard, Watched, all_finite
 
 INITIAL = 2.0**15
 GROWTH_STEPS = 2000
@@ -70,7 +70,7 @@ class LossScale(Guard):
         divided = iter(torch._foreach_mul(found, self.scale.reciprocal()) if found else [])
         gradients = [None if gradient is None else next(divided) for gradient in gradients]
         gradients, samples = super().judged(loss, gradients, samples, optimizer)
-        too_large = (torch.isfinite(loss) & ~self._finite).float()
+        too_large = (all_finite([loss]) & ~self._finite).float()
         torch._amp_update_scale_(self.scale, self.good_in_a_row, too_large, 2.0, 0.5, GROWTH_STEPS)
         self.scale.clamp_(min=SMALLEST)
         if getattr(optimizer, "can_skip", False):

@@ -22,6 +22,8 @@ from typing import Any, Protocol
 import torch
 from torch import Tensor
 
+from torchkeras.shared_batch import SHARING
+
 POLICIES = (None, "stop", "skip", "raise")
 LOOK_EVERY = 0.1  # seconds
 
@@ -47,8 +49,9 @@ class Watched(Protocol):
 class Guard:
     """Watches the steps of one epoch after another."""
 
-    def __init__(self, policy: str, watched: Watched, device: torch.device):
-        self.policy = policy
+    def __init__(self, policy: str, watched: Watched, device: torch.device, together: bool = False):
+        """`together`: several processes train, and look after the same batch, which is each."""
+        self.policy, self._together = policy, together
         self._watched, self._device = watched, device
         self._kept: dict[Any, Tensor] = {}
         self._active = False
@@ -91,7 +94,7 @@ class Guard:
         finally:
             self._active = False
         with torch.no_grad():
-            finite = self._finite & _finite([values["loss"]]) if "loss" in values else self._finite
+            finite = self._finite & all_finite([values["loss"]]) if "loss" in values else self._finite
             good = finite if self.policy == "skip" else finite & self._good
             self._take_back(good)
             self._good = self._counts = good
@@ -113,7 +116,7 @@ class Guard:
         """
         if not self._active:
             return gradients, samples
-        self._finite = self._finite & _finite([each for each in (loss, *gradients) if each is not None])
+        self._finite = self._finite & all_finite([each for each in (loss, *gradients) if each is not None])
         good = self._finite if self.policy == "skip" else self._finite & self._good
         self._update = good
         if not getattr(optimizer, "gradient_accumulation_steps", None):
@@ -134,7 +137,7 @@ class Guard:
 
     def tripped(self, now: bool = False) -> bool:
         """Whether training must end; looks at the device from time to time, or `now`."""
-        if self.policy == "skip" or not (now or time.perf_counter() >= self._next_look):
+        if self.policy == "skip" or not (now or self._together or time.perf_counter() >= self._next_look):
             return False
         self._next_look = time.perf_counter() + LOOK_EVERY
         return not self._good.item()
@@ -163,7 +166,13 @@ class Guard:
             self._watched.forget(set(self._kept))
 
 
-def _finite(tensors: list[Tensor]) -> Tensor:
+def all_finite(tensors: list[Tensor]) -> Tensor:
+    """Whether all numbers are finite, in all processes that share the batch."""
+    found = _finite_here(tensors)
+    return found if SHARING.batch is None else SHARING.batch.all(found)
+
+
+def _finite_here(tensors: list[Tensor]) -> Tensor:
     norms = torch._foreach_norm([tensor for tensor in tensors if tensor.numel()], math.inf)
     if len({norm.dtype for norm in norms}) == 1:
         return torch.isfinite(torch.stack(norms)).all()

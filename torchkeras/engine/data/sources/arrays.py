@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from torchkeras.engine.data.batch import ArrayData, check_batch_size
+from torchkeras.engine.data.part import Part
 from torchkeras.engine.data.sources.source import Batches, Source
 
 
@@ -12,17 +13,20 @@ class ArraySource(Source):
     kind = "arrays"
     stays = True
 
-    def __init__(self, data: ArrayData, batch_size: int):
+    def __init__(self, data: ArrayData, batch_size: int, part: Part | None = None):
         check_batch_size(batch_size)
-        self.data, self.batch_size, self.samples = data, int(batch_size), len(data)
+        self.data, self.batch_size, self.samples, self.part = data, int(batch_size), len(data), part
 
     @property
     def steps(self) -> int:
         return self.data.steps(self.batch_size or 1)
 
     def batches(self, order: str, skip: int = 0) -> Batches:
-        return self.data.batches(self.batch_size or 1, order, skip)
+        if order != "sequential":
+            self._note_order(self.data.device if self.data.resident and order == "shuffled" else None)
+        return self.data.batches(self.batch_size or 1, order, skip, self.part)
 
     def split(self, fraction: float) -> tuple[ArraySource, ArraySource]:
         first, last = self.data.split(fraction)
-        return ArraySource(first, self.batch_size or 1), ArraySource(last, self.batch_size or 1)
+        size = self.batch_size or 1
+        return ArraySource(first, size, self.part), ArraySource(last, size, self.part)

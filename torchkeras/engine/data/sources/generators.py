@@ -8,6 +8,7 @@ from typing import Any
 
 import torch
 
+from torchkeras.engine.data.part import Part
 from torchkeras.engine.data.sources.source import Prepare, Streamed, passed_over
 
 END = object()
@@ -17,14 +18,22 @@ class GeneratorSource(Streamed):
     """The items of an iterator: x, (x,), (x, y) or (x, y, sample_weight).
 
     ahead: how many items a thread makes before they are asked for; 0 takes each in the thread of the caller. Those
-    made ahead are lost to whoever takes the iterator afterwards. The iterator itself is never closed.
+    made ahead are lost to whoever takes the iterator afterwards. The iterator itself is never closed. Where several
+    processes share the batches, each makes them in whole, and takes its rows of them.
     """
 
     kind = "a generator"
     once = True
 
-    def __init__(self, iterator: Iterator[Any], prepare: Prepare, device: torch.device, ahead: int = 10):
-        super().__init__(prepare, device)
+    def __init__(
+        self,
+        iterator: Iterator[Any],
+        prepare: Prepare,
+        device: torch.device,
+        ahead: int = 10,
+        part: Part | None = None,
+    ):
+        super().__init__(prepare, device, part)
         self._iterator, self._ahead = iterator, ahead
 
     def _items(self, order: str, skip: int) -> Iterator[Any]:

@@ -11,6 +11,7 @@ import torch
 from torch.utils.data import DataLoader, Dataset, IterableDataset, TensorDataset
 
 from torchkeras.engine.data.batch import ArrayData
+from torchkeras.engine.data.part import Part
 from torchkeras.engine.data.sources import slices
 from torchkeras.engine.data.sources.arrays import ArraySource
 from torchkeras.engine.data.sources.generators import GeneratorSource
@@ -41,6 +42,7 @@ class Request:
     method: str
     default_batch_size: int
     raw: bool = False  # batches go to a step of the user's own as they are
+    part: Part | None = None
 
     @property
     def steps_option(self) -> str:
@@ -80,12 +82,12 @@ def _tensors(request: Request) -> Source:
 
 
 def _loader(request: Request) -> Source:
-    return LoaderSource(request.x, request.prepare, request.device)
+    return LoaderSource(request.x, request.prepare, request.device, part=request.part)
 
 
 def _iterable_dataset(request: Request) -> Source:
     loader = DataLoader(request.x, batch_size=request.size)
-    return LoaderSource(loader, request.prepare, request.device, "a torch IterableDataset")
+    return LoaderSource(loader, request.prepare, request.device, "a torch IterableDataset", request.part)
 
 
 def _dataset(request: Request) -> Source:
@@ -104,11 +106,11 @@ def _dataset(request: Request) -> Source:
             f"{request.method}: max_queue_size={request.workers.waiting} with a torch Dataset is of its processes: "
             "give use_multiprocessing=True as well."
         )
-    return DatasetSource(request.x, request.size, request.prepare, request.device, request.workers)
+    return DatasetSource(request.x, request.size, request.prepare, request.device, request.workers, request.part)
 
 
 def _sequence(request: Request) -> Source:
-    return SequenceSource(request.x, request.prepare, request.device, _workers_of(request))
+    return SequenceSource(request.x, request.prepare, request.device, _workers_of(request), request.part)
 
 
 def _workers_of(request: Request) -> Workers:
@@ -134,19 +136,20 @@ def _iterator(request: Request) -> Source:
             "thread. A Sequence uses them all.",
             stacklevel=4,
         )
-    return GeneratorSource(request.x, request.prepare, request.device, workers.waiting if workers.count else 0)
+    ahead = workers.waiting if workers.count else 0
+    return GeneratorSource(request.x, request.prepare, request.device, ahead, request.part)
 
 
 def _iterable(request: Request) -> Source:
     kind = f"an iterable {type(request.x).__name__}"
-    return LoaderSource(request.x, request.prepare, request.device, kind)
+    return LoaderSource(request.x, request.prepare, request.device, kind, request.part)
 
 
 def _sliced(request: Request) -> Source:
     data = (request.x, request.y, request.sample_weight)
     if request.shuffle not in (None, False, "batch"):
         slices.check_can_shuffle(data)
-    return SlicedSource(data, request.size, request.prepare, request.device)
+    return SlicedSource(data, request.size, request.prepare, request.device, request.part)
 
 
 def _arrays(request: Request) -> Source:
@@ -157,7 +160,7 @@ def _arrays(request: Request) -> Source:
 
 
 def _resident(request: Request, x: Any, y: Any, weight: Any) -> Source:
-    return ArraySource(ArrayData(*request.check_arrays(x, y, weight), request.device), request.size)
+    return ArraySource(ArrayData(*request.check_arrays(x, y, weight), request.device), request.size, request.part)
 
 
 def _refuse(request: Request) -> Source:

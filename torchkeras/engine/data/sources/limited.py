@@ -22,7 +22,7 @@ class Limited(Source):
     def __init__(self, source: Source, steps: int, option: str = "steps_per_epoch"):
         self.source, self._steps, self._option = source, steps, option
         self.kind, self.batch_size, self.once = source.kind, source.batch_size, source.once
-        self.stays = source.stays
+        self.stays, self.part, self.divided = source.stays, source.part, source.divided
         self._pass: Batches | None = None
         self._taken = 0  # batches of the pass under way
         self._began: dict[str, Any] = {}  # the random numbers and the source when it began
@@ -89,6 +89,9 @@ class Limited(Source):
             f"{self.kind} must give {self._option} * epochs batches in all.",
             stacklevel=2,
         )
+
+    def checksum(self) -> int:
+        return self.source.checksum()
 
     def close(self) -> None:
         self._pass, self._taken = None, 0

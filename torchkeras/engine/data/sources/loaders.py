@@ -6,25 +6,53 @@ from collections.abc import Iterable, Iterator, Sized
 from typing import Any
 
 import torch
-from torch.utils.data import DataLoader, Dataset, IterableDataset
+from torch.utils.data import DataLoader, Dataset, DistributedSampler, IterableDataset
 
 from torchkeras.engine.data import random_state
-from torchkeras.engine.data.batch import batch_numbers, check_batch_size
+from torchkeras.engine.data.batch import Batch, batch_numbers, check_batch_size
+from torchkeras.engine.data.part import Part
+from torchkeras.engine.data.raw_batch import mapped, samples_in
+from torchkeras.engine.data.sources.own_samples import OwnIndices, SeededWorker, own_loader
 from torchkeras.engine.data.sources.processes import start_method
 from torchkeras.engine.data.sources.sequences import Workers
-from torchkeras.engine.data.sources.source import Prepare, Streamed, passed_over
+from torchkeras.engine.data.sources.source import OwnSamples, Prepare, Streamed, passed_over
 
 
 class LoaderSource(Streamed):
-    """A DataLoader, or another iterable of batches, taken as it is: its batches in its order."""
+    """A DataLoader, or another iterable of batches, taken as it is: its batches in its order.
+
+    Where several processes share the batches, a DataLoader of a Dataset loads the samples of this process alone. One
+    with a DistributedSampler does so by itself: its batches are parts of larger ones, and it gets the number of each
+    epoch. Of anything else each process makes the batches in whole, and takes its rows of them.
+    """
 
     kind = "a DataLoader"
 
-    def __init__(self, loader: Iterable[Any], prepare: Prepare, device: torch.device, kind: str = "a DataLoader"):
-        super().__init__(prepare, device)
-        self.kind, self._loader = kind, loader
+    def __init__(
+        self,
+        loader: Iterable[Any],
+        prepare: Prepare,
+        device: torch.device,
+        kind: str = "a DataLoader",
+        part: Part | None = None,
+    ):
+        super().__init__(prepare, device, part)
+        self.kind, self._given, self._loader = kind, loader, loader
         self.batch_size = getattr(loader, "batch_size", None)
         self._began: torch.Tensor | None = None
+        self._indices: OwnIndices | None = None  # the samples of this process, where others are not even loaded
+        self._sampler: DistributedSampler[Any] | None = None
+        if part is not None and isinstance(loader, DataLoader):
+            self._divide(loader, part)
+
+    def _divide(self, loader: DataLoader[Any], part: Part) -> None:
+        self._sampler = _distributed_sampler(loader, part)
+        if self._sampler is not None:
+            self.divided = True
+            self.batch_size = None if self.batch_size is None else self.batch_size * part.processes
+        elif _has_indices(loader) and loader.batch_sampler is not None:
+            self._indices = OwnIndices(loader.batch_sampler, part, loader.generator)
+            self._loader = own_loader(loader, self._indices, part)
 
     @property
     def steps(self) -> int | None:
@@ -36,40 +64,76 @@ class LoaderSource(Streamed):
     def _items(self, order: str, skip: int) -> Iterator[Any]:
         if self._generator is not None:
             self._began = self._generator.get_state()
+        own = self._indices
+        if own is not None:
+            own.begin()
         if skip and _is_plain(self._loader):
-            return _behind(self._loader, skip)
+            items = _behind(self._loader, skip)
+            return items if own is None else own.items(items, skip)
         # Workers draw random numbers of their own while they load: to go on as they were, they load it all again.
-        return passed_over(iter(self._loader), skip)
+        items = iter(self._loader)
+        return passed_over(items if own is None else own.items(items), skip)
 
     @property
     def _generator(self) -> torch.Generator | None:
         return getattr(self._loader, "generator", None)
 
+    def _own_batch(self, item: Any, part: Part) -> Batch:
+        if self._sampler is None:
+            return super()._own_batch(item, part)
+        return super()._own_batch(OwnSamples(item, part.processes * samples_in(mapped(item, _same, None))), part)
+
     def on_epoch_end(self) -> None:
         self._began = None
+        if self._sampler is not None:
+            self._sampler.set_epoch(self._sampler.epoch + 1)
 
     def state_dict(self) -> dict[str, Any]:
-        """The state of the DataLoader's own generator when the epoch began, where it has one."""
+        """The state of the DataLoader's own generator when the epoch began, and the epoch of a DistributedSampler."""
         if getattr(self._loader, "persistent_workers", False):
             raise ValueError(
                 "A DataLoader with persistent_workers=True cannot go on in another process as it would have in this "
                 "one: its workers keep random numbers from epoch to epoch. Leave persistent_workers out."
             )
+        state: dict[str, Any] = {} if self._sampler is None else {"epoch": self._sampler.epoch}
         if self._generator is None:
-            return {}
-        return {"generator": self._generator.get_state() if self._began is None else self._began}
+            return state
+        return {**state, "generator": self._generator.get_state() if self._began is None else self._began}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
+        if self._sampler is not None and "epoch" in state:  # a run of one process has none
+            self._sampler.set_epoch(state["epoch"])
         if self._generator is not None:
             self._generator.set_state(state["generator"])
 
     def generators(self) -> dict[str, Any]:
-        return random_state.found_in(loader=self._loader)
+        return random_state.found_in(loader=self._given)
+
+
+def _distributed_sampler(loader: DataLoader[Any], part: Part) -> DistributedSampler[Any] | None:
+    """That of a DataLoader, if it has one. Raises ValueError where it is of another process than this one."""
+    samplers = loader.sampler, getattr(loader.batch_sampler, "sampler", None)
+    found = next((sampler for sampler in samplers if isinstance(sampler, DistributedSampler)), None)
+    if found is not None and (found.rank, found.num_replicas) != (part.rank, part.processes):
+        raise ValueError(
+            f"The DistributedSampler of the DataLoader is of process {found.rank} of {found.num_replicas}; this one is "
+            f"{part.rank} of {part.processes}. Leave its rank and num_replicas away."
+        )
+    return found
 
 
 def _is_plain(loader: Any) -> bool:
     """Whether batches can be left out by their indices alone: the loader itself draws nothing while it loads them."""
-    return type(loader) is DataLoader and loader.num_workers == 0 and not isinstance(loader.dataset, IterableDataset)
+    return _has_indices(loader) and loader.num_workers == 0
+
+
+def _has_indices(loader: Any) -> bool:
+    """Whether what a loader loads is settled by the indices that its sampler gives."""
+    return type(loader) is DataLoader and not isinstance(loader.dataset, IterableDataset)
+
+
+def _same(tensor: torch.Tensor) -> torch.Tensor:
+    return tensor
 
 
 class _Held:
@@ -114,8 +178,9 @@ class DatasetSource(Streamed):
         prepare: Prepare,
         device: torch.device,
         workers: Workers | None = None,
+        part: Part | None = None,
     ):
-        super().__init__(prepare, device)
+        super().__init__(prepare, device, part)
         check_batch_size(batch_size)
         self._dataset, self.batch_size, self.samples = dataset, int(batch_size), len(dataset)  # type: ignore[arg-type]
         self._workers = workers or Workers(0)
@@ -127,20 +192,26 @@ class DatasetSource(Streamed):
     def _items(self, order: str, skip: int) -> Iterator[Any]:
         workers = self._workers
         processes = workers.count if workers.processes else 0
+        indices = self._indices(order, 0 if processes else skip)
+        own = None if self.part is None else OwnIndices(indices, self.part)
         loader = DataLoader(
             self._dataset,
-            batch_sampler=self._indices(order, 0 if processes else skip),  # type: ignore[arg-type]
+            batch_sampler=indices if own is None else own,  # type: ignore[arg-type]
             num_workers=processes,
             prefetch_factor=max(1, workers.waiting // processes) if processes else None,
             multiprocessing_context=start_method() if processes else None,
+            worker_init_fn=None if self.part is None else SeededWorker(self.part.rank),
         )
-        return passed_over(iter(loader), skip if processes else 0)
+        items = iter(loader) if own is None else own.items(iter(loader))
+        return passed_over(items, skip if processes else 0)
 
     def generators(self) -> dict[str, Any]:
         return random_state.found_in(dataset=self._dataset)
 
     def _indices(self, order: str, skip: int) -> Iterable[list[int]]:
         samples, size = self.samples or 0, self.batch_size or 1
+        if order != "sequential":
+            self._note_order()
         if order == "shuffled":
             return _Lists(torch.randperm(samples).split(size)[skip:])
         numbers = batch_numbers(samples, size, order)[skip:]

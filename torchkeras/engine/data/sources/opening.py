@@ -7,6 +7,7 @@ from typing import Any
 import torch
 
 from torchkeras.engine.data import checks
+from torchkeras.engine.data.part import Part
 from torchkeras.engine.data.sources.generators import GeneratorSource
 from torchkeras.engine.data.sources.kinds import (
     ARRAYS,
@@ -52,6 +53,7 @@ def open_source(
     method: str = "fit",
     default_batch_size: int = 32,
     raw: bool = False,
+    part: Part | None = None,
 ) -> Source:
     """The source for x, by its type: an entry of `KINDS`, or arrays.
 
@@ -59,7 +61,8 @@ def open_source(
     order. steps: the number of batches an epoch, None for all that the source has. prepare: (x, y, sample_weight) of
     one batch to a Batch in host memory; check_arrays: of whole arrays, to lists of tensors. method: "fit",
     "validation", "evaluate" or "predict", for messages, and since a list made for `predict` is several inputs. raw: the
-    batches of a loader or Dataset are not to be taken apart, see `Source.give_raw`.
+    batches of a loader or Dataset are not to be taken apart, see `Source.give_raw`. part: the rows of every batch that
+    this process has, where several share them.
     Raises TypeError for what is no data, ValueError for an option that x has no use for.
     """
     if shuffle not in (None, True, False, "batch"):
@@ -71,7 +74,7 @@ def open_source(
     made_by = Workers(int(workers), bool(use_multiprocessing), int(max_queue_size))
     request = Request(
         x, y, sample_weight, batch_size, shuffle, steps, made_by, prepare, check_arrays, torch.device(device), method,
-        default_batch_size, raw,
+        default_batch_size, raw, part,
     )  # fmt: skip
     kind = next((kind for kind in KINDS if kind.test(x)), ARRAYS)
     _refuse_options(request, kind)

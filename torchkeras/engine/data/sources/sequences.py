@@ -9,6 +9,7 @@ from typing import Any
 import torch
 
 from torchkeras.engine.data import random_state
+from torchkeras.engine.data.part import Part
 from torchkeras.engine.data.sources.processes import in_processes
 from torchkeras.engine.data.sources.source import Prepare, Streamed, passed_over
 
@@ -25,13 +26,21 @@ class Workers:
 class SequenceSource(Streamed):
     """`sequence[0]` to `sequence[len(sequence) - 1]`, each x, (x,), (x, y) or (x, y, sample_weight).
 
-    Either random order is one of the batches, which come in that order however many workers make them.
+    Either random order is one of the batches, which come in that order however many workers make them. Where several
+    processes share the batches, each makes them in whole, and takes its rows of them.
     """
 
     kind = "a Sequence"
 
-    def __init__(self, sequence: Any, prepare: Prepare, device: torch.device, workers: Workers | None = None):
-        super().__init__(prepare, device)
+    def __init__(
+        self,
+        sequence: Any,
+        prepare: Prepare,
+        device: torch.device,
+        workers: Workers | None = None,
+        part: Part | None = None,
+    ):
+        super().__init__(prepare, device, part)
         self._sequence, self._workers = sequence, workers or Workers()
         self._ends: list[dict[str, Any]] = []
 

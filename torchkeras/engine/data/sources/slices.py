@@ -12,7 +12,8 @@ from torch import Tensor
 
 from torchkeras.engine.data import checks
 from torchkeras.engine.data.batch import batch_numbers, check_batch_size, split_at
-from torchkeras.engine.data.sources.source import Prepare, Streamed
+from torchkeras.engine.data.part import Part
+from torchkeras.engine.data.sources.source import OwnSamples, Prepare, Streamed
 
 
 class SlicedSource(Streamed):
@@ -25,8 +26,15 @@ class SlicedSource(Streamed):
 
     kind = "data on disk"
 
-    def __init__(self, data: tuple[Any, Any, Any], batch_size: int, prepare: Prepare, device: torch.device):
-        super().__init__(prepare, device)
+    def __init__(
+        self,
+        data: tuple[Any, Any, Any],
+        batch_size: int,
+        prepare: Prepare,
+        device: torch.device,
+        part: Part | None = None,
+    ):
+        super().__init__(prepare, device, part)
         check_batch_size(batch_size)
         x, y, weight = (each(part, _array) for part in data)
         self._data = (x, y, weight)
@@ -35,7 +43,7 @@ class SlicedSource(Streamed):
         checks.check_lengths(*(leaves(part) for part in self._data))
         self._start, self.batch_size = 0, int(batch_size)
         self.samples = len(leaves(self._data[0])[0])
-        prepare(*self._read(slice(0, min(self.batch_size, self.samples))))
+        self._made(self._item(range(min(self.batch_size, self.samples))))
 
     def give_raw(self, prepare: Any) -> None:
         """Nothing: rows of arrays on disk are checked as arrays in memory are."""
@@ -47,25 +55,35 @@ class SlicedSource(Streamed):
     def split(self, fraction: float) -> tuple[SlicedSource, SlicedSource]:
         """As `ArrayData.split`; nothing is read."""
         at = split_at(self.samples or 0, fraction)
-        return self._part(0, at), self._part(at, (self.samples or 0) - at)
+        return self._span(0, at), self._span(at, (self.samples or 0) - at)
 
-    def _part(self, start: int, samples: int) -> SlicedSource:
-        part = object.__new__(SlicedSource)
-        part.__dict__.update(self.__dict__, _start=self._start + start, samples=samples, _pass=None)
-        return part
+    def _span(self, start: int, samples: int) -> SlicedSource:
+        span = object.__new__(SlicedSource)
+        span.__dict__.update(self.__dict__, _start=self._start + start, samples=samples, _pass=None)
+        return span
 
     def _items(self, order: str, skip: int) -> Iterator[Any]:
         samples, size = self.samples or 0, self.batch_size or 1
+        if order != "sequential":
+            self._note_order()
         if order == "shuffled":
             check_can_shuffle(self._data)
             indices = torch.randperm(samples).split(size)[skip:]
-            return (self._read((index + self._start).numpy()) for index in indices)
-        slices = (slice(i * size, min((i + 1) * size, samples)) for i in batch_numbers(samples, size, order)[skip:])
-        return (self._read(slice(self._start + part.start, self._start + part.stop)) for part in slices)
+            return (self._item((index + self._start).numpy()) for index in indices)
+        starts = (self._start + i * size for i in batch_numbers(samples, size, order)[skip:])
+        return (self._item(range(start, min(start + size, self._start + samples))) for start in starts)
 
-    def _read(self, rows: slice | np.ndarray) -> tuple[Any, Any, Any]:
+    def _item(self, rows: range | np.ndarray) -> Any:
+        """The values of a batch in these rows, or of those among them that are this process's."""
+        if self.part is None:
+            return self._read(rows)
+        return OwnSamples(self._read(rows[self.part.rows(len(rows))]), len(rows))
+
+    def _read(self, rows: range | np.ndarray) -> tuple[Any, Any, Any]:
+        place = slice(rows.start, rows.stop) if isinstance(rows, range) else rows
+
         def read(leaf: Any) -> Any:
-            values = leaf[rows]
+            values = leaf[place]
             return values if isinstance(values, Tensor) else np.asarray(values)
 
         x, y, weight = (each(part, read) for part in self._data)

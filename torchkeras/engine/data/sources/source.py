@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Callable, Generator, Iterable, Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -10,10 +12,21 @@ import torch
 from torchkeras.engine.data import random_state
 from torchkeras.engine.data.batch import Batch, check_order
 from torchkeras.engine.data.device_transfer import to_device
+from torchkeras.engine.data.part import SMALL, Part, checksum
+from torchkeras.engine.data.raw_batch import tensors_in
 from torchkeras.engine.data.sources.ordered import in_threads
 
-Prepare = Callable[[Any, Any, Any], Batch]
+Prepare = Callable[..., Batch]  # (x, y, sample_weight, whole=None), as `Intake.batch`
 Batches = Generator[Batch, None, None]
+
+
+@dataclass(frozen=True, slots=True)
+class OwnSamples:
+    """An item that holds the samples of this process alone, of a batch of `whole`; `known`: the batch's checksum."""
+
+    item: Any
+    whole: int
+    known: int = 0
 
 
 class Source:
@@ -22,10 +35,15 @@ class Source:
     samples: the number of samples an epoch; steps: the number of batches an epoch; batch_size: that of all batches but
     the last; each None where it is not known. ended: there is no next epoch, since what can be run through only once
     has been. once: it can be run through only once. stays: a batch's memory is not written to when the next is made.
-    kind: what messages call it.
+    kind: what messages call it. part: the rows of every batch that this process has, where several share them; what a
+    source says of its size is of all processes then. divided: what the user gave was divided before, so that the order
+    of the whole is not known here.
     """
 
     kind = "data"
+    part: Part | None = None
+    divided = False
+    _checksum = 0
     samples: int | None = None
     batch_size: int | None = None
     once = False
@@ -45,6 +63,21 @@ class Source:
         itself, not by the first `next`, so that `torch.get_rng_state()` before it decides them.
         """
         raise NotImplementedError
+
+    def checksum(self) -> int:
+        """A number that all processes share where they had the same batches and orders so far; 0 without a part.
+
+        Where it differs, processes shuffled in different orders, or made different batches where each makes them in
+        whole: a generator, a Sequence, an IterableDataset. It is for a comparison every now and then.
+        """
+        return self._checksum
+
+    def _note_order(self, device: torch.device | None = None) -> None:
+        """An order is about to be drawn from the random numbers of a device, None: of the CPU."""
+        if self.part is not None:
+            on_cuda = device is not None and device.type == "cuda"
+            state = torch.cuda.get_rng_state(device) if on_cuda else torch.get_rng_state()  # type: ignore[arg-type]
+            self._checksum = checksum([state[:SMALL]], self._checksum)
 
     def on_epoch_end(self) -> None:
         """To be called after each epoch."""
@@ -104,8 +137,8 @@ class Streamed(Source):
     lists_are_inputs = False
     _prepare_raw: Callable[[Any], Batch] | None = None
 
-    def __init__(self, prepare: Prepare, device: torch.device):
-        self._prepare, self._device = prepare, device
+    def __init__(self, prepare: Prepare, device: torch.device, part: Part | None = None):
+        self._prepare, self._device, self.part = prepare, device, part
         self._pass: Batches | None = None
         self._drawn: dict[str, Any] = {}
 
@@ -125,11 +158,29 @@ class Streamed(Source):
         try:
             for item in items:
                 came = True
-                yield self._prepare(*self._parts(item)) if self._prepare_raw is None else self._prepare_raw(item)
+                yield self._made(item)
             if not came:
                 raise ValueError(f"No batches came from {self.kind}.")
         finally:
             close(items)
+
+    def _made(self, item: Any) -> Batch:
+        return self._batch(item) if self.part is None else self._own_batch(item, self.part)
+
+    def _batch(self, item: Any, *whole: int) -> Batch:
+        return self._prepare(*self._parts(item), *whole) if self._prepare_raw is None else self._prepare_raw(item)
+
+    def _own_batch(self, item: Any, part: Part) -> Batch:
+        """The rows of this process: all of an item that has no others, or those of a batch that each process makes."""
+        if isinstance(item, OwnSamples):
+            if item.known:
+                self._checksum = zlib.crc32(item.known.to_bytes(4, "little"), self._checksum)
+            return part.counted(self._batch(item.item, item.whole), item.whole)
+        batch = self._batch(item)
+        own = part.of(batch)
+        tensors = [*batch.inputs, *batch.targets] if batch.raw is None else tensors_in(batch.raw)
+        self._checksum = checksum(tensors, self._checksum)
+        return own
 
     def give_raw(self, prepare: Callable[[Any], Batch]) -> None:
         self._prepare_raw = prepare

@@ -1,0 +1,186 @@
+"""What `fit` and the like ask of the processes that train a model together."""
+
+from __future__ import annotations
+
+import hashlib
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+import torch
+import torch.distributed as dist
+from torch import Tensor
+
+from torchkeras.distribution.replicas import Averaged, Replicas
+from torchkeras.engine.data.batch import Batch
+from torchkeras.engine.data.part import Part
+from torchkeras.engine.fit.compile_options import CompileOptions
+from torchkeras.engine.step.compiled_model import CompiledModel
+from torchkeras.metrics import Metric
+from torchkeras.shared_batch import SHARING, SharedBatch
+
+EVERY = 0.5  # seconds between two exchanges of numbers within an epoch, unless a callback wants each batch's
+LONGEST = 10_000  # batches between two
+
+
+class Processes:
+    """The processes of a group that share each batch, seen from one of them.
+
+    `part`: what this one has of each batch. `interval`: how many batches there are between two exchanges of numbers;
+    it is equal in all processes. `sync_batch_norm`: whether batch statistics are those of the whole batch.
+    """
+
+    def __init__(self, device: torch.device, given: CompileOptions):
+        self.device, self.sync_batch_norm = device, given.sync_batch_norm
+        self.group = group = None
+        self.part = Part(dist.get_rank(group), dist.get_world_size(group))
+        self.interval = 1
+        self.may_differ = False
+        self._since, self._began = 0, time.perf_counter()
+        self._signals = 0
+        self.random = RandomNumbers(self.part, device)
+
+    def replicas(self, compiled: CompiledModel, by_hand: bool) -> Replicas | Averaged:
+        """By what the model of this process trains with the others. `by_hand`: by a step of the user's own."""
+        return Averaged(self.group) if by_hand else Replicas(compiled, self.group)
+
+    @contextmanager
+    def running(self, callbacks: Any) -> Iterator[None]:
+        """A `fit` runs inside the block. Ctrl-C ends it in all processes after the same batch."""
+        self.may_differ, self.interval = callbacks.may_differ, 1
+        self._since, self._began = 0, time.perf_counter()
+        before = signal.getsignal(signal.SIGINT)
+        listens = before is signal.default_int_handler and threading.current_thread() is threading.main_thread()
+        if listens:
+            self._signals = 0
+            signal.signal(signal.SIGINT, self._note)
+        try:
+            yield
+        finally:
+            if listens and signal.getsignal(signal.SIGINT) == self._note:
+                signal.signal(signal.SIGINT, before)
+
+    def _note(self, number: int, frame: Any) -> None:
+        self._signals += 1
+        if self._signals > 1:
+            raise KeyboardInterrupt
+
+    @contextmanager
+    def sharing(self, step: Callable[[Batch], Any]) -> Iterator[Callable[[Batch], Any]]:
+        """The step of a pass over batches of which each process has a part."""
+        with self.random.apart() as own:
+
+            def run(batch: Batch) -> Any:
+                shared = SharedBatch(batch.size, batch.samples, self.group)
+                with SHARING.of(shared), own():
+                    return step(batch)
+
+            yield run
+
+    # --- numbers -----------------------------------------------------------------------------------------------------
+
+    @contextmanager
+    def added_up(
+        self, totals: Mapping[str, Tensor], seen: Any, kept: Mapping[str, Metric]
+    ) -> Iterator[tuple[dict[str, Tensor], Any]]:
+        """The totals and the samples seen, of all processes; inside the block the metrics have counted all, too."""
+        adding = [metric for metric in kept.values() if metric.adds_up]
+        states = [state for metric in adding for state in metric.variables]
+        own = [state.detach().clone() for state in states]
+        seen = torch.as_tensor(seen, device=self.device)
+        summed = self._exchanged([*totals.values(), seen, *states])
+        for state, value in zip(states, summed[len(totals) + 1 :], strict=True):
+            state.copy_(value)
+        try:
+            yield dict(zip(totals, summed, strict=False)), summed[len(totals)].clamp(min=1)
+        finally:
+            for state, value in zip(states, own, strict=True):
+                state.copy_(value)
+
+    def agreed(self, flag: bool) -> bool:
+        """Whether the flag is set in any process."""
+        (found,) = self._exchanged([torch.tensor(float(flag), device=self.device)])
+        return bool(found > 0)
+
+    def stopped(self, flag: bool, called: bool) -> bool:
+        """Whether to stop after this batch, in all processes alike. `called`: whether callbacks just had their say."""
+        self._since += 1
+        if called and self.may_differ:
+            return self.agreed(flag)
+        if self._since >= self.interval:
+            self._exchanged([])
+        return flag
+
+    def _exchanged(self, values: list[Tensor]) -> list[Tensor]:
+        """The sums over all processes. Raises KeyboardInterrupt in all where one has noted Ctrl-C."""
+        now = time.perf_counter()
+        seconds = (now - self._began) / max(self._since, 1)
+        told = torch.tensor([seconds, float(self._signals)], dtype=torch.float64, device=self.device)
+        flat = torch.cat([told, *(value.detach().double().reshape(-1) for value in values)])
+        dist.all_reduce(flat, group=self.group)
+        seconds, signals = flat[:2].tolist()
+        if self._since:
+            self.interval = int(min(max(EVERY * self.part.processes / max(seconds, 1e-9), 1), LONGEST))
+        self._since, self._began = 0, time.perf_counter()
+        if signals:
+            self._signals = 0
+            raise KeyboardInterrupt
+        parts = flat[2:].split([value.numel() for value in values])
+        return [part.view_as(value).to(value.dtype) for part, value in zip(parts, values, strict=True)]
+
+
+class RandomNumbers:
+    """The random numbers of steps, apart from those that order the data: other ones in each process.
+
+    Those that order the data are torch's own, which are the same in all processes. Those of the steps begin from them
+    and the rank. Where steps have drawn any, torch's own move on by one, so that the next steps draw others.
+    """
+
+    def __init__(self, part: Part, device: torch.device):
+        self._part = part
+        self._generators = [torch.default_generator]
+        if device.type == "cuda":
+            index = torch.cuda.current_device() if device.index is None else device.index
+            self._generators.append(torch.cuda.default_generators[index])
+        self.states: list[Tensor] = []  # of the pass under way
+
+    @contextmanager
+    def apart(self) -> Iterator[Callable[[], Any]]:
+        """A pass over batches: inside the blocks that the result opens, this process's own numbers are drawn."""
+        if self._part.processes == 1:
+            yield _nothing
+            return
+        outer, begun = self.states, [self._begun(generator) for generator in self._generators]
+        self.states = list(begun)
+        try:
+            yield self._own
+        finally:
+            if any(not torch.equal(now, before) for now, before in zip(self.states, begun, strict=True)):
+                for generator in self._generators:
+                    torch.empty((), device=generator.device).uniform_(generator=generator)
+            self.states = outer
+
+    def _begun(self, generator: torch.Generator) -> Tensor:
+        told = generator.get_state().numpy().tobytes() + self._part.rank.to_bytes(8, "big")
+        seed = int.from_bytes(hashlib.sha256(told).digest()[:8], "big")
+        return torch.Generator(generator.device).manual_seed(seed).get_state()
+
+    @contextmanager
+    def _own(self) -> Iterator[None]:
+        before = [generator.get_state() for generator in self._generators]
+        for generator, state in zip(self._generators, self.states, strict=True):
+            generator.set_state(state)
+        try:
+            yield
+        finally:
+            self.states = [generator.get_state() for generator in self._generators]
+            for generator, state in zip(self._generators, before, strict=True):
+                generator.set_state(state)
+
+
+@contextmanager
+def _nothing() -> Iterator[None]:
+    yield

@@ -1,0 +1,73 @@
+"""The part of every batch that one of several processes has, and how it is seen that they share the same batches."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch import Tensor
+
+from torchkeras.engine.data.raw_batch import rows_of
+from torchkeras.shared_batch import bounds
+
+if TYPE_CHECKING:
+    from torchkeras.engine.data.batch import Batch
+
+SMALL = 4096  # bytes: a tensor up to here goes into a checksum in whole, of a larger one the first and the last row
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Of every batch the rows of process `rank`, one of `processes`, in a process group (None: the default one).
+
+    A batch smaller than the number of processes leaves some without a sample. These take its first one, so that they
+    stay in step with the others; it counts for nothing.
+    """
+
+    rank: int
+    processes: int
+    group: Any = None
+
+    def size(self, samples: int) -> int:
+        """How many of the samples of a batch this process has."""
+        first, last = bounds(samples, self.rank, self.processes)
+        return last - first
+
+    def rows(self, samples: int) -> slice:
+        """Which of the samples of a batch this process takes: at least one."""
+        first, last = bounds(samples, self.rank, self.processes)
+        return slice(first, last) if first < last else slice(0, 1)
+
+    def of(self, batch: Batch) -> Batch:
+        """The rows of this process of a batch that is whole. Raises ValueError for a `raw` one that has no rows."""
+        rows, whole = self.rows(batch.size), batch.size
+        if batch.raw is not None:
+            return self.counted(replace(batch, raw=rows_of(batch.raw, rows, whole)), whole)
+        own = replace(
+            batch,
+            inputs=[value[rows] for value in batch.inputs],
+            targets=[value[rows] for value in batch.targets],
+            weights=[None if value is None else value[rows] for value in batch.weights],
+        )
+        return self.counted(own, whole)
+
+    def counted(self, batch: Batch, whole: int) -> Batch:
+        """A batch that has the rows of this process alone, of `whole` samples."""
+        return replace(batch, size=self.size(whole), whole=whole)
+
+
+def checksum(tensors: Iterable[Tensor], before: int = 0) -> int:
+    """A number that two lists of tensors share where their shapes and values are equal, and hardly where not.
+
+    Of large tensors it looks at the first row and the last. `before`: the number of what came before.
+    """
+    for tensor in tensors:
+        seen = tensor.detach()
+        if seen.nbytes > SMALL:
+            seen = seen[:: max(len(seen) - 1, 1)]
+        before = zlib.crc32(repr(tuple(tensor.shape)).encode(), before)
+        before = zlib.crc32(seen.cpu().reshape(-1).contiguous().view(torch.uint8).numpy().tobytes(), before)
+    return before

@@ -1,0 +1,67 @@
+"""Whether several processes train a model together, and what is refused where they do."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from typing import Any
+
+import torch
+from torch import nn
+
+from torchkeras import processes
+
+WORDS = ("auto", None, "ddp", "fsdp")
+BY_HAND = "Give the model itself to compile and fit, which wrap it; or train it by a loop of your own"
+
+
+def check(setting: Any) -> None:
+    """Raise ValueError for what is no value of `compile(distribute=)`."""
+    if not (isinstance(setting, _known("torch.distributed.device_mesh", "DeviceMesh")) or setting in WORDS):
+        raise ValueError(
+            f"compile: distribute must be 'auto', None, 'ddp', 'fsdp' or a DeviceMesh of torch; found {setting!r}."
+        )
+
+
+def is_distributed(setting: Any) -> bool:
+    """Whether `compile(distribute=)` says that processes train together."""
+    if setting == "auto":
+        return processes.world_size() > 1
+    return setting is not None
+
+
+def joined(given: Any, device: torch.device) -> Any:
+    """The processes that train together, as `given` to compile; this one joins them."""
+    processes.initialize()
+    found = importlib.import_module("torchkeras.distribution.training")  # an annex, for those who have several
+    return found.Processes(device, given)
+
+
+def refuse_compiling(given: Any) -> None:
+    """Raise ValueError for a step compiled by torch, which does not train with other processes yet."""
+    if given.jit_compile not in (False, "auto") or given.cuda_graph is True:
+        named = "cuda_graph=True" if given.cuda_graph is True else f"jit_compile={given.jit_compile!r}"
+        raise ValueError(
+            f"compile: {named} is of one process, and several train here: leave it away, or give distribute=None."
+        )
+
+
+def check_unwrapped(model: nn.Module, method: str) -> None:
+    """Raise RuntimeError for a model in which the user has wrapped a module for several processes."""
+    if not processes.has_group():  # without which torch does not wrap
+        return
+    for name, module in model.named_modules():
+        if isinstance(module, nn.parallel.DistributedDataParallel) or type(module).__name__ == FSDP:
+            where = f"the module {name!r}" if name else "the model"
+            raise RuntimeError(
+                f"{method}: {where} is wrapped for several processes ({type(module).__name__}), and {method} would "
+                f"not see that. {BY_HAND}."
+            )
+
+
+FSDP = "FullyShardedDataParallel"
+
+
+def _known(module: str, *names: str) -> tuple[Any, ...]:
+    """Classes of a module of torch that is slow to import: none of them has objects while nobody has imported it."""
+    return tuple(getattr(sys.modules[module], name) for name in names) if module in sys.modules else ()
