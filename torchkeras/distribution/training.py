@@ -74,7 +74,7 @@ class Processes:
         with self.random.apart() as own:
 
             def run(batch: Batch) -> Any:
-                shared = SharedBatch(batch.size, batch.samples, self.group)
+                shared = SharedBatch(batch.size, batch.samples, self.group, self.sync_batch_norm)
                 with SHARING.of(shared), own():
                     return step(batch)
 
