@@ -12,9 +12,16 @@ from torch.distributed.fsdp import fully_shard
 
 from torchkeras import Sequential, clear_session, layers
 from torchkeras.callbacks.backup_files import Backups
-from torchkeras.distribution import rank, world_size
-from torchkeras.distribution.backups import SharedBackups
+from torchkeras.distribution.backups import SharedBackups, gathered
 from torchkeras.engine.data import random_state
+from torchkeras.processes import rank, world_size
+
+
+class Agreeing:
+    """What stands for the processes of a run."""
+
+    def agreed(self, flag: bool) -> bool:
+        return any(gathered(flag))
 
 
 def run_of(sharded: bool) -> Any:
@@ -25,7 +32,7 @@ def run_of(sharded: bool) -> Any:
     if sharded:
         fully_shard(model)
     kept = {"added": SimpleNamespace(adds_up=True), "whole": SimpleNamespace(adds_up=False)}
-    return SimpleNamespace(network=model, compiled=SimpleNamespace(kept=kept))
+    return SimpleNamespace(network=model, compiled=SimpleNamespace(kept=kept), processes=Agreeing())
 
 
 def tensors(model: Any) -> dict[str, torch.Tensor]:
@@ -46,6 +53,8 @@ def state_of(run: Any, number: int, batches: int = 7) -> dict[str, Any]:
             "added": {"total": torch.tensor([1.0, 2.0]) * (number + 1)},
             "whole": {"total": torch.tensor(4.0)},
         },
+        "guard": {"good": torch.tensor(True), "good_samples": torch.tensor(2 + number)},
+        "step_random": {"now": [torch.Generator().manual_seed(20 + number).get_state()]},
         "generators": {"dropout.generator": ["cpu", torch.Generator().manual_seed(number).get_state()]},
         "random": random_state.state(),
         "callbacks": {"EarlyStopping": {"best": 0.5, "lists": [1, (2, "a")], 3: None}},
@@ -89,6 +98,8 @@ def read(folder: Path, sharded: bool) -> Any:
         "seen": found["sums"]["seen"],
         "added": found["metrics"]["added"]["total"].tolist(),
         "whole": float(found["metrics"]["whole"]["total"]),
+        "guard": int(found["guard"]["good_samples"]),
+        "step": found["step_random"]["now"][0],
         "random": found["random"],
         "generator": found["generators"]["dropout.generator"][1],
     }
@@ -112,6 +123,7 @@ def test_the_same_number_of_processes_goes_on_with_what_each_had(tmp_path):
         assert found["added"] == [1.0 + number, 2.0 + 2 * number]
         assert found["whole"] == 4.0
         assert drawn(found["random"]) == of_process(number)
+        assert torch.equal(found["step"], wanted["step_random"]["now"][0])
         assert torch.equal(found["generator"], wanted["generators"]["dropout.generator"][1])
 
 
@@ -122,6 +134,10 @@ def test_more_processes_share_what_fewer_counted(tmp_path):
     assert [each["seen"] for each in found] == [7, 0, 0]
     assert [each["added"] for each in found] == [[3.0, 6.0], [0.0, 0.0], [0.0, 0.0]]
     assert [each["whole"] for each in found] == [4.0] * 3
+    assert [each["guard"] for each in found] == [5, 0, 0]
+    assert [
+        torch.equal(each["step"], torch.Generator().manual_seed(20 + k).get_state()) for k, each in enumerate(found)
+    ] == [True, True, False]
     numbers = [drawn(each["random"]) for each in found]
     assert numbers[:2] == [of_process(0), of_process(1)]
     assert numbers[2][0] == numbers[0][0]  # Python's were alike on all

@@ -54,6 +54,8 @@ class BackupAndRestore(Callback):
     Source: https://keras.io/api/callbacks/backup_and_restore/
     """
 
+    _takes_means = True
+
     def __init__(self, backup_dir: Any, save_freq: int | str = "epoch", delete_checkpoint: bool = True):
         self.folder = Path(backup_dir)
         self.save_freq = read("BackupAndRestore", "save_freq", SAVE_FREQ, save_freq)
@@ -61,6 +63,7 @@ class BackupAndRestore(Callback):
         self.interrupted = False
         self._run: Any = None
         self._backups: Any = None
+        self._batches = 0  # of the epoch, when this was last called
         self._signalled: int | None = None
         self._handlers: dict[int, Any] = {}
 
@@ -82,14 +85,23 @@ class BackupAndRestore(Callback):
         except ValueError as error:
             raise ValueError(f"BackupAndRestore: {path} does not fit this run. {error}") from error
 
+    def on_epoch_begin(self, epoch: int, logs: Any = None) -> None:
+        self._batches = self._run.start
+        self._look_ahead()
+
+    def _look_ahead(self) -> None:
+        """Have the next call after the batch that is next to be followed by a checkpoint, not later."""
+        if isinstance(self.save_freq, int) and self._run.processes is not None:
+            self._run.processes.call_within(self.save_freq - self._batches % self.save_freq)
+
     def on_train_batch_end(self, batch: int, logs: Any = None) -> None:
+        before, self._batches = self._batches, batch + 1
         if self._backups.agreed(self._signalled is not None):
             self._write(self._run.state_dict())
             self._end()
-        elif isinstance(self.save_freq, int):
-            before = batch - batch % self.model.steps_per_execution  # the batches at the call before
-            if (batch + 1) // self.save_freq > before // self.save_freq:
-                self._write(self._run.state_dict())
+        elif isinstance(self.save_freq, int) and self._batches // self.save_freq > before // self.save_freq:
+            self._write(self._run.state_dict())
+        self._look_ahead()
 
     def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
         self._write(self._run.state_dict(epoch_done=True))
@@ -144,7 +156,7 @@ class BackupAndRestore(Callback):
 
 def _backups(run: Any) -> type[Backups]:
     """The kind of checkpoints that a run writes."""
-    if getattr(run.compiled, "replicas", None) is None:
+    if run.processes is None:
         return Backups
     return importlib.import_module("torchkeras.distribution.backups").SharedBackups
 

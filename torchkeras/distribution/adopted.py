@@ -12,6 +12,8 @@ from torch.distributed.tensor import distribute_tensor
 from torchkeras.engine.data import random_state
 from torchkeras.engine.fit.resume import tensors_of
 
+CUDA_STATE = 16  # bytes of the state of a generator on a CUDA device; those on the CPU are longer
+
 
 def adopted(states: Sequence[Mapping[str, Any]], run: Any, number: int) -> dict[str, Any]:
     """The state for process `number` of a run, from those of all processes that wrote it.
@@ -30,6 +32,8 @@ def adopted(states: Sequence[Mapping[str, Any]], run: Any, number: int) -> dict[
             for name, found in first["metrics"].items()
             if name in run.compiled.kept
         },
+        "guard": _guard([each["guard"] for each in states], number),
+        "step_random": _step_random([each.get("step_random", {}) for each in states], number),
         "random": random_state.of_another_number([each["random"] for each in states], number),
         "generators": {
             name: _generator([each["generators"][name] for each in states], number) for name in first["generators"]
@@ -75,6 +79,24 @@ def _added(each: Sequence[Mapping[str, Tensor]], number: int) -> dict[str, Tenso
     if number:
         return {name: torch.zeros_like(value) for name, value in each[0].items()}
     return {name: torch.stack([one[name] for one in each]).sum(0, dtype=value.dtype) for name, value in each[0].items()}
+
+
+def _guard(each: Sequence[Mapping[str, Tensor]], number: int) -> dict[str, Tensor]:
+    """All look at all gradients; the samples are counted by each."""
+    if not each[0]:
+        return {}
+    return {**each[0], **_added([{"good_samples": one["good_samples"]} for one in each], number)}
+
+
+def _step_random(each: Sequence[Mapping[str, list[Tensor]]], number: int) -> dict[str, list[Tensor]]:
+    """As `_generator`, of the generators that steps draw from."""
+    if number < len(each):
+        return dict(each[number])
+    return {name: [_seeded(state, number) for state in states] for name, states in each[0].items()}
+
+
+def _seeded(state: Tensor, number: int) -> Tensor:
+    return random_state.seeded("cpu" if len(state) > CUDA_STATE else "cuda", state, number)
 
 
 def _generator(each: Sequence[Sequence[Any]], number: int) -> list[Any]:

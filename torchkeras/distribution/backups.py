@@ -27,7 +27,7 @@ from torchkeras.callbacks.backup_files import (
 )
 from torchkeras.distribution import folders
 from torchkeras.distribution.adopted import adopted, shared_out, target, templates
-from torchkeras.distribution.processes import is_main, rank, world_size
+from torchkeras.processes import is_main, rank, world_size
 
 BLOCK = 1 << 20  # bytes
 Place = tuple[Any, ...]  # the keys that lead to a value in nested dicts and lists
@@ -66,7 +66,7 @@ class SharedBackups(Backups):
                 saved = read_file(path)
             return None if self.agreed(saved is None) or saved is None else _from_one(saved, self.run)
         with self.disk(what):
-            digests = _digests(sorted(path.iterdir())[rank() :: world_size()])
+            digests = _digests(_files(path)[rank() :: world_size()])
         if _digest_of(gathered(digests)) != told_digest(path):
             return None
         with self.disk(what):
@@ -108,7 +108,7 @@ class SharedBackups(Backups):
                 super().delete()
 
     def agreed(self, flag: bool) -> bool:
-        return any_of(flag)
+        return self.run.processes.agreed(flag)
 
     @contextmanager
     def disk(self, what: str) -> Iterator[None]:
@@ -127,7 +127,7 @@ class SharedBackups(Backups):
 
 def read(path: Path, run: Any) -> dict[str, Any] | None:
     """The state in a folder for one process alone; None when its files do not match its digest."""
-    if _digest_of([_digests(sorted(path.iterdir()))]) != told_digest(path):
+    if _digest_of([_digests(_files(path))]) != told_digest(path):
         return None
     return _state(path, run, 0, 1)
 
@@ -142,15 +142,11 @@ def gathered(value: Any) -> list[Any]:
     return found
 
 
-def any_of(flag: bool) -> bool:
-    """Whether the flag is True in any process."""
-    device = "cuda" if str(dist.get_backend()) == "nccl" else "cpu"
-    found = torch.tensor(int(flag), device=device)
-    dist.all_reduce(found, dist.ReduceOp.MAX)
-    return bool(found.item())
-
-
 # --- files -----------------------------------------------------------------------------------------------------------
+
+
+def _files(folder: Path) -> list[Path]:
+    return sorted(path for path in folder.iterdir() if path.is_file())
 
 
 def _digests(paths: list[Path]) -> dict[str, str]:
