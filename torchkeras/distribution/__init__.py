@@ -1,5 +1,16 @@
-"""Training by several processes: their group, and which of them this one is."""
+"""Training by several processes: their group, which of them this one is, and what can go wrong between them."""
 
+from torchkeras.distribution.agreement import ProcessesDifferError
+from torchkeras.distribution.lost import ProcessLostError
 from torchkeras.processes import barrier, initialize, is_main, local_rank, rank, world_size
 
-__all__ = ["barrier", "initialize", "is_main", "local_rank", "rank", "world_size"]
+__all__ = [
+    "ProcessLostError",
+    "ProcessesDifferError",
+    "barrier",
+    "initialize",
+    "is_main",
+    "local_rank",
+    "rank",
+    "world_size",
+]

@@ -1,5 +1,8 @@
 """Replicas of a model, one in each process, whose gradients torch's DistributedDataParallel averages."""
 
+# pyright: reportPrivateImportUsage=false
+# torch.distributed names what its own DistributedDataParallel calls with an underscore.
+
 from __future__ import annotations
 
 import operator
@@ -14,54 +17,111 @@ from torch.nn.parallel import DistributedDataParallel
 from torchkeras.engine.layer.added_losses import ADDED
 from torchkeras.engine.step.compiled_model import CompiledModel
 
+BUCKET = 25 * 2**20  # bytes, as in DistributedDataParallel
+
 
 class Replicas:
-    """The replica of this process: how a step passes forward, and whose gradients it gets."""
+    """The replica of this process: how a step passes forward, and whose gradients it gets.
+
+    The first step computes its gradients alone, and sees which parameters have one, and in which order. From the second
+    step on torch's reducer averages them while the backward pass runs, in the same buckets: so a training that begins
+    anew in the middle ends with the same bits. A model with code of the user's own may compute another graph each time:
+    there the reducer looks at each step which parameters have a gradient.
+    """
 
     def __init__(self, compiled: CompiledModel, group: Any = None):
         self._compiled, self._group = compiled, group
         self._parameters: list[Tensor] = []
         self._parallel: DistributedDataParallel | None = None
-        self._pass = _Pass(compiled.network)
+        self._pass = _Pass([])
 
     def passing(self, run: Callable[..., Any]) -> Callable[..., Any]:
         """`run`, a forward pass over the network, as one whose gradients will be averaged."""
         training = [each for each in self._compiled.parameters if each.requires_grad]
         if len(training) != len(self._parameters) or not all(map(operator.is_, training, self._parameters)):
             self._begin(training)
+        if self._parallel is None:
+            return run
         self._pass.run = run
-        assert self._parallel is not None
-        return self._parallel_call
+        return self._called
 
-    def _parallel_call(self, inputs: Any, **options: Any) -> Any:
+    def _called(self, inputs: Any, **options: Any) -> Any:
         assert self._parallel is not None
         return self._parallel(inputs, **options)[0]
 
     def gradients(self, loss: Tensor, parameters: Sequence[Tensor], one: Tensor) -> list[Tensor | None]:
         """The gradients of the mean, over the processes, of `one * loss`; None for a parameter that has none."""
-        torch.autograd.backward(loss, one, inputs=list(parameters))
-        found = [parameter.grad for parameter in parameters]
-        for parameter in parameters:
-            parameter.grad = None
-        return found
+        parameters = list(parameters)
+        if self._parallel is None:
+            return self._first(loss, parameters, one)
+        torch.autograd.backward(loss, one, inputs=list(self._pass.trained))
+        return _taken(parameters)
 
     def _begin(self, parameters: list[Tensor]) -> None:
-        self._parallel = None  # first, since its hooks end with it
-        for parameter in parameters:
-            parameter.grad = None
-        taken = {id(parameter) for parameter in parameters}
-        left = [name for name, each in self._pass.named_parameters() if id(each) not in taken]
-        DistributedDataParallel._set_params_and_buffers_to_ignore_for_model(self._pass, left)
-        static = all(_is_ours(module) for module in self._compiled.network.modules())
+        self._parallel, self._parameters = None, parameters  # with the reducer its hooks end
+        _taken(parameters)
+        if not all(_is_ours(module) for module in self._compiled.network.modules()):
+            self._reduce(parameters, find_unused_parameters=True)
+
+    def _first(self, loss: Tensor, parameters: list[Tensor], one: Tensor) -> list[Tensor | None]:
+        order: list[Tensor] = []
+        hooks = [each.register_post_accumulate_grad_hook(order.append) for each in parameters]
+        torch.autograd.backward(loss, one, inputs=parameters)
+        for hook in hooks:
+            hook.remove()
+        gradients = _taken(parameters)
+        places = {id(parameter): place for place, parameter in enumerate(parameters)}
+        ready = [places[id(parameter)] for parameter in order]
+        means = averaged([gradients[place] for place in ready], self._group)  # type: ignore[misc]
+        for place, mean in zip(ready, means, strict=True):
+            gradients[place] = mean
+        parallel = self._reduce(order, find_unused_parameters=False)
+        # The reducer makes its buckets by the order in which the first gradients come: these are zeros.
+        self._pass.run = _zero
+        torch.autograd.backward(parallel(order)[0], inputs=order)
+        _taken(order)
+        return gradients
+
+    def _reduce(self, parameters: list[Tensor], find_unused_parameters: bool) -> DistributedDataParallel:
+        self._pass = _Pass(parameters)
         self._parallel = DistributedDataParallel(
             self._pass,
             process_group=self._group,
             broadcast_buffers=False,  # statistics of batches are those of whole batches
             gradient_as_bucket_view=True,
-            static_graph=static,
-            find_unused_parameters=not static,
+            find_unused_parameters=find_unused_parameters,
         )
-        self._parameters = parameters
+        return self._parallel
+
+
+def _zero(parameters: list[Tensor]) -> Tensor:
+    """0, whose gradients come in the order of the parameters: autograd goes back to what was computed last first."""
+    parts = [(parameter * 0.0).sum() for parameter in reversed(parameters)]
+    return torch.stack([part.double() for part in parts]).sum()
+
+
+def _taken(parameters: Sequence[Tensor]) -> list[Tensor | None]:
+    """The gradients that parameters hold, which they then hold no more."""
+    found = [parameter.grad for parameter in parameters]
+    for parameter in parameters:
+        parameter.grad = None
+    return found
+
+
+def averaged(gradients: Sequence[Tensor], group: Any = None) -> list[Tensor]:
+    """The means over the processes of gradients, in one order in all of them, by the buckets of torch's reducer."""
+    if not gradients:
+        return []
+    processes, means = dist.get_world_size(group), list(gradients)
+    limits = [dist._DEFAULT_FIRST_BUCKET_BYTES, BUCKET]
+    buckets, _ = dist._compute_bucket_assignment_by_size(list(gradients), limits)
+    for places in buckets:
+        flat = torch.cat([gradients[place].reshape(-1) for place in places]).mul_(1.0 / processes)
+        dist.all_reduce(flat, group=group)
+        parts = flat.split([gradients[place].numel() for place in places])
+        for place, part in zip(places, parts, strict=True):
+            means[place] = part.view_as(gradients[place])
+    return means
 
 
 class Averaged:
@@ -80,33 +140,21 @@ class Averaged:
 
     def averaged(self, gradients: Sequence[Tensor | None]) -> list[Tensor | None]:
         """The means of gradients over the processes, which have them of the same parameters."""
-        found = [gradient for gradient in gradients if gradient is not None]
-        means = iter(self._means(found))
+        means = iter(averaged([gradient for gradient in gradients if gradient is not None], self._group))
         return [None if gradient is None else next(means) for gradient in gradients]
-
-    def _means(self, gradients: list[Tensor]) -> list[Tensor]:
-        by_type: dict[Any, list[int]] = {}
-        for place, gradient in enumerate(gradients):
-            by_type.setdefault((gradient.dtype, gradient.device), []).append(place)
-        means = list(gradients)
-        for places in by_type.values():
-            flat = torch.cat([gradients[place].reshape(-1) for place in places])
-            dist.all_reduce(flat, group=self._group)
-            flat /= dist.get_world_size(self._group)
-            parts = flat.split([gradients[place].numel() for place in places])
-            for place, part in zip(places, parts, strict=True):
-                means[place] = part.view_as(gradients[place])
-        return means
 
 
 class _Pass(nn.Module):
-    """A network as DistributedDataParallel calls it: what layers add to the loss is among its outputs."""
+    """A pass over a network as DistributedDataParallel calls it: what layers add to the loss is among its outputs.
+
+    `trained`: the parameters that it averages the gradients of.
+    """
 
     run: Callable[..., Any]
 
-    def __init__(self, network: nn.Module):
+    def __init__(self, trained: Sequence[Tensor]):
         super().__init__()
-        self.network = network
+        self.trained = nn.ParameterList(trained)
 
     def forward(self, inputs: Any, **options: Any) -> Any:
         found = self.run(inputs, **options)

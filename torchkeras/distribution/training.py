@@ -7,18 +7,21 @@ import signal
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any
 
 import torch
 import torch.distributed as dist
 from torch import Tensor
 
+from torchkeras.distribution.agreement import agree
+from torchkeras.distribution.lost import Whereabouts
 from torchkeras.distribution.replicas import Averaged, Replicas
 from torchkeras.engine.data.batch import Batch
 from torchkeras.engine.data.part import Part
 from torchkeras.engine.fit.compile_options import CompileOptions
 from torchkeras.engine.step.compiled_model import CompiledModel
+from torchkeras.engine.step.whole_batch import normalizing
 from torchkeras.metrics import Metric
 from torchkeras.shared_batch import SHARING, SharedBatch
 
@@ -29,8 +32,9 @@ LONGEST = 10_000  # batches between two
 class Processes:
     """The processes of a group that share each batch, seen from one of them.
 
-    `part`: what this one has of each batch. `interval`: how many batches there are between two exchanges of numbers;
-    it is equal in all processes. `sync_batch_norm`: whether batch statistics are those of the whole batch.
+    `part`: what this one has of each batch. `place`: what they do now, for messages. `interval`: how many batches
+    there are between two exchanges of numbers; it is equal in all processes. `sync_batch_norm`: whether batch
+    statistics are those of the whole batch.
     """
 
     def __init__(self, device: torch.device, given: CompileOptions):
@@ -39,13 +43,35 @@ class Processes:
         self.part = Part(dist.get_rank(group), dist.get_world_size(group))
         self.interval, self._most = 1, LONGEST
         self.may_differ = False
+        self.place = ""
+        self._passed = 0
+        self._agreed: set[Any] = set()
+        self._whereabouts = Whereabouts(self.group)
         self._since, self._began = 0, time.perf_counter()
         self._signals = 0
+        self._normalizing: AbstractContextManager[object] = nullcontext()
         self.random = RandomNumbers(self.part, device)
 
     def replicas(self, compiled: CompiledModel, by_hand: bool) -> Replicas | Averaged:
         """By what the model of this process trains with the others. `by_hand`: by a step of the user's own."""
+        self._normalizing = normalizing(compiled.network)
         return Averaged(self.group) if by_hand else Replicas(compiled, self.group)
+
+    @contextmanager
+    def doing(self, method: str, model: Any, given: Mapping[str, Any], once: Any = None) -> Iterator[None]:
+        """Something begins that all processes do with a model. `once`: compare no more what it has been done with.
+
+        Raises ProcessesDifferError where they would not do the same, and ProcessLostError where one does not answer.
+        """
+        self.place, self._passed = method, 0
+        with self._whereabouts.watching(method, self._where):
+            if once is None or (method, once) not in self._agreed:
+                agree(method, model, given, self.group)
+                self._agreed.add((method, once))
+            yield
+
+    def _where(self) -> str:
+        return f"{self.place}, batch {self._passed}"
 
     @contextmanager
     def running(self, callbacks: Any) -> Iterator[None]:
@@ -71,11 +97,13 @@ class Processes:
     @contextmanager
     def sharing(self, step: Callable[[Batch], Any]) -> Iterator[Callable[[Batch], Any]]:
         """The step of a pass over batches of which each process has a part."""
+        self._passed = 0
         with self.random.apart() as own:
 
             def run(batch: Batch) -> Any:
+                self._passed += 1
                 shared = SharedBatch(batch.size, batch.samples, self.group, self.sync_batch_norm)
-                with SHARING.of(shared), own():
+                with SHARING.of(shared), own(), self._normalizing:
                     return step(batch)
 
             yield run
@@ -121,6 +149,7 @@ class Processes:
 
     def _exchanged(self, values: list[Tensor]) -> list[Tensor]:
         """The sums over all processes. Raises KeyboardInterrupt in all where one has noted Ctrl-C."""
+        self._whereabouts.note(self._where)
         now = time.perf_counter()
         seconds = (now - self._began) / max(self._since, 1)
         told = torch.tensor([seconds, float(self._signals)], dtype=torch.float64, device=self.device)

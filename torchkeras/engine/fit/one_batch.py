@@ -57,7 +57,8 @@ class OneBatch(Opening, abstract=True):
         compiled = self._ready()
         if compiled.guard is not None:
             compiled.guard.begin()
-        with self._collected(compiled), self._mode(True):
+        together = self._together("train_on_batch", None, once=compiled, samples=batch.samples)
+        with together, self._collected(compiled), self._mode(True):
             numbers = self._numbers("train", batch, return_dict)
         runs.look_at(compiled, self, "train_on_batch")
         return numbers
@@ -81,7 +82,8 @@ class OneBatch(Opening, abstract=True):
         Source: https://keras.io/api/models/model_training_apis/
         """
         batch = self._one_batch("test_on_batch", x, y, sample_weight)
-        with self._mode(False), torch.no_grad(), self._counted_apart():
+        together = self._together("test_on_batch", None, once=self._ready(), samples=batch.samples)
+        with together, self._mode(False), torch.no_grad(), self._counted_apart():
             return self._numbers("test", batch, return_dict)
 
     def _one_batch(self, method: str, x: Any, y: Any, sample_weight: Any, class_weight: Any = None) -> Batch:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import torch
@@ -26,6 +28,17 @@ class Opening(Compiling, abstract=True):
     def _part(self) -> Part | None:
         """The rows of every batch that this process has, where several train together."""
         return None if self._processes is None else self._processes.part
+
+    @contextmanager
+    def _together(self, method: str, source: Source | None, once: Any = None, **given: Any) -> Iterator[None]:
+        """Where several processes train, all do together what is inside the block; see `distribution.agreement`."""
+        if self._processes is None:
+            yield
+            return
+        if source is not None:
+            given |= {"samples": source.samples, "batch_size": source.batch_size, "steps": source.steps}
+        with self._processes.doing(method, self, given, once):
+            yield
 
     def _intake(self, class_weight: Any = None) -> Intake:
         owned = ("train_step", "test_step", "compute_loss")

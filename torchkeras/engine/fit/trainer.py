@@ -166,9 +166,16 @@ class Trainer(GeneratorMethods, Predicting, OneBatch, abstract=True):
         validate = None if validation is None else partial(self._validate, source, validation, size is None)
         self.__dict__.update(_validated=validation, _counts=True)
         order = "batch" if shuffle == "batch" else "shuffled" if shuffle else "sequential"
+        together = self._together(
+            "fit", source, epochs=epochs, initial_epoch=initial_epoch, shuffle=shuffle, verbose=verbose,
+            validation_freq=validation_freq, class_weight=class_weight,
+            callbacks=[type(each).__name__ for each in hooks],
+            validation=None if validation is None else [validation.samples, validation.batch_size, validation.steps],
+        )  # fmt: skip
+        running = nullcontext() if self._processes is None else self._processes.running(hooks)
         try:
-            together = nullcontext() if self._processes is None else self._processes.running(hooks)
-            with self._collected(compiled), self._mode(True), self._choosing(run, epochs, hooks, verbose), together:
+            choosing = self._choosing(run, epochs, hooks, verbose)
+            with together, self._collected(compiled), self._mode(True), choosing, running:
                 owned = own_step(self, "train") is not None
                 step = partial(self._step, "train")
                 plan = runs.Plan(epochs, order, names, step, validate, due, owned, self.steps_per_execution)
@@ -277,7 +284,7 @@ class Trainer(GeneratorMethods, Predicting, OneBatch, abstract=True):
             raw=own_step(self, "test") is not None, **made,
         )  # fmt: skip
         try:
-            with self._counted_apart():
+            with self._counted_apart(), self._together("evaluate", source):
                 numbers = floats(self._evaluate(source, self._hooks(callbacks, source, verbose)))
         finally:
             source.close()
