@@ -10,8 +10,8 @@ compared, bit by bit, with those of an undisturbed run of as many processes with
 
 Workers are forked from a server that has imported everything, so a start costs no imports.
 
-Prints JSON: `runs`, `kills`, `in_writing` (kills that left an incomplete folder), `lost` (starts that did not go on
-from the newest whole checkpoint), `unequal` (processes whose end differs), `failed` (runs that came to no end),
+Prints JSON: `runs`, `kills`, `in_writing` (kills that left an incomplete folder), `gone_on` (starts from a
+checkpoint), `lost` (starts that did not go on from the newest whole one), `unequal` (processes whose end differs), `failed` (runs that came to no end),
 `seconds`, and `seconds_to_go_on` (the mean time from a kill to the first step after it). Exits with 1 when there is any
 of the three faults.
 """
@@ -214,6 +214,7 @@ def one_run(processes: int, kills: int, wanted: list[str], draw: random.Random) 
     killer.join()
     told = [json.loads(line) for line in (folder / "told").read_text().splitlines()]
     found.update(killer.found)
+    found["gone_on"] += sum(bool(gone_on) for _, gone_on in told)
     found["lost"] += sum(newest != gone_on for newest, gone_on in told)
     reached = ends(folder, processes)
     found["failed"] += "" in reached
@@ -231,7 +232,7 @@ def main() -> int:
     parser.add_argument("--processes", type=int, nargs="+", default=[2, 3, 4], help="by turns")
     chosen = parser.parse_args()
     torch.multiprocessing.get_context("forkserver").set_forkserver_preload(PRELOADED)
-    found: Counter[str] = Counter(runs=0, kills=0, in_writing=0, lost=0, unequal=0, failed=0)
+    found: Counter[str] = Counter(runs=0, kills=0, in_writing=0, gone_on=0, lost=0, unequal=0, failed=0)
     undisturbed: dict[int, list[str]] = {}
     waits: list[float] = []
     begun = time.monotonic()

@@ -1,12 +1,17 @@
 """Checkpoints of several processes: what each gets back, with the same number of processes and with another."""
 
+import errno
+import os
 import random
+import warnings
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
+import pytest
 import torch
+import torch.distributed as dist
 from forked import together
 from torch.distributed.fsdp import fully_shard
 
@@ -171,3 +176,118 @@ def test_shards_go_on_in_another_number_and_whole(tmp_path):
 def test_whole_weights_go_on_as_shards(tmp_path):
     together(write, 2, tmp_path, False)
     assert len(together(read, 3, tmp_path, True)) == 3
+
+
+# --- faults ----------------------------------------------------------------------------------------------------------
+
+
+def damage(path: Path, how: str) -> None:
+    files = sorted(path.iterdir())
+    if how == "cut":
+        files[-1].write_bytes(files[-1].read_bytes()[:-1])
+    elif how == "changed":
+        files[-1].write_bytes(b"x" + files[-1].read_bytes()[1:])
+    elif how == "missing":
+        files[0].unlink()
+    elif how == "more":
+        (path / "more").touch()
+
+
+def batches_read(folder: Path) -> tuple[int, list[str]]:
+    """The batch of the newest whole checkpoint, and the warnings."""
+    run = run_of(False)
+    here = backups(folder, run)
+    here.prepare()
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        newest = here.newest()
+    here.prune(folder)
+    assert newest is not None
+    return newest[1]["sums"]["batches"], [str(each.message) for each in told if each.category is RuntimeWarning]
+
+
+@pytest.mark.parametrize("how", ["cut", "changed", "missing", "more"])
+def test_a_torn_folder_is_named_and_the_one_before_taken(how, tmp_path):
+    together(write, 2, tmp_path, False)
+    older, newer = sorted(tmp_path.iterdir())
+    damage(newer, how)
+    for batches, told in together(batches_read, 2, tmp_path):
+        assert batches == 6
+        assert told == [f"BackupAndRestore: {newer} is torn or damaged, and passed over."]
+    assert [path.name for path in tmp_path.iterdir()] == [older.name]
+
+
+def test_one_process_passes_over_a_torn_folder(tmp_path):
+    together(write, 2, tmp_path, False)
+    damage(sorted(tmp_path.iterdir())[-1], "cut")
+    assert batches_read(tmp_path)[0] == 6
+
+
+def write_more(folder: Path) -> list[str]:
+    """Writes one more checkpoint, onto what a stop left in the middle of writing."""
+    here = backups(folder, run_of(False))
+    left = folder / f".{8:08d}.checkpoint.part"
+    if rank() == 0:
+        left.mkdir()
+        (left / "__0_0.distcp").write_bytes(b"half")
+    dist.barrier()
+    here.prepare()
+    here.write(state_of(here.run, rank(), 8))
+    dist.barrier()
+    return sorted(path.name for path in folder.iterdir())
+
+
+def test_the_last_two_stay_and_nothing_half_written(tmp_path):
+    together(write, 2, tmp_path, False)
+    for names in together(write_more, 2, tmp_path):
+        assert [name[:21] for name in names] == ["00000001-000000000007", "00000001-000000000008"]
+
+
+def refused_on(folder: Path, number: int, name: str) -> str:
+    """The error that each process gets where process `number` cannot write or read."""
+    here = backups(folder, run_of(False))
+    if rank() == number:
+
+        def full(*arguments: Any, **options: Any) -> Any:
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+        setattr({"fsync": os, "iterdir": Path}[name], name, full)
+    try:
+        here.prepare()
+        if name == "iterdir":
+            here.newest()
+        else:
+            here.write(state_of(here.run, rank(), 9))
+    except OSError as error:
+        assert error.errno == errno.ENOSPC
+        return str(error)
+    return ""
+
+
+@pytest.mark.parametrize("number", [0, 1])
+def test_a_disk_that_one_process_finds_full_is_named_on_all(number, tmp_path):
+    together(write, 2, tmp_path, False)
+    before = sorted(tmp_path.iterdir())
+    for what, name in (("written to", "fsync"), ("read from", "iterdir")):
+        for told in together(refused_on, 2, tmp_path, number, name):
+            start = "can" if name == "iterdir" else "could"
+            text = f"BackupAndRestore: no checkpoint {start} be {what} this folder (No space left on device)"
+            assert told == f"[Errno {errno.ENOSPC}] {text}: {str(tmp_path)!r}"
+    assert sorted(tmp_path.iterdir()) == before
+
+
+def apart(folder: Path) -> str:
+    """The error where each process has a folder of its own."""
+    try:
+        backups(folder / str(rank()), run_of(False)).prepare()
+    except ValueError as error:
+        return str(error)
+    return ""
+
+
+def test_folders_of_their_own_are_refused(tmp_path):
+    for number, told in enumerate(together(apart, 2, tmp_path)):
+        assert told == (
+            f"BackupAndRestore: process 1 does not see the files of process 0 in {tmp_path / str(number)}. "
+            "Give a folder that all processes share, such as one of a network file system."
+        )

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import math
 import pickle
+import struct
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 from typing import Any, ClassVar
 
@@ -26,7 +28,7 @@ from torch.serialization import _get_layout  # pyright: ignore[reportPrivateUsag
 METADATA = ".metadata"
 MAKES = (
     *(metadata.Metadata, metadata.TensorStorageMetadata, metadata.ChunkStorageMetadata, metadata.TensorProperties),
-    *(metadata.MetadataIndex, metadata.StorageMeta),
+    *(metadata.MetadataIndex, metadata.StorageMeta, metadata.BytesStorageMetadata),
     filesystem._StorageInfo,  # pyright: ignore[reportPrivateUsage]
 )
 ENCODING = metadata._MEM_FORMAT_ENCODING  # pyright: ignore[reportPrivateUsage]
@@ -35,6 +37,12 @@ NAMES: Mapping[tuple[str, str], Any] = {
     (each.__module__, each.__qualname__): each for each in (*MAKES, ENCODING, _get_layout)
 } | {("torch", "Size"): torch.Size}
 
+# What a pickle that is damaged, or made by hand, may raise.
+FAULTS = (
+    *(pickle.UnpicklingError, struct.error, EOFError, AttributeError, TypeError, ValueError),
+    *(LookupError, ArithmeticError, AssertionError, MemoryError),
+)
+
 
 def write(path: Path, tensors: Mapping[str, Tensor], group: Any = None) -> None:
     """Write tensors to a new folder; every process of a group calls it. It reaches the disk before any returns.
@@ -42,18 +50,13 @@ def write(path: Path, tensors: Mapping[str, Tensor], group: Any = None) -> None:
     What several processes have under one name is written once: the parts of a DTensor, or one of equal tensors. Raises
     OSError on every process when one cannot write.
     """
-    try:
+    with _told(path):
         save(dict(tensors), storage_writer=_Writer(path), process_group=group)
-    except CheckpointException as error:
-        refused = [cause for cause, _ in error.failures.values() if isinstance(cause, OSError)]
-        if not refused:
-            raise RuntimeError(f"{path}: {error}") from error
-        raise OSError(refused[0].errno, refused[0].strerror, str(path)) from error
 
 
 def contents(path: Path) -> dict[str, tuple[torch.Size, torch.dtype]]:
     """The shape and type of each tensor in a folder. Raises ValueError for what DCP would not write."""
-    found = _Reader(path).read_metadata().state_dict_metadata
+    found = _Reader(path).known.state_dict_metadata
     return {name: (each.size, each.properties.dtype) for name, each in found.items()}  # type: ignore[union-attr]
 
 
@@ -62,9 +65,23 @@ def read(path: Path, into: Mapping[str, Tensor]) -> None:
 
     It communicates nothing, so that each process may read other names.
     """
-    with warnings.catch_warnings():
+    reader = _Reader(path)
+    with _told(path), warnings.catch_warnings():
         warnings.filterwarnings("ignore", "torch.distributed is disabled", UserWarning)
-        load(dict(into), storage_reader=_Reader(path), no_dist=True)
+        load(dict(into), storage_reader=reader, no_dist=True)
+
+
+@contextmanager
+def _told(path: Path) -> Iterator[None]:
+    """Raise what DCP raises for any error as an OSError or ValueError."""
+    try:
+        yield
+    except CheckpointException as error:
+        causes = [cause for cause, _ in error.failures.values()]
+        refused = next((cause for cause in causes if isinstance(cause, OSError)), None)
+        if refused is not None:
+            raise OSError(refused.errno, refused.strerror, str(path)) from error
+        raise ValueError(f"{path}: {causes[0]}") from error
 
 
 class _Writer(FileSystemWriter):
@@ -73,15 +90,17 @@ class _Writer(FileSystemWriter):
 
 
 class _Reader(FileSystemReader):
-    def read_metadata(self, *args: Any, **kwargs: Any) -> Metadata:
-        path = Path(self.path)
+    def __init__(self, path: Path):
+        super().__init__(path)
         try:
             with (path / METADATA).open("rb") as file:
-                found = _Unpickler(file).load()
-            _check(found, path)
-        except (pickle.UnpicklingError, EOFError, AttributeError, TypeError, KeyError, IndexError, ValueError) as error:
+                self.known = _Unpickler(file).load()
+            _check(self.known, path)
+        except FAULTS as error:
             raise ValueError(f"{path / METADATA} is not what torch's distributed checkpoint writes: {error}") from error
-        return found
+
+    def read_metadata(self, *args: Any, **kwargs: Any) -> Metadata:
+        return self.known
 
 
 _InPython: Any = pickle._Unpickler  # pyright: ignore  # whose steps can be refused one by one
