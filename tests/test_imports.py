@@ -11,8 +11,8 @@ PACKAGE = Path(torchkeras.__file__).parent
 # The rooms of the house, the lower ones first: a file may import from its own room and from those before it. A room is
 # a folder, or a file that stands beside folders.
 ROOMS = [
-    *("errors", "naming", "atomic_file", "rules", "dtype_policy", "config", "mixed_precision", "keras_axes", "arrays"),
-    *("processes", "shared_batch", "batch_statistics"),
+    *("errors", "naming", "atomic_file", "rules", "dtype_policy", "config", "mixed_precision"),
+    *("shards", "keras_axes", "arrays", "processes", "shared_batch", "batch_statistics"),
     *("docstrings", "bytecode", "legacy", "registry", "declared"),
     *("activations", "initializers", "regularizers", "constraints", "losses", "metrics", "optimizers"),
     *("engine/layer", "engine/graph", "engine/data", "engine/data/sources"),

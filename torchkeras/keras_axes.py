@@ -12,6 +12,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from torchkeras.shards import keep, wholes
+
 Pieces = Any  # a view, a list of views, or a list of lists of views
 
 
@@ -26,8 +28,8 @@ class Arrangement:
     count: int = 1
 
     def array(self, tensors: Sequence[Tensor]) -> Tensor:
-        """The array, with gradients; it is a view if it has one piece of a single tensor."""
-        return _joined(self.pieces(*tensors))
+        """The array, with gradients; it is a view if it has one piece of a single tensor that is whole here."""
+        return _joined(self.pieces(*wholes(tensors)))
 
     def shape(self, tensors: Sequence[Tensor]) -> tuple[int, ...]:
         """The shape of the array."""
@@ -35,7 +37,10 @@ class Arrangement:
 
     def assign(self, tensors: Sequence[Tensor], values: Tensor) -> None:
         """Set the tensors in place, so that the array is `values`."""
-        _spread(self.pieces(*tensors), values)
+        found = wholes(tensors)
+        _spread(self.pieces(*found), values)
+        for tensor, now in zip(tensors, found, strict=True):
+            keep(tensor, now)
 
 
 def permuted(order: Sequence[int]) -> Arrangement:

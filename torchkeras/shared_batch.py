@@ -16,9 +16,17 @@ import torch.distributed as dist
 from torch import Tensor
 
 
-def bounds(samples: int, rank: int, processes: int) -> tuple[int, int]:
+def bounds(samples: Any, rank: int, processes: int) -> tuple[Any, Any]:
     """The first of the samples of a batch that the process `rank` has, and the one behind its last."""
     return samples * rank // processes, samples * (rank + 1) // processes
+
+
+def stacked(values: Tensor, group: Any = None) -> Tensor:
+    """The values of all processes of a group, of one shape: (processes, ...). They record no gradients."""
+    values = values.detach().contiguous()
+    found = values.new_empty((dist.get_world_size(group), *values.shape))
+    dist.all_gather(list(found.unbind(0)), values, group=group)
+    return found
 
 
 class SharedBatch:
@@ -50,10 +58,7 @@ class SharedBatch:
 
     def stacked(self, values: Tensor) -> Tensor:
         """The values of all processes, of one shape: (processes, ...). They record no gradients."""
-        values = values.detach().contiguous()
-        found = values.new_empty((self.processes, *values.shape))
-        dist.all_gather_into_tensor(found, values.unsqueeze(0), group=self.group)
-        return found
+        return stacked(values, self.group)
 
     @property
     def scale(self) -> float:
@@ -76,6 +81,11 @@ class SharedBatch:
             total = self.total(wide[: self.samples].sum())
             known = self._means[id(key)] = key, total / (values.numel() // len(values) * self.whole)
         return known[1]
+
+    def own(self, values: Tensor) -> Tensor:
+        """The rows of this process of values of the whole batch, (whole, ...); the first one where it has none."""
+        first, last = bounds(self.whole, dist.get_rank(self.group), self.processes)
+        return values[first:last] if first < last else values[:1]
 
     def joined(self, values: Tensor) -> Tensor:
         """The rows of all processes, (whole, ...), in order; gradients go to those of this process.

@@ -87,7 +87,6 @@ class Replicas:
         self._parallel = DistributedDataParallel(
             self._pass,
             process_group=self._group,
-            broadcast_buffers=False,  # statistics of batches are those of whole batches
             gradient_as_bucket_view=True,
             find_unused_parameters=find_unused_parameters,
         )

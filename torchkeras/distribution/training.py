@@ -6,7 +6,7 @@ import hashlib
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any
 
@@ -14,11 +14,12 @@ import torch
 import torch.distributed as dist
 from torch import Tensor
 
-from torchkeras.distribution.agreement import agree
+from torchkeras.distribution.agreement import ProcessesDifferError, agree
 from torchkeras.distribution.lost import Whereabouts
 from torchkeras.distribution.replicas import Averaged, Replicas
 from torchkeras.engine.data.batch import Batch
 from torchkeras.engine.data.part import Part
+from torchkeras.engine.data.sources import Source
 from torchkeras.engine.fit.compile_options import CompileOptions
 from torchkeras.engine.step.compiled_model import CompiledModel
 from torchkeras.engine.step.whole_batch import normalizing
@@ -27,6 +28,7 @@ from torchkeras.shared_batch import SHARING, SharedBatch
 
 EVERY = 0.5  # seconds between two exchanges of numbers within an epoch, unless a callback wants each batch's
 LONGEST = 10_000  # batches between two
+CHECKSUMS = 2**20  # as many as have squares of which float64 holds the sums
 
 
 class Processes:
@@ -46,6 +48,7 @@ class Processes:
         self.place = ""
         self._passed = 0
         self._agreed: set[Any] = set()
+        self._sources: Sequence[Source] = ()
         self._whereabouts = Whereabouts(self.group)
         self._since, self._began = 0, time.perf_counter()
         self._signals = 0
@@ -58,17 +61,24 @@ class Processes:
         return Averaged(self.group) if by_hand else Replicas(compiled, self.group)
 
     @contextmanager
-    def doing(self, method: str, model: Any, given: Mapping[str, Any], once: Any = None) -> Iterator[None]:
+    def doing(
+        self, method: str, model: Any, given: Mapping[str, Any], once: Any = None, sources: Sequence[Source] = ()
+    ) -> Iterator[None]:
         """Something begins that all processes do with a model. `once`: compare no more what it has been done with.
 
-        Raises ProcessesDifferError where they would not do the same, and ProcessLostError where one does not answer.
+        `sources`: of the batches that they share. Raises ProcessesDifferError where they would not do the same, or have
+        other batches, and ProcessLostError where one does not answer.
         """
         self.place, self._passed = method, 0
-        with self._whereabouts.watching(method, self._where):
-            if once is None or (method, once) not in self._agreed:
-                agree(method, model, given, self.group)
-                self._agreed.add((method, once))
-            yield
+        outer, self._sources = self._sources, sources
+        try:
+            with self._whereabouts.watching(method, self._where):
+                if once is None or (method, once) not in self._agreed:
+                    agree(method, model, given, self.group)
+                    self._agreed.add((method, once))
+                yield
+        finally:
+            self._sources = outer
 
     def _where(self) -> str:
         return f"{self.place}, batch {self._passed}"
@@ -76,7 +86,7 @@ class Processes:
     @contextmanager
     def running(self, callbacks: Any) -> Iterator[None]:
         """A `fit` runs inside the block. Ctrl-C ends it in all processes after the same batch."""
-        self.may_differ, self.interval, self._most = callbacks.may_differ, 1, LONGEST
+        self.may_differ, self._most = callbacks.may_differ, LONGEST
         self._since, self._began = 0, time.perf_counter()
         before = signal.getsignal(signal.SIGINT)
         listens = before is signal.default_int_handler and threading.current_thread() is threading.main_thread()
@@ -152,17 +162,25 @@ class Processes:
         self._whereabouts.note(self._where)
         now = time.perf_counter()
         seconds = (now - self._began) / max(self._since, 1)
-        told = torch.tensor([seconds, float(self._signals)], dtype=torch.float64, device=self.device)
+        checksum = sum(source.checksum() for source in self._sources) % CHECKSUMS
+        told = torch.tensor(
+            [seconds, float(self._signals), checksum, checksum**2], dtype=torch.float64, device=self.device
+        )
         flat = torch.cat([told, *(value.detach().double().reshape(-1) for value in values)])
         dist.all_reduce(flat, group=self.group)
-        seconds, signals = flat[:2].tolist()
+        seconds, signals, total, squares = flat[:4].tolist()
         if self._since:
             self.interval = int(min(max(EVERY * self.part.processes / max(seconds, 1e-9), 1), self._most))
         self._since, self._began = 0, time.perf_counter()
         if signals:
             self._signals = 0
             raise KeyboardInterrupt
-        parts = flat[2:].split([value.numel() for value in values])
+        if self.part.processes * int(squares) != int(total) ** 2:  # equal where all are
+            raise ProcessesDifferError(
+                f"{self._where()}: the processes had different batches, or shuffled them in other orders. Seed every "
+                "process alike, so that each makes the same batches, or give a DataLoader with a DistributedSampler."
+            )
+        parts = flat[4:].split([value.numel() for value in values])
         return [part.view_as(value).to(value.dtype) for part, value in zip(parts, values, strict=True)]
 
 

@@ -35,8 +35,10 @@ from torchkeras.optimizers.parameter_groups import (
     treatments,
 )
 from torchkeras.optimizers.schedules import LearningRateSchedule
+from torchkeras.optimizers.shards import Shards, shards_of
 from torchkeras.optimizers.state import State, plain
 from torchkeras.rules import read
+from torchkeras.shards import parts
 
 REGROUPING = ("lr_multipliers", "no_weight_decay", "exclude_layers", "exclude_embeddings")
 
@@ -145,6 +147,7 @@ class Optimizer(ByHand, State):
         self._excluded: list[Any] = []
         self._accumulated, self._averages = Accumulator(), Averages()
         self.skipping: Tensor | None = None
+        self._shards: Shards | None = None  # where processes share the parameters: `_parameters` are its parts
 
     def __setattr__(self, name: str, value: Any) -> None:
         if name in RULES and "_groups" in vars(self):  # the constructor reads all options together
@@ -182,16 +185,20 @@ class Optimizer(ByHand, State):
         parameters moved to another device, type or memory format. Raises ValueError for a parameter with gaps or
         overlaps in memory, and for `lr_multipliers` of a layer that is not there.
         """
+        given, parameters = parameters, parts(parameters)
         same = len(parameters) == len(self._parameters) and all(map(operator.is_, parameters, self._parameters))
+        self._shards = shards_of(given)
         if arrangements is not None or not same:
             self._arrangements = [IN_ORDER] * len(parameters) if arrangements is None else list(arrangements)
+            if self._shards is not None:
+                self._arrangements = self._shards.arranged(self._arrangements, given)
             self._layers, self._names = (None if given is None else list(given) for given in (layers, names))
         before, trained = self._groups, {id(parameter): k for k, parameter in enumerate(self._parameters)}
-        self._given, self._parameters, self.skipping = parameters, list(parameters), None
+        self._given, self._parameters, self.skipping = given, parameters, None
         known = [trained.get(id(parameter)) for parameter in self._parameters]
         arrays = self._tensors()
         self._kinds = [self._kind(array, tensors) for array, tensors in enumerate(arrays)]
-        self._groups = grouped(self._parameters, treatments(self, arrays))
+        self._groups = grouped(self._parameters, treatments(self, arrays), self._shards)
         if self._accumulated.buffers:
             self._accumulated.follow(self._parameters, same)
         if self._averages.values:
@@ -229,6 +236,8 @@ class Optimizer(ByHand, State):
         """
         if parameters is not self._given:  # another model has trained since
             self.bind(parameters)
+        if self._shards is not None:
+            gradients = parts(gradients)
         with torch.no_grad():
             if self.gradient_accumulation_steps is not None:
                 self._accumulated.add(self._parameters, gradients, samples)

@@ -30,7 +30,7 @@ class ByHand:
     the samples of the batch) hold as in `minimize`. In your own loop they are plain steps, without constraints.
     """
 
-    _parameters: list[Tensor]
+    _given: Any  # the parameters, as `bind` was given them
     update: Callable[..., bool]  # (parameters, gradients, samples), one step
     stepping: Stepping | None = None  # the train step that is under way
 
@@ -38,7 +38,7 @@ class ByHand:
         """Remove the gradients of the parameters, or set them to zero."""
         if self.stepping is not None:
             self.stepping.ready()
-        for parameter in self._parameters:
+        for parameter in self._given or ():
             if set_to_none:
                 parameter.grad = None
             elif parameter.grad is not None:
@@ -75,7 +75,7 @@ class ByHand:
             raise ValueError(f"{name}.apply: found {len(gradients)} gradients for {len(variables)} variables.")
         if all(gradient is None for gradient in gradients):
             raise ValueError(f"{name}.apply: no variable has a gradient; call loss.backward() before.")
-        found: list[Tensor | None] = [None] * len(self._parameters)
+        found: list[Tensor | None] = [None] * len(known)
         for variable, gradient in zip(variables, gradients, strict=True):
             for tensor, part in _parts(variable, gradient, f"{name}.apply"):
                 if id(tensor) not in known:
@@ -92,16 +92,16 @@ class ByHand:
         if self.stepping is not None:
             self.stepping.update(gradients)
         else:
-            self.update(self._parameters, gradients)
+            self.update(self._given, gradients)
 
-    def _bound_parameters(self, method: str) -> list[Tensor]:
+    def _bound_parameters(self, method: str) -> Sequence[Tensor]:
         if self.stepping is not None:
             self.stepping.ready()
-        if not self._parameters:
+        if not self._given:
             raise ValueError(
                 f"{type(self).__name__}.{method}: it has no parameters yet: compile a model with it first."
             )
-        return self._parameters
+        return self._given  # type: ignore[no-any-return]
 
 
 def _parts(variable: Any, gradient: Tensor | None, method: str) -> list[tuple[Tensor, Tensor | None]]:

@@ -20,7 +20,7 @@ from torch import Tensor
 
 from torchkeras.optimizers.base import Optimizer
 from torchkeras.optimizers.kernels import fused_adam, leaky, leaky_squares
-from torchkeras.optimizers.parameter_groups import Group, array_norms
+from torchkeras.optimizers.parameter_groups import Group
 from torchkeras.optimizers.root_mean_square import rooted
 
 
@@ -270,7 +270,7 @@ class Lamb(Optimizer):
         scaled = torch._foreach_div(squares, 1.0 - self.beta_2**t)
         updates: Any = torch._foreach_div(firsts, 1.0 - self.beta_1**t)
         torch._foreach_div_(updates, rooted(list(scaled), self.epsilon, False))
-        sizes, lengths = array_norms(group.parameters, group.arrays), array_norms(updates, group.arrays)
+        sizes, lengths = group.array_norms(group.parameters), group.array_norms(updates)
         ratios = torch.where((sizes > 0) & (lengths > 0), sizes / lengths, torch.ones_like(sizes))
         torch._foreach_mul_(updates, list(ratios.to(updates[0].dtype).unbind()))
         torch._foreach_add_(group.parameters, updates, alpha=-rate)

@@ -13,6 +13,8 @@ import torch
 from torch import Tensor
 
 from torchkeras.arrays import fills_its_memory
+from torchkeras.optimizers.shards import Shards
+from torchkeras.shards import part
 
 Gradients = Sequence[Tensor | None]
 
@@ -38,6 +40,7 @@ class Group:
 
     `arrays`: for each parameter the number of Keras's array that it belongs to. `forever`: for torch's Adam a number of
     steps for each parameter, so large that its bias correction is 1. `once`: a single step, for torch's Adagrad.
+    `shards`: where the parameters are the parts of this process, what knows of the whole ones.
     """
 
     index: list[int]
@@ -50,6 +53,25 @@ class Group:
     factor: float = 1.0
     decays: bool = True
     kind: str = ""
+    shards: Shards | None = None
+
+    def norms(self, tensors: list[Tensor], places: Sequence[int] | None = None) -> list[Tensor]:
+        """The norms of tensors laid out as the parameters at these places (all), over all processes that share them."""
+        # Half types are squared in float32: a sum of squares overflows float16.
+        dtype = torch.promote_types(tensors[0].dtype, torch.float32)
+        found = list(torch._foreach_norm(tensors, 2, dtype=dtype))
+        if self.shards is None:
+            return found
+        return self.shards.norms(found, [self.parameters[k] for k in places or range(len(tensors))])
+
+    def array_norms(self, tensors: list[Tensor], places: Sequence[int] | None = None) -> Tensor:
+        """For each tensor the joint norm of all tensors of its array of Keras's, as a vector."""
+        norms = torch.stack(self.norms(tensors, places))
+        arrays = self.arrays if places is None else [self.arrays[k] for k in places]
+        if len(set(arrays)) == len(arrays):
+            return norms
+        together = [[k for k, other in enumerate(arrays) if other == array] for array in arrays]
+        return torch.stack([torch.linalg.vector_norm(torch.stack([norms[k] for k in found])) for found in together])
 
     def takes(self, gradients: Gradients) -> bool:
         """Whether every gradient is there and lies in memory as its parameter does: the CPU's kernels do not look."""
@@ -100,7 +122,7 @@ def treatments(optimizer: Any, arrays: list[list[Tensor]]) -> list[Treatment]:
 
 def excluded_ids(excluded: Iterable[Any]) -> set[int]:
     """The identities of the tensors that these weights, or tensors, are made of."""
-    return {id(t) for weight in excluded for t in ([weight] if isinstance(weight, Tensor) else weight.tensors)}
+    return {id(part(t)) for weight in excluded for t in ([weight] if isinstance(weight, Tensor) else weight.tensors)}
 
 
 def _is_named(optimizer: Any, array: int) -> bool:
@@ -117,7 +139,7 @@ def _check_layers(kind: str, factors: Iterable[str], layers: list[str] | None) -
         raise ValueError(f"{kind}: lr_multipliers names the layer {unknown[0]!r}; those that train are {known}.")
 
 
-def grouped(parameters: Sequence[Tensor], treatments: Sequence[Treatment]) -> list[Group]:
+def grouped(parameters: Sequence[Tensor], treatments: Sequence[Treatment], shards: Shards | None = None) -> list[Group]:
     """Groups without moments. Raises ValueError for a parameter with gaps or overlaps in memory."""
     found: dict[Hashable, list[int]] = {}
     for i, (parameter, its) in enumerate(zip(parameters, treatments, strict=True)):
@@ -135,7 +157,7 @@ def grouped(parameters: Sequence[Tensor], treatments: Sequence[Treatment]) -> li
             [torch.full((), count, dtype=torch.float32, device=device)] * len(index) for count in (math.inf, 1.0)
         )
         arrays, strides = [treatments[i].array for i in index], [p.stride() for p in of_group]
-        groups.append(Group(index, of_group, arrays, strides, forever, once, [], factor, decays, kind))
+        groups.append(Group(index, of_group, arrays, strides, forever, once, [], factor, decays, kind, shards))
     return groups
 
 
@@ -154,43 +176,25 @@ def clipped(
     """
     result = list(gradients)
     places = [[k for k, i in enumerate(group.index) if gradients[i] is not None] for group in groups]
-    lists: list[Any] = [
-        [gradients[group.index[k]] for k in kept] for group, kept in zip(groups, places, strict=True) if kept
-    ]
+    present = [(group, kept) for group, kept in zip(groups, places, strict=True) if kept]
+    lists: list[Any] = [[gradients[group.index[k]] for k in kept] for group, kept in present]
     if each:
-        arrays = [[group.arrays[k] for k in kept] for group, kept in zip(groups, places, strict=True) if kept]
-        lists = [_clipped_each(found, of, each) for found, of in zip(lists, arrays, strict=True)]
+        lists = [_clipped_each(found, *of, each) for found, of in zip(lists, present, strict=True)]
     if norm and lists:
-        norms = [torch.stack(_norms(of_group)) for of_group in lists]
+        norms = [torch.stack(group.norms(found, kept)) for found, (group, kept) in zip(lists, present, strict=True)]
         scale = (norm / torch.linalg.vector_norm(torch.cat([n.to(norms[0]) for n in norms]))).clamp(max=1.0)
         lists = [torch._foreach_mul(found, scale.to(found[0])) for found in lists]
     if value:
         lists = [torch._foreach_clamp_min(torch._foreach_clamp_max(found, value), -value) for found in lists]
-    index = [[group.index[k] for k in kept] for group, kept in zip(groups, places, strict=True) if kept]
-    for of_group, found in zip(index, lists, strict=True):
-        for i, gradient in zip(of_group, found, strict=True):
-            result[i] = gradient
+    for found, (group, kept) in zip(lists, present, strict=True):
+        for k, gradient in zip(kept, found, strict=True):
+            result[group.index[k]] = gradient
     return result
 
 
-def array_norms(tensors: list[Tensor], arrays: Sequence[int]) -> Tensor:
-    """For each tensor the joint norm of all tensors of its array of Keras's, as a vector."""
-    norms = torch.stack(_norms(tensors))
-    if len(set(arrays)) == len(arrays):
-        return norms
-    together = [[k for k, other in enumerate(arrays) if other == array] for array in arrays]
-    return torch.stack([torch.linalg.vector_norm(torch.stack([norms[k] for k in found])) for found in together])
-
-
-def _clipped_each(gradients: list[Tensor], arrays: Sequence[int], norm: float) -> list[Tensor]:
-    scales = (norm / array_norms(gradients, arrays)).clamp(max=1.0).to(gradients[0].dtype)
+def _clipped_each(gradients: list[Tensor], group: Group, places: Sequence[int], norm: float) -> list[Tensor]:
+    scales = (norm / group.array_norms(gradients, places)).clamp(max=1.0).to(gradients[0].dtype)
     return list(torch._foreach_mul(gradients, list(scales.unbind())))
-
-
-def _norms(gradients: list[Tensor]) -> list[Tensor]:
-    # Half types are squared in float32: a sum of squares overflows float16.
-    dtype = torch.promote_types(gradients[0].dtype, torch.float32)
-    return list(torch._foreach_norm(gradients, 2, dtype=dtype))
 
 
 def laid_out_as(parameter: Tensor, gradient: Tensor) -> Tensor:

@@ -17,6 +17,7 @@ from torchkeras.optimizers.accumulation import Accumulator, fitted_to
 from torchkeras.optimizers.averages import Averages
 from torchkeras.optimizers.parameter_groups import Group, in_order
 from torchkeras.optimizers.schedules import LearningRateSchedule
+from torchkeras.optimizers.shards import Shards
 
 
 @dataclass(frozen=True)
@@ -49,6 +50,7 @@ class State:
     _accumulated: Accumulator
     _averages: Averages
     _zeros: Any
+    _shards: Shards | None
 
     # --- Keras's arrays ----------------------------------------------------------------------------------------------
 
@@ -173,13 +175,17 @@ class State:
         own, which further steps change.
         """
         begun = bool(self._groups) and all(group.moments for group in self._groups)
+        accumulated = self._accumulated.state_dict()
         return {
             "class_name": type(self).__name__,
             "iterations": self.iterations,
             "options": {name: plain(getattr(self, name)) for name in self._options()},
-            "moments": {name: in_order(self._groups, i) if begun else [] for i, name in enumerate(self.moment_names)},
-            "averages": list(self._averages.values),
-            "accumulated": self._accumulated.state_dict(),
+            "moments": {
+                name: self._shared(in_order(self._groups, i)) if begun else []
+                for i, name in enumerate(self.moment_names)
+            },
+            "averages": self._shared(self._averages.values),
+            "accumulated": {**accumulated, "gradients": self._shared(accumulated["gradients"])},
             "more": self._more(),
         }
 
@@ -200,10 +206,34 @@ class State:
             found, own = (", ".join(names) or "no moments" for names in (state["moments"], self.moment_names))
             raise ValueError(f"{name}: the state has {found}; found {own}.")
         self.iterations = int(state["iterations"])
-        self._load_moments(list(state["moments"].values()))
+        self._load_moments([self._own(values) for values in state["moments"].values()])
         self._load_more(state["more"])
-        self._averages.values = fitted_to(self._parameters, state["averages"]) if state["averages"] else []
-        self._accumulated.load_state_dict(state["accumulated"], self._parameters)
+        averages, accumulated = self._own(state["averages"]), state["accumulated"]
+        self._averages.values = fitted_to(self._parameters, averages) if averages else []
+        self._accumulated.load_state_dict(
+            {**accumulated, "gradients": self._own(accumulated["gradients"])}, self._parameters
+        )
+
+    def shared_tensors(self) -> list[tuple[Tensor, Any]]:
+        """The tensors of the state that processes share, each with the parameter that it is shared as."""
+        if self._shards is None:
+            return []
+        self._begin()
+        moments = [in_order(self._groups, moment) for moment in range(len(self.moment_names))]
+        lists = [*moments, self._averages.values, self._accumulated.buffers]
+        return [pair for values in lists if values for pair in self._shards.pairs(values, self._parameters)]
+
+    def _shared(self, values: list[Tensor]) -> list[Tensor]:
+        """Values of the state, one a parameter, as processes share them: as the parameters."""
+        if not values or self._shards is None:
+            return list(values)
+        return self._shards.shared(values, self._parameters)
+
+    def _own(self, values: list[Tensor]) -> list[Tensor]:
+        """What this process has of such values, shared or whole."""
+        if not values or self._shards is None:
+            return values
+        return [self._shards.own(*pair) for pair in zip(values, self._parameters, strict=True)]
 
     def _load_moments(self, moments: list[list[Tensor]]) -> None:
         if not any(moments):

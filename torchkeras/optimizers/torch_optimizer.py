@@ -16,6 +16,7 @@ from torchkeras.optimizers.by_hand import ByHand
 from torchkeras.optimizers.options import RULES
 from torchkeras.optimizers.parameter_groups import Gradients, Treatment, clipped, grouped, laid_out_as
 from torchkeras.rules import read
+from torchkeras.shards import is_sharded, sharded_as
 
 OWN_OPTIONS = ("clipnorm", "clipvalue", "each_clipnorm", "gradient_accumulation_steps")
 
@@ -174,7 +175,10 @@ class TorchOptimizer(ByHand):
     def _fused(self) -> dict[str, bool]:
         assert self._make is not None
         chosen = {"fused", "foreach", "differentiable"} & set(self._make.keywords)
-        able = all(p.is_floating_point() and p.device.type in ("cpu", "cuda") for p in self._parameters)
+        # torch has no rule yet for each fused kernel on tensors that processes share.
+        able = all(
+            p.is_floating_point() and p.device.type in ("cpu", "cuda") and not is_sharded(p) for p in self._parameters
+        )
         return (
             {"fused": True} if able and not chosen and "fused" in inspect.signature(self._make.func).parameters else {}
         )
@@ -245,8 +249,17 @@ class TorchOptimizer(ByHand):
         try:
             for parameter, gradient in zip(self._parameters, gradients, strict=True):
                 # Fused kernels do not look at strides.
+                if is_sharded(parameter) and gradient is not None and not is_sharded(gradient):
+                    gradient = sharded_as(gradient, parameter)
                 parameter.grad = None if gradient is None else laid_out_as(parameter, gradient)
             self._bound().step()
+        except NotImplementedError as error:
+            if not any(map(is_sharded, self._parameters)):
+                raise
+            raise NotImplementedError(
+                f"{self._name}, of torch.optim, has a step that torch cannot do on weights that processes share "
+                f"({error}). Use an optimizer of torchkeras.optimizers, or distribute='ddp'."
+            ) from error
         finally:
             for parameter, gradient in zip(self._parameters, before, strict=True):
                 parameter.grad = gradient

@@ -5,7 +5,7 @@ from __future__ import annotations
 import zlib
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor
@@ -21,7 +21,7 @@ SMALL = 4096  # bytes: a tensor up to here goes into a checksum in whole, of a l
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """Of every batch the rows of process `rank`, one of `processes`, in a process group (None: the default one).
+    """Of every batch the rows of process `rank`, one of `processes`.
 
     A batch smaller than the number of processes leaves some without a sample. These take its first one, so that they
     stay in step with the others; it counts for nothing.
@@ -29,12 +29,16 @@ class Part:
 
     rank: int
     processes: int
-    group: Any = None
 
     def size(self, samples: int) -> int:
         """How many of the samples of a batch this process has."""
         first, last = bounds(samples, self.rank, self.processes)
         return last - first
+
+    def size_of(self, samples: int, batch_size: int) -> int:
+        """How many samples it has of all batches of an epoch."""
+        batches, rest = divmod(samples, batch_size)
+        return batches * self.size(batch_size) + self.size(rest)
 
     def rows(self, samples: int) -> slice:
         """Which of the samples of a batch this process takes: at least one."""

@@ -30,14 +30,18 @@ class Opening(Compiling, abstract=True):
         return None if self._processes is None else self._processes.part
 
     @contextmanager
-    def _together(self, method: str, source: Source | None, once: Any = None, **given: Any) -> Iterator[None]:
-        """Where several processes train, all do together what is inside the block; see `distribution.agreement`."""
+    def _together(self, method: str, *sources: Source | None, once: Any = None, **given: Any) -> Iterator[None]:
+        """Where several processes train, all do together what is inside the block; see `distribution.agreement`.
+
+        `sources`: of the batches, and of those to validate on.
+        """
         if self._processes is None:
             yield
             return
-        if source is not None:
+        shared = [source for source in sources if source is not None]
+        for source in shared[:1]:
             given |= {"samples": source.samples, "batch_size": source.batch_size, "steps": source.steps}
-        with self._processes.doing(method, self, given, once):
+        with self._processes.doing(method, self, given, once, shared):
             yield
 
     def _intake(self, class_weight: Any = None) -> Intake:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
 import torch
@@ -19,7 +18,7 @@ from torchkeras.engine.graph.call_forms import in_form
 from torchkeras.engine.graph.fold_batch_norm import Merged, frozen, keeps_no_tensor
 from torchkeras.engine.graph.hook_free_calls import HookFreeCalls
 from torchkeras.engine.graph.network import Network
-from torchkeras.engine.layer.symbolic import unpacked
+from torchkeras.engine.layer.symbolic import as_list, unpacked
 from torchkeras.engine.speed.choose import compile_options
 from torchkeras.engine.speed.compiled_steps import Running
 from torchkeras.engine.step.step import predict_step
@@ -40,6 +39,7 @@ class Predicting(Opening, abstract=True):
         max_queue_size: int = 10,
         workers: int = 1,
         use_multiprocessing: bool = False,
+        gather: bool = True,
     ) -> Any:
         """The outputs for all samples as NumPy arrays, in evaluation mode.
 
@@ -56,12 +56,15 @@ class Predicting(Opening, abstract=True):
             max_queue_size (positive integer, default 10): how many batches of a `Sequence` or generator are made ahead.
             workers (integer of at least 0, default 1): how many threads or processes make these batches.
             use_multiprocessing (bool, default False): whether they are processes, not threads.
+            gather (bool, default True): where several processes share the batches, whether each of them gets the
+                outputs of all; False gives each those that it computed. One process has all in any case.
 
         Returns:
             An array; for several outputs a list, or the form that the model was made with.
 
         Errors:
-            ValueError: the data does not fit the model, or an option has a bad value.
+            ValueError: the data does not fit the model, or an option has a bad value; the outputs of several processes
+                cannot be joined.
 
         Example:
             >>> model = Sequential([Dense(1, input_shape=(2,), kernel_initializer="ones")])
@@ -76,20 +79,24 @@ class Predicting(Opening, abstract=True):
         source = self._source(
             Intake(self), x, batch_size=batch_size, shuffle=None, steps=steps, method="predict", raw=own, **made
         )
+        if gather and source.divided:
+            raise ValueError(
+                "predict: a DataLoader with a DistributedSampler gives each process samples of which the order is not "
+                "known. Give the DataLoader without it, which is divided here, or gather=False."
+            )
         try:
-            with self._mode(False):
+            with self._together("predict", source, gather=gather), self._mode(False):
                 # A callback may change weights between two batches: what was folded before them would be out of date.
                 graphed = None if own else self._predicting_compiled()
                 alone = not (own or graphed or as_callbacks(callbacks))
                 network = self._computing
                 run: Any = graphed or (Merged(network, source.samples) if alone else HookFreeCalls(network))
-                step = self._own_prediction if own else partial(predict_step, run.run)
+                step = self._own_prediction if own else lambda batch: predict_step(run.run, batch.inputs)
                 long = isinstance(source, ArraySource) and source.steps >= WORTH_A_LOOK
                 with torch.inference_mode() if alone and long and keeps_no_tensor(run) else torch.no_grad():
                     hooks = self._hooks(callbacks, source, verbose)
-                    return in_form(
-                        self._output_form, unpacked(runs.predict(step, source, hooks, self.steps_per_execution))
-                    )
+                    outputs = runs.predict(step, source, hooks, self.steps_per_execution, self._processes, gather)
+                    return in_form(self._output_form, unpacked(outputs))
         finally:
             source.close()
 
@@ -104,9 +111,9 @@ class Predicting(Opening, abstract=True):
         compiled.predicting.calls = HookFreeCalls(self._computing)
         return compiled.predicting
 
-    def _own_prediction(self, given: Any) -> Any:
+    def _own_prediction(self, batch: Batch) -> list[Any]:
         """The outputs by the user's `predict_step`: of checked inputs, or of a batch as its loader made it."""
-        return self.predict_step(given.raw if isinstance(given, Batch) else (unpacked(given),))
+        return as_list(self.predict_step((unpacked(batch.inputs),) if batch.raw is None else batch.raw))
 
     def predict_on_batch(self, x: Any) -> Any:
         """The outputs for one batch, in evaluation mode.

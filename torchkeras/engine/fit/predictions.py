@@ -36,8 +36,12 @@ class Gathered:
 
     def array(self) -> np.ndarray:
         """All that was added, one after another. Raises as `torch.cat` where sizes differ."""
+        return to_numpy(self.tensor())
+
+    def tensor(self) -> Tensor:
+        """The same as a tensor."""
         self._arrive()
-        return to_numpy(torch.cat(self._parts) if self._whole is None else self._whole[: self._filled])
+        return torch.cat(self._parts) if self._whole is None else self._whole[: self._filled]
 
     def _arrive(self) -> None:
         if self._coming is not None:

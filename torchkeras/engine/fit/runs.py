@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -19,7 +20,7 @@ from torchkeras.engine.fit.batched_scores import BatchedScores, may_wait
 from torchkeras.engine.fit.epoch import Executions, Sums, ordered, run_epoch
 from torchkeras.engine.fit.predictions import Gathered
 from torchkeras.engine.fit.resume import Run
-from torchkeras.engine.layer.symbolic import as_list
+from torchkeras.engine.fit.shared_predictions import OwnOutput, joined
 from torchkeras.engine.step.compiled_model import BatchStep, CompiledModel
 from torchkeras.engine.step.nonfinite import Guard
 from torchkeras.engine.step.step import constrain
@@ -165,23 +166,40 @@ def evaluate(
     return numbers
 
 
-def predict(step: Any, source: Source, hooks: CallbackList, together: int = 1) -> list[np.ndarray]:
-    """The outputs for all samples of a source; nothing is kept on the device. `together`: see `Executions`."""
+def predict(
+    step: Callable[[Batch], list[torch.Tensor]],
+    source: Source,
+    hooks: CallbackList,
+    together: int = 1,
+    processes: Any = None,
+    gather: bool = True,
+) -> list[np.ndarray]:
+    """The outputs for all samples of a source; nothing is kept on the device. `together`: see `Executions`.
+
+    `processes`: those that share the batches, `gather`: whether each of them gets the outputs of all.
+    """
     hooks.on_predict_begin({})
-    gathered: list[Gathered] = []
+    gathered: list[Any] = []
+    sizes: list[int] = []
     executions = Executions(hooks, "predict", together)
-    for index, batch in enumerate(source.batches("sequential")):
-        executions.begin(index, batch.samples)
-        outputs = as_list(step(batch.inputs if batch.raw is None else batch))
-        gathered = gathered or [Gathered(source.samples) for _ in outputs]
-        for each, output in zip(gathered, outputs, strict=True):
-            each.add(output, batch.size)
-        executions.end(index, batch, {})
+    with nullcontext(step) if processes is None else processes.sharing(step) as run:
+        for index, batch in enumerate(source.batches("sequential")):
+            executions.begin(index, batch.samples)
+            outputs = run(batch)
+            gathered = gathered or [
+                Gathered(source.samples) if processes is None else OwnOutput(source) for _ in outputs
+            ]
+            for each, output in zip(gathered, outputs, strict=True):
+                each.add(output, batch.size)
+            sizes.append(batch.samples)
+            executions.end(index, batch, {})
     executions.finish()
     hooks.on_predict_end({})
     if not gathered:
         raise ValueError("predict: the data has no batches.")
-    return [each.array() for each in gathered]
+    if processes is None or not gather:
+        return [each.array() for each in gathered]
+    return joined(gathered, sizes, processes, source.checksum())
 
 
 def due_epochs(frequency: Any) -> Callable[[int], bool]:

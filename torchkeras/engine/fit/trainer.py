@@ -167,7 +167,7 @@ class Trainer(GeneratorMethods, Predicting, OneBatch, abstract=True):
         self.__dict__.update(_validated=validation, _counts=True)
         order = "batch" if shuffle == "batch" else "shuffled" if shuffle else "sequential"
         together = self._together(
-            "fit", source, epochs=epochs, initial_epoch=initial_epoch, shuffle=shuffle, verbose=verbose,
+            "fit", source, validation, epochs=epochs, initial_epoch=initial_epoch, shuffle=shuffle, verbose=verbose,
             validation_freq=validation_freq, class_weight=class_weight,
             callbacks=[type(each).__name__ for each in hooks],
             validation=None if validation is None else [validation.samples, validation.batch_size, validation.steps],

@@ -1,0 +1,102 @@
+"""Small models and runs of a few steps, in one process or sharded, which tests of sharding compare."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import torch
+import torch.distributed as dist
+from torch.distributed.device_mesh import init_device_mesh
+
+from torchkeras import Input, Model, config, layers, optimizers
+from torchkeras.distribution.sharding import Sharded
+from torchkeras.engine.data.batch import Batch
+from torchkeras.engine.graph.hook_free_calls import HookFreeCalls
+from torchkeras.engine.step import step
+from torchkeras.shared_batch import SHARING, SharedBatch, bounds
+
+Built = Callable[[], Model]
+
+
+def seeded(build: Built) -> Model:
+    """A model in float64, the same in every process."""
+    torch.manual_seed(0)
+    before = config.floatx()
+    config.set_floatx("float64")
+    try:
+        return build()
+    finally:
+        config.set_floatx(before)
+
+
+def residual() -> Model:
+    inputs = Input((5,))
+    x = layers.Dense(7, activation="relu")(inputs)
+    x = layers.Add()([x, layers.Dense(7)(x)])
+    x = layers.Dense(9, activation="tanh", kernel_regularizer="l2", kernel_constraint="max_norm")(x)
+    return Model(inputs, layers.Dense(3, activation="softmax")(x))
+
+
+def data_for(model: Model, samples: int) -> tuple[list[torch.Tensor], list[torch.Tensor]]:
+    """Inputs and one-hot targets."""
+    generator = torch.Generator().manual_seed(1)
+    inputs = []
+    for each in model.inputs:
+        shape = (samples, *each.shape[1:])
+        if each.dtype.is_floating_point:
+            inputs.append(torch.randn(shape, generator=generator, dtype=torch.float64))
+        else:
+            inputs.append(torch.randint(0, 11, shape, generator=generator))
+    targets = []
+    for each in model.outputs:
+        classes = torch.randint(0, each.shape[-1], (samples, *each.shape[1:-1]), generator=generator)
+        targets.append(torch.nn.functional.one_hot(classes, each.shape[-1]).double())
+    return inputs, targets
+
+
+def trained(model: Model, optimizer: Any, sizes: Sequence[int] = (8, 8, 8, 5)) -> Model:
+    """The model after a step on each of some batches, of which each process has its slice."""
+    together = dist.is_initialized()
+    rank, processes = (dist.get_rank(), dist.get_world_size()) if together else (0, 1)
+    model.compile(optimizer, "categorical_crossentropy")
+    compiled = model._ready()
+    compiled.replicas = vars(model).get("sharded_as")
+    compiled.calls = HookFreeCalls(compiled.network)
+    model.train()
+    inputs, targets = data_for(model, sum(sizes))
+    begin = 0
+    for size in sizes:
+        first, last = (begin + bound for bound in bounds(size, rank, processes))
+        part = slice(first, last) if last > first else slice(begin, begin + 1)
+        weights: list[Any] = [None] * len(targets)
+        batch = Batch(
+            [each[part] for each in inputs], [each[part] for each in targets], weights, last - first, whole=size
+        )
+        shared = SharedBatch(last - first, size) if together else None
+        with SHARING.of(shared):
+            step.train_step(compiled, batch)
+        begin += size
+    return model
+
+
+def sharded(build: Built, least: int = 10) -> Model:
+    """A model whose weights the processes of the group share."""
+    model = seeded(build)
+    mesh = init_device_mesh("cpu", (dist.get_world_size(),))
+    model.__dict__["sharded_as"] = Sharded(model, mesh, least)
+    return model
+
+
+def found_in(model: Model) -> list[np.ndarray]:
+    """The weights, and the state of an optimizer of Keras."""
+    optimizer = model.optimizer
+    if not isinstance(optimizer, optimizers.Optimizer):
+        return model.get_weights()
+    return [*model.get_weights(), *optimizer.get_weights(), *optimizer.get_averages(), *optimizer.get_accumulated()]
+
+
+def all_sharded(runs: Mapping[str, tuple[Built, Callable[[], Any]]]) -> dict[str, list[np.ndarray]]:
+    """What sharded models with these optimizers are after some steps."""
+    return {name: found_in(trained(sharded(build), optimizer())) for name, (build, optimizer) in runs.items()}

@@ -1,0 +1,91 @@
+"""Parameters of which every process has a part of the rows, as an optimizer sees them.
+
+Steps run on the parts, as plain tensors. What is of a whole weight, such as its norm or Keras's array, asks here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any
+
+import torch
+import torch.distributed as dist
+from torch import Tensor
+
+from torchkeras.keras_axes import Arrangement
+from torchkeras.shards import group_of, is_sharded, joined, part, rows, sharded_as
+
+
+class Shards:
+    """The shared ones among some parameters, by the identity of the part that this process has."""
+
+    def __init__(self, parameters: Sequence[Tensor]):
+        self._shared = {id(part(each)): each for each in parameters if is_sharded(each)}
+        self._group = group_of(next(iter(self._shared.values())))
+        self._is_first = dist.get_rank(self._group) == 0
+
+    def norms(self, norms: list[Tensor], parameters: Sequence[Tensor]) -> list[Tensor]:
+        """The norms of whole tensors from those of parts, each laid out as the part of a parameter."""
+        counts = [id(parameter) in self._shared or self._is_first for parameter in parameters]
+        squares = torch.stack(norms).square() * torch.tensor(counts, device=norms[0].device)
+        dist.all_reduce(squares, group=self._group)
+        return list(squares.sqrt().unbind())
+
+    def arranged(self, arrangements: Sequence[Arrangement], parameters: Sequence[Tensor]) -> list[Arrangement]:
+        """How whole tensors make Keras's arrays, for parts; `parameters`: those that the arrangements are of."""
+        each = iter(parameters)
+        return [Whole(made.pieces, made.count, list(islice(each, made.count))) for made in arrangements]
+
+    def shared(self, values: Sequence[Tensor], parameters: Sequence[Tensor]) -> list[Tensor]:
+        """Values of this process as shared tensors, where they are laid out as the part of a shared parameter."""
+        likes = [self._like(value, each) for value, each in zip(values, parameters, strict=True)]
+        return [v if like is None else sharded_as(v, like) for v, like in zip(values, likes, strict=True)]
+
+    def pairs(self, values: Sequence[Tensor], parameters: Sequence[Tensor]) -> list[tuple[Tensor, Any]]:
+        """The values that are shared, each with the parameter that it is shared as."""
+        found = [(value, self._like(value, each)) for value, each in zip(values, parameters, strict=True)]
+        return [(value, like) for value, like in found if like is not None]
+
+    def _like(self, value: Tensor, parameter: Tensor) -> Any:
+        """The shared parameter as whose part a value is laid out; None where there is none."""
+        return self._shared.get(id(parameter)) if value.shape == parameter.shape else None
+
+    def own(self, value: Tensor, parameter: Tensor) -> Tensor:
+        """What a process has of a value: of a shared one its part, of one as whole as a shared parameter its rows."""
+        like = self._shared.get(id(parameter))
+        if is_sharded(value):
+            return part(value)  # type: ignore[no-any-return]
+        return value[rows(like)] if like is not None and value.shape == like.shape != parameter.shape else value
+
+
+def shards_of(parameters: Sequence[Tensor]) -> Shards | None:
+    """None where every process has all of every parameter."""
+    return Shards(parameters) if any(map(is_sharded, parameters)) else None
+
+
+@dataclass(frozen=True, eq=False)
+class Whole(Arrangement):
+    """The arrangement of whole tensors, for parts of them: they are gathered, and set, as a whole."""
+
+    like: Sequence[Any] = ()
+
+    def array(self, tensors: Sequence[Tensor]) -> Tensor:
+        """Keras's array, of the parts of all processes."""
+        return super().array(self._joined(tensors))
+
+    def shape(self, tensors: Sequence[Tensor]) -> tuple[int, ...]:
+        """The shape of that array."""
+        return super().shape([torch.empty(each.shape, device="meta") for each in self.like])
+
+    def assign(self, tensors: Sequence[Tensor], values: Tensor) -> None:
+        """Set the parts, each process those that it has."""
+        found = self._joined(tensors)
+        super().assign(found, values)
+        for own, now, each in zip(tensors, found, self.like, strict=True):
+            if now is not own:
+                own.copy_(now[rows(each)])
+
+    def _joined(self, tensors: Sequence[Tensor]) -> list[Tensor]:
+        return [joined(own, each) if is_sharded(each) else own for own, each in zip(tensors, self.like, strict=True)]
