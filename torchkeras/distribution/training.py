@@ -13,10 +13,12 @@ from typing import Any
 import torch
 import torch.distributed as dist
 from torch import Tensor
+from torch.distributed.device_mesh import init_device_mesh
 
 from torchkeras.distribution.agreement import ProcessesDifferError, agree
 from torchkeras.distribution.lost import Whereabouts
 from torchkeras.distribution.replicas import Averaged, Replicas
+from torchkeras.distribution.sharding import Sharded, mesh_of, shard
 from torchkeras.engine.data.batch import Batch
 from torchkeras.engine.data.part import Part
 from torchkeras.engine.data.sources import Source
@@ -43,6 +45,7 @@ class Processes:
         self.device, self.sync_batch_norm = device, given.sync_batch_norm
         self.group = group = None
         self.part = Part(dist.get_rank(group), dist.get_world_size(group))
+        self._distribute, self._mesh, self._model = given.distribute, None, None
         self.interval = 1
         self.may_differ = False
         self.place = ""
@@ -55,9 +58,21 @@ class Processes:
         self._normalizing: AbstractContextManager[object] = nullcontext()
         self.random = RandomNumbers(self.part, device)
 
-    def replicas(self, compiled: CompiledModel, by_hand: bool) -> Replicas | Averaged:
+    def share_weights(self, model: Any) -> None:
+        """Give each process a part of the weights, where `compile(distribute=)` says so; before these are collected."""
+        if self._distribute in ("auto", "ddp", None):
+            self._mesh = mesh_of(model)  # of a model that was loaded shared
+        else:
+            named = self._distribute == "fsdp"
+            self._mesh = init_device_mesh(self.device.type, (self.part.processes,)) if named else self._distribute
+            shard(model, self._mesh)
+        self._model = model
+
+    def replicas(self, compiled: CompiledModel, by_hand: bool) -> Replicas | Averaged | Sharded:
         """By what the model of this process trains with the others. `by_hand`: by a step of the user's own."""
         self._normalizing = normalizing(compiled.network)
+        if self._mesh is not None:
+            return Sharded(self._model, compiled.network, self._mesh, by_hand)
         return Averaged(self.group) if by_hand else Replicas(compiled, self.group)
 
     @contextmanager

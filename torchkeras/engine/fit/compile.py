@@ -172,6 +172,8 @@ class Compiling(Extending, abstract=True):
 
     def _settle_alone(self) -> None:
         """Collect the weights that train: those there are now; once more when the first call has built the others."""
+        if self._processes is not None:
+            self._processes.share_weights(self)
         variables = self.trainable_weights
         parameters = self._bound(variables, [])
         compiled = self.__dict__["_compiled_model"] = CompiledModel(
@@ -253,6 +255,9 @@ class Compiling(Extending, abstract=True):
         repeated = [name for name in self._added_metrics if taken.count(name) > 1]
         if repeated:
             raise ValueError(f"compile: add_metric has the name {repeated[0]!r}, which another reported number has.")
+        processes = self._processes
+        if processes is not None:
+            processes.share_weights(self)
         weights = self.weights
         variables = [variable for variable in weights if variable.trains]
         parameters = self._bound(variables, [target.objective.given for target in targets])
@@ -262,7 +267,6 @@ class Compiling(Extending, abstract=True):
             raise ValueError(f"compile: {NO_LOSS[0].lower()}{NO_LOSS[1:]}")
         has_masks = any(tensor._keras_mask is not None for tensor in graph.outputs[: len(names)])
         mixed, asked = mixed_layers(network), with_activity_regularizer(network)
-        processes = self._processes
         if processes is not None:
             refuse_compiling(given)
         compiled = self.__dict__["_compiled_model"] = CompiledModel(
