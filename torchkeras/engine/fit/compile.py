@@ -43,7 +43,7 @@ class Given:
         return self if model is None else getattr(model._given, self._name)
 
     def __set__(self, model: Any, value: Any) -> None:
-        model.__dict__.update(_given=replace(model._given, **{self._name: value}), _compiled_model=None)
+        model.__dict__.update(_given=replace(model._given, **{self._name: value}), _compiled_model=None, _joined=None)
 
 
 class GivenOptimizer(Given):
@@ -172,8 +172,6 @@ class Compiling(Extending, abstract=True):
 
     def _settle_alone(self) -> None:
         """Collect the weights that train: those there are now; once more when the first call has built the others."""
-        if self._processes is not None:
-            self._processes.share_weights(self)
         variables = self.trainable_weights
         parameters = self._bound(variables, [])
         compiled = self.__dict__["_compiled_model"] = CompiledModel(
@@ -234,7 +232,9 @@ class Compiling(Extending, abstract=True):
 
     def _settle(self) -> None:
         """Resolve what `compile` was given against the outputs, and collect the weights that train."""
-        owns_step = own_step(self, "train") is not None
+        owns_step, processes = own_step(self, "train") is not None, self._processes
+        if processes is not None:
+            processes.prepare(self)
         if owns_step:
             self._refuse_graphs()
         if self._trains_alone:
@@ -255,9 +255,6 @@ class Compiling(Extending, abstract=True):
         repeated = [name for name in self._added_metrics if taken.count(name) > 1]
         if repeated:
             raise ValueError(f"compile: add_metric has the name {repeated[0]!r}, which another reported number has.")
-        processes = self._processes
-        if processes is not None:
-            processes.share_weights(self)
         weights = self.weights
         variables = [variable for variable in weights if variable.trains]
         parameters = self._bound(variables, [target.objective.given for target in targets])
