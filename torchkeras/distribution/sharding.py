@@ -83,16 +83,10 @@ def shard(model: nn.Module, mesh: DeviceMesh, least: int = LEAST) -> None:
 class Sharded:
     """How a step computes on a model whose weights are shared: what `compiled.replicas` is asked for.
 
-    `network`: what computes its outputs, and what is added to its losses. Raises ValueError for a step of the user's
-    own: torch averages its gradients before they could be weighted by samples.
+    `network`: what computes its outputs, and what is added to its losses.
     """
 
-    def __init__(self, model: nn.Module, network: nn.Module, mesh: DeviceMesh, by_hand: bool = False):
-        if by_hand:
-            raise ValueError(
-                f"compile: {_named(model)} has a train_step of its own, whose gradients are averaged before their "
-                "samples could be counted: give distribute='ddp', or leave the train_step away."
-            )
+    def __init__(self, model: nn.Module, network: nn.Module, mesh: DeviceMesh):
         self._parameters = list(model.parameters())
         self._groups = [mesh.get_group(dimension) for dimension in range(mesh.ndim)]
         self._processes = mesh.size()
@@ -188,7 +182,7 @@ def _lay_in_order(model: nn.Module) -> dict[tuple[nn.Module, str], tuple[int, ..
 def _check_places(layer: WeightOwner) -> None:
     """Raise ValueError for a weight that a layer keeps beside where it is registered: it would not follow."""
     held = {id(parameter): None for parameter in layer.parameters()}
-    for name, value in vars(layer).items():
+    for name, value in (*vars(layer).items(), *layer._modules.items()):
         if name not in ENGINES_OWN | TORCHS_OWN and with_replaced(value, held) is not value:
             raise ValueError(
                 f"{_named(layer)} keeps a weight in {name!r} too, where it would not be gathered when processes share "
@@ -276,8 +270,9 @@ def _take_whole(module: nn.Module, state_dict: dict[str, Any], prefix: str, *_: 
     """What `load_state_dict` is given may be whole: each process takes its rows."""
     for name, parameter in module._parameters.items():
         given = state_dict.get(prefix + name)
-        is_whole = isinstance(given, Tensor) and not is_sharded(given)
-        if parameter is not None and is_sharded(parameter) and is_whole and given.shape == parameter.shape:
+        if parameter is None or not isinstance(given, Tensor) or is_sharded(given):
+            continue
+        if is_sharded(parameter) and given.shape == parameter.shape:
             own = torch.empty_like(parameter, requires_grad=False)
             keep(own, given)
             state_dict[prefix + name] = own

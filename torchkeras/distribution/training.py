@@ -68,7 +68,7 @@ class Processes:
         """By what the model of this process trains with the others. `by_hand`: by a step of the user's own."""
         self._normalizing = normalizing(compiled.network)
         if self._mesh is not None:
-            return Sharded(self._model, compiled.network, self._mesh, by_hand)
+            return Sharded(self._model, compiled.network, self._mesh)
         return Averaged(self.group) if by_hand else Replicas(compiled, self.group)
 
     @contextmanager
