@@ -6,7 +6,7 @@ the same whole tensors in the same order.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -34,12 +34,15 @@ def whole(tensor: Tensor) -> Tensor:
     """The tensor with the rows of all processes. Its gradient is the mean of those of the processes."""
     if not is_sharded(tensor):
         return tensor
-    held = _COLLECTED.get(id(tensor))
-    if held is not None:
-        return held
     if torch.is_grad_enabled() and tensor.requires_grad:
         return _Whole.apply(tensor)  # type: ignore[no-any-return]
-    return tensor.detach().full_tensor()  # type: ignore[attr-defined,no-any-return]
+    return joined(part(tensor), tensor)
+
+
+def joined(own: Tensor, like: Any) -> Tensor:
+    """The whole tensor of which `own` is the part of this process, shared as `like`."""
+    held = _COLLECTED.get(id(own))
+    return sharded_as(own, like).full_tensor() if held is None else held  # type: ignore[no-any-return]
 
 
 def wholes(tensors: Sequence[Tensor]) -> list[Tensor]:
@@ -85,7 +88,7 @@ class _Whole(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, tensor: Any) -> Tensor:
         ctx.tensor = tensor
-        return tensor.detach().full_tensor()  # type: ignore[no-any-return]
+        return joined(part(tensor), tensor)
 
     @staticmethod
     def backward(ctx: Any, gradient: Tensor) -> Any:  # type: ignore[override]
@@ -98,26 +101,39 @@ class _Whole(torch.autograd.Function):
 
 # --- whole for a while -----------------------------------------------------------------------------------------------
 
-_COLLECTED: dict[int, Tensor] = {}  # by the `id` of a shared tensor, its whole values, on the main process
+_COLLECTED: dict[int, Tensor] = {}  # by the `id` of a part, the whole values, on the main process
 
 
 @contextmanager
-def collected(tensors: Iterable[Tensor]) -> Iterator[bool]:
-    """Whole copies of the shared among the tensors on the CPU of the process of rank 0, where the block gets True.
+def collected(shared: Sequence[tuple[Tensor, Any]]) -> Iterator[bool]:
+    """Whole copies, on the CPU of the main process, of tensors: pairs of a part and of what it is shared as.
 
-    The others hold one at a time, and get False: they have nothing to write.
+    The block is given True there. The other processes hold one tensor at a time and are given False: they have nothing
+    to write. They wait until the block has ended, and raise RuntimeError where it raised an error.
     """
-    shared = [tensor for tensor in tensors if is_sharded(tensor)]
-    is_main = not shared or dist.get_rank() == 0
-    found: Mapping[int, Tensor] = {}
+    if not shared:
+        yield True
+        return
+    is_main, found, failed = dist.get_rank() == 0, {}, torch.zeros((), device=shared[0][0].device)
+    for own, like in shared:
+        values = joined(own, like)
+        if is_main:
+            found[id(own)] = torch.empty(values.shape, dtype=values.dtype).copy_(values)
+        del values
+    _COLLECTED.update(found)
     try:
-        for tensor in shared:
-            values = tensor.detach().full_tensor()  # type: ignore[attr-defined]
-            if is_main:
-                found = {**found, id(tensor): values.cpu()}
-            del values
-        _COLLECTED.update(found)
         yield is_main
+    except BaseException:
+        failed += 1
+        raise
     finally:
         for key in found:
-            _COLLECTED.pop(key, None)
+            del _COLLECTED[key]
+        dist.all_reduce(failed)
+    if failed and not is_main:
+        raise RuntimeError("The main process could not write; its own error says why.")
+
+
+def shared_in(tensors: Iterable[Tensor]) -> list[tuple[Tensor, Any]]:
+    """Those of the tensors that are shared, once each, as `collected` takes them."""
+    return list({id(each): (part(each), each) for each in tensors if is_sharded(each)}.values())

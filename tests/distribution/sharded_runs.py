@@ -11,11 +11,11 @@ import torch.distributed as dist
 from torch.distributed.device_mesh import init_device_mesh
 
 from torchkeras import Input, Model, config, layers, optimizers
-from torchkeras.distribution.sharding import shard
+from torchkeras.distribution.sharding import Sharded
 from torchkeras.engine.data.batch import Batch
 from torchkeras.engine.graph.hook_free_calls import HookFreeCalls
 from torchkeras.engine.step import step
-from torchkeras.shared_batch import bounds
+from torchkeras.shared_batch import SHARING, SharedBatch, bounds
 
 Built = Callable[[], Model]
 
@@ -62,6 +62,7 @@ def trained(model: Model, optimizer: Any, sizes: Sequence[int] = (8, 8, 8, 5)) -
     rank, processes = (dist.get_rank(), dist.get_world_size()) if together else (0, 1)
     model.compile(optimizer, "categorical_crossentropy")
     compiled = model._ready()
+    compiled.replicas = vars(model).get("sharded_as")
     compiled.calls = HookFreeCalls(compiled.network)
     model.train()
     inputs, targets = data_for(model, sum(sizes))
@@ -70,16 +71,12 @@ def trained(model: Model, optimizer: Any, sizes: Sequence[int] = (8, 8, 8, 5)) -
         first, last = (begin + bound for bound in bounds(size, rank, processes))
         part = slice(first, last) if last > first else slice(begin, begin + 1)
         weights: list[Any] = [None] * len(targets)
-        batch = Batch([each[part] for each in inputs], [each[part] for each in targets], weights, last - first)
-        passed = step.forward(compiled, batch)
-        loss, _ = step.scored(compiled, batch, passed.outputs, passed.masks, passed.losses)
-        for parameter in compiled.parameters:
-            parameter.grad = None
-        loss.backward(torch.tensor(processes * (last - first) / size, dtype=loss.dtype))
-        gradients = [parameter.grad for parameter in compiled.parameters]
-        with torch.no_grad():
-            if compiled.optimizer.update(compiled.parameters, gradients, size):
-                step.constrain(compiled)
+        batch = Batch(
+            [each[part] for each in inputs], [each[part] for each in targets], weights, last - first, whole=size
+        )
+        shared = SharedBatch(last - first, size) if together else None
+        with SHARING.of(shared):
+            step.train_step(compiled, batch)
         begin += size
     return model
 
@@ -87,7 +84,8 @@ def trained(model: Model, optimizer: Any, sizes: Sequence[int] = (8, 8, 8, 5)) -
 def sharded(build: Built, least: int = 10) -> Model:
     """A model whose weights the processes of the group share."""
     model = seeded(build)
-    shard(model, init_device_mesh("cpu", (dist.get_world_size(),)), least)
+    mesh = init_device_mesh("cpu", (dist.get_world_size(),))
+    model.__dict__["sharded_as"] = Sharded(model, mesh, least)
     return model
 
 

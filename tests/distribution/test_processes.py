@@ -10,8 +10,8 @@ import torch.distributed as dist
 from launched import as_torchrun, free_port, launch, printed
 from torch.distributed import TCPStore  # pyright: ignore[reportPrivateImportUsage]
 
-from torchkeras import config
-from torchkeras.distribution import barrier, initialize, is_main, local_rank, processes, rank, world_size
+from torchkeras import config, processes
+from torchkeras.distribution import barrier, initialize, is_main, local_rank, rank, world_size
 
 # Prints what the names say before and after joining, and the sum of all ranks; then leaves the group and joins again.
 JOINS = """

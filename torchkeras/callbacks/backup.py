@@ -2,26 +2,18 @@
 
 from __future__ import annotations
 
-import hashlib
-import io
+import importlib
 import signal
-import tempfile
 import threading
 import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import torch
 
-from torchkeras.atomic_file import replacing
+from torchkeras.callbacks.backup_files import Backups
 from torchkeras.callbacks.base import Callback
 from torchkeras.rules import FLAG, is_integer, read, rule
-
-KEPT = 2  # the newest checkpoint, and the one before it in case the newest is torn
-SUFFIX = ".checkpoint"
-DIGITS = 24  # of the digest; so short that the name of a file not yet complete can hold the whole name
 
 SAVE_FREQ = rule("must be 'epoch' or a number of batches", lambda v: v == "epoch" or (is_integer(v) and v >= 1))
 
@@ -62,34 +54,29 @@ class BackupAndRestore(Callback):
     Source: https://keras.io/api/callbacks/backup_and_restore/
     """
 
+    _takes_means = True
+
     def __init__(self, backup_dir: Any, save_freq: int | str = "epoch", delete_checkpoint: bool = True):
         self.folder = Path(backup_dir)
         self.save_freq = read("BackupAndRestore", "save_freq", SAVE_FREQ, save_freq)
         self.delete_checkpoint = read("BackupAndRestore", "delete_checkpoint", FLAG, delete_checkpoint)
         self.interrupted = False
         self._run: Any = None
+        self._backups: Any = None
+        self._batches = 0  # of the epoch, when this was last called
         self._signalled: int | None = None
         self._handlers: dict[int, Any] = {}
-        self._torn: list[Path] = []
 
     # --- the run -----------------------------------------------------------------------------------------------------
 
     def resume(self, run: Any) -> None:
         """Called by `fit` when all callbacks have begun: go on from the newest whole checkpoint, if there is one."""
         self._run, self._signalled, self.interrupted = run, None, False
-        self._torn = []
-        with self._disk("no checkpoint can be written to"):
-            self._prepare_folder()
-        for path in reversed(self._found()):
-            with self._disk("no checkpoint can be read from"):
-                saved = _read(path)
-            if saved is not None:
-                self._go_on(path, saved)
-                break
-            warnings.warn(
-                f"BackupAndRestore: {path} is torn or damaged, and passed over.", RuntimeWarning, stacklevel=2
-            )
-            self._torn.append(path)
+        self._backups = _backups(run)(self.folder, run)
+        self._backups.prepare()
+        newest = self._backups.newest()
+        if newest is not None:
+            self._go_on(*newest)
         self._listen()
 
     def _go_on(self, path: Path, saved: dict[str, Any]) -> None:
@@ -98,19 +85,38 @@ class BackupAndRestore(Callback):
         except ValueError as error:
             raise ValueError(f"BackupAndRestore: {path} does not fit this run. {error}") from error
 
+    def on_epoch_begin(self, epoch: int, logs: Any = None) -> None:
+        self._batches = self._run.start
+        self._look_ahead()
+
+    def _look_ahead(self) -> None:
+        """Have the next call after the batch that is next to be followed by a checkpoint, not later."""
+        if isinstance(self.save_freq, int) and self._run.processes is not None:
+            self._run.processes.call_within(self.save_freq - self._batches % self.save_freq)
+
     def on_train_batch_end(self, batch: int, logs: Any = None) -> None:
-        if self._signalled is not None:
+        before, self._batches = self._batches, batch + 1
+        if self._backups.agreed(self._signalled is not None):
             self._write(self._run.state_dict())
             self._end()
-        elif isinstance(self.save_freq, int):
-            before = batch - batch % self.model.steps_per_execution  # the batches at the call before
-            if (batch + 1) // self.save_freq > before // self.save_freq:
-                self._write(self._run.state_dict())
+        elif isinstance(self.save_freq, int) and self._batches // self.save_freq > before // self.save_freq:
+            self._write(self._run.state_dict())
+        self._look_ahead()
 
     def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
         self._write(self._run.state_dict(epoch_done=True))
-        if self._signalled is not None:
+        if self._backups.agreed(self._signalled is not None):
             self._end()
+
+    def _write(self, state: dict[str, Any]) -> None:
+        if self._backups.agreed(not _finite([state["tensors"][name] for name in self.model.state_dict()])):
+            warnings.warn(
+                "BackupAndRestore: some weights are not finite numbers; no checkpoint is written, the last one stays.",
+                RuntimeWarning,
+                stacklevel=2,
+            )
+            return
+        self._backups.write(state)
 
     def _end(self) -> None:
         self._run.interrupted = self.interrupted = True
@@ -118,8 +124,7 @@ class BackupAndRestore(Callback):
     def on_train_end(self, logs: Any = None) -> None:
         self._restore_handlers()
         if self.delete_checkpoint and not self.interrupted:
-            for path in self._found():
-                path.unlink(missing_ok=True)
+            self._backups.delete()
         self._run = None
 
     def abandon(self) -> None:
@@ -148,63 +153,15 @@ class BackupAndRestore(Callback):
             signal.signal(number, handler)
         self._handlers = {}
 
-    # --- files -------------------------------------------------------------------------------------------------------
 
-    @contextmanager
-    def _disk(self, what: str) -> Iterator[None]:
-        """Raise the errors of a disk again as errors of the same kind that name the folder."""
-        try:
-            yield
-        except OSError as error:
-            reason = error.strerror or str(error)
-            raise OSError(error.errno, f"BackupAndRestore: {what} this folder ({reason})", str(self.folder)) from error
-
-    def _prepare_folder(self) -> None:
-        self.folder.mkdir(parents=True, exist_ok=True)
-        for part in self.folder.glob(f".*{SUFFIX}.*.part"):  # left by a stop in the middle of writing
-            part.unlink(missing_ok=True)
-        with tempfile.TemporaryFile(
-            dir=self.folder
-        ):  # fails here, before any training, for a folder that cannot be written
-            pass
-
-    def _found(self) -> list[Path]:
-        """The checkpoints of the folder, oldest first."""
-        return sorted(self.folder.glob(f"*{SUFFIX}"))
-
-    def _write(self, state: dict[str, Any]) -> None:
-        if not _finite([state["tensors"][name] for name in self.model.state_dict()]):
-            warnings.warn(
-                "BackupAndRestore: some weights are not finite numbers; no checkpoint is written, the last one stays.",
-                RuntimeWarning,
-                stacklevel=2,
-            )
-            return
-        content = io.BytesIO()
-        torch.save(state, content)
-        data = content.getbuffer()
-        path = self.folder / f"{state['epoch']:08d}-{state['sums']['batches']:012d}-{_digest(data)}{SUFFIX}"
-        with self._disk("no checkpoint could be written to"):
-            with replacing(path) as part:
-                part.write_bytes(data)
-            torn, self._torn = [each for each in self._torn if each != path], []
-            whole = [each for each in self._found() if each not in torn]
-            for old in [*torn, *whole[:-KEPT]]:
-                old.unlink(missing_ok=True)
+def _backups(run: Any) -> type[Backups]:
+    """The kind of checkpoints that a run writes."""
+    if run.processes is None:
+        return Backups
+    return importlib.import_module("torchkeras.distribution.backups").SharedBackups
 
 
-def _digest(data: Any) -> str:
-    return hashlib.sha256(data).hexdigest()[:DIGITS]
-
-
-def _read(path: Path) -> dict[str, Any] | None:
-    """A checkpoint; None when its bytes do not match the digest in its name."""
-    data = path.read_bytes()
-    if _digest(data) != path.name.removesuffix(SUFFIX).rpartition("-")[2]:
-        return None
-    return torch.load(io.BytesIO(data), map_location="cpu", weights_only=True)
-
-
-def _finite(tensors: list[torch.Tensor]) -> bool:
-    floats = [tensor for tensor in tensors if tensor.is_floating_point() and tensor.numel()]
+def _finite(tensors: list[Any]) -> bool:
+    here = [tensor.to_local() if hasattr(tensor, "to_local") else tensor for tensor in tensors]
+    floats = [tensor for tensor in here if tensor.is_floating_point() and tensor.numel()]
     return not floats or bool(torch.stack([torch.isfinite(tensor).all() for tensor in floats]).all())

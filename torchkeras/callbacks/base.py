@@ -195,11 +195,10 @@ class CallbackList(Callback):
         self._find()
 
     def _find(self) -> None:
-        main = is_main()
         for hook in HOOKS:
             found = [(callback, handler(callback, hook)) for callback in self.callbacks]
             self._listening[hook] = [callback for callback, act in found if act is not None]
-            here = [act for callback, act in found if act and (main or not getattr(callback, "main_only", False))]
+            here = [act for callback, act in found if act is not None and is_called(callback)]
             setattr(self, hook, _all_of(hook, here))
 
     def append(self, callback: Any) -> None:
@@ -276,6 +275,11 @@ def _all_of(hook: str, handlers: list[Callable[..., None]]) -> Callable[..., Non
             act(number, logs)
 
     return on_item if len(arguments_of(hook)) == 2 else on_run
+
+
+def is_called(callback: Any) -> bool:
+    """Whether this process calls a callback: the main one calls all."""
+    return is_main() or not getattr(callback, "main_only", False)
 
 
 def _nothing(value: Any) -> None:

@@ -8,33 +8,51 @@ backward pass it gathers them again, and leaves each process the mean gradient o
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
 import torch
+import torch.distributed as dist
 from torch import Tensor, nn
-from torch.distributed.device_mesh import DeviceMesh
-from torch.distributed.fsdp import FSDPModule, fully_shard
-from torch.distributed.fsdp._fully_shard._fully_shard import get_cls_to_fsdp_cls
+from torch.distributed.device_mesh import DeviceMesh, init_device_mesh
+from torch.distributed.fsdp import fully_shard
+from torch.distributed.fsdp._fully_shard._fsdp_param import unsafe_setattr_param
 from torch.distributed.fsdp._fully_shard._fsdp_state import _get_module_fsdp_state
+from torch.distributed.fsdp._fully_shard._fully_shard import get_cls_to_fsdp_cls
+from torch.nn.parameter import is_lazy
 
+from torchkeras import config
 from torchkeras.distribution.units import LEAST, units_of
-from torchkeras.shards import is_sharded, keep, sharded_as, whole
+from torchkeras.engine.layer.building import materialize
+from torchkeras.engine.layer.tracked import with_replaced
+from torchkeras.engine.layer.weight_lists import ENGINES_OWN, TORCHS_OWN, WeightOwner
+from torchkeras.shards import is_sharded, keep, part, parts, sharded_as, whole
 
 
 def shard(model: nn.Module, mesh: DeviceMesh, least: int = LEAST) -> None:
-    """Share the weights of a model among the processes of a mesh; it must have its weights, on `meta` or not.
+    """Share the weights of a model among the processes of a mesh.
 
-    Units are those of `units_of`, whose `least` this is. Weights without an axis stay whole on every process. Layers
-    keep their classes: what `fully_shard` would add to them are names that files do not know.
+    Weights on `meta` become zeros, of which each process allocates its own rows alone. Units are those of `units_of`,
+    whose `least` this is. Weights without an axis stay whole on every process. Layers keep their classes: what
+    `fully_shard` would add to them are names that files do not know. A model that is sharded already stays as it is.
 
     A mixed policy needs nothing else: weights are gathered as they are and cast by autocast, as in one process.
+
+    Raises RuntimeError for a model without weights, ValueError for a layer that keeps a weight in a second place.
     """
     if is_sharding(model):
         return
-    _lay_in_order(model)
+    if any(map(is_lazy, model.parameters())) or not getattr(model, "built", True):
+        raise RuntimeError(f"{_named(model)} has no weights to share yet: call it on data, or build(input_shape).")
+    for layer in model.modules():
+        if isinstance(layer, WeightOwner):
+            _check_places(layer)
+            for variable in layer._own_variables():
+                for tensor in variable.further:  # which torch adds: kept at zero
+                    tensor.requires_grad_(False)
+    strides = _lay_in_order(model)
     scalars = {parameter for parameter in model.parameters() if parameter.dim() == 0}
     options: dict[str, Any] = {"mesh": mesh, "reshard_after_forward": True, "ignored_params": scalars}
     units = units_of(model, least)
@@ -47,11 +65,78 @@ def shard(model: nn.Module, mesh: DeviceMesh, least: int = LEAST) -> None:
         for group in state._fsdp_param_groups:
             # gloo has no mean: a sum, divided afterwards.
             group.force_sum_reduction_for_comms = mesh.device_type == "cpu"
+    _allocate(
+        model, torch.device(mesh.device_type, torch.cuda.current_device()) if mesh.device_type == "cuda" else None
+    )
     _state(model)._lazy_init()
     for module in model.modules():
         if any(map(is_sharded, module._parameters.values())):
-            module.register_state_dict_post_hook(_give_whole)
+            named = {name: strides.get((module, name), ()) for name in module._parameters}
+            module.register_state_dict_post_hook(partial(_give_whole, named))
             module.register_load_state_dict_pre_hook(_take_whole)
+
+
+class Sharded:
+    """How a step computes on a model whose weights are shared: what `model.replicas` is asked for."""
+
+    def __init__(self, model: nn.Module, mesh: DeviceMesh, least: int = LEAST):
+        shard(model, mesh, least)
+        self._parameters = list(model.parameters())
+        self._groups = [mesh.get_group(dimension) for dimension in range(mesh.ndim)]
+        self._processes = mesh.size()
+
+    def passing(self, run: Callable[..., Any]) -> Callable[..., Any]:
+        """What computes the outputs of the model, where gradients are recorded: hooks of FSDP2 do the rest."""
+        return run
+
+    def gradients(self, loss: Tensor, parameters: Sequence[Tensor], one: Tensor) -> list[Tensor | None]:
+        """The means over the processes of the gradients of a loss, for each parameter those of this process's rows."""
+        before = [parameter.grad for parameter in self._parameters]
+        for parameter in self._parameters:
+            parameter.grad = None
+        try:
+            loss.backward(one)
+            found = parts(parameter.grad for parameter in parameters)
+        finally:
+            for parameter, gradient in zip(self._parameters, before, strict=True):
+                parameter.grad = gradient
+        self._average([g for g, p in zip(found, parameters, strict=True) if g is not None and not is_sharded(p)])
+        return found
+
+    def _average(self, gradients: list[Tensor]) -> None:
+        """The means of gradients of weights that are whole on every process."""
+        if gradients:
+            joined = torch.cat([gradient.reshape(-1) for gradient in gradients])
+            for group in self._groups:
+                dist.all_reduce(joined, group=group)
+            for gradient, mean in zip(gradients, joined.split([g.numel() for g in gradients]), strict=True):
+                gradient.copy_((mean / self._processes).view_as(gradient))
+
+    def averaged(self, gradients: Sequence[Tensor | None]) -> list[Tensor | None]:
+        """Refused: FSDP2 averages gradients in the backward pass, where the parts of a batch count alike."""
+        raise RuntimeError(
+            "A train_step that calls loss.backward() and optimizer.step() does not train weights that processes share: "
+            "call self.minimize(loss), which does both."
+        )
+
+
+def mesh_of(setting: Any, device: torch.device) -> DeviceMesh | None:
+    """The mesh that `compile(distribute=)` shares weights on; None for replicas."""
+    if isinstance(setting, DeviceMesh):
+        return setting
+    return init_device_mesh(device.type, (dist.get_world_size(),)) if setting == "fsdp" else None
+
+
+def group_of(mesh: DeviceMesh) -> Any:
+    """The group of all processes of a mesh. Raises ValueError for a mesh of several axes over a part of all."""
+    if mesh.size() == dist.get_world_size():
+        return None
+    if mesh.ndim > 1:
+        raise ValueError(
+            f"compile: distribute has a mesh of {mesh.ndim} axes and {mesh.size()} of {dist.get_world_size()} "
+            "processes: a mesh of several axes must have all of them."
+        )
+    return mesh.get_group()
 
 
 def is_sharding(model: nn.Module) -> bool:
@@ -69,11 +154,50 @@ def states_of(model: nn.Module) -> list[Any]:
     return list({id(state): state for state in found if state is not None}.values())
 
 
-def _lay_in_order(model: nn.Module) -> None:
-    """FSDP2 wants rows one after the other; kernels of images lie in the order of the images."""
-    for parameter in model.parameters():
-        if not parameter.is_contiguous():
-            parameter.data = parameter.data.contiguous()
+def _lay_in_order(model: nn.Module) -> dict[tuple[nn.Module, str], tuple[int, ...]]:
+    """FSDP2 wants rows one after the other; kernels of images lie in the order of the images. Their strides before."""
+    own = [(module, name, p) for module in model.modules() for name, p in module._parameters.items() if p is not None]
+    strides = {(module, name): parameter.stride() for module, name, parameter in own}
+    for _, _, parameter in own:
+        parameter.data = parameter.data.contiguous()
+    return strides
+
+
+def _check_places(layer: WeightOwner) -> None:
+    """Raise ValueError for a weight that a layer keeps beside where it is registered: it would not follow."""
+    held = {id(parameter): None for parameter in layer.parameters()}
+    for name, value in vars(layer).items():
+        if name not in ENGINES_OWN | TORCHS_OWN and with_replaced(value, held) is not value:
+            raise ValueError(
+                f"{_named(layer)} keeps a weight in {name!r} too, where it would not be gathered when processes share "
+                "it: keep each weight in one attribute, not in a list."
+            )
+
+
+def _named(module: Any) -> str:
+    return f"{type(module).__name__} {getattr(module, 'name', '')!r}"
+
+
+def _allocate(model: nn.Module, device: torch.device | None) -> None:
+    """Give memory to the rows that this process has of weights on `meta`, and to all else on `meta`."""
+    place = config.device() if device is None else device
+    owners = [layer for layer in model.modules() if isinstance(layer, WeightOwner)]
+    types = {module: layer._policy.variable_type for layer in owners for _, module in layer._plain_modules()}
+    for group in (group for state in states_of(model) for group in state._fsdp_param_groups):
+        for each in group.fsdp_params:
+            old, info = each.sharded_param, each._module_info
+            if not old.is_meta:
+                continue
+            kind = types.get(info.module, old.dtype) if old.is_floating_point() else old.dtype
+            values = torch.zeros(part(old).shape, dtype=kind, device=place)
+            new = nn.Parameter(sharded_as(values, old), requires_grad=old.requires_grad)
+            for module, name in zip(
+                (info.module, *info.shared_modules), (info.param_name, *info.shared_param_names), strict=True
+            ):
+                unsafe_setattr_param(module, name, new)
+            each.reset_sharded_param()
+    for layer in reversed(owners):
+        materialize(layer, draw=False)
 
 
 @contextmanager
@@ -115,20 +239,23 @@ def _tensors(output: Any) -> Iterator[Tensor]:
 # --- state dicts -----------------------------------------------------------------------------------------------------
 
 
-def _give_whole(module: nn.Module, state_dict: dict[str, Any], prefix: str, metadata: Any) -> None:
-    """A `state_dict` has whole tensors; with `keep_vars` it has the parameters themselves."""
+def _give_whole(strides: Any, module: nn.Module, state_dict: dict[str, Any], prefix: str, metadata: Any) -> None:
+    """A `state_dict` has whole tensors, laid out as in one process; with `keep_vars` the parameters themselves."""
     for name in module._parameters:
         tensor = state_dict.get(prefix + name)
         if is_sharded(tensor) and not isinstance(tensor, nn.Parameter):
-            state_dict[prefix + name] = whole(tensor)
+            with torch.no_grad():
+                values = whole(module._parameters[name])  # type: ignore[arg-type]  # the object that may be collected
+                laid_out = torch.empty_strided(values.shape, strides[name], dtype=values.dtype, device=values.device)
+                state_dict[prefix + name] = laid_out.copy_(values)
 
 
 def _take_whole(module: nn.Module, state_dict: dict[str, Any], prefix: str, *_: Any) -> None:
     """What `load_state_dict` is given may be whole: each process takes its rows."""
     for name, parameter in module._parameters.items():
         given = state_dict.get(prefix + name)
-        if is_sharded(parameter) and isinstance(given, Tensor) and not is_sharded(given):
-            if given.shape == parameter.shape:  # type: ignore[union-attr]
-                own = torch.empty_like(parameter, requires_grad=False)  # type: ignore[arg-type]
-                keep(own, given)
-                state_dict[prefix + name] = own
+        is_whole = isinstance(given, Tensor) and not is_sharded(given)
+        if parameter is not None and is_sharded(parameter) and is_whole and given.shape == parameter.shape:
+            own = torch.empty_like(parameter, requires_grad=False)
+            keep(own, given)
+            state_dict[prefix + name] = own

@@ -17,6 +17,7 @@ from torch import Tensor
 from torchkeras.distribution.agreement import ProcessesDifferError, agree
 from torchkeras.distribution.lost import Whereabouts
 from torchkeras.distribution.replicas import Averaged, Replicas
+from torchkeras.distribution.sharding import Sharded, group_of, mesh_of, shard
 from torchkeras.engine.data.batch import Batch
 from torchkeras.engine.data.part import Part
 from torchkeras.engine.data.sources import Source
@@ -41,9 +42,10 @@ class Processes:
 
     def __init__(self, device: torch.device, given: CompileOptions):
         self.device, self.sync_batch_norm = device, given.sync_batch_norm
-        self.group = group = None
+        self._mesh = mesh_of(given.distribute, device)
+        self.group = group = None if self._mesh is None else group_of(self._mesh)
         self.part = Part(dist.get_rank(group), dist.get_world_size(group))
-        self.interval = 1
+        self.interval, self._most = 1, LONGEST
         self.may_differ = False
         self.place = ""
         self._passed = 0
@@ -55,9 +57,16 @@ class Processes:
         self._normalizing: AbstractContextManager[object] = nullcontext()
         self.random = RandomNumbers(self.part, device)
 
-    def replicas(self, compiled: CompiledModel, by_hand: bool) -> Replicas | Averaged:
+    def prepare(self, model: Any) -> None:
+        """Share the weights of a model among the processes, where `compile` said so; before they are collected."""
+        if self._mesh is not None:
+            shard(model, self._mesh)
+
+    def replicas(self, compiled: CompiledModel, by_hand: bool) -> Replicas | Averaged | Sharded:
         """By what the model of this process trains with the others. `by_hand`: by a step of the user's own."""
         self._normalizing = normalizing(compiled.network)
+        if self._mesh is not None:
+            return Sharded(compiled.network, self._mesh)
         return Averaged(self.group) if by_hand else Replicas(compiled, self.group)
 
     @contextmanager
@@ -86,7 +95,7 @@ class Processes:
     @contextmanager
     def running(self, callbacks: Any) -> Iterator[None]:
         """A `fit` runs inside the block. Ctrl-C ends it in all processes after the same batch."""
-        self.may_differ, self.interval = callbacks.may_differ, 1
+        self.may_differ, self._most = callbacks.may_differ, LONGEST
         self._since, self._began = 0, time.perf_counter()
         before = signal.getsignal(signal.SIGINT)
         listens = before is signal.default_int_handler and threading.current_thread() is threading.main_thread()
@@ -143,6 +152,11 @@ class Processes:
         (found,) = self._exchanged([torch.tensor(float(flag), device=self.device)])
         return bool(found > 0)
 
+    def call_within(self, batches: int) -> None:
+        """Exchange numbers within so many batches, and call the callbacks then. All processes must say the same."""
+        self._most = batches
+        self.interval = min(self.interval, batches)
+
     def stopped(self, flag: bool, called: bool) -> bool:
         """Whether to stop after this batch, in all processes alike. `called`: whether callbacks just had their say."""
         self._since += 1
@@ -165,7 +179,7 @@ class Processes:
         dist.all_reduce(flat, group=self.group)
         seconds, signals, total, squares = flat[:4].tolist()
         if self._since:
-            self.interval = int(min(max(EVERY * self.part.processes / max(seconds, 1e-9), 1), LONGEST))
+            self.interval = int(min(max(EVERY * self.part.processes / max(seconds, 1e-9), 1), self._most))
         self._since, self._began = 0, time.perf_counter()
         if signals:
             self._signals = 0
@@ -193,6 +207,16 @@ class RandomNumbers:
             index = torch.cuda.current_device() if device.index is None else device.index
             self._generators.append(torch.cuda.default_generators[index])
         self.states: list[Tensor] = []  # of the pass under way
+        self._first: list[Tensor] = []  # those that it began with
+        self._saved: Mapping[str, list[Tensor]] = {}
+
+    def state_dict(self) -> dict[str, list[Tensor]]:
+        """The numbers of the pass under way: those that it began with, and those now."""
+        return {"first": list(self._first), "now": list(self.states)}
+
+    def load_state_dict(self, state: Mapping[str, list[Tensor]]) -> None:
+        """The next pass goes on where another was; nothing where none was under way."""
+        self._saved = state if state.get("now") else {}
 
     @contextmanager
     def apart(self) -> Iterator[Callable[[], Any]]:
@@ -200,15 +224,16 @@ class RandomNumbers:
         if self._part.processes == 1:
             yield _nothing
             return
-        outer, begun = self.states, [self._begun(generator) for generator in self._generators]
-        self.states = list(begun)
+        outer, saved, self._saved = (self._first, self.states), self._saved, {}
+        begun = saved.get("first") or [self._begun(generator) for generator in self._generators]
+        self._first, self.states = begun, list(saved.get("now") or begun)
         try:
             yield self._own
         finally:
             if any(not torch.equal(now, before) for now, before in zip(self.states, begun, strict=True)):
                 for generator in self._generators:
                     torch.empty((), device=generator.device).uniform_(generator=generator)
-            self.states = outer
+            self._first, self.states = outer
 
     def _begun(self, generator: torch.Generator) -> Tensor:
         told = generator.get_state().numpy().tobytes() + self._part.rank.to_bytes(8, "big")

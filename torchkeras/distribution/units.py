@@ -54,15 +54,16 @@ def _blocks(module: nn.Module, calls: Counter[Layer], least: int) -> Iterator[Un
         yield from _blocks_of_graph(module, calls, least)
         return
     for child in module.children():
-        if not isinstance(child, Layer) or isinstance(child, Network) or size_of([child]) > least:
-            yield from _blocks(child, calls, least) if any(True for _ in child.children()) else _alone(child)
-        else:
-            yield from _alone(child)
+        has_layers = any(isinstance(each, Layer) for each in child.modules() if each is not child)
+        if not _is_called(child) or isinstance(child, Network) or (has_layers and size_of([child]) > least):
+            yield from _blocks(child, calls, least)
+        elif size_of([child]):
+            yield [child]
 
 
-def _alone(module: nn.Module) -> Iterator[Unit]:
-    if isinstance(module, Layer) and size_of([module]):
-        yield [module]
+def _is_called(module: nn.Module) -> bool:
+    """Whether a module computes, rather than being a list or a dictionary of modules."""
+    return type(module).forward is not nn.Module.forward
 
 
 def _blocks_of_graph(network: Network, calls: Counter[Layer], least: int) -> Iterator[Unit]:

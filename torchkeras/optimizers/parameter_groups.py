@@ -139,9 +139,7 @@ def _check_layers(kind: str, factors: Iterable[str], layers: list[str] | None) -
         raise ValueError(f"{kind}: lr_multipliers names the layer {unknown[0]!r}; those that train are {known}.")
 
 
-def grouped(
-    parameters: Sequence[Tensor], treatments: Sequence[Treatment], shards: Shards | None = None
-) -> list[Group]:
+def grouped(parameters: Sequence[Tensor], treatments: Sequence[Treatment], shards: Shards | None = None) -> list[Group]:
     """Groups without moments. Raises ValueError for a parameter with gaps or overlaps in memory."""
     found: dict[Hashable, list[int]] = {}
     for i, (parameter, its) in enumerate(zip(parameters, treatments, strict=True)):

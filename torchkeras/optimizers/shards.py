@@ -15,7 +15,7 @@ import torch.distributed as dist
 from torch import Tensor
 
 from torchkeras.keras_axes import Arrangement
-from torchkeras.shards import group_of, is_sharded, part, rows, sharded_as
+from torchkeras.shards import group_of, is_sharded, joined, part, rows, sharded_as
 
 
 class Shards:
@@ -40,11 +40,17 @@ class Shards:
 
     def shared(self, values: Sequence[Tensor], parameters: Sequence[Tensor]) -> list[Tensor]:
         """Values of this process as shared tensors, where they are laid out as the part of a shared parameter."""
-        found = []
-        for value, parameter in zip(values, parameters, strict=True):
-            like = self._shared.get(id(parameter))
-            found.append(value if like is None or value.shape != parameter.shape else sharded_as(value, like))
-        return found
+        likes = [self._like(value, each) for value, each in zip(values, parameters, strict=True)]
+        return [v if like is None else sharded_as(v, like) for v, like in zip(values, likes, strict=True)]
+
+    def pairs(self, values: Sequence[Tensor], parameters: Sequence[Tensor]) -> list[tuple[Tensor, Any]]:
+        """The values that are shared, each with the parameter that it is shared as."""
+        found = [(value, self._like(value, each)) for value, each in zip(values, parameters, strict=True)]
+        return [(value, like) for value, like in found if like is not None]
+
+    def _like(self, value: Tensor, parameter: Tensor) -> Any:
+        """The shared parameter as whose part a value is laid out; None where there is none."""
+        return self._shared.get(id(parameter)) if value.shape == parameter.shape else None
 
     def own(self, value: Tensor, parameter: Tensor) -> Tensor:
         """What a process has of a value: of a shared one its part, of one as whole as a shared parameter its rows."""
@@ -67,7 +73,7 @@ class Whole(Arrangement):
 
     def array(self, tensors: Sequence[Tensor]) -> Tensor:
         """Keras's array, of the parts of all processes."""
-        return super().array(self._shared(tensors))
+        return super().array(self._joined(tensors))
 
     def shape(self, tensors: Sequence[Tensor]) -> tuple[int, ...]:
         """The shape of that array."""
@@ -75,12 +81,11 @@ class Whole(Arrangement):
 
     def assign(self, tensors: Sequence[Tensor], values: Tensor) -> None:
         """Set the parts, each process those that it has."""
-        super().assign(self._shared(tensors), values)
+        found = self._joined(tensors)
+        super().assign(found, values)
+        for own, now, each in zip(tensors, found, self.like, strict=True):
+            if now is not own:
+                own.copy_(now[rows(each)])
 
-    def _shared(self, tensors: Sequence[Tensor]) -> list[Any]:
-        return [
-            sharded_as(tensor, each) if is_sharded(each) else tensor
-            for tensor, each in zip(tensors, self.like, strict=True)
-        ]
-
-
+    def _joined(self, tensors: Sequence[Tensor]) -> list[Tensor]:
+        return [joined(own, each) if is_sharded(each) else own for own, each in zip(tensors, self.like, strict=True)]

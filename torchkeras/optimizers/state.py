@@ -214,6 +214,15 @@ class State:
             {**accumulated, "gradients": self._own(accumulated["gradients"])}, self._parameters
         )
 
+    def shared_tensors(self) -> list[tuple[Tensor, Any]]:
+        """The tensors of the state that processes share, each with the parameter that it is shared as."""
+        if self._shards is None:
+            return []
+        self._begin()
+        moments = [in_order(self._groups, moment) for moment in range(len(self.moment_names))]
+        lists = [*moments, self._averages.values, self._accumulated.buffers]
+        return [pair for values in lists if values for pair in self._shards.pairs(values, self._parameters)]
+
     def _shared(self, values: list[Tensor]) -> list[Tensor]:
         """Values of the state, one a parameter, as processes share them: as the parameters."""
         if not values or self._shards is None:

@@ -16,7 +16,7 @@ from torchkeras.optimizers.by_hand import ByHand
 from torchkeras.optimizers.options import RULES
 from torchkeras.optimizers.parameter_groups import Gradients, Treatment, clipped, grouped, laid_out_as
 from torchkeras.rules import read
-from torchkeras.shards import is_sharded
+from torchkeras.shards import is_sharded, sharded_as
 
 OWN_OPTIONS = ("clipnorm", "clipvalue", "each_clipnorm", "gradient_accumulation_steps")
 
@@ -249,6 +249,8 @@ class TorchOptimizer(ByHand):
         try:
             for parameter, gradient in zip(self._parameters, gradients, strict=True):
                 # Fused kernels do not look at strides.
+                if is_sharded(parameter) and gradient is not None and not is_sharded(gradient):
+                    gradient = sharded_as(gradient, parameter)
                 parameter.grad = None if gradient is None else laid_out_as(parameter, gradient)
             self._bound().step()
         except NotImplementedError as error:

@@ -83,11 +83,16 @@ def load_model(
     taking: Taking,
     isolated: bool = False,
     lambdas: str = bytecode.READ,
+    memory: Callable[[Any], None] | None = None,
 ) -> tuple[Any, Report]:
-    """A model with its weights and, if `compiled` and the file has them, its optimizer, losses and metrics."""
+    """A model with its weights and, if `compiled` and the file has them, its optimizer, losses and metrics.
+
+    `memory`: what allocates the weights of a model on `meta`; None is `give_memory`.
+    """
+    memory = memory or give_memory
     layout = _layout_of_tensors("load_model", path, taking, isolated)
     if layout is not None:
-        return _of_tensors(path, layout, custom_objects, compiled, lambdas)
+        return _of_tensors(path, layout, custom_objects, compiled, lambdas, memory)
     with _readable(path, isolated) as file, opened(file) as source:
         if source.config is None:
             raise UnknownFormatError(
@@ -98,7 +103,7 @@ def load_model(
         model = _built(source, config, custom_objects)
         # The caller's data format is already part of the architecture; the weights belong to that.
         own = replace(taking, original_data_format=None)
-        matches, origin, report = _take(source, model, own, None, memory=partial(give_memory, model))
+        matches, origin, report = _take(source, model, own, None, memory=partial(memory, model))
         if source.in_form:
             _take_forms(source, model)
         if compiled and source.training is not None:
@@ -129,7 +134,9 @@ def _take_forms(source: ModelFile, model: Network) -> None:
     model.__dict__.update(_input_form=decoded(forms[0]), _output_form=decoded(forms[1]))
 
 
-def _of_tensors(path: PathLike, layout: Any, custom_objects: Any, compiled: bool, lambdas: str) -> tuple[Any, Report]:
+def _of_tensors(
+    path: PathLike, layout: Any, custom_objects: Any, compiled: bool, lambdas: str, memory: Callable[[Any], None]
+) -> tuple[Any, Report]:
     """A model from a file of tensors under the names of its `state_dict`, with a text that describes the model."""
     with layout.opened(path) as stored:
         if stored.about is None:
@@ -139,7 +146,7 @@ def _of_tensors(path: PathLike, layout: Any, custom_objects: Any, compiled: bool
             )
         source = described(stored.about, shown(path))
         model = _built(source, _modern(source, Taking(), custom_objects, lambdas), custom_objects)
-        give_memory(model)
+        memory(model)
         state.fill(model, stored, path)
     if compiled and source.training is not None:
         _compile(source, model, custom_objects)

@@ -15,6 +15,7 @@ from torchkeras.saving.formats import FORMATS, WEIGHTS, WHOLE, check_name, named
 from torchkeras.saving.graph_config import KERAS_VERSION, layer_config
 from torchkeras.saving.unsaveable import left_out, unwritten
 from torchkeras.saving.write.keras2_training import training_for_keras2
+from torchkeras.shards import collected, shared_in
 
 PathLike = str | os.PathLike[str]
 
@@ -24,10 +25,11 @@ def write_weights(model: Any, path: PathLike, overwrite: bool) -> None:
     kind = WEIGHTS.get(check_name(path, WEIGHTS, "save_weights"), FORMATS[0])
     _may_write(path, overwrite)
     _has_a_form(model, path)
-    if kind.tensors:
-        named(kind.tensors).write(path, model)
-    else:
-        named(kind.weights)(model, path)
+    with collected(_shared(model)) as is_main:
+        if is_main and kind.tensors:
+            named(kind.tensors).write(path, model)
+        elif is_main:
+            named(kind.weights)(model, path)
 
 
 def write_model(model: Any, path: PathLike, overwrite: bool, include_optimizer: bool) -> None:
@@ -39,10 +41,18 @@ def write_model(model: Any, path: PathLike, overwrite: bool, include_optimizer: 
         return
     _has_a_form(model, path)
     include_optimizer = include_optimizer and model.optimizer is not None and _told(model, path)
-    if kind.tensors:
-        _write_tensors(named(kind.tensors).write, model, path, include_optimizer)
-    else:
-        named(kind.model)(model, path, include_optimizer)
+    with collected(_shared(model, include_optimizer)) as is_main:
+        if is_main and kind.tensors:
+            _write_tensors(named(kind.tensors).write, model, path, include_optimizer)
+        elif is_main:
+            named(kind.model)(model, path, include_optimizer)
+
+
+def _shared(model: Any, include_optimizer: bool = False) -> list[tuple[Any, Any]]:
+    """The tensors that processes share: the main one writes all, and needs them whole."""
+    weights = shared_in(model.state_dict(keep_vars=True).values())
+    state = getattr(model.optimizer, "shared_tensors", list) if include_optimizer and weights else list
+    return [*weights, *state()]
 
 
 def _told(model: Any, path: PathLike) -> bool:
@@ -75,7 +85,7 @@ def _may_write(path: PathLike, overwrite: bool) -> None:
 
 def _has_a_form(model: Any, path: PathLike) -> None:
     """Raise TypeError for a weight that is not a plain tensor, such as a quantized one."""
-    for name, tensor in model.state_dict().items():
+    for name, tensor in model.state_dict(keep_vars=True).items():
         if is_wrapper(tensor):
             raise TypeError(
                 f"{path}: {name!r} has the type {type(tensor).__name__}, which such a file cannot hold: save it with "

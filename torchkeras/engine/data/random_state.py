@@ -6,9 +6,10 @@ the user's objects hold themselves. It holds tensors and plain values only.
 
 from __future__ import annotations
 
+import hashlib
 import random
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -44,6 +45,26 @@ def restore(saved: Mapping[str, Any], own: Own | None = None) -> None:
             warnings.warn(
                 f"The checkpoint has the state of a random generator at {part[4:]}; there is none.", stacklevel=2
             )
+
+
+def of_another_number(saved: Sequence[Mapping[str, Any]], number: int) -> dict[str, Any]:
+    """The state for process `number` of a run that goes on with more or fewer processes, from those of all before.
+
+    What all had alike, it has too. Of the rest it has its own; one that is new has numbers seeded by its number and the
+    state of the first.
+    """
+    found = dict(saved[min(number, len(saved) - 1)])
+    for part, first in saved[0].items():
+        if all(_same(first, each.get(part)) for each in saved):
+            found[part] = first
+        elif number >= len(saved):
+            found[part] = _SEEDED[part](_seed(saved[0], number), first) if part in _SEEDED else first
+    return found
+
+
+def seeded(device: Any, state: torch.Tensor, number: int) -> torch.Tensor:
+    """The state of a generator of torch for a new process, from that of the first."""
+    return torch.Generator(device).manual_seed(_seed({"torch": state}, number)).get_state()
 
 
 def changed(before: Mapping[str, Any], after: Mapping[str, Any]) -> set[str]:
@@ -113,6 +134,19 @@ _SETTERS: Mapping[str, Callable[[Any], None]] = {
     "numpy": lambda found: np.random.set_state(_for_numpy(found)),  # noqa: NPY002
     "torch": torch.set_rng_state,
     "cuda": _set_cuda,
+}
+
+
+def _seed(saved: Mapping[str, Any], number: int) -> int:
+    told = saved["torch"].numpy().tobytes() + number.to_bytes(8, "big")
+    return int.from_bytes(hashlib.sha256(told).digest()[:4], "big")  # NumPy takes no larger one
+
+
+_SEEDED: Mapping[str, Callable[[int, Any], Any]] = {
+    "python": lambda seed, first: _of_python(random.Random(seed).getstate()),
+    "numpy": lambda seed, first: _plain(np.random.RandomState(seed).get_state(legacy=False)),
+    "torch": lambda seed, first: torch.Generator().manual_seed(seed).get_state(),
+    "cuda": lambda seed, first: [torch.Generator("cuda").manual_seed(seed).get_state() for _ in first],
 }
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from torchkeras.callbacks.base import CallbackList
+from torchkeras.callbacks.base import CallbackList, is_called
 from torchkeras.engine.data import random_state
 from torchkeras.engine.data.batch import Batch
 from torchkeras.engine.data.sources import Source
@@ -53,8 +53,18 @@ class Run:
         return self.network._ready()
 
     @property
+    def start(self) -> int:
+        """The batches of the next epoch that an earlier run did."""
+        return 0 if self._resumed is None else self._resumed["sums"]["batches"]
+
+    @property
     def midway(self) -> bool:
-        return self._resumed is not None and self._resumed["sums"]["batches"] > 0
+        return self.start > 0
+
+    @property
+    def processes(self) -> Any:
+        """Those that train together; None for one."""
+        return self.network._processes
 
     def _sources(self) -> dict[str, Source]:
         found = {"fit": self.source, "validation": self.validation}
@@ -72,7 +82,7 @@ class Run:
     def opened(self, order: str) -> Iterator[Batch]:
         """The batches of the epoch; behind those already done, when it goes on in the middle of one."""
         compiled, midway = self.compiled, self.midway
-        self.sums = Sums(compiled.kept, guard=compiled.guard, processes=self.network._processes)
+        self.sums = Sums(compiled.kept, guard=compiled.guard, processes=self.processes)
         if compiled.guard is not None:
             compiled.guard.begin()
         for metric in compiled.kept.values():
@@ -105,7 +115,7 @@ class Run:
             )
         state = {} if compiled.optimizer is None else compiled.optimizer.state_dict()
         found = {
-            "tensors": _tensors(self.network),
+            "tensors": tensors_of(self.network),
             "generators": _generators(self.network),
             "optimizer": [type(compiled.optimizer).__name__, state],
             "own": {name: each.state_dict() for name, each in own.items()},
@@ -117,6 +127,7 @@ class Run:
             "sources": {name: source.state_dict() for name, source in self._sources().items()},
             "order_random": {} if epoch_done else self._order_random,
             "random": {**random_state.state(self._generators()), **self._drawn()},
+            "step_random": {} if self.processes is None else self.processes.random.state_dict(),
             "stop_training": bool(getattr(self.network, "stop_training", False)),
         }
         return {"format": FORMAT, "epoch": self.epoch + int(epoch_done), **_plain(found, "state")}
@@ -136,7 +147,7 @@ class Run:
     def _check(self, saved: Mapping[str, Any]) -> None:
         if saved.get("format") != FORMAT:
             raise ValueError(f"The checkpoint has format {saved.get('format')!r}; this version reads {FORMAT}.")
-        here = {name: tuple(tensor.shape) for name, tensor in _tensors(self.network).items()}
+        here = {name: tuple(tensor.shape) for name, tensor in tensors_of(self.network).items()}
         there = {name: tuple(tensor.shape) for name, tensor in saved["tensors"].items()}
         lost = [name for name in here if name not in there]
         if lost:
@@ -168,9 +179,10 @@ class Run:
     def _restore(self, saved: Mapping[str, Any]) -> None:
         callbacks = _numbered(self.callbacks)
         for name, state in saved["callbacks"].items():  # before the optimizer: they may decide what trains
-            callbacks[name].load_state_dict(state)
+            if is_called(callbacks[name]):
+                callbacks[name].load_state_dict(state)
         compiled = self.compiled
-        tensors = _tensors(self.network)
+        tensors = tensors_of(self.network)
         for name, tensor in tensors.items():
             tensor.copy_(saved["tensors"][name])
         for name, (device, state) in saved["generators"].items():
@@ -192,6 +204,8 @@ class Run:
         if compiled.scaling is not None and saved.get("loss_scale"):  # which older checkpoints have not
             compiled.scaling.load_state_dict(saved["loss_scale"])
         random_state.restore(saved["random"], self._generators())
+        if self.processes is not None:
+            self.processes.random.load_state_dict(saved.get("step_random", {}))
 
 
 def _counts(sums: Sums) -> dict[str, int]:
@@ -199,7 +213,7 @@ def _counts(sums: Sums) -> dict[str, int]:
     return {name: value for name, value in vars(sums).items() if isinstance(value, int)}
 
 
-def _tensors(network: Network) -> dict[str, torch.Tensor]:
+def tensors_of(network: Network) -> dict[str, torch.Tensor]:
     """All tensors of a model by name, buffers that no file has included."""
     return {name: tensor.detach() for name, tensor in (*network.named_parameters(), *network.named_buffers())}
 
@@ -240,7 +254,9 @@ def _numbered(callbacks: CallbackList) -> dict[str, Any]:
 def _states(callbacks: CallbackList) -> dict[str, tuple[Any, Any]]:
     """The callbacks that have a state, with it."""
     found = {
-        name: (each, each.state_dict()) for name, each in _numbered(callbacks).items() if hasattr(each, "state_dict")
+        name: (each, each.state_dict())
+        for name, each in _numbered(callbacks).items()
+        if hasattr(each, "state_dict") and is_called(each)
     }
     return {name: (callback, state) for name, (callback, state) in found.items() if state}
 

@@ -6,6 +6,8 @@ from typing import Any
 
 import torch
 
+from torchkeras.shards import part
+
 
 class Changing:
     """What a training step of a model changes in place; see `engine.step.nonfinite.Watched`."""
@@ -16,7 +18,7 @@ class Changing:
     def trained(self) -> dict[Any, torch.Tensor]:
         compiled = self._model._ready()
         state = () if compiled.optimizer is None else compiled.optimizer.tensors()
-        return {id(tensor): tensor for tensor in (*compiled.parameters, *state)}
+        return {id(tensor): part(tensor) for tensor in (*compiled.parameters, *state)}
 
     def counted(self) -> dict[Any, torch.Tensor]:
         kept = [tensor for metric in self._model._ready().kept.values() for tensor in metric.variables]

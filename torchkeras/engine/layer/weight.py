@@ -22,7 +22,7 @@ from torchkeras import initializers
 from torchkeras.arrays import as_tensor, to_numpy
 from torchkeras.engine.layer.tracing import traced
 from torchkeras.keras_axes import IN_ORDER, Arrangement
-from torchkeras.shards import is_sharded
+from torchkeras.shards import is_sharded, part, rows
 
 
 class Weight:
@@ -218,6 +218,21 @@ class Variable:
         return view.detach() if isinstance(view, Tensor) else None
 
     @property
+    def own_part(self) -> tuple[Tensor, tuple[slice, ...]] | None:
+        """What this process has of Keras's array, as a view, and where in the array it is.
+
+        None where the weight is whole here, or lies in several tensors or in pieces.
+        """
+        tensor = self.tensors[0]
+        if len(self.paths) > 1 or self._second is not None or not is_sharded(tensor):
+            return None
+        there = self.arrangement.pieces(torch.empty(tensor.shape, device="meta"))
+        order = _order_of(there, tensor.shape) if isinstance(there, Tensor) else None
+        if order is None:
+            return None
+        return part(tensor).detach().permute(order), tuple(rows(tensor) if k == 0 else slice(None) for k in order)
+
+    @property
     def shape(self) -> tuple[int, ...]:
         """The shape in Keras's layout."""
         return self.arrangement.shape(
@@ -341,6 +356,21 @@ class OwnWeights(nn.Module):
                 inside = ((f"{prefix}{key}.", each) for key, each in module._modules.items() if each is not None)
                 pending[:0] = [(path, each) for path, each in inside if not isinstance(each, OwnWeights)]
         return [(prefix, module) for module, prefix in found.items()]
+
+
+def _order_of(view: Tensor, shape: torch.Size) -> tuple[int, ...] | None:
+    """The order of axes that a view of a contiguous tensor of that shape has; None where it is no permutation."""
+    plain = torch.empty(shape, device="meta")
+    left = list(range(len(shape)))
+    found = []
+    for size, stride in zip(view.shape, view.stride(), strict=True):
+        # Axes of length 1 have any stride, and any of them may take the place of another.
+        fits = [k for k in left if shape[k] == size and (size == 1 or plain.stride(k) == stride)]
+        if not fits:
+            return None
+        left.remove(fits[0])
+        found.append(fits[0])
+    return None if left else tuple(found)
 
 
 def is_wrapper(tensor: Tensor) -> bool:

@@ -95,7 +95,15 @@ class Match:
     def take(self) -> None:
         """Read the values and give them to the weight."""
         view, data = self.variable.view, self.sources[0].data
-        if view is None or self.recipe.deeds or not isinstance(data, h5py.Dataset) or self.sources[0].dtype == BFLOAT16:
+        as_it_is = isinstance(data, h5py.Dataset) and not self.recipe.deeds and self.sources[0].dtype != BFLOAT16
+        own = self.variable.own_part if as_it_is else None
+        if own is not None:
+            view, where = own
+            if view.numel():
+                with hdf5_rules.readable(hdf5_rules.place_of(data)):
+                    view.copy_(_tensor(data[where]))
+            return
+        if view is None or not as_it_is:
             self.variable.assign(self.recipe.make([_tensor(source.values()) for source in self.sources]))
             return
         if view.device.type == "cpu" and view.dtype != torch.bfloat16:

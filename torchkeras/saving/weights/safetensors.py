@@ -19,6 +19,7 @@ from torchkeras.atomic_file import replacing
 from torchkeras.errors import FileLimitError, UnreadableFileError
 from torchkeras.saving.containers.limits import LIMITS
 from torchkeras.saving.weights.state import ABOUT, StoredTensors, tensors_of
+from torchkeras.shards import whole
 
 FORMAT = {"format": "pt", "written_by": "torchkeras", "version": "1"}  # "pt": the axes are in torch's order
 DTYPES: Mapping[str, torch.dtype] = {
@@ -36,7 +37,7 @@ def write(path: str | os.PathLike[str], model: nn.Module, about: str | None = No
     `about`: a text for the file's `__metadata__`. Raises ImportError without the package safetensors.
     """
     package = _package("safetensors.torch")
-    tensors = {names[0]: tensor.detach().cpu().contiguous() for names, tensor in tensors_of(model).items()}
+    tensors = {names[0]: whole(tensor).detach().cpu().contiguous() for names, tensor in tensors_of(model).items()}
     with replacing(path) as part:
         package.save_file(tensors, part, metadata=FORMAT if about is None else {**FORMAT, ABOUT: about})
 
@@ -56,7 +57,8 @@ def opened(path: str | os.PathLike[str]) -> Iterator[StoredTensors]:
             if len(names) > LIMITS.members:
                 raise FileLimitError(f"{path}: it holds {len(names)} tensors; at most {LIMITS.members} are read.")
             described = {name: _description(file.get_slice(name), name, path) for name in names}
-            yield StoredTensors(described, file.get_tensor, (file.metadata() or {}).get(ABOUT))
+            about = (file.metadata() or {}).get(ABOUT)
+            yield StoredTensors(described, file.get_tensor, about, lambda name, rows: file.get_slice(name)[rows])
     except package.SafetensorError as error:
         kind = FileLimitError if "toolarge" in str(error).replace(" ", "").lower() else UnreadableFileError
         raise kind(f"{path}: not a readable safetensors file ({error}).") from error

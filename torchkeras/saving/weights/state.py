@@ -25,6 +25,7 @@ from torchkeras.atomic_file import replacing
 from torchkeras.engine.graph.network import Network
 from torchkeras.engine.graph.state_dict_keys import renamed
 from torchkeras.errors import ForbiddenContentError, UnreadableFileError, WeightMismatchError
+from torchkeras.shards import is_sharded, part, rows
 
 Description = tuple[torch.dtype, tuple[int, ...]]  # of a tensor in a file
 ABOUT = "torchkeras"  # the key of the text that describes the model, in a file of tensors
@@ -36,11 +37,24 @@ DAMAGED = (*DAMAGED, AssertionError, OSError, struct.error, zipfile.BadZipFile, 
 
 @dataclass(frozen=True)
 class StoredTensors:
-    """An open file of named tensors: types and shapes, values, and the text under `ABOUT`, None without one."""
+    """An open file of named tensors: types and shapes, values, and the text under `ABOUT`, None without one.
+
+    `rows_of`: some rows of a tensor, where the file need not be read as a whole for them.
+    """
 
     tensors: Mapping[str, Description]
     value_of: Callable[[str], Tensor]
     about: str | None
+    rows_of: Callable[[str, slice], Tensor] | None = None
+
+    def set(self, tensor: Tensor, name: str) -> None:
+        """Give a tensor its values, or the rows that this process has of it."""
+        if is_sharded(tensor):
+            own, mine = part(tensor), rows(tensor)
+            if own.numel():
+                own.copy_(self.value_of(name)[mine] if self.rows_of is None else self.rows_of(name, mine))
+        else:
+            tensor.copy_(self.value_of(name))
 
 
 def tensors_of(model: nn.Module) -> dict[tuple[str, ...], Tensor]:
@@ -71,7 +85,7 @@ def fill(model: nn.Module, found: StoredTensors, where: str | os.PathLike[str]) 
                 )
     with torch.no_grad():
         for names, tensor in expected.items():
-            tensor.copy_(value_of(told[next(name for name in names if name in stored)]))
+            found.set(tensor, told[next(name for name in names if name in stored)])
 
 
 def _renamed(model: nn.Module, names: Iterable[str]) -> dict[str, str]:

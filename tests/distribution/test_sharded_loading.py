@@ -1,0 +1,131 @@
+"""Models that are loaded shared among processes: each process reads and holds its rows alone."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+from typing import Any
+
+import h5py
+import numpy as np
+import torch.distributed as dist
+import torch.distributed.checkpoint as dcp
+from sharded_models import MODELS
+from sharded_runs import seeded, trained
+from shared_group import run_in_group
+from torch.distributed.device_mesh import init_device_mesh
+
+from torchkeras import Model, Sequential, config, layers, optimizers
+from torchkeras.distribution.loading import load_sharded
+from torchkeras.distribution.sharding import shard
+from torchkeras.engine.layer.building import on_meta
+from torchkeras.shards import is_sharded, part
+
+KINDS = ("convolutional", "attending")
+WHOLE = ("model.h5", "model.safetensors")
+WEIGHTS = ("of_keras3.weights.h5", "state.pt")
+
+
+def written(folder: Path) -> dict[str, Any]:
+    """Files of models that one process has trained; their weights."""
+    warnings.simplefilter("ignore", UserWarning)  # of the state that a .safetensors has no place for
+    told = {}
+    for kind in KINDS:
+        model = trained(seeded(MODELS[kind]), optimizers.Adam(0.01), (4, 5))
+        for name in (*WHOLE, *WEIGHTS):
+            (model.save if name in WHOLE else model.save_weights)(folder / f"{kind}.{name}")
+        told[kind] = {"weights": model.get_weights(), "optimizer": model.optimizer.get_weights()}
+    return told
+
+
+def loaded(folder: Path) -> dict[tuple[str, str], dict[str, Any]]:
+    config.set_floatx("float64")
+    mesh, told = init_device_mesh("cpu", (dist.get_world_size(),)), {}
+    for kind in KINDS:
+        for name in (*WHOLE, *WEIGHTS):
+            path = folder / f"{kind}.{name}"
+            if name in WHOLE:
+                model = load_sharded(path, mesh, compile=name.endswith("h5"), least=10)
+            else:
+                with on_meta():
+                    model = seeded(MODELS[kind])
+                shard(model, mesh, 10)
+                model.load_weights(path)
+            told[kind, name] = {"weights": model.get_weights(), "here": here(model)}
+            if model.optimizer is not None:
+                told[kind, name]["optimizer"] = model.optimizer.get_weights()
+    return told
+
+
+def here(model: Model) -> int:
+    """How many values this process has of the weights that train."""
+    return sum(part(each).numel() for each in model.parameters() if is_sharded(each))
+
+
+def test_every_format(tmp_path: Path) -> None:
+    (alone,) = run_in_group(written, 1, tmp_path)
+    found = run_in_group(loaded, 3, tmp_path)
+    for (kind, name), own in found[0].items():
+        total = sum(each[kind, name]["here"] for each in found)
+        assert own["here"] < total == sum(array.size for array in alone[kind]["weights"] if array.ndim)
+        for each in found:
+            for what in each[kind, name].keys() - {"here"}:
+                for ours, theirs in zip(each[kind, name][what], alone[kind][what], strict=True):
+                    np.testing.assert_array_equal(ours, theirs, err_msg=f"{kind}.{name}")
+
+
+def dense() -> Model:
+    return Sequential([layers.Dense(50, input_shape=(40,)), layers.Dense(30)])
+
+
+def counted(path: Path) -> tuple[int, list[np.ndarray]]:
+    """How many numbers this process reads of a file; the weights."""
+    read, before = [], h5py.Dataset.__getitem__
+
+    def reading(dataset: h5py.Dataset, place: Any, **options: Any) -> Any:
+        values = before(dataset, place, **options)
+        if getattr(values, "dtype", None) == np.float64:
+            read.append(values.size)
+        return values
+
+    with on_meta():
+        model = seeded(dense)
+    shard(model, init_device_mesh("cpu", (dist.get_world_size(),)), 10)
+    h5py.Dataset.__getitem__ = reading
+    try:
+        model.load_weights(path)
+    finally:
+        h5py.Dataset.__getitem__ = before
+    return sum(read), model.get_weights()
+
+
+def test_a_process_reads_its_rows_alone(tmp_path: Path) -> None:
+    model = seeded(dense)
+    model.save_weights(tmp_path / "model.h5")
+    found = run_in_group(counted, 2, tmp_path / "model.h5")
+    assert [numbers for numbers, _ in found] == [model.count_params() // 2] * 2
+    for _, weights in found:
+        for ours, theirs in zip(weights, model.get_weights(), strict=True):
+            np.testing.assert_array_equal(ours, theirs)
+
+
+def save_folder(folder: Path) -> list[np.ndarray]:
+    model = seeded(dense)
+    shard(model, init_device_mesh("cpu", (dist.get_world_size(),)), 10)
+    dcp.save({name: each.detach() for name, each in model.state_dict(keep_vars=True).items()}, checkpoint_id=folder)
+    return model.get_weights()
+
+
+def load_folder(folder: Path) -> list[np.ndarray]:
+    with on_meta():
+        model = seeded(dense)
+    shard(model, init_device_mesh("cpu", (dist.get_world_size(),)), 10)
+    dcp.load({name: each.detach() for name, each in model.state_dict(keep_vars=True).items()}, checkpoint_id=folder)
+    return model.get_weights()
+
+
+def test_a_folder_of_torchs_checkpoints(tmp_path: Path) -> None:
+    saved = run_in_group(save_folder, 2, tmp_path)[0]
+    for weights in run_in_group(load_folder, 3, tmp_path):
+        for ours, theirs in zip(weights, saved, strict=True):
+            np.testing.assert_array_equal(ours, theirs)
