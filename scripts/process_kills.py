@@ -3,17 +3,18 @@
     python scripts/process_kills.py [--kills 50] [--each 10] [--seed 0] [--processes 2 3 4]
 
 Each run is a small training of 2 to 4 processes on the CPU under the agent that torchrun runs, with as many restarts as
-it needs. One worker after another is killed with SIGKILL: at a random moment after the processes began to train, or,
-one time in four, while they start and join. The agent then ends the others and starts all again; they go on from the
-newest whole checkpoint. Every process's end (weights, statistics, optimizer, history) and the rows of the CSV log are
-compared, bit by bit, with those of an undisturbed run of as many processes without checkpoints.
+it needs. One worker after another is killed with SIGKILL: at a random moment after the processes began to train, one
+time in four while they start and join, one time in four while they write a checkpoint. The agent then ends the others
+and starts all again; they go on from the newest whole checkpoint. Every process's end (weights, statistics, optimizer,
+history) and the rows of the CSV log are compared, bit by bit, with those of an undisturbed run of as many processes
+without checkpoints.
 
 Workers are forked from a server that has imported everything, so a start costs no imports.
 
-Prints JSON: `runs`, `kills`, `in_writing` (kills that left an incomplete folder), `gone_on` (starts from a
-checkpoint), `lost` (starts that did not go on from the newest whole one), `unequal` (processes whose end differs), `failed` (runs that came to no end),
-`seconds`, and `seconds_to_go_on` (the mean time from a kill to the first step after it). Exits with 1 when there is any
-of the three faults.
+Prints JSON: `runs`, `kills`, `in_writing` (kills that left an incomplete folder), `gone_on` (starts from a checkpoint),
+`lost` (starts that did not go on from the newest whole one), `unequal` (processes whose end differs), `failed` (runs
+that came to no end), `seconds`, and `seconds_to_go_on` (the mean time from a kill to the first step after it). Exits
+with 1 when there is any of the three faults.
 """
 
 from __future__ import annotations
@@ -167,7 +168,8 @@ class Killer(threading.Thread):
     def run(self) -> None:
         killed = None
         for attempt in range(self.count):
-            before = self.draw.random() < 0.25
+            kind = self.draw.random()
+            before, writing = kind < 0.25, kind > 0.75
             victim = self.draw.randrange(self.processes)
             started = self._seen(f"started {attempt}-{victim}")
             trains = None if before else self._seen(f"trains {attempt}-{victim}")
@@ -177,13 +179,19 @@ class Killer(threading.Thread):
                 self.waits.append(float(trains) - killed)
             if self.over.wait(self.draw.uniform(0.0, 1.0 if before else 2.0)):
                 return
+            while writing and not self._writes():
+                if self.over.wait(0.001):
+                    return
             killed = time.time()
             try:
                 os.kill(int(started), signal.SIGKILL)
             except ProcessLookupError:  # it has come to its end
                 return
             self.found["kills"] += 1
-            self.found["in_writing"] += any(self.folder.glob("backup/.*.part"))
+            self.found["in_writing"] += self._writes()
+
+    def _writes(self) -> bool:
+        return any(self.folder.glob("backup/.0*.part"))
 
     def _seen(self, name: str) -> str | None:
         """The content of a file once it is there; None when the run is over."""
