@@ -14,7 +14,7 @@ from torchkeras import config as settings
 # The packages that a file of tests/ecosystem is about; without its package it is not collected, and the report says so.
 ECOSYSTEM = (
     *("accelerate", "captum", "einops", "huggingface_hub", "lightning"),
-    *("peft", "skorch", "timm", "torchao", "torchvision"),
+    *("peft", "ray", "skorch", "timm", "torchao", "torchvision"),
 )
 MISSING = [package for package in ECOSYSTEM if importlib.util.find_spec(package) is None]
 collect_ignore = [f"ecosystem/test_{package}.py" for package in MISSING]

@@ -43,7 +43,7 @@ def test_the_page_explains_the_options_of_a_layer_in_the_order_of_its_call():
     assert "- `filters` (positive integer): the number of channels of the output.\n" in entry
 
 
-@pytest.mark.parametrize("page", ["torch", "scripts"])
+@pytest.mark.parametrize("page", ["torch", "scripts", "distribution"])
 def test_the_code_of_a_page_runs(page):
     blocks = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / f"{page}.md").read_text(), re.DOTALL)
     assert blocks

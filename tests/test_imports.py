@@ -12,7 +12,7 @@ PACKAGE = Path(torchkeras.__file__).parent
 # a folder, or a file that stands beside folders.
 ROOMS = [
     *("errors", "naming", "atomic_file", "rules", "dtype_policy", "config", "mixed_precision"),
-    *("shards", "keras_axes", "arrays", "processes", "shared_batch", "batch_statistics"),
+    *("processes", "shared_batch", "batch_statistics", "shards", "keras_axes", "arrays"),
     *("docstrings", "bytecode", "legacy", "registry", "declared"),
     *("activations", "initializers", "regularizers", "constraints", "losses", "metrics", "optimizers"),
     *("engine/layer", "engine/graph", "engine/data", "engine/data/sources"),

@@ -15,7 +15,8 @@ from torchkeras import clear_session
 from torchkeras.distribution import ProcessesDifferError, rank
 from torchkeras.layers import LSTM, Dense, Input
 from torchkeras.models import Model
-from torchkeras.utils import Sequence as Batches
+from torchkeras.optimizers import SGD
+from torchkeras.utils import Sequence as Batches, unpack_x_y_sample_weight
 
 random = np.random.default_rng(0)
 X = random.normal(size=(22, 6, 3))
@@ -95,8 +96,8 @@ def network(batch: int | None = None, **options: Any) -> Model:
     return Model(inputs, Dense(3, activation="softmax", dtype="float64")(LSTM(4, dtype="float64", **options)(inputs)))
 
 
-def trained(distribute: Any, data: dict[str, Any], model: Model) -> Any:
-    model.compile("adam", "sparse_categorical_crossentropy", ["accuracy"], distribute=distribute)
+def trained(distribute: Any, data: dict[str, Any], model: Model, optimizer: Any = "adam") -> Any:
+    model.compile(optimizer, "sparse_categorical_crossentropy", ["accuracy"], distribute=distribute)
     torch.manual_seed(2)
     history = model.fit(**data, epochs=2, verbose=0).history
     return history, model.get_weights(), torch.rand(1).item()
@@ -142,6 +143,53 @@ def trains_divided() -> None:
 
 def test_a_distributed_sampler(pool):
     pool.run(trains_divided)
+
+
+# --- steps of the user's own, which get batches as they are ----------------------------------------------------------
+
+
+class Built(Model):
+    def train_step(self, data: Any) -> Any:
+        return super().train_step(data)
+
+
+class ByHand(Model):
+    def train_step(self, data: Any) -> Any:
+        x, y, weight = unpack_x_y_sample_weight(data)
+        y_pred = self(x, training=True)
+        loss = self.compute_loss(x, y, y_pred, weight)
+        self.minimize(loss, len(y))
+        return {"loss": loss.detach()}
+
+
+STEPS: dict[str, tuple[type[Model], int | None, Callable[[], dict[str, Any]]]] = {
+    "a Dataset": (Built, None, lambda: {"x": Samples(), "batch_size": 5}),
+    "a generator": (Built, None, lambda: {"x": endless(), "steps_per_epoch": 4}),
+    "arrays": (Built, None, lambda: {"x": X, "y": Y, "sample_weight": W, "batch_size": 7}),
+    "batches of one sample": (Built, None, lambda: {"x": Samples(), "batch_size": 3}),
+    "a fixed batch size": (Built, 6, lambda: {"x": DataLoader(Samples(), 6, drop_last=True)}),
+    "by hand": (ByHand, None, lambda: {"x": DataLoader(Samples(), 6, shuffle=True)}),
+    "by hand on a Sequence": (ByHand, None, lambda: {"x": InParts()}),
+}
+
+
+def steps_as_one(kind: str) -> None:
+    made, batch, data = STEPS[kind]
+    found = []
+    for distribute in (None, "ddp"):
+        plain = network(batch)
+        model = made(plain.inputs, plain.outputs)
+        optimizer = SGD(0.1, gradient_accumulation_steps=2)  # of uneven batches
+        found.append(trained(distribute, data(), model, optimizer))
+    assert_equal(*found)
+
+
+@pytest.mark.parametrize("kind", STEPS)
+def test_a_step_of_the_users_own(pool, kind):
+    pool.run(steps_as_one, kind)
+
+
+# --- batches that are not the same everywhere ------------------------------------------------------------------------
 
 
 def unseeded() -> Any:

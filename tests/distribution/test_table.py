@@ -27,18 +27,36 @@ def pool(request: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Poo
     pool.close()
 
 
+@pytest.fixture(scope="module", params=[2, *(pytest.param(count, marks=pytest.mark.slow) for count in (3, 4))])
+def sharing(request: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pool]:
+    """Processes that share weights too."""
+    pool = Pool(request.param, Path(tmp_path_factory.mktemp("sharing")))
+    yield pool
+    pool.close()
+
+
 REFERENCES: dict[tuple[str, str], np.ndarray] = {}
 
 
-def reference(alone: Pool, name: str, floatx: str) -> np.ndarray:
+def check(alone: Pool, pool: Pool, name: str, floatx: str, distribute: str) -> None:
     if (name, floatx) not in REFERENCES:
         REFERENCES[name, floatx] = np.array(numbers(alone.run(run, name, floatx, None)[0]))
-    return REFERENCES[name, floatx]
+    for found in pool.run(run, name, floatx, distribute):
+        np.testing.assert_allclose(
+            np.array(numbers(found)), REFERENCES[name, floatx], rtol=LIMITS[floatx], atol=LIMITS[floatx]
+        )
 
 
-@pytest.mark.parametrize("floatx", ["float64", pytest.param("float32", marks=pytest.mark.slow)])
+TYPES = pytest.mark.parametrize("floatx", ["float64", pytest.param("float32", marks=pytest.mark.slow)])
+
+
+@TYPES
 @pytest.mark.parametrize("name", CASES)
-def test_processes_compute_what_one_computes(alone: Pool, pool: Pool, name: str, floatx: str):
-    wanted = reference(alone, name, floatx)
-    for found in pool.run(run, name, floatx, "ddp"):
-        np.testing.assert_allclose(np.array(numbers(found)), wanted, rtol=LIMITS[floatx], atol=LIMITS[floatx])
+def test_replicas_compute_what_one_process_computes(alone: Pool, pool: Pool, name: str, floatx: str):
+    check(alone, pool, name, floatx, "ddp")
+
+
+@TYPES
+@pytest.mark.parametrize("name", [name for name in CASES if name != "own_step_by_hand"])  # which is refused
+def test_shared_weights_compute_what_whole_ones_compute(alone: Pool, sharing: Pool, name: str, floatx: str):
+    check(alone, sharing, name, floatx, "fsdp")

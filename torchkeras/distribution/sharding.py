@@ -16,7 +16,7 @@ from typing import Any
 import torch
 import torch.distributed as dist
 from torch import Tensor, nn
-from torch.distributed.device_mesh import DeviceMesh
+from torch.distributed.device_mesh import DeviceMesh, init_device_mesh
 from torch.distributed.fsdp import fully_shard
 from torch.distributed.fsdp._fully_shard._fsdp_param import unsafe_setattr_param
 from torch.distributed.fsdp._fully_shard._fsdp_state import _get_module_fsdp_state
@@ -111,6 +111,32 @@ class Sharded:
                 dist.all_reduce(joined, group=group)
             for gradient, mean in zip(gradients, joined.split([g.numel() for g in gradients]), strict=True):
                 gradient.copy_((mean / self._processes).view_as(gradient))
+
+    def averaged(self, gradients: Sequence[Tensor | None]) -> list[Tensor | None]:
+        """Refused: FSDP2 averages gradients in the backward pass, where the parts of a batch count alike."""
+        raise RuntimeError(
+            "A train_step that calls loss.backward() and optimizer.step() does not train weights that processes share: "
+            "call self.minimize(loss), which does both."
+        )
+
+
+def mesh_of(setting: Any, device: torch.device) -> DeviceMesh | None:
+    """The mesh that `compile(distribute=)` shares weights on; None for replicas."""
+    if isinstance(setting, DeviceMesh):
+        return setting
+    return init_device_mesh(device.type, (dist.get_world_size(),)) if setting == "fsdp" else None
+
+
+def group_of(mesh: DeviceMesh) -> Any:
+    """The group of all processes of a mesh. Raises ValueError for a mesh of several axes over a part of all."""
+    if mesh.size() == dist.get_world_size():
+        return None
+    if mesh.ndim > 1:
+        raise ValueError(
+            f"compile: distribute has a mesh of {mesh.ndim} axes and {mesh.size()} of {dist.get_world_size()} "
+            "processes: a mesh of several axes must have all of them."
+        )
+    return mesh.get_group()
 
 
 def is_sharding(model: nn.Module) -> bool:

@@ -43,7 +43,7 @@ class Given:
         return self if model is None else getattr(model._given, self._name)
 
     def __set__(self, model: Any, value: Any) -> None:
-        model.__dict__.update(_given=replace(model._given, **{self._name: value}), _compiled_model=None)
+        model.__dict__.update(_given=replace(model._given, **{self._name: value}), _compiled_model=None, _joined=None)
 
 
 class GivenOptimizer(Given):
@@ -232,7 +232,9 @@ class Compiling(Extending, abstract=True):
 
     def _settle(self) -> None:
         """Resolve what `compile` was given against the outputs, and collect the weights that train."""
-        owns_step = own_step(self, "train") is not None
+        owns_step, processes = own_step(self, "train") is not None, self._processes
+        if processes is not None:
+            processes.prepare(self)
         if owns_step:
             self._refuse_graphs()
         if self._trains_alone:
@@ -262,7 +264,6 @@ class Compiling(Extending, abstract=True):
             raise ValueError(f"compile: {NO_LOSS[0].lower()}{NO_LOSS[1:]}")
         has_masks = any(tensor._keras_mask is not None for tensor in graph.outputs[: len(names)])
         mixed, asked = mixed_layers(network), with_activity_regularizer(network)
-        processes = self._processes
         if processes is not None:
             refuse_compiling(given)
         compiled = self.__dict__["_compiled_model"] = CompiledModel(

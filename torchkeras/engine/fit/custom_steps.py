@@ -76,11 +76,14 @@ class Extending(GraphLosses, abstract=True):
     def _batch(self, data: Any) -> Batch:
         """What a step is given, for the built-in one: checked, unless it was."""
         x, y, weight = unpack_x_y_sample_weight(data)
+        shared = SHARING.batch
         if not self._data_checked:
-            return self._intake().batch(x, y, weight)
-        inputs, targets = as_list(x), [] if y is None else as_list(y)
-        weights: list[Any] = [None] * len(targets) if weight is None else as_list(weight)
-        return Batch(inputs, targets, weights, len(inputs[0]))
+            batch = self._intake().batch(x, y, weight, None if shared is None else shared.whole)
+        else:
+            inputs, targets = as_list(x), [] if y is None else as_list(y)
+            weights: list[Any] = [None] * len(targets) if weight is None else as_list(weight)
+            batch = Batch(inputs, targets, weights, len(inputs[0]))
+        return batch if shared is None else replace(batch, size=shared.samples, whole=shared.whole)
 
     def _counted(self) -> dict[str, torch.Tensor]:
         """What the metrics with a state have counted so far."""
