@@ -1,5 +1,6 @@
 """`fit` of several processes goes on after a stop: with as many bit by bit, with more or fewer to the same numbers."""
 
+import json
 import os
 import signal
 import subprocess
@@ -80,6 +81,7 @@ def trained(folder: Path, distribute: Any, dropout: bool, *callbacks: Callback, 
             "stopped": stopped or backup.interrupted,
             "history": model.history.history,
             "weights": model.get_weights(),
+            "sharded": any(hasattr(each, "to_local") for each in model.parameters()),
             "iterations": model.optimizer.iterations,
         }
     finally:
@@ -105,6 +107,7 @@ def test_the_end_after_stops_is_that_of_an_undisturbed_run(together, distribute,
         assert all(end["stopped"] for end in ends)
     for end, other in zip(together(trained, processes, tmp_path / "backup", distribute, True), wanted, strict=True):
         assert not end["stopped"]
+        assert end["sharded"] is (distribute == "fsdp")
         assert end["iterations"] == other["iterations"] == BATCHES * EPOCHS
         assert numbers(end).tobytes() == numbers(other).tobytes()
     assert (tmp_path / "backup.csv").read_text() == (tmp_path / "undisturbed.csv").read_text()
@@ -201,4 +204,6 @@ def test_workers_killed_and_started_again_end_as_undisturbed_ones():
     command = [sys.executable, "scripts/process_kills.py", "--kills", "2", "--each", "2", "--processes", "2"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
-    assert '"kills": 2' in done.stdout
+    found = json.loads(done.stdout)
+    assert found["kills"] == 2
+    assert found["gone_on"] >= 1
