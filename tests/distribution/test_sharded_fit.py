@@ -136,6 +136,8 @@ def refused() -> list[str]:
     for attempt in (
         lambda: own.train_on_batch(np.zeros((2, 4)), np.zeros((2, 2))),
         lambda: shard(twice, mesh),
+        lambda: own.export("model.pt2"),
+        lambda: own.compile("sgd", distribute=None),
         lambda: shard(Sequential([layers.Dense(2)], name="unbuilt"), mesh),
     ):
         with pytest.raises((ValueError, RuntimeError)) as error:
@@ -148,6 +150,7 @@ OWN_STEP = (
     "A train_step that calls loss.backward() and optimizer.step() does not train weights that processes share: call "
     "self.minimize(loss), which does both."
 )
+SHARED = "processes share the weights of the model. Save it, and do this in one process with what load_model gives."
 TWICE = (
     "TwoPlaces 'twice' keeps a weight in 'again' too, where it would not be gathered when processes share it: keep "
     "each weight in one attribute, not in a list."
@@ -159,8 +162,29 @@ def test_what_cannot_be_shared_is_refused() -> None:
         assert told == [
             OWN_STEP,
             TWICE,
+            f"export: {SHARED}",
+            f"compile without other processes: {SHARED}",
             "Sequential 'unbuilt' has no weights to share yet: call it on data, or build(input_shape).",
         ]
+
+
+def in_a_mesh_of_two_axes(processes: int) -> list[np.ndarray]:
+    mesh = init_device_mesh("cpu", (2, 2), mesh_dim_names=("copies", "rows")) if processes > 1 else None
+    model = seeded(KINDS["attending"])
+    inputs, targets = data_for(model, 23)
+    if mesh is not None:
+        shard(model, mesh, 10)
+    model.compile(optimizers.Lamb(0.01, clipnorm=1.0), "categorical_crossentropy", distribute=mesh)
+    model.fit(inputs, targets, batch_size=7, epochs=1, verbose=0)
+    return model.get_weights()
+
+
+@pytest.mark.slow
+def test_rows_along_one_axis_of_a_mesh_and_copies_along_the_other() -> None:
+    (alone,) = run_in_group(in_a_mesh_of_two_axes, 1, 1)
+    for weights in run_in_group(in_a_mesh_of_two_axes, 4, 4):
+        for ours, theirs in zip(weights, alone, strict=True):
+            np.testing.assert_allclose(ours, theirs, rtol=0, atol=1e-10)
 
 
 def saved_on_the_way(folder: Path) -> list[np.ndarray]:

@@ -20,9 +20,8 @@ from torch.distributed import checkpoint as dcp
 from torch.distributed.device_mesh import init_device_mesh
 
 from torchkeras import Model, Sequential, config, layers, optimizers
-from torchkeras.distribution.loading import load_sharded
+from torchkeras.distribution.loading import load_sharded, on_meta
 from torchkeras.distribution.sharding import shard
-from torchkeras.engine.layer.building import on_meta
 from torchkeras.shards import is_sharded, part
 
 KINDS = ("convolutional", "attending")
