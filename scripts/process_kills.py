@@ -3,17 +3,18 @@
     python scripts/process_kills.py [--kills 50] [--each 10] [--seed 0] [--processes 2 3 4]
 
 Each run is a small training of 2 to 4 processes on the CPU under the agent that torchrun runs, with as many restarts as
-it needs. One worker after another is killed with SIGKILL: at a random moment after the processes began to train, or,
-one time in four, while they start and join. The agent then ends the others and starts all again; they go on from the
-newest whole checkpoint. Every process's end (weights, statistics, optimizer, history) and the rows of the CSV log are
-compared, bit by bit, with those of an undisturbed run of as many processes without checkpoints.
+it needs. One worker after another is killed with SIGKILL: at a random moment within a second after a new checkpoint;
+one time in four while the processes start and join, one time in four while they write the next checkpoint. The agent
+then ends the others and starts all again; they go on from the newest whole checkpoint. Every process's end (weights,
+statistics, optimizer, history) and the rows of the CSV log are compared, bit by bit, with those of an undisturbed run
+of as many processes without checkpoints.
 
 Workers are forked from a server that has imported everything, so a start costs no imports.
 
-Prints JSON: `runs`, `kills`, `in_writing` (kills that left an incomplete folder), `gone_on` (starts from a
-checkpoint), `lost` (starts that did not go on from the newest whole one), `unequal` (processes whose end differs), `failed` (runs that came to no end),
-`seconds`, and `seconds_to_go_on` (the mean time from a kill to the first step after it). Exits with 1 when there is any
-of the three faults.
+Prints JSON: `runs`, `kills`, `in_writing` (kills that left an incomplete folder), `gone_on` (starts from a checkpoint),
+`lost` (starts that did not go on from the newest whole one), `unequal` (processes whose end differs), `failed` (runs
+that came to no end), `seconds`, and `seconds_to_go_on` (the mean time from a kill to the first step after it). Exits
+with 1 when there is any of the three faults.
 """
 
 from __future__ import annotations
@@ -30,6 +31,8 @@ import tempfile
 import threading
 import time
 from collections import Counter
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -43,7 +46,7 @@ from torchkeras.callbacks import BackupAndRestore, Callback, CSVLogger, ReduceLR
 from torchkeras.metrics import SparseCategoricalAccuracy
 from torchkeras.processes import is_main, rank
 
-EPOCHS, SAMPLES, SIZE = 12, 70, 8
+EPOCHS, SAMPLES, SIZE = 25, 70, 8
 PRELOADED = ["torch", "torchkeras", "torchkeras.distribution.training", "torchkeras.distribution.backups"]
 
 
@@ -167,15 +170,18 @@ class Killer(threading.Thread):
     def run(self) -> None:
         killed = None
         for attempt in range(self.count):
-            before = self.draw.random() < 0.25
+            kind = self.draw.choice(("starting", "training", "training", "writing"))
             victim = self.draw.randrange(self.processes)
             started = self._seen(f"started {attempt}-{victim}")
-            trains = None if before else self._seen(f"trains {attempt}-{victim}")
-            if started is None or (trains is None and not before):
+            if started is None:
                 return
-            if killed is not None and trains is not None:
-                self.waits.append(float(trains) - killed)
-            if self.over.wait(self.draw.uniform(0.0, 1.0 if before else 2.0)):
+            if kind != "starting":
+                trains = self._seen(f"trains {attempt}-{victim}")
+                if killed is not None and trains is not None:
+                    self.waits.append(float(trains) - killed)
+                if not self._until(partial(self._has_saved, self._newest())):
+                    return
+            if self.over.wait(self.draw.uniform(0.0, 1.0)) or (kind == "writing" and not self._until(self._writes)):
                 return
             killed = time.time()
             try:
@@ -183,15 +189,28 @@ class Killer(threading.Thread):
             except ProcessLookupError:  # it has come to its end
                 return
             self.found["kills"] += 1
-            self.found["in_writing"] += any(self.folder.glob("backup/.*.part"))
+            self.found["in_writing"] += self._writes()
+
+    def _writes(self) -> bool:
+        return any(self.folder.glob("backup/.0*.part"))
+
+    def _newest(self) -> str:
+        return max((path.name for path in self.folder.glob("backup/0*.checkpoint")), default="")
+
+    def _has_saved(self, before: str) -> bool:
+        return self._newest() > before
+
+    def _until(self, holds: Callable[[], bool]) -> bool:
+        """Wait until something holds; False when the run is over before."""
+        while not holds():
+            if self.over.wait(0.001):
+                return False
+        return True
 
     def _seen(self, name: str) -> str | None:
         """The content of a file once it is there; None when the run is over."""
         path = self.folder / name
-        while not path.exists():
-            if self.over.wait(0.01):
-                return None
-        return path.read_text()
+        return path.read_text() if self._until(path.exists) else None
 
 
 def ends(folder: Path, processes: int) -> list[str]:

@@ -46,6 +46,24 @@ class Pool:
             process.join()
 
 
+class Pools:
+    """Pools by their number of processes, made when they are asked for."""
+
+    def __init__(self, folder: Path):
+        self._folder = folder
+        self._made: dict[int, Pool] = {}
+
+    def run(self, function: Callable[..., Any], processes: int, *args: Any) -> list[Any]:
+        """`Pool.run` in so many processes."""
+        if processes not in self._made:
+            self._made[processes] = Pool(processes, self._folder)
+        return self._made[processes].run(function, *args)
+
+    def close(self) -> None:
+        for pool in self._made.values():
+            pool.close()
+
+
 def _serve(end: Connection, rank: int, processes: int, store: str) -> None:
     torch.set_num_threads(1)
     dist.init_process_group("gloo", init_method=f"file://{store}", rank=rank, world_size=processes)

@@ -4,6 +4,7 @@ import errno
 import os
 import random
 import warnings
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -12,7 +13,7 @@ import numpy as np
 import pytest
 import torch
 import torch.distributed as dist
-from forked import together
+from pool import Pools
 from torch.distributed.fsdp import fully_shard
 
 from torchkeras import Sequential, clear_session, layers
@@ -20,6 +21,13 @@ from torchkeras.callbacks.backup_files import Backups
 from torchkeras.distribution.backups import SharedBackups, gathered
 from torchkeras.engine.data import random_state
 from torchkeras.processes import rank, world_size
+
+
+@pytest.fixture(scope="module")
+def together(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., list[Any]]]:
+    pools = Pools(tmp_path_factory.mktemp("pools"))
+    yield pools.run
+    pools.close()
 
 
 class Agreeing:
@@ -120,7 +128,7 @@ def of_process(number: int) -> list[float]:
     return drawn(state_of(run_of(False), number)["random"])
 
 
-def test_the_same_number_of_processes_goes_on_with_what_each_had(tmp_path):
+def test_the_same_number_of_processes_goes_on_with_what_each_had(together, tmp_path):
     together(write, 2, tmp_path, False)
     for number, found in enumerate(together(read, 2, tmp_path, False)):
         wanted = state_of(run_of(False), number)
@@ -132,7 +140,7 @@ def test_the_same_number_of_processes_goes_on_with_what_each_had(tmp_path):
         assert torch.equal(found["generator"], wanted["generators"]["dropout.generator"][1])
 
 
-def test_more_processes_share_what_fewer_counted(tmp_path):
+def test_more_processes_share_what_fewer_counted(together, tmp_path):
     together(write, 2, tmp_path, False)
     found = together(read, 3, tmp_path, False)
     assert [each["loss"] for each in found] == [4.0, 0.0, 0.0]
@@ -151,14 +159,14 @@ def test_more_processes_share_what_fewer_counted(tmp_path):
     assert numbers == [drawn(each["random"]) for each in together(read, 3, tmp_path, False)]
 
 
-def test_one_process_goes_on_with_the_folder_of_two(tmp_path):
+def test_one_process_goes_on_with_the_folder_of_two(together, tmp_path):
     together(write, 2, tmp_path, False)
     (found,) = together(read, 1, tmp_path, False)
     assert (found["loss"], found["seen"], found["added"], found["whole"]) == (4.0, 7, [3.0, 6.0], 4.0)
     assert drawn(found["random"]) == of_process(0)
 
 
-def test_two_processes_go_on_with_the_file_of_one(tmp_path):
+def test_two_processes_go_on_with_the_file_of_one(together, tmp_path):
     together(write, 1, tmp_path, False)
     assert all(path.is_file() for path in tmp_path.iterdir())
     for sharded in (False, True):
@@ -166,14 +174,14 @@ def test_two_processes_go_on_with_the_file_of_one(tmp_path):
         assert [(each["loss"], each["seen"]) for each in found] == [(1.5, 3), (0.0, 0)]
 
 
-def test_shards_go_on_in_another_number_and_whole(tmp_path):
+def test_shards_go_on_in_another_number_and_whole(together, tmp_path):
     together(write, 2, tmp_path, True)
     for processes, sharded in ((2, True), (3, True), (2, False), (1, False)):
         found = together(read, processes, tmp_path, sharded)
         assert sum(each["seen"] for each in found) == 7
 
 
-def test_whole_weights_go_on_as_shards(tmp_path):
+def test_whole_weights_go_on_as_shards(together, tmp_path):
     together(write, 2, tmp_path, False)
     assert len(together(read, 3, tmp_path, True)) == 3
 
@@ -201,13 +209,14 @@ def batches_read(folder: Path) -> tuple[int, list[str]]:
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
         newest = here.newest()
-    here.prune(folder)
+    if rank() == 0:
+        here.prune(folder)
     assert newest is not None
     return newest[1]["sums"]["batches"], [str(each.message) for each in told if each.category is RuntimeWarning]
 
 
 @pytest.mark.parametrize("how", ["cut", "changed", "missing", "more"])
-def test_a_torn_folder_is_named_and_the_one_before_taken(how, tmp_path):
+def test_a_torn_folder_is_named_and_the_one_before_taken(together, how, tmp_path):
     together(write, 2, tmp_path, False)
     older, newer = sorted(tmp_path.iterdir())
     damage(newer, how)
@@ -217,7 +226,7 @@ def test_a_torn_folder_is_named_and_the_one_before_taken(how, tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == [older.name]
 
 
-def test_one_process_passes_over_a_torn_folder(tmp_path):
+def test_one_process_passes_over_a_torn_folder(together, tmp_path):
     together(write, 2, tmp_path, False)
     damage(sorted(tmp_path.iterdir())[-1], "cut")
     assert batches_read(tmp_path)[0] == 6
@@ -237,42 +246,42 @@ def write_more(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir())
 
 
-def test_the_last_two_stay_and_nothing_half_written(tmp_path):
+def test_the_last_two_stay_and_nothing_half_written(together, tmp_path):
     together(write, 2, tmp_path, False)
     for names in together(write_more, 2, tmp_path):
         assert [name[:21] for name in names] == ["00000001-000000000007", "00000001-000000000008"]
 
 
-def refused_on(folder: Path, number: int, name: str) -> str:
+def refused_on(folder: Path, number: int, name: str) -> tuple[int | None, str]:
     """The error that each process gets where process `number` cannot write or read."""
     here = backups(folder, run_of(False))
-    if rank() == number:
 
-        def full(*arguments: Any, **options: Any) -> Any:
-            raise OSError(errno.ENOSPC, "No space left on device")
+    def full(*arguments: Any, **options: Any) -> Any:
+        raise OSError(errno.ENOSPC, "No space left on device")
 
-        setattr({"fsync": os, "iterdir": Path}[name], name, full)
-    try:
-        here.prepare()
-        if name == "iterdir":
-            here.newest()
-        else:
-            here.write(state_of(here.run, rank(), 9))
-    except OSError as error:
-        assert error.errno == errno.ENOSPC
-        return str(error)
-    return ""
+    here.prepare()
+    with pytest.MonkeyPatch.context() as patch:
+        if rank() == number:
+            patch.setattr({"fsync": os, "iterdir": Path}[name], name, full)
+        try:
+            if name == "iterdir":
+                here.newest()
+            else:
+                here.write(state_of(here.run, rank(), 9))
+        except OSError as error:
+            return error.errno, str(error)
+    return None, ""
 
 
 @pytest.mark.parametrize("number", [0, 1])
-def test_a_disk_that_one_process_finds_full_is_named_on_all(number, tmp_path):
+def test_a_disk_that_one_process_finds_full_is_named_on_all(together, number, tmp_path):
     together(write, 2, tmp_path, False)
     before = sorted(tmp_path.iterdir())
     for what, name in (("written to", "fsync"), ("read from", "iterdir")):
         for told in together(refused_on, 2, tmp_path, number, name):
             start = "can" if name == "iterdir" else "could"
             text = f"BackupAndRestore: no checkpoint {start} be {what} this folder (No space left on device)"
-            assert told == f"[Errno {errno.ENOSPC}] {text}: {str(tmp_path)!r}"
+            assert told == (errno.ENOSPC, f"[Errno {errno.ENOSPC}] {text}: {str(tmp_path)!r}")
     assert sorted(tmp_path.iterdir()) == before
 
 
@@ -285,7 +294,7 @@ def apart(folder: Path) -> str:
     return ""
 
 
-def test_folders_of_their_own_are_refused(tmp_path):
+def test_folders_of_their_own_are_refused(together, tmp_path):
     for number, told in enumerate(together(apart, 2, tmp_path)):
         assert told == (
             f"BackupAndRestore: process 1 does not see the files of process 0 in {tmp_path / str(number)}. "

@@ -35,15 +35,21 @@ class BackupAndRestore(Callback):
     `interrupted` is True. This holds in the main thread, unless the signal is ignored. A second Ctrl-C interrupts at
     once. Weights that are not finite numbers are not written; a RuntimeWarning says so.
 
+    Several processes write a checkpoint together: a folder of torch's distributed checkpoint. As many go on bit by bit.
+    So do more, fewer or one, but for rounding and for what layers draw at random: the first processes go on with their
+    random numbers, and those of a new one are seeded by its number and those of the first. A signal to one process ends
+    all after the same batch, within about half a second.
+
     Options:
-        backup_dir (path): the folder; it is made if need be.
+        backup_dir (path): the folder; it is made if need be. Several processes must all see it.
         save_freq ("epoch" or a positive integer, default "epoch"): checkpoints are written at the end of each epoch,
             and with a number after every so many batches too.
         delete_checkpoint (bool, default True): whether a `fit` that came to its end deletes its checkpoints.
 
     Errors:
         OSError: a checkpoint cannot be written or read; the error names the folder, and earlier checkpoints stay whole.
-        ValueError: the newest whole checkpoint is of another model, optimizer, data or set of callbacks.
+        ValueError: the newest whole checkpoint is of another model, optimizer, data or set of callbacks; or some
+            process does not see the folder of the others.
         TypeError: a callback's state holds more than numbers, text and arrays.
 
     Example:
@@ -109,7 +115,9 @@ class BackupAndRestore(Callback):
             self._end()
 
     def _write(self, state: dict[str, Any]) -> None:
-        if self._backups.agreed(not _finite([state["tensors"][name] for name in self.model.state_dict()])):
+        if self._backups.agreed(
+            not _finite([state["tensors"][name] for name in self.model.state_dict(keep_vars=True)])
+        ):
             warnings.warn(
                 "BackupAndRestore: some weights are not finite numbers; no checkpoint is written, the last one stays.",
                 RuntimeWarning,

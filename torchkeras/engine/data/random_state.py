@@ -15,6 +15,8 @@ from typing import Any
 import numpy as np
 import torch
 
+from torchkeras import processes
+
 Own = Mapping[str, Any]
 DEEPEST, LONGEST = 6, 64  # how far, and into lists of which length, generators are looked for
 
@@ -110,10 +112,16 @@ def _is_generator(value: Any) -> bool:
 
 
 def _cuda() -> list[torch.Tensor]:
-    return torch.cuda.get_rng_state_all() if torch.cuda.is_initialized() else []
+    if not torch.cuda.is_initialized():
+        return []
+    # One of several processes has one device; asking for others would take memory of them.
+    return torch.cuda.get_rng_state_all() if processes.world_size() == 1 else [torch.cuda.get_rng_state()]
 
 
 def _set_cuda(states: list[torch.Tensor]) -> None:
+    if states and processes.world_size() > 1:
+        torch.cuda.set_rng_state(states[0])
+        return
     if len(states) > torch.cuda.device_count():
         raise ValueError(
             f"The checkpoint has random states of {len(states)} CUDA devices; there are {torch.cuda.device_count()}."
