@@ -256,6 +256,27 @@ def test_a_synchronized_layer_is_so_whatever_compile_says(pools):
         torch.testing.assert_close(torch.as_tensor(variance), 0.7 + 0.3 * x.var(0))
 
 
+def stray(x: Tensor, factors: Tensor) -> list[Tensor]:
+    """The gradients of the sample of the last process, or of what stands in for it in the others."""
+    samples = int(dist.get_rank() == dist.get_world_size() - 1)
+    layer, given = made(plain, x.shape, x.dtype), x.clone().requires_grad_()
+    with SHARING.of(SharedBatch(samples, 1)):
+        (layer(given, training=True) * factors).sum().backward()
+    assert given.grad is not None
+    return [given.grad, *(parameter.grad for parameter in layer.parameters() if parameter.grad is not None)]
+
+
+def test_gradients_of_what_stands_in_count_for_nothing(pools):
+    x, factors = data((1, 4, 3), torch.float64)
+    layer, given = made(plain, x.shape, x.dtype), x.clone().requires_grad_()
+    (layer(given, training=True) * factors).sum().backward()
+    first, last = pools(2).run(stray, x, factors)
+    assert [gradient.any().item() for gradient in first] == [False] * 3
+    expected = [given.grad, *(parameter.grad for parameter in layer.parameters())]
+    for a, b in zip(last, expected, strict=True):
+        torch.testing.assert_close(a, b, **EXACT)
+
+
 def counted(layer: Any, shape: Any) -> list[list[int]]:
     """The sizes of what is sent forward and backward."""
     sent: list[list[int]] = [[], []]
