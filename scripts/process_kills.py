@@ -6,8 +6,8 @@ Each run is a small training of 2 to 4 processes on the CPU under the agent that
 it needs. One worker after another is killed with SIGKILL: at a random moment within a second after a new checkpoint;
 one time in four while the processes start and join, one time in four while they write the next checkpoint. The agent
 then ends the others and starts all again; they go on from the newest whole checkpoint. Every process's end (weights,
-statistics, optimizer, history) and the rows of the CSV log are compared, bit by bit, with those of an undisturbed run of
-as many processes without checkpoints.
+statistics, optimizer, history) and the rows of the CSV log are compared, bit by bit, with those of an undisturbed run
+of as many processes without checkpoints.
 
 Workers are forked from a server that has imported everything, so a start costs no imports.
 
