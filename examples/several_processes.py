@@ -20,7 +20,7 @@ images = (scans.images / 16).astype("float32")[..., np.newaxis]
 held_out = np.arange(len(images)) % 5 == 0
 
 image = Input((8, 8, 1))
-hidden = Activation("relu")(BatchNormalization()(Conv2D(24, 3)(image)))
+hidden = Activation("relu")(BatchNormalization()(Conv2D(24, 3, use_bias=False)(image)))
 digit = Dense(10, activation="softmax")(Flatten()(MaxPooling2D()(hidden)))
 model = Model(image, digit)
 

@@ -1,5 +1,6 @@
 """The scripts in `examples/` run, and come to what they say; `docs/training.md` quotes them or runs as it stands."""
 
+import os
 import re
 import subprocess
 import sys
@@ -80,3 +81,17 @@ def test_every_callback_has_its_line_on_the_page():
     rows = PAGE.partition("| callback |")[2].partition("\n\n")[0]
     named = {name for row in rows.splitlines()[2:] for name in re.findall(r"`(\w+)`", row.split("|")[1])}
     assert named == set(callbacks.__all__) - {"Callback", "CallbackList", "Logs"}
+
+
+def test_several_processes_come_to_what_one_comes_to():
+    launcher = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2"]
+    given = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": str(ROOT)}
+    printed = []
+    for launched in ([], launcher):
+        command = [sys.executable, *launched, EXAMPLES / "several_processes.py"]
+        done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, env=given, check=False)
+        assert done.returncode == 0, done.stderr
+        printed.append(done.stdout.splitlines()[-1])
+    alone, together = printed
+    assert alone.startswith("1 processes, last loss ")
+    assert together == f"2{alone[1:]}"

@@ -82,6 +82,15 @@ def group_of(tensor: Any) -> Any:
     return tensor.device_mesh.get_group(place)
 
 
+def in_all(flags: Tensor, tensors: Iterable[Tensor]) -> Tensor:
+    """Where flags are True in every process, if processes share the tensors; otherwise the flags themselves."""
+    if not any(map(is_sharded, tensors)):
+        return flags
+    found = flags.float()
+    dist.all_reduce(found, dist.ReduceOp.MIN)
+    return found.bool()
+
+
 class _Whole(torch.autograd.Function):
     """`whole`, with gradients."""
 

@@ -11,7 +11,7 @@ import torch.distributed as dist
 from torch.distributed.device_mesh import init_device_mesh
 
 from torchkeras import Input, Model, config, layers, optimizers
-from torchkeras.distribution.sharding import Sharded
+from torchkeras.distribution.sharding import Sharded, shard, shared_mesh
 from torchkeras.engine.data.batch import Batch
 from torchkeras.engine.graph.hook_free_calls import HookFreeCalls
 from torchkeras.engine.step import step
@@ -60,9 +60,10 @@ def trained(model: Model, optimizer: Any, sizes: Sequence[int] = (8, 8, 8, 5)) -
     """The model after a step on each of some batches, of which each process has its slice."""
     together = dist.is_initialized()
     rank, processes = (dist.get_rank(), dist.get_world_size()) if together else (0, 1)
-    model.compile(optimizer, "categorical_crossentropy")
+    model.compile(optimizer, "categorical_crossentropy", distribute=None)  # the slices are made here
     compiled = model._ready()
-    compiled.replicas = vars(model).get("sharded_as")
+    mesh = shared_mesh(model)
+    compiled.replicas = None if mesh is None else Sharded(model, compiled.network, mesh)
     compiled.calls = HookFreeCalls(compiled.network)
     model.train()
     inputs, targets = data_for(model, sum(sizes))
@@ -84,8 +85,7 @@ def trained(model: Model, optimizer: Any, sizes: Sequence[int] = (8, 8, 8, 5)) -
 def sharded(build: Built, least: int = 10) -> Model:
     """A model whose weights the processes of the group share."""
     model = seeded(build)
-    mesh = init_device_mesh("cpu", (dist.get_world_size(),))
-    model.__dict__["sharded_as"] = Sharded(model, mesh, least)
+    shard(model, init_device_mesh("cpu", (dist.get_world_size(),)), least)
     return model
 
 

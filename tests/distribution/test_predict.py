@@ -20,7 +20,7 @@ inputs = Input((3,))
 model = Model(inputs, [Dense(2)(inputs), Dense(4, activation="relu")(inputs)])
 
 def apart(model, *arguments, **options):
-    model.compile("sgd", "mse")
+    model.compile("sgd", "mse", distribute="ddp")
     try:
         return model.predict(*arguments, **options)
     finally:
@@ -100,7 +100,7 @@ assert_equal(apart(model, loader, gather=False), [each[rank() :: world_size()] f
 """
 
 
-@pytest.mark.parametrize("processes", [2, 3])
+@pytest.mark.parametrize("processes", [1, 3])
 def test_every_process_has_the_outputs_of_all(processes):
     assert printed(launch(MODELS + GATHERS, as_torchrun(processes))) == ["equal\n"] * processes
 

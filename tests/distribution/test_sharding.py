@@ -75,6 +75,6 @@ def test_every_kind_of_model_gives_the_numbers_of_one_process(processes: int) ->
 
 def test_all_optimizers_are_tested() -> None:
     tested = {type(make()) for make in OPTIMIZERS.values()}
-    known = {getattr(optimizers, name) for name in optimizers.__all__}
+    known = {getattr(optimizers, name) for name in dir(optimizers)}
     classes = {each for each in known if isinstance(each, type) and issubclass(each, optimizers.Optimizer)}
     assert classes - tested == {optimizers.Optimizer}

@@ -49,7 +49,7 @@ LATER_LAYER = words(
     """
 )
 LATER_MODEL = words("compute_loss compute_metrics export jit_compile predict_step reset_metrics test_step train_step")
-OWN_MODEL = words("code cuda_graph eject freeze_for_inference minimize on_nonfinite steps_per_execution")
+OWN_MODEL = words("code cuda_graph eject freeze_for_inference minimize on_nonfinite steps_per_execution distribute sync_batch_norm")
 
 # Names that were ours once; users have them for what they like.
 FREED = words(

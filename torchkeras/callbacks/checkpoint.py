@@ -12,6 +12,7 @@ from torchkeras.callbacks.monitoring import Monitored
 from torchkeras.callbacks.progress import say
 from torchkeras.rules import integer, read
 from torchkeras.saving.formats import WEIGHTS, WHOLE, check_name
+from torchkeras.shards import in_all, part
 
 
 class ModelCheckpoint(Monitored):
@@ -117,6 +118,11 @@ def not_finite(model: Any) -> list[str]:
     """
     variables = [variable for variable in getattr(model, "trainable_weights", ()) if variable.dtype.is_floating_point]
     with torch.no_grad():
-        finite = [torch.stack([tensor.isfinite().all() for tensor in variable.tensors]).all() for variable in variables]
-        flags = torch.stack([flag.to(finite[0].device) for flag in finite]).tolist() if finite else []
+        finite = [torch.stack([part(t).isfinite().all() for t in variable.tensors]).all() for variable in variables]
+        found = (
+            in_all(torch.stack([flag.to(finite[0].device) for flag in finite]), variables[0].tensors)
+            if finite
+            else None
+        )
+        flags = [] if found is None else found.tolist()
     return [variable.full_name for variable, flag in zip(variables, flags, strict=True) if not flag]

@@ -34,9 +34,10 @@ from torchkeras.shards import is_sharded, keep, part, parts, sharded_as, whole
 def shard(model: nn.Module, mesh: DeviceMesh, least: int = LEAST) -> None:
     """Share the weights of a model among the processes of a mesh.
 
-    Weights on `meta` become zeros, of which each process allocates its own rows alone. Units are those of `units_of`,
-    whose `least` this is. Weights without an axis stay whole on every process. Layers keep their classes: what
-    `fully_shard` would add to them are names that files do not know. A model that is sharded already stays as it is.
+    They begin as those of the main process; weights on `meta` become zeros, of which each process allocates its own
+    rows alone. Units are those of `units_of`, whose `least` this is. Weights without an axis stay whole on every
+    process. Layers keep their classes: what `fully_shard` would add to them are names that files do not know. A model
+    that is sharded already stays as it is.
 
     A mixed policy needs nothing else: weights are gathered as they are and cast by autocast, as in one process.
 
@@ -53,6 +54,9 @@ def shard(model: nn.Module, mesh: DeviceMesh, least: int = LEAST) -> None:
                 for tensor in variable.further:  # which torch adds: kept at zero
                     tensor.requires_grad_(False)
     strides = _lay_in_order(model)
+    for tensor in (*model.parameters(), *model.buffers()):
+        if not tensor.is_meta:
+            dist.broadcast(tensor.data, 0)
     scalars = {parameter for parameter in model.parameters() if parameter.dim() == 0}
     options: dict[str, Any] = {"mesh": mesh, "reshard_after_forward": True, "ignored_params": scalars}
     units = units_of(model, least)
@@ -77,13 +81,20 @@ def shard(model: nn.Module, mesh: DeviceMesh, least: int = LEAST) -> None:
 
 
 class Sharded:
-    """How a step computes on a model whose weights are shared: what `model.replicas` is asked for."""
+    """How a step computes on a model whose weights are shared: what `compiled.replicas` is asked for.
 
-    def __init__(self, model: nn.Module, mesh: DeviceMesh, least: int = LEAST):
-        shard(model, mesh, least)
+    `network`: what computes its outputs, and what is added to its losses.
+    """
+
+    def __init__(self, model: nn.Module, network: nn.Module, mesh: DeviceMesh):
         self._parameters = list(model.parameters())
         self._groups = [mesh.get_group(dimension) for dimension in range(mesh.ndim)]
         self._processes = mesh.size()
+        root = _state(model)
+        if root._fsdp_param_groups and all(module is not model for module in network.modules()):
+            # The weights that belong to no unit are gathered by a call of the model.
+            network.register_forward_pre_hook(root._pre_forward, prepend=True, with_kwargs=True)
+            network.register_forward_hook(root._post_forward)
 
     def passing(self, run: Callable[..., Any]) -> Callable[..., Any]:
         """What computes the outputs of the model, where gradients are recorded: hooks of FSDP2 do the rest."""
@@ -139,6 +150,11 @@ def group_of(mesh: DeviceMesh) -> Any:
     return mesh.get_group()
 
 
+def shared_mesh(model: nn.Module) -> DeviceMesh | None:
+    """The processes that share the weights of a model; None where each has all."""
+    return next((each.device_mesh for each in model.parameters() if is_sharded(each)), None)  # type: ignore[misc]
+
+
 def is_sharding(model: nn.Module) -> bool:
     """Whether the weights of a model are shared among processes."""
     return any(map(is_sharded, model.parameters()))
@@ -166,7 +182,7 @@ def _lay_in_order(model: nn.Module) -> dict[tuple[nn.Module, str], tuple[int, ..
 def _check_places(layer: WeightOwner) -> None:
     """Raise ValueError for a weight that a layer keeps beside where it is registered: it would not follow."""
     held = {id(parameter): None for parameter in layer.parameters()}
-    for name, value in vars(layer).items():
+    for name, value in (*vars(layer).items(), *layer._modules.items()):
         if name not in ENGINES_OWN | TORCHS_OWN and with_replaced(value, held) is not value:
             raise ValueError(
                 f"{_named(layer)} keeps a weight in {name!r} too, where it would not be gathered when processes share "
@@ -254,8 +270,9 @@ def _take_whole(module: nn.Module, state_dict: dict[str, Any], prefix: str, *_: 
     """What `load_state_dict` is given may be whole: each process takes its rows."""
     for name, parameter in module._parameters.items():
         given = state_dict.get(prefix + name)
-        is_whole = isinstance(given, Tensor) and not is_sharded(given)
-        if parameter is not None and is_sharded(parameter) and is_whole and given.shape == parameter.shape:
+        if parameter is None or not isinstance(given, Tensor) or is_sharded(given):
+            continue
+        if is_sharded(parameter) and given.shape == parameter.shape:
             own = torch.empty_like(parameter, requires_grad=False)
             keep(own, given)
             state_dict[prefix + name] = own

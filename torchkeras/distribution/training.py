@@ -17,7 +17,7 @@ from torch import Tensor
 from torchkeras.distribution.agreement import ProcessesDifferError, agree
 from torchkeras.distribution.lost import Whereabouts
 from torchkeras.distribution.replicas import Averaged, Replicas
-from torchkeras.distribution.sharding import Sharded, group_of, mesh_of, shard
+from torchkeras.distribution.sharding import Sharded, group_of, mesh_of, shard, shared_mesh
 from torchkeras.engine.data.batch import Batch
 from torchkeras.engine.data.part import Part
 from torchkeras.engine.data.sources import Source
@@ -45,6 +45,7 @@ class Processes:
         self._mesh = mesh_of(given.distribute, device)
         self.group = group = None if self._mesh is None else group_of(self._mesh)
         self.part = Part(dist.get_rank(group), dist.get_world_size(group))
+        self._model: Any = None  # that of `prepare`
         self.interval, self._most = 1, LONGEST
         self.may_differ = False
         self.place = ""
@@ -61,12 +62,13 @@ class Processes:
         """Share the weights of a model among the processes, where `compile` said so; before they are collected."""
         if self._mesh is not None:
             shard(model, self._mesh)
+        self._mesh, self._model = self._mesh or shared_mesh(model), model  # it may have been loaded shared
 
     def replicas(self, compiled: CompiledModel, by_hand: bool) -> Replicas | Averaged | Sharded:
         """By what the model of this process trains with the others. `by_hand`: by a step of the user's own."""
         self._normalizing = normalizing(compiled.network)
         if self._mesh is not None:
-            return Sharded(compiled.network, self._mesh)
+            return Sharded(self._model, compiled.network, self._mesh)
         return Averaged(self.group) if by_hand else Replicas(compiled, self.group)
 
     @contextmanager

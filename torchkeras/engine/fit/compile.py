@@ -15,7 +15,7 @@ from torchkeras import optimizers
 from torchkeras.engine.fit.activities import hook_activities, may_add_losses, with_activity_regularizer
 from torchkeras.engine.fit.compile_options import CompileOptions, compile_arguments
 from torchkeras.engine.fit.custom_steps import Extending, own_step
-from torchkeras.engine.fit.distributing import is_distributed, joined, refuse_compiling
+from torchkeras.engine.fit.distributing import Together, refuse_compiling
 from torchkeras.engine.fit.symbolic_scores import Scores, refuse
 from torchkeras.engine.fit.watched import Changing, Weights
 from torchkeras.engine.graph.hook_free_calls import HookFreeCalls
@@ -54,13 +54,12 @@ class GivenOptimizer(Given):
         super().__set__(model, model._optimizer_for(value) if asked else value)
 
 
-class Compiling(Extending, abstract=True):
+class Compiling(Together, Extending, abstract=True):
     """Compiling, added to a network: what `compile` was given (`_given`), what it settles to (`_compiled_model`)."""
 
     _given = CompileOptions()
     _is_compiled = False
     _compiled_model: CompiledModel | None = None
-    _joined: Any = None
 
     optimizer, loss, metrics, loss_weights = GivenOptimizer(), Given(), Given(), Given()
     sample_weight_mode, weighted_metrics, target_tensors, on_nonfinite = Given(), Given(), Given(), Given()
@@ -150,15 +149,6 @@ class Compiling(Extending, abstract=True):
         self.__dict__.update(_given=given, _is_compiled=True, _compiled_model=None, _joined=None)
         if self._is_connected:
             self._settle()
-
-    @property
-    def _processes(self) -> Any:
-        """Those that train the model together, of which this one has a part; None where it trains alone."""
-        if not (self._is_compiled and is_distributed(self._given.distribute)):
-            return None
-        if self._joined is None:
-            self.__dict__["_joined"] = joined(self._given, self._device)
-        return self._joined
 
     def _optimizer_for(self, given: Any) -> Any:
         """The optimizer that was given, as an object; None for a class whose `train_step` has optimizers of its own."""

@@ -30,11 +30,24 @@ def is_distributed(setting: Any) -> bool:
     return setting is not None
 
 
-def joined(given: Any, device: torch.device) -> Any:
-    """The processes that train together, as `given` to compile; this one joins them."""
-    processes.initialize()
-    found = importlib.import_module("torchkeras.distribution.training")  # an annex, for those who have several
-    return found.Processes(device, given)
+class Together:
+    """The part of a compiled model that knows of other processes."""
+
+    _given: Any
+    _device: torch.device
+    _is_compiled: bool
+    _joined: Any = None
+
+    @property
+    def _processes(self) -> Any:
+        """Those that train the model together, of which this one has a part; None where it trains alone."""
+        if not (self._is_compiled and is_distributed(self._given.distribute)):
+            return None
+        if self._joined is None:
+            processes.initialize()
+            training = importlib.import_module("torchkeras.distribution.training")  # an annex, for those with several
+            self.__dict__["_joined"] = training.Processes(self._device, self._given)
+        return self._joined
 
 
 def refuse_compiling(given: Any) -> None:

@@ -26,8 +26,9 @@ class Opening(Compiling, abstract=True):
 
     @property
     def _part(self) -> Part | None:
-        """The rows of every batch that this process has, where several train together."""
-        return None if self._processes is None else self._processes.part
+        """The rows of every batch that this process has, where several train together; None where it has all."""
+        processes = self._processes
+        return None if processes is None or processes.part.processes == 1 else processes.part
 
     @contextmanager
     def _together(self, method: str, *sources: Source | None, once: Any = None, **given: Any) -> Iterator[None]:

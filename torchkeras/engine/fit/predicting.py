@@ -92,10 +92,11 @@ class Predicting(Opening, abstract=True):
                 network = self._computing
                 run: Any = graphed or (Merged(network, source.samples) if alone else HookFreeCalls(network))
                 step = self._own_prediction if own else lambda batch: predict_step(run.run, batch.inputs)
+                processes = None if source.part is None else self._processes
                 long = isinstance(source, ArraySource) and source.steps >= WORTH_A_LOOK
                 with torch.inference_mode() if alone and long and keeps_no_tensor(run) else torch.no_grad():
                     hooks = self._hooks(callbacks, source, verbose)
-                    outputs = runs.predict(step, source, hooks, self.steps_per_execution, self._processes, gather)
+                    outputs = runs.predict(step, source, hooks, self.steps_per_execution, processes, gather)
                     return in_form(self._output_form, unpacked(outputs))
         finally:
             source.close()

@@ -18,6 +18,7 @@ from torchkeras.engine.step.loss_scale import LossScale
 from torchkeras.engine.step.nonfinite import Guard
 from torchkeras.engine.step.targets import Target
 from torchkeras.metrics import Metric
+from torchkeras.shards import is_sharded
 
 NO_LOSS = "The model has no loss to optimize: give compile a `loss`, or the model one with `add_loss`."
 
@@ -81,6 +82,8 @@ class CompiledModel:
             score for each in self.targets for score in (each.objective.given, *(m.metric for m in each.measures))
         ]
         plain = not (self.details or self.added_losses or self.added_metrics or self.own_loss)
+        # A penalty on weights that processes share gathers them, in all processes at once.
+        plain = plain and not any(is_sharded(tensor) for each in self.regularized for tensor in each.tensors)
         return plain and bool(scores) and all(map(is_by_sample, scores))
 
     @cached_property
