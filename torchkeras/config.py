@@ -14,6 +14,7 @@ from typing import Any
 import torch
 
 from torchkeras.dtype_policy import DTypePolicy, policy_of
+from torchkeras.launchers import told
 from torchkeras.rules import ABOVE_0, FLAG, one_of, read
 
 FLOAT_TYPES = ("float16", "bfloat16", "float32", "float64")
@@ -212,12 +213,19 @@ def set_image_dim_ordering(dim_ordering: str) -> None:
 def device() -> torch.device:
     """The device that weights are made on: the one that was set, else CUDA when there is a GPU, else the CPU.
 
+    Of several processes of a machine each has the CUDA device of its number, where there are as many.
+
     Example:
         >>> set_device("cpu")
         >>> device()
         device(type='cpu')
     """
-    return SETTINGS.device or torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    if SETTINGS.device is not None:
+        return SETTINGS.device
+    if not torch.cuda.is_available():
+        return torch.device("cpu")
+    number = told(2, 0)
+    return torch.device("cuda", number) if 0 < number < torch.cuda.device_count() else torch.device("cuda")
 
 
 def set_device(name: str | torch.device | None) -> None:

@@ -17,17 +17,9 @@ import torch
 import torch.distributed as dist
 
 from torchkeras import config
+from torchkeras.launchers import LAUNCHERS, launcher, told
 from torchkeras.rules import number, optional, read
 
-# What launchers say of a process: its number, how many there are, its number on its machine, how many there are on it.
-# torchrun, Ray and Accelerate use the first names. Slurm's count is set by srun alone, so that a plain `python` in a
-# batch script is one process.
-LAUNCHERS = (
-    ("RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE"),
-    ("SLURM_PROCID", "SLURM_STEP_NUM_TASKS", "SLURM_LOCALID", "SLURM_STEP_TASKS_PER_NODE"),
-    ("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_SIZE"),
-    ("PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID", "MPI_LOCALNRANKS"),
-)
 FIRST_PORT, PORTS = 20000, 20000  # one for each job of Slurm, of which several may share a machine
 TIMEOUT = optional(number("of more than 0", lambda v: v > 0))
 _joined = itertools.count()  # the groups that this process has joined
@@ -60,7 +52,7 @@ def initialize(timeout: float | None = None) -> None:
     Source: https://docs.pytorch.org/docs/stable/distributed.html
     """
     seconds = read("initialize", "timeout", TIMEOUT, timeout)
-    names = _launcher()
+    names = launcher()
     if has_group() or names is None:
         return
     _complete_environment(names)
@@ -89,7 +81,7 @@ def rank() -> int:
         >>> rank()
         0
     """
-    return dist.get_rank() if has_group() else _told(0, 0)
+    return dist.get_rank() if has_group() else told(0, 0)
 
 
 def world_size() -> int:
@@ -99,7 +91,7 @@ def world_size() -> int:
         >>> world_size()
         1
     """
-    return dist.get_world_size() if has_group() else _told(1, 1)
+    return dist.get_world_size() if has_group() else told(1, 1)
 
 
 def local_rank() -> int:
@@ -111,7 +103,7 @@ def local_rank() -> int:
         >>> local_rank()
         0
     """
-    return _told(2, rank())
+    return told(2, rank())
 
 
 def is_main() -> bool:
@@ -140,16 +132,6 @@ def barrier() -> None:
 def has_group() -> bool:
     """Whether this process belongs to a group."""
     return dist.is_available() and dist.is_initialized()
-
-
-def _launcher() -> tuple[str, ...] | None:
-    """The variables of the launcher that started this process; None where none did."""
-    return next((names for names in LAUNCHERS if names[0] in os.environ and names[1] in os.environ), None)
-
-
-def _told(which: int, default: int) -> int:
-    names = _launcher()
-    return default if names is None else int(os.environ.get(names[which], default))
 
 
 def _complete_environment(names: tuple[str, ...]) -> None:

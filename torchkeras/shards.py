@@ -82,13 +82,28 @@ def group_of(tensor: Any) -> Any:
     return tensor.device_mesh.get_group(place)
 
 
-def in_all(flags: Tensor, tensors: Iterable[Tensor]) -> Tensor:
+def in_all(flags: Tensor, tensors: Sequence[Tensor]) -> Tensor:
     """Where flags are True in every process, if processes share the tensors; otherwise the flags themselves."""
     if not any(map(is_sharded, tensors)):
         return flags
+    shared = next(filter(is_sharded, tensors))
     found = flags.float()
-    dist.all_reduce(found, dist.ReduceOp.MIN)
+    dist.all_reduce(found, dist.ReduceOp.MIN, group=members(shared.device_mesh)[0])  # type: ignore[attr-defined]
     return found.bool()
+
+
+def members(mesh: Any) -> tuple[Any, int]:
+    """The group of all processes of a mesh, None for all there are; and the number of the first of them."""
+    return None if mesh.size() == dist.get_world_size() else mesh.get_group(), int(mesh.mesh.flatten()[0])
+
+
+def refuse(tensors: Iterable[Tensor], what: str) -> None:
+    """Raise ValueError for tensors that processes share, of what does something with them that needs all."""
+    if any(map(is_sharded, tensors)):
+        raise ValueError(
+            f"{what}: processes share the weights of the model. Save it, and do this in one process with what "
+            "load_model gives."
+        )
 
 
 class _Whole(torch.autograd.Function):
@@ -110,12 +125,12 @@ class _Whole(torch.autograd.Function):
 
 # --- whole for a while -----------------------------------------------------------------------------------------------
 
-_COLLECTED: dict[int, Tensor] = {}  # by the `id` of a part, the whole values, on the main process
+_COLLECTED: dict[int, Tensor] = {}  # by the `id` of a part, the whole values, on the first process
 
 
 @contextmanager
 def collected(shared: Sequence[tuple[Tensor, Any]]) -> Iterator[bool]:
-    """Whole copies, on the CPU of the main process, of tensors: pairs of a part and of what it is shared as.
+    """Whole copies, on the CPU of the first process, of tensors: pairs of a part and of what it is shared as.
 
     The block is given True there. The other processes hold one tensor at a time and are given False: they have nothing
     to write. They wait until the block has ended, and raise RuntimeError where it raised an error.
@@ -123,7 +138,8 @@ def collected(shared: Sequence[tuple[Tensor, Any]]) -> Iterator[bool]:
     if not shared:
         yield True
         return
-    is_main, found, failed = dist.get_rank() == 0, {}, torch.zeros((), device=shared[0][0].device)
+    group, first = members(shared[0][1].device_mesh)
+    is_main, found, failed = dist.get_rank() == first, {}, torch.zeros((), device=shared[0][0].device)
     for own, like in shared:
         values = joined(own, like)
         if is_main:
@@ -138,7 +154,7 @@ def collected(shared: Sequence[tuple[Tensor, Any]]) -> Iterator[bool]:
     finally:
         for key in found:
             del _COLLECTED[key]
-        dist.all_reduce(failed)
+        dist.all_reduce(failed, group=group)
     if failed and not is_main:
         raise RuntimeError("The main process could not write; its own error says why.")
 

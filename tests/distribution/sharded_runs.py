@@ -11,7 +11,7 @@ import torch.distributed as dist
 from torch.distributed.device_mesh import init_device_mesh
 
 from torchkeras import Input, Model, config, layers, optimizers
-from torchkeras.distribution.sharding import Sharded, shard, shared_mesh
+from torchkeras.distribution.sharding import shard
 from torchkeras.engine.data.batch import Batch
 from torchkeras.engine.graph.hook_free_calls import HookFreeCalls
 from torchkeras.engine.step import step
@@ -60,10 +60,8 @@ def trained(model: Model, optimizer: Any, sizes: Sequence[int] = (8, 8, 8, 5)) -
     """The model after a step on each of some batches, of which each process has its slice."""
     together = dist.is_initialized()
     rank, processes = (dist.get_rank(), dist.get_world_size()) if together else (0, 1)
-    model.compile(optimizer, "categorical_crossentropy", distribute=None)  # the slices are made here
+    model.compile(optimizer, "categorical_crossentropy")
     compiled = model._ready()
-    mesh = shared_mesh(model)
-    compiled.replicas = None if mesh is None else Sharded(model, compiled.network, mesh)
     compiled.calls = HookFreeCalls(compiled.network)
     model.train()
     inputs, targets = data_for(model, sum(sizes))

@@ -4,7 +4,7 @@ import errno
 import os
 import random
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -18,23 +18,29 @@ from torch.distributed.fsdp import fully_shard
 
 from torchkeras import Sequential, clear_session, layers
 from torchkeras.callbacks.backup_files import Backups
-from torchkeras.distribution.backups import SharedBackups, gathered
+from torchkeras.distribution.backups import SharedBackups
 from torchkeras.engine.data import random_state
+from torchkeras.engine.data.part import Part
 from torchkeras.processes import rank, world_size
 
 
-@pytest.fixture(scope="module")
-def together(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., list[Any]]]:
-    pools = Pools(tmp_path_factory.mktemp("pools"))
-    yield pools.run
-    pools.close()
+@pytest.fixture
+def together(pools: Pools) -> Callable[..., list[Any]]:
+    return pools.run
 
 
 class Agreeing:
     """What stands for the processes of a run."""
 
+    group = None
+
+    def __init__(self) -> None:
+        self.part = Part(rank(), world_size())
+
     def agreed(self, flag: bool) -> bool:
-        return any(gathered(flag))
+        told = [False] * world_size()
+        dist.all_gather_object(told, flag)
+        return any(told)
 
 
 def run_of(sharded: bool) -> Any:

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from pool import POOLS
 from sharded_models import MODELS
 from sharded_runs import seeded, sharded, trained
-from shared_group import run_in_group
 
 from torchkeras import Model, optimizers
 from torchkeras.shards import is_sharded
@@ -79,8 +79,8 @@ def test_files_are_those_of_one_process(tmp_path: Path) -> None:
     for place in ("alone", "shared"):
         for kind in KINDS:
             (tmp_path / place / kind).mkdir(parents=True)
-    found = run_in_group(write_shared, 2, tmp_path / "shared")
-    (alone,) = run_in_group(write_alone, 1, tmp_path / "alone", found[0])
+    found = POOLS.run(write_shared, 2, tmp_path / "shared")
+    (alone,) = POOLS.run(write_alone, 1, tmp_path / "alone", found[0])
     for kind in KINDS:
         assert found[1][kind].pop("table") == ""  # the main process prints
         for results in found:

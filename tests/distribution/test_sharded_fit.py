@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 import torch
 import torch.distributed as dist
+from pool import POOLS
 from sharded_models import MODELS
 from sharded_runs import data_for, residual, seeded
-from shared_group import run_in_group
 from torch.distributed.device_mesh import init_device_mesh
 
 from torchkeras import Input, Model, Sequential, callbacks, config, layers, optimizers
@@ -48,8 +48,8 @@ def all_fitted(kinds: list[str], distribute: Any) -> dict[str, Any]:
 @pytest.mark.parametrize(("processes", "distribute"), [(2, "auto"), (3, "fsdp")])
 def test_fit_is_that_of_one_process(processes: int, distribute: str) -> None:
     kinds = list(KINDS) if distribute == "auto" else ["residual", "nested"]
-    (alone,) = run_in_group(all_fitted, 1, kinds, None)
-    for results in run_in_group(all_fitted, processes, kinds, distribute):
+    (alone,) = POOLS.run(all_fitted, 1, kinds, None)
+    for results in POOLS.run(all_fitted, processes, kinds, distribute):
         for kind in kinds:
             ours, theirs = results[kind], alone[kind]
             assert (ours["shared"], theirs["shared"]) == (True, False)
@@ -73,8 +73,8 @@ def mixed(distribute: Any) -> list[np.ndarray]:
 
 
 def test_a_mixed_policy_gives_the_numbers_of_one_process() -> None:
-    (alone,) = run_in_group(mixed, 1, None)
-    for weights in run_in_group(mixed, 2, "auto"):
+    (alone,) = POOLS.run(mixed, 1, None)
+    for weights in POOLS.run(mixed, 2, "auto"):
         for ours, theirs in zip(weights, alone, strict=True):
             # Gradients of half the rows are rounded to 8 bits before they are summed.
             np.testing.assert_allclose(ours, theirs, rtol=0, atol=2e-3)
@@ -113,8 +113,8 @@ def by_own_step(distribute: Any) -> list[np.ndarray]:
 
 
 def test_a_step_of_the_users_own_that_minimizes() -> None:
-    (alone,) = run_in_group(by_own_step, 1, None)
-    for weights in run_in_group(by_own_step, 2, "fsdp"):
+    (alone,) = POOLS.run(by_own_step, 1, None)
+    for weights in POOLS.run(by_own_step, 2, "fsdp"):
         for ours, theirs in zip(weights, alone, strict=True):
             np.testing.assert_allclose(ours, theirs, rtol=0, atol=1e-10)
 
@@ -136,6 +136,8 @@ def refused() -> list[str]:
     for attempt in (
         lambda: own.train_on_batch(np.zeros((2, 4)), np.zeros((2, 2))),
         lambda: shard(twice, mesh),
+        lambda: own.export("model.pt2"),
+        lambda: own.compile("sgd", distribute=None),
         lambda: shard(Sequential([layers.Dense(2)], name="unbuilt"), mesh),
     ):
         with pytest.raises((ValueError, RuntimeError)) as error:
@@ -148,6 +150,7 @@ OWN_STEP = (
     "A train_step that calls loss.backward() and optimizer.step() does not train weights that processes share: call "
     "self.minimize(loss), which does both."
 )
+SHARED = "processes share the weights of the model. Save it, and do this in one process with what load_model gives."
 TWICE = (
     "TwoPlaces 'twice' keeps a weight in 'again' too, where it would not be gathered when processes share it: keep "
     "each weight in one attribute, not in a list."
@@ -155,12 +158,33 @@ TWICE = (
 
 
 def test_what_cannot_be_shared_is_refused() -> None:
-    for told in run_in_group(refused, 2):
+    for told in POOLS.run(refused, 2):
         assert told == [
             OWN_STEP,
             TWICE,
+            f"export: {SHARED}",
+            f"compile without other processes: {SHARED}",
             "Sequential 'unbuilt' has no weights to share yet: call it on data, or build(input_shape).",
         ]
+
+
+def in_a_mesh_of_two_axes(processes: int) -> list[np.ndarray]:
+    mesh = init_device_mesh("cpu", (2, 2), mesh_dim_names=("copies", "rows")) if processes > 1 else None
+    model = seeded(KINDS["attending"])
+    inputs, targets = data_for(model, 23)
+    if mesh is not None:
+        shard(model, mesh, 10)
+    model.compile(optimizers.Lamb(0.01, clipnorm=1.0), "categorical_crossentropy", distribute=mesh)
+    model.fit(inputs, targets, batch_size=7, epochs=1, verbose=0)
+    return model.get_weights()
+
+
+@pytest.mark.slow
+def test_rows_along_one_axis_of_a_mesh_and_copies_along_the_other() -> None:
+    (alone,) = POOLS.run(in_a_mesh_of_two_axes, 1, 1)
+    for weights in POOLS.run(in_a_mesh_of_two_axes, 4, 4):
+        for ours, theirs in zip(weights, alone, strict=True):
+            np.testing.assert_allclose(ours, theirs, rtol=0, atol=1e-10)
 
 
 def saved_on_the_way(folder: Path) -> list[np.ndarray]:
@@ -174,7 +198,7 @@ def saved_on_the_way(folder: Path) -> list[np.ndarray]:
 
 
 def test_callbacks_write_and_restore_whole_weights(tmp_path: Path) -> None:
-    found = run_in_group(saved_on_the_way, 2, tmp_path)
+    found = POOLS.run(saved_on_the_way, 2, tmp_path)
     again = seeded(residual)
     again.load_weights(tmp_path / "model.h5")
     for weights in found:

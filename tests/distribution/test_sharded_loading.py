@@ -13,16 +13,15 @@ from unittest.mock import patch
 import h5py
 import numpy as np
 import torch.distributed as dist
+from pool import POOLS
 from sharded_models import MODELS
 from sharded_runs import seeded, trained
-from shared_group import run_in_group
 from torch.distributed import checkpoint as dcp
 from torch.distributed.device_mesh import init_device_mesh
 
 from torchkeras import Model, Sequential, config, layers, optimizers
-from torchkeras.distribution.loading import load_sharded
+from torchkeras.distribution.loading import load_sharded, on_meta
 from torchkeras.distribution.sharding import shard
-from torchkeras.engine.layer.building import on_meta
 from torchkeras.shards import is_sharded, part
 
 KINDS = ("convolutional", "attending")
@@ -67,8 +66,8 @@ def here(model: Model) -> int:
 
 
 def test_every_format(tmp_path: Path) -> None:
-    (alone,) = run_in_group(written, 1, tmp_path)
-    found = run_in_group(loaded, 3, tmp_path)
+    (alone,) = POOLS.run(written, 1, tmp_path)
+    found = POOLS.run(loaded, 3, tmp_path)
     for (kind, name), own in found[0].items():
         total = sum(each[kind, name]["here"] for each in found)
         assert own["here"] < total == sum(array.size for array in alone[kind]["weights"] if array.ndim)
@@ -103,7 +102,7 @@ def counted(path: Path) -> tuple[int, list[np.ndarray]]:
 def test_a_process_reads_its_rows_alone(tmp_path: Path) -> None:
     model = seeded(dense)
     model.save_weights(tmp_path / "model.h5")
-    found = run_in_group(counted, 2, tmp_path / "model.h5")
+    found = POOLS.run(counted, 2, tmp_path / "model.h5")
     assert [numbers for numbers, _ in found] == [model.count_params() // 2] * 2
     for _, weights in found:
         for ours, theirs in zip(weights, model.get_weights(), strict=True):
@@ -126,7 +125,7 @@ def load_folder(folder: Path) -> list[np.ndarray]:
 
 
 def test_a_folder_of_torchs_checkpoints(tmp_path: Path) -> None:
-    saved = run_in_group(save_folder, 2, tmp_path)[0]
-    for weights in run_in_group(load_folder, 3, tmp_path):
+    saved = POOLS.run(save_folder, 2, tmp_path)[0]
+    for weights in POOLS.run(load_folder, 3, tmp_path):
         for ours, theirs in zip(weights, saved, strict=True):
             np.testing.assert_array_equal(ours, theirs)

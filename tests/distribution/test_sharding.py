@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from pool import POOLS
 from sharded_models import MODELS
 from sharded_runs import all_sharded, found_in, residual, seeded, trained
-from shared_group import run_in_group
 
 from torchkeras import optimizers
 
@@ -52,7 +52,7 @@ def named() -> Any:
 @pytest.mark.parametrize("processes", [2, 3])
 def test_every_optimizer_gives_the_numbers_of_one_process(processes: int) -> None:
     taken = {name: make for name, make in OPTIMIZERS.items() if processes == 2 or name in OF_WHOLE_WEIGHTS}
-    found = run_in_group(all_sharded, processes, {name: (named, make) for name, make in taken.items()})
+    found = POOLS.run(all_sharded, processes, {name: (named, make) for name, make in taken.items()})
     for name, make in taken.items():
         alone = found_in(trained(seeded(named), make()))
         for results in found:
@@ -65,7 +65,7 @@ def test_every_optimizer_gives_the_numbers_of_one_process(processes: int) -> Non
 def test_every_kind_of_model_gives_the_numbers_of_one_process(processes: int) -> None:
     make = partial(optimizers.SGD, 0.1, momentum=0.5, clipnorm=1.0)
     taken = {name: build for name, build in MODELS.items() if processes == 2 or name in UNEVEN}
-    found = run_in_group(all_sharded, processes, {name: (build, make) for name, build in taken.items()})
+    found = POOLS.run(all_sharded, processes, {name: (build, make) for name, build in taken.items()})
     for name, build in taken.items():
         alone = found_in(trained(seeded(build), make()))
         for results in found:
@@ -75,6 +75,6 @@ def test_every_kind_of_model_gives_the_numbers_of_one_process(processes: int) ->
 
 def test_all_optimizers_are_tested() -> None:
     tested = {type(make()) for make in OPTIMIZERS.values()}
-    known = {getattr(optimizers, name) for name in dir(optimizers)}
+    known = [getattr(optimizers, name) for name in dir(optimizers)]
     classes = {each for each in known if isinstance(each, type) and issubclass(each, optimizers.Optimizer)}
     assert classes - tested == {optimizers.Optimizer}

@@ -139,6 +139,13 @@ def test_batches_of_few_samples(size, processes):
         assert any(batch.size == 0 for batches in several for batch in batches)
 
 
+def padded(samples: list[Any]) -> Any:
+    """A batch as wide as its largest sample says."""
+    width = int(max(sample[0].max() for sample in samples))
+    x, y, weight = (torch.from_numpy(np.stack(values)) for values in zip(*samples, strict=True))
+    return torch.nn.functional.pad(x, (0, width)), y, weight
+
+
 SAMPLERS: dict[str, Callable[[], dict[str, Any]]] = {
     "shuffle": lambda: {"batch_size": 3, "shuffle": True},
     "a generator": lambda: {"batch_size": 3, "shuffle": True, "generator": torch.Generator().manual_seed(4)},
@@ -148,6 +155,7 @@ SAMPLERS: dict[str, Callable[[], dict[str, Any]]] = {
     "lists": lambda: {"batch_sampler": [[1, 5, 2], [3], [9, 9]]},
     "workers": lambda: {"batch_size": 3, "shuffle": True, "num_workers": 2},
     "workers that stay": lambda: {"batch_size": 3, "shuffle": True, "num_workers": 1, "persistent_workers": True},
+    "a collate_fn": lambda: {"batch_size": 4, "shuffle": True, "collate_fn": padded},
     "no batches of its own": lambda: {"batch_size": None, "sampler": [[0, 1, 2], [3, 4]]},
 }
 

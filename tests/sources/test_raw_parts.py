@@ -58,8 +58,7 @@ def test_a_raw_batch_of_two_samples():  # and two parts
 def test_a_raw_batch_without_rows(item, reason):
     message = (
         f"A batch of {samples_in(item)} samples cannot be divided between processes by its rows: {reason}. Give a "
-        "torch Dataset or a DataLoader of one, of which each process loads its own samples, or a DataLoader with a "
-        "DistributedSampler."
+        "torch Dataset, of which each process loads its own samples, or a DataLoader with a DistributedSampler."
     )
     with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
         raw_rows(item, Part(0, 2))

@@ -27,7 +27,6 @@ from torchkeras.callbacks.backup_files import (
 )
 from torchkeras.distribution import folders
 from torchkeras.distribution.adopted import adopted, shared_out, target, templates
-from torchkeras.processes import is_main, rank, world_size
 
 BLOCK = 1 << 20  # bytes
 Place = tuple[Any, ...]  # the keys that lead to a value in nested dicts and lists
@@ -41,14 +40,20 @@ class SharedBackups(Backups):
     the folder its name, with a digest of all files, when every file has reached the disk.
     """
 
+    def __init__(self, folder: Path, run: Any):
+        super().__init__(folder, run)
+        part = run.processes.part
+        self._rank, self._processes, self._group = part.rank, part.processes, run.processes.group
+        self._is_main = part.rank == 0
+
     def prepare(self) -> None:
         probe = self.folder / f".seen{SUFFIX}{PART}"
         with self.disk("no checkpoint can be written to"):
-            if is_main():
+            if self._is_main:
                 prepare(self.folder)
                 probe.touch()
-        seen = gathered(probe.name in os.listdir(self.folder) if self.folder.is_dir() else False)
-        if is_main():
+        seen = self._gathered(probe.name in os.listdir(self.folder) if self.folder.is_dir() else False)
+        if self._is_main:
             probe.unlink(missing_ok=True)
         if not all(seen):
             raise ValueError(
@@ -57,41 +62,54 @@ class SharedBackups(Backups):
             )
 
     def found(self) -> list[Path]:
-        return [self.folder / name for name in gathered([path.name for path in super().found()])[0]]
+        return [self.folder / name for name in self._gathered([path.name for path in super().found()])[0]]
 
     def read(self, path: Path) -> dict[str, Any] | None:
         what = "no checkpoint can be read from"
         if not path.is_dir():
             with self.disk(what):
                 saved = read_file(path)
-            return None if self.agreed(saved is None) or saved is None else _from_one(saved, self.run)
+            return None if self.agreed(saved is None) or saved is None else _from_one(saved, self.run, self._rank)
         with self.disk(what):
-            digests = _digests(_files(path)[rank() :: world_size()])
-        if _digest_of(gathered(digests)) != told_digest(path):
+            digests = _digests(_files(path)[self._rank :: self._processes])
+        if _digest_of(self._gathered(digests)) != told_digest(path):
             return None
         with self.disk(what):
-            return _state(path, self.run, rank(), world_size())
+            return _state(path, self.run, self._rank, self._processes)
 
     def write(self, state: dict[str, Any]) -> None:
         part = self.folder / f".{age(state)}{SUFFIX}{PART}"
-        tensors = _items(state)
+        tensors = self._items(state)
         what = "no checkpoint could be written to"
         try:
             with self.disk(what):
-                folders.write(part, tensors)
+                folders.write(part, tensors, self._group)
             with self.disk(what):
-                own = [*part.glob(f"__{rank()}_*"), *([part / folders.METADATA] if is_main() else [])]
+                own = [*part.glob(f"__{self._rank}_*"), *([part / folders.METADATA] if self._is_main else [])]
                 digests = _digests(own)
-            path = self.folder / f"{age(state)}-{_digest_of(gathered(digests))}{SUFFIX}"
+            path = self.folder / f"{age(state)}-{_digest_of(self._gathered(digests))}{SUFFIX}"
             with self.disk(what):
-                if is_main():
+                if self._is_main:
                     self._name(part, path)
                     self.prune(path)
         except OSError:
-            if is_main():
+            if self._is_main:
                 with suppress(OSError):
                     remove(part)
             raise
+
+    def _items(self, state: dict[str, Any]) -> dict[str, Tensor]:
+        """The tensors of a state by name, and one with the bytes of all else, for this process."""
+        tensors: dict[Place, Tensor] = {}
+        rest = _without_tensors(state, (), tensors)
+        hashes = {place: _hash(tensor) for place, tensor in tensors.items()}
+        told = self._gathered(hashes)
+        alike = {place for place in tensors if all(each.get(place) == hashes[place] for each in told)}
+        names = {place: _name_of(place) + ("" if place in alike else f" of process {self._rank}") for place in tensors}
+        content = io.BytesIO()
+        torch.save({"rest": rest, "names": names}, content)
+        named = {names[place]: tensor for place, tensor in tensors.items()}
+        return {**named, _own(self._rank): torch.frombuffer(content.getbuffer(), dtype=torch.uint8)}
 
     def _name(self, part: Path, path: Path) -> None:
         """Give a folder that is complete its name: from now on it counts."""
@@ -104,11 +122,17 @@ class SharedBackups(Backups):
 
     def delete(self) -> None:
         with self.disk("no checkpoint can be deleted from"):
-            if is_main():
+            if self._is_main:
                 super().delete()
 
     def agreed(self, flag: bool) -> bool:
         return self.run.processes.agreed(flag)
+
+    def _gathered(self, value: Any) -> list[Any]:
+        """What each process gives, in their order."""
+        found: list[Any] = [None] * self._processes
+        dist.all_gather_object(found, value, self._group)
+        return found
 
     @contextmanager
     def disk(self, what: str) -> Iterator[None]:
@@ -118,7 +142,7 @@ class SharedBackups(Backups):
             yield
         except OSError as error:
             mine = error
-        told = gathered(None if mine is None else (mine.errno, mine.strerror or str(mine)))
+        told = self._gathered(None if mine is None else (mine.errno, mine.strerror or str(mine)))
         first = next((each for each in told if each is not None), None)
         if first is not None:
             number, reason = first
@@ -130,16 +154,6 @@ def read(path: Path, run: Any) -> dict[str, Any] | None:
     if _digest_of([_digests(_files(path))]) != told_digest(path):
         return None
     return _state(path, run, 0, 1)
-
-
-# --- processes -------------------------------------------------------------------------------------------------------
-
-
-def gathered(value: Any) -> list[Any]:
-    """What each process gives, in their order."""
-    found: list[Any] = [None] * world_size()
-    dist.all_gather_object(found, value)
-    return found
 
 
 # --- files -----------------------------------------------------------------------------------------------------------
@@ -177,25 +191,11 @@ def _sync(folder: Path) -> None:
 # --- from a state to tensors by name, and back -----------------------------------------------------------------------
 
 
-def _items(state: dict[str, Any]) -> dict[str, Tensor]:
-    """The tensors of a state by name, and one with the bytes of all else, for this process."""
-    tensors: dict[Place, Tensor] = {}
-    rest = _without_tensors(state, (), tensors)
-    hashes = {place: _hash(tensor) for place, tensor in tensors.items()}
-    told = gathered(hashes)
-    alike = {place for place in tensors if all(each.get(place) == hashes[place] for each in told)}
-    names = {place: _name_of(place) + ("" if place in alike else f" of process {rank()}") for place in tensors}
-    content = io.BytesIO()
-    torch.save({"rest": rest, "names": names}, content)
-    named = {names[place]: tensor for place, tensor in tensors.items()}
-    return {**named, _own(rank()): torch.frombuffer(content.getbuffer(), dtype=torch.uint8)}
-
-
-def _from_one(saved: dict[str, Any], run: Any) -> dict[str, Any]:
+def _from_one(saved: dict[str, Any], run: Any, number: int) -> dict[str, Any]:
     """What this process takes of the state that one process wrote."""
     tensors: dict[Place, Tensor] = {}
     shared = templates(run)
-    rest = _without_tensors(adopted([saved], run, rank()), (), tensors)
+    rest = _without_tensors(adopted([saved], run, number), (), tensors)
     return _with_tensors(rest, (), {k: shared_out(_name_of(k), tensor, shared) for k, tensor in tensors.items()})
 
 

@@ -28,13 +28,13 @@ from torchkeras.distribution.units import LEAST, units_of
 from torchkeras.engine.layer.building import materialize
 from torchkeras.engine.layer.tracked import with_replaced
 from torchkeras.engine.layer.weight_lists import ENGINES_OWN, TORCHS_OWN, WeightOwner
-from torchkeras.shards import is_sharded, keep, part, parts, sharded_as, whole
+from torchkeras.shards import is_sharded, keep, members, part, parts, sharded_as, whole
 
 
 def shard(model: nn.Module, mesh: DeviceMesh, least: int = LEAST) -> None:
     """Share the weights of a model among the processes of a mesh.
 
-    They begin as those of the main process; weights on `meta` become zeros, of which each process allocates its own
+    They begin as those of the first process; weights on `meta` become zeros, of which each process allocates its own
     rows alone. Units are those of `units_of`, whose `least` this is. Weights without an axis stay whole on every
     process. Layers keep their classes: what `fully_shard` would add to them are names that files do not know. A model
     that is sharded already stays as it is.
@@ -53,10 +53,10 @@ def shard(model: nn.Module, mesh: DeviceMesh, least: int = LEAST) -> None:
             for variable in layer._own_variables():
                 for tensor in variable.further:  # which torch adds: kept at zero
                     tensor.requires_grad_(False)
-    strides = _lay_in_order(model)
+    strides, (group, first) = _lay_in_order(model), members(mesh)
     for tensor in (*model.parameters(), *model.buffers()):
         if not tensor.is_meta:
-            dist.broadcast(tensor.data, 0)
+            dist.broadcast(tensor.data, first, group=group)
     scalars = {parameter for parameter in model.parameters() if parameter.dim() == 0}
     options: dict[str, Any] = {"mesh": mesh, "reshard_after_forward": True, "ignored_params": scalars}
     units = units_of(model, least)

@@ -24,6 +24,7 @@ from torchkeras.saving import load, save
 from torchkeras.saving.containers import yaml_text
 from torchkeras.saving.graph_config import connect, graph_config, in_structure, to_json
 from torchkeras.saving.load import Taking
+from torchkeras.shards import refuse
 
 
 class Model(Trainer, Network):
@@ -271,6 +272,7 @@ class Model(Trainer, Network):
             ExportError: the model cannot be exported.
             ImportError: the packages of `torchkeras[onnx]` are missing.
         """
+        refuse(self.parameters(), "export")
         exporting = importlib.import_module("torchkeras.export.exporting")  # an annex, as for `eject`
         exporting.export(self, filepath, format, input_signature, opset_version)
         if verbose:
@@ -296,4 +298,5 @@ class Model(Trainer, Network):
             FileExistsError: the folder is not empty; with `overwrite`, only when it holds other files than those of an
                 eject.
         """
+        refuse(self.parameters(), "eject")
         return importlib.import_module("torchkeras.export.plain.eject").eject(self, folder, overwrite, weights)

@@ -11,6 +11,7 @@ from typing import Any
 
 from torchkeras.engine.fit.compile_options import own_training_config, training_config
 from torchkeras.engine.layer.weight import is_wrapper
+from torchkeras.processes import is_main
 from torchkeras.saving.formats import FORMATS, WEIGHTS, WHOLE, check_name, named
 from torchkeras.saving.graph_config import KERAS_VERSION, layer_config
 from torchkeras.saving.unsaveable import left_out, unwritten
@@ -23,29 +24,39 @@ PathLike = str | os.PathLike[str]
 def write_weights(model: Any, path: PathLike, overwrite: bool) -> None:
     """Write a model's weights. Raises FileExistsError for an existing file, unless `overwrite` is True."""
     kind = WEIGHTS.get(check_name(path, WEIGHTS, "save_weights"), FORMATS[0])
+    if _is_anothers(model):
+        return
     _may_write(path, overwrite)
     _has_a_form(model, path)
-    with collected(_shared(model)) as is_main:
-        if is_main and kind.tensors:
+    with collected(_shared(model)) as writes:
+        if writes and kind.tensors:
             named(kind.tensors).write(path, model)
-        elif is_main:
+        elif writes:
             named(kind.weights)(model, path)
 
 
 def write_model(model: Any, path: PathLike, overwrite: bool, include_optimizer: bool) -> None:
     """Write a whole model. Raises FileExistsError for an existing file, unless `overwrite` is True."""
     kind = WHOLE.get(check_name(path, WHOLE, "save"), FORMATS[0])
+    if _is_anothers(model):
+        return
     _may_write(path, overwrite)
     if kind.exporter:
         model.export(path)
         return
     _has_a_form(model, path)
     include_optimizer = include_optimizer and model.optimizer is not None and _told(model, path)
-    with collected(_shared(model, include_optimizer)) as is_main:
-        if is_main and kind.tensors:
+    with collected(_shared(model, include_optimizer)) as writes:
+        if writes and kind.tensors:
             _write_tensors(named(kind.tensors).write, model, path, include_optimizer)
-        elif is_main:
+        elif writes:
             named(kind.model)(model, path, include_optimizer)
+
+
+def _is_anothers(model: Any) -> bool:
+    """Whether another process writes the model: the main one, where several train replicas of it together."""
+    together = getattr(model, "_processes", None) is not None and not shared_in(model.parameters())
+    return together and not is_main()
 
 
 def _shared(model: Any, include_optimizer: bool = False) -> list[tuple[Any, Any]]:

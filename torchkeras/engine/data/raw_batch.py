@@ -134,9 +134,8 @@ def _are_alike(values: Sequence[Any]) -> bool:
 
 def _no_rows(reason: str, samples: int) -> ValueError:
     return ValueError(
-        f"A batch of {samples} samples cannot be divided between processes by its rows: {reason}. Give a torch Dataset "
-        "or a DataLoader of one, of which each process loads its own samples, or a DataLoader with a "
-        "DistributedSampler."
+        f"A batch of {samples} samples cannot be divided between processes by its rows: {reason}. Give a torch "
+        "Dataset, of which each process loads its own samples, or a DataLoader with a DistributedSampler."
     )
 
 

@@ -31,6 +31,7 @@ from torchkeras.engine.step.optimizer_reach import check_reach
 from torchkeras.engine.step.step import learn, train_step
 from torchkeras.engine.step.targets import reported_names, resolve
 from torchkeras.losses.shared import HALF_TYPES
+from torchkeras.shards import refuse as refuse_shared
 
 
 class Given:
@@ -225,6 +226,8 @@ class Compiling(Together, Extending, abstract=True):
         owns_step, processes = own_step(self, "train") is not None, self._processes
         if processes is not None:
             processes.prepare(self)
+        else:
+            refuse_shared(self.parameters(), "compile without other processes")
         if owns_step:
             self._refuse_graphs()
         if self._trains_alone:

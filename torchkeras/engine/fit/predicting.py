@@ -22,6 +22,7 @@ from torchkeras.engine.layer.symbolic import as_list, unpacked
 from torchkeras.engine.speed.choose import compile_options
 from torchkeras.engine.speed.compiled_steps import Running
 from torchkeras.engine.step.step import predict_step
+from torchkeras.shards import refuse
 
 WORTH_A_LOOK = 32  # batches, of each of which inference_mode takes a few percent off: from there on a look pays
 
@@ -153,5 +154,6 @@ class Predicting(Opening, abstract=True):
             >>> len(model.freeze_for_inference().state_dict())
             2
         """
+        refuse(self.parameters(), "freeze_for_inference")
         with self._mode(False), torch.no_grad():
             return frozen(self)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sized
 from typing import Any
 
 import torch
-from torch.utils.data import DataLoader, Dataset, DistributedSampler, IterableDataset
+from torch.utils.data import DataLoader, Dataset, DistributedSampler, IterableDataset, default_collate
 
 from torchkeras.engine.data import random_state
 from torchkeras.engine.data.batch import Batch, batch_numbers, check_batch_size
@@ -23,7 +23,8 @@ class LoaderSource(Streamed):
 
     Where several processes share the batches, a DataLoader of a Dataset loads the samples of this process alone. One
     with a DistributedSampler does so by itself: its batches are parts of larger ones, and it gets the number of each
-    epoch. Of anything else each process makes the batches in whole, and takes its rows of them.
+    epoch. Of anything else each process makes the batches in whole, and takes its rows of them; so where a `collate_fn`
+    of the user's own may look at all samples of a batch, to pad them to the longest.
     """
 
     kind = "a DataLoader"
@@ -50,7 +51,7 @@ class LoaderSource(Streamed):
         if self._sampler is not None:
             self.divided = True
             self.batch_size = None if self.batch_size is None else self.batch_size * part.processes
-        elif _has_indices(loader) and loader.batch_sampler is not None:
+        elif _has_indices(loader) and loader.batch_sampler is not None and loader.collate_fn is default_collate:
             self._indices = OwnIndices(loader.batch_sampler, part, loader.generator)
             self._loader = own_loader(loader, self._indices, part)
 

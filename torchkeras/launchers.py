@@ -1,0 +1,26 @@
+"""What a launcher of several processes, such as torchrun or srun, says of this one in its environment."""
+
+from __future__ import annotations
+
+import os
+
+# What launchers say of a process: its number, how many there are, its number on its machine, how many there are on it.
+# torchrun, Ray and Accelerate use the first names. Slurm's count is set by srun alone, so that a plain `python` in a
+# batch script is one process.
+LAUNCHERS = (
+    ("RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE"),
+    ("SLURM_PROCID", "SLURM_STEP_NUM_TASKS", "SLURM_LOCALID", "SLURM_STEP_TASKS_PER_NODE"),
+    ("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_SIZE"),
+    ("PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID", "MPI_LOCALNRANKS"),
+)
+
+
+def launcher() -> tuple[str, ...] | None:
+    """The variables of the launcher that started this process; None where none did."""
+    return next((names for names in LAUNCHERS if names[0] in os.environ and names[1] in os.environ), None)
+
+
+def told(which: int, default: int) -> int:
+    """The number in one of the variables of the launcher, by its place in a row of `LAUNCHERS`."""
+    names = launcher()
+    return default if names is None else int(os.environ.get(names[which], default))
