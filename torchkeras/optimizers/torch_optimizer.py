@@ -230,6 +230,8 @@ class TorchOptimizer(ByHand):
         if parameters is not self._given:
             self.bind(parameters)
         self._bound()
+        if any(map(is_sharded, parameters)):
+            gradients = [_shared(gradient, each) for gradient, each in zip(gradients, parameters, strict=True)]
         with torch.no_grad():
             if self.gradient_accumulation_steps is not None:
                 self._accumulated.add(self._parameters, gradients, samples)
@@ -249,8 +251,6 @@ class TorchOptimizer(ByHand):
         try:
             for parameter, gradient in zip(self._parameters, gradients, strict=True):
                 # Fused kernels do not look at strides.
-                if is_sharded(parameter) and gradient is not None and not is_sharded(gradient):
-                    gradient = sharded_as(gradient, parameter)
                 parameter.grad = None if gradient is None else laid_out_as(parameter, gradient)
             self._bound().step()
         except NotImplementedError as error:
@@ -356,6 +356,12 @@ class TorchOptimizer(ByHand):
         self._bound().load_state_dict(state["torch"])
         self.iterations = int(state["iterations"])
         self._accumulated.load_state_dict(state.get("accumulated", Accumulator().state_dict()), self._parameters)
+
+
+def _shared(gradient: Tensor | None, parameter: Tensor) -> Tensor | None:
+    """A gradient as processes share it: as the parameter, where they share that."""
+    own = gradient is not None and is_sharded(parameter) and not is_sharded(gradient)
+    return sharded_as(gradient, parameter) if own else gradient  # type: ignore[arg-type]
 
 
 def _divided(optimizer: Any, options: Mapping[str, Any]) -> tuple[partial[torch.optim.Optimizer], dict[str, Any]]:
