@@ -16,7 +16,7 @@ from torchkeras.optimizers.by_hand import ByHand
 from torchkeras.optimizers.options import RULES
 from torchkeras.optimizers.parameter_groups import Gradients, Treatment, clipped, grouped, laid_out_as
 from torchkeras.rules import read
-from torchkeras.shards import is_sharded, sharded_as
+from torchkeras.shards import is_sharded, parts, sharded_as
 
 OWN_OPTIONS = ("clipnorm", "clipvalue", "each_clipnorm", "gradient_accumulation_steps")
 
@@ -120,6 +120,7 @@ class TorchOptimizer(ByHand):
         self.iterations = 0
         self._given: Any = None
         self._parameters: list[Tensor] = []
+        self._is_shared = False
         self._paths: list[str] = []
         self._arrays: list[int] = []
         self._owned: list[bool] = []
@@ -156,6 +157,7 @@ class TorchOptimizer(ByHand):
             a is b for a, b in zip(parameters, self._parameters, strict=True)
         )
         self._given, self._parameters = parameters, list(parameters)
+        self._is_shared = any(map(is_sharded, parameters))  # among processes
         if arrangements is not None or not same:
             counts = [1] * len(parameters) if arrangements is None else [made.count for made in arrangements]
             self._arrays = [array for array, count in enumerate(counts) for _ in range(count)]
@@ -170,7 +172,7 @@ class TorchOptimizer(ByHand):
         self._owned = [id(parameter) in own for parameter in self._parameters]
         self._tell_of_others()
         if self._accumulated.buffers:
-            self._accumulated.follow(self._parameters, same)
+            self._accumulated.follow(parts(self._parameters), same)
 
     def _fused(self) -> dict[str, bool]:
         assert self._make is not None
@@ -230,11 +232,9 @@ class TorchOptimizer(ByHand):
         if parameters is not self._given:
             self.bind(parameters)
         self._bound()
-        if any(map(is_sharded, parameters)):
-            gradients = [_shared(gradient, each) for gradient, each in zip(gradients, parameters, strict=True)]
         with torch.no_grad():
             if self.gradient_accumulation_steps is not None:
-                self._accumulated.add(self._parameters, gradients, samples)
+                self._accumulated.add(parts(self._parameters), parts(gradients), samples)
                 if self._accumulated.count < self.gradient_accumulation_steps:
                     return False
                 gradients = self._accumulated.take()
@@ -242,6 +242,8 @@ class TorchOptimizer(ByHand):
         return True
 
     def _update(self, gradients: Gradients) -> None:
+        if self._is_shared:
+            gradients = [_shared(gradient, each) for gradient, each in zip(gradients, self._parameters, strict=True)]
         if not all(self._owned):
             gradients = [g if own else None for g, own in zip(gradients, self._owned, strict=True)]
         if self.clipnorm or self.clipvalue or self.each_clipnorm:
@@ -254,7 +256,7 @@ class TorchOptimizer(ByHand):
                 parameter.grad = None if gradient is None else laid_out_as(parameter, gradient)
             self._bound().step()
         except NotImplementedError as error:
-            if not any(map(is_sharded, self._parameters)):
+            if not self._is_shared:
                 raise
             raise NotImplementedError(
                 f"{self._name}, of torch.optim, has a step that torch cannot do on weights that processes share "
@@ -355,7 +357,7 @@ class TorchOptimizer(ByHand):
             raise ValueError(f"{self._name}: the state is of {state.get('class_name')}.")
         self._bound().load_state_dict(state["torch"])
         self.iterations = int(state["iterations"])
-        self._accumulated.load_state_dict(state.get("accumulated", Accumulator().state_dict()), self._parameters)
+        self._accumulated.load_state_dict(state.get("accumulated", Accumulator().state_dict()), parts(self._parameters))
 
 
 def _shared(gradient: Tensor | None, parameter: Tensor) -> Tensor | None:
