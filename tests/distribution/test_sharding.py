@@ -35,6 +35,9 @@ OPTIMIZERS: dict[str, Any] = {
     "adafactor": partial(optimizers.Adafactor, 0.01),
     "muon": partial(optimizers.Muon, 0.01),
     "torch adamw, clipped": partial(optimizers.get, (torch.optim.AdamW, {"lr": 0.01, "clipnorm": 0.1})),
+    "torch adam, accumulated": partial(
+        optimizers.get, (torch.optim.Adam, {"lr": 0.01, "clipnorm": 0.1, "gradient_accumulation_steps": 3})
+    ),
     "torch sgd": partial(optimizers.get, (torch.optim.SGD, {"lr": 0.1, "momentum": 0.9, "each_clipnorm": 0.1})),
 }
 

@@ -16,7 +16,7 @@ from torchkeras.optimizers.by_hand import ByHand
 from torchkeras.optimizers.options import RULES
 from torchkeras.optimizers.parameter_groups import Gradients, Treatment, clipped, grouped, laid_out_as
 from torchkeras.rules import read
-from torchkeras.shards import is_sharded, sharded_as
+from torchkeras.shards import is_sharded, parts, sharded_as
 
 OWN_OPTIONS = ("clipnorm", "clipvalue", "each_clipnorm", "gradient_accumulation_steps")
 
@@ -120,6 +120,7 @@ class TorchOptimizer(ByHand):
         self.iterations = 0
         self._given: Any = None
         self._parameters: list[Tensor] = []
+        self._is_shared = False
         self._paths: list[str] = []
         self._arrays: list[int] = []
         self._owned: list[bool] = []
@@ -156,6 +157,7 @@ class TorchOptimizer(ByHand):
             a is b for a, b in zip(parameters, self._parameters, strict=True)
         )
         self._given, self._parameters = parameters, list(parameters)
+        self._is_shared = any(map(is_sharded, parameters))  # among processes
         if arrangements is not None or not same:
             counts = [1] * len(parameters) if arrangements is None else [made.count for made in arrangements]
             self._arrays = [array for array, count in enumerate(counts) for _ in range(count)]
@@ -170,7 +172,7 @@ class TorchOptimizer(ByHand):
         self._owned = [id(parameter) in own for parameter in self._parameters]
         self._tell_of_others()
         if self._accumulated.buffers:
-            self._accumulated.follow(self._parameters, same)
+            self._accumulated.follow(parts(self._parameters), same)
 
     def _fused(self) -> dict[str, bool]:
         assert self._make is not None
@@ -232,7 +234,7 @@ class TorchOptimizer(ByHand):
         self._bound()
         with torch.no_grad():
             if self.gradient_accumulation_steps is not None:
-                self._accumulated.add(self._parameters, gradients, samples)
+                self._accumulated.add(parts(self._parameters), parts(gradients), samples)
                 if self._accumulated.count < self.gradient_accumulation_steps:
                     return False
                 gradients = self._accumulated.take()
@@ -240,6 +242,8 @@ class TorchOptimizer(ByHand):
         return True
 
     def _update(self, gradients: Gradients) -> None:
+        if self._is_shared:
+            gradients = [_shared(gradient, each) for gradient, each in zip(gradients, self._parameters, strict=True)]
         if not all(self._owned):
             gradients = [g if own else None for g, own in zip(gradients, self._owned, strict=True)]
         if self.clipnorm or self.clipvalue or self.each_clipnorm:
@@ -249,12 +253,10 @@ class TorchOptimizer(ByHand):
         try:
             for parameter, gradient in zip(self._parameters, gradients, strict=True):
                 # Fused kernels do not look at strides.
-                if is_sharded(parameter) and gradient is not None and not is_sharded(gradient):
-                    gradient = sharded_as(gradient, parameter)
                 parameter.grad = None if gradient is None else laid_out_as(parameter, gradient)
             self._bound().step()
         except NotImplementedError as error:
-            if not any(map(is_sharded, self._parameters)):
+            if not self._is_shared:
                 raise
             raise NotImplementedError(
                 f"{self._name}, of torch.optim, has a step that torch cannot do on weights that processes share "
@@ -355,7 +357,13 @@ class TorchOptimizer(ByHand):
             raise ValueError(f"{self._name}: the state is of {state.get('class_name')}.")
         self._bound().load_state_dict(state["torch"])
         self.iterations = int(state["iterations"])
-        self._accumulated.load_state_dict(state.get("accumulated", Accumulator().state_dict()), self._parameters)
+        self._accumulated.load_state_dict(state.get("accumulated", Accumulator().state_dict()), parts(self._parameters))
+
+
+def _shared(gradient: Tensor | None, parameter: Tensor) -> Tensor | None:
+    """A gradient as processes share it: as the parameter, where they share that."""
+    own = gradient is not None and is_sharded(parameter) and not is_sharded(gradient)
+    return sharded_as(gradient, parameter) if own else gradient  # type: ignore[arg-type]
 
 
 def _divided(optimizer: Any, options: Mapping[str, Any]) -> tuple[partial[torch.optim.Optimizer], dict[str, Any]]:
