@@ -18,7 +18,7 @@ import torch
 import torch.distributed as dist
 import torch.multiprocessing as mp
 
-from torchkeras import config
+from torchkeras import clear_session, config
 
 SECONDS = 60  # for one call
 IMPORTED = ["torch", "torchkeras", "torchkeras.distribution.training"]  # once, by the server that forks them
@@ -98,6 +98,7 @@ def _serve(end: Connection, rank: int, processes: int, store: str) -> None:
         except EOFError:  # the tests have ended
             return
         config.SETTINGS = replace(settings)
+        clear_session()
         random.seed(0)
         np.random.seed(0)  # noqa: NPY002 - the state that Keras's users share
         torch.manual_seed(0)

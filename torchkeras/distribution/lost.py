@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from datetime import timedelta
 from typing import Any
@@ -49,8 +49,11 @@ class Whereabouts:
         try:
             self._store.set_timeout(timedelta(seconds=PATIENCE))
             self._store.set(f"torchkeras/noticed/{self._rank}", place)
-            missing = self._missing()
+            missing = self._missing("noticed", range(self._processes))
             where = {rank: self._last(rank) for rank in missing}
+            self._store.set(f"torchkeras/told/{self._rank}", place)
+            if self._rank == 0:  # which may keep the store: it ends when the others have read
+                self._missing("told", [rank for rank in range(self._processes) if rank not in missing])
         except RuntimeError:  # with the process that keeps it
             return (
                 f"the processes cannot reach each other any more, nor the store that one of them, or the launcher, "
@@ -64,11 +67,11 @@ class Whereabouts:
             "the lost process says why."
         )
 
-    def _missing(self) -> list[int]:
-        end = time.monotonic() + PATIENCE
-        missing = list(range(self._processes))
+    def _missing(self, what: str, ranks: Iterable[int]) -> list[int]:
+        """Those of the processes that have not said so after some seconds."""
+        end, missing = time.monotonic() + PATIENCE, list(ranks)
         while missing and time.monotonic() < end:
-            missing = [rank for rank in missing if not self._store.check([f"torchkeras/noticed/{rank}"])]
+            missing = [rank for rank in missing if not self._store.check([f"torchkeras/{what}/{rank}"])]
             time.sleep(0.05)
         return missing
 

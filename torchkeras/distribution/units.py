@@ -21,9 +21,10 @@ def units_of(model: nn.Module, least: int = LEAST) -> list[Unit]:
     """The units of a model, in the order of their calls; what belongs to none is gathered for the whole pass.
 
     The blocks of a graph are its parts between calls after which one tensor alone goes on, such as the sum that ends a
-    residual block; a model inside has blocks of its own. Neighbours in one model make a unit together until it has
-    `least` values. A layer that is called several times is a unit alone. A class with code of its own is one unit, or,
-    with more values, one for each of its layers. Layers that have a parameter in common belong to no unit.
+    residual block; layers behind the last such call stand alone. A model inside has blocks of its own. Neighbours in
+    one model make a unit together until it has `least` values. A layer that is called several times is a unit alone. A
+    class with code of its own is one unit, or, with more values, one for each of its layers. Layers that have a
+    parameter in common belong to no unit.
     """
     calls = Counter(node.layer for network in _graphs(model) for node in network._graphed.nodes)
     joined: list[Unit] = []
@@ -75,7 +76,8 @@ def _blocks_of_graph(network: Network, calls: Counter[Layer], least: int) -> Ite
         if layer not in seen and size_of([layer]):
             seen.add(layer)
             if isinstance(layer, Network):
-                yield from _full(run + block)
+                yield from _full(run)
+                yield from _apart(block)
                 run, block = [], []
                 yield from _blocks(layer, calls, least)
             else:
@@ -88,7 +90,13 @@ def _blocks_of_graph(network: Network, calls: Counter[Layer], least: int) -> Ite
             if size_of(run) >= least:
                 yield run
                 run = []
-    yield from _full(run + block)
+    yield from _full(run)
+    yield from _apart(block)
+
+
+def _apart(block: Unit) -> Iterator[Unit]:
+    """Layers behind which several tensors go on, such as outputs: each alone, since a loss may need some of them."""
+    return ([layer] for layer in block)
 
 
 def _full(run: Unit) -> Iterator[Unit]:
