@@ -58,8 +58,7 @@ def run(name: str, floatx: str, distribute: str | None = None) -> dict[str, Any]
     set_random_seed(7)
     found = CASES[name](np.random.RandomState(1))
     model = found.model
-    if distribute is not None:
-        model.distribute = distribute
+    model.distribute = distribute
     x, y = _as(floatx, found.x), _as(floatx, found.y)
     history = model.fit(x, y, batch_size=8, epochs=2, verbose=0, **found.options).history
     return {

@@ -1,8 +1,7 @@
 """Processes that would not do the same get an error each, which names the difference; nobody waits for ever."""
 
 import re
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -17,13 +16,6 @@ from torchkeras.layers import Dense, Lambda
 from torchkeras.models import Sequential
 from torchkeras.optimizers import SGD
 from torchkeras.utils import set_random_seed
-
-
-@pytest.fixture(scope="module")
-def pool(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pool]:
-    pool = Pool(2, Path(tmp_path_factory.mktemp("together")))
-    yield pool
-    pool.close()
 
 
 def made(units: int = 4, activation: str = "relu", optimizer: Any = "sgd", loss: str = "mse", **options: Any) -> Any:

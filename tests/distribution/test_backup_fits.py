@@ -5,7 +5,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -24,11 +24,9 @@ SAMPLES, SIZE, EPOCHS = 25, 5, 3  # three are to validate on; the last batch has
 BATCHES = 5
 
 
-@pytest.fixture(scope="module")
-def together(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., list[Any]]]:
-    pools = Pools(tmp_path_factory.mktemp("pools"))
-    yield pools.run
-    pools.close()
+@pytest.fixture
+def together(pools: Pools) -> Callable[..., list[Any]]:
+    return pools.run
 
 
 class Killed(BaseException):

@@ -4,7 +4,7 @@ import errno
 import os
 import random
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -24,11 +24,9 @@ from torchkeras.engine.data.part import Part
 from torchkeras.processes import rank, world_size
 
 
-@pytest.fixture(scope="module")
-def together(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., list[Any]]]:
-    pools = Pools(tmp_path_factory.mktemp("pools"))
-    yield pools.run
-    pools.close()
+@pytest.fixture
+def together(pools: Pools) -> Callable[..., list[Any]]:
+    return pools.run
 
 
 class Agreeing:

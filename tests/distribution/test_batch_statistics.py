@@ -1,6 +1,6 @@
 """Batch normalization on a batch that processes share: outputs, gradients and moving statistics of one process."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -18,21 +18,6 @@ from torchkeras.models import Model
 from torchkeras.shared_batch import SHARING, SharedBatch, bounds
 
 EXACT = {"rtol": 1e-10, "atol": 1e-10}
-
-
-@pytest.fixture(scope="module")
-def pools(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[int], Pool]]:
-    made: dict[int, Pool] = {}
-    folder = tmp_path_factory.mktemp("stores")
-
-    def of(processes: int) -> Pool:
-        if processes not in made:
-            made[processes] = Pool(processes, folder)
-        return made[processes]
-
-    yield of
-    for each in made.values():
-        each.close()
 
 
 def data(shape: tuple[int, ...], dtype: torch.dtype, spread: float = 1.0) -> tuple[Tensor, Tensor]:

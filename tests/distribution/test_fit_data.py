@@ -8,7 +8,6 @@ import h5py
 import numpy as np
 import pytest
 import torch
-from pool import Pool
 from torch.utils.data import DataLoader, Dataset, DistributedSampler, IterableDataset, TensorDataset
 
 from torchkeras import clear_session
@@ -22,13 +21,6 @@ random = np.random.default_rng(0)
 X = random.normal(size=(22, 6, 3))
 Y = random.integers(0, 3, size=(22, 1))
 W = random.uniform(0.5, 2, size=22)
-
-
-@pytest.fixture(scope="module")
-def pool(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pool]:
-    made = Pool(2, tmp_path_factory.mktemp("store"))
-    yield made
-    made.close()
 
 
 class InParts(Batches):

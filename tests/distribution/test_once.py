@@ -5,7 +5,6 @@ import io
 import os
 import signal
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -21,13 +20,6 @@ from torchkeras.callbacks import Callback, CSVLogger, EarlyStopping, LambdaCallb
 from torchkeras.layers import Dense, Dropout
 from torchkeras.models import Sequential
 from torchkeras.utils import set_random_seed
-
-
-@pytest.fixture(scope="module")
-def pool(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pool]:
-    pool = Pool(2, Path(tmp_path_factory.mktemp("together")))
-    yield pool
-    pool.close()
 
 
 def made(*more: Any) -> Any:
@@ -67,7 +59,8 @@ def logged(folder: str) -> Any:
     model = made()
     history = model.fit(**FIT, epochs=2, callbacks=callbacks)
     before = sorted(os.listdir(folder)) if rank == 0 else []
-    model.save(os.path.join(folder, "saved.keras"))
+    model.save(os.path.join(folder, f"saved by {rank}.keras"))
+    model.save_weights(os.path.join(folder, f"weights by {rank}.h5"))
     return history.history, before
 
 
@@ -75,6 +68,7 @@ def test_files_are_written_once(pool: Pool, tmp_path: Path):
     (main, files), (other, _) = pool.run(logged, str(tmp_path))
     assert main == other
     assert files == ["1.h5", "2.h5", "log.csv"]
+    assert {path.name for path in tmp_path.iterdir()} - {*files} == {"saved by 0.keras", "weights by 0.h5"}
     assert len((tmp_path / "log.csv").read_text().splitlines()) == 3
 
 

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 import torch
+from pool import POOLS
 from sharded_models import MODELS
 from sharded_runs import seeded, sharded, trained
-from shared_group import run_in_group
 
 from torchkeras import Model, optimizers
 from torchkeras.shards import is_sharded
@@ -23,9 +23,10 @@ FILES = ("model.h5", "model.safetensors", "weights.h5", "of_keras3.weights.h5", 
 
 
 def written(model: Model, folder: Path) -> None:
-    warnings.simplefilter("ignore", UserWarning)  # of the state that a .safetensors has no place for
-    for name in FILES:
-        (model.save if name.startswith("model") else model.save_weights)(folder / name)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # of the state that a .safetensors has no place for
+        for name in FILES:
+            (model.save if name.startswith("model") else model.save_weights)(folder / name)
 
 
 def optimizer() -> Any:
@@ -80,8 +81,8 @@ def test_files_are_those_of_one_process(tmp_path: Path) -> None:
     for place in ("alone", "shared"):
         for kind in KINDS:
             (tmp_path / place / kind).mkdir(parents=True)
-    found = run_in_group(write_shared, 2, tmp_path / "shared")
-    (alone,) = run_in_group(write_alone, 1, tmp_path / "alone", found[0])
+    found = POOLS.run(write_shared, 2, tmp_path / "shared")
+    (alone,) = POOLS.run(write_alone, 1, tmp_path / "alone", found[0])
     for kind in KINDS:
         assert found[1][kind].pop("table") == ""  # the main process prints
         for results in found:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -11,9 +10,9 @@ import numpy as np
 import pytest
 import torch
 import torch.distributed as dist
+from pool import POOLS
 from sharded_models import MODELS
 from sharded_runs import data_for, residual, seeded
-from shared_group import run_in_group
 from torch.distributed.device_mesh import init_device_mesh
 
 from torchkeras import Input, Model, Sequential, callbacks, config, layers, optimizers
@@ -40,22 +39,23 @@ def fitted(kind: str, distribute: Any) -> dict[str, Any]:
     }
 
 
-def all_fitted(kinds: list[str], distribute: Any) -> dict[str, Any]:
-    warnings.simplefilter("error")
-    return {kind: fitted(kind, distribute) for kind in kinds}
+@pytest.mark.parametrize("kind", KINDS)
+def test_fit_is_that_of_one_process(kind: str) -> None:
+    check_fit(kind, 2, "auto")
 
 
-@pytest.mark.parametrize(("processes", "distribute"), [(2, "auto"), (3, "fsdp")])
-def test_fit_is_that_of_one_process(processes: int, distribute: str) -> None:
-    kinds = list(KINDS) if distribute == "auto" else ["residual", "nested"]
-    (alone,) = run_in_group(all_fitted, 1, kinds, None)
-    for results in run_in_group(all_fitted, processes, kinds, distribute):
-        for kind in kinds:
-            ours, theirs = results[kind], alone[kind]
-            assert (ours["shared"], theirs["shared"]) == (True, False)
-            for what in ("numbers", "arrays"):
-                for one, other in zip(ours[what], theirs[what], strict=True):
-                    np.testing.assert_allclose(one, other, rtol=0, atol=1e-10, err_msg=kind)
+@pytest.mark.parametrize("kind", ["residual", "nested"])
+def test_fit_with_parts_that_are_uneven(kind: str) -> None:
+    check_fit(kind, 3, "fsdp")
+
+
+def check_fit(kind: str, processes: int, distribute: str) -> None:
+    (alone,) = POOLS.run(fitted, 1, kind, None)
+    for found in POOLS.run(fitted, processes, kind, distribute):
+        assert (found["shared"], alone["shared"]) == (True, False)
+        for what in ("numbers", "arrays"):
+            for one, other in zip(found[what], alone[what], strict=True):
+                np.testing.assert_allclose(one, other, rtol=0, atol=1e-10)
 
 
 def mixed(distribute: Any) -> list[np.ndarray]:
@@ -73,8 +73,8 @@ def mixed(distribute: Any) -> list[np.ndarray]:
 
 
 def test_a_mixed_policy_gives_the_numbers_of_one_process() -> None:
-    (alone,) = run_in_group(mixed, 1, None)
-    for weights in run_in_group(mixed, 2, "auto"):
+    (alone,) = POOLS.run(mixed, 1, None)
+    for weights in POOLS.run(mixed, 2, "auto"):
         for ours, theirs in zip(weights, alone, strict=True):
             # Gradients of half the rows are rounded to 8 bits before they are summed.
             np.testing.assert_allclose(ours, theirs, rtol=0, atol=2e-3)
@@ -113,8 +113,8 @@ def by_own_step(distribute: Any) -> list[np.ndarray]:
 
 
 def test_a_step_of_the_users_own_that_minimizes() -> None:
-    (alone,) = run_in_group(by_own_step, 1, None)
-    for weights in run_in_group(by_own_step, 2, "fsdp"):
+    (alone,) = POOLS.run(by_own_step, 1, None)
+    for weights in POOLS.run(by_own_step, 2, "fsdp"):
         for ours, theirs in zip(weights, alone, strict=True):
             np.testing.assert_allclose(ours, theirs, rtol=0, atol=1e-10)
 
@@ -158,7 +158,7 @@ TWICE = (
 
 
 def test_what_cannot_be_shared_is_refused() -> None:
-    for told in run_in_group(refused, 2):
+    for told in POOLS.run(refused, 2):
         assert told == [
             OWN_STEP,
             TWICE,
@@ -181,8 +181,8 @@ def in_a_mesh_of_two_axes(processes: int) -> list[np.ndarray]:
 
 @pytest.mark.slow
 def test_rows_along_one_axis_of_a_mesh_and_copies_along_the_other() -> None:
-    (alone,) = run_in_group(in_a_mesh_of_two_axes, 1, 1)
-    for weights in run_in_group(in_a_mesh_of_two_axes, 4, 4):
+    (alone,) = POOLS.run(in_a_mesh_of_two_axes, 1, 1)
+    for weights in POOLS.run(in_a_mesh_of_two_axes, 4, 4):
         for ours, theirs in zip(weights, alone, strict=True):
             np.testing.assert_allclose(ours, theirs, rtol=0, atol=1e-10)
 
@@ -198,7 +198,7 @@ def saved_on_the_way(folder: Path) -> list[np.ndarray]:
 
 
 def test_callbacks_write_and_restore_whole_weights(tmp_path: Path) -> None:
-    found = run_in_group(saved_on_the_way, 2, tmp_path)
+    found = POOLS.run(saved_on_the_way, 2, tmp_path)
     again = seeded(residual)
     again.load_weights(tmp_path / "model.h5")
     for weights in found:

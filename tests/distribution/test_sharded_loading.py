@@ -13,9 +13,9 @@ from unittest.mock import patch
 import h5py
 import numpy as np
 import torch.distributed as dist
+from pool import POOLS
 from sharded_models import MODELS
 from sharded_runs import seeded, trained
-from shared_group import run_in_group
 from torch.distributed import checkpoint as dcp
 from torch.distributed.device_mesh import init_device_mesh
 
@@ -31,12 +31,13 @@ WEIGHTS = ("of_keras3.weights.h5", "state.pt")
 
 def written(folder: Path) -> dict[str, Any]:
     """Files of models that one process has trained; their weights."""
-    warnings.simplefilter("ignore", UserWarning)  # of the state that a .safetensors has no place for
     told = {}
     for kind in KINDS:
         model = trained(seeded(MODELS[kind]), optimizers.Adam(0.01), (4, 5))
-        for name in (*WHOLE, *WEIGHTS):
-            (model.save if name in WHOLE else model.save_weights)(folder / f"{kind}.{name}")
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # of the state that a .safetensors has no place for
+            for name in (*WHOLE, *WEIGHTS):
+                (model.save if name in WHOLE else model.save_weights)(folder / f"{kind}.{name}")
         told[kind] = {"weights": model.get_weights(), "optimizer": model.optimizer.get_weights()}
     return told
 
@@ -66,8 +67,8 @@ def here(model: Model) -> int:
 
 
 def test_every_format(tmp_path: Path) -> None:
-    (alone,) = run_in_group(written, 1, tmp_path)
-    found = run_in_group(loaded, 3, tmp_path)
+    (alone,) = POOLS.run(written, 1, tmp_path)
+    found = POOLS.run(loaded, 3, tmp_path)
     for (kind, name), own in found[0].items():
         total = sum(each[kind, name]["here"] for each in found)
         assert own["here"] < total == sum(array.size for array in alone[kind]["weights"] if array.ndim)
@@ -102,7 +103,7 @@ def counted(path: Path) -> tuple[int, list[np.ndarray]]:
 def test_a_process_reads_its_rows_alone(tmp_path: Path) -> None:
     model = seeded(dense)
     model.save_weights(tmp_path / "model.h5")
-    found = run_in_group(counted, 2, tmp_path / "model.h5")
+    found = POOLS.run(counted, 2, tmp_path / "model.h5")
     assert [numbers for numbers, _ in found] == [model.count_params() // 2] * 2
     for _, weights in found:
         for ours, theirs in zip(weights, model.get_weights(), strict=True):
@@ -125,7 +126,7 @@ def load_folder(folder: Path) -> list[np.ndarray]:
 
 
 def test_a_folder_of_torchs_checkpoints(tmp_path: Path) -> None:
-    saved = run_in_group(save_folder, 2, tmp_path)[0]
-    for weights in run_in_group(load_folder, 3, tmp_path):
+    saved = POOLS.run(save_folder, 2, tmp_path)[0]
+    for weights in POOLS.run(load_folder, 3, tmp_path):
         for ours, theirs in zip(weights, saved, strict=True):
             np.testing.assert_array_equal(ours, theirs)

@@ -1,0 +1,26 @@
+"""The tests of this folder run in one worker, which keeps processes for all of them."""
+
+from pathlib import Path
+
+import pytest
+from pool import POOLS, Pool, Pools
+
+HERE = Path(__file__).parent
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if HERE in item.path.parents:
+            item.add_marker(pytest.mark.xdist_group("distribution"))
+
+
+@pytest.fixture
+def pools() -> Pools:
+    """Processes by their number: `pools(3)`."""
+    return POOLS
+
+
+@pytest.fixture
+def pool() -> Pool:
+    """Two processes."""
+    return POOLS(2)
