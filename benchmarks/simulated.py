@@ -57,7 +57,6 @@ class Sent(TorchDispatchMode):
 
     ranks: int
     bytes: dict[str, float] = field(default_factory=dict)
-    calls: dict[str, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         super().__init__()
@@ -68,7 +67,6 @@ class Sent(TorchDispatchMode):
             cost, place = COLLECTIVES[name]
             size = sum(each.nbytes for each in tree_leaves(args[place]) if isinstance(each, Tensor))
             self.bytes[name] = self.bytes.get(name, 0) + cost(self.ranks, size)
-            self.calls[name] = self.calls.get(name, 0) + 1
         return func(*args, **kwargs or {})
 
 
@@ -125,12 +123,13 @@ def measured(simulated: Simulated, way: str, ranks: int) -> Figures:
     """A step of rank 0 of so many, under "ddp", "fsdp" or, of one rank, "alone"."""
     with ranks_of(ranks) as mesh, on_meta():
         model = simulated.make()
-        with FakeTensorMode(allow_non_fake_inputs=True), Sent(ranks) as sent:
-            return _step(simulated, model, way, mesh, sent)
+        with FakeTensorMode(allow_non_fake_inputs=True):
+            return _step(simulated, model, way, mesh)
 
 
-def _step(simulated: Simulated, model: Any, way: str, mesh: DeviceMesh, sent: Sent) -> Figures:
+def _step(simulated: Simulated, model: Any, way: str, mesh: DeviceMesh) -> Figures:
     memory, ranks = Totals(), mesh.size()
+    sent = Sent(ranks)
     with memory:
         model.to_empty(device="cpu")
         if way == "fsdp":
@@ -145,11 +144,9 @@ def _step(simulated: Simulated, model: Any, way: str, mesh: DeviceMesh, sent: Se
             run = DistributedDataParallel(model, init_sync=False, broadcast_buffers=False, gradient_as_bucket_view=True)
             run.register_comm_hook(None, of_buckets)
         batch = simulated.batch()
-        sent.bytes.clear()
-        sent.calls.clear()
     rows = len(batch[0])
     shared = SharedBatch(rows, rows * ranks) if ranks > 1 else None
-    with memory, SHARING.of(shared):  # from here on the peak counts
+    with sent, memory, SHARING.of(shared):  # from here on the peak counts
         model.train()
         before = memory.total()
         loss = simulated.loss(run(batch[0]), batch[1])

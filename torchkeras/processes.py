@@ -23,6 +23,7 @@ from torchkeras.rules import number, optional, read
 FIRST_PORT, PORTS = 20000, 20000  # one for each job of Slurm, of which several may share a machine
 TIMEOUT = optional(number("of more than 0", lambda v: v > 0))
 _joined = itertools.count()  # the groups that this process has joined
+_met: dict[Any, tuple[Any, int, int]] = {}
 
 
 def initialize(timeout: float | None = None) -> None:
@@ -60,7 +61,7 @@ def initialize(timeout: float | None = None) -> None:
     if cuda:
         torch.cuda.set_device(_cuda_device())
     limit: dict[str, Any] = {} if seconds is None else {"timeout": timedelta(seconds=seconds)}
-    store, place, processes = next(dist.rendezvous("env://", **limit))
+    store, place, processes = _meeting(limit)
     # torchrun keeps its store when it starts workers again: the addresses of dead ones are still there.
     attempt = os.environ.get("TORCHELASTIC_RESTART_COUNT", "0")
     dist.init_process_group(
@@ -132,6 +133,18 @@ def barrier() -> None:
 def has_group() -> bool:
     """Whether this process belongs to a group."""
     return dist.is_available() and dist.is_initialized()
+
+
+def _meeting(limit: dict[str, Any]) -> tuple[Any, int, int]:
+    """The store by which the processes find each other, the number of this one, and how many there are.
+
+    A group that is joined after another has the same store: process 0 keeps it, and cannot open a second one while
+    others still look at the first.
+    """
+    place = tuple(os.environ.get(name) for name in ("MASTER_ADDR", "MASTER_PORT", "RANK", "WORLD_SIZE"))
+    if place not in _met:
+        _met[place] = next(dist.rendezvous("env://", **limit))
+    return _met[place]
 
 
 def _complete_environment(names: tuple[str, ...]) -> None:

@@ -94,7 +94,8 @@ def in_all(flags: Tensor, tensors: Sequence[Tensor]) -> Tensor:
 
 def members(mesh: Any) -> tuple[Any, int]:
     """The group of all processes of a mesh, None for all there are; and the number of the first of them."""
-    return None if mesh.size() == dist.get_world_size() else mesh.get_group(), int(mesh.mesh.flatten()[0])
+    group = None if mesh.size() == dist.get_world_size() else mesh.get_group()
+    return group, dist.get_process_group_ranks(group)[0]
 
 
 def refuse(tensors: Iterable[Tensor], what: str) -> None:

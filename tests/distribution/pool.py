@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import random
+import signal
 import tempfile
 import traceback
+import warnings
 from collections.abc import Callable
 from dataclasses import replace
 from multiprocessing.connection import Connection
@@ -99,7 +101,9 @@ def _serve(end: Connection, rank: int, processes: int, store: str) -> None:
         random.seed(0)
         np.random.seed(0)  # noqa: NPY002 - the state that Keras's users share
         torch.manual_seed(0)
-        try:
-            end.send((False, function(*args)))
-        except Exception:  # noqa: BLE001 - it is told to the test
-            end.send((True, traceback.format_exc()))
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        with warnings.catch_warnings():
+            try:
+                end.send((False, function(*args)))
+            except BaseException:  # noqa: BLE001 - it is told to the test
+                end.send((True, traceback.format_exc()))

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import operator
+import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -16,6 +17,9 @@ from torch.nn.parallel import DistributedDataParallel
 
 from torchkeras.engine.layer.added_losses import ADDED
 from torchkeras.engine.step.compiled_model import CompiledModel
+
+# A gradient in another order of axes than its weight, as of kernels with channels last, is copied: that is no error.
+warnings.filterwarnings("ignore", "Grad strides do not match bucket view strides")
 
 BUCKET = 25 * 2**20  # bytes, as in DistributedDataParallel
 
