@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,7 +10,7 @@ import torch
 import torch.distributed as dist
 from torch.distributed.device_mesh import init_device_mesh
 
-from torchkeras import Input, Model, config, layers, optimizers
+from torchkeras import Input, Model, clear_session, config, layers, optimizers
 from torchkeras.distribution.sharding import shard
 from torchkeras.engine.data.batch import Batch
 from torchkeras.engine.graph.hook_free_calls import HookFreeCalls
@@ -21,8 +21,9 @@ Built = Callable[[], Model]
 
 
 def seeded(build: Built) -> Model:
-    """A model in float64, the same in every process."""
+    """A model in float64, the same in every process, names too."""
     torch.manual_seed(0)
+    clear_session()
     before = config.floatx()
     config.set_floatx("float64")
     try:
@@ -95,6 +96,6 @@ def found_in(model: Model) -> list[np.ndarray]:
     return [*model.get_weights(), *optimizer.get_weights(), *optimizer.get_averages(), *optimizer.get_accumulated()]
 
 
-def all_sharded(runs: Mapping[str, tuple[Built, Callable[[], Any]]]) -> dict[str, list[np.ndarray]]:
-    """What sharded models with these optimizers are after some steps."""
-    return {name: found_in(trained(sharded(build), optimizer())) for name, (build, optimizer) in runs.items()}
+def run_sharded(build: Built, optimizer: Callable[[], Any]) -> list[np.ndarray]:
+    """What a sharded model and its optimizer are after some steps."""
+    return found_in(trained(sharded(build), optimizer()))

@@ -23,9 +23,10 @@ FILES = ("model.h5", "model.safetensors", "weights.h5", "of_keras3.weights.h5", 
 
 
 def written(model: Model, folder: Path) -> None:
-    warnings.simplefilter("ignore", UserWarning)  # of the state that a .safetensors has no place for
-    for name in FILES:
-        (model.save if name.startswith("model") else model.save_weights)(folder / name)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # of the state that a .safetensors has no place for
+        for name in FILES:
+            (model.save if name.startswith("model") else model.save_weights)(folder / name)
 
 
 def optimizer() -> Any:

@@ -31,12 +31,13 @@ WEIGHTS = ("of_keras3.weights.h5", "state.pt")
 
 def written(folder: Path) -> dict[str, Any]:
     """Files of models that one process has trained; their weights."""
-    warnings.simplefilter("ignore", UserWarning)  # of the state that a .safetensors has no place for
     told = {}
     for kind in KINDS:
         model = trained(seeded(MODELS[kind]), optimizers.Adam(0.01), (4, 5))
-        for name in (*WHOLE, *WEIGHTS):
-            (model.save if name in WHOLE else model.save_weights)(folder / f"{kind}.{name}")
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # of the state that a .safetensors has no place for
+            for name in (*WHOLE, *WEIGHTS):
+                (model.save if name in WHOLE else model.save_weights)(folder / f"{kind}.{name}")
         told[kind] = {"weights": model.get_weights(), "optimizer": model.optimizer.get_weights()}
     return told
 

@@ -10,7 +10,7 @@ import pytest
 import torch
 from pool import POOLS
 from sharded_models import MODELS
-from sharded_runs import all_sharded, found_in, residual, seeded, trained
+from sharded_runs import found_in, residual, run_sharded, seeded, trained
 
 from torchkeras import optimizers
 
@@ -42,38 +42,40 @@ OPTIMIZERS: dict[str, Any] = {
 }
 
 
-UNEVEN = ("masked", "nested", "attending")  # have weights of fewer rows than processes, or of none
-OF_WHOLE_WEIGHTS = ("nesterov, clipped", "adam, averages, each clipped", "lamb", "adafactor", "muon")
-
-
 def named() -> Any:
     model = residual()
     model.layers[1].name = "dense"
     return model
 
 
-@pytest.mark.parametrize("processes", [2, 3])
-def test_every_optimizer_gives_the_numbers_of_one_process(processes: int) -> None:
-    taken = {name: make for name, make in OPTIMIZERS.items() if processes == 2 or name in OF_WHOLE_WEIGHTS}
-    found = POOLS.run(all_sharded, processes, {name: (named, make) for name, make in taken.items()})
-    for name, make in taken.items():
-        alone = found_in(trained(seeded(named), make()))
-        for results in found:
-            assert len(results[name]) == len(alone)
-            for ours, theirs in zip(results[name], alone, strict=True):
-                np.testing.assert_allclose(ours, theirs, rtol=0, atol=1e-10, err_msg=name)
+def check(processes: int, build: Any, make: Any) -> None:
+    alone = found_in(trained(seeded(build), make()))
+    for found in POOLS.run(run_sharded, processes, build, make):
+        for ours, theirs in zip(found, alone, strict=True):
+            np.testing.assert_allclose(ours, theirs, rtol=0, atol=1e-10)
 
 
-@pytest.mark.parametrize("processes", [2, 3])
-def test_every_kind_of_model_gives_the_numbers_of_one_process(processes: int) -> None:
-    make = partial(optimizers.SGD, 0.1, momentum=0.5, clipnorm=1.0)
-    taken = {name: build for name, build in MODELS.items() if processes == 2 or name in UNEVEN}
-    found = POOLS.run(all_sharded, processes, {name: (build, make) for name, build in taken.items()})
-    for name, build in taken.items():
-        alone = found_in(trained(seeded(build), make()))
-        for results in found:
-            for ours, theirs in zip(results[name], alone, strict=True):
-                np.testing.assert_allclose(ours, theirs, rtol=0, atol=1e-10, err_msg=name)
+@pytest.mark.parametrize("name", OPTIMIZERS)
+def test_every_optimizer_gives_the_numbers_of_one_process(name: str) -> None:
+    check(2, named, OPTIMIZERS[name])
+
+
+@pytest.mark.parametrize("name", ["nesterov, clipped", "adam, averages, each clipped", "lamb", "adafactor", "muon"])
+def test_optimizers_by_whole_weights_in_uneven_parts(name: str) -> None:
+    check(3, named, OPTIMIZERS[name])
+
+
+SGD = partial(optimizers.SGD, 0.1, momentum=0.5, clipnorm=1.0)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_every_kind_of_model_gives_the_numbers_of_one_process(name: str) -> None:
+    check(2, MODELS[name], SGD)
+
+
+@pytest.mark.parametrize("name", ["masked", "nested", "attending"])
+def test_weights_of_fewer_rows_than_processes(name: str) -> None:
+    check(3, MODELS[name], SGD)
 
 
 def test_all_optimizers_are_tested() -> None:

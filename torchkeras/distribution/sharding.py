@@ -69,6 +69,9 @@ def shard(model: nn.Module, mesh: DeviceMesh, least: int = LEAST) -> None:
         for group in state._fsdp_param_groups:
             # gloo has no mean: a sum, divided afterwards.
             group.force_sum_reduction_for_comms = mesh.device_type == "cpu"
+        for module in state._modules if len(state._modules) > 1 else ():
+            # torch watches the module that is called last alone, which a loss may pass over.
+            module.register_forward_hook(partial(_watch_call, state))
     _allocate(
         model, torch.device(mesh.device_type, torch.cuda.current_device()) if mesh.device_type == "cuda" else None
     )
@@ -240,6 +243,10 @@ def _watch(state: Any, output: Any) -> Any:
                 if isinstance(each, Tensor) and each.requires_grad:
                     each.register_hook(state._pre_backward)
     return output
+
+
+def _watch_call(state: Any, module: nn.Module, inputs: Any, output: Any) -> None:
+    _watch(state, output)
 
 
 def _tensors(output: Any) -> Iterator[Tensor]:
