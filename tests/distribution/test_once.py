@@ -17,7 +17,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
 from torchkeras.callbacks import Callback, CSVLogger, EarlyStopping, LambdaCallback, ModelCheckpoint, TimeLimit
-from torchkeras.layers import Dense, Dropout
+from torchkeras.layers import BatchNormalization, Dense, Dropout
 from torchkeras.models import Sequential
 from torchkeras.utils import set_random_seed
 
@@ -172,6 +172,24 @@ def test_dropout_is_reproducible_and_the_order_of_the_data_stays_common(pool: Po
     assert first == again
     assert first[0] == first[1]
     assert first[0][0][0] != first[0][0][1]
+
+
+def by_own_part() -> Any:
+    set_random_seed(1)
+    model = Sequential([BatchNormalization(input_shape=(3,), momentum=0.5), Dense(2)])
+    model.compile("adam", "mse", sync_batch_norm=False)
+    history = model.fit(**FIT, validation_data=(X, X[:, :2])).history
+    return (
+        history["val_loss"],
+        [weight.tolist() for weight in model.get_weights()],
+        model.evaluate(X, X[:, :2], verbose=0),
+    )
+
+
+def test_statistics_of_parts_are_those_of_the_main_process_where_it_counts(pool: Pool):
+    main, other = pool.run(by_own_part)
+    assert main == other
+    np.testing.assert_allclose(main[0][0], main[2], rtol=1e-6)
 
 
 class Communicated(TorchDispatchMode):

@@ -122,12 +122,19 @@ class Processes:
         with self.random.apart() as own:
 
             def run(batch: Batch) -> Any:
-                self._passed += 1
+                self._passed, self._since = self._passed + 1, self._since + 1
                 shared = SharedBatch(batch.size, batch.samples, self.group, self.sync_batch_norm)
                 with SHARING.of(shared), own(), self._normalizing:
                     return step(batch)
 
             yield run
+
+    def align(self, model: Any) -> None:
+        """Where each process normalizes by its own part, give all the moving statistics of the main one."""
+        if not self.sync_batch_norm:
+            for buffer in model.buffers():
+                if buffer.is_floating_point():
+                    dist.broadcast(buffer, group=self.group, group_src=0)
 
     # --- numbers -----------------------------------------------------------------------------------------------------
 
@@ -161,7 +168,6 @@ class Processes:
 
     def stopped(self, flag: bool, called: bool) -> bool:
         """Whether to stop after this batch, in all processes alike. `called`: whether callbacks just had their say."""
-        self._since += 1
         if called and self.may_differ:
             return self.agreed(flag)
         if self._since >= self.interval:

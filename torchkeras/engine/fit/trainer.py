@@ -222,6 +222,8 @@ class Trainer(GeneratorMethods, Predicting, OneBatch, abstract=True):
 
     def _evaluate(self, source: Source, hooks: CallbackList) -> runs.Numbers:
         with self._mode(False), torch.no_grad():
+            if self._processes is not None:
+                self._processes.align(self)
             owned, compiled = own_step(self, "test") is not None, self._ready()
             late = not owned and compiled.score is losses
             return runs.evaluate(
