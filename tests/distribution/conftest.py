@@ -8,10 +8,16 @@ from pool import POOLS, Pool, Pools
 HERE = Path(__file__).parent
 
 
+@pytest.hookimpl(tryfirst=True)  # pytest-xdist reads it in the same hook
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if HERE in item.path.parents:
             item.add_marker(pytest.mark.xdist_group("distribution"))
+
+
+def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> None:
+    if nextitem is None or HERE not in nextitem.path.parents:
+        POOLS.close()
 
 
 @pytest.fixture

@@ -84,6 +84,10 @@ class Pools:
         """`Pool.run` in so many processes."""
         return self(processes).run(function, *args)
 
+    def close(self) -> None:
+        for pool in self._made.values():
+            pool.close()
+
 
 POOLS = Pools()
 

@@ -198,6 +198,7 @@ def not_finite(folder: Path) -> list[str]:
     return [str(each.message) for each in told]
 
 
+@pytest.mark.slow
 def test_workers_killed_and_started_again_end_as_undisturbed_ones():
     command = [sys.executable, "scripts/process_kills.py", "--kills", "2", "--each", "2", "--processes", "2"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=300, check=False)

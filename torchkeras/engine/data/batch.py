@@ -110,12 +110,14 @@ class ArrayData:
         where = self.device if self.resident else torch.device("cpu")
         indices = torch.randperm(self.size, device=where).split(batch_size)[skip:]
 
-        def gathered(index: Tensor) -> Batch:
-            return self._batch([None if v is None else v.index_select(0, index) for v in self._values], len(index))
-
+        own = indices if part is None else [index[part.rows(len(index))] for index in indices]
+        batches = (
+            self._batch([None if v is None else v.index_select(0, index) for v in self._values], len(index))
+            for index in own
+        )
         if part is None:
-            return (gathered(index) for index in indices)
-        return (part.counted(gathered(index[part.rows(len(index))]), len(index)) for index in indices)
+            return batches
+        return (part.counted(batch, len(index)) for batch, index in zip(batches, indices, strict=True))
 
     def _views(self, batch_size: int, order: str, skip: int) -> Generator[Batch, None, None]:
         chunks = [None if v is None else v.split(batch_size) for v in self._values]

@@ -10,6 +10,7 @@ from functools import partial
 from typing import Any
 
 import torch
+import torch.distributed as dist
 
 from torchkeras import optimizers
 from torchkeras.engine.fit.activities import hook_activities, may_add_losses, with_activity_regularizer
@@ -32,6 +33,11 @@ from torchkeras.engine.step.step import learn, train_step
 from torchkeras.engine.step.targets import reported_names, resolve
 from torchkeras.losses.shared import HALF_TYPES
 from torchkeras.shards import refuse as refuse_shared
+
+OWN_STEP = (
+    "is for the built-in train step; {} has one of its own: compile what it calls by torch.compile, and leave that "
+    "option away."
+)
 
 
 class Given:
@@ -212,24 +218,15 @@ class Compiling(Together, Extending, abstract=True):
         trains = getattr(self._given.optimizer, "trains", lambda tensors: True)
         return [each for each in variables if each.constraint is not None and trains(each.tensors)]
 
-    def _refuse_graphs(self) -> None:
-        """Raise ValueError for options of the built-in step where the class has one of its own."""
-        if self.jit_compile not in (False, "auto") or self.cuda_graph is True:
-            named = "cuda_graph=True" if self.cuda_graph is True else f"jit_compile={self.jit_compile!r}"
-            raise ValueError(
-                f"compile: {named} is for the built-in train step; {type(self).__name__} has "
-                "one of its own: compile what it calls by torch.compile, and leave that option away."
-            )
-
     def _settle(self) -> None:
         """Resolve what `compile` was given against the outputs, and collect the weights that train."""
         owns_step, processes = own_step(self, "train") is not None, self._processes
         if processes is not None:
             processes.prepare(self)
-        else:
+        elif dist.is_initialized():
             refuse_shared(self.parameters(), "compile without other processes")
         if owns_step:
-            self._refuse_graphs()
+            refuse_compiling(self._given, OWN_STEP.format(type(self).__name__))
         if self._trains_alone:
             self._settle_alone()
             return
@@ -258,7 +255,9 @@ class Compiling(Together, Extending, abstract=True):
         has_masks = any(tensor._keras_mask is not None for tensor in graph.outputs[: len(names)])
         mixed, asked = mixed_layers(network), with_activity_regularizer(network)
         if processes is not None:
-            refuse_compiling(given)
+            refuse_compiling(
+                given, "is of one process, and several train here: leave it away, or give distribute=None."
+            )
         compiled = self.__dict__["_compiled_model"] = CompiledModel(
             network,
             targets,

@@ -12,7 +12,6 @@ from torchkeras.engine.fit.distributing import check as check_distribution
 from torchkeras.engine.layer.symbolic import KerasTensor
 from torchkeras.engine.speed.choose import check as check_speed
 from torchkeras.engine.step.nonfinite import POLICIES
-from torchkeras.rules import FLAG, read
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,8 +37,8 @@ class CompileOptions:
 
     def __post_init__(self) -> None:
         check_speed(self.jit_compile, self.cuda_graph)
-        check_distribution(self.distribute)
-        read("compile", "sync_batch_norm", FLAG, self.sync_batch_norm)
+        if (self.distribute, self.sync_batch_norm) != ("auto", True):
+            check_distribution(self.distribute, self.sync_batch_norm)
         check_count("compile", "steps_per_execution", self.steps_per_execution, least=1)
         if self.on_nonfinite not in POLICIES:
             raise ValueError(

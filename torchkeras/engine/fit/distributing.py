@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 import importlib
+import os
 import sys
 from typing import Any
 
 import torch
+import torch.distributed as dist
 from torch import nn
 
 from torchkeras import processes
+from torchkeras.launchers import LAUNCHERS
 
 WORDS = ("auto", None, "ddp", "fsdp")
 BY_HAND = "Give the model itself to compile and fit, which wrap it; or train it by a loop of your own"
 
 
-def check(setting: Any) -> None:
-    """Raise ValueError for what is no value of `compile(distribute=)`."""
+def check(setting: Any, sync_batch_norm: Any) -> None:
+    """Raise ValueError for what is no value of `compile(distribute=)` or `sync_batch_norm`."""
+    if not isinstance(sync_batch_norm, bool):
+        raise ValueError(f"compile: sync_batch_norm must be True or False; found {sync_batch_norm!r}.")
     if not (isinstance(setting, _known("torch.distributed.device_mesh", "DeviceMesh")) or setting in WORDS):
         raise ValueError(
             f"compile: distribute must be 'auto', None, 'ddp', 'fsdp' or a DeviceMesh of torch; found {setting!r}."
@@ -26,7 +31,8 @@ def check(setting: Any) -> None:
 def is_distributed(setting: Any) -> bool:
     """Whether `compile(distribute=)` says that processes train together."""
     if setting == "auto":
-        return processes.world_size() > 1
+        launched = any(names[0] in os.environ for names in LAUNCHERS)
+        return (dist.is_initialized() or launched) and processes.world_size() > 1
     return setting is not None
 
 
@@ -50,13 +56,11 @@ class Together:
         return self._joined
 
 
-def refuse_compiling(given: Any) -> None:
-    """Raise ValueError for a step compiled by torch, which does not train with other processes yet."""
+def refuse_compiling(given: Any, why: str) -> None:
+    """Raise ValueError for a step compiled by torch, where there can be none; `why`: how the error goes on."""
     if given.jit_compile not in (False, "auto") or given.cuda_graph is True:
         named = "cuda_graph=True" if given.cuda_graph is True else f"jit_compile={given.jit_compile!r}"
-        raise ValueError(
-            f"compile: {named} is of one process, and several train here: leave it away, or give distribute=None."
-        )
+        raise ValueError(f"compile: {named} {why}")
 
 
 def check_unwrapped(model: nn.Module, method: str) -> None:

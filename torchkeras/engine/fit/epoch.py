@@ -125,10 +125,10 @@ class Executions:
         if self._announce is not None and not self._done:
             self._announce(index, Logs(batch=index, size=size))
 
-    def end(self, index: int, batch: Batch, values: Mapping[str, torch.Tensor]) -> bool:
-        """A batch ends. Returns whether the hooks were called."""
-        self._done.append((values, batch.size))
-        self._last, self._samples = index, self._samples + batch.samples
+    def end(self, index: int, size: int, values: Mapping[str, torch.Tensor], samples: int) -> bool:
+        """A batch of so many samples ends, `size` of them of this process. Returns whether the hooks were called."""
+        self._done.append((values, size))
+        self._last, self._samples = index, self._samples + samples
         processes = self._processes if self._seldom else None
         if len(self._done) < (self._every if processes is None else processes.interval):
             return False
@@ -173,13 +173,13 @@ def run_epoch(
     """
     with nullcontext(step) if sums.processes is None else sums.processes.sharing(step) as run:
         for batch in batches:
-            index, called = sums.batches, False
-            hooks.begin(index, batch.samples)
+            index, called, samples = sums.batches, False, batch.size if batch.whole is None else batch.whole
+            hooks.begin(index, samples)
             values = run(batch)
             if values is not None:
                 sums.add(values, batch.size)
-                sums.last_size = batch.samples
-                called = hooks.end(index, batch, values)
+                sums.last_size = samples
+                called = hooks.end(index, batch.size, values, samples)
             del batch  # before the next one is made, which can then lie where this one lay
             if stopped(called):
                 break

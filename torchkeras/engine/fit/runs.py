@@ -192,7 +192,7 @@ def predict(
             for each, output in zip(gathered, outputs, strict=True):
                 each.add(output, batch.size)
             sizes.append(batch.samples)
-            executions.end(index, batch, {})
+            executions.end(index, batch.size, {}, batch.samples)
     executions.finish()
     hooks.on_predict_end({})
     if not gathered:

@@ -45,10 +45,5 @@ def adds_up(what: Any) -> bool:
         return type(what) in TORCH and what.reduction == "mean" and getattr(what, "weight", None) is None
     if isinstance(what, partial):
         plain = not what.args and what.keywords.get("axis", -1) == -1
-        return plain and is_by_sample(unwrapped(what))
+        return plain and is_by_sample(what.func)
     return is_by_sample(what) or what in TORCH_FUNCTIONS
-
-
-def unwrapped(function: Any) -> Any:
-    """The function that a `functools.partial` is made of, else itself."""
-    return unwrapped(function.func) if isinstance(function, partial) else function

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import torch
@@ -18,7 +18,7 @@ from torch.nn import functional as F
 from torchkeras import losses
 from torchkeras.engine.data.target_kinds import AS_GIVEN, BINARY, CLASSES, FREE, LIKE, ONE_HOT, SOME_CLASSES
 from torchkeras.engine.layer.symbolic import KerasTensor
-from torchkeras.engine.step.by_sample import adds_up, unwrapped
+from torchkeras.engine.step.by_sample import adds_up
 from torchkeras.losses.crossentropy import mean_binary_crossentropy, mean_sparse_categorical_crossentropy
 from torchkeras.losses.shared import ELEMENTWISE, like
 from torchkeras.shared_batch import batch_mean
@@ -133,6 +133,11 @@ def objective(identifier: Any) -> Objective:
     if (getattr(function, "__module__", None) or "").partition(".")[0] == "torch":
         return TorchObjective(found, LIKE if function in TORCH_ELEMENTWISE_FUNCTIONS else AS_GIVEN, function)
     return FunctionObjective(found, _kind(found), function)
+
+
+def unwrapped(function: Any) -> Any:
+    """The function that a `functools.partial` is made of, else itself."""
+    return unwrapped(function.func) if isinstance(function, partial) else function
 
 
 def name_of(loss: Any) -> str:

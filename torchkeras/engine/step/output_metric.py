@@ -18,8 +18,8 @@ from torch import Tensor, nn
 from torchkeras import losses as loss_functions, metrics as metric_functions
 from torchkeras.engine.data.target_kinds import BINARY, CLASSES, LIKE, ONE_HOT, SOME_CLASSES
 from torchkeras.engine.layer.symbolic import KerasTensor
-from torchkeras.engine.step.by_sample import adds_up, unwrapped
-from torchkeras.engine.step.output_loss import Objective, Score
+from torchkeras.engine.step.by_sample import adds_up
+from torchkeras.engine.step.output_loss import Objective, Score, unwrapped
 from torchkeras.naming import snake_case
 
 

@@ -71,7 +71,7 @@ def train_step(model: CompiledModel, batch: Batch, learn: Learner = learn) -> Va
 def _train(model: CompiledModel, batch: Batch, learn: Learner) -> Values:
     learned = learn(model, batch)
     with torch.no_grad():
-        _update(model, learned.loss, learned.gradients, batch.samples)
+        _update(model, learned.loss, learned.gradients, batch.size if batch.whole is None else batch.whole)
     return learned.values
 
 
@@ -245,7 +245,8 @@ def scored(
     for target, true, weight in zip(model.targets, batch.targets, batch.weights, strict=bool(model.targets)):
         scored_from = outputs[target.index if target.scores is None else target.scores]
         objective = target.objective
-        loss = _on_whole(objective, objective, true, scored_from, weight, masks[target.index])
+        given = true, scored_from, weight, masks[target.index]
+        loss = objective(*given) if SHARING.batch is None else _on_whole(objective, objective, *given)
         if target.reports_loss:
             values[f"{target.name}_loss"] = loss.detach()
         scaled = loss if target.weight == 1.0 else loss * target.weight
@@ -285,18 +286,21 @@ def measured(
     """
     left_out = getattr(predicted, "_keras_logits", None) is ITSELF
     predicted = predicted if left_out else carried(predicted, torch.Tensor.detach)
+    shared = SHARING.batch is not None
     for measure in target.measures:
         used = weight if measure.weighted else None
         if measure.keeps_state:
-            _on_whole(measure, partial(_count, measure.metric), true, predicted, used, mask)
+            count = partial(_count, measure.metric)
+            _on_whole(measure, count, true, predicted, used, mask) if shared else count(true, predicted, used, mask)
             continue
         function = LOGITS[target.logits or ""][measure.metric] if left_out else measure.metric
         seen = predicted if measure.scores is None else outputs[measure.scores]
-        values[measure.name] = _on_whole(measure, partial(_mean, function), true, seen, used, mask)
+        mean, given = partial(_mean, function), (true, seen, used, mask)
+        values[measure.name] = _on_whole(measure, mean, *given) if shared else mean(*given)
 
 
 def _on_whole(what: Objective | Measure, compute: Callable[..., Any], *given: Any) -> Any:
-    """What is computed of tensors over a batch: of all its samples, where those of this process alone do not do."""
+    """What is computed of tensors over a shared batch: of all samples, where those of this process do not do."""
     shared = SHARING.batch
     if shared is None or what.adds_up:
         return compute(*given)
