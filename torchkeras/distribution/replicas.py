@@ -38,6 +38,7 @@ class Replicas:
         self._parameters: list[Tensor] = []
         self._parallel: DistributedDataParallel | None = None
         self._pass = _Pass([])
+        self._inputs: list[Tensor] | None = None
 
     def passing(self, run: Callable[..., Any]) -> Callable[..., Any]:
         """`run`, a forward pass over the network, as one whose gradients will be averaged."""
@@ -58,7 +59,7 @@ class Replicas:
         parameters = list(parameters)
         if self._parallel is None:
             return self._first(loss, parameters, one)
-        torch.autograd.backward(loss, one, inputs=list(self._pass.trained))
+        loss.backward(one, inputs=self._inputs)
         return _taken(parameters)
 
     def _begin(self, parameters: list[Tensor]) -> None:
@@ -88,6 +89,9 @@ class Replicas:
 
     def _reduce(self, parameters: list[Tensor], find_unused_parameters: bool) -> DistributedDataParallel:
         self._pass = _Pass(parameters)
+        trained = set(map(id, parameters))
+        others = any(each.requires_grad and id(each) not in trained for each in self._compiled.network.parameters())
+        self._inputs = parameters if others else None  # autograd takes its time to look where these are
         self._parallel = DistributedDataParallel(
             self._pass,
             process_group=self._group,
