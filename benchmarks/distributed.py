@@ -1,4 +1,4 @@
-"""A training step of several processes on the CPU: torchkeras against a loop by hand in DistributedDataParallel.
+"""A training step of several processes on the CPU: torchkeras against a loop by hand in DDP, or in FSDP2.
 
     python benchmarks/distributed.py [--processes 2] [--only mlp] [--rounds 7] [--distribute ddp]
 
@@ -20,6 +20,7 @@ import torch
 import torch.distributed as dist
 import workloads
 from by_hand import Loop
+from torch.distributed.fsdp import fully_shard
 from torch.nn.parallel import DistributedDataParallel
 from workloads import WORKLOADS
 
@@ -47,7 +48,14 @@ def measured(rank: int, processes: int, port: int, name: str, given: Any, answer
     share = replace(workload, batch_size=workload.batch_size // processes)
     mine = [each[rank::processes] for each in x]
     loop = Loop(name, share, mine, y[rank::processes], workloads.weights_of(model), "cpu")
-    loop.network = DistributedDataParallel(loop.network)  # type: ignore[assignment]
+    if given.distribute == "ddp":
+        loop.network = DistributedDataParallel(loop.network)  # type: ignore[assignment]
+    else:  # these are small: one unit, as torchkeras makes them
+        loop.network = loop.network.to(memory_format=torch.contiguous_format)
+        fully_shard(loop.network)
+        loop.network.set_force_sum_reduction_for_comms(True)  # type: ignore[attr-defined]  # gloo has no mean
+        loop.network.set_gradient_divide_factor(float(processes))  # type: ignore[attr-defined]
+        loop.optimizer = torch.optim.Adam(loop.network.parameters(), lr=1e-3, eps=1e-7, fused=True)
     resident, target = [torch.from_numpy(each) for each in x], torch.from_numpy(y)
     times: tuple[list[float], list[float]] = ([], [])
     for number in range(WARM_UP + given.rounds):
@@ -83,7 +91,7 @@ def run(name: str, given: Any) -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--processes", type=int, default=2)
     parser.add_argument("--only", action="append", choices=NAMES)
     parser.add_argument("--rounds", type=int, default=7)
