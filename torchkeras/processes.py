@@ -10,6 +10,7 @@ import itertools
 import os
 import re
 import sys
+from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
@@ -19,6 +20,9 @@ import torch.distributed as dist
 from torchkeras import config
 from torchkeras.launchers import LAUNCHERS, launcher, told
 from torchkeras.rules import number, optional, read
+
+# Whether this process belongs to a group. Torch's own function: it is asked in places that every model passes.
+has_group: Callable[[], bool] = dist.is_initialized if dist.is_available() else bool
 
 FIRST_PORT, PORTS = 20000, 20000  # one for each job of Slurm, of which several may share a machine
 TIMEOUT = optional(number("of more than 0", lambda v: v > 0))
@@ -130,9 +134,11 @@ def barrier() -> None:
         dist.barrier()
 
 
-def has_group() -> bool:
-    """Whether this process belongs to a group."""
-    return dist.is_available() and dist.is_initialized()
+def gathered(value: Any, group: Any = None) -> list[Any]:
+    """What each process of a group gives, in their order: objects that can be pickled."""
+    found: list[Any] = [None] * dist.get_world_size(group)
+    dist.all_gather_object(found, value, group=group)
+    return found
 
 
 def _meeting(limit: dict[str, Any]) -> tuple[Any, int, int]:

@@ -21,6 +21,12 @@ def bounds(samples: Any, rank: int, processes: int) -> tuple[Any, Any]:
     return samples * rank // processes, samples * (rank + 1) // processes
 
 
+def taken(samples: int, rank: int, processes: int) -> slice:
+    """The samples of a batch that the process `rank` takes: its own, or the first one where it has none."""
+    first, last = bounds(samples, rank, processes)
+    return slice(first, last) if first < last else slice(0, 1)
+
+
 def stacked(values: Tensor, group: Any = None) -> Tensor:
     """The values of all processes of a group, of one shape: (processes, ...). They record no gradients."""
     values = values.detach().contiguous()
@@ -84,8 +90,7 @@ class SharedBatch:
 
     def own(self, values: Tensor) -> Tensor:
         """The rows of this process of values of the whole batch, (whole, ...); the first one where it has none."""
-        first, last = bounds(self.whole, dist.get_rank(self.group), self.processes)
-        return values[first:last] if first < last else values[:1]
+        return values[taken(self.whole, dist.get_rank(self.group), self.processes)]
 
     def joined(self, values: Tensor) -> Tensor:
         """The rows of all processes, (whole, ...), in order; gradients go to those of this process.
@@ -96,10 +101,9 @@ class SharedBatch:
 
     def rows(self, values: Tensor) -> Tensor:
         """As `joined`, without gradients."""
-        first, last = bounds(self.whole, dist.get_rank(self.group), self.processes)
         longest = -(-self.whole // self.processes)
         sent = values.new_zeros((longest, *values.shape[1:]))
-        sent[: last - first] = values[: last - first].detach()
+        sent[: self.samples] = values[: self.samples].detach()
         found = self.stacked(sent.to(torch.uint8) if sent.dtype == torch.bool else sent).to(sent.dtype)
         spans = [bounds(self.whole, rank, self.processes) for rank in range(self.processes)]
         return torch.cat([part[: last - first] for part, (first, last) in zip(found, spans, strict=True)])
@@ -116,10 +120,9 @@ class _Joined(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None]:  # type: ignore[override]
         shared = ctx.shared
-        first, last = bounds(shared.whole, dist.get_rank(shared.group), shared.processes)
         own = gradient.new_zeros(ctx.shape)
         if shared.samples:
-            own[: shared.samples] = gradient[first:last] * (shared.whole / shared.samples)
+            own[: shared.samples] = shared.own(gradient) * shared.scale
         return own, None
 
 

@@ -16,7 +16,16 @@ from pool import Pool
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
-from torchkeras.callbacks import Callback, CSVLogger, EarlyStopping, LambdaCallback, ModelCheckpoint, TimeLimit
+from torchkeras.callbacks import (
+    Callback,
+    CSVLogger,
+    EarlyStopping,
+    LambdaCallback,
+    ModelCheckpoint,
+    ReduceLROnPlateau,
+    TerminateOnNaN,
+    TimeLimit,
+)
 from torchkeras.layers import BatchNormalization, Dense, Dropout
 from torchkeras.models import Sequential
 from torchkeras.utils import set_random_seed
@@ -137,6 +146,28 @@ def ended(callback: Any) -> Any:
 )
 def test_one_process_ends_the_training_of_all(pool: Pool, callback: Any, epochs: int, steps: int):
     assert pool.run(ended, callback) == [(epochs, steps, True)] * 2
+
+
+def ended_by_nan() -> Any:
+    model, x = made(), X.copy()
+    x[9] = np.nan  # in the third batch
+    history = model.fit(**{**FIT, "x": x}, epochs=3, shuffle=False, callbacks=[TerminateOnNaN()])
+    return len(history.epoch), model.optimizer.iterations
+
+
+def test_a_loss_that_is_no_number_in_one_process_ends_all_after_its_batch(pool: Pool):
+    assert pool.run(ended_by_nan) == [(1, 3)] * 2
+
+
+def plateaus() -> Any:
+    model = made()
+    model.fit(**FIT, epochs=3, callbacks=[ReduceLROnPlateau("loss", 0.5, patience=1, min_delta=9)])
+    return model.optimizer.lr
+
+
+def test_a_rate_falls_in_all(pool: Pool):
+    main, other = pool.run(plateaus)
+    assert main == other == pytest.approx(0.001 * 0.25)
 
 
 class Interrupts(Callback):

@@ -12,6 +12,8 @@ from torch.distributed import TCPStore  # pyright: ignore[reportPrivateImportUsa
 
 from torchkeras import config, processes
 from torchkeras.distribution import barrier, initialize, is_main, local_rank, rank, world_size
+from torchkeras.layers import Dense
+from torchkeras.models import Sequential
 
 # Prints what the names say before and after joining, and the sum of all ranks; then leaves the group and joins again.
 JOINS = """
@@ -173,3 +175,15 @@ def test_the_group_ends_with_the_process_but_not_after_an_error(monkeypatch, tmp
     finally:
         if dist.is_initialized():
             dist.destroy_process_group()
+
+
+@pytest.mark.parametrize("distribute", ["ddp", "fsdp"])
+def test_what_needs_a_group_says_how_to_have_one(distribute):
+    model = Sequential([Dense(2, input_shape=(3,))])
+    with pytest.raises(RuntimeError) as caught:
+        model.compile("sgd", "mse", distribute=distribute)
+    assert str(caught.value) == (
+        f"compile: distribute={distribute!r} needs a group of processes, and there is none. Start the script by "
+        "torchrun --nproc-per-node=2, make a group by torch.distributed.init_process_group, or leave distribute away, "
+        "and one process trains alone."
+    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -72,12 +73,17 @@ def mixed(distribute: Any) -> list[np.ndarray]:
     return model.get_weights()
 
 
-def test_a_mixed_policy_gives_the_numbers_of_one_process() -> None:
-    (alone,) = POOLS.run(mixed, 1, None)
-    for weights in POOLS.run(mixed, 2, "auto"):
+def assert_trained_as_alone(train: Callable[[Any], list[np.ndarray]], distribute: str, limit: float) -> None:
+    """The weights that two processes come to are those of one."""
+    (alone,) = POOLS.run(train, 1, None)
+    for weights in POOLS.run(train, 2, distribute):
         for ours, theirs in zip(weights, alone, strict=True):
-            # Gradients of half the rows are rounded to 8 bits before they are summed.
-            np.testing.assert_allclose(ours, theirs, rtol=0, atol=2e-3)
+            np.testing.assert_allclose(ours, theirs, rtol=0, atol=limit)
+
+
+def test_a_mixed_policy_gives_the_numbers_of_one_process() -> None:
+    # Gradients of half the rows are rounded to 8 bits before they are summed.
+    assert_trained_as_alone(mixed, "auto", 2e-3)
 
 
 class OwnStep(Model):
@@ -113,10 +119,7 @@ def by_own_step(distribute: Any) -> list[np.ndarray]:
 
 
 def test_a_step_of_the_users_own_that_minimizes() -> None:
-    (alone,) = POOLS.run(by_own_step, 1, None)
-    for weights in POOLS.run(by_own_step, 2, "fsdp"):
-        for ours, theirs in zip(weights, alone, strict=True):
-            np.testing.assert_allclose(ours, theirs, rtol=0, atol=1e-10)
+    assert_trained_as_alone(by_own_step, "fsdp", 1e-10)
 
 
 class TwoPlaces(layers.Layer):

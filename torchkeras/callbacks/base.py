@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, ClassVar
 
 from torchkeras import docstrings
+from torchkeras.engine.layer.facts import is_own
 from torchkeras.processes import is_main
 
 
@@ -217,7 +218,7 @@ class CallbackList(Callback):
     @property
     def may_differ(self) -> bool:
         """Whether some callback may decide otherwise in another process: by the clock, or the user's own code."""
-        return any(getattr(callback, "_may_differ", not _is_ours(callback)) for callback in self.callbacks)
+        return any(getattr(callback, "_may_differ", not is_own(type(callback))) for callback in self.callbacks)
 
     def set_params(self, params: Mapping[str, Any]) -> None:
         self.params = params
@@ -284,7 +285,3 @@ def is_called(callback: Any) -> bool:
 
 def _nothing(value: Any) -> None:
     pass
-
-
-def _is_ours(callback: Any) -> bool:
-    return type(callback).__module__.startswith("torchkeras.")

@@ -16,6 +16,7 @@ import torchkeras
 from torchkeras.engine.data import random_state
 from torchkeras.engine.graph.network import Network
 from torchkeras.engine.layer.layer import Layer
+from torchkeras.processes import gathered
 
 COMPILED = (
     *("optimizer", "loss", "metrics", "loss_weights", "sample_weight_mode", "weighted_metrics", "on_nonfinite"),
@@ -51,8 +52,7 @@ def agree(method: str, model: Any, given: Mapping[str, Any], group: Any = None) 
     }
     random, weights = random_state.state({}), _weights(model)
     own = [told, _digest(repr(_listed(random))), _norms(weights)]
-    found: list[Any] = [None] * dist.get_world_size(group)
-    dist.all_gather_object(found, own, group=group)
+    found = gathered(own, group)
     _compare(method, [each[0] for each in found])
     if any(each[1] != found[0][1] for each in found):
         main = [random]

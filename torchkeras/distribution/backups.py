@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import torch
-import torch.distributed as dist
 from torch import Tensor
 
 from torchkeras.callbacks.backup_files import (
@@ -27,6 +26,7 @@ from torchkeras.callbacks.backup_files import (
 )
 from torchkeras.distribution import folders
 from torchkeras.distribution.adopted import adopted, shared_out, target, templates
+from torchkeras.processes import gathered
 
 BLOCK = 1 << 20  # bytes
 Place = tuple[Any, ...]  # the keys that lead to a value in nested dicts and lists
@@ -130,9 +130,7 @@ class SharedBackups(Backups):
 
     def _gathered(self, value: Any) -> list[Any]:
         """What each process gives, in their order."""
-        found: list[Any] = [None] * self._processes
-        dist.all_gather_object(found, value, self._group)
-        return found
+        return gathered(value, self._group)
 
     @contextmanager
     def disk(self, what: str) -> Iterator[None]:

@@ -17,6 +17,7 @@ from torch.nn.parallel import DistributedDataParallel
 
 from torchkeras.engine.layer.added_losses import ADDED
 from torchkeras.engine.step.compiled_model import CompiledModel
+from torchkeras.engine.step.whole_batch import runs_users_code
 
 # A gradient in another order of axes than its weight, as of kernels with channels last, is copied: that is no error.
 warnings.filterwarnings("ignore", "Grad strides do not match bucket view strides")
@@ -65,7 +66,7 @@ class Replicas:
     def _begin(self, parameters: list[Tensor]) -> None:
         self._parallel, self._parameters = None, parameters  # with the reducer its hooks end
         _taken(parameters)
-        if not all(_is_ours(module) for module in self._compiled.network.modules()):
+        if any(map(runs_users_code, self._compiled.network.modules())):
             self._reduce(parameters, find_unused_parameters=True)
 
     def _first(self, loss: Tensor, parameters: list[Tensor], one: Tensor) -> list[Tensor | None]:
@@ -166,8 +167,3 @@ class _Pass(nn.Module):
     def forward(self, inputs: Any, **options: Any) -> Any:
         found = self.run(inputs, **options)
         return found, [] if ADDED.taken is None else list(ADDED.taken[0])
-
-
-def _is_ours(module: nn.Module) -> bool:
-    """Whether it computes the same graph each time; of the user's own code it is not known."""
-    return type(module).__module__.partition(".")[0] in ("torchkeras", "torch")

@@ -24,6 +24,7 @@ from torch.distributed.fsdp._fully_shard._fully_shard import get_cls_to_fsdp_cls
 from torch.nn.parameter import is_lazy
 
 from torchkeras import config
+from torchkeras.distribution.replicas import averaged
 from torchkeras.distribution.units import LEAST, units_of
 from torchkeras.engine.layer.building import materialize
 from torchkeras.engine.layer.tracked import with_replaced
@@ -91,8 +92,7 @@ class Sharded:
 
     def __init__(self, model: nn.Module, network: nn.Module, mesh: DeviceMesh):
         self._parameters = list(model.parameters())
-        self._groups = [mesh.get_group(dimension) for dimension in range(mesh.ndim)]
-        self._processes = mesh.size()
+        self._group = group_of_mesh(mesh)
         root = _state(model)
         if root._fsdp_param_groups and all(module is not model for module in network.modules()):
             # The weights that belong to no unit are gathered by a call of the model.
@@ -114,17 +114,11 @@ class Sharded:
         finally:
             for parameter, gradient in zip(self._parameters, before, strict=True):
                 parameter.grad = gradient
-        self._average([g for g, p in zip(found, parameters, strict=True) if g is not None and not is_sharded(p)])
+        # Of weights that are whole on every process, FSDP2 leaves each its own.
+        places = [k for k, g in enumerate(found) if g is not None and not is_sharded(parameters[k])]
+        for place, mean in zip(places, averaged([found[k] for k in places], self._group), strict=True):
+            found[place] = mean
         return found
-
-    def _average(self, gradients: list[Tensor]) -> None:
-        """The means of gradients of weights that are whole on every process."""
-        if gradients:
-            joined = torch.cat([gradient.reshape(-1) for gradient in gradients])
-            for group in self._groups:
-                dist.all_reduce(joined, group=group)
-            for gradient, mean in zip(gradients, joined.split([g.numel() for g in gradients]), strict=True):
-                gradient.copy_((mean / self._processes).view_as(gradient))
 
     def averaged(self, gradients: Sequence[Tensor | None]) -> list[Tensor | None]:
         """Refused: FSDP2 averages gradients in the backward pass, where the parts of a batch count alike."""
@@ -141,16 +135,14 @@ def mesh_of(setting: Any, device: torch.device) -> DeviceMesh | None:
     return init_device_mesh(device.type, (dist.get_world_size(),)) if setting == "fsdp" else None
 
 
-def group_of(mesh: DeviceMesh) -> Any:
+def group_of_mesh(mesh: DeviceMesh) -> Any:
     """The group of all processes of a mesh. Raises ValueError for a mesh of several axes over a part of all."""
-    if mesh.size() == dist.get_world_size():
-        return None
-    if mesh.ndim > 1:
+    if mesh.ndim > 1 and mesh.size() != dist.get_world_size():
         raise ValueError(
             f"compile: distribute has a mesh of {mesh.ndim} axes and {mesh.size()} of {dist.get_world_size()} "
             "processes: a mesh of several axes must have all of them."
         )
-    return mesh.get_group()
+    return members(mesh)[0]
 
 
 def shared_mesh(model: nn.Module) -> DeviceMesh | None:

@@ -17,7 +17,7 @@ from torch import Tensor
 from torchkeras.distribution.agreement import ProcessesDifferError, agree
 from torchkeras.distribution.lost import Whereabouts
 from torchkeras.distribution.replicas import Averaged, Replicas
-from torchkeras.distribution.sharding import Sharded, group_of, mesh_of, shard, shared_mesh
+from torchkeras.distribution.sharding import Sharded, group_of_mesh, mesh_of, shard, shared_mesh
 from torchkeras.engine.data.batch import Batch
 from torchkeras.engine.data.part import Part
 from torchkeras.engine.data.sources import Source
@@ -43,7 +43,7 @@ class Processes:
     def __init__(self, device: torch.device, given: CompileOptions):
         self.device, self.sync_batch_norm = device, given.sync_batch_norm
         self._mesh = mesh_of(given.distribute, device)
-        self.group = group = None if self._mesh is None else group_of(self._mesh)
+        self.group = group = None if self._mesh is None else group_of_mesh(self._mesh)
         self.part = Part(dist.get_rank(group), dist.get_world_size(group))
         self._model: Any = None  # that of `prepare`
         self.interval, self._most = 1, LONGEST

@@ -17,7 +17,6 @@ from functools import cache
 from typing import Any, ClassVar
 
 import torch
-import torch.distributed as dist
 from torch import Tensor
 
 from torchkeras import docstrings, registry
@@ -38,6 +37,7 @@ from torchkeras.optimizers.parameter_groups import (
 from torchkeras.optimizers.schedules import LearningRateSchedule
 from torchkeras.optimizers.shards import Shards, shards_of
 from torchkeras.optimizers.state import State, plain
+from torchkeras.processes import has_group
 from torchkeras.rules import read
 from torchkeras.shards import parts
 
@@ -186,9 +186,9 @@ class Optimizer(ByHand, State):
         parameters moved to another device, type or memory format. Raises ValueError for a parameter with gaps or
         overlaps in memory, and for `lr_multipliers` of a layer that is not there.
         """
-        given, parameters = parameters, parts(parameters) if dist.is_initialized() else list(parameters)
+        given, parameters = parameters, parts(parameters) if has_group() else list(parameters)
         same = len(parameters) == len(self._parameters) and all(map(operator.is_, parameters, self._parameters))
-        self._shards = shards_of(given) if dist.is_initialized() else None
+        self._shards = shards_of(given) if has_group() else None
         if arrangements is not None or not same:
             self._arrangements = [IN_ORDER] * len(parameters) if arrangements is None else list(arrangements)
             if self._shards is not None:

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from torchkeras.engine.data.raw_batch import rows_of
-from torchkeras.shared_batch import bounds
+from torchkeras.shared_batch import bounds, taken
 
 if TYPE_CHECKING:
     from torchkeras.engine.data.batch import Batch
@@ -42,8 +42,7 @@ class Part:
 
     def rows(self, samples: int) -> slice:
         """Which of the samples of a batch this process takes: at least one."""
-        first, last = bounds(samples, self.rank, self.processes)
-        return slice(first, last) if first < last else slice(0, 1)
+        return taken(samples, self.rank, self.processes)
 
     def of(self, batch: Batch) -> Batch:
         """The rows of this process of a batch that is whole. Raises ValueError for a `raw` one that has no rows."""

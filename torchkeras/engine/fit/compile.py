@@ -10,7 +10,6 @@ from functools import partial
 from typing import Any
 
 import torch
-import torch.distributed as dist
 
 from torchkeras import optimizers
 from torchkeras.engine.fit.activities import hook_activities, may_add_losses, with_activity_regularizer
@@ -32,6 +31,7 @@ from torchkeras.engine.step.optimizer_reach import check_reach
 from torchkeras.engine.step.step import learn, train_step
 from torchkeras.engine.step.targets import reported_names, resolve
 from torchkeras.losses.shared import HALF_TYPES
+from torchkeras.processes import has_group
 from torchkeras.shards import refuse as refuse_shared
 
 OWN_STEP = (
@@ -223,7 +223,7 @@ class Compiling(Together, Extending, abstract=True):
         owns_step, processes = own_step(self, "train") is not None, self._processes
         if processes is not None:
             processes.prepare(self)
-        elif dist.is_initialized():
+        elif has_group():
             refuse_shared(self.parameters(), "compile without other processes")
         if owns_step:
             refuse_compiling(self._given, OWN_STEP.format(type(self).__name__))

@@ -8,7 +8,6 @@ import sys
 from typing import Any
 
 import torch
-import torch.distributed as dist
 from torch import nn
 
 from torchkeras import processes
@@ -32,7 +31,7 @@ def is_distributed(setting: Any) -> bool:
     """Whether `compile(distribute=)` says that processes train together."""
     if setting == "auto":
         launched = any(names[0] in os.environ for names in LAUNCHERS)
-        return (dist.is_initialized() or launched) and processes.world_size() > 1
+        return (processes.has_group() or launched) and processes.world_size() > 1
     return setting is not None
 
 
@@ -51,6 +50,12 @@ class Together:
             return None
         if self._joined is None:
             processes.initialize()
+            if not processes.has_group():
+                raise RuntimeError(
+                    f"compile: distribute={self._given.distribute!r} needs a group of processes, and there is none. "
+                    "Start the script by torchrun --nproc-per-node=2, make a group by "
+                    "torch.distributed.init_process_group, or leave distribute away, and one process trains alone."
+                )
             training = importlib.import_module("torchkeras.distribution.training")  # an annex, for those with several
             self.__dict__["_joined"] = training.Processes(self._device, self._given)
         return self._joined

@@ -15,7 +15,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 import torch
-import torch.distributed as dist
 from torch import Tensor, nn
 from torch.nn.parameter import is_lazy
 
@@ -23,6 +22,7 @@ from torchkeras import initializers
 from torchkeras.arrays import as_tensor, to_numpy
 from torchkeras.engine.layer.tracing import traced
 from torchkeras.keras_axes import IN_ORDER, Arrangement
+from torchkeras.processes import has_group
 from torchkeras.shards import is_sharded, part, rows
 
 
@@ -213,7 +213,7 @@ class Variable:
     @property
     def view(self) -> Tensor | None:
         """Keras's array as a view of the one tensor that it lies in; None when it lies in several, or in pieces."""
-        if len(self.paths) > 1 or self._second is not None or (dist.is_initialized() and is_sharded(self.tensors[0])):
+        if len(self.paths) > 1 or self._second is not None or (has_group() and is_sharded(self.tensors[0])):
             return None
         view = self.arrangement.pieces(*self.tensors)
         return view.detach() if isinstance(view, Tensor) else None

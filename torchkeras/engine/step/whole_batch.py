@@ -30,7 +30,12 @@ def _modules(module: nn.Module) -> Iterator[nn.Module]:
 
 
 def _may_normalize(module: nn.Module) -> bool:
+    return isinstance(module, _NormBase) or runs_users_code(module)
+
+
+def runs_users_code(module: nn.Module) -> bool:
+    """Whether a module may compute anything, by code that is neither this package's nor torch's."""
     if isinstance(module, Stating) and module._facts.runs_users_code:
         return True
     kind = type(module)
-    return isinstance(module, _NormBase) or not (is_own(kind) or kind.__module__.startswith("torch."))
+    return not (is_own(kind) or kind.__module__.startswith("torch."))
