@@ -1,16 +1,19 @@
 """The names that layers get when they are given none: `dense_1`, `conv2d_1`, `batch_normalization_1`."""
 
 import re
+import threading
 from collections import Counter
 from functools import lru_cache
 
 _used: Counter[str] = Counter()
+_counting = threading.Lock()
 
 
 def unique_name(prefix: str) -> str:
     """`prefix_1`, then `prefix_2`, and so on, until `clear_session()`."""
-    _used[prefix] += 1
-    return f"{prefix}_{_used[prefix]}"
+    with _counting:
+        _used[prefix] += 1
+        return f"{prefix}_{_used[prefix]}"
 
 
 @lru_cache

@@ -8,6 +8,7 @@ import difflib
 import inspect
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any, Generic, TypeVar
 
 from torchkeras.legacy import arguments
@@ -17,7 +18,8 @@ LONGEST_NAME = 200  # that is compared with the known names, for a hint
 T = TypeVar("T")
 F = TypeVar("F", bound=Callable[..., Any])
 
-_custom_objects: dict[str, Any] = {}
+_everywhere: dict[str, Any] = {}
+_in_scope: ContextVar[dict[str, Any] | None] = ContextVar("the custom objects of a scope", default=None)
 
 
 class IdentifierError(TypeError, ValueError):
@@ -34,12 +36,13 @@ def get_custom_objects() -> dict[str, Any]:
 
     Source: https://keras.io/api/utils/serialization_utils/
     """
-    return _custom_objects
+    found = _in_scope.get()
+    return _everywhere if found is None else found
 
 
 @contextmanager
 def custom_object_scope(*objects: Mapping[str, Any]) -> Iterator[None]:
-    """Know further objects by name inside a `with` block.
+    """Know further objects by name inside a `with` block, in the thread that runs it.
 
     Arguments:
         objects (dicts): names to classes or functions.
@@ -52,14 +55,14 @@ def custom_object_scope(*objects: Mapping[str, Any]) -> Iterator[None]:
 
     Source: https://keras.io/api/utils/serialization_utils/
     """
-    before = dict(_custom_objects)
+    known = dict(get_custom_objects())
     for mapping in objects:
-        _custom_objects.update(mapping)
+        known.update(mapping)
+    token = _in_scope.set(known)
     try:
         yield
     finally:
-        _custom_objects.clear()
-        _custom_objects.update(before)
+        _in_scope.reset(token)
 
 
 CustomObjectScope = custom_object_scope
@@ -91,11 +94,10 @@ def register(known: Any = None, /, name: str | None = None, package: str | None 
     """
     if known is None:
         return lambda found: register(found, name=name, package=package)
-    own = name or known.__name__
+    own, custom_objects = name or known.__name__, get_custom_objects()
     for key in (own, f"{package}>{own}") if package else (own,):
-        if _custom_objects.get(key, known) is not known:
-            raise ValueError(f"register: {key!r} is registered already, as {_custom_objects[key]!r}.")
-        _custom_objects[key] = known
+        if custom_objects.setdefault(key, known) is not known:
+            raise ValueError(f"register: {key!r} is registered already, as {custom_objects[key]!r}.")
     return known
 
 
@@ -138,13 +140,13 @@ class Family(Generic[T]):
 
     def find(self, name: str, custom_objects: Mapping[str, Any] | None = None) -> Any:
         """The object called `name`. Raises ValueError, with the nearest known names, when there is none."""
-        for known in (custom_objects or {}, _custom_objects, self._objects):
+        for known in (custom_objects or {}, get_custom_objects(), self._objects):
             if name in known:
                 return known[name]
         if self._old_names.get(name) in self._objects:
             return self._objects[self._old_names[name]]
         package, _, own = name.rpartition(">")
-        given = {**_custom_objects, **(custom_objects or {})}
+        given = {**get_custom_objects(), **(custom_objects or {})}
         if package and own in given:  # so tf.keras and Keras 3 write a registered class of the user's
             return given[own]
         if len(name) > LONGEST_NAME:

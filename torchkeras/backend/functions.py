@@ -130,7 +130,7 @@ class Function:
         part = self._part
         on_device = [value.to(part._device) for value in (*values, *self._wrapped)]
         moving = {id(buffer) for layer in self._moving for buffer in layer.buffers()}
-        with torch.set_grad_enabled(bool(self._steps)), in_mode(part, training):
+        with torch.set_grad_enabled(bool(self._steps)), in_mode(training):
             still = [(name, each) for name, each in part.named_buffers() if id(each) not in moving]
             kept = {name: buffer.clone() for name, buffer in still} if training else {}
             found = torch.func.functional_call(part, kept, (on_device,)) if kept else part(on_device)

@@ -12,7 +12,7 @@ from torchkeras.engine.graph.hook_free_calls import called
 from torchkeras.engine.layer.axis_order import Layout
 from torchkeras.engine.layer.facts import Facts
 from torchkeras.engine.layer.layer import Layer
-from torchkeras.engine.layer.modes import in_mode
+from torchkeras.engine.layer.modes import held, kept
 from torchkeras.engine.layer.options import NEWER, Constraint, Initializer, NotNegative, Regularizer, Share
 from torchkeras.engine.layer.symbolic import Shape
 from torchkeras.engine.layer.weight import weight
@@ -69,8 +69,8 @@ class Normalizing(Layer, abstract=True):
 
     def _keep(self, norm: nn.Module) -> None:
         self.norm = norm
-        for name, kept in (("weight", self.scale), ("bias", self.center)):
-            if not kept:
+        for name, wanted in (("weight", self.scale), ("bias", self.center)):
+            if not wanted:
                 setattr(norm, name, None)
 
 
@@ -165,7 +165,8 @@ class BatchNormalization(Channelwise):
     def forward(self, inputs: Tensor, training: bool | None = None) -> Tensor:
         if self._norms_as(nn.BatchNorm2d):
             return called(self.norm, partial(self._normalize, training=training), inputs)
-        with in_mode(self.norm, bool(self.training if training is None else training) and not self._frozen):
+        mode = bool(self.training if training is None else training) and not self._frozen
+        with (kept if torch.compiler.is_compiling() else held)([self.norm], mode):
             found = self.norm(inputs.movedim(self._channel_axis, 1)).movedim(1, self._channel_axis)
             return found.clone()  # since the next layer may overwrite it, and an nn.Identity gives its input
 

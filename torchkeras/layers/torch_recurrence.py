@@ -12,6 +12,7 @@ from torch import Tensor, nn
 from torch.autograd import Function
 
 from torchkeras.engine.graph.hook_free_calls import has_hooks
+from torchkeras.engine.layer.modes import held, kept
 from torchkeras.engine.layer.symbolic import Shape, as_list, unpacked
 from torchkeras.engine.layer.tracing import exporting, is_island, traced
 from torchkeras.layers.recurrence import Constants, Recurrent, States, Stepped, shapes_of
@@ -120,13 +121,12 @@ class TorchRecurrent(Recurrent, abstract=True):
         """What torch's module gives: the outputs, and the final states in its own form."""
         module = getattr(self, self.submodule)
         states = unpacked([state.unsqueeze(0) for state in begin])
-        training = module.training
         # cuDNN gives gradients in training mode only. The module has no dropout that this mode would turn on.
-        module.training = training or torch.is_grad_enabled()
-        try:
+        training = self.training or torch.is_grad_enabled()
+        if module.training is training:
             return module(sequence, states)
-        finally:
-            module.training = training
+        with (kept if torch.compiler.is_compiling() else held)([module], training):
+            return module(sequence, states)
 
     def _masked_kernel(self, sequence: Tensor, mask: Tensor, begin: States) -> Stepped:
         """One kernel over the valid steps, moved to the front; only the first of the final states is right.

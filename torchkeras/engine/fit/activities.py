@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from typing import Any
 
 from torch.nn import Module
@@ -28,4 +29,4 @@ def hook_activities(model: Module, *, by_hand: bool) -> None:
 def may_add_losses(model: Module) -> bool:
     """Whether the class of some layer speaks of `add_loss`."""
     methods = (getattr(type(m), name) for m in model.modules() for name in ("call", "forward") if hasattr(m, name))
-    return any("add_loss" in getattr(getattr(m, "__code__", None), "co_names", ()) for m in methods)
+    return any("add_loss" in getattr(getattr(inspect.unwrap(m), "__code__", None), "co_names", ()) for m in methods)

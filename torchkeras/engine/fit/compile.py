@@ -17,13 +17,13 @@ from torchkeras.engine.fit.compile_options import CompileOptions, compile_argume
 from torchkeras.engine.fit.custom_steps import Extending, own_step
 from torchkeras.engine.fit.distributing import Together, refuse_compiling
 from torchkeras.engine.fit.symbolic_scores import Scores, refuse
+from torchkeras.engine.fit.turns import Turning
 from torchkeras.engine.fit.watched import Changing, Weights
 from torchkeras.engine.graph.hook_free_calls import HookFreeCalls
 from torchkeras.engine.layer.dtypes import mixed_layers
 from torchkeras.engine.layer.weight_lists import WeightOwner
 from torchkeras.engine.speed.auto_compile import Auto
 from torchkeras.engine.speed.choose import learner, scorer
-from torchkeras.engine.speed.malloc import keep_freed
 from torchkeras.engine.step.compiled_model import NO_LOSS, CompiledModel
 from torchkeras.engine.step.loss_scale import LossScale
 from torchkeras.engine.step.nonfinite import Guard
@@ -61,7 +61,7 @@ class GivenOptimizer(Given):
         super().__set__(model, model._optimizer_for(value) if asked else value)
 
 
-class Compiling(Together, Extending, abstract=True):
+class Compiling(Together, Turning, Extending, abstract=True):
     """Compiling, added to a network: what `compile` was given (`_given`), what it settles to (`_compiled_model`)."""
 
     _given = CompileOptions()
@@ -343,22 +343,6 @@ class Compiling(Together, Extending, abstract=True):
         return lambda batch: compiled.score(compiled, batch)[1]
 
     # --- state -------------------------------------------------------------------------------------------------------
-
-    @contextmanager
-    def _mode(self, training: bool) -> Iterator[None]:
-        """Training or evaluation mode inside the block, then what each module was in before."""
-        if self._device.type == "cpu":
-            keep_freed()
-        # With what add_loss or add_metric was given, layers behind the outputs too.
-        networks = {self} if self._compiled_model is None else {self, self._compiled_model.network}
-        before = [(module, module.training) for network in networks for module in network.modules()]
-        for network in networks:
-            network.train(training)
-        try:
-            yield
-        finally:
-            for module, mode in before:
-                module.training = mode
 
     @contextmanager
     def _collected(self, compiled: CompiledModel) -> Iterator[None]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import Any
 
 import torch
@@ -16,6 +16,7 @@ from torchkeras.engine.fit.custom_steps import own_step
 from torchkeras.engine.fit.distributing import check_unwrapped
 from torchkeras.engine.fit.epoch import Executions, Sums, floats, ordered, results, run_epoch
 from torchkeras.engine.fit.opening import Opening
+from torchkeras.engine.fit.turns import one_trains
 from torchkeras.engine.layer.symbolic import unpacked
 
 
@@ -24,6 +25,7 @@ class OneBatch(Opening, abstract=True):
 
     _counts = False  # whether an epoch of `fit` is under way
 
+    @one_trains
     def train_on_batch(
         self, x: Any, y: Any = None, sample_weight: Any = None, class_weight: Any = None, return_dict: bool = False
     ) -> Any:
@@ -83,7 +85,7 @@ class OneBatch(Opening, abstract=True):
         """
         batch = self._one_batch("test_on_batch", x, y, sample_weight)
         together = self._together("test_on_batch", once=self._ready(), samples=batch.samples)
-        with together, self._mode(False), torch.no_grad(), self._counted_apart():
+        with together, self._mode(False), torch.no_grad(), self._counted_apart("test_on_batch"):
             return self._numbers("test", batch, return_dict)
 
     def _one_batch(self, method: str, x: Any, y: Any, sample_weight: Any, class_weight: Any = None) -> Batch:
@@ -112,14 +114,16 @@ class OneBatch(Opening, abstract=True):
             metric.reset_state()
 
     @contextmanager
-    def _counted_apart(self) -> Iterator[None]:
+    def _counted_apart(self, method: str) -> Iterator[None]:
         """In the middle of an epoch: what metrics have counted of it is put by while they count something else."""
-        kept = self._ready().kept if self._counts else {}
-        states = {name: metric.state_dict() for name, metric in kept.items()}
-        for metric in kept.values():
-            metric.reset_state()
-        try:
-            yield
-        finally:
-            for name, state in states.items():
-                kept[name].load_state_dict(state)
+        counting = self._ready().kept
+        with self._in_turn(method) if counting else nullcontext():
+            kept = counting if self._counts else {}
+            states = {name: metric.state_dict() for name, metric in kept.items()}
+            for metric in kept.values():
+                metric.reset_state()
+            try:
+                yield
+            finally:
+                for name, state in states.items():
+                    kept[name].load_state_dict(state)

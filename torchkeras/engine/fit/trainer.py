@@ -27,6 +27,7 @@ from torchkeras.engine.fit.generator_methods import GeneratorMethods
 from torchkeras.engine.fit.one_batch import OneBatch
 from torchkeras.engine.fit.predicting import Predicting
 from torchkeras.engine.fit.resume import Run
+from torchkeras.engine.fit.turns import one_trains
 from torchkeras.engine.layer.symbolic import unpacked
 from torchkeras.engine.speed.auto_compile import Auto
 from torchkeras.engine.step.step import losses
@@ -50,6 +51,7 @@ class Trainer(GeneratorMethods, Predicting, OneBatch, abstract=True):
         weights = [torch.ones(len(data)) if weight is None else weight for weight in data.weights]
         return [to_numpy(tensor) for tensor in (*data.inputs, *data.targets, *weights)]
 
+    @one_trains
     @old_names("fit")
     def fit(
         self,
@@ -286,7 +288,7 @@ class Trainer(GeneratorMethods, Predicting, OneBatch, abstract=True):
             raw=own_step(self, "test") is not None, **made,
         )  # fmt: skip
         try:
-            with self._counted_apart(), self._together("evaluate", source):
+            with self._counted_apart("evaluate"), self._together("evaluate", source):
                 numbers = floats(self._evaluate(source, self._hooks(callbacks, source, verbose)))
         finally:
             source.close()

@@ -7,6 +7,7 @@ stand-ins of the layers, which call the layer's `forward` itself (`Facts.hook_fr
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -15,8 +16,9 @@ from torch import nn
 from torch.nn.modules.module import _has_any_global_hook as has_any_global_hook
 
 from torchkeras.engine.layer.layer import Layer
-from torchkeras.engine.layer.modes import in_mode
+from torchkeras.engine.layer.modes import all_minding, in_mode
 
+_calling = threading.RLock()  # a module whose `forward` is another one for a call
 HOOKS = ("_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_pre_hooks")
 
 
@@ -30,6 +32,7 @@ class HookFreeCalls:
         self._network = network
         modules = list(network.modules())
         self._hooks = [getattr(module, name) for module in modules for name in HOOKS]
+        self.minding = all_minding(network)
         self._replaced = any("forward" in vars(m) or m._compiled_call_impl is not None for m in modules)
         self.unobserved = self._computing()._facts.hook_free()  # as `run`, for a caller that knows of no observer
 
@@ -60,7 +63,7 @@ class StandIn:
 
     def _call_in_mode(self, training: bool, *args: Any, **kwargs: Any) -> Any:
         """As `_call_module`, with the layer and all inside in training mode or not."""
-        with in_mode(self._layer, training):
+        with in_mode(training, self._layer):
             return self._call_module(*args, **kwargs)
 
     def _call_rectified(self, maker: StandIn, inputs: Any) -> Any:
@@ -84,13 +87,14 @@ def called(module: nn.Module, compute: Callable[..., Any], *inputs: Any) -> Any:
     """
     if not has_hooks(module):
         return compute(*inputs)
-    if "forward" in vars(module):
-        return module(*inputs)
-    module.__dict__["forward"] = compute
-    try:
-        return module(*inputs)
-    finally:
-        del module.__dict__["forward"]
+    with _calling:
+        if "forward" in vars(module):
+            return module(*inputs)
+        module.__dict__["forward"] = compute
+        try:
+            return module(*inputs)
+        finally:
+            del module.__dict__["forward"]
 
 
 def renew_weights(module: nn.Module) -> None:

@@ -6,6 +6,7 @@ keeps the losses of the last pass, for `model.losses`: a pass is one call of a m
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -18,11 +19,11 @@ from torchkeras.regularizers import L1L2
 from torchkeras.shared_batch import SHARING
 
 
-class Added:
+class Added(threading.local):
     """Where what is added goes.
 
     `taken`: the losses, and the metrics by name, of a step's forward pass; None while there is none. `by_hand`: the
-    pass by hand now under way, or the last one.
+    pass by hand now under way, or the last one. Each thread has its own.
     """
 
     def __init__(self) -> None:

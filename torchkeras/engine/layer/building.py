@@ -6,6 +6,7 @@ In a first run of a layer of layers, and while a file is loaded, they stay on `m
 from __future__ import annotations
 
 import inspect
+import threading
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
@@ -18,7 +19,7 @@ from torch.nn.parameter import is_lazy
 
 from torchkeras import config
 from torchkeras.engine.layer.input_spec import InputSpec
-from torchkeras.engine.layer.meta_run import off_meta
+from torchkeras.engine.layer.meta_run import MadeOnMeta, off_meta
 from torchkeras.engine.layer.options import CONSTRAINT, INITIALIZER, REGULARIZER
 from torchkeras.engine.layer.symbolic import Shape, as_list, dtype_of
 from torchkeras.engine.layer.weight import Variable
@@ -29,6 +30,7 @@ from torchkeras.legacy.weights import modern
 from torchkeras.rules import read
 
 _deferred: ContextVar[bool] = ContextVar("deferred", default=False)
+_making = threading.RLock()  # threads that call one layer for the first time make its weights once
 _waiting: ContextVar[list[Building] | None] = ContextVar("waiting", default=None)  # a list in a first run
 
 
@@ -93,7 +95,7 @@ class Building(WeightOwner):
 
         Source: https://keras.io/api/layers/base_layer/
         """
-        with torch.device("meta"):
+        with MadeOnMeta():
             self._make_modules(input_shape)
         self.built = True
         if not deferred():
@@ -102,8 +104,11 @@ class Building(WeightOwner):
     def _build(self, input_shapes: list[Shape], *further: Any) -> None:
         """Make the weights for the shapes of the first input, and of the `further` ones where `build` asks for them."""
         self._check_inputs(input_shapes)
-        if self.built:
-            return
+        with _making:
+            if not self.built:
+                self._build_once(input_shapes, *further)
+
+    def _build_once(self, input_shapes: list[Shape], *further: Any) -> None:
         first = input_shapes[0] if len(input_shapes) == 1 else input_shapes
         try:
             with off_meta() if in_first_run() else nullcontext():

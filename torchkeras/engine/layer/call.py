@@ -50,7 +50,7 @@ class Calling(Calls, Adding, Building):
 
     def _call_in_mode(self, training: bool, *args: Any, **kwargs: Any) -> Any:
         """As `_call_module`, with the layer and all inside in training mode or not."""
-        with in_mode(self, training):
+        with in_mode(training, self):
             return self._call_module(*args, **kwargs)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -67,7 +67,7 @@ class Calling(Calls, Adding, Building):
         training = self._training_of(kwargs)
         if training is None or not (self._is_users or self._modules or "training" not in self._call_parameters):
             return self._compute(*args, **kwargs)
-        with in_mode(self, training):
+        with in_mode(training, self):
             return self._compute(*args, **kwargs)
 
     def _training_of(self, kwargs: dict[str, Any]) -> bool | None:

@@ -1,21 +1,81 @@
-"""Training mode or evaluation mode: for a while, and for a user's code that asks which it is."""
+"""Training mode or evaluation mode: that of a call, told to the layers by the thread that computes it.
+
+torch keeps a mode in each module, `module.training`. To set it for one call would change it for the calls of all other
+threads. So a call with a mode of its own, such as those of `predict`, tells it here, and a layer's `training` is the
+mode of the call, or else what the module keeps. A module of torch inside a layer knows nothing of this: its own mode is
+set while the layer computes, and calls that need another one wait (`held`).
+"""
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator
+import threading
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import wraps
+from functools import lru_cache, wraps
 from typing import Any
 
+import torch
 from torch import nn
 
 
+class _Mode(threading.local):
+    """`training`: the mode of the calls of this thread; None where each module's own counts.
+
+    `own`: modes that were set during such a call, by the `id` of a layer. `holds`: the modules whose mode this thread
+    keeps as it is.
+    """
+
+    training: bool | None = None
+    own: dict[int, bool] | None = None
+    holds: frozenset[int] = frozenset()
+
+
+MODE = _Mode()
+
+
+class Moded(nn.Module):
+    """A module whose `training` is the mode of the call that computes it."""
+
+    @property
+    def training(self) -> bool:  # type: ignore[override]
+        """The mode of the call under way in this thread; outside of one, that of the module as torch keeps it."""
+        if MODE.training is None:
+            return self.__dict__["training"]  # type: ignore[no-any-return]
+        return MODE.training if MODE.own is None else MODE.own.get(id(self), MODE.training)
+
+    @training.setter
+    def training(self, mode: bool) -> None:
+        if MODE.training is None:
+            self.__dict__["training"] = mode
+        else:  # by code that such a call runs: until it ends
+            MODE.own = {**(MODE.own or {}), id(self): mode}
+
+
 @contextmanager
-def in_mode(module: nn.Module, training: bool) -> Iterator[None]:
-    """Have a module, and all inside, in training mode or not within the block; then each is as it was before."""
-    before = [(inside, inside.training) for inside in module.modules()]
-    module.train(training)
+def in_mode(training: bool | None, layer: nn.Module | None = None) -> Iterator[None]:
+    """Compute in training mode or not within the block, in this thread; None: each module in its own.
+
+    `layer`: what computes, where torch.compile may be following: it sees the modes that torch's modules keep.
+    """
+    before = MODE.training, MODE.own
+    MODE.training, MODE.own = training, None
+    try:
+        if training is not None and layer is not None and torch.compiler.is_compiling():
+            with kept([module for module in layer.modules() if not isinstance(module, Moded)], training):
+                yield
+        else:
+            yield
+    finally:
+        MODE.training, MODE.own = before
+
+
+@contextmanager
+def kept(modules: Sequence[nn.Module], training: bool) -> Iterator[None]:
+    """Have modules, and all inside, keep a mode within the block as torch does, for all threads; then as before."""
+    before = [(inside, inside.training) for module in modules for inside in module.modules()]
+    for module in modules:
+        module.train(training)
     try:
         yield
     finally:
@@ -23,21 +83,117 @@ def in_mode(module: nn.Module, training: bool) -> Iterator[None]:
             inside.training = mode
 
 
+# --- modules of torch ------------------------------------------------------------------------------------------------
+
+
+class _Hold:
+    """How a module of torch is kept. `mode`: as it was asked for, None as it was. `count`: for how many calls."""
+
+    def __init__(self, module: nn.Module, mode: bool | None, frozen: bool):
+        self.mode, self.count = mode, 0
+        self.before = [(inside, inside.training) for inside in module.modules() if not isinstance(inside, Moded)]
+        if mode is not None and any(before is not mode for _, before in self.before):
+            module.train(mode)
+        for inside, _ in self.before if mode and frozen else ():
+            if any(buffer is not None for buffer in inside._buffers.values()):  # such as the statistics of a batch
+                inside.training = False
+
+    def end(self) -> None:
+        """Have all as it was."""
+        for inside, mode in self.before:
+            if inside.training is not mode:
+                inside.training = mode
+
+
+_holds: dict[int, _Hold] = {}  # by the `id` of the module
+_changed = threading.Condition()
+
+
+@contextmanager
+def held(modules: Sequence[nn.Module], training: bool | None, frozen: bool = False) -> Iterator[None]:
+    """Have modules of torch in one mode while the block computes with them; None: as they are.
+
+    `frozen`: what keeps statistics stays in evaluation. Other threads may compute with the modules in the same mode
+    meanwhile, and wait where they need another one.
+    """
+    keys = {id(module): module for module in modules if id(module) not in MODE.holds}
+    with _changed:
+        _changed.wait_for(lambda: all(key not in _holds or _holds[key].mode is training for key in keys))
+        for key, module in keys.items():
+            if key not in _holds:
+                _holds[key] = _Hold(module, training, frozen)
+            _holds[key].count += 1
+    before, MODE.holds = MODE.holds, MODE.holds.union(keys)
+    try:
+        yield
+    finally:
+        MODE.holds = before
+        with _changed:
+            for key in keys:
+                _holds[key].count -= 1
+                if not _holds[key].count:
+                    _holds.pop(key).end()
+            _changed.notify_all()
+
+
+def all_minding(module: nn.Module) -> list[nn.Module]:
+    """Those directly inside any layer."""
+    return [found for inside in module.modules() if isinstance(inside, Moded) for found in minding(inside)]
+
+
+def call_in_mode(layer: Any, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """What `function` gives, which computes for a layer, with the modules of torch inside it in the mode of the call.
+
+    torch.compile sees modes as they are kept: who calls what it compiled has set them.
+    """
+    if torch.compiler.is_compiling() or not (modules := minding(layer)):
+        return function(*args, **kwargs)
+    with held(modules, None if MODE.training is None else layer.training, layer._frozen):
+        return function(*args, **kwargs)
+
+
+def minding(owner: nn.Module) -> list[nn.Module]:
+    """The modules of torch directly inside a layer that may compute by their mode."""
+    return [module for module in owner._modules.values() if module is not None and _minds(module)]
+
+
+def _minds(module: nn.Module) -> bool:
+    if isinstance(module, Moded):
+        return False
+    return _reads_mode(type(module)) or any(map(_minds, filter(None, module._modules.values())))
+
+
+@lru_cache(None)
+def _reads_mode(kind: type[nn.Module]) -> bool:
+    """Whether a class may read its mode: one of torch does if its code says so, any other one may."""
+    if kind.__module__.partition(".")[0] != "torch":
+        return True
+    bases = kind.__mro__[: kind.__mro__.index(nn.Module)]
+    functions = (value for base in bases for value in vars(base).values() if inspect.isfunction(value))
+    return any("training" in function.__code__.co_names for function in functions)
+
+
+# --- code of a user's ------------------------------------------------------------------------------------------------
+
+
 def by_mode(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A `call` or `forward` of a user's whose `training`, where it is not given, is the mode of the layer."""
+    """A `call` or `forward` of a user's: its `training`, where it is not given, is the mode of the layer.
+
+    Modules of torch that the layer has are in this mode too.
+    """
     names = list(inspect.signature(function).parameters)
-    if "training" not in names:
-        return function
-    place = names.index("training") - 1
-    by_position = inspect.signature(function).parameters["training"].kind is not inspect.Parameter.KEYWORD_ONLY
+    place = names.index("training") - 1 if "training" in names else -1
+    by_position = place >= 0 and inspect.signature(function).parameters["training"].kind is not (
+        inspect.Parameter.KEYWORD_ONLY
+    )
 
     @wraps(function)
     def in_its_mode(self: Any, *args: Any, **kwargs: Any) -> Any:
         if by_position and len(args) > place:
-            given = self.training if args[place] is None else args[place]
-            return function(self, *args[:place], given, *args[place + 1 :], **kwargs)
-        if kwargs.get("training") is None:
+            if args[place] is None:
+                args = (*args[:place], self.training, *args[place + 1 :])
+        elif place >= 0 and kwargs.get("training") is None:
             kwargs["training"] = self.training
-        return function(self, *args, **kwargs)
+        return call_in_mode(self, function, self, *args, **kwargs)
 
     return in_its_mode

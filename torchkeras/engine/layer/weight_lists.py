@@ -12,6 +12,7 @@ import torch
 from torch import nn
 
 from torchkeras.engine.layer.dtypes import Typed
+from torchkeras.engine.layer.modes import Moded
 from torchkeras.engine.layer.tracked import KINDS, tracked, wanted, with_replaced
 from torchkeras.engine.layer.weight import OwnWeights, Variable, owned
 
@@ -25,7 +26,7 @@ ENGINES_OWN = frozenset(
 TORCHS_OWN = frozenset(vars(nn.Module()))
 
 
-class WeightOwner(Typed, OwnWeights):
+class WeightOwner(Moded, Typed, OwnWeights):
     """The part of `Layer` that lists, reads, sets and freezes weights."""
 
     _is_users: ClassVar[bool] = False  # a class that is not the package's own

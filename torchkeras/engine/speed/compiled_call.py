@@ -8,6 +8,7 @@ torch, which makes another graph. A graph draws random numbers in other ways tha
 from __future__ import annotations
 
 import importlib
+import threading
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from types import FunctionType
@@ -16,6 +17,7 @@ from typing import Any, Generic, TypeVar
 import torch
 
 from torchkeras.engine.graph.hook_free_calls import HookFreeCalls
+from torchkeras.engine.layer.modes import MODE, held
 from torchkeras.engine.layer.tracing import islands
 
 CAPTURED = {"mode": "reduce-overhead"}  # the options of torch.compile by which it captures a CUDA graph
@@ -43,6 +45,7 @@ class OneGraph(Generic[Result]):
         self._kind: Any = None
         self._run: Callable[..., Any] | None = None
         self._given_up = False
+        self._lock = threading.RLock()  # one thread at a time makes it, and uses the memory that it captures
 
     @property
     def ready(self) -> bool:
@@ -67,12 +70,17 @@ class OneGraph(Generic[Result]):
                 "compile: cuda_graph=True captures steps on a CUDA device; the model is on "
                 f"{next(tensor.device for tensor in given[0] if tensor is not None)}."
             )
-        if not self._takes(calls, given):
-            return plain()
+        with self._lock:
+            if self._takes(calls, given):
+                with held(calls.minding, MODE.training):
+                    return self._by_graph(plain, makers, (*given, *more))
+        return plain()
+
+    def _by_graph(self, plain: Callable[[], Result], makers: Sequence[Make], given: Sequence[Any]) -> Result:
         if self._run is None:
-            return self._first(makers, (*given, *more))
+            return self._first(makers, given)  # type: ignore[no-any-return]
         try:
-            return self._result(self._run, (*given, *more))
+            return self._result(self._run, given)  # type: ignore[no-any-return]
         except _compiler_errors() as error:  # of a graph that was to be made anew: nothing of it was done
             self._given_up = True
             warnings.warn(

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-import torch
 from torch import nn
 
 from torchkeras import layers
+from torchkeras.engine.layer.meta_run import MadeOnMeta
 from torchkeras.engine.layer.nested import POSITIONAL, TensorSlot
 from torchkeras.export.errors import EjectError
 from torchkeras.export.plain.call import LayerCall, rule, slots
@@ -60,7 +60,7 @@ def text_of(module: nn.Module) -> str | None:
     if not type(module).__module__.startswith("torch.nn.modules.") or "\n" in text:
         return None
     try:
-        with torch.device("meta"):
+        with MadeOnMeta():
             made = eval(text, {"nn": nn})
     except (SyntaxError, TypeError, NameError, ValueError):
         return None
