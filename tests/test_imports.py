@@ -23,7 +23,7 @@ ROOMS = [
     *("saving/weights", "saving/optimizer"),
     *("saving/model_file", "saving/data_format", "saving/dialects", "saving/write", "saving/unsaveable"),
     *("saving/load", "saving/save"),
-    *("visualization", "models", "utils", "__init__"),
+    *("visualization", "models", "serving", "utils", "__init__"),
     "distribution",
     *("backend", "lambdas"),
     *("export/errors", "export/plain", "export/examples", "export/checking", "export/program", "export/onnx"),

@@ -20,6 +20,7 @@ from torchkeras.engine.layer.symbolic import KerasTensor
 from torchkeras.models import Model, Sequential
 from torchkeras.naming import clear_session
 from torchkeras.registry import CustomObjectScope, custom_object_scope, get_custom_objects, register
+from torchkeras.serving import serve
 
 __version__ = "0.1.0"
 
@@ -45,5 +46,6 @@ __all__ = [
     "optimizers",
     "register",
     "regularizers",
+    "serve",
     "utils",
 ]

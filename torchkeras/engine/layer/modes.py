@@ -13,6 +13,7 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import lru_cache, wraps
+from itertools import takewhile
 from typing import Any
 
 import torch
@@ -73,17 +74,31 @@ def in_mode(training: bool | None, layer: nn.Module | None = None) -> Iterator[N
 @contextmanager
 def kept(modules: Sequence[nn.Module], training: bool) -> Iterator[None]:
     """Have modules, and all inside, keep a mode within the block as torch does, for all threads; then as before."""
-    before = [(inside, inside.training) for module in modules for inside in module.modules()]
-    for module in modules:
-        module.train(training)
+    held_ones = set() if torch.compiler.is_compiling() else {id(m) for each in modules for m in all_minding(each)}
+    with _unheld(held_ones):
+        before = [(inside, inside.training) for module in modules for inside in module.modules()]
+        for module in modules:
+            module.train(training)
     try:
         yield
     finally:
-        for inside, mode in before:
-            inside.training = mode
+        with _unheld(held_ones):
+            for inside, mode in before:
+                inside.training = mode
 
 
 # --- modules of torch ------------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def _unheld(keys: set[int]) -> Iterator[None]:
+    """Within the block nobody holds these modules of torch."""
+    if not keys:
+        yield
+        return
+    with _changed:
+        _wait(keys - MODE.holds, lambda hold: False)
+        yield
 
 
 class _Hold:
@@ -106,7 +121,27 @@ class _Hold:
 
 
 _holds: dict[int, _Hold] = {}  # by the `id` of the module
+_waiting: list[set[int]] = []  # what threads wait for, the first one first
 _changed = threading.Condition()
+
+
+def _wait(keys: set[int], suits: Callable[[_Hold], bool]) -> None:
+    """Wait, inside `_changed`, until what holds these modules suits, and nobody waits longer for one of them.
+
+    Who holds something already does not stand in the queue: the first one there may wait for that.
+    """
+
+    def may_go() -> bool:
+        before = takewhile(lambda each: each is not keys, _waiting)
+        first = bool(MODE.holds) or all(keys.isdisjoint(each) for each in before)
+        return first and all(suits(_holds[key]) for key in keys if key in _holds)
+
+    _waiting.append(keys)
+    try:
+        _changed.wait_for(may_go)
+    finally:
+        _waiting[:] = [each for each in _waiting if each is not keys]
+        _changed.notify_all()
 
 
 @contextmanager
@@ -118,7 +153,7 @@ def held(modules: Sequence[nn.Module], training: bool | None, frozen: bool = Fal
     """
     keys = {id(module): module for module in modules if id(module) not in MODE.holds}
     with _changed:
-        _changed.wait_for(lambda: all(key not in _holds or _holds[key].mode is training for key in keys))
+        _wait(set(keys), lambda hold: hold.mode is training)
         for key, module in keys.items():
             if key not in _holds:
                 _holds[key] = _Hold(module, training, frozen)
