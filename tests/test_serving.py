@@ -85,9 +85,7 @@ def test_a_sample_that_fails_fails_alone():
 
 def test_what_is_refused():
     model = made()
-    shapes = (
-        f"serve: a sample for '{model.name}' has arrays of the shapes [(6,)], without a batch axis; found [(1, 6)]."
-    )
+    wanted = "has arrays of the shapes [(6,)], without a batch axis; found [(1, 6)]."
     with serve(model) as server:
         for sample, message in (
             (X[:1], f"serve: a sample for '{model.name}' {wanted}"),
