@@ -2,13 +2,14 @@
 
     python benchmarks/latency.py [--only mlp] [--calls 2000] [--threads 1]
 
-Contenders take turns, call by call; a line has medians. `by hand` is `module(x)` under `inference_mode`, `model(x)` and
-`frozen(x)` (of `freeze_for_inference`) are the same of torchkeras, with their ratios to it. `predict` takes and gives an
-array; what it takes more than the call by hand stands in microseconds. Where they are installed, ONNX Runtime computes
-the exported model (`torchkeras[onnx]`), and Keras 3 on torch the same network with the same weights, each with `predict`.
+Contenders take turns, call by call; a line has medians. `by hand` is `module(x)` under `inference_mode`; `model(x)` and
+`frozen(x)` (of `freeze_for_inference`) are the same of torchkeras, with their ratios to it. `predict` takes and gives
+an array; what it takes more than the call by hand stands in microseconds. Where they are installed, ONNX Runtime
+computes the exported model, and Keras 3 on torch predicts by the same network with the same weights.
 """
 
 import argparse
+import importlib
 import importlib.util
 import os
 import statistics
@@ -117,8 +118,7 @@ def calls_of(name: str) -> dict[str, Callable[[], Any]]:
 
 
 def by_onnx(model: Any, sample: np.ndarray) -> Callable[[], Any]:
-    import onnxruntime
-
+    onnxruntime = importlib.import_module("onnxruntime")
     with tempfile.TemporaryDirectory() as folder:
         path = str(Path(folder) / "model.onnx")
         model.export(path)
@@ -131,8 +131,7 @@ def by_onnx(model: Any, sample: np.ndarray) -> Callable[[], Any]:
 
 def by_keras(name: str, weights: workloads.Weights, sample: np.ndarray) -> Callable[[], Any]:
     os.environ["KERAS_BACKEND"] = "torch"
-    import keras
-
+    keras = importlib.import_module("keras")
     peer = workloads.WORKLOADS[name].network(keras)
     workloads.set_weights(peer, weights)
     return lambda: peer.predict(sample, verbose=0)

@@ -18,6 +18,7 @@ from torchkeras.layers import (
     Dropout,
     GlobalAveragePooling2D,
     Input,
+    Layer,
     MaxPooling2D,
 )
 from torchkeras.models import Model, Sequential
@@ -391,3 +392,77 @@ def test_a_hook_before_the_call_may_make_inputs_of_other_arguments():
     hook.remove()
     with pytest.raises(ValueError, match=r"^Model '\w+' has 1 inputs \(input_\d+\); it was called with 2\.$"):
         model(x, y)
+
+
+# --- calls by hand go by stand-ins while nothing changes ---------------------------------------------------------------
+
+
+def changed_by(change):
+    """What a model gives before and after a change, called in evaluation without gradients."""
+    model = Sequential([Dense(4, activation="relu", input_shape=(3,), name="first"), Dense(2, name="second")]).eval()
+    x = torch.randn(5, 3)
+    with torch.no_grad():
+        before = model(x), model(x)
+        change(model)
+        found = model(x)
+        expected = model.get_layer("second")(model.get_layer("first")(x))
+    assert torch.equal(*before)
+    torch.testing.assert_close(found, expected)
+    return (before[0] - found).abs().max().item()
+
+
+class Doubled(nn.Linear):
+    def forward(self, inputs):
+        return super().forward(inputs) * 2
+
+
+def retype(linear):
+    linear.__class__ = Doubled
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda model: setattr(model.get_layer("first"), "activation", torch.tanh),
+        lambda model: setattr(model.get_layer("first"), "linear", nn.Linear(3, 4)),
+        lambda model: setattr(model.get_layer("first").linear, "weight", nn.Parameter(torch.ones(4, 3))),
+        lambda model: (
+            model.get_layer("second").linear._modules.update(inner=nn.Identity())
+            or nn.utils.parametrize.register_parametrization(model.get_layer("second").linear, "weight", nn.Softplus())
+        ),
+        lambda model: setattr(model.get_layer("first").linear, "forward", lambda x: torch.ones(len(x), 4)),
+        lambda model: retype(model.get_layer("first").linear),
+        lambda model: model.get_layer("first").linear.register_forward_hook(lambda module, inputs, found: found + 1),
+        lambda model: model.get_layer("first").register_forward_pre_hook(lambda module, inputs: (inputs[0] + 1,)),
+    ],
+    ids=["option", "module", "weight", "parametrization", "forward", "class", "hook", "layer_hook"],
+)
+def test_a_call_by_hand_sees_what_has_changed_since_the_last_one(change):
+    assert changed_by(change) > 1e-3
+
+
+def test_a_hook_on_all_modules_sees_the_layers_of_a_call_by_hand():
+    model = Sequential([Dense(4, input_shape=(3,))])
+    model(torch.ones(1, 3))
+    seen = []
+    handle = nn.modules.module.register_module_forward_hook(lambda module, inputs, found: seen.append(type(module)))
+    try:
+        model(torch.ones(1, 3))
+    finally:
+        handle.remove()
+    assert seen == [nn.Linear, Dense, Sequential]
+
+
+def test_layers_that_change_at_each_call_are_called_themselves():
+    class Counting(Layer):
+        calls = 0
+
+        def call(self, inputs):
+            self.calls += 1
+            return inputs + self.calls
+
+    model = Sequential([Counting(input_shape=(1,)), Dense(1, kernel_initializer="ones")])
+    begin = model.layers[0].calls
+    found = [model(torch.zeros(1, 1)).item() for _ in range(50)]
+    assert found == [begin + k for k in range(1, 51)]
+    assert model._remembered._made < 20

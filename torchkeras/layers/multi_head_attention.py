@@ -140,9 +140,9 @@ class Heads(Attending, KernelLayer, abstract=True):
         heads = self._sizes()[0]
 
         def joined(query: Tensor, key: Tensor, value: Tensor) -> Sequence[Tensor]:
-            if not (query is key is value):
-                return self._parts(query, key, value)
             held: Any = [modules["product"]._parameters for modules in inside]  # type: ignore[union-attr]
+            if not (query is key is value) or any(is_wrapper(each["weight"]) for each in held):
+                return self._parts(query, key, value)
             bias = torch.cat([each["bias"] for each in held]) if self.use_bias else None
             found = F.linear(self._positions(query), torch.cat([each["weight"] for each in held]), bias)
             return [part.view(*part.shape[:-1], heads, -1).transpose(-2, -3) for part in found.split(sizes, -1)]

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import torch
 
+from torchkeras.arrays import as_tensor, to_numpy
 from torchkeras.callbacks.given import as_callbacks
 from torchkeras.engine.data.batch import Batch
 from torchkeras.engine.data.sources.arrays import ArraySource
@@ -14,7 +16,7 @@ from torchkeras.engine.fit.custom_steps import Extending
 from torchkeras.engine.fit.distributing import check_unwrapped
 from torchkeras.engine.fit.model_data import Intake
 from torchkeras.engine.fit.opening import Opening
-from torchkeras.engine.graph.call_forms import in_form
+from torchkeras.engine.graph.call_forms import float_type, in_form
 from torchkeras.engine.graph.fold_batch_norm import Merged, frozen, keeps_no_tensor
 from torchkeras.engine.graph.hook_free_calls import HookFreeCalls
 from torchkeras.engine.graph.network import Network
@@ -25,6 +27,9 @@ from torchkeras.engine.step.step import predict_step
 from torchkeras.shards import refuse
 
 WORTH_A_LOOK = 32  # batches, of each of which inference_mode takes a few percent off: from there on a look pays
+
+
+FLOATS = (np.dtype("float32"), np.dtype("float64"))
 
 
 class Predicting(Opening, abstract=True):
@@ -75,6 +80,9 @@ class Predicting(Opening, abstract=True):
         Source: https://keras.io/api/models/model_training_apis/
         """
         check_unwrapped(self, "predict")
+        alone = callbacks is None and steps is None and verbose == 0 and batch_size in (None, 1)
+        if alone and type(x) is np.ndarray and self._takes_at_once(x):
+            return self._predicted_at_once(x)
         made = {"workers": workers, "use_multiprocessing": use_multiprocessing, "max_queue_size": max_queue_size}
         own = type(self).predict_step is not Extending.predict_step
         source = self._source(
@@ -101,6 +109,31 @@ class Predicting(Opening, abstract=True):
                     return in_form(self._output_form, unpacked(outputs))
         finally:
             source.close()
+
+    def _takes_at_once(self, x: np.ndarray) -> bool:
+        """Whether an array is one sample of what the graph takes: there is nothing to be looked at or changed."""
+        graph = self._graph
+        if graph is None or self._computing is not self or x.dtype not in FLOATS or x.shape[:1] != (1,):
+            return False
+        (batch, *sizes), dtype = graph.inputs[0].shape, graph.inputs[0].dtype
+        return (
+            len(graph.inputs) == 1
+            and batch is None
+            and dtype.is_floating_point
+            and len(sizes) == x.ndim - 1
+            and all(size in (None, found) for size, found in zip(sizes, x.shape[1:], strict=True))
+            and self._input_form is None
+            and type(self).predict_step is Extending.predict_step
+            and self._processes is None
+            and compile_options(self._given.jit_compile, self._given.cuda_graph) is None
+        )
+
+    def _predicted_at_once(self, x: np.ndarray) -> Any:
+        """The outputs for one sample, for which all that `predict` does beside would take longer than the model."""
+        with self._mode(False), torch.no_grad():
+            outputs = self._call_module(as_tensor(x).to(self._device, float_type(self, torch.float32)))
+            found = [np.array(to_numpy(each)) for each in as_list(outputs)]  # not in memory of the model's own
+        return in_form(self._output_form, unpacked(found))
 
     def _predicting_compiled(self) -> Running | None:
         """What predicts compiled by torch, where `compile` said so; the modules are looked at again."""
@@ -156,4 +189,5 @@ class Predicting(Opening, abstract=True):
         """
         refuse(self.parameters(), "freeze_for_inference")
         with self._mode(False), torch.no_grad():
-            return frozen(self)
+            made = frozen(self)
+        return made.eval()

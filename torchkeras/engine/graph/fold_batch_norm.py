@@ -114,7 +114,7 @@ def frozen(network: Network, copied: dict[int, Any] | None = None) -> Network:
     gaps = {layers.index(fold.norm): layers.index(fold.layer) for fold in found}
     made = Network(name=network.name)
     made._take(trace.rebuild(copies, trace.bridged(trace.edges(network._graphed), gaps)))  # type: ignore[arg-type]
-    return made.eval().requires_grad_(False)
+    return made.requires_grad_(False)
 
 
 def _has_own_mode(network: Network, layer: Layer) -> bool:

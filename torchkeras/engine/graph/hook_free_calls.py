@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping
+from itertools import repeat
+from operator import contains
 from typing import Any
 
 import torch
@@ -17,6 +19,7 @@ from torch.nn.modules.module import _has_any_global_hook as has_any_global_hook
 
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.layer.modes import all_minding, in_mode
+from torchkeras.engine.layer.weight_lists import CHANGES
 
 _calling = threading.RLock()  # a module whose `forward` is another one for a call
 HOOKS = ("_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_pre_hooks")
@@ -47,6 +50,44 @@ class HookFreeCalls:
     def run(self, inputs: Any, **options: Any) -> Any:
         """What a module call of the network gives."""
         return (self._network._call_module if self.observed() else self.unobserved)(inputs, **options)
+
+
+class Remembered:
+    """Stand-ins for the layers of a network, from one call to the next while neither they nor what is inside changes.
+
+    Where some layer changes at every second call or so, they are not made anew each time: `network` itself computes.
+    """
+
+    def __init__(self, network: Any):
+        self._network, self._calls, self._made = network, 0, 0
+        self._remember()
+
+    def _remember(self) -> None:
+        modules = list(self._network.modules())
+        self._changes, self._types = CHANGES.count, list(map(type, modules))
+        self._modules, self._vars = modules, list(map(vars, modules))
+        self._inside = [module._modules for module in modules]
+        self._children = list(map(tuple, map(dict.values, self._inside)))
+        self._hooks = [getattr(module, name) for module in modules for name in HOOKS]
+        self._stand_ins = StandIns(self._network._modules)
+        self._made += 1
+
+    def layers(self) -> Any:
+        """What computes as the layers do: stand-ins, or the network itself where something would see their calls."""
+        self._calls += 1
+        if not self._is_same():
+            if self._made > 8 + self._calls // 16:
+                return self._network
+            self._remember()
+        replaced = any(any(map(contains, self._vars, repeat(name))) for name in ("forward", "_compiled_call_impl"))
+        return self._network if replaced or any(self._hooks) or has_any_global_hook() else self._stand_ins
+
+    def _is_same(self) -> bool:
+        return (
+            self._changes == CHANGES.count
+            and list(map(tuple, map(dict.values, self._inside))) == self._children
+            and list(map(type, self._modules)) == self._types
+        )
 
 
 class StandIn:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from itertools import chain
 from typing import Any
 
 import torch
@@ -20,7 +21,7 @@ from torchkeras.engine.graph.call_forms import (
     type_of,
 )
 from torchkeras.engine.graph.codegen import Variant
-from torchkeras.engine.graph.hook_free_calls import StandIns
+from torchkeras.engine.graph.hook_free_calls import Remembered, StandIns
 from torchkeras.engine.graph.input import InputLayer
 from torchkeras.engine.graph.state_dict_keys import keys_of, renamed
 from torchkeras.engine.graph.structure import Structure
@@ -49,6 +50,8 @@ class Network(Structure, abstract=True):
 
         def hook_free(self) -> Callable[..., Any]:
             return partial(self.layer._over, StandIns(self.layer._modules))
+
+    _remembered: Remembered | None = None
 
     def __init__(self, name: str | None = None, trainable: bool = True):
         self._functions: dict[Variant, Any] = {}
@@ -164,7 +167,16 @@ class Network(Structure, abstract=True):
         Errors:
             ValueError: the number of inputs is another.
         """
-        return self._over(self, *inputs, mask=mask, details=details, logits=logits)
+        return self._over(self._layers_now(inputs), *inputs, mask=mask, details=details, logits=logits)
+
+    def _layers_now(self, inputs: tuple[Any, ...]) -> Any:
+        """What the generated function runs over: the network's layers, or in a plain call what stands in for them."""
+        if type(inputs[0]) is not torch.Tensor or torch.compiler.is_compiling() or torch._C._get_tracing_state():
+            return self
+        remembered = self._remembered
+        if remembered is None:
+            remembered = self.__dict__["_remembered"] = Remembered(self)
+        return remembered.layers()
 
     def _over(
         self, layers: Any, *inputs: Any, mask: Any = None, details: bool = False, logits: tuple[int, ...] = ()
@@ -202,7 +214,7 @@ class Network(Structure, abstract=True):
     @property
     def _device(self) -> torch.device:
         """Where the weights are; the default device for a model without any."""
-        return next((t.device for t in (*self.parameters(), *self.buffers())), config.device())
+        return next((tensor.device for tensor in chain(self.parameters(), self.buffers())), config.device())
 
     def compute_mask(self, inputs: Any, mask: Any = None) -> Any:
         """The masks of the outputs.
@@ -305,6 +317,7 @@ class Network(Structure, abstract=True):
     def __getstate__(self) -> dict[str, Any]:
         state = super().__getstate__()
         state["_functions"] = {}
+        state.pop("_remembered", None)
         if self._graph is not None:
             state["_graph"] = (self._graph.layers, trace.edges(self._graph))
         return state

@@ -47,7 +47,7 @@ class Moded(nn.Module):
 
     @training.setter
     def training(self, mode: bool) -> None:
-        if MODE.training is None:
+        if MODE.training is None or "training" not in self.__dict__:
             self.__dict__["training"] = mode
         else:  # by code that such a call runs: until it ends
             MODE.own = {**(MODE.own or {}), id(self): mode}

@@ -26,6 +26,15 @@ ENGINES_OWN = frozenset(
 TORCHS_OWN = frozenset(vars(nn.Module()))
 
 
+class _Changes:
+    """`count`: how often an attribute of some layer was set."""
+
+    count = 0
+
+
+CHANGES = _Changes()
+
+
 class WeightOwner(Moded, Typed, OwnWeights):
     """The part of `Layer` that lists, reads, sets and freezes weights."""
 
@@ -37,6 +46,7 @@ class WeightOwner(Moded, Typed, OwnWeights):
     _named: set[str]  # the attributes that weights of `add_weight` are registered under
 
     def __setattr__(self, name: str, value: Any) -> None:
+        CHANGES.count += 1
         if isinstance(value, torch.Tensor):
             added = next((v for v in self.__dict__.get("_added", ()) if v.tensors[0] is value), None)
             if added is not None:
