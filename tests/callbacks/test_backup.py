@@ -55,6 +55,8 @@ class Killed(BaseException):
 class At(Callback):
     """Does something once, at the `number`-th end of a batch or epoch; before a backup sees it."""
 
+    needed_to_resume = False
+
     def __init__(self, number: int, act: Any):
         self.left, self.act = number, act
 
@@ -222,6 +224,8 @@ def test_a_stop_between_the_last_batch_and_the_validation_after_it(tmp_path):
         return model
 
     class Sizes(Callback):
+        needed_to_resume = False
+
         def __init__(self):
             self.seen: list[int] = []
 
@@ -242,6 +246,8 @@ def test_generators_of_numpy_python_and_torch_stand_where_they_stood(tmp_path):
     seen: list[Any] = []
 
     class Draws(Callback):
+        needed_to_resume = False
+
         def on_train_batch_end(self, batch, logs=None):
             seen.append((torch.rand(()).item(), np.random.rand(), small_runs.random.random()))  # noqa: NPY002
 
@@ -265,6 +271,8 @@ def test_checkpoints_of_epochs_and_of_batches(tmp_path):
     seen = []
 
     class Looks(Callback):
+        needed_to_resume = False
+
         def on_epoch_begin(self, epoch, logs=None):
             seen.append(checkpoints(tmp_path))
 
@@ -388,6 +396,8 @@ def test_a_signal_ends_after_the_step_with_a_checkpoint(number, save_freq, tmp_p
     seen: list[str] = []
 
     class Hooks(Callback):
+        needed_to_resume = False
+
         def on_train_batch_end(self, batch, logs=None):
             seen.append("batch")
 
@@ -414,6 +424,8 @@ def test_a_signal_at_the_end_of_an_epoch_begins_no_other(tmp_path):
     seen = []
 
     class Hooks(Callback):
+        needed_to_resume = False
+
         def on_epoch_begin(self, epoch, logs=None):
             seen.append(epoch)
 
@@ -530,6 +542,8 @@ def test_a_file_where_the_folder_should_be(tmp_path):
 
 def test_weights_that_are_no_numbers_are_not_written(tmp_path):
     class Spoils(Callback):
+        needed_to_resume = False
+
         def on_train_batch_end(self, batch, logs=None):
             if self.done():
                 weights = self.model.get_weights()

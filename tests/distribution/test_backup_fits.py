@@ -36,6 +36,8 @@ class Killed(BaseException):
 class At(Callback):
     """Does something at the `number`-th batch, before a backup sees its end."""
 
+    needed_to_resume = False
+
     def __init__(self, number: int, act: Callable[[], Any]):
         self.left, self.act = number, act
 
