@@ -564,49 +564,6 @@ def test_weights_that_are_no_numbers_are_not_written(tmp_path):
 # --- what is refused -------------------------------------------------------------------------------------------------
 
 
-def resumed(folder: Path, **changes: Any) -> str:
-    """What going on from the checkpoint of a stopped run says, when something of the run is another."""
-    path = stopped(folder)[-1]
-    options = {"optimizer": "adam", "metrics": None, "callbacks": [], "units": 5, **changes}
-    inputs = Input((4,), name="given")
-    hidden = layers.Dense(options["units"], activation="relu", name="hidden")(inputs)
-    model = Model(inputs, layers.Dense(3, name="out")(hidden))
-    model.compile(options["optimizer"], "mse", metrics=options["metrics"])
-    held = (X, Y) if "validation" in changes else None
-    with pytest.raises(ValueError, match="BackupAndRestore") as error:
-        fitted(BackupAndRestore(folder), model=model, validation_data=held)
-    prefix = f"BackupAndRestore: {path} does not fit this run. "
-    assert str(error.value).startswith(prefix)
-    return str(error.value).removeprefix(prefix)
-
-
-def test_another_model_optimizer_metric_or_data(tmp_path):
-    assert resumed(tmp_path / "a", units=6) == (
-        "The checkpoint is of another model: 'hidden.linear.weight' has shape (5, 4) in it, here (6, 4)."
-    )
-    assert resumed(tmp_path / "b", optimizer="sgd") == (
-        "The checkpoint was made with the optimizer Adam; here there is SGD."
-    )
-    assert resumed(tmp_path / "c", metrics=["AUC"]) == (
-        "The checkpoint was made with the metrics []; here there is ['auc']."
-    )
-    assert resumed(tmp_path / "d", validation=True) == (
-        "The checkpoint was made with the data of ['fit']; here there is ['fit', 'validation']."
-    )
-
-
-def test_a_callback_that_is_missing(tmp_path):
-    with pytest.raises(Killed):
-        fitted(EarlyStopping("loss"), At(11, kill), BackupAndRestore(tmp_path, 2))
-    path = sorted(tmp_path.glob("*.checkpoint"))[-1]
-    with pytest.raises(ValueError, match="BackupAndRestore") as error:
-        fitted(BackupAndRestore(tmp_path))
-    assert str(error.value) == (
-        f"BackupAndRestore: {path} does not fit this run. The checkpoint has the state of a callback EarlyStopping, "
-        "which is not given here."
-    )
-
-
 def test_a_checkpoint_of_another_format(tmp_path, monkeypatch):
     monkeypatch.setattr("torchkeras.engine.fit.resume.FORMAT", 99)
     path = stopped(tmp_path)[-1]
@@ -649,8 +606,9 @@ def test_a_generator_of_the_data_that_is_gone_is_told(tmp_path):
     data.own = np.random.default_rng(1)  # type: ignore[attr-defined]
     with pytest.raises(Killed):
         small("adam").fit(data, batch_size=SIZE, verbose=0, callbacks=[At(4, kill), BackupAndRestore(tmp_path, 2)])
+    backup = BackupAndRestore(tmp_path, 2, accept=["data"])
     with pytest.warns(UserWarning, match="random generator") as told:
-        small("adam").fit(Sampled(), batch_size=SIZE, verbose=0, callbacks=[BackupAndRestore(tmp_path, 2)])
+        small("adam").fit(Sampled(), batch_size=SIZE, verbose=0, callbacks=[backup])
     assert {str(each.message) for each in told} == {
         "The checkpoint has the state of a random generator at fit:dataset.own; there is none."
     }

@@ -59,8 +59,8 @@ class FolderLock:
         process, text = _held.get(_place(self._path) or (0, 0), (0, ""))
         if process == os.getpid():  # to open and close the file would give the lock back
             raise _refused(json.loads(text))
-        if self._path.exists() and not self._path.is_file():
-            raise OSError(errno.EINVAL, f"{NAME} in it is no file")
+        with suppress(FileNotFoundError):
+            _check(self._path.stat())  # before a device is opened, which may do anything
         descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT | getattr(os, "O_NONBLOCK", 0), 0o666)
         try:
             self._fill(descriptor, from_others)
@@ -69,8 +69,7 @@ class FolderLock:
                 os.close(descriptor)
 
     def _fill(self, descriptor: int, from_others: bool) -> None:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            raise OSError(errno.EINVAL, f"{NAME} in it is no file")
+        _check(os.fstat(descriptor))
         other, host = _who(os.read(descriptor, LONGEST)), socket.gethostname()
         if _is_taken(descriptor, other, host):
             raise _refused(other)
@@ -85,6 +84,11 @@ class FolderLock:
         os.lseek(descriptor, 0, os.SEEK_SET)
         os.write(descriptor, text.encode())
         self._held, _held[place] = (descriptor, place), (os.getpid(), text)
+
+
+def _check(about: os.stat_result) -> None:
+    if not stat.S_ISREG(about.st_mode):
+        raise OSError(errno.EINVAL, f"{NAME} in it is no file")
 
 
 def _is_taken(descriptor: int, other: dict[str, Any], host: str) -> bool:

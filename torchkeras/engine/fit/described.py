@@ -37,6 +37,7 @@ def of_fit(
     `given`: further arguments of `fit`.
     """
     data = source.contents()
+    data.pop("weights", None)  # which `given` and the class weights tell
     return {
         **of_compile(model, deep=True),
         "model": of_model(model, deep=True),

@@ -186,11 +186,9 @@ class Run:
             found = gathered(found, self.processes.group)[0]  # of the main one, so that all raise or none
         weights, wrong = self._weights(saved), [line for word, line in found.items() if word not in accept]
         if weights or wrong:
-            hint = f"go on with the new ones by BackupAndRestore(..., accept={tuple(w for w in found)!r}), or "
-            raise ValueError(
-                "\n".join(["It differs:", *(f"  {line}" for line in [*weights, *wrong])])
-                + f"\nMake them what they were, {'' if weights else hint}begin anew with another folder."
-            )
+            words = "" if weights else f", go on with the new ones by BackupAndRestore(..., accept={tuple(found)!r})"
+            lines = ["It differs:", *(f"  {line}" for line in [*weights, *wrong])]
+            raise ValueError("\n".join([*lines, f"Make them what they were{words}, or begin anew with another folder."]))
         self._changed = frozenset(found)
         self.described = {**before, **{word: self.described[word] for word in found}}
 
@@ -199,11 +197,6 @@ class Run:
         now, state = self.described["learning_rate"], saved["optimizer"][1]
         groups = state.get("torch", {}).get("param_groups", [])
         return now == ([float(group["lr"]) for group in groups] or state.get("options", {}).get("lr"))
-
-    def _is_other_optimizer(self, state: Mapping[str, Any]) -> bool:
-        """Whether the state of the optimizer is of another class, which was accepted: there is nothing to go on from."""
-        mine: Any = self.compiled.optimizer
-        return "optimizer" in self._changed and state.get("class_name") != mine.state_dict()["class_name"]
 
     def _weights(self, saved: Mapping[str, Any]) -> list[str]:
         """What is other in the tensors of the model."""
@@ -246,8 +239,8 @@ class Run:
             module, _, key = name.rpartition(".")
             if module in modules:
                 setattr(modules[module], key, torch.Generator(device).set_state(state))
-        if compiled.optimizer is not None and not self._is_other_optimizer(saved["optimizer"][1]):
-            compiled.optimizer.load_state_dict(with_options(saved["optimizer"][1], self._options, changed))
+        if compiled.optimizer is not None:
+            self._restore_optimizer(compiled.optimizer, saved["optimizer"][1])
         for name, each in _own(self.network).items():
             if name in saved["own"]:
                 each.load_state_dict(saved["own"][name])
@@ -268,6 +261,16 @@ class Run:
         random_state.restore(saved["random"], self._generators())
         if self.processes is not None:
             self.processes.random.load_state_dict(saved.get("step_random", {}))
+
+
+    def _restore_optimizer(self, optimizer: Any, state: Mapping[str, Any]) -> None:
+        """Give an optimizer its state, unless it is of another class or other weights, and that was accepted."""
+        try:
+            optimizer.load_state_dict(with_options(state, self._options, self._changed))
+        except ValueError as error:
+            if not self._changed & {"model", "optimizer"}:
+                raise
+            warnings.warn(f"BackupAndRestore: the optimizer begins anew. {error}", RuntimeWarning, stacklevel=2)
 
 
 def _counts(sums: Sums) -> dict[str, int]:
@@ -306,9 +309,11 @@ def with_options(state: Mapping[str, Any], options: Any, changed: Collection[str
     def mixed(before: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, Any]:
         return {**before, **{name: value for name, value in now.items() if chosen(name)}}
 
-    if "torch" not in state:
+    if "options" in state and isinstance(options, dict):
         return {**state, "options": mixed(state["options"], options)}
-    groups = [mixed(*each) for each in zip(state["torch"]["param_groups"], options, strict=True)]
+    if "torch" not in state or isinstance(options, dict):
+        return dict(state)
+    groups = [mixed(*each) for each in zip(state["torch"]["param_groups"], options, strict=False)]
     return {**state, "torch": {**state["torch"], "param_groups": groups}}
 
 

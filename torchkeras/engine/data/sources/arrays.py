@@ -30,7 +30,7 @@ class ArraySource(Source):
         return self.data.batches(self.batch_size or 1, order, skip, self.part)
 
     def contents(self) -> dict[str, Any]:
-        found = {"inputs": self.data.inputs, "targets": self.data.targets}
+        found = {"inputs": self.data.inputs, "targets": self.data.targets, "weights": self.data.weights}
         return {**super().contents(), **plain(found, deep=True)}
 
     def split(self, fraction: float) -> tuple[ArraySource, ArraySource]:

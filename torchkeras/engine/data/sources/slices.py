@@ -60,8 +60,14 @@ class SlicedSource(Streamed):
         samples = self.samples or 0
         rows = sorted({k * (samples - 1) // max(READ - 1, 1) for k in range(READ)}) if samples else []
         some = [self._read(range(self._start + row, self._start + row + 1)) for row in rows]
-        shapes = [[str(leaf.dtype), list(leaf.shape)] for part in self._data for leaf in leaves(part)]
-        return {**super().contents(), "start": self._start, "arrays": shapes, "rows": plain(some, deep=True)}
+        shapes = [[str(leaf.dtype), list(leaf.shape)] for part in self._data[:2] for leaf in leaves(part)]
+        return {
+            **super().contents(),
+            "start": self._start,
+            "arrays": shapes,
+            "rows": plain([row[:2] for row in some], deep=True),
+            "weights": plain([row[2] for row in some], deep=True),
+        }
 
     def split(self, fraction: float) -> tuple[SlicedSource, SlicedSource]:
         """As `ArrayData.split`; nothing is read."""

@@ -1,0 +1,656 @@
+"""A run that is not the one of its checkpoint is told by name, whatever is other; or goes on with it where accepted."""
+
+import hashlib
+import io
+import shutil
+import tempfile
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from torch.utils.data import DataLoader, Dataset, IterableDataset, Subset, TensorDataset, WeightedRandomSampler
+
+from torchkeras import Input, Model, callbacks as given, clear_session, layers, losses, metrics, optimizers
+from torchkeras.callbacks import BackupAndRestore, Callback
+from torchkeras.callbacks.backup import ACCEPTED
+
+SAMPLES, SIZE = 24, 4
+DRAW = np.random.default_rng(3)
+X = DRAW.standard_normal((SAMPLES, 4)).astype("float32")
+Y = DRAW.standard_normal((SAMPLES, 3)).astype("float32")
+OTHER_X, OTHER_Y = X.copy(), Y.copy()
+OTHER_X[11, 2] += 1e-3
+OTHER_Y[23, 0] += 1e-3
+
+
+class Killed(BaseException):
+    """The end of a process: nothing of the package catches it."""
+
+
+class At(Callback):
+    needed_to_resume = False
+
+    def __init__(self, number: int):
+        self.left = number
+
+    def on_train_batch_end(self, batch: int, logs: Any = None) -> None:
+        self.left -= 1
+        if self.left == 0:
+            raise Killed
+
+
+# --- what a run is made of -------------------------------------------------------------------------------------------
+
+
+class Scaled(layers.Layer):
+    """A layer of the user's own."""
+
+    def forward(self, inputs):
+        return inputs * 2.0
+
+
+def _otherwise(self, inputs):
+    return inputs * 3.0
+
+
+ScaledOtherwise = type("Scaled", (layers.Layer,), {"forward": _otherwise, "__module__": __name__})
+
+
+def network(
+    activation: str = "relu",
+    rate: float = 0.3,
+    momentum: float = 0.9,
+    l2: float = 0.01,
+    epsilon: float = 1e-3,
+    trainable: bool = True,
+    constraint: Any = None,
+    use: Callable[[Any], Any] = lambda x: x,
+    own: Any = Scaled,
+    seed: int | None = None,
+) -> Model:
+    inputs = Input((4,), name="given")
+    x = layers.Dense(
+        5, activation=activation, kernel_regularizer=layers_l2(l2), kernel_constraint=constraint, name="hidden"
+    )(inputs)
+    x = layers.BatchNormalization(momentum=momentum, epsilon=epsilon, name="normal")(x)
+    x = use(layers.Dropout(rate, seed=seed, name="drop")(x))
+    x = own(name="own")(x)
+    model = Model(inputs, layers.Dense(3, name="out")(x))
+    model.get_layer("hidden").trainable = trainable
+    return model
+
+
+def layers_l2(value: float) -> Any:
+    return {"class_name": "L1L2", "config": {"l1": 0.0, "l2": value}}
+
+
+def run(
+    folder: Path,
+    *,
+    stop: int | None = None,
+    accept: Any = (),
+    model: Any = (),
+    optimizer: Callable[[], Any] = lambda: optimizers.Adam(0.02),
+    compiled: Any = (),
+    data: Callable[[], tuple[Any, ...]] = lambda: (X, Y),
+    fitted: Any = (),
+    also: Callable[[], list[Any]] = list,
+) -> Model:
+    clear_session()
+    torch.manual_seed(4)
+    net = network(**dict(model))
+    net.compile(optimizer(), **{"loss": "mse", **dict(compiled)})
+    x, y = data()
+    options: dict[str, Any] = {"epochs": 2, "verbose": 0, **dict(fitted)}
+    if hasattr(x, "shape") or type(x) in (Samples, OtherSamples, Stream):
+        options = {"batch_size": SIZE, **options}
+    own = [BackupAndRestore(folder, "epoch" if stop is None else 2, accept=accept)]
+    net.fit(x, y, callbacks=[*([] if stop is None else [At(stop)]), *also(), *own], **options)
+    return net
+
+
+class Samples(Dataset):
+    """A map of samples."""
+
+    def __init__(self, x: np.ndarray = X, scale: float = 1.0):
+        self.x, self.scale = x, scale
+
+    def __len__(self) -> int:
+        return len(self.x)
+
+    def __getitem__(self, index: int) -> Any:
+        return self.x[index] * self.scale, Y[index]
+
+
+class OtherSamples(Samples):
+    def __getitem__(self, index: int) -> Any:
+        return self.x[index] * self.scale + 1, Y[index]
+
+
+class Stream(IterableDataset):
+    def __init__(self, x: np.ndarray = X):
+        self.__dict__["_hidden"] = [x]  # where nothing looks
+
+    def __iter__(self):
+        return iter(zip(self.__dict__["_hidden"][0], Y, strict=True))
+
+
+class Batches:
+    """A Sequence."""
+
+    def __init__(self, x: np.ndarray = X, number: int = SAMPLES // SIZE):
+        self.x, self.number = x, number
+
+    def __len__(self) -> int:
+        return self.number
+
+    def __getitem__(self, index: int) -> Any:
+        rows = slice(index * SIZE, (index + 1) * SIZE)
+        return self.x[rows], Y[rows]
+
+
+def generated(x: np.ndarray = X, factor: float = 1.0):
+    while True:
+        for k in range(SAMPLES // SIZE):
+            rows = slice(k * SIZE, (k + 1) * SIZE)
+            yield x[rows] * factor, Y[rows]
+
+
+def otherwise_generated(x: np.ndarray = X):
+    while True:
+        yield x[:SIZE], Y[:SIZE]
+
+
+HELD = {"x": X}
+
+
+class Iterated:
+    """An iterator that hides its data."""
+
+    def __init__(self) -> None:
+        self._number = 0
+
+    def __iter__(self):
+        return self
+
+    def __next__(self) -> Any:
+        rows = slice(self._number % 6 * SIZE, (self._number % 6 + 1) * SIZE)
+        self._number += 1
+        return HELD["x"][rows], Y[rows]
+
+
+def squared(y_true: Any, y_pred: Any) -> Any:
+    return ((y_true - y_pred) ** 2).mean(-1)
+
+
+def weighted(factor: float) -> Any:
+    def loss(y_true: Any, y_pred: Any) -> Any:
+        return factor * ((y_true - y_pred) ** 2).mean(-1)
+
+    return loss
+
+
+class Own(Callback):
+    """A callback of the user's own, with an option."""
+
+    def __init__(self, every: int = 2):
+        self.every = every
+
+
+def adam(**options: Any) -> dict[str, Any]:
+    return {"optimizer": lambda: optimizers.Adam(**{"lr": 0.02, **options})}
+
+
+def torchs(cls: Any = torch.optim.AdamW, **options: Any) -> dict[str, Any]:
+    return {"optimizer": lambda: (cls, {"lr": 0.02, **options})}
+
+
+def of(data: Callable[[], Any], y: Any = None) -> dict[str, Any]:
+    return {"data": lambda: (data(), y)}
+
+
+def steps(data: Callable[[], Any], number: int = 6, **fitted: Any) -> dict[str, Any]:
+    return {**of(data), "fitted": {"steps_per_epoch": number, **fitted}}
+
+
+def compiled(**options: Any) -> dict[str, Any]:
+    return {"compiled": options}
+
+
+def fitted(**options: Any) -> dict[str, Any]:
+    return {"fitted": options}
+
+
+def model(**options: Any) -> dict[str, Any]:
+    return {"model": options}
+
+
+def also(*made: Callable[[], Any]) -> dict[str, Any]:
+    return {"also": lambda: [make() for make in made]}
+
+
+def loader(dataset: Any = None, **options: Any) -> dict[str, Any]:
+    given: dict[str, Any] = {"batch_size": SIZE, "shuffle": True, **options}
+    return of(lambda: DataLoader(Samples() if dataset is None else dataset, **given))
+
+
+def tensors(x: np.ndarray = X) -> Any:
+    return TensorDataset(torch.from_numpy(x), torch.from_numpy(Y))
+
+
+def draws(x: np.ndarray = X) -> Any:
+    return WeightedRandomSampler(torch.from_numpy(np.abs(x[:, 0]) + 0.1), SAMPLES)
+
+
+def on_disk(x: np.ndarray) -> Any:
+    """Rows that are read slice by slice."""
+    path = Path(tempfile.mkdtemp()) / "rows"
+    np.save(path, x)
+    return np.load(f"{path}.npy", mmap_mode="r")
+
+
+W, OTHER_W = np.linspace(0.5, 1.5, SAMPLES), np.linspace(0.4, 1.5, SAMPLES)
+HALF = (X[:12], Y[:12])
+
+# Name: the words told, and what of the run before and of the run now is not as in `run`.
+CHANGES: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {
+    # data in memory
+    "x": ("data", {}, of(lambda: OTHER_X, Y)),
+    "y": ("data", {}, of(lambda: X, OTHER_Y)),
+    "x of another type": ("data", {}, of(lambda: X[:, ::-1].astype("float64"), Y)),
+    "fewer samples": ("data", {}, of(lambda: X[:20], Y[:20])),
+    "more samples": ("data", {}, of(lambda: np.concatenate([X, X[:4]]), np.concatenate([Y, Y[:4]]))),
+    "x in another order": ("data", {}, of(lambda: X[::-1].copy(), Y)),
+    "y of another order": ("data", {}, of(lambda: X, Y[::-1].copy())),
+    "x that is a tensor": ("data", {}, of(lambda: torch.from_numpy(OTHER_X), Y)),
+    "sample weights": ("sample_weight", fitted(sample_weight=W), fitted(sample_weight=OTHER_W)),
+    "sample weights more": ("sample_weight", {}, fitted(sample_weight=W)),
+    "sample weights away": ("sample_weight", fitted(sample_weight=W), {}),
+    # data in other forms
+    "arrays to a loader": ("data workers", {}, loader()),
+    "rows of a file": ("data", of(lambda: on_disk(X), Y), of(lambda: on_disk(X + 1), Y)),
+    "fewer rows of a file": ("data", of(lambda: on_disk(X), Y), of(lambda: on_disk(X[:20]), Y[:20])),
+    "sample weights of a file": (
+        "sample_weight",
+        of(lambda: on_disk(X), Y),
+        {**of(lambda: on_disk(X), Y), **fitted(sample_weight=W)},
+    ),
+    "a loader's samples": ("data", loader(), loader(Samples(OTHER_X))),
+    "a loader's option": ("data", loader(), loader(Samples(X, 2.0))),
+    "a loader's class": ("data", loader(), loader(OtherSamples())),
+    "a loader's tensors": ("data", loader(tensors()), loader(tensors(OTHER_X))),
+    "a loader's subset": ("data", loader(Subset(Samples(), range(20))), loader(Subset(Samples(), range(1, 21)))),
+    "a loader's order": ("data", loader(), loader(shuffle=False)),
+    "a loader's last batch": ("data", loader(batch_size=5), loader(batch_size=5, drop_last=True)),
+    "a loader's batch size": ("data batch_size", loader(), loader(batch_size=5)),
+    "a loader's weights": (
+        "data",
+        loader(shuffle=False, sampler=draws()),
+        loader(shuffle=False, sampler=draws(1 + X)),
+    ),
+    "a loader's workers": ("workers", loader(), loader(num_workers=1, multiprocessing_context="fork")),
+    "a loader's generator": ("data", loader(), loader(generator=torch.Generator())),
+    "a loader's collate_fn": ("data", loader(), loader(collate_fn=lambda items: torch.utils.data.default_collate(items))),
+    "a Dataset": ("data", of(Samples), of(lambda: Samples(OTHER_X))),
+    "a Dataset's option": ("data", of(Samples), of(lambda: Samples(X, 0.5))),
+    "a Dataset's code": ("data", of(Samples), of(OtherSamples)),
+    "a stream": ("data", of(Stream), of(lambda: Stream(OTHER_X + 1))),
+    "a Sequence": ("data", of(Batches), of(lambda: Batches(OTHER_X))),
+    "a Sequence's length": ("data", of(Batches), of(lambda: Batches(X, 5))),
+    "a Sequence's workers": ("workers", of(Batches), {**of(Batches), **fitted(workers=3)}),
+    "a generator's array": ("data", steps(generated), steps(lambda: generated(OTHER_X))),
+    "a generator's number": ("data", steps(generated), steps(lambda: generated(X, 2.0))),
+    "a generator's code": ("data", steps(generated), steps(otherwise_generated)),
+    "a generator's thread": ("workers", steps(generated), steps(generated, workers=0)),
+    "a generator expression": (
+        "data",
+        steps(lambda: ((x, y) for x, y in generated())),
+        steps(lambda: ((x + 1, y) for x, y in generated())),
+    ),
+    # options of fit
+    "batch_size": ("batch_size", {}, fitted(batch_size=6)),
+    "shuffle": ("shuffle", {}, fitted(shuffle=False)),
+    "shuffle in batches": ("shuffle", {}, fitted(shuffle="batch")),
+    "steps_per_epoch": ("steps_per_epoch", steps(generated), steps(generated, 5)),
+    "steps_per_epoch more": ("steps_per_epoch", {}, fitted(steps_per_epoch=4)),
+    "steps_per_epoch away": ("steps_per_epoch", fitted(steps_per_epoch=5), {}),
+    "class_weight": (
+        "class_weight",
+        {**compiled(loss="sparse_categorical_crossentropy"), **of(lambda: X, np.arange(SAMPLES) % 3)},
+        {
+            **compiled(loss="sparse_categorical_crossentropy"),
+            **of(lambda: X, np.arange(SAMPLES) % 3),
+            **fitted(class_weight={0: 1.0, 1: 2.0, 2: 1.0}),
+        },
+    ),
+    "initial_epoch": ("initial_epoch", {}, fitted(initial_epoch=1)),
+    "validation more": ("validation_data", {}, fitted(validation_data=HALF)),
+    "validation away": ("validation_data", fitted(validation_data=HALF), {}),
+    "validation data": (
+        "validation_data",
+        fitted(validation_data=HALF),
+        fitted(validation_data=(OTHER_X[:12], Y[:12])),
+    ),
+    "validation weights": (
+        "validation_data",
+        fitted(validation_data=(*HALF, W[:12])),
+        fitted(validation_data=(*HALF, OTHER_W[:12])),
+    ),
+    "validation_split": ("data validation_data", fitted(validation_split=0.25), fitted(validation_split=0.5)),
+    "validation_batch_size": (
+        "validation_data",
+        fitted(validation_data=HALF),
+        fitted(validation_data=HALF, validation_batch_size=3),
+    ),
+    "validation_steps": (
+        "validation_data",
+        fitted(validation_data=HALF),
+        fitted(validation_data=HALF, validation_steps=2),
+    ),
+    "validation_freq": (
+        "validation_freq",
+        fitted(validation_data=HALF),
+        fitted(validation_data=HALF, validation_freq=2),
+    ),
+    # the graph and its options
+    "activation": ("model", {}, model(activation="tanh")),
+    "dropout rate": ("model", {}, model(rate=0.4)),
+    "dropout seed": ("model", {}, model(seed=3)),
+    "momentum of statistics": ("model", {}, model(momentum=0.8)),
+    "epsilon of statistics": ("model", {}, model(epsilon=1e-2)),
+    "regularizer": ("model", {}, model(l2=0.02)),
+    "constraint": ("model", {}, model(constraint="nonneg")),
+    "frozen": ("model", {}, model(trainable=False)),
+    "a layer without weights": ("model", {}, model(use=layers.Activation("tanh"))),
+    "a residual": ("model", {}, model(use=lambda x: layers.Add()([x, x]))),
+    "an operator": ("model", {}, model(use=lambda x: x * 2.0)),
+    "another operator": ("model", model(use=lambda x: x * 2.0), model(use=lambda x: x * 3.0)),
+    "a lambda": (
+        "model",
+        model(use=layers.Lambda(lambda x: x * 2.0)),
+        model(use=layers.Lambda(lambda x: x * 4.0)),
+    ),
+    "code of a layer": ("model", {}, model(own=ScaledOtherwise)),
+    # the optimizer
+    "learning rate": ("learning_rate", {}, adam(lr=0.01)),
+    "a schedule": ("learning_rate", {}, adam(lr=optimizers.schedules.ExponentialDecay(0.05, 5, 0.9))),
+    "a schedule's option": (
+        "learning_rate",
+        adam(lr=optimizers.schedules.ExponentialDecay(0.05, 5, 0.9)),
+        adam(lr=optimizers.schedules.ExponentialDecay(0.05, 5, 0.8)),
+    ),
+    "decay": ("optimizer", {}, adam(decay=0.01)),
+    "beta_1": ("optimizer", {}, adam(beta_1=0.8)),
+    "clipnorm": ("optimizer", {}, adam(clipnorm=1.0)),
+    "another clipnorm": ("optimizer", adam(clipnorm=1.0), adam(clipnorm=2.0)),
+    "clipvalue": ("optimizer", {}, adam(clipvalue=0.5)),
+    "each_clipnorm": ("optimizer", {}, adam(each_clipnorm=0.5)),
+    "weight_decay": ("optimizer", {}, adam(weight_decay=0.1)),
+    "use_ema": ("optimizer", {}, adam(use_ema=True)),
+    "ema_momentum": ("optimizer", adam(use_ema=True), adam(use_ema=True, ema_momentum=0.5)),
+    "accumulation": ("optimizer", {}, adam(gradient_accumulation_steps=2)),
+    "lr_multipliers": ("optimizer", {}, adam(lr_multipliers={"out": 0.1})),
+    "another optimizer": ("optimizer", {}, {"optimizer": lambda: optimizers.RMSprop(0.02)}),
+    "torch's rate": ("learning_rate", torchs(), torchs(lr=0.01)),
+    "torch's option": ("optimizer", torchs(), torchs(weight_decay=0.5)),
+    "torch's clipnorm": ("optimizer", torchs(), torchs(clipnorm=0.5)),
+    "torch's class": ("optimizer", torchs(), torchs(torch.optim.NAdam)),
+    "Keras's to torch's": ("optimizer learning_rate", {}, torchs()),
+    # the rest of compile
+    "loss": ("loss", {}, compiled(loss="mae")),
+    "a loss's option": ("loss", compiled(loss=losses.Huber(1.0)), compiled(loss=losses.Huber(2.0))),
+    "a function": ("loss", {}, compiled(loss=squared)),
+    "a function's constant": ("loss", compiled(loss=weighted(1.0)), compiled(loss=weighted(2.0))),
+    "a lambda as a loss": (
+        "loss",
+        compiled(loss=lambda y, p: (y - p).abs().mean(-1)),
+        compiled(loss=lambda y, p: (y - p).abs().sum(-1)),
+    ),
+    "a loss of torch": ("loss", compiled(loss=torch.nn.HuberLoss(delta=1.0)), compiled(loss=torch.nn.HuberLoss(delta=2.0))),
+    "loss_weights": ("loss_weights", {}, compiled(loss_weights=[2.0])),
+    "metrics more": ("metrics", {}, compiled(metrics=["mae"])),
+    "metrics away": ("metrics", compiled(metrics=["mae"]), {}),
+    "a metric with a state": ("metrics", {}, compiled(metrics=[metrics.MeanSquaredError(name="kept")])),
+    "a metric's option": (
+        "metrics",
+        compiled(metrics=[metrics.AUC(name="auc", num_thresholds=50)]),
+        compiled(metrics=[metrics.AUC(name="auc", num_thresholds=60)]),
+    ),
+    "weighted_metrics": ("weighted_metrics", {}, compiled(weighted_metrics=["mae"])),
+    "on_nonfinite": ("on_nonfinite", {}, compiled(on_nonfinite="skip")),
+    "steps_per_execution": ("steps_per_execution", {}, compiled(steps_per_execution=2)),
+    "jit_compile": ("jit_compile", {}, compiled(jit_compile=False)),
+    "cuda_graph": ("cuda_graph", {}, compiled(cuda_graph=False)),
+    "sync_batch_norm": ("sync_batch_norm", {}, compiled(sync_batch_norm=False)),
+    # callbacks
+    "a callback more": ("callbacks", {}, also(lambda: given.EarlyStopping("loss", patience=9))),
+    "a callback away": ("callbacks", also(lambda: given.EarlyStopping("loss", patience=9)), {}),
+    "a callback's option": (
+        "callbacks",
+        also(lambda: given.EarlyStopping("loss", patience=9)),
+        also(lambda: given.EarlyStopping("loss", patience=8)),
+    ),
+    "a callback's class": (
+        "callbacks",
+        also(lambda: given.EarlyStopping("loss", patience=9)),
+        also(lambda: given.ReduceLROnPlateau("loss", patience=9)),
+    ),
+    "a schedule's function": (
+        "callbacks",
+        also(lambda: given.LearningRateScheduler(lambda epoch: 0.1 / (epoch + 1))),
+        also(lambda: given.LearningRateScheduler(lambda epoch: 0.2 / (epoch + 1))),
+    ),
+    "a scheduler of torch": (
+        "callbacks",
+        also(lambda: given.TorchScheduler(torch.optim.lr_scheduler.StepLR, step_size=2)),
+        also(lambda: given.TorchScheduler(torch.optim.lr_scheduler.StepLR, step_size=3)),
+    ),
+    "epochs of a cycle": (
+        "callbacks",
+        also(lambda: given.OneCycle(0.1)),
+        {**also(lambda: given.OneCycle(0.1)), **fitted(epochs=4)},
+    ),
+    "a lambda as a callback": (
+        "callbacks",
+        also(lambda: given.LambdaCallback(on_epoch_end=lambda epoch, logs: None)),
+        also(lambda: given.LambdaCallback(on_epoch_end=lambda epoch, logs: logs.get("loss"))),
+    ),
+    "a callback of one's own": ("callbacks", {}, also(Own)),
+    "its option": ("callbacks", also(Own), also(lambda: Own(3))),
+    "two callbacks in another order": (
+        "callbacks",
+        also(Own, given.TerminateOnNaN),
+        also(given.TerminateOnNaN, Own),
+    ),
+    # several at once
+    "several": ("learning_rate loss data", {}, {**adam(lr=0.1), **compiled(loss="mae"), **of(lambda: OTHER_X, Y)}),
+}
+
+
+@pytest.fixture(autouse=True)
+def _quiet():
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", ".*fork", DeprecationWarning)
+        yield
+    torch.set_num_threads(before)
+
+
+@pytest.fixture(scope="module")
+def plain(tmp_path_factory):
+    """The folder of a run in which nothing is other."""
+    folder = tmp_path_factory.mktemp("plain")
+    with pytest.raises(Killed):
+        run(folder, stop=9)
+    return folder
+
+
+def told(folder: Path, **options: Any) -> list[str]:
+    """The words that an error tells; none where the run goes on."""
+    try:
+        run(folder, **options)
+    except ValueError as error:
+        lines = str(error).split("\n")
+        return [line.strip().partition(":")[0] for line in lines if line.startswith("  ")] or [str(error)]
+    return []
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_a_change_is_told_by_name_or_accepted(name, plain, tmp_path):
+    words, before, now = CHANGES[name]
+    if before:
+        with pytest.raises(Killed):
+            run(tmp_path, stop=9, **before)
+    else:
+        shutil.copytree(plain, tmp_path, dirs_exist_ok=True)
+    kept = sorted(tmp_path.iterdir())
+    assert len(kept) == 2
+    if name == "a stream":  # of which nothing is known before it is run through
+        with pytest.raises(ValueError, match="begins with another batch than in the run before the stop"):
+            run(tmp_path, **now)
+    else:
+        assert sorted(told(tmp_path, **now)) == sorted(words.split())
+    assert sorted(tmp_path.iterdir()) == kept
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "BackupAndRestore: the optimizer begins anew", RuntimeWarning)
+        net = run(tmp_path, accept=words.split(), **now)
+    assert net.history.epoch[-1] == dict(now.get("fitted", ())).get("epochs", 2) - 1
+    assert all(np.isfinite(weight).all() for weight in net.get_weights())
+
+
+def stopped(folder: Path, **options: Any) -> Path:
+    with pytest.raises(Killed):
+        run(folder, stop=9, **options)
+    return sorted(folder.glob("*.checkpoint"))[-1]
+
+
+def test_the_text_names_all_that_differs_and_the_words_for_it(tmp_path):
+    path = stopped(tmp_path)
+    with pytest.raises(ValueError, match="BackupAndRestore") as error:
+        run(tmp_path, **model(activation="tanh", rate=0.4), **adam(lr=0.1, clipnorm=1.0), **of(lambda: X[:20], Y[:20]))
+    values = [line for line in str(error.value).split("\n") if "data: " not in line]
+    assert values == [
+        f"BackupAndRestore: {path} does not fit this run. It differs:",
+        """  model: layer 'hidden'.activation is "relu" in the checkpoint, "tanh" here; layer 'drop'.rate is 0.3 in the """
+        "checkpoint, 0.4 here",
+        "  optimizer: clipnorm is null in the checkpoint, 1.0 here",
+        "  learning_rate: 0.02 in the checkpoint, 0.1 here",
+        "Make them what they were, go on with the new ones by BackupAndRestore(..., accept=('model', 'optimizer', "
+        "'learning_rate', 'data')), or begin anew with another folder.",
+    ]
+    assert "  data: samples is 24 in the checkpoint, 20 here; inputs[0].shape[0] is 24 in the checkpoint" in str(
+        error.value
+    )
+
+
+def test_what_is_accepted_counts_from_then_on(tmp_path):
+    stopped(tmp_path)
+    net = run(tmp_path, accept="learning_rate", **adam(lr=0.005))
+    assert net.optimizer.lr == 0.005
+    path = stopped(tmp_path / "again")
+    with pytest.raises(Killed):
+        run(path.parent, stop=4, accept=["learning_rate"], **adam(lr=0.005))
+    assert told(path.parent) == ["learning_rate"]
+    assert told(path.parent, **adam(lr=0.005)) == []
+
+
+@pytest.mark.parametrize(
+    ("now", "option", "value"),
+    [(adam(clipnorm=0.5), "clipnorm", 0.5), (torchs(weight_decay=0.5), "weight_decay", 0.5), (torchs(), "lr", 0.02)],
+)
+def test_an_accepted_option_of_the_optimizer_is_the_new_one(now, option, value, tmp_path):
+    stopped(tmp_path, **(torchs(lr=0.05) if "clipnorm" not in option else {}))
+    net = run(tmp_path, accept=["optimizer", "learning_rate"], **now)
+    groups = getattr(net.optimizer, "param_groups", None) if option != "clipnorm" else None
+    assert (getattr(net.optimizer, option) if groups is None else groups[0][option]) == value
+    assert net.optimizer.iterations == 12
+
+
+def test_the_rate_that_a_run_has_left_in_a_model_is_no_change(tmp_path):
+    """In a notebook the same model goes on, whose rate a callback has lowered since it was compiled."""
+    clear_session()
+    torch.manual_seed(4)
+    net = network()
+    net.compile(optimizers.Adam(0.02), "mse")
+    lowered = given.LearningRateScheduler(lambda epoch: 0.02 / (epoch + 1))
+    with pytest.raises(Killed):
+        net.fit(X, Y, SIZE, 3, 0, [At(9), lowered, BackupAndRestore(tmp_path, 2)])
+    assert net.optimizer.lr == 0.01
+    net.fit(X, Y, SIZE, 3, 0, [lowered, BackupAndRestore(tmp_path, 2)])
+    assert net.optimizer.iterations == 18
+
+
+def test_weights_of_other_shapes_cannot_be_accepted(tmp_path):
+    path = stopped(tmp_path)
+    clear_session()
+    inputs = Input((4,), name="given")
+    net = Model(inputs, layers.Dense(3, name="out")(layers.Dense(6, name="hidden")(inputs)))
+    net.compile("adam", "mse")
+    with pytest.raises(ValueError, match="BackupAndRestore") as error:
+        net.fit(X, Y, SIZE, 2, 0, [BackupAndRestore(tmp_path, accept=ACCEPTED)])
+    lines = str(error.value).split("\n")
+    assert lines[:2] == [
+        f"BackupAndRestore: {path} does not fit this run. It differs:",
+        "  weights: 'hidden.linear.weight' has shape (5, 4) in the checkpoint, (6, 4) here",
+    ]
+    assert lines[-1] == "Make them what they were, or begin anew with another folder."
+
+
+def test_a_checkpoint_of_an_older_version_goes_on_with_a_warning(tmp_path):
+    path = stopped(tmp_path)
+    saved = torch.load(path, weights_only=True)
+    del saved["described"], saved["first"]
+    content = io.BytesIO()
+    torch.save(saved, content)
+    path.unlink()
+    data = content.getvalue()
+    (tmp_path / f"{path.name[:21]}-{hashlib.sha256(data).hexdigest()[:24]}.checkpoint").write_bytes(data)
+    with pytest.warns(UserWarning, match="BackupAndRestore") as found:
+        net = run(tmp_path)
+    assert [str(each.message) for each in found] == [
+        "BackupAndRestore: the checkpoint is of an older version, and does not say of which data, options and callbacks "
+        "it is: that these are the same is not checked."
+    ]
+    assert net.optimizer.iterations == 12
+
+
+def test_sample_weight_mode_and_target_tensors(tmp_path):
+    def trained(folder: Path, stop: int | None = None, **options: Any) -> None:
+        clear_session()
+        net = Model(inputs := Input((4, 2), name="given"), layers.Dense(3, name="out")(inputs))
+        net.compile("sgd", "mse", **options)
+        y = None if "target_tensors" in options else np.ones((6, 4, 3))
+        callbacks = [*([] if stop is None else [At(stop)]), BackupAndRestore(folder, 1)]
+        net.fit(np.ones((6, 4, 2)), y, 2, 2, 0, callbacks)
+
+    def words(folder: Path, **options: Any) -> list[str]:
+        with pytest.raises(ValueError, match="does not fit this run") as error:
+            trained(folder, **options)
+        return [line.strip().partition(":")[0] for line in str(error.value).split("\n") if line.startswith("  ")]
+
+    with pytest.raises(Killed):
+        trained(tmp_path, 4)
+    assert words(tmp_path, sample_weight_mode="temporal") == ["sample_weight_mode"]
+    with pytest.raises(Killed):
+        trained(tmp_path / "targets", 4, target_tensors=[torch.zeros(6, 4, 3)])
+    assert "target_tensors" in words(tmp_path / "targets", target_tensors=[torch.ones(6, 4, 3)])
+
+
+@pytest.mark.parametrize("words", [["rate"], "rate", ("data", "rate")])
+def test_a_word_that_is_none(words, tmp_path):
+    with pytest.raises(ValueError, match="accept") as error:
+        BackupAndRestore(tmp_path, accept=words)
+    assert str(error.value) == (
+        f"BackupAndRestore: accept: has the words {', '.join([*ACCEPTED, 'lock'])}; found 'rate'."
+    )
+
+
+def test_every_word_is_one_that_a_run_tells():
+    told = {word for words, _, _ in CHANGES.values() for word in words.split()}
+    # target_tensors and sample_weight_mode have tests of their own below.
+    assert set(ACCEPTED) - told == {"target_tensors", "sample_weight_mode"}
