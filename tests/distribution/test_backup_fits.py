@@ -159,7 +159,7 @@ def saved_at(folder: Path, save_freq: Any) -> list[str]:
             written.append(f"{state['epoch']}:{state['sums']['batches']}")
 
     trained(folder / "backup", "ddp", False, backup=Noting(folder / "backup", save_freq))
-    left = list((folder / "backup").iterdir())
+    left = list((folder / "backup").glob("*.checkpoint"))
     return [*written, f"left {len(left)}"]
 
 
