@@ -16,7 +16,8 @@ With `--kills` it goes on until there were so many.
 
 Prints JSON: `runs`, `kills`, `in_writing` (kills that left an incomplete file), `torn` (checkpoints damaged), `lost`
 (starts that found a whole checkpoint and did not go on from the newest whole one), `unequal` (ends that differ),
-`failed` (children that ended with an error), `seconds`, and `kills_of` each training. Exits with 1 when there is any of the last three.
+`failed` (children that ended with an error), `seconds`, and `kills_of` each training. Exits with 1 when there is any
+lost, unequal or failed.
 """
 
 from __future__ import annotations

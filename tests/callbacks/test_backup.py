@@ -18,7 +18,7 @@ import torch
 from callback_models import X, Y, small
 from torch.utils.data import DataLoader, Dataset, IterableDataset
 
-from torchkeras import Input, Model, Sequential, clear_session, layers
+from torchkeras import Model, Sequential, clear_session, layers
 from torchkeras.callbacks import (
     BackupAndRestore,
     Callback,

@@ -16,7 +16,7 @@ import pytest
 from callback_models import X, Y, small
 
 from torchkeras.callbacks import BackupAndRestore, Callback
-from torchkeras.callbacks.folder_lock import NAME, FolderLock
+from torchkeras.callbacks.folder_lock import NAME
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 HOST = re.escape(socket.gethostname())
@@ -45,8 +45,8 @@ def test_a_second_run_names_the_first(tmp_path):
     second = Second(tmp_path)
     fitted(second, BackupAndRestore(tmp_path))
     assert re.fullmatch(
-        rf"\[Errno {errno.EAGAIN}\] BackupAndRestore: no checkpoint can be written to this folder \(process {os.getpid()} "
-        rf"on {HOST} has used it since {SINCE}\): '{tmp_path}'",
+        rf"\[Errno {errno.EAGAIN}\] BackupAndRestore: no checkpoint can be written to this folder \(process "
+        rf"{os.getpid()} on {HOST} has used it since {SINCE}\): '{tmp_path}'",
         second.error,
     )
     assert list(tmp_path.iterdir()) == []  # the first went on, wrote and deleted, and gave the folder back
@@ -78,7 +78,10 @@ def other(folder: Path) -> Iterator[int]:
 
 
 def test_another_process_is_named_and_its_lock_falls_with_it(tmp_path):
-    with other(tmp_path) as number, pytest.raises(BlockingIOError, match=f"process {number} on {HOST} has used it since"):
+    with (
+        other(tmp_path) as number,
+        pytest.raises(BlockingIOError, match=f"process {number} on {HOST} has used it since"),
+    ):
         fitted(BackupAndRestore(tmp_path))
     assert (tmp_path / NAME).exists()
     fitted(BackupAndRestore(tmp_path))
@@ -152,8 +155,8 @@ def test_a_lock_of_another_machine_says_what_to_do(tmp_path):
     with pytest.raises(BlockingIOError) as error:
         fitted(BackupAndRestore(tmp_path))
     assert str(error.value) == (
-        f"[Errno {errno.EAGAIN}] BackupAndRestore: no checkpoint can be written to this folder (process 12 on elsewhere "
-        f'has used it since 2026-01-02 03:04:05 +0000; if that run is over, delete {NAME} in it, or give '
+        f"[Errno {errno.EAGAIN}] BackupAndRestore: no checkpoint can be written to this folder (process 12 on "
+        f"elsewhere has used it since 2026-01-02 03:04:05 +0000; if that run is over, delete {NAME} in it, or give "
         f"accept=(\"lock\",)): '{tmp_path}'"
     )
     fitted(BackupAndRestore(tmp_path, accept=["lock"]))
@@ -240,8 +243,8 @@ def test_what_is_no_checkpoint_is_refused_at_once(what, tmp_path):
         signal.alarm(0)
         signal.signal(signal.SIGALRM, before)
     assert str(error.value) == (
-        f"[Errno {errno.EINVAL}] BackupAndRestore: no checkpoint can be read from this folder ({NEWEST} in it is {what}, "
-        f"and no checkpoint: take it away): '{tmp_path}'"
+        f"[Errno {errno.EINVAL}] BackupAndRestore: no checkpoint can be read from this folder ({NEWEST} in it is "
+        f"{what}, and no checkpoint: take it away): '{tmp_path}'"
     )
     assert sorted(tmp_path.iterdir()) == [*kept, tmp_path / NEWEST]
 

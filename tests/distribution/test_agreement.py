@@ -52,7 +52,10 @@ DIFFERENCES: dict[str, tuple[Callable[[int], Any], str]] = {
     "activation": (lambda rank: fitted(made(activation=["relu", "tanh"][rank])), "model: .*relu.*tanh.*"),
     "more layers": (lambda rank: fitted(deeper(rank)), "model: .*"),
     "trainable": (lambda rank: fitted(partly_frozen(rank)), "model: .*"),
-    "optimizer": (lambda rank: fitted(made(optimizer=["sgd", "adam"][rank])), 'optimizer: class: process 0 has "SGD", process 1 has "Adam"'),
+    "optimizer": (
+        lambda rank: fitted(made(optimizer=["sgd", "adam"][rank])),
+        'optimizer: class: process 0 has "SGD", process 1 has "Adam"',
+    ),
     "rate": (
         lambda rank: fitted(made(optimizer=SGD([0.1, 0.2][rank]))),
         "learning_rate: process 0 has 0.1, process 1 has 0.2",

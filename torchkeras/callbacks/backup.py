@@ -36,13 +36,15 @@ class BackupAndRestore(Callback):
     bit by bit on one CPU with one thread, or with `torch.use_deterministic_algorithms(True)` and the same number of
     threads.
 
-    What the script does must be the same: data, model, and the options of `compile` and `fit`, but for `epochs` and
-    `verbose`. A checkpoint says what they were. A `fit` that differs is refused, with all that differs by name; where
-    `accept` has the word of it, the `fit` goes on with what there is now. Of data it is known what it is made of (the
-    type, the shape and a checksum of arrays, sampled above 16 MB; the attributes and code of a Dataset, Sequence or
-    generator), not what is read from files on the way. A generator is run through from its start to the place. Numbers that several threads draw
-    at once have no order to go back to (workers over 1, or torch's numbers drawn by a Sequence or generator while a
-    layer draws too): give `fit` workers=0 there.
+    The script must do the same: data, model, callbacks, and the options of `compile` and `fit` but for `epochs`,
+    `verbose`, `max_queue_size` and `distribute`. A checkpoint says what they were. A `fit` that differs is refused,
+    with all that differs by name; where `accept` has the word for it, the `fit` goes on with what there is now. Known
+    of the data are types, shapes and checksums of arrays (above 16 MB of some rows), and attributes and code of a
+    Dataset, Sequence or generator; not what these read from files.
+
+    A generator is run through from its start to the place, and must begin with the same batch. Numbers that several
+    threads draw at once have no order to go back to (workers over 1, or torch's numbers drawn by a Sequence or
+    generator while a layer draws too): give `fit` workers=0 there. The folder is of one run at a time.
 
     SIGTERM and Ctrl-C end the `fit` after the present step: a checkpoint is written, the `History` is returned, and
     `interrupted` is True. This holds in the main thread, unless the signal is ignored. A second Ctrl-C interrupts at

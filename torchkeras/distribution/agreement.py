@@ -17,7 +17,6 @@ from torchkeras.engine.fit.described import differences, of_compile, of_model, s
 from torchkeras.processes import gathered
 
 
-
 class ProcessesDifferError(RuntimeError):
     """The processes would not do the same. The text names what differs, and what each process has."""
 

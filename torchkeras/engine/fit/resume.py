@@ -188,7 +188,9 @@ class Run:
         if weights or wrong:
             words = "" if weights else f", go on with the new ones by BackupAndRestore(..., accept={tuple(found)!r})"
             lines = ["It differs:", *(f"  {line}" for line in [*weights, *wrong])]
-            raise ValueError("\n".join([*lines, f"Make them what they were{words}, or begin anew with another folder."]))
+            raise ValueError(
+                "\n".join([*lines, f"Make them what they were{words}, or begin anew with another folder."])
+            )
         self._changed = frozenset(found)
         self.described = {**before, **{word: self.described[word] for word in found}}
 
@@ -261,7 +263,6 @@ class Run:
         random_state.restore(saved["random"], self._generators())
         if self.processes is not None:
             self.processes.random.load_state_dict(saved.get("step_random", {}))
-
 
     def _restore_optimizer(self, optimizer: Any, state: Mapping[str, Any]) -> None:
         """Give an optimizer its state, unless it is of another class or other weights, and that was accepted."""

@@ -16,7 +16,6 @@ from torchkeras.engine.data.contents import plain
 from torchkeras.engine.data.part import Part
 from torchkeras.engine.data.sources.source import OwnSamples, Prepare, Streamed
 
-
 READ = 16  # rows that tell whether it is the same data
 
 
