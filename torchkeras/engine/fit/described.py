@@ -22,6 +22,9 @@ COMPILED = (
     *("loss", "metrics", "loss_weights", "sample_weight_mode", "weighted_metrics", "target_tensors", "on_nonfinite"),
     *("jit_compile", "cuda_graph", "steps_per_execution", "sync_batch_norm"),
 )
+# What a user's own train_step may have of torch beside the model's optimizer.
+OWN = (torch.optim.Optimizer, torch.optim.lr_scheduler.LRScheduler, torch.amp.GradScaler)
+
 LONG = 200  # characters of a value in an error
 SHOWN = 3  # differences of one kind in an error
 
@@ -54,7 +57,10 @@ def of_fit(
 def of_compile(model: Any, deep: bool = False) -> dict[str, Any]:
     """What a model was compiled with, by the names of the options."""
     options = of_optimizer(model.optimizer, deep)
-    own = {name: of_optimizer(each, deep) for name, each in own_optimizers(model).items()}
+    own = {
+        name: of_optimizer(each, deep) if isinstance(each, torch.optim.Optimizer) else plain(each, deep)
+        for name, each in own_optimizers(model).items()
+    }
     return {
         "optimizer": {**{name: value for name, value in options.items() if name != "lr"}, **own},
         "learning_rate": options.get("lr"),
@@ -67,7 +73,8 @@ def of_optimizer(optimizer: Any, deep: bool = False) -> dict[str, Any]:
     made = isinstance(optimizer, torch.optim.Optimizer)
     torchs = optimizer if made else getattr(optimizer, "optimizer", None)
     if not isinstance(torchs, torch.optim.Optimizer):
-        return {"class": type(optimizer).__name__, **plain(config_of(optimizer), deep)}
+        config = config_of(optimizer) if hasattr(optimizer, "get_config") else {}
+        return {"class": type(optimizer).__name__, **plain(config, deep)}
     groups = torchs.param_groups
     names = dict.fromkeys(name for group in groups for name in group if name not in ("params", "initial_lr"))
     own = {} if made else {name: plain(getattr(optimizer, name)) for name in OWN_OPTIONS}
@@ -78,9 +85,16 @@ def of_optimizer(optimizer: Any, deep: bool = False) -> dict[str, Any]:
     }
 
 
-def own_optimizers(model: Any) -> dict[str, Any]:
-    """The optimizers of torch that a user's class has among its attributes."""
-    return {name: each for name, each in vars(model).items() if isinstance(each, torch.optim.Optimizer)}
+def own_optimizers(network: Any) -> dict[str, Any]:
+    """The optimizers, schedulers and loss scales of torch that a user's class has in attributes, or lists or dicts."""
+    found: dict[str, Any] = {}
+    for name, value in vars(network).items():
+        items = (
+            value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, (list, tuple)) else ()
+        )
+        found |= {f"{name}.{key}": item for key, item in items}
+        found[name] = value
+    return {name: value for name, value in found.items() if isinstance(value, OWN)}
 
 
 def of_model(model: Any, deep: bool = False) -> dict[str, Any]:
@@ -132,6 +146,9 @@ def differences(one: Any, other: Any, place: str = "") -> Iterator[tuple[str, An
     if one == other:
         return
     if isinstance(one, Mapping) and isinstance(other, Mapping):
+        if one.get("class") != other.get("class"):  # of which all else is other, too
+            yield f"{place}.class" if place else "class", one.get("class"), other.get("class")
+            return
         for name in dict.fromkeys([*one, *other]):
             if name != "name":
                 yield from differences(one.get(name), other.get(name), f"{place}.{name}" if place else str(name))

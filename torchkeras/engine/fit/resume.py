@@ -15,7 +15,7 @@ from torchkeras.engine.data import random_state
 from torchkeras.engine.data.batch import Batch
 from torchkeras.engine.data.sources import Source
 from torchkeras.engine.data.sources.limited import Limited
-from torchkeras.engine.fit.described import of_fit, told
+from torchkeras.engine.fit.described import of_fit, own_optimizers, told
 from torchkeras.engine.fit.epoch import Sums
 from torchkeras.engine.graph.network import Network
 from torchkeras.engine.step.compiled_model import CompiledModel
@@ -26,9 +26,6 @@ FORMAT = 1
 
 # What the numbers of an epoch are of.
 NUMBERS = frozenset(("model", "loss", "loss_weights", "metrics", "weighted_metrics"))
-
-# What a user's own train_step may have of torch beside the model's optimizer.
-OWN = (torch.optim.Optimizer, torch.optim.lr_scheduler.LRScheduler, torch.amp.GradScaler)
 
 
 class Run:
@@ -125,7 +122,7 @@ class Run:
         ValueError where no optimizer can be found.
         """
         compiled, sums = self.compiled, Sums() if epoch_done else self.sums
-        own = _own(self.network)
+        own = own_optimizers(self.network)
         if compiled.optimizer is None and not own:
             raise ValueError(
                 f"{type(self.network).__name__} was compiled without an optimizer, and has none among its attributes: "
@@ -243,7 +240,7 @@ class Run:
                 setattr(modules[module], key, torch.Generator(device).set_state(state))
         if compiled.optimizer is not None:
             self._restore_optimizer(compiled.optimizer, saved["optimizer"][1])
-        for name, each in _own(self.network).items():
+        for name, each in own_optimizers(self.network).items():
             if name in saved["own"]:
                 each.load_state_dict(saved["own"][name])
         device = next((tensor.device for tensor in tensors.values()), None)
@@ -316,18 +313,6 @@ def with_options(state: Mapping[str, Any], options: Any, changed: Collection[str
         return dict(state)
     groups = [mixed(*each) for each in zip(state["torch"]["param_groups"], options, strict=False)]
     return {**state, "torch": {**state["torch"], "param_groups": groups}}
-
-
-def _own(network: Network) -> dict[str, Any]:
-    """The optimizers, schedulers and loss scales of torch that a user's class has in attributes, or lists or dicts."""
-    found: dict[str, Any] = {}
-    for name, value in vars(network).items():
-        items = (
-            value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, (list, tuple)) else ()
-        )
-        found |= {f"{name}.{key}": item for key, item in items}
-        found[name] = value
-    return {name: value for name, value in found.items() if isinstance(value, OWN)}
 
 
 def _numbered(callbacks: CallbackList) -> dict[str, Any]:
