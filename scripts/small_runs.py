@@ -261,7 +261,7 @@ def workers(callbacks: Callbacks, folder: Path) -> Model:
     model.compile(optimizers.Adam(0.02), "binary_crossentropy", metrics=["acc"])
     options: dict[str, Any] = {"num_workers": 1, "multiprocessing_context": "fork"}
     held = DataLoader(Noisy(), SIZE, **options)
-    model.fit(DataLoader(Noisy(), SIZE, shuffle=True, **options), epochs=3, verbose=0, validation_data=held,
+    model.fit(DataLoader(Noisy(), SIZE, shuffle=True, **options), epochs=5, verbose=0, validation_data=held,
         callbacks=callbacks)  # fmt: skip
     return model
 
