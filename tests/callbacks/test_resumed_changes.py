@@ -135,6 +135,11 @@ def test_the_rate_that_a_run_has_left_in_a_model_is_no_change(tmp_path):
     assert net.optimizer.iterations == 18
 
 
+def test_a_callback_may_write_to_another_place(tmp_path):
+    stopped(tmp_path / "backup", also=lambda: [given.CSVLogger(tmp_path / "monday.csv")])
+    assert told(tmp_path / "backup", also=lambda: [given.CSVLogger(str(tmp_path / "tuesday.csv"))]) == []
+
+
 def test_weights_of_other_shapes_cannot_be_accepted(tmp_path):
     path = stopped(tmp_path)
     clear_session()

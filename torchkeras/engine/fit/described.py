@@ -25,6 +25,9 @@ COMPILED = (
 # What a user's own train_step may have of torch beside the model's optimizer.
 OWN = (torch.optim.Optimizer, torch.optim.lr_scheduler.LRScheduler, torch.amp.GradScaler)
 
+# Where callbacks write, which changes nothing in the training, and often has the time in it.
+PLACES = ("filepath", "filename", "log_dir", "path", "root")
+
 LONG = 200  # characters of a value in an error
 SHOWN = 3  # differences of one kind in an error
 
@@ -127,8 +130,8 @@ def _layer(module: Any, deep: bool) -> dict[str, Any]:
 
 
 def _callback(callback: Any) -> dict[str, Any]:
-    """The class of a callback, and the options of its constructor that it keeps as attributes."""
-    names = {*inspect.signature(type(callback)).parameters, *HOOKS}
+    """The class of a callback, and the options of its constructor that it keeps as attributes, but for its paths."""
+    names = {*inspect.signature(type(callback)).parameters, *HOOKS} - {*PLACES}
     options = {name: value for name, value in vars(callback).items() if name in names}
     more = getattr(callback, "_described", dict)()
     return {"class": type(callback).__name__, **plain({**options, **more}, deep=True), **code_of(type(callback))}
