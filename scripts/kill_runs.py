@@ -1,6 +1,6 @@
 """Kill small trainings at random moments with SIGKILL, restart them until they end, and compare the ends.
 
-    python scripts/kill_runs.py [--count 200] [--seed 0] [--jobs 2] [--run NAME]
+    python scripts/kill_runs.py [--count 200] [--kills 1000] [--seed 0] [--jobs 2] [--run NAME ...]
 
 Run number k of a seed is always the same training of `small_runs.py`, with the same `save_freq` and the same moments in
 seconds. What the run is doing at these moments depends on the machine. A child writes checkpoints, is killed (while it
@@ -12,15 +12,19 @@ Children are forked from a process that has imported everything and trained a sm
 imports. Each run still makes everything of its own. It runs on the CPU with one thread: with several, sums of floats
 have no fixed order unless torch.use_deterministic_algorithms(True) is called.
 
+With `--kills` it goes on until there were so many.
+
 Prints JSON: `runs`, `kills`, `in_writing` (kills that left an incomplete file), `torn` (checkpoints damaged), `lost`
 (starts that found a whole checkpoint and did not go on from the newest whole one), `unequal` (ends that differ),
-`failed` (children that ended with an error). Exits with 1 when there is any of the last three.
+`failed` (children that ended with an error), `seconds`, and `kills_of` each training. Exits with 1 when there is any
+lost, unequal or failed.
 """
 
 from __future__ import annotations
 
 import argparse
 import hashlib
+import itertools
 import json
 import multiprocessing
 import os
@@ -32,7 +36,8 @@ import time
 import traceback
 import warnings
 from collections import Counter
-from collections.abc import Callable, MutableMapping
+from collections.abc import Callable, MutableMapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -141,10 +146,10 @@ def damaged(folder: Path, draw: random.Random) -> bool:
     return True
 
 
-def one_run(seed: int, only: str | None, ends: MutableMapping[str, tuple[str, float]], number: int) -> Counter[str]:
+def one_run(seed: int, names: Sequence[str], ends: MutableMapping[str, tuple[str, float]], number: int) -> Counter[str]:
     """One run of a seed, and its result."""
     draw = random.Random(f"{seed} {number}")
-    name = only or list(RUNS)[number % len(RUNS)]
+    name = names[number % len(names)]
     save_freq = draw.choice((1, 1, 2, 3, "epoch"))
     if name not in ends:
         ends[name] = undisturbed(name)
@@ -164,6 +169,7 @@ def one_run(seed: int, only: str | None, ends: MutableMapping[str, tuple[str, fl
             if not was_killed:
                 break
             found["kills"] += 1
+            found[f"kills of {name}"] += 1
             found["in_writing"] += any(backup.glob(".*.part"))
             if draw.random() < 0.25:
                 found["torn"] += damaged(backup, draw)
@@ -181,19 +187,30 @@ def one_run(seed: int, only: str | None, ends: MutableMapping[str, tuple[str, fl
 def main() -> int:
     parser = argparse.ArgumentParser(description="Kill small trainings, restart them, and compare their ends.")
     parser.add_argument("--count", type=int, default=200, help="how many runs")
+    parser.add_argument("--kills", type=int, help="how many kills, in place of a number of runs")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--jobs", type=int, default=2, help="how many at a time")
-    parser.add_argument("--run", choices=list(RUNS), help="this training alone")
+    parser.add_argument("--run", choices=list(RUNS), nargs="+", default=list(RUNS), help="these trainings alone")
     chosen = parser.parse_args()
     found: Counter[str] = Counter(runs=0, kills=0, in_writing=0, torn=0, lost=0, unequal=0, failed=0)
     torch.set_num_threads(1)
+    start = time.monotonic()
     with tempfile.TemporaryDirectory() as folder:
         RUNS["unfreezing"]([], Path(folder))  # torch imports some modules when they are first needed
-    with multiprocessing.Manager() as manager, multiprocessing.get_context("fork").Pool(chosen.jobs) as pool:
+    # Not multiprocessing's Pool, whose processes may start none, as a DataLoader does.
+    forking = ProcessPoolExecutor(chosen.jobs, multiprocessing.get_context("fork"))
+    with multiprocessing.Manager() as manager, forking as pool:
         work = partial(one_run, chosen.seed, chosen.run, manager.dict())
-        for result in pool.imap_unordered(work, range(chosen.count)):
-            found.update(result)
-    print(json.dumps(found))
+        # A round at a time: with `--kills` there is no end of runs.
+        rounds = itertools.count(0, chosen.jobs) if chosen.kills else range(0, chosen.count, chosen.jobs)
+        for first in rounds:
+            last = first + chosen.jobs if chosen.kills else min(first + chosen.jobs, chosen.count)
+            for result in pool.map(work, range(first, last)):
+                found.update(result)
+            if chosen.kills and found["kills"] >= chosen.kills:
+                break
+    of = {name.removeprefix("kills of "): found.pop(name) for name in list(found) if name.startswith("kills of ")}
+    print(json.dumps({**found, "seconds": round(time.monotonic() - start), "kills_of": of}))
     return int(bool(found["lost"] or found["unequal"] or found["failed"]))
 
 

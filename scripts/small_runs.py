@@ -254,6 +254,39 @@ def unfreezing(callbacks: Callbacks, folder: Path) -> Model:
     return model
 
 
+def workers(callbacks: Callbacks, folder: Path) -> Model:
+    """A DataLoader whose samples a process loads, with random transforms, for training and validation."""
+    begin()
+    model = network()
+    model.compile(optimizers.Adam(0.02), "binary_crossentropy", metrics=["acc"])
+    options: dict[str, Any] = {"num_workers": 1, "multiprocessing_context": "fork"}
+    held = DataLoader(Noisy(), SIZE, **options)
+    model.fit(DataLoader(Noisy(), SIZE, shuffle=True, **options), epochs=5, verbose=0, validation_data=held,
+        callbacks=callbacks)  # fmt: skip
+    return model
+
+
+def accumulation(callbacks: Callbacks, folder: Path) -> Model:
+    """Shuffled arrays, with weights; four batches make a step, and an epoch is no multiple of that."""
+    begin()
+    model = network()
+    optimizer = optimizers.AdamW(0.02, gradient_accumulation_steps=4, clipnorm=1.0)
+    model.compile(optimizer, "binary_crossentropy", metrics=["acc"])
+    model.fit(*data(), SIZE, 8, 0, callbacks, sample_weight=np.linspace(0.5, 1.5, SAMPLES))
+    return model
+
+
+def averages(callbacks: Callbacks, folder: Path) -> Model:
+    """Moving averages of weights that overwrite them, and that validate; a schedule in the optimizer."""
+    begin()
+    model = network()
+    rate = optimizers.schedules.CosineDecay(0.05, 40)
+    optimizer = optimizers.SGD(rate, momentum=0.9, use_ema=True, ema_momentum=0.8, ema_overwrite_frequency=7)
+    model.compile(optimizer, "binary_crossentropy", metrics=["acc", AUC(name="auc")])
+    model.fit(*data(), SIZE, 8, 0, [SwapEMAWeights(), *callbacks], validation_split=0.25)
+    return model
+
+
 RUNS: dict[str, Callable[[Callbacks, Path], Model]] = {
     run.__name__: run
     for run in (
@@ -267,6 +300,9 @@ RUNS: dict[str, Callable[[Callbacks, Path], Model]] = {
         limited,
         bad_numbers,
         unfreezing,
+        workers,
+        accumulation,
+        averages,
     )
 }
 

@@ -27,6 +27,8 @@ class Killed(BaseException):
 
 
 class At(Callback):
+    needed_to_resume = False
+
     def __init__(self, number):
         self.left = number
 

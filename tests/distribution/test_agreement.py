@@ -47,13 +47,19 @@ def other_method(rank: int) -> None:
 DIFFERENCES: dict[str, tuple[Callable[[int], Any], str]] = {
     "layers": (
         lambda rank: fitted(made(4 + rank)),
-        r"model: process 0 has .*\(None, 4\).*, process 1 has .*\(None, 5\).*",
+        r"model: layer '.*'\.units: process 0 has 4, process 1 has 5",
     ),
     "activation": (lambda rank: fitted(made(activation=["relu", "tanh"][rank])), "model: .*relu.*tanh.*"),
     "more layers": (lambda rank: fitted(deeper(rank)), "model: .*"),
     "trainable": (lambda rank: fitted(partly_frozen(rank)), "model: .*"),
-    "optimizer": (lambda rank: fitted(made(optimizer=["sgd", "adam"][rank])), 'optimizer: .*"SGD".*"Adam".*'),
-    "rate": (lambda rank: fitted(made(optimizer=SGD([0.1, 0.2][rank]))), "optimizer: .*0.1.*0.2.*"),
+    "optimizer": (
+        lambda rank: fitted(made(optimizer=["sgd", "adam"][rank])),
+        'optimizer: class: process 0 has "SGD", process 1 has "Adam"',
+    ),
+    "rate": (
+        lambda rank: fitted(made(optimizer=SGD([0.1, 0.2][rank]))),
+        "learning_rate: process 0 has 0.1, process 1 has 0.2",
+    ),
     "loss": (lambda rank: fitted(made(loss=["mse", "mae"][rank])), 'loss: process 0 has "mse", process 1 has "mae"'),
     "metrics": (lambda rank: fitted(made(metrics=["mae"][:rank])), "metrics: .*"),
     "batch size": (lambda rank: fitted(made(), batch_size=4 + rank), "batch_size: process 0 has 4, process 1 has 5"),

@@ -17,6 +17,7 @@ from pool import Pools
 from torchkeras import Sequential, clear_session, config, layers
 from torchkeras.callbacks import BackupAndRestore, Callback, CSVLogger, EarlyStopping
 from torchkeras.metrics import MeanSquaredError
+from torchkeras.optimizers import Adam
 from torchkeras.processes import is_main, rank
 
 ROOT = Path(__file__).parents[2]
@@ -36,6 +37,8 @@ class Killed(BaseException):
 class At(Callback):
     """Does something at the `number`-th batch, before a backup sees its end."""
 
+    needed_to_resume = False
+
     def __init__(self, number: int, act: Callable[[], Any]):
         self.left, self.act = number, act
 
@@ -49,7 +52,9 @@ def kill() -> None:
     raise Killed
 
 
-def trained(folder: Path, distribute: Any, dropout: bool, *callbacks: Callback, backup: Any = None) -> dict[str, Any]:
+def trained(
+    folder: Path, distribute: Any, dropout: bool, *callbacks: Callback, backup: Any = None, rate: float = 0.001
+) -> dict[str, Any]:
     """The end of a training that goes on from the newest checkpoint of the folder; with `stopped` where it was."""
     clear_session()
     before = config.floatx()
@@ -67,7 +72,7 @@ def trained(folder: Path, distribute: Any, dropout: bool, *callbacks: Callback, 
             ]
         )
         kept = MeanSquaredError(name="kept")
-        model.compile("adam", "mae", metrics=["mse", kept], distribute=distribute)
+        model.compile(Adam(rate), "mae", metrics=["mse", kept], distribute=distribute)
         backup = backup or BackupAndRestore(folder, save_freq=2, delete_checkpoint=False)
         given = [*callbacks, EarlyStopping("loss", patience=9), CSVLogger(folder.parent / f"{folder.name}.csv"), backup]
         stopped = False
@@ -147,6 +152,30 @@ def test_a_signal_to_one_process_ends_all_after_the_same_batch(together, number,
         assert numbers(end).tobytes() == numbers(other).tobytes()
 
 
+def refused(folder: Path, rate: float) -> str:
+    """The error of a training that goes on with another rate."""
+    try:
+        trained(folder, "ddp", False, rate=rate)
+    except (ValueError, OSError) as error:
+        return str(error)
+    return ""
+
+
+def locked(folder: Path) -> str:
+    """The error where a process that is no part of the training has the folder."""
+    folder.mkdir(exist_ok=True)
+    (folder / ".lock").write_text('{"pid": 7, "host": "elsewhere", "since": "today"}')
+    return refused(folder, 0.001)
+
+
+def test_what_differs_and_whose_the_folder_is_are_told_by_all(together, tmp_path):
+    together(stopped_after, 2, tmp_path / "backup", "ddp", False, 4)
+    for told in together(refused, 2, tmp_path / "backup", 0.5):
+        assert "  learning_rate: 0.001 in the checkpoint, 0.5 here\n" in told
+    for told in together(locked, 2, tmp_path / "other"):
+        assert "(process 7 on elsewhere has used it since today; if that run is over, delete .lock in it" in told
+
+
 def saved_at(folder: Path, save_freq: Any) -> list[str]:
     """The batches, counted over epochs, after which a checkpoint was written."""
     written: list[str] = []
@@ -157,7 +186,7 @@ def saved_at(folder: Path, save_freq: Any) -> list[str]:
             written.append(f"{state['epoch']}:{state['sums']['batches']}")
 
     trained(folder / "backup", "ddp", False, backup=Noting(folder / "backup", save_freq))
-    left = list((folder / "backup").iterdir())
+    left = list((folder / "backup").glob("*.checkpoint"))
     return [*written, f"left {len(left)}"]
 
 

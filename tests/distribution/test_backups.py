@@ -84,10 +84,16 @@ def backups(folder: Path, run: Any) -> Backups:
     return (SharedBackups if world_size() > 1 else Backups)(folder, run)
 
 
+def prepare(here: Backups) -> None:
+    """As a run does, but other runs may have the folder at once."""
+    here.prepare()
+    here.release()
+
+
 def write(folder: Path, sharded: bool) -> None:
     run = run_of(sharded)
     here = backups(folder, run)
-    here.prepare()
+    prepare(here)
     for batches in (6, 7):
         here.write(state_of(run, rank(), batches))
 
@@ -100,7 +106,7 @@ def read(folder: Path, sharded: bool) -> Any:
     """What a process reads, and whether its weights, moments and the rest of the state are those written."""
     run = run_of(sharded)
     here = backups(folder, run)
-    here.prepare()
+    prepare(here)
     newest = here.newest()
     assert newest is not None
     found, wanted = newest[1], state_of(run, 0)
@@ -211,7 +217,7 @@ def batches_read(folder: Path) -> tuple[int, list[str]]:
     """The batch of the newest whole checkpoint, and the warnings."""
     run = run_of(False)
     here = backups(folder, run)
-    here.prepare()
+    prepare(here)
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
         newest = here.newest()
@@ -246,7 +252,7 @@ def write_more(folder: Path) -> list[str]:
         left.mkdir()
         (left / "__0_0.distcp").write_bytes(b"half")
     dist.barrier()
-    here.prepare()
+    prepare(here)
     here.write(state_of(here.run, rank(), 8))
     dist.barrier()
     return sorted(path.name for path in folder.iterdir())
@@ -265,7 +271,7 @@ def refused_on(folder: Path, number: int, name: str) -> tuple[int | None, str]:
     def full(*arguments: Any, **options: Any) -> Any:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    here.prepare()
+    prepare(here)
     with pytest.MonkeyPatch.context() as patch:
         if rank() == number:
             patch.setattr({"fsync": os, "iterdir": Path}[name], name, full)
@@ -294,7 +300,7 @@ def test_a_disk_that_one_process_finds_full_is_named_on_all(together, number, tm
 def apart(folder: Path) -> str:
     """The error where each process has a folder of its own."""
     try:
-        backups(folder / str(rank()), run_of(False)).prepare()
+        prepare(backups(folder / str(rank()), run_of(False)))
     except ValueError as error:
         return str(error)
     return ""

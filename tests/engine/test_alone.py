@@ -240,6 +240,8 @@ class StoppedError(Exception):
 
 
 class StopsAt(Callback):
+    needed_to_resume = False
+
     def __init__(self, epoch: int):
         self.epoch = epoch
 

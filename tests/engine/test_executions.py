@@ -35,6 +35,8 @@ def compiled(together, metrics=("accuracy",), **options):
 class Seen(Callback):
     """What the batch hooks of all kinds get."""
 
+    needed_to_resume = False
+
     def __init__(self):
         super().__init__()
         self.calls = []
@@ -111,6 +113,8 @@ def test_what_stops_a_training_does_so_behind_an_execution():
 @pytest.mark.parametrize("save_freq", [2, 3])
 def test_a_run_goes_on_between_executions(tmp_path, save_freq):
     class Break(Callback):
+        needed_to_resume = False
+
         def on_train_batch_end(self, batch, logs=None):
             if batch == 5 and self.model.optimizer.iterations < 7:
                 raise KeyboardInterrupt

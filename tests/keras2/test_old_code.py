@@ -267,6 +267,7 @@ from torchkeras.callbacks import BackupAndRestore
 model.fit(x, y, epochs=2, verbose=0, callbacks=[BackupAndRestore("backup", delete_checkpoint=False)])
 other = Sequential([Dense(3, input_shape=(5,), name=model.layers[0].name)])
 other.compile("adam", "mse")
+K.set_value(other.optimizer.lr, 0.25)
 other.fit(x, y, epochs=2, verbose=0, callbacks=[BackupAndRestore("backup")])
 assert other.optimizer.lr == 0.25
 """

@@ -6,6 +6,7 @@ import importlib
 import signal
 import threading
 import warnings
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +14,16 @@ import torch
 
 from torchkeras.callbacks.backup_files import Backups
 from torchkeras.callbacks.base import Callback
-from torchkeras.rules import FLAG, is_integer, read, rule
+from torchkeras.rules import FLAG, Rule, is_integer, read, rule
 
+# What may be other than in the checkpoint, if `accept` says so.
+ACCEPTED = (
+    *("model", "optimizer", "learning_rate", "loss", "metrics", "loss_weights", "sample_weight_mode"),
+    *("weighted_metrics", "target_tensors", "on_nonfinite", "jit_compile", "cuda_graph", "steps_per_execution"),
+    *("sync_batch_norm", "data", "batch_size", "steps_per_epoch", "shuffle", "workers", "sample_weight"),
+    *("class_weight", "validation_data", "validation_freq", "initial_epoch", "callbacks"),
+)
+WORDS = (*ACCEPTED, "lock")
 SAVE_FREQ = rule("must be 'epoch' or a number of batches", lambda v: v == "epoch" or (is_integer(v) and v >= 1))
 
 
@@ -27,9 +36,15 @@ class BackupAndRestore(Callback):
     bit by bit on one CPU with one thread, or with `torch.use_deterministic_algorithms(True)` and the same number of
     threads.
 
-    The data must be the same. A generator is run through from its start to the place. Numbers that several threads draw
-    at once have no order to go back to (workers over 1, or torch's numbers drawn by a Sequence or generator while a
-    layer draws too): give `fit` workers=0 there.
+    The script must do the same: data, model, callbacks, and the options of `compile` and `fit` but for `epochs`,
+    `verbose`, `max_queue_size` and `distribute`. A checkpoint says what they were. A `fit` that differs is refused,
+    with all that differs by name; where `accept` has the word for it, the `fit` goes on with what there is now. Known
+    of the data are types, shapes and checksums of arrays (above 16 MB of some rows), and attributes and code of a
+    Dataset, Sequence or generator; not what these read from files.
+
+    A generator is run through from its start to the place, and must begin with the same batch. Numbers that several
+    threads draw at once have no order to go back to (workers over 1, or torch's numbers drawn by a Sequence or
+    generator while a layer draws too): give `fit` workers=0 there. The folder is of one run at a time.
 
     SIGTERM and Ctrl-C end the `fit` after the present step: a checkpoint is written, the `History` is returned, and
     `interrupted` is True. This holds in the main thread, unless the signal is ignored. A second Ctrl-C interrupts at
@@ -45,11 +60,19 @@ class BackupAndRestore(Callback):
         save_freq ("epoch" or a positive integer, default "epoch"): checkpoints are written at the end of each epoch,
             and with a number after every so many batches too.
         delete_checkpoint (bool, default True): whether a `fit` that came to its end deletes its checkpoints.
+        accept (list of words, default ()): what may be other than in the checkpoint: "model" (its options; weights keep
+            their shapes), "optimizer" (its options; one of another class begins without state), "learning_rate",
+            "loss", "metrics", "data", "batch_size", "shuffle", "workers", "callbacks", "validation_data", and the
+            names of other arguments of `compile` and `fit`: "loss_weights", "sample_weight_mode", "weighted_metrics",
+            "target_tensors", "on_nonfinite", "jit_compile", "cuda_graph", "steps_per_execution", "sync_batch_norm",
+            "steps_per_epoch", "sample_weight", "class_weight", "validation_freq", "initial_epoch". And "lock": a run on
+            another machine that was killed left its lock.
 
     Errors:
         OSError: a checkpoint cannot be written or read; the error names the folder, and earlier checkpoints stay whole.
-        ValueError: the newest whole checkpoint is of another model, optimizer, data or set of callbacks; or some
-            process does not see the folder of the others.
+            So where another run uses the folder, or a checkpoint is no file and no folder of checkpoints.
+        ValueError: the newest whole checkpoint is of another run, see above; `accept` has another word; or some process
+            does not see the folder of the others.
         TypeError: a callback's state holds more than numbers, text and arrays.
 
     Example:
@@ -61,11 +84,19 @@ class BackupAndRestore(Callback):
     """
 
     _takes_means = True
+    needed_to_resume = False
 
-    def __init__(self, backup_dir: Any, save_freq: int | str = "epoch", delete_checkpoint: bool = True):
+    def __init__(
+        self,
+        backup_dir: Any,
+        save_freq: int | str = "epoch",
+        delete_checkpoint: bool = True,
+        accept: Iterable[str] = (),
+    ):
         self.folder = Path(backup_dir)
         self.save_freq = read("BackupAndRestore", "save_freq", SAVE_FREQ, save_freq)
         self.delete_checkpoint = read("BackupAndRestore", "delete_checkpoint", FLAG, delete_checkpoint)
+        self.accept = read("BackupAndRestore", "accept", ACCEPT, accept)
         self.interrupted = False
         self._run: Any = None
         self._backups: Any = None
@@ -78,7 +109,7 @@ class BackupAndRestore(Callback):
     def resume(self, run: Any) -> None:
         """Called by `fit` when all callbacks have begun: go on from the newest whole checkpoint, if there is one."""
         self._run, self._signalled, self.interrupted = run, None, False
-        self._backups = _backups(run)(self.folder, run)
+        self._backups = _backups(run)(self.folder, run, self.accept)
         self._backups.prepare()
         newest = self._backups.newest()
         if newest is not None:
@@ -87,7 +118,7 @@ class BackupAndRestore(Callback):
 
     def _go_on(self, path: Path, saved: dict[str, Any]) -> None:
         try:
-            self._run.load_state_dict(saved)
+            self._run.load_state_dict(saved, self.accept)
         except ValueError as error:
             raise ValueError(f"BackupAndRestore: {path} does not fit this run. {error}") from error
 
@@ -136,9 +167,11 @@ class BackupAndRestore(Callback):
         self._run = None
 
     def abandon(self) -> None:
-        """Called by `fit` when it ends, also with an error: give the signals back."""
+        """Called by `fit` when it ends, also with an error: give back the signals and the folder."""
         self._restore_handlers()
-        self._run = None
+        if self._backups is not None:
+            self._backups.release()
+        self._run = self._backups = None
 
     # --- signals -----------------------------------------------------------------------------------------------------
 
@@ -160,6 +193,17 @@ class BackupAndRestore(Callback):
         for number, handler in self._handlers.items():
             signal.signal(number, handler)
         self._handlers = {}
+
+
+def _words(value: Any) -> tuple[str, ...]:
+    given = (value,) if isinstance(value, str) else tuple(value)
+    unknown = [word for word in given if word not in WORDS]
+    if unknown:
+        raise ValueError(f"has the words {', '.join(WORDS)}; found {unknown[0]!r}.")
+    return given
+
+
+ACCEPT = Rule(_words)
 
 
 def _backups(run: Any) -> type[Backups]:

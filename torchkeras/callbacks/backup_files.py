@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import importlib
 import io
+import os
 import shutil
+import stat
 import tempfile
 import warnings
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -16,6 +19,7 @@ from typing import Any
 import torch
 
 from torchkeras.atomic_file import replacing
+from torchkeras.callbacks.folder_lock import FolderLock
 
 KEPT = 2  # the newest checkpoint, and the one before it in case the newest is torn
 SUFFIX, PART = ".checkpoint", ".part"
@@ -28,14 +32,30 @@ class Backups:
     One process writes a file. Several write a folder (`torchkeras.distribution.backups`); both read both.
     """
 
-    def __init__(self, folder: Path, run: Any):
+    def __init__(self, folder: Path, run: Any, accept: Collection[str] = ()):
         self.folder, self.run = folder, run
+        self._lock, self._from_others = FolderLock(folder), "lock" in accept
         self._torn: list[Path] = []
 
     def prepare(self) -> None:
-        """Make the folder, and take away what a stop left half written. Raises OSError where nothing can be written."""
+        """Make the folder, lock it, and take away what a stop left half written.
+
+        Raises OSError where nothing can be written, or another run has the folder.
+        """
         with self.disk("no checkpoint can be written to"):
-            prepare(self.folder)
+            self._open()
+
+    def _open(self) -> None:
+        self.folder.mkdir(parents=True, exist_ok=True)
+        self._lock.acquire(self._from_others)
+        for part in self.folder.glob(f".*{SUFFIX}*{PART}"):
+            remove(part)
+        with tempfile.TemporaryFile(dir=self.folder):
+            pass
+
+    def release(self) -> None:
+        """Let other runs use the folder."""
+        self._lock.release()
 
     def newest(self) -> tuple[Path, dict[str, Any]] | None:
         """The newest whole checkpoint, and the state in it for this process. Warns of those that are passed over."""
@@ -50,8 +70,9 @@ class Backups:
         return None
 
     def found(self) -> list[Path]:
-        """The checkpoints, oldest first."""
-        return checkpoints(self.folder)
+        """The checkpoints, oldest first. Raises OSError for what has the name of one and is none."""
+        with self.disk("no checkpoint can be read from"):
+            return checked(checkpoints(self.folder))
 
     def read(self, path: Path) -> dict[str, Any] | None:
         """The state in a checkpoint for this process; None when its content does not match its digest."""
@@ -97,18 +118,32 @@ class Backups:
             raise OSError(error.errno, f"BackupAndRestore: {what} this folder ({reason})", str(self.folder)) from error
 
 
-def prepare(folder: Path) -> None:
-    """See `Backups.prepare`."""
-    folder.mkdir(parents=True, exist_ok=True)
-    for part in folder.glob(f".*{SUFFIX}*{PART}"):
-        remove(part)
-    with tempfile.TemporaryFile(dir=folder):
-        pass
-
-
 def checkpoints(folder: Path) -> list[Path]:
     """Those in a folder, oldest first."""
     return sorted(folder.glob(f"*{SUFFIX}"))
+
+
+def checked(paths: list[Path]) -> list[Path]:
+    """The same. Raises OSError for what is neither a file nor a folder of tensors, before anything waits for it."""
+    for path in paths:
+        kind = next((name for name, holds in KINDS.items() if holds(path)), None)
+        if kind is not None:
+            raise OSError(errno.EINVAL, f"{path.name} in it is {kind}, and no checkpoint: take it away")
+    return paths
+
+
+def _is_other_folder(path: Path) -> bool:
+    """Whether it is a folder in which no process has written anything of a checkpoint."""
+    return path.is_dir() and not any(path.glob(".metadata")) and not any(path.glob("__*_*"))
+
+
+KINDS = {
+    "a fifo": Path.is_fifo,
+    "a socket": Path.is_socket,
+    "a device": lambda path: path.is_char_device() or path.is_block_device(),
+    "a folder of something else": _is_other_folder,
+    "a link to nothing": lambda path: path.is_symlink() and not path.exists(),
+}
 
 
 def age(state: dict[str, Any]) -> str:
@@ -128,10 +163,18 @@ def told_digest(path: Path) -> str:
 
 def read_file(path: Path) -> dict[str, Any] | None:
     """The state in a file; None when its bytes do not match its digest."""
-    data = path.read_bytes()
+    data = _read(path)
     if digest(data) != told_digest(path):
         return None
     return torch.load(io.BytesIO(data), map_location="cpu", weights_only=True)
+
+
+def _read(path: Path) -> bytes:
+    """The bytes of a file; what was put in its place since, such as a fifo, is not waited for."""
+    with open(os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)), "rb") as file:
+        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            raise OSError(errno.EINVAL, f"{path.name} in it is no file")
+        return file.read()
 
 
 def remove(path: Path) -> None:

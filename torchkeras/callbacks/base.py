@@ -25,6 +25,9 @@ class Callback:
     A class with `needs_each_batch = True` needs a call for every batch. `fit` then refuses a model that was compiled
     with `steps_per_execution`, which makes one call for several batches.
 
+    `BackupAndRestore` goes on only with the same callbacks. A class with `needed_to_resume = False`, which changes
+    nothing in the training, may come and go.
+
     Example:
         >>> class Announce(Callback):
         ...     def on_epoch_end(self, epoch, logs=None):
@@ -37,6 +40,7 @@ class Callback:
 
     needs_each_batch = False
     main_only = False
+    needed_to_resume = True
     # Whether, where several processes share batches, one call for several batches does, with their mean numbers.
     _takes_means = False
     _validation_data: Any = None
@@ -51,6 +55,10 @@ class Callback:
     def state_dict(self) -> dict[str, Any]:
         """What is needed to go on after a stop: numbers, text, arrays, and lists and dicts of them."""
         return {name: _apart(getattr(self, name)) for name in self.state_names}
+
+    def _described(self) -> dict[str, Any]:
+        """What a run must have again to go on, beside the options that are attributes of the same name."""
+        return {}
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Go on from what `state_dict` returned; called after `on_train_begin`, which starts from zero.

@@ -66,6 +66,7 @@ class History(Callback):
     """
 
     state_names = ("epoch", "history")
+    needed_to_resume = False
 
     def __init__(self) -> None:
         self.epoch: list[int] = []

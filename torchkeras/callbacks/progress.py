@@ -45,6 +45,7 @@ class ProgbarLogger(Callback):
     """
 
     main_only = True
+    needed_to_resume = False
     _takes_means = True
 
     def __init__(

@@ -52,6 +52,9 @@ class BatchSchedule(Callback):
         if logs is not None:
             logs["lr"] = float(self.model.optimizer.lr)
 
+    def _described(self) -> dict[str, Any]:
+        return {"steps": self.steps or self._planned()}
+
     def _planned(self) -> int:
         """The batches of a whole `fit`. Raises ValueError when their number is not known."""
         each = self._of_epoch()

@@ -85,6 +85,9 @@ class TorchScheduler(Callback):
         self._holder: Any = None
         self._pending: Mapping[str, Any] | None = None
 
+    def _described(self) -> dict[str, Any]:
+        return {"make": self.make}
+
     def on_train_begin(self, logs: Any = None) -> None:
         """Make the scheduler, which sets the rate of the first step, unless it is made for this optimizer already."""
         optimizer = self.model.optimizer

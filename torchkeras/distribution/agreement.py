@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-import json
-import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -14,15 +12,9 @@ import torch.distributed as dist
 
 import torchkeras
 from torchkeras.engine.data import random_state
-from torchkeras.engine.graph.network import Network
-from torchkeras.engine.layer.layer import Layer
+from torchkeras.engine.data.contents import plain
+from torchkeras.engine.fit.described import differences, of_compile, of_model, shown
 from torchkeras.processes import gathered
-
-COMPILED = (
-    *("optimizer", "loss", "metrics", "loss_weights", "sample_weight_mode", "weighted_metrics", "on_nonfinite"),
-    *("steps_per_execution", "distribute", "sync_batch_norm"),
-)
-LONG = 200  # characters of a value in an error
 
 
 class ProcessesDifferError(RuntimeError):
@@ -46,9 +38,10 @@ def agree(method: str, model: Any, given: Mapping[str, Any], group: Any = None) 
         "method": method,
         "version of torch": torch.__version__,
         "version of torchkeras": torchkeras.__version__,
-        **{name: plain(getattr(model, name)) for name in COMPILED},
+        **of_compile(model),
+        "distribute": plain(model.distribute),
         **{name: plain(value) for name, value in given.items()},
-        "model": described(model),
+        "model": of_model(model),
     }
     random, weights = random_state.state({}), _weights(model)
     own = [told, _digest(repr(_listed(random))), _norms(weights)]
@@ -66,60 +59,13 @@ def agree(method: str, model: Any, given: Mapping[str, Any], group: Any = None) 
 
 def _compare(method: str, told: list[dict[str, Any]]) -> None:
     for name in dict.fromkeys(name for each in told for name in each):
-        values = [each.get(name) for each in told]
-        if any(value != values[0] for value in values):
-            what = _different_lines(values) if name == "model" else [json.dumps(value) for value in values]
-            listed = ", ".join(f"process {rank} has {text[:LONG]}" for rank, text in enumerate(what))
-            raise ProcessesDifferError(f"{method}: the processes differ in {name}: {listed}.")
-
-
-def _different_lines(values: list[Any]) -> list[str]:
-    """Of texts the first line in which they differ."""
-    lines = [[*value.split("\n"), "nothing more"] for value in values]
-    for row in zip(*lines, strict=False):
-        if len(set(row)) > 1:
-            return list(row)
-    return [row[-1] for row in lines]
-
-
-def described(model: Any) -> str:
-    """Layers and calls of a model, a line for each, whatever the names of its layers are."""
-    places: dict[str, str] = {}
-    lines = []
-    for module in model.modules():
-        if isinstance(module, Network) and module._is_connected and module._graph is not None:
-            text = re.sub(r"self\.(\w+)", lambda name: places.setdefault(name[0], f"layer{len(places)}"), module.code)
-            lines += text.split("\n")
-        elif isinstance(module, Layer):
-            weights = [(tuple(each.shape), str(each.dtype), each.trains) for each in module.weights]
-            lines.append(f"{type(module).__name__} {json.dumps(plain(_config(module)))} {weights}")
-        elif not isinstance(module, Network):
-            shapes = [(tuple(each.shape), str(each.dtype)) for each in module.parameters(recurse=False)]
-            lines.append(f"{type(module).__name__} {shapes}")
-    return "\n".join(lines)
-
-
-def _config(described: Any) -> Any:
-    try:
-        return described.get_config()
-    except (NotImplementedError, TypeError, ValueError):  # a class of the user's, which has none
-        return {}
-
-
-def plain(value: Any) -> Any:
-    """A value as JSON can hold it, without names of layers and without addresses in memory."""
-    if value is None or isinstance(value, (bool, int, float, str)):
-        return value
-    if isinstance(value, Mapping):
-        return {str(name): plain(item) for name, item in value.items() if name != "name"}
-    if isinstance(value, (list, tuple, set, frozenset)):
-        return [plain(item) for item in value]
-    if isinstance(value, (np.ndarray, np.generic, torch.Tensor)):
-        return [str(value.dtype), list(value.shape)]
-    config: Callable[[], Any] | None = None if isinstance(value, type) else getattr(value, "get_config", None)
-    if config is not None:
-        return [type(value).__name__, plain(_config(value))]
-    return getattr(value, "__qualname__", type(value).__qualname__)
+        main, *others = (each.get(name) for each in told)
+        found = [{place: (mine, other) for place, mine, other in differences(main, each)} for each in others]
+        for place, (mine, _) in next((each for each in found if each), {}).items():
+            values = [mine, *(each.get(place, (mine, mine))[1] for each in found)]
+            listed = ", ".join(f"process {rank} has {shown(each)}" for rank, each in enumerate(values))
+            where = f"{name}: {place}" if place else name
+            raise ProcessesDifferError(f"{method}: the processes differ in {where}: {listed}.")
 
 
 def _listed(value: Any) -> Any:

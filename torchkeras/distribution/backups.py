@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import io
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -18,8 +18,9 @@ from torchkeras.callbacks.backup_files import (
     SUFFIX,
     Backups,
     age,
+    checked,
+    checkpoints,
     digest,
-    prepare,
     read_file,
     remove,
     told_digest,
@@ -40,8 +41,8 @@ class SharedBackups(Backups):
     the folder its name, with a digest of all files, when every file has reached the disk.
     """
 
-    def __init__(self, folder: Path, run: Any):
-        super().__init__(folder, run)
+    def __init__(self, folder: Path, run: Any, accept: Collection[str] = ()):
+        super().__init__(folder, run, accept)
         part = run.processes.part
         self._rank, self._processes, self._group = part.rank, part.processes, run.processes.group
         self._is_main = part.rank == 0
@@ -50,7 +51,7 @@ class SharedBackups(Backups):
         probe = self.folder / f".seen{SUFFIX}{PART}"
         with self.disk("no checkpoint can be written to"):
             if self._is_main:
-                prepare(self.folder)
+                self._open()
                 probe.touch()
         seen = self._gathered(probe.name in os.listdir(self.folder) if self.folder.is_dir() else False)
         if self._is_main:
@@ -62,7 +63,9 @@ class SharedBackups(Backups):
             )
 
     def found(self) -> list[Path]:
-        return [self.folder / name for name in self._gathered([path.name for path in super().found()])[0]]
+        with self.disk("no checkpoint can be read from"):
+            found = checked(checkpoints(self.folder)) if self._is_main else []
+        return [self.folder / name for name in self._gathered([path.name for path in found])[0]]
 
     def read(self, path: Path) -> dict[str, Any] | None:
         what = "no checkpoint can be read from"

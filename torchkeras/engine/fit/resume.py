@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import warnings
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -13,14 +14,18 @@ from torchkeras.callbacks.base import CallbackList, is_called
 from torchkeras.engine.data import random_state
 from torchkeras.engine.data.batch import Batch
 from torchkeras.engine.data.sources import Source
+from torchkeras.engine.data.sources.limited import Limited
+from torchkeras.engine.fit.described import of_fit, own_optimizers, told
 from torchkeras.engine.fit.epoch import Sums
 from torchkeras.engine.graph.network import Network
 from torchkeras.engine.step.compiled_model import CompiledModel
+from torchkeras.optimizers import TorchOptimizer
+from torchkeras.processes import gathered
 
 FORMAT = 1
 
-# What a user's own train_step may have of torch beside the model's optimizer.
-OWN = (torch.optim.Optimizer, torch.optim.lr_scheduler.LRScheduler, torch.amp.GradScaler)
+# What the numbers of an epoch are of.
+NUMBERS = frozenset(("model", "loss", "loss_weights", "metrics", "weighted_metrics"))
 
 
 class Run:
@@ -30,10 +35,17 @@ class Run:
     `keeps`: whether some callback may ask for the state, so that the random numbers at an epoch's start are kept.
     `midway`: whether the next epoch is one that an earlier run has begun.
     `interrupted`: set by a callback that has written a checkpoint in the middle of an epoch and wants the end.
+    `described`: what a run must have again to go on from this one, see `described.of_fit`. `given`: for it.
     """
 
     def __init__(
-        self, network: Any, source: Source, callbacks: CallbackList, epoch: int, validation: Source | None = None
+        self,
+        network: Any,
+        source: Source,
+        callbacks: CallbackList,
+        epoch: int,
+        validation: Source | None = None,
+        given: Mapping[str, Any] | None = None,
     ):
         self.network, self.callbacks, self.epoch = network, callbacks, epoch
         self.source, self.validation = source, validation
@@ -42,7 +54,10 @@ class Run:
         self.keeps = any(hasattr(callback, "resume") for callback in callbacks)
         self._order_random: dict[str, Any] = {}
         self._resumed: Mapping[str, Any] | None = None
+        self._changed: frozenset[str] = frozenset()  # the words of what is not as in the checkpoint, and accepted
         if self.keeps:
+            self.described = of_fit(network, source, validation, callbacks, given or {})
+            self._options = _options(self.compiled.optimizer)
             for each in self._sources().values():
                 each.keep()
                 each.state_dict()  # what cannot go on after a stop is refused before any training
@@ -107,7 +122,7 @@ class Run:
         ValueError where no optimizer can be found.
         """
         compiled, sums = self.compiled, Sums() if epoch_done else self.sums
-        own = _own(self.network)
+        own = own_optimizers(self.network)
         if compiled.optimizer is None and not own:
             raise ValueError(
                 f"{type(self.network).__name__} was compiled without an optimizer, and has none among its attributes: "
@@ -125,18 +140,24 @@ class Run:
             "guard": {} if compiled.guard is None else compiled.guard.state_dict(),
             "loss_scale": {} if compiled.scaling is None else compiled.scaling.state_dict(),
             "sources": {name: source.state_dict() for name, source in self._sources().items()},
+            "first": {name: source.first for name, source in self._sources().items()},
             "order_random": {} if epoch_done else self._order_random,
             "random": {**random_state.state(self._generators()), **self._drawn()},
             "step_random": {} if self.processes is None else self.processes.random.state_dict(),
             "stop_training": bool(getattr(self.network, "stop_training", False)),
+            "described": self.described,
         }
         return {"format": FORMAT, "epoch": self.epoch + int(epoch_done), **_plain(found, "state")}
 
-    def load_state_dict(self, saved: Mapping[str, Any]) -> None:
-        """Go on from a state. Raises ValueError when it is of another model, optimizer, data or list of callbacks."""
-        self._check(saved)
+    def load_state_dict(self, saved: Mapping[str, Any], accept: Collection[str] = ()) -> None:
+        """Go on from a state, with what there is now of the words in `accept`.
+
+        Raises ValueError, which names all of it, when anything else is not what it was.
+        """
+        self._compare(saved, accept)
         for name, source in self._sources().items():
-            source.load_state_dict(saved["sources"][name])
+            self._find_place(source, saved["sources"].get(name, {}))
+            source.first = None if "data" in accept else saved.get("first", {}).get(name)
         if self.validation is not None:
             self.validation.catch_up("sequential")
         self._restore(saved)
@@ -144,61 +165,94 @@ class Run:
         self.network.__dict__["stop_training"] = saved["stop_training"]
         self._resumed = saved
 
-    def _check(self, saved: Mapping[str, Any]) -> None:
+    def _compare(self, saved: Mapping[str, Any], accept: Collection[str]) -> None:
         if saved.get("format") != FORMAT:
             raise ValueError(f"The checkpoint has format {saved.get('format')!r}; this version reads {FORMAT}.")
+        before = saved.get("described")
+        if before is None:
+            warnings.warn(
+                "BackupAndRestore: the checkpoint is of an older version, and does not say of which data, options and "
+                "callbacks it is: that these are the same is not checked.",
+                stacklevel=5,
+            )
+            before = self.described
+        found = told(before, self.described)
+        if self._left_by(saved):
+            found.pop("learning_rate", None)
+        if self.processes is not None:
+            found = gathered(found, self.processes.group)[0]  # of the main one, so that all raise or none
+        weights, wrong = self._weights(saved), [line for word, line in found.items() if word not in accept]
+        if weights or wrong:
+            words = "" if weights else f", go on with the new ones by BackupAndRestore(..., accept={tuple(found)!r})"
+            lines = ["It differs:", *(f"  {line}" for line in [*weights, *wrong])]
+            raise ValueError(
+                "\n".join([*lines, f"Make them what they were{words}, or begin anew with another folder."])
+            )
+        self._changed = frozenset(found)
+        self.described = {**before, **{word: self.described[word] for word in found}}
+
+    def _left_by(self, saved: Mapping[str, Any]) -> bool:
+        """Whether the rate is the one at which the run of the checkpoint was: the same process goes on."""
+        now, state = self.described["learning_rate"], saved["optimizer"][1]
+        groups = state.get("torch", {}).get("param_groups", [])
+        return now == ([float(group["lr"]) for group in groups] or state.get("options", {}).get("lr"))
+
+    def _weights(self, saved: Mapping[str, Any]) -> list[str]:
+        """What is other in the tensors of the model."""
         here = {name: tuple(tensor.shape) for name, tensor in tensors_of(self.network).items()}
         there = {name: tuple(tensor.shape) for name, tensor in saved["tensors"].items()}
-        lost = [name for name in here if name not in there]
-        if lost:
-            raise ValueError(
-                f"The checkpoint is of another model: it has no {lost[0]!r}; it has {', '.join(list(there)[:3])}, ... "
-                "Within one process layers without a name are numbered on: give them names, or call "
-                "torchkeras.clear_session() before the model is made."
+        wrong = [name for name in dict.fromkeys([*here, *there]) if here.get(name) != there.get(name)]
+        lines = [
+            f"weights: {name!r} has shape {there.get(name, 'none')} in the checkpoint, {here.get(name, 'none')} here"
+            for name in wrong[:3]
+        ]
+        if any(name not in there or name not in here for name in wrong):
+            lines.append(
+                "weights: there are other names. Within one process layers without a name are numbered on: give them "
+                "names, or call torchkeras.clear_session() before the model is made"
             )
-        for name, shape in there.items():
-            if here.get(name) != shape:
-                raise ValueError(
-                    f"The checkpoint is of another model: {name!r} has shape {shape} in it, here "
-                    f"{here.get(name, 'there is none')}."
-                )
-        for what, mine, other in (
-            ("optimizer", type(self.compiled.optimizer).__name__, saved["optimizer"][0]),
-            ("own optimizers", sorted(_own(self.network)), sorted(saved.get("own", {}))),
-            ("metrics", sorted(self.compiled.kept), sorted(saved["metrics"])),
-            ("data of", list(self._sources()), list(saved["sources"])),
-        ):
-            if mine != other:
-                raise ValueError(f"The checkpoint was made with the {what} {other}; here there is {mine}.")
-        callbacks = _numbered(self.callbacks)
-        for name in saved["callbacks"]:
-            if name not in callbacks:
-                raise ValueError(f"The checkpoint has the state of a callback {name}, which is not given here.")
+        return lines
+
+    def _find_place(self, source: Source, state: Mapping[str, Any]) -> None:
+        """Bring a source to the place of a state; one of other data, that has another kind of state, begins anew."""
+        own = source.state_dict()
+        state = state if "taken" in own else state.get("source", state) if "taken" in state else state
+        if isinstance(source, Limited) and "taken" not in state:
+            source = source.source
+            own = source.state_dict()
+        if own.keys() == state.keys() or not self._changed:
+            source.load_state_dict(dict(state))
 
     @torch.no_grad()
     def _restore(self, saved: Mapping[str, Any]) -> None:
-        callbacks = _numbered(self.callbacks)
+        callbacks, changed = _numbered(self.callbacks), self._changed
         for name, state in saved["callbacks"].items():  # before the optimizer: they may decide what trains
-            if is_called(callbacks[name]):
+            if name in callbacks and is_called(callbacks[name]):
                 callbacks[name].load_state_dict(state)
         compiled = self.compiled
         tensors = tensors_of(self.network)
         for name, tensor in tensors.items():
             tensor.copy_(saved["tensors"][name])
+        modules = dict(self.network.named_modules())
         for name, (device, state) in saved["generators"].items():
             module, _, key = name.rpartition(".")
-            setattr(self.network.get_submodule(module), key, torch.Generator(device).set_state(state))
+            if module in modules:
+                setattr(modules[module], key, torch.Generator(device).set_state(state))
         if compiled.optimizer is not None:
-            compiled.optimizer.load_state_dict(saved["optimizer"][1])
-        for name, each in _own(self.network).items():
-            each.load_state_dict(saved["own"][name])
+            self._restore_optimizer(compiled.optimizer, saved["optimizer"][1])
+        for name, each in own_optimizers(self.network).items():
+            if name in saved["own"]:
+                each.load_state_dict(saved["own"][name])
         device = next((tensor.device for tensor in tensors.values()), None)
         sums = saved["sums"]
         self.sums.totals = {name: total.to(device, copy=True) for name, total in sums["totals"].items()}
         for name in _counts(self.sums):
             setattr(self.sums, name, sums[name])
-        for name, found in saved["metrics"].items():
-            compiled.kept[name].load_state_dict(found)
+        if changed & NUMBERS:  # those of the epoch are of the batches that are left
+            self.sums.totals, self.sums.seen = {}, 0
+        else:
+            for name, found in saved["metrics"].items():
+                compiled.kept[name].load_state_dict(found)
         if compiled.guard is not None and saved["guard"]:
             compiled.guard.load_state_dict(saved["guard"])
         if compiled.scaling is not None and saved.get("loss_scale"):  # which older checkpoints have not
@@ -206,6 +260,15 @@ class Run:
         random_state.restore(saved["random"], self._generators())
         if self.processes is not None:
             self.processes.random.load_state_dict(saved.get("step_random", {}))
+
+    def _restore_optimizer(self, optimizer: Any, state: Mapping[str, Any]) -> None:
+        """Give an optimizer its state, unless it is of another class or other weights, and that was accepted."""
+        try:
+            optimizer.load_state_dict(with_options(state, self._options, self._changed))
+        except ValueError as error:
+            if not self._changed & {"model", "optimizer"}:
+                raise
+            warnings.warn(f"BackupAndRestore: the optimizer begins anew. {error}", RuntimeWarning, stacklevel=2)
 
 
 def _counts(sums: Sums) -> dict[str, int]:
@@ -228,16 +291,28 @@ def _generators(network: Network) -> dict[str, list[Any]]:
     }
 
 
-def _own(network: Network) -> dict[str, Any]:
-    """The optimizers, schedulers and loss scales of torch that a user's class has in attributes, or lists or dicts."""
-    found: dict[str, Any] = {}
-    for name, value in vars(network).items():
-        items = (
-            value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, (list, tuple)) else ()
-        )
-        found |= {f"{name}.{key}": item for key, item in items}
-        found[name] = value
-    return {name: value for name, value in found.items() if isinstance(value, OWN)}
+def _options(optimizer: Any) -> Any:
+    """The options of an optimizer as its state has them: those that `compile` was given."""
+    if isinstance(optimizer, TorchOptimizer):
+        return [{name: value for name, value in group.items() if name != "params"} for group in optimizer.param_groups]
+    return {} if optimizer is None else optimizer.state_dict()["options"]
+
+
+def with_options(state: Mapping[str, Any], options: Any, changed: Collection[str]) -> dict[str, Any]:
+    """The state of an optimizer, with these options in place of those that are accepted as changed."""
+
+    def chosen(name: str) -> bool:
+        return ("learning_rate" if name in ("lr", "initial_lr") else "optimizer") in changed
+
+    def mixed(before: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, Any]:
+        return {**before, **{name: value for name, value in now.items() if chosen(name)}}
+
+    if "options" in state and isinstance(options, dict):
+        return {**state, "options": mixed(state["options"], options)}
+    if "torch" not in state or isinstance(options, dict):
+        return dict(state)
+    groups = [mixed(*each) for each in zip(state["torch"]["param_groups"], options, strict=False)]
+    return {**state, "torch": {**state["torch"], "param_groups": groups}}
 
 
 def _numbered(callbacks: CallbackList) -> dict[str, Any]:

@@ -164,13 +164,16 @@ class Trainer(GeneratorMethods, Predicting, OneBatch, abstract=True):
         self.stop_training = False
         if validation is not None:
             self._step("test")  # what cannot be evaluated is told before the first epoch
-        run = Run(self, source, hooks, initial_epoch, validation)
+        given = {
+            "shuffle": shuffle, "class_weight": class_weight, "validation_freq": validation_freq,
+            "initial_epoch": initial_epoch,
+        }  # fmt: skip
+        run = Run(self, source, hooks, initial_epoch, validation, {**given, "sample_weight": sample_weight})
         validate = None if validation is None else partial(self._validate, source, validation, size is None)
         self.__dict__.update(_validated=validation, _counts=True)
         order = "batch" if shuffle == "batch" else "shuffled" if shuffle else "sequential"
         together = self._together(
-            "fit", source, validation, epochs=epochs, initial_epoch=initial_epoch, shuffle=shuffle, verbose=verbose,
-            validation_freq=validation_freq, class_weight=class_weight,
+            "fit", source, validation, **given, epochs=epochs, verbose=verbose,
             callbacks=[type(each).__name__ for each in hooks],
             validation=None if validation is None else [validation.samples, validation.batch_size, validation.steps],
         )  # fmt: skip

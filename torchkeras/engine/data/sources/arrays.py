@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from torchkeras.engine.data.batch import ArrayData, check_batch_size
+from torchkeras.engine.data.contents import plain
 from torchkeras.engine.data.part import Part
 from torchkeras.engine.data.sources.source import Batches, Source
 
@@ -25,6 +28,10 @@ class ArraySource(Source):
         if order != "sequential":
             self._note_order(self.data.device if self.data.resident and order == "shuffled" else None)
         return self.data.batches(self.batch_size or 1, order, skip, self.part)
+
+    def contents(self) -> dict[str, Any]:
+        found = {"inputs": self.data.inputs, "targets": self.data.targets, "weights": self.data.weights}
+        return {**super().contents(), **plain(found, deep=True)}
 
     def split(self, fraction: float) -> tuple[ArraySource, ArraySource]:
         first, last = self.data.split(fraction)

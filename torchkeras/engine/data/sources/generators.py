@@ -8,8 +8,9 @@ from typing import Any
 
 import torch
 
+from torchkeras.engine.data.contents import plain
 from torchkeras.engine.data.part import Part
-from torchkeras.engine.data.sources.source import Prepare, Streamed, passed_over
+from torchkeras.engine.data.sources.source import Prepare, Streamed
 
 END = object()
 
@@ -36,8 +37,12 @@ class GeneratorSource(Streamed):
         super().__init__(prepare, device, part)
         self._iterator, self._ahead = iterator, ahead
 
+    def contents(self) -> dict[str, Any]:
+        data = plain(self._iterator, deep=True)
+        return {**super().contents(), "generator": data, "workers": int(self._ahead > 0)}
+
     def _items(self, order: str, skip: int) -> Iterator[Any]:
-        passed_over(self._iterator, skip)
+        self._passed(self._iterator, skip)
         if self._ahead == 0:
             # Not the iterator itself: closing an epoch must not close the user's generator.
             return (item for item in self._iterator)

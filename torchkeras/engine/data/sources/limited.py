@@ -115,6 +115,19 @@ class Limited(Source):
     def drawn(self) -> dict[str, Any]:
         return self.source.drawn()
 
+    @property
+    def first(self) -> int | None:
+        """That of the source, whose pass may be of several epochs."""
+        return self.source.first
+
+    @first.setter
+    def first(self, value: int | None) -> None:
+        """That of the source, whose pass may be of several epochs."""
+        self.source.first = value
+
+    def contents(self) -> dict[str, Any]:
+        return {**self.source.contents(), "limit": self._steps}
+
     def state_dict(self) -> dict[str, Any]:
         """How far the source is run through, and its state and that of the random numbers when that pass began."""
         began = self._began if self._pass is not None else {"source": self.source.state_dict()}

@@ -10,6 +10,7 @@ from torch.utils.data import DataLoader, Dataset, DistributedSampler, IterableDa
 
 from torchkeras.engine.data import random_state
 from torchkeras.engine.data.batch import Batch, batch_numbers, check_batch_size
+from torchkeras.engine.data.contents import plain
 from torchkeras.engine.data.part import Part
 from torchkeras.engine.data.raw_batch import mapped, samples_in
 from torchkeras.engine.data.sources.own_samples import OwnIndices, SeededWorker, own_loader
@@ -73,7 +74,7 @@ class LoaderSource(Streamed):
             return items if own is None else own.items(items, skip)
         # Workers draw random numbers of their own while they load: to go on as they were, they load it all again.
         items = iter(self._loader)
-        return passed_over(items if own is None else own.items(items), skip)
+        return self._passed(items if own is None else own.items(items), skip)
 
     @property
     def _generator(self) -> torch.Generator | None:
@@ -83,6 +84,15 @@ class LoaderSource(Streamed):
         if self._sampler is None:
             return super()._own_batch(item, part)
         return super()._own_batch(OwnSamples(item, part.processes * samples_in(mapped(item, _same, None))), part)
+
+    def contents(self) -> dict[str, Any]:
+        found = {**super().contents(), "batches": self.steps}
+        loader = self._given
+        if not isinstance(loader, DataLoader):
+            return {**found, "data": plain(loader, deep=True)}
+        sampler = loader.sampler if loader.batch_sampler is None else loader.batch_sampler
+        data = {name: plain(getattr(loader, name), deep=True) for name in DESCRIBED}
+        return {**found, **data, "sampler": _sampler(sampler), "workers": loader.num_workers}
 
     def on_epoch_end(self) -> None:
         self._began = None
@@ -109,6 +119,18 @@ class LoaderSource(Streamed):
 
     def generators(self) -> dict[str, Any]:
         return random_state.found_in(loader=self._given)
+
+
+DESCRIBED = ("dataset", "drop_last", "collate_fn", "worker_init_fn", "generator")  # of a DataLoader
+
+
+def _sampler(sampler: Any) -> Any:
+    """What orders a DataLoader's samples, without the data."""
+    if isinstance(sampler, DistributedSampler):  # one of several processes, of which there may be others now
+        return [type(sampler).__name__, sampler.shuffle, sampler.seed, sampler.drop_last]
+    told = {name: item for name, item in vars(sampler).items() if name not in ("data_source", "sampler", "generator")}
+    inner = getattr(sampler, "sampler", None)
+    return [type(sampler).__name__, plain(told, deep=True), None if inner is None else _sampler(inner)]
 
 
 def _distributed_sampler(loader: DataLoader[Any], part: Part) -> DistributedSampler[Any] | None:
@@ -204,7 +226,11 @@ class DatasetSource(Streamed):
             worker_init_fn=None if self.part is None else SeededWorker(self.part.rank),
         )
         items = iter(loader) if own is None else own.items(iter(loader))
-        return passed_over(items, skip if processes else 0)
+        return self._passed(items, skip if processes else 0)
+
+    def contents(self) -> dict[str, Any]:
+        processes = self._workers.count if self._workers.processes else 0
+        return {**super().contents(), "dataset": plain(self._dataset, deep=True), "workers": processes}
 
     def generators(self) -> dict[str, Any]:
         return random_state.found_in(dataset=self._dataset)

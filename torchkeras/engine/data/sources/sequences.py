@@ -9,9 +9,10 @@ from typing import Any
 import torch
 
 from torchkeras.engine.data import random_state
+from torchkeras.engine.data.contents import plain
 from torchkeras.engine.data.part import Part
 from torchkeras.engine.data.sources.processes import in_processes
-from torchkeras.engine.data.sources.source import Prepare, Streamed, passed_over
+from torchkeras.engine.data.sources.source import Prepare, Streamed
 
 
 @dataclass(frozen=True)
@@ -43,6 +44,15 @@ class SequenceSource(Streamed):
         super().__init__(prepare, device, part)
         self._sequence, self._workers = sequence, workers or Workers()
         self._ends: list[dict[str, Any]] = []
+
+    def contents(self) -> dict[str, Any]:
+        workers = {"count": self._workers.count, "processes": self._workers.processes}
+        return {
+            **super().contents(),
+            "batches": self.steps,
+            "sequence": plain(self._sequence, deep=True),
+            "workers": workers,
+        }
 
     @property
     def steps(self) -> int:
@@ -86,7 +96,7 @@ class SequenceSource(Streamed):
         workers = self._workers
         if workers.count and workers.processes:
             # What is passed over is made all the same: processes draw random numbers of their own while they make it.
-            return passed_over(in_processes(self._sequence, numbers, workers.count, workers.waiting), skip)
+            return self._passed(in_processes(self._sequence, numbers, workers.count, workers.waiting), skip)
         made = self._sequence.__getitem__
         if workers.count:
             return self._in_threads(made, numbers[skip:], workers.count, workers.waiting)

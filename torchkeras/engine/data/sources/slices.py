@@ -12,8 +12,11 @@ from torch import Tensor
 
 from torchkeras.engine.data import checks
 from torchkeras.engine.data.batch import batch_numbers, check_batch_size, split_at
+from torchkeras.engine.data.contents import plain
 from torchkeras.engine.data.part import Part
 from torchkeras.engine.data.sources.source import OwnSamples, Prepare, Streamed
+
+READ = 16  # rows that tell whether it is the same data
 
 
 class SlicedSource(Streamed):
@@ -51,6 +54,19 @@ class SlicedSource(Streamed):
     @property
     def steps(self) -> int:
         return -(-(self.samples or 0) // (self.batch_size or 1))
+
+    def contents(self) -> dict[str, Any]:
+        samples = self.samples or 0
+        rows = sorted({k * (samples - 1) // max(READ - 1, 1) for k in range(READ)}) if samples else []
+        some = [self._read(range(self._start + row, self._start + row + 1)) for row in rows]
+        shapes = [[str(leaf.dtype), list(leaf.shape)] for part in self._data[:2] for leaf in leaves(part)]
+        return {
+            **super().contents(),
+            "start": self._start,
+            "arrays": shapes,
+            "rows": plain([row[:2] for row in some], deep=True),
+            "weights": plain([row[2] for row in some], deep=True),
+        }
 
     def split(self, fraction: float) -> tuple[SlicedSource, SlicedSource]:
         """As `ArrayData.split`; nothing is read."""

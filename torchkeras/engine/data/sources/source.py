@@ -11,6 +11,7 @@ import torch
 
 from torchkeras.engine.data import random_state
 from torchkeras.engine.data.batch import Batch, check_order
+from torchkeras.engine.data.contents import plain
 from torchkeras.engine.data.device_transfer import to_device
 from torchkeras.engine.data.part import SMALL, Part, checksum
 from torchkeras.engine.data.raw_batch import tensors_in
@@ -50,6 +51,7 @@ class Source:
     stays = False
     ended = False
     keeps = False
+    first: int | None = None  # a checksum of the first item of the pass under way; only where it `keeps`
 
     @property
     def steps(self) -> int | None:
@@ -121,6 +123,10 @@ class Source:
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Take what `state_dict` gave, before `batches`."""
 
+    def contents(self) -> dict[str, Any]:
+        """What tells whether this is the same data, as `contents.plain` has it; nothing is drawn or used up."""
+        return {"kind": self.kind, "samples": self.samples, "batch_size": self.batch_size}
+
     def catch_up(self, order: str) -> None:
         """Go to the place of the state taken now, and not when `batches` is called: random numbers are restored on the
         way, which no other thread may draw meanwhile.
@@ -151,12 +157,15 @@ class Streamed(Source):
         check_order(order)
         self.close()
         self._drawn = {}
+        self.first = self.first if skip else None
         self._pass = to_device(self._prepared(self._items(order, skip), came=skip > 0), self._device)
         return self._pass
 
     def _prepared(self, items: Iterator[Any], came: bool) -> Batches:
         try:
             for item in items:
+                if self.keeps and not came:
+                    self.first = _sum(item)
                 came = True
                 yield self._made(item)
             if not came:
@@ -196,6 +205,22 @@ class Streamed(Source):
         x, y, weight = (*item, None, None)[:3]
         return x, y, weight
 
+    def _passed(self, items: Iterator[Any], number: int) -> Iterator[Any]:
+        """The items behind the first `number`, which are made again: these must begin as they did before a stop.
+
+        Raises ValueError where they do not.
+        """
+        if number and self.first is not None:
+            found = _sum(next(items, None))
+            if found != self.first:
+                raise ValueError(
+                    f"BackupAndRestore: {self.kind} begins with another batch than in the run before the stop: its "
+                    "data is other, or it draws random numbers of its own that begin elsewhere. Give it the same "
+                    'data and seeds, or go on with what there is by BackupAndRestore(..., accept=("data",)).'
+                )
+            number -= 1
+        return passed_over(items, number)
+
     def _in_threads(self, make: Callable[[Any], Any], arguments: Iterable[Any], workers: int, ahead: int) -> Any:
         """`in_threads`; what one thread draws while it makes an item is noted, where the state will be asked for."""
         if not self.keeps or workers > 1:
@@ -231,6 +256,11 @@ def _noting(make: Callable[[Any], Any], own: dict[str, Any]) -> Callable[[Any], 
         return item, {part: after[part] for part in parts}
 
     return made
+
+
+def _sum(item: Any) -> int | None:
+    """A checksum of an item; of one that has a part of a batch there is none, since it changes with the processes."""
+    return None if isinstance(item, OwnSamples) else zlib.crc32(repr(plain(item, deep=True)).encode())
 
 
 def close(iterator: Any) -> None:

@@ -1,0 +1,201 @@
+"""What a value holds, as plain data: what JSON can hold, without names of layers and addresses in memory."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import random
+import sys
+import zlib
+from collections.abc import Iterator, Mapping, Set as AnySet
+from functools import partial
+from types import CodeType, FunctionType, GeneratorType, MethodType
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+DEPTH, LONGEST = 6, 64  # how far objects are followed; the items up to which a list is told one by one
+WHOLE = 1 << 24  # bytes of an array that a checksum is of in whole; of a larger one it is of as many, in rows
+ROWS = 256
+SAMPLED = 4096  # items of a long list
+OF_MODULES = ("_parameters", "_buffers", "_modules")
+ARRAYS = (np.ndarray, Tensor)
+# What is told elsewhere: the state of random numbers, options of optimizers.
+APART = (np.random.Generator, np.random.RandomState, random.Random, torch.Generator, torch.optim.Optimizer)
+
+
+def plain(value: Any, deep: bool = False) -> Any:
+    """A value as plain data: options and configs, functions by name, arrays by type and shape.
+
+    With `deep` arrays have a checksum as well, functions and classes of the user's a digest of their code with the
+    values that it names, and other objects their attributes.
+    """
+    return _Plain(deep).of(value, DEPTH)
+
+
+def checksum(array: Any) -> int:
+    """A number that arrays or tensors with equal values share; of one above 16 MB it looks at 256 rows or fewer."""
+    values = array.detach() if isinstance(array, Tensor) else array
+    values = values.coalesce().values() if isinstance(values, Tensor) and values.is_sparse else values
+    if values.nbytes > WHOLE and len(values) > 2:
+        rows = max(2, min(ROWS, len(values), WHOLE * len(values) // values.nbytes))
+        index = np.linspace(0, len(values) - 1, rows).astype(np.int64)
+        on = values.device if isinstance(values, Tensor) else None
+        values = values[index] if on is None else values[torch.from_numpy(index).to(on)]
+    if isinstance(values, Tensor):
+        values = values.cpu().contiguous().reshape(-1).view(torch.uint8).numpy()
+    return zlib.crc32(repr(values.tolist()).encode() if values.dtype.hasobject else values.tobytes())
+
+
+class _Plain:
+    def __init__(self, deep: bool):
+        self._deep = deep
+        self._seen: dict[int, Any] = {}  # held, so that no other object gets its number
+
+    def of(self, value: Any, depth: int) -> Any:
+        if value is None or isinstance(value, (bool, int, str)):
+            return value
+        if isinstance(value, (float, np.generic)):
+            number = value.item() if isinstance(value, np.generic) else value
+            return number if number == number and isinstance(number, (bool, int, float, str)) else str(number)
+        if isinstance(value, ARRAYS):
+            return self._array(value)
+        if isinstance(value, os.PathLike):
+            return os.fspath(value)
+        if isinstance(value, Mapping):
+            named = {str(name): item for name, item in value.items() if name != "name"}
+            return self._long(list(named.items())) or {name: self.of(item, depth) for name, item in named.items()}
+        if isinstance(value, (list, tuple, range, AnySet)):
+            found = sorted(value, key=repr) if isinstance(value, AnySet) else list(value)
+            return self._long(found) or [self.of(item, depth) for item in found]
+        config = None if isinstance(value, type) else getattr(value, "get_config", None)
+        if config is not None:
+            code = self.code(type(value), depth)
+            return {"class": type(value).__name__, "config": self.of(config_of(value), depth), **code}
+        if not self._deep or isinstance(value, torch.dtype):
+            return str(value) if isinstance(value, torch.dtype) else _name(value)
+        return self._followed(value, depth)
+
+    def _array(self, value: Any) -> dict[str, Any]:
+        about = {"type": str(value.dtype).removeprefix("torch."), "shape": list(value.shape)}
+        whole = self._deep and not hasattr(value, "to_local")
+        return {**about, "checksum": checksum(value)} if whole else about
+
+    def _long(self, items: list[Any]) -> dict[str, Any]:
+        """A long list: its length, and a checksum of some of it; nothing of a short one."""
+        if not self._deep or len(items) <= LONGEST:
+            return {}
+        some = items[:: max(1, len(items) // SAMPLED)]
+        return {"items": len(items), "checksum": zlib.crc32(repr([self.of(item, 1) for item in some]).encode())}
+
+    def _followed(self, value: Any, depth: int) -> Any:
+        if isinstance(value, APART) or not depth or id(value) in self._seen:
+            return type(value).__qualname__
+        if isinstance(value, bytes):
+            return zlib.crc32(value)
+        self._seen[id(value)] = value
+        if isinstance(value, MethodType):
+            return {**self._function(value.__func__, depth), "self": self.of(value.__self__, depth - 1)}
+        if isinstance(value, FunctionType):
+            return self._function(value, depth)
+        if isinstance(value, type):
+            return {"class": value.__qualname__, **self.code(value, depth)}
+        if isinstance(value, partial):
+            return {name: self.of(getattr(value, name), depth - 1) for name in ("func", "args", "keywords")}
+        if isinstance(value, GeneratorType):
+            frame = value.gi_frame
+            local = self.of(frame.f_locals, depth - 1) if frame else {}
+            return {"generator": value.__qualname__, "code": digest(value.gi_code), "names": local}
+        if callable(value) and not hasattr(value, "__dict__"):
+            return _name(value)
+        return self._object(value, depth)
+
+    def _function(self, function: FunctionType, depth: int) -> dict[str, Any]:
+        code = function.__code__
+        named = {name: function.__globals__.get(name) for name in _names(code)}
+        named |= dict(zip(code.co_freevars, map(_cell, function.__closure__ or ()), strict=True))
+        named |= {f"argument {k}": each for k, each in enumerate(function.__defaults__ or ())}
+        named |= function.__kwdefaults__ or {}
+        told = {}
+        for name, value in named.items():
+            ours = isinstance(value, (FunctionType, type)) and _is_users(value.__module__)
+            if ours or isinstance(value, (bool, int, float, str, list, tuple, dict, *ARRAYS)):
+                told[name] = self.of(value, depth - 1)
+        return {"function": function.__qualname__, "code": digest(code, function.__doc__), "names": told}
+
+    def code(self, kind: type, depth: int) -> dict[str, Any]:
+        """The functions of a user's class, and of its bases that are the user's too."""
+        if not self._deep or id(kind) in self._seen or not depth:
+            return {}
+        self._seen[id(kind)] = kind
+        bases = [base for base in reversed(kind.__mro__) if _is_users(base.__module__)]
+        found = {name: getattr(each, "__func__", each) for base in bases for name, each in vars(base).items()}
+        found = {name: each.fget if isinstance(each, property) else each for name, each in found.items()}
+        own = {name: each for name, each in found.items() if isinstance(each, FunctionType)}
+        return {"methods": {name: self._function(each, depth - 1) for name, each in own.items()}} if own else {}
+
+    def _object(self, value: Any, depth: int) -> dict[str, Any]:
+        told = {}
+        for name, item in _attributes(value):
+            if not name.startswith("_") or isinstance(item, ARRAYS) or name in OF_MODULES:
+                told[name] = self.of(item, depth - 1)
+        return {"class": type(value).__qualname__, **told, **self.code(type(value), depth)}
+
+
+def code_of(kind: type) -> dict[str, Any]:
+    """The code of a user's class; nothing of an installed one."""
+    return _Plain(deep=True).code(kind, DEPTH)
+
+
+def digest(code: CodeType, doc: str | None = None) -> str:
+    """What tells whether two functions do the same; not where they stand, and not what their docstring says."""
+    known = hashlib.sha256(code.co_code)
+    for each in code.co_consts:
+        if isinstance(each, CodeType):
+            known.update(digest(each).encode())
+        elif each is None or each != doc:
+            known.update(repr(sorted(map(repr, each)) if isinstance(each, frozenset) else each).encode())
+    known.update(repr((code.co_names, code.co_freevars)).encode())
+    return known.hexdigest()[:16]
+
+
+def config_of(value: Any) -> Any:
+    """The config of an object; empty where it has none."""
+    try:
+        return value.get_config()
+    except (NotImplementedError, TypeError, ValueError):  # a class of the user's, which has none
+        return {}
+
+
+def _names(code: CodeType) -> Iterator[str]:
+    yield from code.co_names
+    for each in code.co_consts:
+        if isinstance(each, CodeType):
+            yield from _names(each)
+
+
+def _cell(cell: Any) -> Any:
+    try:
+        return cell.cell_contents
+    except ValueError:  # it is empty yet
+        return None
+
+
+def _attributes(value: Any) -> list[tuple[str, Any]]:
+    slots = [name for base in type(value).__mro__ for name in getattr(base, "__slots__", ()) if hasattr(value, name)]
+    return [*getattr(value, "__dict__", {}).items(), *((name, getattr(value, name)) for name in slots)]
+
+
+def _is_users(module: str) -> bool:
+    """Whether a module is the user's own: neither installed nor of Python's library."""
+    root = module.partition(".")[0]
+    if root in sys.stdlib_module_names and root != "__main__":
+        return False
+    file = getattr(sys.modules.get(module), "__file__", None) or ""
+    return root != __name__.partition(".")[0] and "site-packages" not in file and "dist-packages" not in file
+
+
+def _name(value: Any) -> str:
+    return getattr(value, "__qualname__", type(value).__qualname__)

@@ -1,0 +1,186 @@
+"""What a `fit` does, as plain data: to compare several processes, and a run with the one that it goes on from."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import torch
+
+from torchkeras.callbacks.backup import ACCEPTED
+from torchkeras.callbacks.base import HOOKS, CallbackList
+from torchkeras.engine.data.contents import code_of, config_of, plain
+from torchkeras.engine.data.sources import Source
+from torchkeras.engine.graph.network import Network
+from torchkeras.engine.layer.layer import Layer
+from torchkeras.optimizers.torch_optimizer import OWN_OPTIONS
+
+COMPILED = (
+    *("loss", "metrics", "loss_weights", "sample_weight_mode", "weighted_metrics", "target_tensors", "on_nonfinite"),
+    *("jit_compile", "cuda_graph", "steps_per_execution", "sync_batch_norm"),
+)
+# What a user's own train_step may have of torch beside the model's optimizer.
+OWN = (torch.optim.Optimizer, torch.optim.lr_scheduler.LRScheduler, torch.amp.GradScaler)
+
+# Where callbacks write, which changes nothing in the training, and often has the time in it.
+PLACES = ("filepath", "filename", "log_dir", "path", "root")
+
+LONG = 200  # characters of a value in an error
+SHOWN = 3  # differences of one kind in an error
+
+
+# --- what there is ---------------------------------------------------------------------------------------------------
+
+
+def of_fit(
+    model: Any, source: Source, validation: Source | None, callbacks: CallbackList, given: Mapping[str, Any]
+) -> dict[str, Any]:
+    """All that a run must have again to go on as it would have, by the words of `BackupAndRestore(accept=)`.
+
+    `given`: further arguments of `fit`.
+    """
+    data = source.contents()
+    data.pop("weights", None)  # which `given` and the class weights tell
+    return {
+        **of_compile(model, deep=True),
+        "model": of_model(model, deep=True),
+        "workers": data.pop("workers", None),
+        "batch_size": data.pop("batch_size"),
+        "steps_per_epoch": data.pop("limit", None),
+        "data": data,
+        "validation_data": None if validation is None else validation.contents(),
+        "callbacks": [_callback(each) for each in callbacks if getattr(each, "needed_to_resume", True)],
+        **{name: plain(value, deep=True) for name, value in given.items()},
+    }
+
+
+def of_compile(model: Any, deep: bool = False) -> dict[str, Any]:
+    """What a model was compiled with, by the names of the options."""
+    options = of_optimizer(model.optimizer, deep)
+    own = {
+        name: of_optimizer(each, deep) if isinstance(each, torch.optim.Optimizer) else plain(each, deep)
+        for name, each in own_optimizers(model).items()
+    }
+    return {
+        "optimizer": {**{name: value for name, value in options.items() if name != "lr"}, **own},
+        "learning_rate": options.get("lr"),
+        **{name: plain(getattr(model, name), deep) for name in COMPILED},
+    }
+
+
+def of_optimizer(optimizer: Any, deep: bool = False) -> dict[str, Any]:
+    """The class and options of an optimizer; one of torch has a list of each option, by its groups of parameters."""
+    made = isinstance(optimizer, torch.optim.Optimizer)
+    torchs = optimizer if made else getattr(optimizer, "optimizer", None)
+    if not isinstance(torchs, torch.optim.Optimizer):
+        config = config_of(optimizer) if hasattr(optimizer, "get_config") else {}
+        return {"class": type(optimizer).__name__, **plain(config, deep)}
+    groups = torchs.param_groups
+    names = dict.fromkeys(name for group in groups for name in group if name not in ("params", "initial_lr"))
+    own = {} if made else {name: plain(getattr(optimizer, name)) for name in OWN_OPTIONS}
+    return {
+        "class": type(torchs).__name__,
+        **own,
+        **{name: [_number(group.get(name)) for group in groups] for name in names},
+    }
+
+
+def own_optimizers(network: Any) -> dict[str, Any]:
+    """The optimizers, schedulers and loss scales of torch that a user's class has in attributes, or lists or dicts."""
+    found: dict[str, Any] = {}
+    for name, value in vars(network).items():
+        items = (
+            value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, (list, tuple)) else ()
+        )
+        found |= {f"{name}.{key}": item for key, item in items}
+        found[name] = value
+    return {name: value for name, value in found.items() if isinstance(value, OWN)}
+
+
+def of_model(model: Any, deep: bool = False) -> dict[str, Any]:
+    """The layers of a model in their order, whatever their names are, and the code of its graph."""
+    compiled = model._compiled_model
+    networks = dict.fromkeys((model, model if compiled is None else compiled.network))
+    places: dict[str, str] = {}
+    calls, layers = [], []
+    for module in dict.fromkeys(module for network in networks for module in network.modules()):
+        if isinstance(module, Network) and module._is_connected and module._graph is not None:
+            text = re.sub(r"self\.(\w+)", lambda name: places.setdefault(name[0], f"layer{len(places)}"), module.code)
+            calls += text.split("\n")
+            layers += [{"class": type(module).__name__, **code_of(type(module))}] if deep else []
+        else:
+            layers.append(_layer(module, deep))
+    return {"layers": layers, "code": calls}
+
+
+def _layer(module: Any, deep: bool) -> dict[str, Any]:
+    told: dict[str, Any] = {"class": type(module).__name__}
+    if isinstance(module, Layer):
+        weights = [[list(each.shape), str(each.dtype), each.trains] for each in module.weights]
+        told |= {"name": module.name, **plain(config_of(module), deep), "weights": weights}
+    else:
+        shapes = [[list(each.shape), str(each.dtype)] for each in module.parameters(recurse=False)]
+        options = {name: value for name, value in vars(module).items() if isinstance(value, (bool, int, float, str))}
+        told |= {**{name: value for name, value in options.items() if name[0] != "_" and name != "training"}}
+        told |= {"parameters": shapes}
+    return {**told, **code_of(type(module))} if deep else told
+
+
+def _callback(callback: Any) -> dict[str, Any]:
+    """The class of a callback, and the options of its constructor that it keeps as attributes, but for its paths."""
+    names = {*inspect.signature(type(callback)).parameters, *HOOKS} - {*PLACES}
+    options = {name: value for name, value in vars(callback).items() if name in names}
+    more = getattr(callback, "_described", dict)()
+    return {"class": type(callback).__name__, **plain({**options, **more}, deep=True), **code_of(type(callback))}
+
+
+def _number(value: Any) -> Any:
+    return float(value) if isinstance(value, torch.Tensor) and value.numel() == 1 else plain(value)
+
+
+# --- what differs ----------------------------------------------------------------------------------------------------
+
+
+def differences(one: Any, other: Any, place: str = "") -> Iterator[tuple[str, Any, Any]]:
+    """Where two descriptions differ: the place, and the value of either there. Names of layers do not count."""
+    if one == other:
+        return
+    if isinstance(one, Mapping) and isinstance(other, Mapping):
+        if one.get("class") != other.get("class"):  # of which all else is other, too
+            yield f"{place}.class" if place else "class", one.get("class"), other.get("class")
+            return
+        for name in dict.fromkeys([*one, *other]):
+            if name != "name":
+                yield from differences(one.get(name), other.get(name), f"{place}.{name}" if place else str(name))
+        return
+    if isinstance(one, list) and isinstance(other, list) and len(one) == len(other):
+        for k, (mine, theirs) in enumerate(zip(one, other, strict=True)):
+            named = theirs.get("name") if isinstance(theirs, Mapping) else None
+            yield from differences(mine, theirs, f"layer {named!r}" if named else f"{place}[{k}]")
+        return
+    yield place, one, other
+
+
+def shown(value: Any) -> str:
+    """A value of a description, for an error."""
+    if isinstance(value, list) and value and all(isinstance(each, Mapping) and "class" in each for each in value):
+        value = [each["class"] for each in value]
+    text = json.dumps(value)
+    return text if len(text) <= LONG else f"{text[:LONG]}..."
+
+
+def told(before: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, str]:
+    """How a run differs from the one of a checkpoint: a line for each word of `ACCEPTED` that differs."""
+    lines = {}
+    for word in ACCEPTED:
+        found = [
+            f"{f'{place} is ' if place else ''}{shown(mine)} in the checkpoint, {shown(theirs)} here"
+            for place, mine, theirs in differences(before.get(word), now.get(word))
+        ]
+        if found:
+            more = [f"and {len(found) - SHOWN} more"] if len(found) > SHOWN else []
+            lines[word] = f"{word}: {'; '.join([*found[:SHOWN], *more])}"
+    return lines
