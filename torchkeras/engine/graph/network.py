@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from itertools import islice
 from typing import Any
 
 import torch
@@ -76,14 +77,17 @@ class Network(Structure, abstract=True):
         self._take(trace.trace(as_list(inputs), as_list(outputs)))
 
     def _take(self, taken: Graph) -> None:
-        self._graph = taken
         self._hold([layer for layer in taken.layers if not isinstance(layer, InputLayer)])
-        self.built = True
-        self._functions, self._sources = {}, {}
-        self._function(Variant(masked=(False,) * len(taken.inputs)))
-        self._own_node()
+        self._set_graph(taken)
+        self._function(self._plain)
         if not self._trainable:
             self._follow_trainable(False)
+
+    def _set_graph(self, taken: Graph) -> None:
+        self._graph = taken
+        self.built = True
+        self._functions, self._sources = {}, {}
+        self._own_node()
 
     def _own_node(self) -> None:
         # As in Keras, a model's first node is itself; its calls as a layer follow.
@@ -102,6 +106,14 @@ class Network(Structure, abstract=True):
         self._modules.update({key: layer for layer, key in keys.items()})
         self._modules.update({key: module for key, module in others.items() if key not in self._modules})
         self.__dict__["_held_keys"] = list(keys.values())
+
+    def _hold_next(self, layer: Layer, key: str) -> None:
+        """Make one layer more a submodule, after those held and before other attributes."""
+        others = list(islice(reversed(self._modules), len(self._modules) - len(self._held_keys)))
+        self._modules[key] = layer
+        for other in reversed(others):
+            self._modules[other] = self._modules.pop(other)
+        self.__dict__["_held_keys"].append(key)
 
     def _layer_keys(self) -> dict[Layer, str]:
         """The layers of the graph by the keys that they are registered under."""
@@ -133,11 +145,36 @@ class Network(Structure, abstract=True):
             super().__setattr__(name, value)
 
     def _function(self, variant: Variant) -> Any:
-        if variant not in self._functions:
-            text = codegen.source(self._graphed, variant, self._layer_keys(), self._is_attribute)
-            self._sources[variant] = text
-            self._functions[variant] = codegen.compiled(text, self.name)
+        if variant not in self._sources:
+            self._functions[variant] = self._written(variant)
         return self._functions[variant]
+
+    def _written(self, variant: Variant) -> Any:
+        text = codegen.source(self._graphed, variant, self._layer_keys(), self._is_attribute)
+        self._sources[variant] = text
+        return codegen.compiled(text, self.name)
+
+    @property
+    def _plain(self) -> Variant:
+        """The variant of inputs without masks, to outputs alone."""
+        return Variant(masked=(False,) * len(self._graphed.inputs))
+
+    def _write_later(self) -> None:
+        """Have the plain function written at the first call, also by torch.compile, which does not trace the writing."""
+        plain, written = self._plain, []
+
+        @torch.compiler.assume_constant_result
+        def write() -> None:
+            if not written:
+                written.append(self._written(plain))
+
+        def forward(*given: Any) -> Any:
+            write()
+            if not torch.compiler.is_compiling():  # whose guards watch the table
+                self._functions[plain] = written[0]
+            return written[0](*given)
+
+        self._functions[plain] = forward
 
     def _is_attribute(self, name: str) -> bool:
         return hasattr(type(self), name) or name in self.__dict__
@@ -145,7 +182,8 @@ class Network(Structure, abstract=True):
     @property
     def code(self) -> str:
         """The text of the generated `forward`."""
-        return self._sources[Variant(masked=(False,) * len(self._graphed.inputs))]
+        self._function(self._plain)
+        return self._sources[self._plain]
 
     # --- computing ---------------------------------------------------------------------------------------------------
 
@@ -298,7 +336,7 @@ class Network(Structure, abstract=True):
                 for tensor, found in zip(node.output_tensors, leaves(outputs), strict=True):
                     tensor.dtype = found.dtype
         self._functions, self._sources = {}, {}
-        self._function(Variant(masked=(False,) * len(self.inputs)))
+        self._function(self._plain)
 
     # --- copies ------------------------------------------------------------------------------------------------------
 
