@@ -76,20 +76,21 @@ def letters(number: int) -> str:
     return found
 
 
-def renamed(network: Any, names: Iterable[str], prefix: str = "") -> dict[str, str]:
+def renamed(network: Any, names: Iterable[str], prefix: str = "", deep: bool = True) -> dict[str, str]:
     """For each name in a state_dict, that in this network: keys that are names of layers, as older versions wrote them,
-    become today's.
+    become today's. If it is not `deep`, keys inside the layers stay.
     """
-    names = list(names)
-    present = {name[len(prefix) :].partition(".")[0] for name in names if name.startswith(prefix)}
     result = {name: name for name in names}
+    present: dict[str, list[str]] = {}
+    for name in result:
+        first, dot, _ = name[len(prefix) :].partition(".")
+        if dot and name.startswith(prefix):
+            present.setdefault(first, []).append(name)
     for layer, key in network._layer_keys().items():
-        old = layer.name.replace(".", "_")
-        source = key if key in present else old
-        inside = [name for name in names if name.startswith(f"{prefix}{source}.")]
-        if not inside:
-            continue
+        source = key if key in present else _plain(layer)
+        inside = present.get(source, ())
         moved = {f"{prefix}{key}.{name[len(prefix) + len(source) + 1 :]}": name for name in inside}
-        deeper = renamed(layer, moved, f"{prefix}{key}.") if hasattr(layer, "_layer_keys") else {n: n for n in moved}
+        goes_on = deep and hasattr(layer, "_layer_keys")
+        deeper = renamed(layer, moved, f"{prefix}{key}.") if goes_on else {name: name for name in moved}
         result.update({name: deeper[new] for new, name in moved.items()})
     return result

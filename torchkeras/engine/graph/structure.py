@@ -128,8 +128,8 @@ class Structure(Layer, abstract=True):
         """
         if self._output_form is not None and (keys := keys_of_form(self._output_form)) is not None:
             return keys
-        unused = Unused(mark="_")
-        return [unused(tensor._keras_history.layer.name) for tensor in self._graphed.outputs]
+        names = [tensor._keras_history.layer.name for tensor in self._graphed.outputs]
+        return names if len(set(names)) == len(names) else list(map(Unused(mark="_"), names))
 
     @property
     def stateful(self) -> bool:  # type: ignore[override]
