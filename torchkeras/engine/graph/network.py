@@ -176,13 +176,15 @@ class Network(Structure, abstract=True):
         return Variant(masked=(False,) * len(self._graphed.inputs))
 
     def _write_later(self) -> None:
-        """Have the plain function written at the first call, also by torch.compile, which does not trace the writing."""
+        """Have the plain function written at the first call; torch.compile does not trace the writing."""
         plain, written = self._plain, []
 
-        @torch.compiler.assume_constant_result
         def write() -> None:
             if not written:
                 written.append(self._written(plain))
+
+        # What torch.compiler.assume_constant_result does, after it has imported the compiler.
+        write._dynamo_marked_constant = True  # type: ignore[attr-defined]
 
         def forward(*given: Any) -> Any:
             write()
@@ -285,7 +287,9 @@ class Network(Structure, abstract=True):
             a.shape == b.shape and a.dtype is b.dtype for a, b in zip(given, own, strict=True)
         ):  # what the graph has found already: else models in models would be gone through at every level
             outputs = [(tensor, tensor._keras_mask) for tensor in self._graphed.outputs]
-            return unpacked([_copy(tensor) for tensor, _ in outputs]), [None if m is None else _copy(m) for _, m in outputs]
+            return unpacked([_copy(tensor) for tensor, _ in outputs]), [
+                None if m is None else _copy(m) for _, m in outputs
+            ]
         found = dict(zip(own, zip(given, masks, strict=True), strict=True))
         for node in self._graphed.nodes:
             if not node.input_tensors:

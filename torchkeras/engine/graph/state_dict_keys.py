@@ -29,9 +29,7 @@ class Keys:
         self._taken: set[str] = set()
         self._counts: Counter[str] = Counter()
         keys = {layer: self._named(layer) for layer in layers if not is_automatic(layer)}
-        self.of: dict[Any, str] = {
-            layer: keys[layer] if layer in keys else self._counted(layer) for layer in layers
-        }
+        self.of: dict[Any, str] = {layer: keys[layer] if layer in keys else self._counted(layer) for layer in layers}
 
     def follow(self, layer: Any) -> str | None:
         """Take one layer more, and give its key; None where it has a name that one before it would have to leave."""
