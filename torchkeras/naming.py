@@ -3,6 +3,7 @@
 import re
 import threading
 from collections import Counter
+from collections.abc import Iterable
 from functools import lru_cache
 
 _used: Counter[str] = Counter()
@@ -21,6 +22,23 @@ def snake_case(class_name: str) -> str:
     """`max_pooling2d` for `MaxPooling2D`, as Keras spells it."""
     parts = re.sub(r"(.)([A-Z][a-z0-9]+)", r"\1_\2", class_name)
     return re.sub(r"([a-z])([A-Z])", r"\1_\2", parts).lower().lstrip("_")
+
+
+class Unused:
+    """Names that are not `used` yet: the wanted one, or that with the next number after it, and a mark between."""
+
+    def __init__(self, used: Iterable[str] = (), mark: str = ""):
+        self._used, self._mark = set(used), mark
+        self._counts: dict[str, int] = {}
+
+    def __call__(self, wanted: str) -> str:
+        """Such a name, which is used from now on."""
+        name, count = wanted, self._counts.get(wanted, 1)
+        while name in self._used:
+            name, count = f"{wanted}{self._mark}{count}", count + 1
+        self._counts[wanted] = count
+        self._used.add(name)
+        return name
 
 
 def clear_session() -> None:

@@ -80,7 +80,10 @@ class Ends:
 
 def layers_of_sequential(self: Any) -> list[Layer]:
     """The layers; of a Sequential without a graph in a list that a script may change."""
-    return self._stack if self._graph is None else _stacked.fget(self)
+    if self._graph is not None:
+        return _stacked.fget(self)
+    vars(self)["_keys"] = None
+    return self._stack
 
 
 def extend() -> None:

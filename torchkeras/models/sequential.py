@@ -12,6 +12,8 @@ from torchkeras.dtype_policy import DTypePolicy, policy_of
 from torchkeras.engine.graph import trace
 from torchkeras.engine.graph.input import Input, InputLayer
 from torchkeras.engine.graph.network import Network
+from torchkeras.engine.graph.state_dict_keys import Keys
+from torchkeras.engine.graph.trace import Untraced, check_names
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.layer.symbolic import KerasTensor, Shape, as_list
 from torchkeras.layers.torch_module import as_layer
@@ -41,6 +43,8 @@ class Sequential(Model):
 
     Source: https://keras.io/api/models/sequential/
     """
+
+    _keys: Keys | None = None  # None: to be made from the stack
 
     def __init__(self, layers: Any = None, name: str | None = None, dtype: Any = None):
         """Make a model of layers one after another, or of none yet."""
@@ -83,18 +87,57 @@ class Sequential(Model):
             if self._stack or self._graph is not None:
                 raise ValueError(f"Sequential {self.name!r}: an InputLayer can only come first; found {layer.name!r}.")
             self._begins_with_input = True
-            self._connect_stack(layer.input, [])
-        elif self._graph is not None:
-            self._connect_stack(self.inputs, [layer])
-        elif not self._stack and _begins_a_graph(layer):
+            self._connect(layer.input, layer.input)
+            return
+        if not self._stack and self._graph is None and _begins_a_graph(layer):
             self._connect_branches(layer)
             return
+        keys = self._keys_so_far()
+        inputs = () if self._graph is None else (tensor._keras_history.layer for tensor in self._graph.inputs)
+        check_names({layer, keys.names.get(layer.name, layer), *inputs})
+        if self._graph is not None:
+            self._extend(layer)
         elif not self._stack and (tensor := _first_input(layer)) is not None:
-            self._connect_stack(tensor, [layer])
-        if not isinstance(layer, InputLayer):
-            self._stack.append(layer)
-        if self._graph is None:
+            self._connect(tensor, self._called(layer, tensor))
+        self._stack.append(layer)
+        if self._keys is not keys or layer in keys.of:
+            return
+        key = keys.follow(layer)
+        if key is None or key in self._modules:
             self._hold(self._stack)
+        else:
+            self._hold_next(layer, key)
+
+    def _extend(self, layer: Layer) -> None:
+        """Put a layer on top of the graph. What is found by a walk through all of it waits until it is asked for."""
+        output = self._called(layer, self._graphed.outputs[0])
+        if isinstance(output, KerasTensor) and self._output_form is None:
+            self._set_graph(Untraced(self._graphed.inputs, [output]))
+            self._write_later()
+            if self._frozen:
+                layer._follow_trainable(True)
+        else:
+            self._connect(self.inputs, output)
+
+    def _called(self, layer: Layer, tensor: KerasTensor) -> Any:
+        output = layer(tensor)
+        if isinstance(output, list):
+            raise TypeError(
+                f"All layers in a Sequential model should have a single output tensor; {layer.name!r} has "
+                f"{len(output)}. For several outputs use Model."
+            )
+        return output
+
+    def _keys_so_far(self) -> Keys:
+        """The layers on the stack by name, and their keys as submodules."""
+        if self._keys is None:
+            self._hold(self._stack)
+        assert self._keys is not None
+        return self._keys
+
+    def _hold(self, layers: list[Layer]) -> None:
+        super()._hold(layers)
+        self.__dict__["_keys"] = Keys(layers)
 
     def _replace(self, old: Layer, value: nn.Module) -> Layer:
         new = super()._replace(old, value)
@@ -114,17 +157,6 @@ class Sequential(Model):
         inputs, self._branches = trace.before(layer.output)
         self._connect(inputs, layer.output)
         self._stack = [found for found in self._graphed.layers if not isinstance(found, InputLayer)]
-
-    def _connect_stack(self, inputs: Any, layers: list[Layer]) -> None:
-        output = inputs if self._graph is None else self.outputs[0]
-        for layer in layers:
-            output = layer(output)
-            if isinstance(output, list):
-                raise TypeError(
-                    f"All layers in a Sequential model should have a single output tensor; {layer.name!r} has "
-                    f"{len(output)}. For several outputs use Model."
-                )
-        self._connect(inputs, output)
 
     def pop(self) -> None:
         """Take the last layer away. Raises TypeError when there is none."""
@@ -162,7 +194,10 @@ class Sequential(Model):
             return
         if input_shape is None or not self._stack:
             raise ValueError(f"Sequential {self.name!r}: build needs an input shape and at least one layer.")
-        self._connect_stack(_input_for(self._stack[0], input_shape), self._stack)
+        first = output = _input_for(self._stack[0], input_shape)
+        for layer in self._stack:
+            output = self._called(layer, output)
+        self._connect(first, output)
 
     def _build(self, input_shapes: list[Shape]) -> None:
         if not self.built:
@@ -216,6 +251,9 @@ class Sequential(Model):
             return Model.from_config(config, custom_objects)
         name, layers = (None, config) if isinstance(config, (list, tuple)) else (config.get("name"), config["layers"])
         return cls([registry.layers.from_config(entry, custom_objects) for entry in layers], name=name)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**super().__getstate__(), "_keys": None}
 
     def predict_proba(self, x: Any, batch_size: int = 32, verbose: int = 0) -> Any:
         """`predict`, under its older name.

@@ -91,6 +91,11 @@ def inputs_of_call(
     return (value[0] if len(value) == 1 else value,), kwargs
 
 
+def has_arrays(value: Any) -> bool:
+    """Whether a nested value holds NumPy's arrays."""
+    return bool(taken_apart(value, (np.ndarray,))[1])
+
+
 def as_tensors(value: Any, types: Sequence[torch.dtype], device: torch.device) -> Any:
     """The same nested value with NumPy's arrays as tensors on a device, each in the type of its input, if given."""
     told = iter(types)

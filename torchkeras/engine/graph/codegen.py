@@ -22,6 +22,7 @@ from torchkeras.engine.layer.dtypes import is_mixed, taken_type, typed
 from torchkeras.engine.layer.nested import POSITIONAL, TensorSlot, is_flat, leaves, of_first
 from torchkeras.engine.layer.output_shapes import overrides
 from torchkeras.engine.layer.symbolic import KerasTensor, Node, unpacked
+from torchkeras.naming import Unused
 
 if TYPE_CHECKING:
     from torchkeras.engine.layer.layer import Layer
@@ -362,19 +363,20 @@ def _print(lines: list[Line], parameters: list[int], result: str, results: list[
     last_use: Mapping[int, int] = {
         value: index for index, line in enumerate(lines) for value in (*line.makes, *line.uses)
     } | dict.fromkeys(results, len(lines))
-    used_names = {"torch", "typed", "leaves"}
-    variables = {value: _unused(_identifier(name), used_names) for value, name in zip(parameters, names, strict=False)}
+    unused = Unused({"torch", "typed", "leaves"})
+    kept = set(parameters[: len(names)])
+    variables = {value: unused(_identifier(name)) for value, name in zip(parameters, names, strict=False)}
     for index, value in enumerate(parameters[len(names) :], start=1):
-        variables[value] = _unused(f"mask_{index}", used_names)
+        variables[value] = unused(f"mask_{index}")
     free: list[str] = []
     text = [f"def forward(self, {', '.join(variables.values())}):"]
     region, indent = "", "    "
     for index, line in enumerate(lines):
         right, comment = (text.format(*(variables[value] for value in line.uses)) for text in (line.text, line.comment))
         ended = [value for value in dict.fromkeys(line.uses) if last_use[value] == index]
-        free += [variables[value] for value in ended if value not in parameters[: len(names)]]
+        free += [variables[value] for value in ended if value not in kept]
         for value in line.makes:
-            variables[value] = free.pop() if free else _unused("x", used_names)
+            variables[value] = free.pop() if free else unused("x")
         targets = ", ".join(variables[value] for value in line.makes)
         if line.region is not None and line.region != region:
             region, indent = line.region, " " * (8 if line.region else 4)
@@ -389,11 +391,3 @@ def _identifier(name: str) -> str:
     cleaned = "".join(letter if letter.isascii() and letter.isalnum() else "_" for letter in name)
     taken = not cleaned.isidentifier() or keyword.iskeyword(cleaned) or cleaned == "self" or cleaned.startswith("__")
     return f"input_{cleaned}" if taken else cleaned
-
-
-def _unused(wanted: str, used: set[str]) -> str:
-    name, count = wanted, 1
-    while name in used:
-        name, count = f"{wanted}{count}", count + 1
-    used.add(name)
-    return name

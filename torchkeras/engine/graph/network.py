@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
-from itertools import chain
+from itertools import chain, islice
 from typing import Any
 
 import torch
@@ -15,6 +16,7 @@ from torchkeras.engine.graph import codegen, trace
 from torchkeras.engine.graph.call_forms import (
     as_tensors,
     form_of,
+    has_arrays,
     in_form,
     inputs_of_call,
     others_in,
@@ -33,6 +35,8 @@ from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.layer.nested import leaves
 from torchkeras.engine.layer.symbolic import KerasTensor, Node, Shape, as_list, unpacked
 
+FRAMES = 40  # of Python, that a call, a copy or a walk by torch takes for each model inside another, with some to spare
+
 
 class Network(Structure, abstract=True):
     """Layers between symbolic inputs and outputs. `model(x)` computes; on symbolic tensors it is a layer.
@@ -43,6 +47,7 @@ class Network(Structure, abstract=True):
 
     supports_masking = True
     _held_keys: Sequence[str] = ()
+    _levels = 0  # of models in models, this one included
     _input_form: Any = None  # as `_output_form`
 
     class _Facts(Facts):
@@ -79,14 +84,17 @@ class Network(Structure, abstract=True):
         self._take(trace.trace(as_list(inputs), as_list(outputs)))
 
     def _take(self, taken: Graph) -> None:
-        self._graph = taken
         self._hold([layer for layer in taken.layers if not isinstance(layer, InputLayer)])
-        self.built = True
-        self._functions, self._sources = {}, {}
-        self._function(Variant(masked=(False,) * len(taken.inputs)))
-        self._own_node()
+        self._set_graph(taken)
+        self._function(self._plain)
         if not self._trainable:
             self._follow_trainable(False)
+
+    def _set_graph(self, taken: Graph) -> None:
+        self._graph = taken
+        self.built = True
+        self._functions, self._sources = {}, {}
+        self._own_node()
 
     def _own_node(self) -> None:
         # As in Keras, a model's first node is itself; its calls as a layer follow.
@@ -105,6 +113,25 @@ class Network(Structure, abstract=True):
         self._modules.update({key: layer for layer, key in keys.items()})
         self._modules.update({key: module for key, module in others.items() if key not in self._modules})
         self.__dict__["_held_keys"] = list(keys.values())
+        self._count_levels(layers)
+
+    def _count_levels(self, layers: Iterable[Layer]) -> None:
+        """Count how many models stand in one another, and leave room for torch, which walks them by recursion."""
+        inside = (module for layer in layers for module in (layer, *layer._modules.values()))
+        levels = max((module._levels + 1 for module in inside if isinstance(module, Network)), default=1)
+        self.__dict__["_levels"] = max(self._levels, levels)
+        needed = FRAMES * self._levels
+        if sys.getrecursionlimit() < needed:
+            sys.setrecursionlimit(needed)
+
+    def _hold_next(self, layer: Layer, key: str) -> None:
+        """Make one layer more a submodule, after those held and before other attributes."""
+        others = list(islice(reversed(self._modules), len(self._modules) - len(self._held_keys)))
+        self._modules[key] = layer
+        for other in reversed(others):
+            self._modules[other] = self._modules.pop(other)
+        self.__dict__["_held_keys"].append(key)
+        self._count_levels([layer])
 
     def _layer_keys(self) -> dict[Layer, str]:
         """The layers of the graph by the keys that they are registered under."""
@@ -120,7 +147,7 @@ class Network(Structure, abstract=True):
             return found[0]
 
     def _load_from_state_dict(self, state_dict: Any, prefix: str, *args: Any) -> None:
-        names = renamed(self, state_dict, prefix)
+        names = renamed(self, state_dict, prefix, deep=False)  # torch asks the models inside next
         for old, new in names.items():
             if old != new:
                 state_dict[new] = state_dict.pop(old)
@@ -136,11 +163,38 @@ class Network(Structure, abstract=True):
             super().__setattr__(name, value)
 
     def _function(self, variant: Variant) -> Any:
-        if variant not in self._functions:
-            text = codegen.source(self._graphed, variant, self._layer_keys(), self._is_attribute)
-            self._sources[variant] = text
-            self._functions[variant] = codegen.compiled(text, self.name)
+        if variant not in self._sources:
+            self._functions[variant] = self._written(variant)
         return self._functions[variant]
+
+    def _written(self, variant: Variant) -> Any:
+        text = codegen.source(self._graphed, variant, self._layer_keys(), self._is_attribute)
+        self._sources[variant] = text
+        return codegen.compiled(text, self.name)
+
+    @property
+    def _plain(self) -> Variant:
+        """The variant of inputs without masks, to outputs alone."""
+        return Variant(masked=(False,) * len(self._graphed.inputs))
+
+    def _write_later(self) -> None:
+        """Have the plain function written at the first call; torch.compile does not trace the writing."""
+        plain, written = self._plain, []
+
+        def write() -> None:
+            if not written:
+                written.append(self._written(plain))
+
+        # What torch.compiler.assume_constant_result does, after it has imported the compiler.
+        write._dynamo_marked_constant = True  # type: ignore[attr-defined]
+
+        def forward(*given: Any) -> Any:
+            write()
+            if not torch.compiler.is_compiling():  # whose guards watch the table
+                self._functions[plain] = written[0]
+            return written[0](*given)
+
+        self._functions[plain] = forward
 
     def _is_attribute(self, name: str) -> bool:
         return hasattr(type(self), name) or name in self.__dict__
@@ -148,7 +202,8 @@ class Network(Structure, abstract=True):
     @property
     def code(self) -> str:
         """The text of the generated `forward`."""
-        return self._sources[Variant(masked=(False,) * len(self._graphed.inputs))]
+        self._function(self._plain)
+        return self._sources[self._plain]
 
     # --- computing ---------------------------------------------------------------------------------------------------
 
@@ -205,7 +260,8 @@ class Network(Structure, abstract=True):
                 return in_form(self._output_form, self._call_module(*args, **kwargs))  # a hook makes inputs of these
             what = f"{type(self).__name__} {self.name!r}"
             args, kwargs = inputs_of_call(what, self.input_names, self._input_form, args, kwargs)
-            args = as_tensors(args, [type_of(self, tensor) for tensor in self.inputs], self._device)
+            if has_arrays(args):
+                args = as_tensors(args, [type_of(self, tensor) for tensor in self.inputs], self._device)
         if torch.compiler.is_compiling():
             return in_form(self._output_form, super().__call__(*args, **kwargs))
         with ADDED.one_pass():
@@ -237,7 +293,15 @@ class Network(Structure, abstract=True):
                 f"{type(self).__name__} {self.name!r} has {len(self._graphed.inputs)} inputs; "
                 f"it was called with {len(given)}."
             )
-        found = dict(zip(self._graphed.inputs, zip(given, masks, strict=True), strict=True))
+        own = self._graphed.inputs
+        if all(m is None for m in masks) and all(
+            a.shape == b.shape and a.dtype is b.dtype for a, b in zip(given, own, strict=True)
+        ):  # what the graph has found already: else models in models would be gone through at every level
+            outputs = [(tensor, tensor._keras_mask) for tensor in self._graphed.outputs]
+            return unpacked([_copy(tensor) for tensor, _ in outputs]), [
+                None if m is None else _copy(m) for _, m in outputs
+            ]
+        found = dict(zip(own, zip(given, masks, strict=True), strict=True))
         for node in self._graphed.nodes:
             if not node.input_tensors:
                 continue
@@ -248,8 +312,7 @@ class Network(Structure, abstract=True):
             )
             found.update(zip(node.output_tensors, zip(leaves(outputs), output_masks, strict=True), strict=True))
         results = [found[tensor] for tensor in self._graphed.outputs]
-        copies = [KerasTensor(tensor.shape, tensor.dtype) for tensor, _ in results]
-        return unpacked(copies), [mask for _, mask in results]
+        return unpacked([_copy(tensor) for tensor, _ in results]), [mask for _, mask in results]
 
     def _input_type(self, index: int) -> torch.dtype | None:
         """The type of its own input of that number."""
@@ -310,7 +373,7 @@ class Network(Structure, abstract=True):
                 for tensor, found in zip(node.output_tensors, leaves(outputs), strict=True):
                     tensor.dtype = found.dtype
         self._functions, self._sources = {}, {}
-        self._function(Variant(masked=(False,) * len(self.inputs)))
+        self._function(self._plain)
 
     # --- copies ------------------------------------------------------------------------------------------------------
 
@@ -326,6 +389,11 @@ class Network(Structure, abstract=True):
         super().__setstate__(state)
         if self._graph is not None:
             layers, plain = self._graph  # type: ignore[misc]
+            self._count_levels(layers)
             self._graph = trace.rebuild(layers, plain)
             self._own_node()
         self._functions = {variant: codegen.compiled(text, self.name) for variant, text in self._sources.items()}
+
+
+def _copy(tensor: KerasTensor) -> KerasTensor:
+    return KerasTensor(tensor.shape, tensor.dtype)

@@ -17,34 +17,52 @@ from typing import Any
 
 def keys_of(layers: Iterable[Any]) -> dict[Any, str]:
     """The key of each layer, in their order; torch parts the keys of a state_dict at the dots, so they have none."""
-    given = {layer: layer.name.replace(".", "_") for layer in layers}
-    taken: set[str] = set()
-    keys: dict[Any, str] = {}
-    for layer, key in given.items():
-        if not is_automatic(layer):
-            while key in taken:
-                key += "_"
-            taken.add(key)
-            keys[layer] = key
-    counts: Counter[str] = Counter()
-    for layer in given:
-        if layer not in keys:
-            keys[layer] = _next(layer._automatic_name, counts, taken)
-            taken.add(keys[layer])
-    return {layer: keys[layer] for layer in given}
+    return Keys(layers).of
+
+
+class Keys:
+    """The keys of layers, and what those of the next ones depend on."""
+
+    def __init__(self, layers: Iterable[Any]):
+        layers = list(dict.fromkeys(layers))
+        self.names = {layer.name: layer for layer in layers}
+        self._taken: set[str] = set()
+        self._counts: Counter[str] = Counter()
+        keys = {layer: self._named(layer) for layer in layers if not is_automatic(layer)}
+        self.of: dict[Any, str] = {layer: keys[layer] if layer in keys else self._counted(layer) for layer in layers}
+
+    def follow(self, layer: Any) -> str | None:
+        """Take one layer more, and give its key; None where it has a name that one before it would have to leave."""
+        automatic = is_automatic(layer)
+        if not automatic and _plain(layer) in self._taken:
+            return None
+        self.names[layer.name] = layer
+        self.of[layer] = self._counted(layer) if automatic else self._named(layer)
+        return self.of[layer]
+
+    def _named(self, layer: Any) -> str:
+        key = _plain(layer)
+        while key in self._taken:
+            key += "_"
+        self._taken.add(key)
+        return key
+
+    def _counted(self, layer: Any) -> str:
+        base, key = layer._automatic_name, None
+        while key is None or key in self._taken:
+            self._counts[base] += 1
+            key = f"{base}_{letters(self._counts[base])}"
+        self._taken.add(key)
+        return key
+
+
+def _plain(layer: Any) -> str:
+    return layer.name.replace(".", "_")
 
 
 def is_automatic(layer: Any) -> bool:
     """Whether a layer's name is one that Keras gives by itself: `dense_2`."""
     return re.fullmatch(re.escape(layer._automatic_name) + r"_\d+", layer.name) is not None
-
-
-def _next(base: str, counts: Counter[str], taken: set[str]) -> str:
-    while True:
-        counts[base] += 1
-        key = f"{base}_{letters(counts[base])}"
-        if key not in taken:
-            return key
 
 
 def letters(number: int) -> str:
@@ -56,20 +74,21 @@ def letters(number: int) -> str:
     return found
 
 
-def renamed(network: Any, names: Iterable[str], prefix: str = "") -> dict[str, str]:
+def renamed(network: Any, names: Iterable[str], prefix: str = "", deep: bool = True) -> dict[str, str]:
     """For each name in a state_dict, that in this network: keys that are names of layers, as older versions wrote them,
-    become today's.
+    become today's. If it is not `deep`, keys inside the layers stay.
     """
-    names = list(names)
-    present = {name[len(prefix) :].partition(".")[0] for name in names if name.startswith(prefix)}
     result = {name: name for name in names}
+    present: dict[str, list[str]] = {}
+    for name in result:
+        first, dot, _ = name[len(prefix) :].partition(".")
+        if dot and name.startswith(prefix):
+            present.setdefault(first, []).append(name)
     for layer, key in network._layer_keys().items():
-        old = layer.name.replace(".", "_")
-        source = key if key in present else old
-        inside = [name for name in names if name.startswith(f"{prefix}{source}.")]
-        if not inside:
-            continue
+        source = key if key in present else _plain(layer)
+        inside = present.get(source, ())
         moved = {f"{prefix}{key}.{name[len(prefix) + len(source) + 1 :]}": name for name in inside}
-        deeper = renamed(layer, moved, f"{prefix}{key}.") if hasattr(layer, "_layer_keys") else {n: n for n in moved}
+        goes_on = deep and hasattr(layer, "_layer_keys")
+        deeper = renamed(layer, moved, f"{prefix}{key}.") if goes_on else {name: name for name in moved}
         result.update({name: deeper[new] for new, name in moved.items()})
     return result

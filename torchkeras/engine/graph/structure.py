@@ -12,6 +12,7 @@ from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.layer.symbolic import KerasTensor, unpacked
 from torchkeras.engine.layer.weight import Variable
 from torchkeras.engine.layer.weight_lists import WeightOwner, distinct
+from torchkeras.naming import Unused
 
 
 class NotBuiltError(RuntimeError, AttributeError):
@@ -71,11 +72,12 @@ class Structure(Layer, abstract=True):
         Source: https://keras.io/api/models/model/
         """
         if index is not None:
-            if not -len(self.layers) <= index < len(self.layers):
+            layers = self.layers
+            if not -len(layers) <= index < len(layers):
                 raise ValueError(
-                    f"Was asked to retrieve layer at index {index} but model only has {len(self.layers)} layers."
+                    f"Was asked to retrieve layer at index {index} but model only has {len(layers)} layers."
                 )
-            return self.layers[index]
+            return layers[index]
         if name is None:
             raise ValueError("Provide either a layer name or layer index.")
         for layer in self.layers:
@@ -126,15 +128,8 @@ class Structure(Layer, abstract=True):
         """
         if self._output_form is not None and (keys := keys_of_form(self._output_form)) is not None:
             return keys
-        names: list[str] = []
-        for tensor in self._graphed.outputs:
-            name, count = tensor._keras_history.layer.name, 0
-            unique = name
-            while unique in names:
-                count += 1
-                unique = f"{name}_{count}"
-            names.append(unique)
-        return names
+        names = [tensor._keras_history.layer.name for tensor in self._graphed.outputs]
+        return names if len(set(names)) == len(names) else list(map(Unused(mark="_"), names))
 
     @property
     def stateful(self) -> bool:  # type: ignore[override]

@@ -50,7 +50,7 @@ def print_summary(
         for layer in in_range(model.layers, layer_range)
         for entry in _with_nested(Entry(layer, graph, 0), expand_nested)
     ]
-    chain = all(is_chain(entry.graph) for entry in entries) and is_chain(graph)
+    chain = all(map(is_chain, {graph, *(entry.graph for entry in entries)}))
     # Imported when it is asked for: of `import torchkeras` it would be a hundredth.
     counted = None if flops is False else importlib.import_module("torchkeras.engine.graph.flops").count(model, flops)
     extra: dict[str, Callable[[Layer], str]] = {}

@@ -7,7 +7,7 @@ a walk back from the outputs first meets them.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -36,8 +36,12 @@ class Graph:
 
     def nodes_of(self, layer: Layer) -> list[Node]:
         """The calls of a layer that belong to this graph, in the order in which they were made."""
+        return self._calls.get(layer, [])
+
+    @cached_property
+    def _calls(self) -> dict[Layer, list[Node]]:
         mine = set(self.nodes)
-        return [node for node in layer._call_nodes if node in mine]
+        return {layer: [node for node in layer._call_nodes if node in mine] for layer in {node.layer for node in mine}}
 
     @cached_property
     def taken(self) -> Counter[KerasTensor]:
@@ -54,6 +58,21 @@ class Graph:
             for before, node in found
             if self.taken[node.input_tensors[0]] == calls[before.layer] == calls[node.layer] == 1
         ]
+
+
+class Untraced(Graph):
+    """A graph that is traced when its nodes are asked for: that of a Sequential, which grows layer by layer."""
+
+    def __init__(self, inputs: list[KerasTensor], outputs: list[KerasTensor]):
+        self.__dict__.update(inputs=inputs, outputs=outputs)
+
+    @cached_property
+    def _traced(self) -> Graph:
+        return trace(self.inputs, self.outputs)
+
+    nodes = property(lambda self: self._traced.nodes)  # type: ignore[assignment]
+    layers = property(lambda self: self._traced.layers)  # type: ignore[assignment]
+    depths = property(lambda self: self._traced.depths)  # type: ignore[assignment]
 
 
 def trace(inputs: list[KerasTensor], outputs: list[KerasTensor]) -> Graph:
@@ -80,7 +99,7 @@ def trace(inputs: list[KerasTensor], outputs: list[KerasTensor]) -> Graph:
     nodes = sorted(finished, key=lambda node: (-depths[node], position[node]))
     layers = sorted(layer_depths, key=lambda layer: (-layer_depths[layer], layer_order[layer]))
     _check_connected(inputs, nodes)
-    _check_names(layers)
+    check_names(layers)
     return Graph(inputs, outputs, nodes, layers, depths)
 
 
@@ -147,7 +166,8 @@ def _advice(node: Node) -> str:
     return f"Add this Input to the model's inputs: Model(inputs=[..., {node.layer.name}], outputs=...)."
 
 
-def _check_names(layers: list[Layer]) -> None:
+def check_names(layers: Iterable[Layer]) -> None:
+    """Raise ValueError where two layers have one name."""
     for name, count in Counter(layer.name for layer in layers).items():
         if count > 1:
             raise ValueError(

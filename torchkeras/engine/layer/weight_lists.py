@@ -107,15 +107,21 @@ class WeightOwner(Moded, Typed, OwnWeights):
 
     def _by_kind(self, of_keras1: bool = False) -> tuple[list[Variable], list[Variable]]:
         """The weights that train, and the others; all are others, the former first, when the layer is not trainable."""
+        training: list[Variable] = []
+        others: list[Variable] = []
+        self._list_by_kind(training, others, of_keras1)
+        return training, others
+
+    def _list_by_kind(self, training: list[Variable], others: list[Variable], of_keras1: bool) -> None:
+        """Put them at the ends of these lists: no list is copied at each level of layers in layers."""
+        found: tuple[list[Variable], list[Variable]] = (training, others) if self._trainable else ([], [])
         variables = self._own_variables()
-        inside = [
-            layer._by_kind(of_keras1) for layer in (self._sublayers_of_keras1() if of_keras1 else self._sublayers())
-        ]
-        own = [[variable for variable in variables if variable.trainable is kind] for kind in (True, False)]
-        inner = [[variable for each in inside for variable in each[kind]] for kind in (0, 1)]
-        if self._trainable:
-            return own[0] + inner[0], own[1] + inner[1]
-        return [], own[0] + own[1] + inner[0] + inner[1]
+        for kind, listed in zip((True, False), found if self._trainable else (others, others), strict=True):
+            listed += [variable for variable in variables if variable.trainable is kind]
+        for layer in self._sublayers_of_keras1() if of_keras1 else self._sublayers():
+            layer._list_by_kind(*found, of_keras1)
+        if not self._trainable:
+            others += [*found[0], *found[1]]
 
     @property
     def trainable_weights(self) -> list[Variable]:

@@ -1,0 +1,256 @@
+"""Work grows as the model does: calls of functions, counted for a model and for one twice as large.
+
+Counts, not seconds: they are the same on any machine. What is quadratic has a ratio of 4, what is linear one of 2.
+"""
+
+import copy
+import gc
+import pickle
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from torchkeras.layers import Add, Dense, Input, Layer
+from torchkeras.models import Model, Sequential, clone_model, load_model, model_from_json
+from torchkeras.utils import model_to_dot
+
+Maker = Callable[[int], Any]
+X, Y = np.ones((2, 2), "float32"), np.ones((2, 2), "float32")
+
+
+def first() -> Dense:
+    return Dense(2, input_shape=(2,))
+
+
+def added(size: int) -> Sequential:
+    model = Sequential()
+    for layer in [first(), *(Dense(2) for _ in range(size - 1))]:
+        model.add(layer)
+    return model
+
+
+def built_later(size: int) -> Sequential:
+    model = Sequential()
+    for _ in range(size):
+        model.add(Dense(2))
+    model.build((None, 2))
+    return model
+
+
+def chain(size: int) -> Model:
+    inputs = outputs = Input((2,))
+    for _ in range(size):
+        outputs = Dense(2)(outputs)
+    return Model(inputs, outputs)
+
+
+def shared(size: int) -> Model:
+    inputs = outputs = Input((2,))
+    layer = Dense(2)
+    for _ in range(size):
+        outputs = layer(outputs)
+    return Model(inputs, outputs)
+
+
+def wide(size: int) -> Model:
+    inputs = Input((2,))
+    return Model(inputs, Add()([Dense(2)(inputs) for _ in range(size)]))
+
+
+def operators(size: int) -> Model:
+    inputs = outputs = Input((2,))
+    for _ in range(size // 2):
+        outputs = 2 * outputs + 1
+    return Model(inputs, outputs)
+
+
+def nested(depth: int) -> Sequential:
+    model = Sequential([first()])
+    for _ in range(depth - 1):
+        model = Sequential([model, Dense(2)])
+    return model
+
+
+def compiled(maker: Maker, size: int) -> Any:
+    model = maker(size)
+    model.compile("sgd", "mse")
+    model.train_on_batch(X, Y)
+    return model
+
+
+def pickled(model: Any) -> Any:
+    return pickle.loads(pickle.dumps(model))  # noqa: S301  (our own bytes)
+
+
+def calls_of(work: Callable[[], Any]) -> int:
+    """How many functions, of Python and of C, are called.
+
+    But for torch's own walk of modules in modules, which goes on with a generator for each level at every step.
+    """
+    count = 0
+
+    def counted(frame: Any, event: str, _: Any) -> None:
+        nonlocal count
+        count += event in ("call", "c_call") and frame.f_code is not WALK
+
+    gc.collect()
+    gc.disable()
+    sys.setprofile(counted)
+    try:
+        work()
+    finally:
+        sys.setprofile(None)
+        gc.enable()
+    return count
+
+
+WALK = torch.nn.Module.named_modules.__code__
+SIZE = 20
+MOST = 2.3  # where a tenth of the work at SIZE is quadratic, the ratio is 2.2
+
+MAKERS: dict[str, Maker] = {
+    make.__name__: make for make in (added, built_later, chain, shared, wide, operators, nested)
+}
+
+WORK: dict[str, Callable[[Any, Any], Any]] = {
+    "predict": lambda model, path: model.predict(X),
+    "call": lambda model, path: model(torch.ones(2, 2)),
+    "summary": lambda model, path: model.summary(print_fn=lambda line: None),
+    "config": lambda model, path: type(model).from_config(model.get_config()),
+    "clone": lambda model, path: clone_model(model),
+    "deepcopy": lambda model, path: copy.deepcopy(model),
+    "pickle": lambda model, path: pickled(model),
+    "weights": lambda model, path: model.set_weights(model.get_weights()),
+    "frozen": lambda model, path: setattr(model, "trainable", False),
+    "compile": lambda model, path: model.compile("sgd", "mse"),
+    "dot": lambda model, path: model_to_dot(model, show_shapes=True),
+    "tensors": lambda model, path: (model.save_weights(path / "m.pt"), model.load_weights(path / "m.pt")),
+}
+FILES: dict[str, Callable[[Any, Any], Any]] = {
+    "json": lambda model, path: model_from_json(model.to_json()),
+    "h5": lambda model, path: (model.save(path / "m.h5"), load_model(path / "m.h5")),
+    "keras": lambda model, path: (model.save(path / "m.keras"), load_model(path / "m.keras")),
+    "eject": lambda model, path: model.eject(path / "plain", overwrite=True),
+}
+
+
+def ratio(work: Callable[[int], Callable[[], Any]]) -> float:
+    """By what the calls grow from one size to the next; what every size needs is taken off."""
+    work(4)()  # what is imported and remembered once
+    least, some, more = (calls_of(work(size)) for size in (4, 4 + SIZE, 4 + 2 * SIZE))
+    return (more - least) / max(some - least, 1)
+
+
+@pytest.mark.parametrize("name", MAKERS)
+def test_building_is_linear(name: str) -> None:
+    assert ratio(lambda size: lambda: MAKERS[name](size)) < MOST
+
+
+@pytest.mark.parametrize("what", WORK)
+@pytest.mark.parametrize("name", ["chain", "nested"])
+def test_work_is_linear(name: str, what: str, tmp_path: Any) -> None:
+    def work(size: int) -> Callable[[], Any]:
+        model = MAKERS[name](size)
+        return lambda: WORK[what](model, tmp_path)
+
+    assert ratio(work) < MOST
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("what", FILES)
+@pytest.mark.parametrize("name", ["chain", "added"])
+def test_files_are_linear(name: str, what: str, tmp_path: Any) -> None:
+    def work(size: int) -> Callable[[], Any]:
+        model = MAKERS[name](size)
+        return lambda: FILES[what](model, tmp_path)
+
+    assert ratio(work) < MOST
+
+
+@pytest.mark.parametrize("name", ["chain", "nested", "shared", "wide"])
+def test_a_step_is_linear(name: str) -> None:
+    def work(size: int) -> Callable[[], Any]:
+        model = compiled(MAKERS[name], size)
+        return lambda: model.train_on_batch(X, Y)
+
+    assert ratio(work) < MOST
+
+
+def test_models_in_models_200_deep(tmp_path: Any) -> None:
+    model = compiled(nested, 200)
+    expected = model.predict(X)
+    for made in (copy.deepcopy(model), pickled(model)):
+        np.testing.assert_array_equal(made.predict(X), expected)
+    model.save_weights(tmp_path / "m.safetensors")
+    clone = clone_model(model)
+    clone.load_weights(tmp_path / "m.safetensors")
+    np.testing.assert_array_equal(clone.predict(X), expected)
+    clone.load_state_dict(model.state_dict())
+    assert clone(torch.ones(2, 2)).shape == (2, 2)
+
+
+@pytest.mark.slow
+def test_20_000_layers_do_not_recurse(tmp_path: Any) -> None:
+    """Far over Python's limit of recursion; a layer without weights keeps it short."""
+
+    class Same(Layer):
+        def forward(self, inputs: torch.Tensor) -> torch.Tensor:
+            return inputs
+
+        def compute_output_shape(self, input_shape: Any) -> Any:
+            return input_shape
+
+    model = Sequential([Same(input_shape=(2,))])
+    for _ in range(19_999):
+        model.add(Same())
+    np.testing.assert_array_equal(model.predict(X), X)
+    assert len(copy.deepcopy(model).layers) == 20_000
+    model.summary(print_fn=lambda line: None)
+
+
+# --- what a Sequential finds later -------------------------------------------------------------------------------
+
+
+def test_code_is_written_when_it_is_asked_for() -> None:
+    model = added(3)
+    assert not model._sources
+    assert model.code.count("_call_module") == 3
+    assert len(model._sources) == 1
+
+
+def test_torch_compile_of_code_that_is_not_written_yet() -> None:
+    model = added(3)
+    assert not model._sources
+    fast = torch.compile(model, backend="eager", fullgraph=True)
+    given = torch.ones(2, 2)
+    torch.testing.assert_close(fast(given), fast(given))
+    torch.testing.assert_close(fast(given), model(given))
+
+
+def test_keys_of_layers_that_join_are_those_of_the_list() -> None:
+    def layers() -> list[Layer]:
+        names = (None, "stem", None, "a.b", "dense_b", None)
+        return [first(), *(Dense(2, name=name) for name in names)]
+
+    model = Sequential()
+    for layer in layers():
+        model.add(layer)
+    assert list(model.state_dict()) == list(Sequential(layers()).state_dict())
+
+
+def test_a_layer_that_joins_a_frozen_model_is_frozen() -> None:
+    model = added(2)
+    model.trainable = False
+    model.add(Dense(2))
+    assert not model.trainable_weights
+
+
+def test_another_module_stays_after_the_layers() -> None:
+    model = added(2)
+    model.head = torch.nn.Linear(2, 2)
+    model.add(Dense(2))
+    assert [key.partition(".")[0] for key in model.state_dict()][::2] == ["dense_a", "dense_b", "dense_c", "head"]
