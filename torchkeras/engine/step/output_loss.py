@@ -20,6 +20,7 @@ from torchkeras.engine.data.target_kinds import AS_GIVEN, BINARY, CLASSES, FREE,
 from torchkeras.engine.layer.symbolic import KerasTensor
 from torchkeras.engine.step.by_sample import adds_up
 from torchkeras.losses.crossentropy import mean_binary_crossentropy, mean_sparse_categorical_crossentropy
+from torchkeras.losses.loss import function_of
 from torchkeras.losses.shared import ELEMENTWISE, like
 from torchkeras.shared_batch import batch_mean
 
@@ -124,7 +125,7 @@ def objective(identifier: Any) -> Objective:
                 f"compile: the loss {type(found).__name__} has reduction 'none'; training minimizes one number: choose "
                 "'sum_over_batch_size', 'sum' or 'mean'."
             )
-        kind = _kind(losses.function_of(found))
+        kind = _kind(function_of(found))
         ignores = kind == CLASSES and getattr(found, "ignore_class", None) is not None
         return LossObjective(found, SOME_CLASSES if ignores else kind, found)
     if isinstance(found, nn.Module):
