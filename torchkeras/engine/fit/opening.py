@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -99,6 +100,10 @@ class Opening(Compiling, abstract=True):
         raw = own_step(self, "test") is not None
         options = {"shuffle": None, "steps": steps, "method": "validation", "raw": raw, **made}
         if given is not None:
+            if split:
+                warnings.warn(
+                    f"fit: validation_data is given, so validation_split {split!r} is left out.", stacklevel=3
+                )
             several = isinstance(given, (list, tuple))
             if several or hasattr(given, "shape"):
                 if not several or len(given) not in (2, 3):

@@ -10,8 +10,10 @@ import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from numbers import Real
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
@@ -109,8 +111,15 @@ class TorchMetric(metric_functions.Metric, abstract=True):
         raise ValueError(f"The metric {type(self.metric).__name__} is not written to a config.")
 
 
-def one_number(name: str, value: Tensor) -> Tensor:
-    """What a metric gives, which must be one number: ValueError for one that gives several. Waits for nothing."""
+def one_number(name: str, value: Any) -> Tensor:
+    """What a metric gives, which must be one number, as a tensor. Waits for nothing.
+
+    Raises TypeError for what is no number, and ValueError for several.
+    """
+    if not isinstance(value, Tensor):
+        if not isinstance(value, (Real, np.ndarray)):
+            raise TypeError(f"The metric {name!r} must give a number; found {type(value).__name__}.")
+        value = torch.as_tensor(value)
     if value.dim():
         raise ValueError(
             f"The metric {name!r} gives {value.numel()} numbers, of shape {tuple(value.shape)}; a metric of a model is "
