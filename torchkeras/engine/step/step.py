@@ -250,8 +250,8 @@ def scored(
         objective = target.objective
         if target.scores is None and scored_from.shape[:1] != true.shape[:1] and objective.target_kind != FREE:
             raise ValueError(
-                f"Output {target.name!r} has the shape {tuple(scored_from.shape)} for a batch of {len(true)} samples: a "
-                "layer of the model changes their number."
+                f"Output {target.name!r} has the shape {tuple(scored_from.shape)} for a batch of {len(true)} samples: "
+                "a layer of the model changes their number."
             )
         given = true, scored_from, weight, masks[target.index]
         loss = objective(*given) if SHARING.batch is None else _on_whole(objective, objective, *given)
