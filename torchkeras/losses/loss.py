@@ -85,6 +85,8 @@ class Loss(Declared):
             y_true = y_true.to(dtype)
         values = self.call(y_true, y_pred)
         check_scores(self, values, None if isinstance(self, FunctionLoss) or not y_pred.dim() else y_pred)
+        if not values.is_floating_point():
+            values = values.to(dtype)
         own = self.own_mask(y_true, y_pred, values)
         if own is not None:
             mask = own if mask is None else torch.logical_and(*same_rank(mask, own))

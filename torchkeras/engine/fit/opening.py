@@ -18,6 +18,7 @@ from torchkeras.engine.data.sources import Source, open_source
 from torchkeras.engine.fit.compile import Compiling
 from torchkeras.engine.fit.custom_steps import Extending, own_step
 from torchkeras.engine.fit.model_data import Intake, describe, fixed_batch_size
+from torchkeras.rules import is_number
 
 BATCH_SIZE = 32
 
@@ -114,7 +115,7 @@ class Opening(Compiling, abstract=True):
                     )
                 return source, self._source(self._intake(), *given, batch_size=batch_size, **options)
             return source, self._source(self._intake(), given, batch_size=own_batch_size, **options)
-        if not 0.0 <= split < 1.0:
+        if not (is_number(split) and 0.0 <= split < 1.0):
             raise ValueError(f"fit: validation_split must be from 0 up to, not including, 1; found {split!r}.")
         if steps is not None:
             raise ValueError("fit: validation_steps goes with validation_data; there is none.")

@@ -152,6 +152,8 @@ def name_and_metric(identifier: Any, objective: Objective, output: KerasTensor) 
     if isinstance(identifier, str) and identifier in ("accuracy", "acc", "crossentropy", "ce"):
         return _by_kind(identifier, _kind(objective, output), getattr(objective.given, "from_logits", False))
     found: Any = identifier if _is_in_torchs_manner(identifier) else metric_functions.get(identifier)
+    if found is None:
+        raise TypeError("compile: a metric must be a name, a function, a config or an object; found None.")
     if _is_in_torchs_manner(found):  # also one of a class that was given
         found = TorchMetric(found)
     name = getattr(found, "name", None)
