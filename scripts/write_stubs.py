@@ -88,17 +88,8 @@ def stub(package: ModuleType) -> str:
 
 
 def public(package: ModuleType) -> dict[str, Any]:
-    """What a package offers, by name: what `__all__` lists, or its constants and what is of a family or engine."""
-    names = getattr(package, "__all__", None)
-    if names is not None:
-        return {name: getattr(package, name) for name in names}
-    homes = ("torchkeras.engine", *(each.__name__ for each in PACKAGES))
-    return {
-        name: value
-        for name, value in vars(package).items()
-        if not name.startswith("_")
-        and (name.isupper() or inspect.ismethod(value) or getattr(value, "__module__", "").startswith(homes))
-    }
+    """What a package offers, by name, in the order in which it defines it."""
+    return {name: value for name, value in vars(package).items() if name in package.__all__}
 
 
 def is_restated(value: Any, package: ModuleType) -> bool:

@@ -81,11 +81,12 @@ def _own_place(tmp_path, monkeypatch):
 
 
 def public(family: Any) -> dict[str, Any]:
-    """The classes and functions of a family, each under the first of its names."""
+    """The classes and functions of a family, each under the first of its names; of layers without the engine's."""
+    offered = () if family is layers else getattr(family, "__all__", ())
     found: dict[int, tuple[str, Any]] = {}
     for name, value in vars(family).items():
         is_one = (inspect.isclass(value) or inspect.isfunction(value)) and not name.startswith("_")
-        if is_one and (value.__module__.startswith(family.__name__) or name in getattr(family, "__all__", ())):
+        if is_one and (value.__module__.startswith(family.__name__) or name in offered):
             found.setdefault(id(value), (name, value))
     return dict(found.values())
 

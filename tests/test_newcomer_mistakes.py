@@ -240,8 +240,8 @@ MISTAKES = [
         lambda: Embedding(10, 3)(torch.tensor([[1, 10]])),
         IndexError,
         (
-            "Embedding: inputs out of range: they must be from 0 to 9, since input_dim is 10; found 1 "
-            "to 10. Give input_dim the largest of them plus one."
+            "Embedding 'embedding_1': inputs out of range: they must be from 0 to 9, since input_dim is "
+            "10; found 1 to 10. Give input_dim the largest of them plus one."
         ),
     ),
     (

@@ -1,26 +1,29 @@
 """torchkeras: Keras's functional API on PyTorch."""
 
-from torchkeras import (
-    activations,
-    callbacks,
-    config,
-    constraints,
-    initializers,
-    layers,
-    losses,
-    metrics,
-    mixed_precision,
-    models,
-    optimizers,
-    regularizers,
-    utils,
-)
-from torchkeras.engine.graph.input import Input
-from torchkeras.engine.layer.symbolic import KerasTensor
-from torchkeras.models import Model, Sequential
-from torchkeras.naming import clear_session
-from torchkeras.registry import CustomObjectScope, custom_object_scope, get_custom_objects, register
-from torchkeras.serving import serve
+from torchkeras.interrupts import whole_imports
+
+with whole_imports():  # that of torch among them
+    from torchkeras import (
+        activations,
+        callbacks,
+        config,
+        constraints,
+        initializers,
+        layers,
+        losses,
+        metrics,
+        mixed_precision,
+        models,
+        optimizers,
+        regularizers,
+        utils,
+    )
+    from torchkeras.engine.graph.input import Input
+    from torchkeras.engine.layer.symbolic import KerasTensor
+    from torchkeras.models import Model, Sequential
+    from torchkeras.naming import clear_session
+    from torchkeras.registry import CustomObjectScope, custom_object_scope, get_custom_objects, register
+    from torchkeras.serving import serve
 
 __version__ = "0.1.0"
 

@@ -1,9 +1,13 @@
 """Tensors as arrays and arrays as tensors, and their layout in memory."""
 
+from decimal import Decimal
+from numbers import Real
 from typing import Any
 
 import numpy as np
 import torch
+
+KINDS_OF_NUMBERS = "biuf"  # of NumPy's types: those of real numbers
 
 
 def to_numpy(tensor: torch.Tensor) -> np.ndarray:
@@ -19,10 +23,61 @@ def as_tensor(value: Any, dtype: torch.dtype | None = None) -> torch.Tensor:
     array = np.asarray(value)
     if not array.dtype.isnative:
         array = array.astype(array.dtype.newbyteorder("="))
+    if array.dtype == np.longdouble:  # torch has no numbers of more than 64 bits
+        array = array.astype(np.float64)
     if not array.flags.writeable or any(stride < 0 for stride in array.strides):
         array = array.copy()  # torch has neither read-only tensors nor negative strides
     tensor = torch.from_numpy(array)
     return tensor if dtype is None else tensor.to(dtype)
+
+
+def as_numbers(value: Any, where: str) -> Any:
+    """An array of real numbers that a tensor can hold, or the tensor that was given.
+
+    Objects that are numbers, as in a data frame of several types, become numbers of one type. `where` begins the text
+    of errors: ValueError for what holds something else, for lists of unequal lengths, and for an array that masks some
+    of its values, which nothing here would leave out; TypeError for a sparse tensor.
+    """
+    if isinstance(value, torch.Tensor):
+        _check_tensor(value, where)
+        return value
+    if isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(value):
+        raise ValueError(
+            f"{where} got a masked array; masked are {np.ma.count_masked(value)} of its values, and nothing here would "
+            "leave them out: pass array.filled(value)."
+        )
+    try:
+        array = np.asarray(value)
+    except ValueError as error:
+        raise ValueError(f"{where} got lists of unequal lengths; pad them to one length ({error}).") from error
+    if array.dtype.kind == "O":
+        array = _from_objects(array, where)
+    elif array.dtype.kind == "V" and array.dtype.names is None and array.dtype.type is not np.void:
+        array = array.astype(np.float32)  # ml_dtypes' bfloat16 and the like
+    if array.dtype.kind not in KINDS_OF_NUMBERS:
+        raise ValueError(f"{where} got an array of {array.dtype} elements; pass real numbers.")
+    return array
+
+
+def _check_tensor(tensor: torch.Tensor, where: str) -> None:
+    if tensor.is_nested:
+        raise ValueError(f"{where} got a nested tensor; pad its parts to one length.")
+    if tensor.layout != torch.strided:
+        raise TypeError(f"{where} got a sparse torch's Tensor; pass a dense array (`.toarray()`, `.to_dense()`).")
+    if tensor.is_meta:
+        raise ValueError(f"{where} got a tensor on the device meta, which has no values.")
+    if tensor.is_complex() or tensor.is_quantized:
+        raise ValueError(f"{where} got an array of {tensor.dtype} elements; pass real numbers.")
+
+
+def _from_objects(array: np.ndarray, where: str) -> np.ndarray:
+    for place, each in np.ndenumerate(array):
+        if not isinstance(each, (Real, Decimal, np.bool_)):
+            found = f"an {type(each).__name__} of shape {each.shape}" if hasattr(each, "shape") else repr(each)
+            at = f" at {list(place)}" if place else ""
+            raise ValueError(f"{where} got an array of object elements; pass real numbers. Found {found}{at}.")
+    of_one_type = np.array(array.tolist())
+    return of_one_type.astype(np.float64) if of_one_type.dtype.kind == "O" else of_one_type
 
 
 def fills_its_memory(tensor: torch.Tensor) -> bool:

@@ -17,6 +17,24 @@ from torchkeras.dtype_policy import DTypePolicy, policy_of
 from torchkeras.launchers import told
 from torchkeras.rules import ABOVE_0, FLAG, one_of, read
 
+__all__ = [
+    "chosen_image_data_format",
+    "device",
+    "dtype_policy",
+    "epsilon",
+    "floatx",
+    "image_data_format",
+    "image_dim_ordering",
+    "set_device",
+    "set_dtype_policy",
+    "set_epsilon",
+    "set_floatx",
+    "set_image_data_format",
+    "set_image_dim_ordering",
+    "set_tf32",
+    "tf32",
+]
+
 FLOAT_TYPES = ("float16", "bfloat16", "float32", "float64")
 DATA_FORMATS = ("channels_last", "channels_first")
 DIM_ORDERINGS = {"tf": "channels_last", "th": "channels_first"}  # Keras 1's names of them

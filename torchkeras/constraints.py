@@ -13,6 +13,24 @@ from torch import Tensor
 
 from torchkeras import config, registry
 
+__all__ = [
+    "Constraint",
+    "MaxNorm",
+    "MinMaxNorm",
+    "NonNeg",
+    "UnitNorm",
+    "deserialize",
+    "get",
+    "max_norm",
+    "maxnorm",
+    "min_max_norm",
+    "non_neg",
+    "nonneg",
+    "serialize",
+    "unit_norm",
+    "unitnorm",
+]
+
 
 class Constraint:
     """The base class: an object that is called with a weight; the fields of a dataclass are its config.

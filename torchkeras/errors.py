@@ -11,6 +11,16 @@ ModelFileError                a file that cannot be loaded, and why
 
 from __future__ import annotations
 
+__all__ = [
+    "ArchitectureError",
+    "FileLimitError",
+    "ForbiddenContentError",
+    "ModelFileError",
+    "UnknownFormatError",
+    "UnreadableFileError",
+    "WeightMismatchError",
+]
+
 
 class ModelFileError(ValueError):
     """A model file that cannot be loaded. The text names the file, the place in it, what was expected and found."""

@@ -10,6 +10,25 @@ from torch import Tensor
 from torchkeras import registry
 from torchkeras.rules import one_of, read
 
+__all__ = [
+    "L1L2",
+    "ActivityRegularizer",
+    "L1L2Regularizer",
+    "OrthogonalRegularizer",
+    "Regularizer",
+    "WeightRegularizer",
+    "activity_l1",
+    "activity_l1l2",
+    "activity_l2",
+    "deserialize",
+    "get",
+    "l1",
+    "l1_l2",
+    "l1l2",
+    "l2",
+    "serialize",
+]
+
 
 class Regularizer:
     """The base class: an object that is called with a weight, and whose `get_config` gives its options.

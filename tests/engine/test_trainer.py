@@ -134,7 +134,8 @@ def test_validation_split_is_the_end_of_the_data():
 
 def test_validation_data():
     model = linear()
-    history = model.fit(X, Y, validation_data=(X[:3], Y[:3]), validation_split=0.9, verbose=0, epochs=2)
+    with pytest.warns(UserWarning, match="^fit: validation_data is given, so validation_split 0.9 is left out"):
+        history = model.fit(X, Y, validation_data=(X[:3], Y[:3]), validation_split=0.9, verbose=0, epochs=2)
     assert history.history["val_loss"][-1] == pytest.approx(squared_error(model, X[:3], Y[:3]), rel=1e-5)
     plain = linear().fit(X, Y, verbose=0, epochs=2)
     np.testing.assert_allclose(history.history["loss"], plain.history["loss"], rtol=1e-6)

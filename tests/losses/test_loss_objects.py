@@ -9,6 +9,7 @@ import pytest
 import torch
 
 from torchkeras import activations, config, losses, registry
+from torchkeras.losses.loss import function_of
 
 Y_TRUE = torch.tensor([[0.0, 1.0, 0.0], [1.0, 0.0, 0.0]])
 LABELS = torch.tensor([1, 0])
@@ -60,10 +61,10 @@ def test_names_are_those_of_keras_3():
 
 
 def test_a_loss_knows_the_function_that_it_computes():
-    assert losses.function_of(losses.Hinge()) is losses.hinge
-    assert losses.function_of(losses.SparseCategoricalCrossentropy()) is losses.sparse_categorical_crossentropy
-    assert losses.function_of(losses.mse) is losses.mse
-    assert losses.function_of(torch.dist) is torch.dist
+    assert function_of(losses.Hinge()) is losses.hinge
+    assert function_of(losses.SparseCategoricalCrossentropy()) is losses.sparse_categorical_crossentropy
+    assert function_of(losses.mse) is losses.mse
+    assert function_of(torch.dist) is torch.dist
 
 
 def test_an_object_shows_its_options():

@@ -31,6 +31,7 @@ class ModelCheckpoint(Monitored):
         period (integer of at least 0, default 1): the epochs from one save to the next.
 
     Errors:
+        TypeError: `filepath` is no path.
         OSError: the file cannot be written; the error names it, and the file before stays whole.
         ValueError: the logs do not have a name of `filepath`, or `save` or `save_weights` does not write its suffix.
 
@@ -55,6 +56,8 @@ class ModelCheckpoint(Monitored):
         period: int = 1,
     ):
         super().__init__(monitor, mode)
+        if not isinstance(filepath, (str, os.PathLike)):
+            raise TypeError(f"ModelCheckpoint: filepath must be a path; found {filepath!r}.")
         self.filepath = os.fspath(filepath)
         check_name(filepath, WEIGHTS if save_weights_only else WHOLE, "ModelCheckpoint")
         self.verbose, self.save_best_only, self.save_weights_only = verbose, save_best_only, save_weights_only

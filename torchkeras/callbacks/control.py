@@ -7,7 +7,7 @@ from typing import Any
 from torchkeras.callbacks.base import Callback
 from torchkeras.callbacks.monitoring import Monitored
 from torchkeras.callbacks.progress import say
-from torchkeras.rules import FINITE, UP_TO_INFINITY, integer, read
+from torchkeras.rules import FINITE, UP_TO_INFINITY, integer, optional, read
 
 
 class EarlyStopping(Monitored):
@@ -49,7 +49,8 @@ class EarlyStopping(Monitored):
         super().__init__(monitor, mode)
         self.min_delta = read("EarlyStopping", "min_delta", FINITE, min_delta)
         self.patience = read("EarlyStopping", "patience", integer(0), patience)
-        self.verbose, self.baseline, self.restore_best_weights = verbose, baseline, restore_best_weights
+        self.baseline = read("EarlyStopping", "baseline", optional(FINITE), baseline)
+        self.verbose, self.restore_best_weights = verbose, restore_best_weights
         self.on_train_begin()
 
     def on_train_begin(self, logs: Any = None) -> None:

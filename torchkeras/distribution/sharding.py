@@ -32,6 +32,8 @@ from torchkeras.engine.layer.tracked import with_replaced
 from torchkeras.engine.layer.weight_lists import ENGINES_OWN, TORCHS_OWN, WeightOwner
 from torchkeras.shards import is_sharded, keep, members, part, parts, sharded_as, whole
 
+__all__ = ["shard"]
+
 
 def shard(model: nn.Module, mesh: DeviceMesh, least: int = LEAST) -> None:
     """Share the weights of a model among the processes of a mesh.

@@ -17,14 +17,48 @@ from torchkeras.initializers.distributions import (
 )
 from torchkeras.initializers.initializer import Initializer, fill as fill
 from torchkeras.initializers.scaling import (
-    VarianceScaling as VarianceScaling,
-    glorot_normal as glorot_normal,
-    glorot_uniform as glorot_uniform,
-    he_normal as he_normal,
-    he_uniform as he_uniform,
-    lecun_normal as lecun_normal,
-    lecun_uniform as lecun_uniform,
+    VarianceScaling,
+    glorot_normal,
+    glorot_uniform,
+    he_normal,
+    he_uniform,
+    lecun_normal,
+    lecun_uniform,
 )
+
+__all__ = [
+    "Constant",
+    "Identity",
+    "Initializer",
+    "Ones",
+    "Orthogonal",
+    "RandomNormal",
+    "RandomUniform",
+    "TruncatedNormal",
+    "VarianceScaling",
+    "Zeros",
+    "constant",
+    "deserialize",
+    "get",
+    "glorot_normal",
+    "glorot_uniform",
+    "he_normal",
+    "he_uniform",
+    "identity",
+    "lecun_normal",
+    "lecun_uniform",
+    "normal",
+    "one",
+    "ones",
+    "orthogonal",
+    "random_normal",
+    "random_uniform",
+    "serialize",
+    "truncated_normal",
+    "uniform",
+    "zero",
+    "zeros",
+]
 
 zero = zeros = Zeros
 one = ones = Ones

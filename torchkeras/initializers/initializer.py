@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from torchkeras import config
+from torchkeras.arrays import as_numbers
 
 Device = torch.device | str | None
 
@@ -76,9 +77,10 @@ def fill(initializer: Any, values: Tensor) -> None:
         initializer.draw(values, _generator(initializer, values.device))
         return
     shape = tuple(values.shape)
-    drawn = torch.as_tensor(_call(initializer, shape, values.dtype, values.device))
+    given = _call(initializer, shape, values.dtype, values.device)
+    name = getattr(initializer, "__name__", type(initializer).__name__)
+    drawn = torch.as_tensor(as_numbers(given, f"Initializer {name}: the weight"))
     if drawn.shape != shape:
-        name = getattr(initializer, "__name__", type(initializer).__name__)
         raise ValueError(f"Initializer {name} was asked for the shape {shape} and gave {tuple(drawn.shape)}.")
     values.copy_(drawn)
 

@@ -1,219 +1,296 @@
-"""All layers, their functional forms, and `Input`. The module offers what it imports under its own name."""
+"""All layers, their functional forms, and `Input`."""
 
 from torchkeras import registry
-from torchkeras.engine.graph.input import Input as Input, InputLayer as InputLayer
-from torchkeras.engine.graph.operators import Operation as Operation
-from torchkeras.engine.layer.input_spec import InputSpec as InputSpec
-from torchkeras.engine.layer.layer import Layer as Layer
+from torchkeras.engine.graph.input import Input, InputLayer
+from torchkeras.engine.graph.operators import Operation
+from torchkeras.engine.layer.input_spec import InputSpec
+from torchkeras.engine.layer.layer import Layer
 from torchkeras.layers.activation import (
-    ELU as ELU,
-    LeakyReLU as LeakyReLU,
-    ParametricSoftplus as ParametricSoftplus,
-    PReLU as PReLU,
-    ReLU as ReLU,
-    Softmax as Softmax,
-    SReLU as SReLU,
-    ThresholdedReLU as ThresholdedReLU,
+    ELU,
+    LeakyReLU,
+    ParametricSoftplus,
+    PReLU,
+    ReLU,
+    Softmax,
+    SReLU,
+    ThresholdedReLU,
 )
 from torchkeras.layers.adaptive_pooling import (
-    AdaptiveAveragePooling1D as AdaptiveAveragePooling1D,
-    AdaptiveAveragePooling2D as AdaptiveAveragePooling2D,
-    AdaptiveAveragePooling3D as AdaptiveAveragePooling3D,
-    AdaptiveMaxPooling1D as AdaptiveMaxPooling1D,
-    AdaptiveMaxPooling2D as AdaptiveMaxPooling2D,
-    AdaptiveMaxPooling3D as AdaptiveMaxPooling3D,
+    AdaptiveAveragePooling1D,
+    AdaptiveAveragePooling2D,
+    AdaptiveAveragePooling3D,
+    AdaptiveMaxPooling1D,
+    AdaptiveMaxPooling2D,
+    AdaptiveMaxPooling3D,
 )
-from torchkeras.layers.attention import (
-    AdditiveAttention as AdditiveAttention,
-    Attention as Attention,
-)
+from torchkeras.layers.attention import AdditiveAttention, Attention
 from torchkeras.layers.augmentation import (
-    RandomContrast as RandomContrast,
-    RandomCrop as RandomCrop,
-    RandomFlip as RandomFlip,
-    RandomRotation as RandomRotation,
-    RandomTranslation as RandomTranslation,
-    RandomZoom as RandomZoom,
+    RandomContrast,
+    RandomCrop,
+    RandomFlip,
+    RandomRotation,
+    RandomTranslation,
+    RandomZoom,
 )
-from torchkeras.layers.bidirectional import (
-    Bidirectional as Bidirectional,
-)
-from torchkeras.layers.cells import (
-    GRUCell as GRUCell,
-    LSTMCell as LSTMCell,
-    SimpleRNNCell as SimpleRNNCell,
-    StackedRNNCells as StackedRNNCells,
-)
-from torchkeras.layers.conv import (
-    Conv1D as Conv1D,
-    Conv2D as Conv2D,
-    Conv3D as Conv3D,
-)
-from torchkeras.layers.conv_recurrent import (
-    ConvLSTM as ConvLSTM,
-    ConvLSTM1D as ConvLSTM1D,
-    ConvLSTM2D as ConvLSTM2D,
-    ConvLSTM2DCell as ConvLSTM2DCell,
-    ConvLSTM3D as ConvLSTM3D,
-    ConvRNN2D as ConvRNN2D,
-)
-from torchkeras.layers.core import (
-    Activation as Activation,
-    ActivityRegularization as ActivityRegularization,
-    Dense as Dense,
-    Identity as Identity,
-    Masking as Masking,
-)
-from torchkeras.layers.einsum import (
-    EinsumDense as EinsumDense,
-)
-from torchkeras.layers.embedding import (
-    Embedding as Embedding,
-)
-from torchkeras.layers.functions import (
-    Lambda as Lambda,
-)
+from torchkeras.layers.bidirectional import Bidirectional
+from torchkeras.layers.cells import GRUCell, LSTMCell, SimpleRNNCell, StackedRNNCells
+from torchkeras.layers.conv import Conv1D, Conv2D, Conv3D
+from torchkeras.layers.conv_recurrent import ConvLSTM, ConvLSTM1D, ConvLSTM2D, ConvLSTM2DCell, ConvLSTM3D, ConvRNN2D
+from torchkeras.layers.core import Activation, ActivityRegularization, Dense, Identity, Masking
+from torchkeras.layers.einsum import EinsumDense
+from torchkeras.layers.embedding import Embedding
+from torchkeras.layers.functions import Lambda
 from torchkeras.layers.global_pooling import (
-    GlobalAveragePooling1D as GlobalAveragePooling1D,
-    GlobalAveragePooling2D as GlobalAveragePooling2D,
-    GlobalAveragePooling3D as GlobalAveragePooling3D,
-    GlobalAvgPool1D as GlobalAvgPool1D,
-    GlobalAvgPool2D as GlobalAvgPool2D,
-    GlobalAvgPool3D as GlobalAvgPool3D,
-    GlobalMaxPool1D as GlobalMaxPool1D,
-    GlobalMaxPool2D as GlobalMaxPool2D,
-    GlobalMaxPool3D as GlobalMaxPool3D,
-    GlobalMaxPooling1D as GlobalMaxPooling1D,
-    GlobalMaxPooling2D as GlobalMaxPooling2D,
-    GlobalMaxPooling3D as GlobalMaxPooling3D,
+    GlobalAveragePooling1D,
+    GlobalAveragePooling2D,
+    GlobalAveragePooling3D,
+    GlobalAvgPool1D,
+    GlobalAvgPool2D,
+    GlobalAvgPool3D,
+    GlobalMaxPool1D,
+    GlobalMaxPool2D,
+    GlobalMaxPool3D,
+    GlobalMaxPooling1D,
+    GlobalMaxPooling2D,
+    GlobalMaxPooling3D,
 )
-from torchkeras.layers.image_preprocessing import (
-    CenterCrop as CenterCrop,
-    Rescaling as Rescaling,
-    Resizing as Resizing,
-)
-from torchkeras.layers.keras1 import (
-    Cosine as Cosine,
-    Highway as Highway,
-    MaxoutDense as MaxoutDense,
-    Merge as Merge,
-    TimeDistributedDense as TimeDistributedDense,
-    merge as merge,
-)
-from torchkeras.layers.layer_normalization import (
-    LayerNormalization as LayerNormalization,
-    RMSNormalization as RMSNormalization,
-    UnitNormalization as UnitNormalization,
-)
-from torchkeras.layers.local import (
-    LocallyConnected1D as LocallyConnected1D,
-    LocallyConnected2D as LocallyConnected2D,
-)
-from torchkeras.layers.lookup import (
-    IntegerLookup as IntegerLookup,
-    StringLookup as StringLookup,
-)
+from torchkeras.layers.image_preprocessing import CenterCrop, Rescaling, Resizing
+from torchkeras.layers.keras1 import Cosine, Highway, MaxoutDense, Merge, TimeDistributedDense, merge
+from torchkeras.layers.layer_normalization import LayerNormalization, RMSNormalization, UnitNormalization
+from torchkeras.layers.local import LocallyConnected1D, LocallyConnected2D
+from torchkeras.layers.lookup import IntegerLookup, StringLookup
 from torchkeras.layers.merging import (
-    Add as Add,
-    Average as Average,
-    Concatenate as Concatenate,
-    Dot as Dot,
-    Maximum as Maximum,
-    Minimum as Minimum,
-    Multiply as Multiply,
-    Subtract as Subtract,
-    add as add,
-    average as average,
-    concatenate as concatenate,
-    dot as dot,
-    maximum as maximum,
-    minimum as minimum,
-    multiply as multiply,
-    subtract as subtract,
+    Add,
+    Average,
+    Concatenate,
+    Dot,
+    Maximum,
+    Minimum,
+    Multiply,
+    Subtract,
+    add,
+    average,
+    concatenate,
+    dot,
+    maximum,
+    minimum,
+    multiply,
+    subtract,
 )
-from torchkeras.layers.multi_head_attention import (
-    GroupQueryAttention as GroupQueryAttention,
-    MultiHeadAttention as MultiHeadAttention,
-)
+from torchkeras.layers.multi_head_attention import GroupQueryAttention, MultiHeadAttention
 from torchkeras.layers.noise import (
-    AlphaDropout as AlphaDropout,
-    Dropout as Dropout,
-    GaussianDropout as GaussianDropout,
-    GaussianNoise as GaussianNoise,
-    SpatialDropout1D as SpatialDropout1D,
-    SpatialDropout2D as SpatialDropout2D,
-    SpatialDropout3D as SpatialDropout3D,
+    AlphaDropout,
+    Dropout,
+    GaussianDropout,
+    GaussianNoise,
+    SpatialDropout1D,
+    SpatialDropout2D,
+    SpatialDropout3D,
 )
-from torchkeras.layers.normalization import (
-    BatchNormalization as BatchNormalization,
-    GroupNormalization as GroupNormalization,
-)
+from torchkeras.layers.normalization import BatchNormalization, GroupNormalization
 from torchkeras.layers.pooling import (
-    AveragePooling1D as AveragePooling1D,
-    AveragePooling2D as AveragePooling2D,
-    AveragePooling3D as AveragePooling3D,
-    AvgPool1D as AvgPool1D,
-    AvgPool2D as AvgPool2D,
-    AvgPool3D as AvgPool3D,
-    MaxPool1D as MaxPool1D,
-    MaxPool2D as MaxPool2D,
-    MaxPool3D as MaxPool3D,
-    MaxPooling1D as MaxPooling1D,
-    MaxPooling2D as MaxPooling2D,
-    MaxPooling3D as MaxPooling3D,
+    AveragePooling1D,
+    AveragePooling2D,
+    AveragePooling3D,
+    AvgPool1D,
+    AvgPool2D,
+    AvgPool3D,
+    MaxPool1D,
+    MaxPool2D,
+    MaxPool3D,
+    MaxPooling1D,
+    MaxPooling2D,
+    MaxPooling3D,
 )
-from torchkeras.layers.preprocessing import (
-    CategoryEncoding as CategoryEncoding,
-    Discretization as Discretization,
-    Normalization as Normalization,
-)
-from torchkeras.layers.recurrence import (
-    Recurrent as Recurrent,
-)
-from torchkeras.layers.recurrent import (
-    GRU as GRU,
-    LSTM as LSTM,
-    RNN as RNN,
-    CuDNNGRU as CuDNNGRU,
-    CuDNNLSTM as CuDNNLSTM,
-    SimpleRNN as SimpleRNN,
-)
+from torchkeras.layers.preprocessing import CategoryEncoding, Discretization, Normalization
+from torchkeras.layers.recurrence import Recurrent
+from torchkeras.layers.recurrent import GRU, LSTM, RNN, CuDNNGRU, CuDNNLSTM, SimpleRNN
 from torchkeras.layers.resize import (
-    Cropping1D as Cropping1D,
-    Cropping2D as Cropping2D,
-    Cropping3D as Cropping3D,
-    UpSampling1D as UpSampling1D,
-    UpSampling2D as UpSampling2D,
-    UpSampling3D as UpSampling3D,
-    ZeroPadding1D as ZeroPadding1D,
-    ZeroPadding2D as ZeroPadding2D,
-    ZeroPadding3D as ZeroPadding3D,
+    Cropping1D,
+    Cropping2D,
+    Cropping3D,
+    UpSampling1D,
+    UpSampling2D,
+    UpSampling3D,
+    ZeroPadding1D,
+    ZeroPadding2D,
+    ZeroPadding3D,
 )
-from torchkeras.layers.separable import (
-    DepthwiseConv1D as DepthwiseConv1D,
-    DepthwiseConv2D as DepthwiseConv2D,
-    SeparableConv1D as SeparableConv1D,
-    SeparableConv2D as SeparableConv2D,
-)
-from torchkeras.layers.shaping import (
-    Flatten as Flatten,
-    Permute as Permute,
-    RepeatVector as RepeatVector,
-    Reshape as Reshape,
-)
-from torchkeras.layers.torch_module import (
-    TorchModule as TorchModule,
-)
-from torchkeras.layers.transposed import (
-    Conv1DTranspose as Conv1DTranspose,
-    Conv2DTranspose as Conv2DTranspose,
-    Conv3DTranspose as Conv3DTranspose,
-)
-from torchkeras.layers.wrappers import (
-    SpectralNormalization as SpectralNormalization,
-    TimeDistributed as TimeDistributed,
-    Wrapper as Wrapper,
-)
+from torchkeras.layers.separable import DepthwiseConv1D, DepthwiseConv2D, SeparableConv1D, SeparableConv2D
+from torchkeras.layers.shaping import Flatten, Permute, RepeatVector, Reshape
+from torchkeras.layers.torch_module import TorchModule
+from torchkeras.layers.transposed import Conv1DTranspose, Conv2DTranspose, Conv3DTranspose
+from torchkeras.layers.wrappers import SpectralNormalization, TimeDistributed, Wrapper
+
+__all__ = [
+    "ELU",
+    "GRU",
+    "LSTM",
+    "RNN",
+    "Activation",
+    "ActivityRegularization",
+    "AdaptiveAveragePooling1D",
+    "AdaptiveAveragePooling2D",
+    "AdaptiveAveragePooling3D",
+    "AdaptiveMaxPooling1D",
+    "AdaptiveMaxPooling2D",
+    "AdaptiveMaxPooling3D",
+    "Add",
+    "AdditiveAttention",
+    "AlphaDropout",
+    "AtrousConv1D",
+    "AtrousConv2D",
+    "AtrousConvolution1D",
+    "AtrousConvolution2D",
+    "Attention",
+    "Average",
+    "AveragePooling1D",
+    "AveragePooling2D",
+    "AveragePooling3D",
+    "AvgPool1D",
+    "AvgPool2D",
+    "AvgPool3D",
+    "BatchNormalization",
+    "Bidirectional",
+    "CategoryEncoding",
+    "CenterCrop",
+    "Concatenate",
+    "Conv1D",
+    "Conv1DTranspose",
+    "Conv2D",
+    "Conv2DTranspose",
+    "Conv3D",
+    "Conv3DTranspose",
+    "ConvLSTM",
+    "ConvLSTM1D",
+    "ConvLSTM2D",
+    "ConvLSTM2DCell",
+    "ConvLSTM3D",
+    "ConvRNN2D",
+    "ConvRecurrent2D",
+    "Convolution1D",
+    "Convolution2D",
+    "Convolution2DTranspose",
+    "Convolution3D",
+    "Cosine",
+    "Cropping1D",
+    "Cropping2D",
+    "Cropping3D",
+    "CuDNNGRU",
+    "CuDNNLSTM",
+    "Deconv2D",
+    "Deconv3D",
+    "Deconvolution2D",
+    "Deconvolution3D",
+    "Dense",
+    "DepthwiseConv1D",
+    "DepthwiseConv2D",
+    "Discretization",
+    "Dot",
+    "Dropout",
+    "EinsumDense",
+    "Embedding",
+    "Flatten",
+    "GRUCell",
+    "GaussianDropout",
+    "GaussianNoise",
+    "GlobalAveragePooling1D",
+    "GlobalAveragePooling2D",
+    "GlobalAveragePooling3D",
+    "GlobalAvgPool1D",
+    "GlobalAvgPool2D",
+    "GlobalAvgPool3D",
+    "GlobalMaxPool1D",
+    "GlobalMaxPool2D",
+    "GlobalMaxPool3D",
+    "GlobalMaxPooling1D",
+    "GlobalMaxPooling2D",
+    "GlobalMaxPooling3D",
+    "GroupNormalization",
+    "GroupQueryAttention",
+    "Highway",
+    "Identity",
+    "Input",
+    "InputLayer",
+    "InputSpec",
+    "IntegerLookup",
+    "LSTMCell",
+    "Lambda",
+    "Layer",
+    "LayerNormalization",
+    "LeakyReLU",
+    "LocallyConnected1D",
+    "LocallyConnected2D",
+    "Masking",
+    "MaxPool1D",
+    "MaxPool2D",
+    "MaxPool3D",
+    "MaxPooling1D",
+    "MaxPooling2D",
+    "MaxPooling3D",
+    "Maximum",
+    "MaxoutDense",
+    "Merge",
+    "Minimum",
+    "MultiHeadAttention",
+    "Multiply",
+    "Normalization",
+    "Operation",
+    "PReLU",
+    "ParametricSoftplus",
+    "Permute",
+    "RMSNormalization",
+    "RandomContrast",
+    "RandomCrop",
+    "RandomFlip",
+    "RandomRotation",
+    "RandomTranslation",
+    "RandomZoom",
+    "ReLU",
+    "Recurrent",
+    "RepeatVector",
+    "Rescaling",
+    "Reshape",
+    "Resizing",
+    "SReLU",
+    "SeparableConv1D",
+    "SeparableConv2D",
+    "SeparableConvolution1D",
+    "SeparableConvolution2D",
+    "SimpleRNN",
+    "SimpleRNNCell",
+    "Softmax",
+    "SpatialDropout1D",
+    "SpatialDropout2D",
+    "SpatialDropout3D",
+    "SpectralNormalization",
+    "StackedRNNCells",
+    "StringLookup",
+    "Subtract",
+    "ThresholdedReLU",
+    "TimeDistributed",
+    "TimeDistributedDense",
+    "TorchModule",
+    "UnitNormalization",
+    "UpSampling1D",
+    "UpSampling2D",
+    "UpSampling3D",
+    "Wrapper",
+    "ZeroPadding1D",
+    "ZeroPadding2D",
+    "ZeroPadding3D",
+    "add",
+    "average",
+    "concatenate",
+    "deserialize",
+    "dot",
+    "maximum",
+    "merge",
+    "minimum",
+    "multiply",
+    "serialize",
+    "subtract",
+]
 
 # Keras 1's names, as `torchkeras.legacy.arguments.LAYERS` has them for files.
 AtrousConv1D = AtrousConvolution1D = Convolution1D = Conv1D

@@ -2261,7 +2261,8 @@ class Embedding(_OneInput, _Embedding):
     ) -> None:
         r"""`embeddings[x]`: for each integer its vector.
 
-        Inputs of another type are truncated to integers.
+        Numbers of another type, as a layer may give them, are truncated to integers. Data for an `Input` that leads here is
+        looked at before: there, numbers that are not whole are refused, like those out of range.
 
         Options:
             input_dim (positive integer): the number of vectors; the integers are from 0 to `input_dim - 1`.
@@ -2281,7 +2282,9 @@ class Embedding(_OneInput, _Embedding):
             (batch, ...) -> (batch, ..., output_dim)
 
         Errors:
-            ValueError: at the first call, when the input does not fit `input_length`.
+            ValueError: at the first call, when the input does not fit `input_length`; for data with numbers that are not
+                whole, or not from 0 to `input_dim - 1`.
+            IndexError: for numbers out of range in a tensor on the CPU that the layer is called on.
 
         Example:
             >>> Embedding(1000, 8)(torch.tensor([[1, 5, 2]])).shape

@@ -17,6 +17,7 @@ from torchkeras.rules import INTEGERS, is_integer, optional, rule
 
 # With at least so many integers the gradient of `index_select` is faster on a CPU: 2 to 5 times with 4096.
 MANY = 1024
+INDICES = (torch.int32, torch.int64)
 
 
 def _is_length(value: Any) -> bool:
@@ -35,21 +36,16 @@ class Vectors(nn.Embedding):
         if self.padding_idx is not None or self.max_norm is not None or self.scale_grad_by_freq or self.sparse:
             return super().forward(input)
         weight = self.weight
-        try:
-            if not traced() and input.numel() >= MANY and weight.is_cpu and weight.dtype == torch.float32:
-                return weight.index_select(0, input.reshape(-1).long()).view(*input.shape, -1)
-            return torch.embedding(weight, input)
-        except IndexError as error:
-            raise IndexError(
-                f"Embedding: inputs out of range: they must be from 0 to {len(weight) - 1}, since input_dim is "
-                f"{len(weight)}; found {input.min()} to {input.max()}. Give input_dim the largest of them plus one."
-            ) from error
+        if not traced() and input.numel() >= MANY and weight.is_cpu and weight.dtype == torch.float32:
+            return weight.index_select(0, input.reshape(-1).long()).view(*input.shape, -1)
+        return torch.embedding(weight, input)
 
 
 class Embedding(Layer):
     """`embeddings[x]`: for each integer its vector.
 
-    Inputs of another type are truncated to integers.
+    Numbers of another type, as a layer may give them, are truncated to integers. Data for an `Input` that leads here is
+    looked at before: there, numbers that are not whole are refused, like those out of range.
 
     Options:
         input_dim (positive integer): the number of vectors; the integers are from 0 to `input_dim - 1`.
@@ -69,7 +65,9 @@ class Embedding(Layer):
         (batch, ...) -> (batch, ..., output_dim)
 
     Errors:
-        ValueError: at the first call, when the input does not fit `input_length`.
+        ValueError: at the first call, when the input does not fit `input_length`; for data with numbers that are not
+            whole, or not from 0 to `input_dim - 1`.
+        IndexError: for numbers out of range in a tensor on the CPU that the layer is called on.
 
     Example:
         >>> Embedding(1000, 8)(torch.tensor([[1, 5, 2]])).shape
@@ -113,23 +111,36 @@ class Embedding(Layer):
         return (batch, *known, self.output_dim)
 
     def forward(self, inputs: torch.Tensor, training: bool | None = None) -> torch.Tensor:
-        if inputs.dtype not in (torch.int32, torch.int64):
-            inputs = inputs.int()
-        vectors = self.embedding(inputs)
+        indices = inputs if inputs.dtype in INDICES else inputs.int()
+        try:
+            vectors = self.embedding(indices)
+        except IndexError as error:
+            raise self._out_of_range(inputs) from error
         if not self.dropout or not (self.training if training is None else training):
             return vectors
         kept = F.dropout(vectors.new_ones(self.input_dim, 1), self.dropout)
-        return vectors * F.embedding(inputs, kept)
+        return vectors * F.embedding(indices, kept)
+
+    def _out_of_range(self, inputs: torch.Tensor) -> IndexError:
+        low, high = torch.aminmax(inputs)  # not a number where one of them is none
+        return IndexError(
+            f"Embedding {self.name!r}: inputs out of range: they must be from 0 to {self.input_dim - 1}, since "
+            f"input_dim is {self.input_dim}; found {low} to {high}. Give input_dim the largest of them plus one."
+        )
 
     class _Facts(Facts):
+        indices = property(lambda self: self.layer.input_dim)  # type: ignore[assignment]
+
         def hook_free(self) -> Callable[..., torch.Tensor]:
             layer, inside = self.layer, self.layer._modules
-            indices = (torch.int32, torch.int64)
 
             def run(inputs: torch.Tensor, training: bool | None = None) -> torch.Tensor:
-                if layer.dropout or inputs.dtype not in indices:
+                if layer.dropout or inputs.dtype not in INDICES:
                     return layer.forward(inputs, training)
-                return inside["embedding"].forward(inputs)
+                try:
+                    return inside["embedding"].forward(inputs)
+                except IndexError as error:
+                    raise layer._out_of_range(inputs) from error
 
             return run
 

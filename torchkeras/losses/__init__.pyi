@@ -42,7 +42,7 @@ from torchkeras.losses.hinges import (
     hinge as hinge,
     squared_hinge as squared_hinge,
 )
-from torchkeras.losses.loss import Loss as Loss, LossFunctionWrapper as LossFunctionWrapper, function_of as function_of
+from torchkeras.losses.loss import Loss as Loss, LossFunctionWrapper as LossFunctionWrapper
 from torchkeras.losses.others import circle as circle, ctc as ctc, dice as dice, tversky as tversky
 from torchkeras.losses.reduction import Reduction
 from torchkeras.losses.regression import (
@@ -645,8 +645,6 @@ class Tversky(_Tversky):
         Source: https://arxiv.org/abs/1706.05721
         """
 
-NO_LABEL: int
-HALF_TYPES: tuple[Any, ...]
 mse = mean_squared_error
 MSE = mean_squared_error
 mae = mean_absolute_error

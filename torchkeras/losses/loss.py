@@ -12,7 +12,7 @@ from torch import Tensor
 from torchkeras import config, registry
 from torchkeras.declared import Declared, check_options, function_named, options_of
 from torchkeras.losses.reduction import REDUCTIONS, Reduction, reduce_weighted
-from torchkeras.losses.shared import carried, same_rank
+from torchkeras.losses.shared import carried, check_scores, same_rank
 from torchkeras.naming import snake_case
 from torchkeras.rules import Rule, one_of
 
@@ -84,6 +84,9 @@ class Loss(Declared):
         if not self.takes_labels and y_true.dtype != dtype:
             y_true = y_true.to(dtype)
         values = self.call(y_true, y_pred)
+        check_scores(self, values, None if isinstance(self, FunctionLoss) or not y_pred.dim() else y_pred)
+        if not values.is_floating_point():
+            values = values.to(dtype)
         own = self.own_mask(y_true, y_pred, values)
         if own is not None:
             mask = own if mask is None else torch.logical_and(*same_rank(mask, own))

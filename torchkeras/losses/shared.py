@@ -89,3 +89,26 @@ def divide_no_nan(numerator: Tensor, denominator: Tensor) -> Tensor:
     """numerator / denominator, 0 where the denominator is 0; gradients stay finite there."""
     zero = denominator == 0
     return (numerator / denominator.masked_fill(zero, 1)).masked_fill(zero, 0)
+
+
+def check_scores(function: Any, scores: Any, y_pred: Tensor | None = None) -> None:
+    """Raise TypeError for scores that are no tensor of real numbers; `function`: the loss or metric that gave them.
+
+    With `y_pred` they must be one number, or one for each of its samples: ValueError for others.
+    """
+    if not isinstance(scores, Tensor) or scores.is_complex():
+        found = f"a tensor of {scores.dtype}" if isinstance(scores, Tensor) else type(scores).__name__
+        raise TypeError(
+            f"The loss or metric {_name(function)} must return a tensor of real numbers, one alone or one for each "
+            f"sample; found {found}."
+        )
+    if y_pred is not None and scores.shape[:1] != y_pred.shape[:1] and scores.numel() != 1:
+        raise ValueError(
+            f"The loss or metric {_name(function)} must return one number, or one for each of the {len(y_pred)} "
+            f"samples; found a tensor of shape {tuple(scores.shape)}. One number is its mean()."
+        )
+
+
+def _name(function: Any) -> str:
+    function = getattr(function, "func", function)  # of a partial
+    return getattr(function, "__name__", type(function).__name__)

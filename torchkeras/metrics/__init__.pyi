@@ -537,7 +537,6 @@ log_cosh = logcosh
 kld = kullback_leibler_divergence
 KLD = kullback_leibler_divergence
 kl_divergence = kullback_leibler_divergence
-NEWER: tuple[Any, ...]
 
 def get(identifier: Any, custom_objects: Mapping[str, Any] | None = None) -> Any:
     r"""The object for a registered name or a config; an object of the kind is returned as it is.

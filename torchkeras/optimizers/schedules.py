@@ -14,6 +14,18 @@ from typing import Any
 from torchkeras.registry import Family
 from torchkeras.rules import ABOVE_0, FINITE, FLAG, Rule, number, optional, read
 
+__all__ = [
+    "CosineDecay",
+    "CosineDecayRestarts",
+    "ExponentialDecay",
+    "InverseTimeDecay",
+    "LearningRateSchedule",
+    "PiecewiseConstantDecay",
+    "PolynomialDecay",
+    "deserialize",
+    "serialize",
+]
+
 family: Family[Any] = Family("learning-rate schedule")
 
 

@@ -11,6 +11,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from torchkeras.interrupts import whole_imports
 from torchkeras.optimizers.accumulation import Accumulator
 from torchkeras.optimizers.by_hand import ByHand
 from torchkeras.optimizers.options import RULES
@@ -163,7 +164,8 @@ class TorchOptimizer(ByHand):
             self._arrays = [array for array, count in enumerate(counts) for _ in range(count)]
             self._paths = [f"{layers[k]}/{names[k]}" if layers and names else f"parameter {k}" for k in self._arrays]
         if self._make is not None and not (same and self.optimizer is not None):
-            self.optimizer = self._make(self._parameters, **self._fused()) if self._parameters else None
+            with whole_imports():  # of torch's compiler, for the first optimizer
+                self.optimizer = self._make(self._parameters, **self._fused()) if self._parameters else None
         elif self._make is None:
             self._check_owned()
         elif self.optimizer is not None:

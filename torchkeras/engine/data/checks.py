@@ -3,6 +3,7 @@
 Shapes are Keras's, with the batch axis: (None, 28, 28, 1). Each error says where the data was meant to go.
 """
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -10,15 +11,14 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from torchkeras.arrays import as_tensor
+from torchkeras.arrays import as_numbers, as_tensor
 from torchkeras.engine.data import hints
-from torchkeras.engine.data.target_kinds import AS_GIVEN, BINARY, CLASSES, LIKE, ONE_HOT, SOME_CLASSES
+from torchkeras.engine.data.target_kinds import AS_GIVEN, BINARY, CLASSES, FREE, LIKE, ONE_HOT, SOME_CLASSES
 from torchkeras.engine.layer.symbolic import KerasTensor
 from torchkeras.rules import integer, read
 
 Shape = Sequence[int | None]
 ROUNDING = 1e-3  # by which targets from 0 to 1 may miss these bounds
-KINDS_OF_NUMBERS = "biufV"  # V: what NumPy knows as raw bytes, such as ml_dtypes' bfloat16; torch decides about it
 
 
 def standardize(
@@ -29,15 +29,18 @@ def standardize(
     what: str = "input",
     as_given: Sequence[bool] | None = None,
     kinds: Sequence[str] | None = None,
+    indices: Sequence[Sequence[Any]] | None = None,
+    streamed: bool = False,
 ) -> list[Tensor]:
     """One tensor for each name, from an array, a tensor, a list of them, a list of numbers or a dict by name; also from
     pandas, where a DataFrame for several names gives each the column of its name.
 
     An array with one axis gets a second one of length 1, as in Keras, unless one axis is expected. A None among
     `shapes` leaves the shape free, one among `dtypes` the type. `what`: "input" or "target". `as_given`: which keep
-    their one axis, and integers their type. `kinds`: of targets, see `target_kinds`, for what errors advise. Raises
-    ValueError for a number of arrays, a name, a shape or an element type that does not fit, and TypeError for what
-    holds no numbers.
+    their one axis, and integers their type. `kinds`: of targets, see `target_kinds`, for what errors advise. `indices`:
+    the layers that take the numbers of each as indices; those of a `streamed` batch on a device are not looked at,
+    since that would wait for it. Raises ValueError for a number of arrays, a name, a shape, an element type or indices
+    that do not fit, and TypeError for what holds no numbers.
     """
     items = _items(values, names, what)
     shapes = shapes or [None] * len(names)
@@ -45,7 +48,10 @@ def standardize(
     checked = []
     as_given = as_given or [False] * len(names)
     kinds = kinds or [LIKE] * len(names)
-    for item, name, shape, dtype, keep, kind in zip(items, names, shapes, dtypes, as_given, kinds, strict=True):
+    indices = indices or [()] * len(names)
+    for item, name, shape, dtype, keep, kind, layers in zip(
+        items, names, shapes, dtypes, as_given, kinds, indices, strict=True
+    ):
         array = _array(item, name, what)
         given = tuple(array.shape)
         if array.ndim == 1 and not keep and not (shape is not None and len(shape) == 1):
@@ -54,6 +60,10 @@ def standardize(
         tensor = as_tensor(array)
         if dtype == torch.int64 and what == "target":
             _check_whole(tensor, name)
+        for layer in (
+            () if streamed and tensor.device.type != "cpu" else layers
+        ):  # before the type changes, which would wrap large numbers around
+            check_indices(tensor, name, layer)
         if dtype is not None and not (keep and not tensor.is_floating_point()):
             tensor = tensor.to(dtype)
         checked.append(tensor)
@@ -75,7 +85,9 @@ def standardize_targets(
     free = [None if kind == ONE_HOT else shape for shape, kind in zip(expected, kinds, strict=True)]
     as_given = [kind == AS_GIVEN for kind in kinds]
     targets = standardize(values, names, free, dtypes, "target", as_given, kinds)
-    for target, name, shape, kind in zip(targets, names, expected, kinds, strict=True):
+    for target, name, shape, kind, output in zip(targets, names, expected, kinds, output_shapes, strict=True):
+        if kind == FREE and target.dim() != len(output) and _sizes(target.shape) == _sizes(output):
+            _check_shape(target, name, output, kind)  # numbers that would be spread over those of other samples
         if kind != ONE_HOT:
             continue
         if target.shape[-1] == 1:
@@ -87,6 +99,35 @@ def standardize_targets(
             )
         _check_shape(target, name, shape, kind)
     return targets
+
+
+def check_indices(values: Tensor, name: str, layer: Any) -> None:
+    """The numbers of an input are indices that a layer has: whole, and from 0 on. Waits for their device.
+
+    Raises ValueError with one that is none.
+    """
+    size = layer._facts.indices
+    if values.numel() == 0:
+        return
+    if values.dtype not in (torch.int32, torch.int64) and not values.is_floating_point():
+        values = values.long()
+    low, high = (value.item() for value in torch.aminmax(values))
+    if low >= 0 and high < size:
+        broken = values[values != values.trunc()] if values.is_floating_point() else values[:0]
+        if not broken.numel():
+            return
+        found, advice = broken[0].item(), "Round it, or use another layer for such numbers."
+    else:  # also where one is not a number
+        found = low if not low >= 0 else high
+        advice = (
+            f"Give input_dim {high + 1:.0f}, or more."
+            if high >= size and high < math.inf
+            else "Look for it in the data."
+        )
+    raise ValueError(
+        f"Error when checking input: {name} goes into {type(layer).__name__} {layer.name!r}, which takes whole numbers "
+        f"from 0 to {size - 1}; found {found}. {advice}"
+    )
 
 
 def check_labels(
@@ -230,28 +271,14 @@ def _array(value: Any, name: str, what: str) -> Any:
         raise ValueError(f"{where} got None instead of an array.")
     if isinstance(value, KerasTensor):
         raise TypeError(f"{where} got a symbolic tensor, which has no values; pass an array.")
-    if isinstance(value, Tensor) and value.layout == torch.strided:
-        array: Any = value
-        numbers = not value.is_complex()
-    elif hasattr(value, "toarray") or isinstance(value, Tensor):
+    if hasattr(value, "toarray"):
         raise TypeError(f"{where} got a sparse {_kind(value)}; pass a dense array (`.toarray()`, `.to_dense()`).")
-    elif isinstance(value, (list, tuple)) or (_has_shape(value) and hasattr(value, "__array__")):
-        array = _from_nested(value, where)
-        numbers = array.dtype.kind in KINDS_OF_NUMBERS
-    else:
+    if not (isinstance(value, (list, tuple, Tensor)) or (_has_shape(value) and hasattr(value, "__array__"))):
         raise TypeError(f"{where} got {_kind(value)}; only arrays and tensors are taken here so far.")
-    if not numbers:
-        raise ValueError(f"{where} got an array of {array.dtype} elements; pass real numbers.")
+    array = as_numbers(value, where)
     if array.ndim == 0:
         raise ValueError(f"{where} got a single number, {value!r}; pass an array with an axis of samples.")
     return array
-
-
-def _from_nested(value: Any, where: str) -> np.ndarray:
-    try:
-        return np.asarray(value)
-    except ValueError as error:
-        raise ValueError(f"{where} got lists of unequal lengths; pad them to one length ({error}).") from error
 
 
 def _check_shape(array: Any, name: str, shape: Shape | None, kind: str | None, given: Shape = ()) -> None:
@@ -267,6 +294,11 @@ def _check_shape(array: Any, name: str, shape: Shape | None, kind: str | None, g
         return
     hint = hints.of_input(found, shape, given) if kind is None else hints.of_target(found, shape, kind)
     raise ValueError(f"Error when checking {'input' if kind is None else 'target'}: {problem}. {hint}")
+
+
+def _sizes(shape: Shape) -> list[int | None]:
+    """The sizes of the axes of a sample that are longer than 1."""
+    return [size for size in shape[1:] if size != 1]
 
 
 def _target_shape(output_shape: tuple[int | None, ...], kind: str) -> tuple[int | None, ...] | None:

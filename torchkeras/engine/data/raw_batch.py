@@ -11,6 +11,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from torchkeras.arrays import as_tensor
+
 KINDS = "biufc"  # of NumPy's arrays: those that a tensor can hold
 ARRAYS = (Tensor, np.ndarray)
 
@@ -24,7 +26,7 @@ def mapped(data: Any, change: Callable[[Tensor], Tensor], device: torch.device |
 
     def each(value: Any) -> Any:
         if isinstance(value, np.ndarray) and value.dtype.kind in KINDS:
-            return change(torch.from_numpy(np.array(value, value.dtype.newbyteorder("="), order="C")))
+            return change(as_tensor(np.array(value, value.dtype.newbyteorder("="), order="C")))
         if isinstance(value, Tensor):
             return change(value)
         move = getattr(value, "to", None)

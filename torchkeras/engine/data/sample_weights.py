@@ -2,13 +2,15 @@
 
 import warnings
 from collections.abc import Mapping, Sequence
+from math import isfinite
+from numbers import Real
 from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from torchkeras.arrays import as_tensor
+from torchkeras.arrays import as_numbers, as_tensor
 
 MODES = (None, "temporal")
 
@@ -80,7 +82,7 @@ def _check_mode(target: Tensor, name: str, mode: str | None) -> None:
 def _of_samples(target: Tensor, name: str, given: Any, mode: str | None) -> Tensor:
     if isinstance(given, (str, Mapping)):
         raise TypeError(f"Output {name!r}: sample_weight must be an array; found {given!r}.")
-    weight = as_tensor(given)
+    weight = as_tensor(as_numbers(given, f"Output {name!r}: sample_weight"))
     axes = 2 if mode == "temporal" else 1
     if weight.dim() != axes:
         hint = " sample_weight_mode='temporal' in compile() takes a weight for each time step." if axes == 1 else ""
@@ -108,4 +110,11 @@ def _of_classes(target: Tensor, name: str, given: Any) -> Tensor:
         raise ValueError(
             f"Output {name!r}: class_weight has no weight for the classes {missing} of the targets. Give each one."
         )
-    return torch.tensor([float(given[label.item()]) for label in classes], dtype=torch.float64)[number.reshape(-1)]
+    weights = [given[label.item()] for label in classes]
+    for label, weight in zip(classes, weights, strict=True):
+        if not (isinstance(weight, Real) and isfinite(weight)):
+            raise ValueError(
+                f"Output {name!r}: class_weight must have a finite number for each class; found {weight!r} for "
+                f"{label.item()}."
+            )
+    return torch.tensor(weights, dtype=torch.float64)[number.reshape(-1)]

@@ -30,6 +30,7 @@ from torchkeras.engine.step.nonfinite import Guard
 from torchkeras.engine.step.optimizer_reach import check_reach
 from torchkeras.engine.step.step import learn, train_step
 from torchkeras.engine.step.targets import reported_names, resolve
+from torchkeras.interrupts import imported
 from torchkeras.losses.shared import HALF_TYPES
 from torchkeras.processes import has_group
 from torchkeras.shards import refuse as refuse_shared
@@ -346,10 +347,10 @@ class Compiling(Together, Turning, Extending, abstract=True):
 
     @contextmanager
     def _collected(self, compiled: CompiledModel) -> Iterator[None]:
-        """Gradients for the weights that trained when the model was compiled, whatever `trainable` says since.
-
-        A parameter that `requires_grad_(False)` froze since then stays frozen.
+        """Gradients for the weights that trained when the model was compiled, whatever `trainable` says since, but not
+        for a parameter that `requires_grad_(False)` froze since then.
         """
+        imported("torch.fx.experimental.symbolic_shapes")  # torch does so for its first gradients
         placed = [(parameter.device, parameter.dtype) for parameter in compiled.parameters]
         if placed != compiled.placed:  # the model was moved: its optimizer state follows
             if compiled.optimizer is not None:

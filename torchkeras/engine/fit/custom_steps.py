@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from numbers import Real
 from typing import Any
 
+import numpy as np
 import torch
 
 from torchkeras.engine.data.batch import Batch
@@ -275,6 +277,9 @@ def own_step(network: Extending, kind: str) -> Any:
             raise TypeError(
                 f"{type(network).__name__}.{kind}_step must return a dict of names and numbers; found {what}."
             )
+        for name, value in found.items():
+            if not isinstance(value, (torch.Tensor, Real, np.ndarray)):
+                raise TypeError(f"{type(network).__name__}.{kind}_step must return numbers; {name!r} is {value!r}.")
         values = {name: torch.as_tensor(value).detach() for name, value in found.items()}
         for name, value in values.items():
             if value.dim():

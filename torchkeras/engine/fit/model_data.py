@@ -35,12 +35,13 @@ class Intake:
     default_targets: Any = None
     free: bool = False
 
-    def inputs(self, x: Any) -> list[Tensor]:
+    def inputs(self, x: Any, streamed: bool = False) -> list[Tensor]:
         """Checked inputs; a model without a graph yet is built for them. Raises what `checks` raises."""
         network = self.network
         x = self._connected(x)
         shapes, types = zip(*((tensor.shape, type_of(network, tensor)) for tensor in network.inputs), strict=True)
-        return checks.standardize(x, network.input_names, shapes, types, "input")
+        indices = None if network._graph is None else network._graph.index_layers
+        return checks.standardize(x, network.input_names, shapes, types, "input", indices=indices, streamed=streamed)
 
     def _connected(self, x: Any) -> Any:
         """The inputs as a list where the model has them in a form of its own; the model is built if it is not yet."""
@@ -57,9 +58,9 @@ class Intake:
     def arrays(self, x: Any, y: Any = None, sample_weight: Any = None, streamed: bool = False) -> Checked:
         """Checked inputs, targets and weights. Raises what `checks` and `weighting` raise.
 
-        Class numbers of a `streamed` batch on a device are not looked at, since that would wait for it.
+        Class numbers and indices of a `streamed` batch on a device are not looked at, since that would wait for it.
         """
-        inputs = self.inputs(x)
+        inputs = self.inputs(x, streamed)
         if self.targets is None:
             checks.check_lengths(inputs, [])
             return inputs, [], []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -17,6 +18,7 @@ from torchkeras.engine.data.sources import Source, open_source
 from torchkeras.engine.fit.compile import Compiling
 from torchkeras.engine.fit.custom_steps import Extending, own_step
 from torchkeras.engine.fit.model_data import Intake, describe, fixed_batch_size
+from torchkeras.rules import is_number
 
 BATCH_SIZE = 32
 
@@ -99,6 +101,10 @@ class Opening(Compiling, abstract=True):
         raw = own_step(self, "test") is not None
         options = {"shuffle": None, "steps": steps, "method": "validation", "raw": raw, **made}
         if given is not None:
+            if split:
+                warnings.warn(
+                    f"fit: validation_data is given, so validation_split {split!r} is left out.", stacklevel=3
+                )
             several = isinstance(given, (list, tuple))
             if several or hasattr(given, "shape"):
                 if not several or len(given) not in (2, 3):
@@ -109,7 +115,7 @@ class Opening(Compiling, abstract=True):
                     )
                 return source, self._source(self._intake(), *given, batch_size=batch_size, **options)
             return source, self._source(self._intake(), given, batch_size=own_batch_size, **options)
-        if not 0.0 <= split < 1.0:
+        if not (is_number(split) and 0.0 <= split < 1.0):
             raise ValueError(f"fit: validation_split must be from 0 up to, not including, 1; found {split!r}.")
         if steps is not None:
             raise ValueError("fit: validation_steps goes with validation_data; there is none.")

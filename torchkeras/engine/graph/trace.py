@@ -49,6 +49,23 @@ class Graph:
         return Counter([*self.outputs, *(tensor for node in self.nodes for tensor in node.input_tensors)])
 
     @cached_property
+    def index_layers(self) -> list[list[Layer]]:
+        """For each input the layers that take its numbers as indices, also those of models inside."""
+        found: list[list[Layer]] = [[] for _ in self.inputs]
+        pending: list[tuple[Any, dict[KerasTensor, int]]] = [(self, {each: k for k, each in enumerate(self.inputs)})]
+        while pending:
+            graph, numbers = pending.pop()
+            for node in graph.nodes:
+                taken = [numbers.get(tensor) for tensor in node.input_tensors]
+                inside: Any = getattr(node.layer, "_graph", None)
+                if inside is not None and len(inside.inputs) == len(taken):
+                    pairs = zip(inside.inputs, taken, strict=True)
+                    pending.append((inside, {tensor: number for tensor, number in pairs if number is not None}))
+                elif taken and taken[0] is not None and node.layer._facts.indices is not None:
+                    found[taken[0]].append(node.layer)
+        return found
+
+    @cached_property
     def chained(self) -> list[tuple[Node, Node]]:
         """Calls whose one input is made by a call before for them alone: both, where each is its layer's only one."""
         calls = Counter(node.layer for node in self.nodes)

@@ -33,6 +33,7 @@ class Facts:
     walks: bool = False  # it computes step after step along time, where torch.compile gains little
     input_ndim: int | None = None  # the number of axes of an input, when only one will do
     min_input_ndim: int | None = None
+    indices: int | None = None  # its inputs are whole numbers from 0 to below this
     native_layout: Layout = Layout.KERAS  # the order of axes that the class's own `forward` works in
 
     # Of its `forward`.

@@ -22,6 +22,7 @@ from torchkeras.engine.layer.facts import is_own
 from torchkeras.engine.layer.meta_run import run_on_meta
 from torchkeras.engine.layer.nested import bound, leaves, of_first, put_together, taken_apart
 from torchkeras.engine.layer.symbolic import KerasTensor, Shape, as_list, dtype_of, unpacked
+from torchkeras.interrupts import whole_imports
 
 if TYPE_CHECKING:
     from torchkeras.engine.layer.layer import Layer
@@ -135,9 +136,10 @@ def _run(layer: Layer, inputs: Any, masks: list[Any], arguments: Mapping[str, An
         kwargs["mask"] = mask
     run = _run_ours if all(map(_is_ours, layer.modules())) else _run_theirs
     try:
-        return run(
-            layer, lambda called: (called(*args, **kwargs) if compute else None, layer.compute_mask(given, mask))
-        )
+        with whole_imports():  # of torch's compiler, by what torch does on `meta`
+            return run(
+                layer, lambda called: (called(*args, **kwargs) if compute else None, layer.compute_mask(given, mask))
+            )
     except (RuntimeError, ValueError, IndexError) as error:
         shape = unpacked([tensor.shape for tensor in as_list(inputs)])
         reason, what = str(error).strip().splitlines()[0], f"{type(layer).__name__} {layer.name!r}"

@@ -19,7 +19,7 @@ from torch import Tensor, nn
 from torch.nn.parameter import is_lazy
 
 from torchkeras import initializers
-from torchkeras.arrays import as_tensor, to_numpy
+from torchkeras.arrays import as_numbers, as_tensor, to_numpy
 from torchkeras.engine.layer.tracing import traced
 from torchkeras.keras_axes import IN_ORDER, Arrangement
 from torchkeras.processes import has_group
@@ -265,7 +265,7 @@ class Variable:
     def assign(self, value: Any) -> None:
         """Set the values, given in Keras's layout. Raises ValueError when the shape is another."""
         with torch.no_grad():
-            source = as_tensor(value)
+            source = as_tensor(value if isinstance(value, Tensor) else as_numbers(value, self.full_name))
             if tuple(source.shape) != self.shape:
                 raise ValueError(
                     f"{self.layer.name}: weight {self.name!r} has shape {self.shape}; "

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from math import prod
 from typing import Any, ClassVar
@@ -11,6 +11,7 @@ import numpy as np
 import torch
 from torch import nn
 
+from torchkeras.arrays import as_numbers
 from torchkeras.engine.layer.dtypes import Typed
 from torchkeras.engine.layer.modes import Moded
 from torchkeras.engine.layer.tracked import KINDS, tracked, wanted, with_replaced
@@ -177,12 +178,20 @@ class WeightOwner(Moded, Typed, OwnWeights):
             >>> model(torch.ones(1, 2)).item()
             3.5
         """
+        if isinstance(weights, (str, Mapping)) or not isinstance(weights, Iterable):
+            raise TypeError(
+                f"{self.name}: set_weights takes a list of arrays, as get_weights() gives it; found {weights!r}."
+            )
         variables, values = self._ordered_weights(), list(weights)
         if len(variables) != len(values):
             found = f"{len(variables)} weights: {', '.join(v.full_name for v in variables)}"
             if not self.built:
                 found = "none before it is built: call it on data, or build(input_shape), first"
             raise ValueError(f"{self.name}: set_weights was given {len(values)} arrays; the layer has {found}.")
+        values = [
+            as_numbers(value, f"{self.name}: weight {variable.full_name!r}")
+            for variable, value in zip(variables, values, strict=True)
+        ]
         for variable, value in zip(variables, values, strict=True):
             if tuple(np.shape(value)) != variable.shape:
                 raise ValueError(

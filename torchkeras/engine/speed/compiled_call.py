@@ -7,7 +7,6 @@ torch, which makes another graph. A graph draws random numbers in other ways tha
 
 from __future__ import annotations
 
-import importlib
 import threading
 import warnings
 from collections.abc import Callable, Mapping, Sequence
@@ -19,6 +18,7 @@ import torch
 from torchkeras.engine.graph.hook_free_calls import HookFreeCalls
 from torchkeras.engine.layer.modes import MODE, held
 from torchkeras.engine.layer.tracing import islands
+from torchkeras.interrupts import imported, whole_imports
 
 CAPTURED = {"mode": "reduce-overhead"}  # the options of torch.compile by which it captures a CUDA graph
 CAPTURING = ("reduce-overhead", "max-autotune", "cudagraphs")  # the modes and backends that do
@@ -115,7 +115,8 @@ class OneGraph(Generic[Result]):
             if run is None:
                 continue
             try:
-                with warnings.catch_warnings():  # of the compiler, about what it finds between two graphs
+                # Warnings of the compiler about what it finds between two graphs; its imports.
+                with warnings.catch_warnings(), whole_imports():
                     warnings.filterwarnings("ignore", "The .grad attribute of a Tensor that is not a leaf", UserWarning)
                     found = self._result(run, given)
             except _compiler_errors() as error:
@@ -142,7 +143,7 @@ def is_on_cuda(tensors: Tensors) -> bool:
 
 def stays_in_place(tensor: torch.Tensor) -> None:
     """Tell torch that a tensor stays where it lies: it captures no graph that writes to inputs that may move."""
-    importlib.import_module("torch._dynamo").mark_static_address(tensor, guard=False)
+    imported("torch._dynamo").mark_static_address(tensor, guard=False)
 
 
 def in_parts(function: Any, options: Options) -> Callable[..., Any]:
@@ -192,12 +193,12 @@ def _own(function: Any) -> Any:
 
 def _settings() -> Any:
     """Those of the compiler, whose import is left to torch: it takes longer than that of all else."""
-    return importlib.import_module("torch._dynamo.config")
+    return imported("torch._dynamo.config")
 
 
 def _compiler_errors() -> tuple[type[Exception], ...]:
     """What torch.compile raises where it cannot."""
-    errors: Any = importlib.import_module("torch._dynamo.exc")
+    errors: Any = imported("torch._dynamo.exc")
     return errors.TorchDynamoException, getattr(errors, "FailOnRecompileLimitHit", errors.TorchDynamoException)
 
 

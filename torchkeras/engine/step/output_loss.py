@@ -20,15 +20,18 @@ from torchkeras.engine.data.target_kinds import AS_GIVEN, BINARY, CLASSES, FREE,
 from torchkeras.engine.layer.symbolic import KerasTensor
 from torchkeras.engine.step.by_sample import adds_up
 from torchkeras.losses.crossentropy import mean_binary_crossentropy, mean_sparse_categorical_crossentropy
-from torchkeras.losses.shared import ELEMENTWISE, like
+from torchkeras.losses.loss import function_of
+from torchkeras.losses.shared import ELEMENTWISE, check_scores, like
 from torchkeras.shared_batch import batch_mean
 
 Score = Callable[[Tensor, Tensor], Tensor]
 
 # Losses of torch that compare number with number, where a target of another shape would be spread in silence.
-TORCH_ELEMENTWISE = (nn.MSELoss, nn.L1Loss, nn.SmoothL1Loss, nn.HuberLoss, nn.BCELoss, nn.BCEWithLogitsLoss)
-TORCH_ELEMENTWISE_FUNCTIONS: tuple[Callable[..., Tensor], ...] = (
-    *(F.mse_loss, F.l1_loss, F.smooth_l1_loss, F.huber_loss),
+TORCH_ELEMENTWISE = (nn.MSELoss, nn.L1Loss, nn.SmoothL1Loss, nn.HuberLoss)
+TORCH_ELEMENTWISE_FUNCTIONS: tuple[Callable[..., Tensor], ...] = (F.mse_loss, F.l1_loss, F.smooth_l1_loss, F.huber_loss)
+# The same, with targets from 0 to 1.
+TORCH_BINARY = (nn.BCELoss, nn.BCEWithLogitsLoss)
+TORCH_BINARY_FUNCTIONS: tuple[Callable[..., Tensor], ...] = (
     *(F.binary_cross_entropy, F.binary_cross_entropy_with_logits),
 )
 # Those that take class numbers, which torch wants as int64.
@@ -72,7 +75,7 @@ class FunctionObjective(Objective):
     def __call__(self, true: Tensor, predicted: Tensor, weight: Tensor | None, mask: Tensor | None) -> Tensor:
         if weight is None and mask is None:
             return mean_of(self.given, true, predicted)
-        scores = self.given(true, predicted)
+        scores = scores_of(self.given, true, predicted)
         if not scores.dim():
             _check_unweighted(self.given, weight, mask, "return one a sample")
         return weighted_mean(scores, weight, mask)
@@ -102,6 +105,7 @@ class TorchObjective(Objective):
             true = true.squeeze(1) if true.dim() == predicted.dim() == 2 and true.shape[1] == 1 else true
             true = true.long()
         loss = self.given(predicted, true)
+        check_scores(self.given, loss)
         if loss.dim():
             return weighted_mean(loss, weight, mask)
         _check_unweighted(self.given, weight, mask, "make it with reduction='none'")
@@ -124,14 +128,14 @@ def objective(identifier: Any) -> Objective:
                 f"compile: the loss {type(found).__name__} has reduction 'none'; training minimizes one number: choose "
                 "'sum_over_batch_size', 'sum' or 'mean'."
             )
-        kind = _kind(losses.function_of(found))
+        kind = _kind(function_of(found))
         ignores = kind == CLASSES and getattr(found, "ignore_class", None) is not None
         return LossObjective(found, SOME_CLASSES if ignores else kind, found)
     if isinstance(found, nn.Module):
-        return TorchObjective(found, LIKE if isinstance(found, TORCH_ELEMENTWISE) else AS_GIVEN, found)
+        return TorchObjective(found, _kind_of_torch(found), found)
     function = unwrapped(found)
     if (getattr(function, "__module__", None) or "").partition(".")[0] == "torch":
-        return TorchObjective(found, LIKE if function in TORCH_ELEMENTWISE_FUNCTIONS else AS_GIVEN, function)
+        return TorchObjective(found, _kind_of_torch(function), function)
     return FunctionObjective(found, _kind(found), function)
 
 
@@ -163,35 +167,53 @@ def _kind(function: Any) -> str:
     return LIKE if any(function is known for known in ELEMENTWISE) else FREE
 
 
+def _kind_of_torch(loss: Any) -> str:
+    """What targets a module or function of torch takes."""
+    if isinstance(loss, TORCH_BINARY) or loss in TORCH_BINARY_FUNCTIONS:
+        return BINARY
+    return LIKE if isinstance(loss, TORCH_ELEMENTWISE) or loss in TORCH_ELEMENTWISE_FUNCTIONS else AS_GIVEN
+
+
 def mean_of(function: Score, true: Tensor, predicted: Tensor) -> Tensor:
     """The mean of a function of Keras's over all samples."""
     try:
         whole = MEANS.get(function)
     except TypeError:  # it cannot be looked up
         whole = None
-    return weighted_mean(function(true, predicted), None, None) if whole is None else whole(true, predicted)
+    return weighted_mean(scores_of(function, true, predicted), None, None) if whole is None else whole(true, predicted)
+
+
+def scores_of(function: Score, true: Tensor, predicted: Tensor) -> Tensor:
+    """What a function gives: a number, or one for each sample.
+
+    Raises TypeError for what is no tensor with values, and ValueError for another number of them.
+    """
+    scores = function(true, predicted)
+    if isinstance(scores, KerasTensor):
+        raise TypeError(
+            f"a loss or metric gave a symbolic tensor, {scores!r}, for targets and outputs with values: it uses a "
+            "tensor of the graph in a way that compile did not see. Use model.add_loss or model.add_metric."
+        )
+    if not isinstance(scores, Tensor) or scores.is_complex() or scores.shape[:1] not in ((), predicted.shape[:1]):
+        check_scores(function, scores, predicted)
+    return scores
 
 
 def weighted_mean(scores: Tensor, weight: Tensor | None, mask: Tensor | None) -> Tensor:
     """Keras's mean over samples: masked scores count 0 in a mean over the unmasked, weights of 0 are left out of it.
 
     scores: (batch, ...), True counted as 1; weight: (batch,) or (batch, time); mask: (batch, time). Raises ValueError
-    for scores of samples where steps are weighted or masked, TypeError for symbolic ones.
+    for scores of samples where steps are weighted or masked.
     """
-    if isinstance(scores, KerasTensor):
-        raise TypeError(
-            f"a loss or metric gave a symbolic tensor, {scores!r}, for targets and outputs with values: it uses a "
-            "tensor of the graph in a way that compile did not see. Use model.add_loss or model.add_metric."
-        )
     if weight is None and mask is None:
-        return scores.mean(dtype=torch.float32 if scores.dtype == torch.bool else None)
+        return scores.mean(dtype=None if scores.is_floating_point() else torch.float32)
     for what, given in (("sample weights", weight), ("a mask", mask)):
         if given is not None and 0 < scores.dim() < given.dim():
             raise ValueError(
                 f"{what} of shape {tuple(given.shape)} need a loss or metric of as many axes; it gave the shape "
                 f"{tuple(scores.shape)}."
             )
-    if scores.dtype == torch.bool:
+    if not scores.is_floating_point():
         scores = scores.float()
     if mask is not None:
         if scores.dim() > mask.dim():

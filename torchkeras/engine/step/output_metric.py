@@ -10,8 +10,10 @@ import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from numbers import Real
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
@@ -109,8 +111,15 @@ class TorchMetric(metric_functions.Metric, abstract=True):
         raise ValueError(f"The metric {type(self.metric).__name__} is not written to a config.")
 
 
-def one_number(name: str, value: Tensor) -> Tensor:
-    """What a metric gives, which must be one number: ValueError for one that gives several. Waits for nothing."""
+def one_number(name: str, value: Any) -> Tensor:
+    """What a metric gives, which must be one number, as a tensor. Waits for nothing.
+
+    Raises TypeError for what is no number, and ValueError for several.
+    """
+    if not isinstance(value, Tensor):
+        if not isinstance(value, (Real, np.ndarray)):
+            raise TypeError(f"The metric {name!r} must give a number; found {type(value).__name__}.")
+        value = torch.as_tensor(value)
     if value.dim():
         raise ValueError(
             f"The metric {name!r} gives {value.numel()} numbers, of shape {tuple(value.shape)}; a metric of a model is "
@@ -143,6 +152,8 @@ def name_and_metric(identifier: Any, objective: Objective, output: KerasTensor) 
     if isinstance(identifier, str) and identifier in ("accuracy", "acc", "crossentropy", "ce"):
         return _by_kind(identifier, _kind(objective, output), getattr(objective.given, "from_logits", False))
     found: Any = identifier if _is_in_torchs_manner(identifier) else metric_functions.get(identifier)
+    if found is None:
+        raise TypeError("compile: a metric must be a name, a function, a config or an object; found None.")
     if _is_in_torchs_manner(found):  # also one of a class that was given
         found = TorchMetric(found)
     name = getattr(found, "name", None)

@@ -11,12 +11,13 @@ import torch
 
 from torchkeras.activations import ITSELF
 from torchkeras.engine.data.batch import Batch
+from torchkeras.engine.data.target_kinds import FREE
 from torchkeras.engine.graph.hook_free_calls import has_any_global_hook, has_hooks
 from torchkeras.engine.layer.added_losses import ADDED
 from torchkeras.engine.layer.dtypes import widened
 from torchkeras.engine.layer.symbolic import as_list
 from torchkeras.engine.step.compiled_model import NO_LOSS, CompiledModel, Values
-from torchkeras.engine.step.output_loss import Objective, Score, mean_of, weighted_mean
+from torchkeras.engine.step.output_loss import Objective, Score, mean_of, name_of, scores_of, weighted_mean
 from torchkeras.engine.step.output_metric import LOGITS, Measure
 from torchkeras.engine.step.targets import Target
 from torchkeras.losses.shared import carried
@@ -96,7 +97,9 @@ def gradients_of(model: CompiledModel, loss: torch.Tensor) -> Any:
         return _grad(model, loss, parameters, one)
     # Some were frozen since `compile`, by `requires_grad_(False)`: without a gradient they stay as they are.
     training = [parameter for parameter in parameters if parameter.requires_grad]
-    found = iter(_grad(model, loss, training, one) if training else ())
+    if not (training and loss.requires_grad):  # nothing that the loss depends on trains any more
+        return (None,) * len(parameters)
+    found = iter(_grad(model, loss, training, one))
     return tuple(next(found) if parameter.requires_grad else None for parameter in parameters)
 
 
@@ -104,8 +107,8 @@ def _grad(model: CompiledModel, loss: torch.Tensor, parameters: list[torch.Tenso
     """The gradients of a loss; raises ValueError for one that has none for any parameter."""
     if not loss.requires_grad:
         raise ValueError(
-            "The loss has no gradient for any weight: something on the way from the weights to it, such as argmax or "
-            "round, has none."
+            f"The loss {', '.join(name_of(each.objective.function) for each in model.targets)} has no gradient for any "
+            "weight: something on the way from the weights to it, such as argmax, round or detach, has none."
         )
     if model.replicas is not None:
         return model.replicas.gradients(loss, parameters, one)
@@ -245,6 +248,11 @@ def scored(
     for target, true, weight in zip(model.targets, batch.targets, batch.weights, strict=bool(model.targets)):
         scored_from = outputs[target.index if target.scores is None else target.scores]
         objective = target.objective
+        if target.scores is None and scored_from.shape[:1] != true.shape[:1] and objective.target_kind != FREE:
+            raise ValueError(
+                f"Output {target.name!r} has the shape {tuple(scored_from.shape)} for a batch of {len(true)} samples: "
+                "a layer of the model changes their number."
+            )
         given = true, scored_from, weight, masks[target.index]
         loss = objective(*given) if SHARING.batch is None else _on_whole(objective, objective, *given)
         if target.reports_loss:
@@ -253,16 +261,26 @@ def scored(
         total = scaled if total is None else total + scaled
     for variable in model.regularized:
         penalty = variable.regularizer(variable.value)
+        _check_penalty(penalty, variable.full_name)
         total = penalty if total is None else total + penalty
     count = len(outputs) - model.added_losses - len(model.added_metrics)
     extra = [*extra, *(loss.mean() for loss in outputs[count : count + model.added_losses])]
     for loss in extra:
+        _check_penalty(loss, "an output")
         total = loss if total is None else total + loss
     if model.own_loss is not None:
         total = model.own_loss(batch, outputs[:count], masks, extra)
     if total is None:
         raise RuntimeError(NO_LOSS)
     return total, {"loss": total.detach(), **values}
+
+
+def _check_penalty(penalty: Any, of: str) -> None:
+    """Raise TypeError for a regularizer of the user's that gives no number, or several."""
+    if not isinstance(penalty, (torch.Tensor, int, float)) or (isinstance(penalty, torch.Tensor) and penalty.dim()):
+        several = isinstance(penalty, torch.Tensor)
+        found = f"a tensor of shape {tuple(penalty.shape)}" if several else type(penalty).__name__
+        raise TypeError(f"The regularizer of {of} must return one number; found {found}.")
 
 
 def metrics(model: CompiledModel, batch: Batch, outputs: list[torch.Tensor], masks: list[Any]) -> Values:
@@ -317,7 +335,7 @@ def _count(metric: Metric, true: Any, predicted: Any, weight: Any, mask: Any) ->
 def _mean(function: Score, true: Any, seen: Any, weight: Any, mask: Any) -> torch.Tensor:
     if weight is None and mask is None:
         return mean_of(function, true, seen)
-    return weighted_mean(function(true, seen), weight, mask)
+    return weighted_mean(scores_of(function, true, seen), weight, mask)
 
 
 def _with_mask(weight: Any, mask: Any) -> Any:

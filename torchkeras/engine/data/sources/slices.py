@@ -108,8 +108,8 @@ class SlicedSource(Streamed):
 
 def is_sliced(value: Any) -> bool:
     """Whether something lies on disk and is read by slices: it has a shape and a type, but is no array in memory."""
-    if isinstance(value, (h5py.Dataset, np.memmap)):
-        return True
+    if isinstance(value, (h5py.Dataset, np.memmap, Tensor)):
+        return not isinstance(value, Tensor)
     in_memory = ("__array__", "toarray")  # arrays, and SciPy's sparse matrices
     needed = ("__getitem__", "__len__", "shape", "dtype")
     return all(hasattr(value, name) for name in needed) and not any(hasattr(value, name) for name in in_memory)
