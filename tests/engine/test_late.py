@@ -151,7 +151,7 @@ def test_a_generator_may_fill_one_array_in_training_too():
     ("loss", "metric", "joined"),
     [
         ("mse", "mae", True),
-        ("mse", lambda true, predicted: (true - predicted).amax(), False),
+        ("mse", lambda true, predicted: (true - predicted).amax(0), False),
         (lambda true, predicted: (true - predicted).norm(), "mae", False),
         ("dice", "mae", False),
     ],

@@ -174,17 +174,19 @@ def _kind_of_torch(loss: Any) -> str:
     return LIKE if isinstance(loss, TORCH_ELEMENTWISE) or loss in TORCH_ELEMENTWISE_FUNCTIONS else AS_GIVEN
 
 
-def mean_of(function: Score, true: Tensor, predicted: Tensor) -> Tensor:
-    """The mean of a function of Keras's over all samples."""
+def mean_of(function: Score, true: Tensor, predicted: Tensor, by_feature: bool = False) -> Tensor:
+    """The mean of a function of Keras's over all samples; `by_feature`: it may give one for each feature."""
     try:
         whole = MEANS.get(function)
     except TypeError:  # it cannot be looked up
         whole = None
-    return weighted_mean(scores_of(function, true, predicted), None, None) if whole is None else whole(true, predicted)
+    if whole is not None:
+        return whole(true, predicted)
+    return weighted_mean(scores_of(function, true, predicted, by_feature), None, None)
 
 
-def scores_of(function: Score, true: Tensor, predicted: Tensor) -> Tensor:
-    """What a function gives: a number, or one for each sample.
+def scores_of(function: Score, true: Tensor, predicted: Tensor, by_feature: bool = False) -> Tensor:
+    """What a function gives: a number, or one for each sample; `by_feature`: or one for each feature.
 
     Raises TypeError for what is no tensor with values, and ValueError for another number of them.
     """
@@ -195,7 +197,8 @@ def scores_of(function: Score, true: Tensor, predicted: Tensor) -> Tensor:
             "tensor of the graph in a way that compile did not see. Use model.add_loss or model.add_metric."
         )
     if not isinstance(scores, Tensor) or scores.is_complex() or scores.shape[:1] not in ((), predicted.shape[:1]):
-        check_scores(function, scores, predicted)
+        of_features = by_feature and getattr(scores, "shape", None) == predicted.shape[1:]
+        check_scores(function, scores, None if of_features else predicted)
     return scores
 
 

@@ -334,7 +334,7 @@ def _count(metric: Metric, true: Any, predicted: Any, weight: Any, mask: Any) ->
 
 def _mean(function: Score, true: Any, seen: Any, weight: Any, mask: Any) -> torch.Tensor:
     if weight is None and mask is None:
-        return mean_of(function, true, seen)
+        return mean_of(function, true, seen, by_feature=True)  # as in Keras 2
     return weighted_mean(scores_of(function, true, seen), weight, mask)
 
 
