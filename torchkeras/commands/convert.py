@@ -59,7 +59,7 @@ def run(arguments: argparse.Namespace) -> int:
         with faults_of(path):
             read = _read(arguments, kind, shown, size)
             model, left_out = _changed(read.model, arguments, made, whole)
-        with faults_of(out), replacing(out) as part, _beside(out) as fresh:
+        with faults_of(out), replacing(out) as part, _beside(part, out.name) as fresh:
             shown.doing("writing")
             _write(model, fresh, whole)
             shown.advance(size)
@@ -164,10 +164,10 @@ def _check_range(model: Any, dtype: str) -> None:
 
 
 @contextmanager
-def _beside(out: Path) -> Iterator[Path]:
-    """The path of a file in a temporary folder next to `out`, where it can have the same name."""
-    with tempfile.TemporaryDirectory(prefix=".torchkeras-", dir=out.parent) as folder:
-        yield Path(folder) / out.name
+def _beside(part: Path, name: str) -> Iterator[Path]:
+    """The path of a file called `name` in a temporary folder next to `part`."""
+    with tempfile.TemporaryDirectory(prefix=".torchkeras-", dir=part.parent) as folder:
+        yield Path(folder) / name
 
 
 def _write(model: Any, path: Path, whole: bool) -> None:

@@ -13,7 +13,7 @@ import h5py
 
 from torchkeras.errors import UnknownFormatError, UnreadableFileError
 from torchkeras.saving.containers import archive, hdf5, json_text
-from torchkeras.saving.containers.hdf5 import attribute, dataset_in, group_in, members, reading
+from torchkeras.saving.containers.hdf5 import attribute, attributes, dataset_in, group_in, members, reading
 from torchkeras.saving.containers.places import filename, shown
 from torchkeras.saving.optimizer.keras3_order import SCALE
 from torchkeras.saving.optimizer.state import BESIDE
@@ -120,7 +120,8 @@ def _hdf5(file: h5py.File) -> ModelFile:
         return ModelFile(name, file, NUMBERS, version=version)
     if any(attribute(file, key) is not None for key in ("layer_names", "layer_names0")):
         return ModelFile(name, file, GROUPS, version=version, backend=str(attribute(file, "backend", "")))
-    if {"layers", "_layer_checkpoint_dependencies", "vars"} & set(inside):
+    if {"layers", "_layer_checkpoint_dependencies", "vars"} & set(inside) or not (inside or attributes(file)):
+        # Keras 3 makes a group when it has a weight for it: an empty file is that of a model without weights.
         return ModelFile(name, file, PATHS, version=version)
     raise UnknownFormatError(
         f"{name}: an HDF5 file without weights of Keras: no 'layer_names', 'model_weights', 'nb_layers' or 'layers'."
