@@ -14,6 +14,7 @@ import h5py
 from torchkeras.errors import UnknownFormatError, UnreadableFileError
 from torchkeras.saving.containers import archive, hdf5, json_text
 from torchkeras.saving.containers.hdf5 import attribute, attributes, dataset_in, group_in, members, reading
+from torchkeras.saving.containers.held import require_file
 from torchkeras.saving.containers.places import filename, shown
 from torchkeras.saving.optimizer.keras3_order import SCALE
 from torchkeras.saving.optimizer.state import BESIDE
@@ -60,7 +61,7 @@ class ModelFile:
 @contextmanager
 def opened(path: str | os.PathLike[str]) -> Iterator[ModelFile]:
     """Open a model file. Raises FileNotFoundError, and ModelFileError for an unknown format."""
-    hdf5.require_file(path)
+    require_file(path)
     with Path(path).open("rb") as file:
         is_archive = file.read(len(archive.BEGINNING)) == archive.BEGINNING
     if is_archive:

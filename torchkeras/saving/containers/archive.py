@@ -22,7 +22,8 @@ import h5py
 from torchkeras.atomic_file import replacing
 from torchkeras.errors import FileLimitError, ForbiddenContentError, UnknownFormatError, UnreadableFileError
 from torchkeras.saving.containers import json_text
-from torchkeras.saving.containers.hdf5 import reading, require_file
+from torchkeras.saving.containers.hdf5 import reading
+from torchkeras.saving.containers.held import require_file
 from torchkeras.saving.containers.limits import LIMITS, MIB, Limits
 from torchkeras.saving.containers.places import shown, shown_as
 

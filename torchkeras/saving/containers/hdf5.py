@@ -12,7 +12,6 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from math import prod
-from pathlib import Path
 from typing import Any
 
 import h5py
@@ -22,6 +21,7 @@ from h5py import h5a, h5s, h5t
 from torchkeras.atomic_file import replacing
 from torchkeras.errors import FileLimitError, ForbiddenContentError, UnreadableFileError
 from torchkeras.saving.containers import hdf5_rules as rules
+from torchkeras.saving.containers.held import held
 from torchkeras.saving.containers.limits import LIMITS, Limits
 from torchkeras.saving.containers.places import filename, shown
 
@@ -41,23 +41,15 @@ def reading(path: str | os.PathLike[str]) -> Iterator[h5py.File]:
 
     Raises FileNotFoundError, UnreadableFileError if it is not HDF5, ForbiddenContentError, FileLimitError.
     """
-    require_file(path)
-    try:
-        file = h5py.File(path, "r")
-    except rules.DAMAGE as error:
-        raise UnreadableFileError(f"{shown(path)}: not a readable HDF5 file ({error}).") from error
-    with file:
-        rules.check_end(path)
-        rules.check_file(file)
-        yield file
-
-
-def require_file(path: str | os.PathLike[str]) -> None:
-    """Raise FileNotFoundError for a missing file, UnreadableFileError for a folder, a pipe or the like."""
-    if not Path(path).exists():
-        raise FileNotFoundError(f"{shown(path)}: there is no such file.")
-    if not Path(path).is_file():
-        raise UnreadableFileError(f"{shown(path)}: not a regular file.")
+    with held(path) as own:
+        try:
+            file = h5py.File(own, "r")
+        except rules.DAMAGE as error:
+            raise UnreadableFileError(f"{shown(path)}: not a readable HDF5 file ({error}).") from error
+        with file:
+            rules.check_end(own)
+            rules.check_file(file)
+            yield file
 
 
 # --- groups and datasets ---------------------------------------------------------------------------------------------

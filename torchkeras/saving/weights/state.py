@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import pickle
 import struct
-import warnings
 import zipfile
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -25,6 +24,9 @@ from torchkeras.atomic_file import replacing
 from torchkeras.engine.graph.network import Network
 from torchkeras.engine.graph.state_dict_keys import renamed
 from torchkeras.errors import ForbiddenContentError, UnreadableFileError, WeightMismatchError
+from torchkeras.saving.containers import pickled
+from torchkeras.saving.containers.held import held
+from torchkeras.saving.containers.places import shown
 from torchkeras.shards import is_sharded, part, rows
 
 Description = tuple[torch.dtype, tuple[int, ...]]  # of a tensor in a file
@@ -140,13 +142,11 @@ def opened(path: str | os.PathLike[str]) -> Iterator[StoredTensors]:
 
     Raises FileNotFoundError, UnreadableFileError, ForbiddenContentError for other objects.
     """
-    if not Path(path).is_file():
-        raise FileNotFoundError(f"{path}: there is no such file.")
-    with open(path, "rb") as file, warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # about other pickle protocols; the result is checked below
-        stored = _loaded(file, path)
+    with held(path) as own:
+        pickled.check(own)
+        stored = _loaded(own)
     if not isinstance(stored, Mapping) or not all(_is_entry(*item) for item in stored.items()):
-        raise UnreadableFileError(f"{path}: it must hold a state_dict, tensors by their names.")
+        raise UnreadableFileError(f"{shown(path)}: it must hold a state_dict, tensors by their names.")
     described = {name: (tensor.dtype, tuple(tensor.shape)) for name, tensor in stored.items()}
     yield StoredTensors(described, stored.__getitem__, _about(stored))
 
@@ -158,13 +158,14 @@ def _about(stored: Any) -> str | None:
     return found if isinstance(found, str) else None
 
 
-def _loaded(file: Any, path: Any) -> Any:
+def _loaded(path: Path) -> Any:
     try:
-        return torch.load(file, map_location="cpu", weights_only=True)
+        with path.open("rb") as file:
+            return torch.load(file, map_location="cpu", weights_only=True)
     except pickle.UnpicklingError as error:
-        raise ForbiddenContentError(f"{path}: it holds more than tensors, or no pickled tensors at all.") from error
+        raise ForbiddenContentError(f"{shown(path)}: {pickled.MORE}.") from error
     except DAMAGED as error:
-        raise UnreadableFileError(f"{path}: not a file that torch.save wrote ({type(error).__name__}).") from error
+        raise UnreadableFileError(f"{shown(path)}: not a file that torch.save wrote ({type(error).__name__}).") from error
 
 
 def _is_entry(name: Any, value: Any) -> bool:
