@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -67,13 +67,14 @@ class Taking:
 
 def load_weights(model: Network, path: PathLike, taking: Taking, isolated: bool = False) -> Report:
     """Set a model's weights from a file of weights or of a whole model; after an error none are set."""
-    layout = _layout_of_tensors("load_weights", path, taking, isolated)
-    if layout is not None:
-        with layout.opened(path) as stored:
-            state.fill(model, stored, path)
-        return Report.of_state(shown(path), model)
-    with _readable(path, isolated) as file, opened(file) as source:
-        return _take(source, model, taking, source.config)[2]
+    with _readable(path, isolated) as file:
+        layout = _layout_of_tensors(file, taking)
+        if layout is not None:
+            with layout.opened(file) as stored:
+                state.fill(model, stored, shown(file))
+            return Report.of_state(shown(file), model)
+        with opened(file) as source:
+            return _take(source, model, taking, source.config)[2]
 
 
 def load_model(
@@ -90,10 +91,18 @@ def load_model(
     `memory`: what allocates the weights of a model on `meta`; None is `give_memory`.
     """
     memory = memory or give_memory
-    layout = _layout_of_tensors("load_model", path, taking, isolated)
-    if layout is not None:
-        return _of_tensors(path, layout, custom_objects, compiled, lambdas, memory)
-    with _readable(path, isolated) as file, opened(file) as source:
+    with _readable(path, isolated) as file:
+        layout = _layout_of_tensors(file, taking)
+        if layout is not None:
+            return _of_tensors(file, layout, custom_objects, compiled, lambdas, memory)
+        return _of_keras(file, taking, custom_objects, compiled, lambdas, memory)
+
+
+def _of_keras(
+    path: PathLike, taking: Taking, custom_objects: Any, compiled: bool, lambdas: str, memory: Callable[[Any], None]
+) -> tuple[Any, Report]:
+    """A model from a file of a Keras, or of the form of one."""
+    with opened(path) as source:
         if source.config is None:
             raise UnknownFormatError(
                 f"{source.name}: there is no 'model_config' in it. A file of weights alone is read by "
@@ -141,38 +150,30 @@ def _of_tensors(
     with layout.opened(path) as stored:
         if stored.about is None:
             raise UnknownFormatError(
-                f"{path}: it holds only weights, no architecture. Build the model as it was, and load them with "
+                f"{shown(path)}: it holds only weights, no architecture. Build the model as it was, and load them with "
                 "`model.load_weights`."
             )
         source = described(stored.about, shown(path))
         model = _built(source, _modern(source, Taking(), custom_objects, lambdas), custom_objects)
         memory(model)
-        state.fill(model, stored, path)
+        state.fill(model, stored, shown(path))
     if compiled and source.training is not None:
         _compile(source, model, custom_objects)
     model.eval()
     return model, Report.of_state(shown(path), model)
 
 
-def _layout_of_tensors(method: str, path: PathLike, taking: Taking, isolated: bool) -> Any:
+def _layout_of_tensors(path: PathLike, taking: Taking) -> Any:
     """The module that reads a file of tensors under torch's names; None for a file of Keras."""
     kind = first_bytes.of_tensors(path)
     if kind is None:
         return None
-    called = kind.suffixes[0]
-    taking.only(called)
-    if isolated:
-        raise ValueError(f"{method}: isolated means nothing for a file of {called}, which is read in place.")
+    taking.only(kind.suffixes[0])
     return named(kind.tensors)
 
 
-@contextmanager
-def _readable(path: PathLike, isolated: bool) -> Iterator[PathLike]:
-    if isolated:
-        with cleaned(path) as copy:
-            yield copy
-    else:
-        yield path
+def _readable(path: PathLike, isolated: bool) -> AbstractContextManager[PathLike]:
+    return cleaned(path) if isolated else nullcontext(path)
 
 
 def _modern(

@@ -48,7 +48,8 @@ def of_tensors(path: str | os.PathLike[str]) -> Format | None:
             member = file.read(int.from_bytes(first[26:28], "little"))
             if b"/data/" in member or member.endswith(b"/archive_format"):
                 raise UnknownFormatError(
-                    f"{shown(path)}: a program of torch.export, which has no layers to build; `torch.export.load` reads it."
+                    f"{shown(path)}: a program of torch.export, which has no layers to build; "
+                    "`torch.export.load` reads it."
                 )
             members = [member.decode("latin-1")]  # the member that torch writes first
     by_name = (each for each in FORMATS if Path(shown(path)).suffix.lower() in each.suffixes)

@@ -21,7 +21,7 @@ from h5py import h5a, h5s, h5t
 from torchkeras.atomic_file import replacing
 from torchkeras.errors import FileLimitError, ForbiddenContentError, UnreadableFileError
 from torchkeras.saving.containers import hdf5_rules as rules
-from torchkeras.saving.containers.held import held
+from torchkeras.saving.containers.held import require_file
 from torchkeras.saving.containers.limits import LIMITS, Limits
 from torchkeras.saving.containers.places import filename, shown
 
@@ -41,15 +41,15 @@ def reading(path: str | os.PathLike[str]) -> Iterator[h5py.File]:
 
     Raises FileNotFoundError, UnreadableFileError if it is not HDF5, ForbiddenContentError, FileLimitError.
     """
-    with held(path) as own:
-        try:
-            file = h5py.File(own, "r")
-        except rules.DAMAGE as error:
-            raise UnreadableFileError(f"{shown(path)}: not a readable HDF5 file ({error}).") from error
-        with file:
-            rules.check_end(own)
-            rules.check_file(file)
-            yield file
+    require_file(path)
+    try:
+        file = h5py.File(path, "r")
+    except rules.DAMAGE as error:
+        raise UnreadableFileError(f"{shown(path)}: not a readable HDF5 file ({error}).") from error
+    with file:
+        rules.check_end(file)
+        rules.check_file(file)
+        yield file
 
 
 # --- groups and datasets ---------------------------------------------------------------------------------------------
@@ -186,7 +186,7 @@ def _check_attribute(found: h5a.AttrID, where: str, file: h5py.File, limits: Lim
     kind, count = found.get_type(), prod(found.shape or ())
     if isinstance(kind, h5t.TypeStringID) and kind.is_variable_str():
         # HDF5 does not say their sizes, and each text of a list may be as long as the file.
-        size = os.stat(file.filename).st_size
+        size = rules.file_size(file)
         if count > 1 and count * size > limits.texts:
             raise FileLimitError(f"{where} is a list of {count} texts of undeclared sizes in a file of {size} bytes.")
         return

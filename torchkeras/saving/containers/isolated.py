@@ -29,6 +29,7 @@ from torchkeras.saving.containers.limits import GIB, MIB
 from torchkeras.saving.containers.places import shown, shown_as
 
 SECONDS = 30.0  # for any file; one more for each 16 MiB
+OVERHEAD = 16 * MIB  # of a copy: headers of groups and arrays
 KEPT = 4  # keepers that wait for the next file
 GRACE = 30.0  # seconds after which a silent keeper is given up
 
@@ -48,11 +49,13 @@ serve()
 
 
 @contextmanager
-def cleaned(path: str | os.PathLike[str], seconds: float | None = None, memory: int = GIB) -> Iterator[Path]:
-    """The path of a clean copy of a model file, which exists inside the `with` block. Errors about it name `path`.
+def cleaned(
+    path: str | os.PathLike[str], seconds: float | None = None, memory: int = GIB, kind: str = "model"
+) -> Iterator[Path]:
+    """The path of a clean copy of a file, which exists inside the `with` block. Errors about it name `path`.
 
     `seconds`: the time that reading may take (by default 30, plus one for each 16 MiB of the file). `memory`: the bytes
-    that it may take.
+    that it may take, and that may come of it, if the file is smaller. `kind`: a key of `clean_copy.COPIES`.
 
     Raises FileNotFoundError; the errors of reading the file; UnreadableFileError if the reading process dies of it;
     FileLimitError if it takes too much time or memory; NotImplementedError on Windows, which cannot fork and limit a
@@ -68,10 +71,12 @@ def cleaned(path: str | os.PathLike[str], seconds: float | None = None, memory: 
         task = {
             "source": os.path.abspath(path),
             "target": str(copy),
+            "kind": kind,
             "folder": folder,
             "shown": shown(path),
             "seconds": seconds,
             "memory": memory,
+            "most": max(memory, Path(path).stat().st_size) + OVERHEAD,  # bytes of the copy
         }
         _judge(_ask(task), task)
         with shown_as(copy, path):

@@ -11,7 +11,6 @@ import io
 import os
 import pickletools
 import re
-import shutil
 import struct
 import zipfile
 from collections.abc import Callable, Iterable
@@ -25,6 +24,7 @@ from torchkeras.saving.containers.limits import LIMITS, MIB, Limits
 from torchkeras.saving.containers.places import shown
 
 MORE = "it holds more than tensors, or no pickled tensors at all"
+NO_STATE = "it must hold a state_dict, tensors by their names."
 STORAGES = {
     **dict.fromkeys(("Byte", "Char", "Bool"), 1),
     **dict.fromkeys(("Half", "BFloat16", "Short"), 2),
@@ -34,6 +34,7 @@ STORAGES = {
 }
 SIZES = {f"torch.{kind}Storage": size for kind, size in STORAGES.items()} | {"torch.storage.UntypedStorage": 1}
 TENSORS = ("torch._utils._rebuild_tensor", "torch._utils._rebuild_tensor_v2", "torch._utils._rebuild_tensor_v3")
+OTHER_TENSORS = ("torch._utils._rebuild_", "torch.serialization._get_layout")  # such as sparse ones
 PARAMETER, DICT = "torch._utils._rebuild_parameter", "collections.OrderedDict"
 TYPE = re.compile(r"torch\.[a-z]+(\d+)\w*$")  # of a tensor of `_rebuild_tensor_v3`, with its bits
 PLAIN = {"NONE": None, "NEWTRUE": True, "NEWFALSE": False}
@@ -67,7 +68,7 @@ class Machine:
     limits: Limits
     storages: dict[str, Storage] = field(default_factory=dict)
 
-    def run(self, file: IO[bytes]) -> Any:
+    def run(self, file: io.BytesIO) -> Any:
         """The value of the pickle that begins here. Raises ForbiddenContentError, UnreadableFileError, FileLimitError.
 
         The file stands after it then.
@@ -150,6 +151,8 @@ class Machine:
             return None
         if name == PARAMETER:
             return None
+        if name.startswith(OTHER_TENSORS):
+            raise UnreadableFileError(f"{self.where}: {NO_STATE}")
         raise ForbiddenContentError(f"{self.where}: {MORE}.")
 
     def _storage(self, told: tuple[Any, ...]) -> Storage:
@@ -195,12 +198,6 @@ def check(path: str | os.PathLike[str], limits: Limits = LIMITS) -> None:
             _check_zip(file, shown(path), limits)
         else:
             _check_stream(file, shown(path), limits)
-
-
-def write_clean(source: str | os.PathLike[str], target: str | os.PathLike[str]) -> None:
-    """Copy a file that passed `check`. Raises its errors."""
-    check(source)
-    shutil.copyfile(source, target)
 
 
 def _check_zip(file: IO[bytes], where: str, limits: Limits) -> None:
@@ -260,16 +257,18 @@ def _streamed(archive: zipfile.ZipFile, name: str, where: str) -> Iterable[bytes
 def _check_stream(file: IO[bytes], where: str, limits: Limits) -> None:
     """The files of torch before 1.6: pickles, then for each storage its number of values and these. No checksums."""
     machine = Machine(where, limits)
-    for _ in range(HEADERS):
-        machine.run(file)
-    machine.run(file)
-    keys = machine.run(file)
+    pickles = io.BytesIO(file.read(limits.json))  # a file makes room for whatever length a pickle tells
+    for _ in range(HEADERS + 1):
+        machine.run(pickles)
+    keys = machine.run(pickles)
     if not isinstance(keys, list) or sorted(map(str, keys)) != sorted(machine.storages):
         raise UnreadableFileError(f"{where}: its storages are not those that it lists.")
-    at, end = file.tell(), file.seek(0, os.SEEK_END)
+    at, end = pickles.tell(), file.seek(0, os.SEEK_END)
     for key in keys:
         storage = machine.storages[key]
         file.seek(at)
         told, at = int.from_bytes(file.read(8), "little"), at + 8 + storage.count * storage.size
         if told != storage.count or at > end:
-            raise UnreadableFileError(f"{where}: the storage {key[:100]!r} has {storage.count} values; {told} are stored.")
+            raise UnreadableFileError(
+                f"{where}: the storage {key[:100]!r} has {storage.count} values; {told} are stored."
+            )

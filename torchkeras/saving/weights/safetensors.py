@@ -9,7 +9,6 @@ import importlib
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 import torch
@@ -17,7 +16,9 @@ from torch import nn
 
 from torchkeras.atomic_file import replacing
 from torchkeras.errors import FileLimitError, UnreadableFileError
+from torchkeras.saving.containers.held import held
 from torchkeras.saving.containers.limits import LIMITS
+from torchkeras.saving.containers.places import shown
 from torchkeras.saving.weights.state import ABOUT, StoredTensors, tensors_of
 from torchkeras.shards import whole
 
@@ -48,20 +49,28 @@ def opened(path: str | os.PathLike[str]) -> Iterator[StoredTensors]:
 
     Raises ImportError without the package safetensors, FileNotFoundError, UnreadableFileError, FileLimitError.
     """
-    package = _package("safetensors")
-    if not Path(path).is_file():
-        raise FileNotFoundError(f"{path}: there is no such file.")
+    package, where = _package("safetensors"), shown(path)
+    with (
+        held(path) as own,
+        _readable(package, where),
+        package.safe_open(own, framework="pt", device="cpu") as file,
+    ):
+        names = list(file.keys())
+        if len(names) > LIMITS.members:
+            raise FileLimitError(f"{where}: it holds {len(names)} tensors; at most {LIMITS.members} are read.")
+        described = {name: _description(file.get_slice(name), name, where) for name in names}
+        about = (file.metadata() or {}).get(ABOUT)
+        yield StoredTensors(described, file.get_tensor, about, lambda name, rows: file.get_slice(name)[rows])
+
+
+@contextmanager
+def _readable(package: Any, where: str) -> Iterator[None]:
+    """Whatever the package raises for damage is an UnreadableFileError, or a FileLimitError."""
     try:
-        with package.safe_open(path, framework="pt", device="cpu") as file:
-            names = list(file.keys())
-            if len(names) > LIMITS.members:
-                raise FileLimitError(f"{path}: it holds {len(names)} tensors; at most {LIMITS.members} are read.")
-            described = {name: _description(file.get_slice(name), name, path) for name in names}
-            about = (file.metadata() or {}).get(ABOUT)
-            yield StoredTensors(described, file.get_tensor, about, lambda name, rows: file.get_slice(name)[rows])
+        yield
     except package.SafetensorError as error:
         kind = FileLimitError if "toolarge" in str(error).replace(" ", "").lower() else UnreadableFileError
-        raise kind(f"{path}: not a readable safetensors file ({error}).") from error
+        raise kind(f"{where}: not a readable safetensors file ({error}).") from error
 
 
 def _description(stored: Any, name: str, path: Any) -> tuple[torch.dtype, tuple[int, ...]]:

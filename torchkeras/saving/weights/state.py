@@ -146,7 +146,7 @@ def opened(path: str | os.PathLike[str]) -> Iterator[StoredTensors]:
         pickled.check(own)
         stored = _loaded(own)
     if not isinstance(stored, Mapping) or not all(_is_entry(*item) for item in stored.items()):
-        raise UnreadableFileError(f"{shown(path)}: it must hold a state_dict, tensors by their names.")
+        raise UnreadableFileError(f"{shown(path)}: {pickled.NO_STATE}")
     described = {name: (tensor.dtype, tuple(tensor.shape)) for name, tensor in stored.items()}
     yield StoredTensors(described, stored.__getitem__, _about(stored))
 
@@ -165,7 +165,9 @@ def _loaded(path: Path) -> Any:
     except pickle.UnpicklingError as error:
         raise ForbiddenContentError(f"{shown(path)}: {pickled.MORE}.") from error
     except DAMAGED as error:
-        raise UnreadableFileError(f"{shown(path)}: not a file that torch.save wrote ({type(error).__name__}).") from error
+        raise UnreadableFileError(
+            f"{shown(path)}: not a file that torch.save wrote ({type(error).__name__})."
+        ) from error
 
 
 def _is_entry(name: Any, value: Any) -> bool:
