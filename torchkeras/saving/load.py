@@ -47,6 +47,7 @@ class Taking:
     reshape: bool = False
     original_backend: str | None = None
     original_data_format: str | None = None
+    strict: bool = True  # whether what may be damage, or an edit, is an error and not a warning
 
     def __post_init__(self) -> None:
         if self.skip_mismatch and not self.by_name:
@@ -67,13 +68,13 @@ class Taking:
 
 def load_weights(model: Network, path: PathLike, taking: Taking, isolated: bool = False) -> Report:
     """Set a model's weights from a file of weights or of a whole model; after an error none are set."""
-    with _readable(path, isolated) as file:
+    with _readable(path, isolated, taking.strict) as file:
         layout = _layout_of_tensors(file, taking)
         if layout is not None:
             with layout.opened(file) as stored:
                 state.fill(model, stored, shown(file))
             return Report.of_state(shown(file), model)
-        with opened(file) as source:
+        with opened(file, taking.strict) as source:
             return _take(source, model, taking, source.config)[2]
 
 
@@ -91,7 +92,7 @@ def load_model(
     `memory`: what allocates the weights of a model on `meta`; None is `give_memory`.
     """
     memory = memory or give_memory
-    with _readable(path, isolated) as file:
+    with _readable(path, isolated, taking.strict) as file:
         layout = _layout_of_tensors(file, taking)
         if layout is not None:
             return _of_tensors(file, layout, custom_objects, compiled, lambdas, memory)
@@ -102,7 +103,7 @@ def _of_keras(
     path: PathLike, taking: Taking, custom_objects: Any, compiled: bool, lambdas: str, memory: Callable[[Any], None]
 ) -> tuple[Any, Report]:
     """A model from a file of a Keras, or of the form of one."""
-    with opened(path) as source:
+    with opened(path, taking.strict) as source:
         if source.config is None:
             raise UnknownFormatError(
                 f"{source.name}: there is no 'model_config' in it. A file of weights alone is read by "
@@ -172,8 +173,8 @@ def _layout_of_tensors(path: PathLike, taking: Taking) -> Any:
     return named(kind.tensors)
 
 
-def _readable(path: PathLike, isolated: bool) -> AbstractContextManager[PathLike]:
-    return cleaned(path) if isolated else nullcontext(path)
+def _readable(path: PathLike, isolated: bool, strict: bool) -> AbstractContextManager[PathLike]:
+    return cleaned(path, kind="model" if strict else "doubtful model") if isolated else nullcontext(path)
 
 
 def _modern(

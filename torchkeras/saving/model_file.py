@@ -59,16 +59,19 @@ class ModelFile:
 
 
 @contextmanager
-def opened(path: str | os.PathLike[str]) -> Iterator[ModelFile]:
-    """Open a model file. Raises FileNotFoundError, and ModelFileError for an unknown format."""
+def opened(path: str | os.PathLike[str], strict: bool = True) -> Iterator[ModelFile]:
+    """Open a model file. `strict`: what may be damage, and may be an edit, is an error, not a warning.
+
+    Raises FileNotFoundError, and ModelFileError for an unknown format.
+    """
     require_file(path)
     with Path(path).open("rb") as file:
         is_archive = file.read(len(archive.BEGINNING)) == archive.BEGINNING
     if is_archive:
-        with archive.opened(path) as found, found.weights() as weights:
+        with archive.opened(path, strict) as found, found.weights() as weights:
             yield _archived(found, weights, shown(path))
     else:
-        with reading(path) as file:
+        with reading(path, strict) as file:
             yield _hdf5(file)
 
 

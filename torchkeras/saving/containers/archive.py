@@ -45,6 +45,7 @@ class Archive:
     config: Any
     metadata: Any
     _zip: zipfile.ZipFile
+    strict: bool = True
 
     @contextmanager
     def weights(self, limits: Limits = LIMITS) -> Iterator[h5py.File]:
@@ -53,13 +54,13 @@ class Archive:
             copy = Path(folder) / WEIGHTS
             with copy.open("wb") as file:
                 _stream(self._zip, WEIGHTS, file, f"{shown(self.path)}: {WEIGHTS}", limits.total, limits)
-            with shown_as(copy, f"{shown(self.path)}/{WEIGHTS}"), reading(copy) as weights:
+            with shown_as(copy, f"{shown(self.path)}/{WEIGHTS}"), reading(copy, self.strict) as weights:
                 yield weights
 
 
 @contextmanager
-def opened(path: str | os.PathLike[str], limits: Limits = LIMITS) -> Iterator[Archive]:
-    """Open an archive and check its members.
+def opened(path: str | os.PathLike[str], strict: bool = True, limits: Limits = LIMITS) -> Iterator[Archive]:
+    """Open an archive and check its members. `strict`: as for `hdf5.reading`, of its weights.
 
     Raises FileNotFoundError, UnreadableFileError for a damaged archive, ForbiddenContentError for a member that no
     model has, FileLimitError.
@@ -76,7 +77,7 @@ def opened(path: str | os.PathLike[str], limits: Limits = LIMITS) -> Iterator[Ar
         with found:
             _check_members(found.infolist(), where, limits)
             config, metadata = (_text(found, name, where, limits) for name in (CONFIG, METADATA))
-            yield Archive(Path(path), config, metadata, found)
+            yield Archive(Path(path), config, metadata, found, strict)
 
 
 def is_archive(path: str | os.PathLike[str]) -> bool:

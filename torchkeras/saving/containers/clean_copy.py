@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -29,18 +30,18 @@ def write_known(source: PathLike, target: PathLike) -> None:
     write_clean(source, target)
 
 
-def write_clean(source: PathLike, target: PathLike) -> None:
-    """Copy a model file to `target`. Raises the errors of reading it."""
+def write_clean(source: PathLike, target: PathLike, strict: bool = True) -> None:
+    """Copy a model file to `target`. Raises the errors of reading it; warns of what may be damage if not `strict`."""
     tensors = first_bytes.of_tensors(source)
     if tensors is not None:
         named(tensors.check)(source)
         shutil.copyfile(source, target)
         return
     if archive.is_archive(source):
-        with archive.opened(source) as found, found.weights() as weights:
+        with archive.opened(source, strict) as found, found.weights() as weights:
             archive.write(target, found.config, found.metadata, lambda group: _copy_groups(weights, group))
         return
-    with reading(source) as file, h5py.File(target, "w") as copy:
+    with reading(source, strict) as file, h5py.File(target, "w") as copy:
         _copy_groups(file, copy)
 
 
@@ -56,6 +57,7 @@ def write_text(source: PathLike, target: PathLike) -> None:
 # What may be asked for, by name.
 COPIES: Mapping[str, Callable[[PathLike, PathLike], None]] = {
     "model": write_clean,
+    "doubtful model": partial(write_clean, strict=False),
     "file": write_known,
     "text": write_text,
     "arrays": array_archive.write_clean,

@@ -36,8 +36,8 @@ def writing(path: str | os.PathLike[str]) -> Iterator[h5py.File]:
 
 
 @contextmanager
-def reading(path: str | os.PathLike[str]) -> Iterator[h5py.File]:
-    """Open an HDF5 file, after its links and storage are checked.
+def reading(path: str | os.PathLike[str], strict: bool = True) -> Iterator[h5py.File]:
+    """Open an HDF5 file, after its links and storage are checked. `strict`: also what may be damage is an error.
 
     Raises FileNotFoundError, UnreadableFileError if it is not HDF5, ForbiddenContentError, FileLimitError.
     """
@@ -48,7 +48,7 @@ def reading(path: str | os.PathLike[str]) -> Iterator[h5py.File]:
         raise UnreadableFileError(f"{shown(path)}: not a readable HDF5 file ({error}).") from error
     with file:
         rules.check_end(file)
-        rules.check_file(file)
+        rules.check_file(file, strict)
         yield file
 
 

@@ -17,6 +17,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -108,10 +109,13 @@ def _judge(answer: Mapping[str, Any], task: Mapping[str, Any]) -> None:
         raise UnreadableFileError(f"{name}: the process that read it ended with status {answer['status']}.")
     try:
         report = json.loads(answer["report"])
-        kind, told = (report["kind"], str(report["text"])) if report else ("", "")
-    except (ValueError, LookupError, TypeError) as error:
+        doubts = [str(each) for each in report.get("doubts", ())]
+        kind, told = ("", "") if doubts or not report else (report["kind"], str(report["text"]))
+    except (ValueError, LookupError, TypeError, AttributeError) as error:
         raise UnreadableFileError(f"{name}: the answer of the process that read it cannot be understood.") from error
-    if report:
+    for each in doubts:
+        warnings.warn(each, stacklevel=2)
+    if kind:
         raise KINDS.get(kind, UnreadableFileError)(told)
 
 

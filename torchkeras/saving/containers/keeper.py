@@ -15,6 +15,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import warnings
 from collections.abc import Mapping
 from typing import Any, NoReturn
 
@@ -94,9 +95,10 @@ def _work(task: Mapping[str, Any], writing_end: int) -> NoReturn:
         os._exit(status)
 
 
-def _attempt(task: Mapping[str, Any]) -> dict[str, str]:
+def _attempt(task: Mapping[str, Any]) -> dict[str, Any]:
     try:
-        with shown_as(task["source"], task["shown"]):
+        with shown_as(task["source"], task["shown"]), warnings.catch_warnings(record=True) as doubts:
+            warnings.simplefilter("always", UserWarning)
             COPIES[task["kind"]](task["source"], task["target"])
     except MemoryError:
         text = f"{task['shown']}: reading it takes more than {task['memory']} bytes of memory."
@@ -109,7 +111,7 @@ def _attempt(task: Mapping[str, Any]) -> dict[str, str]:
         else:
             text = f"{task['shown']}: a clean copy of it cannot be written ({error})."
         return {"kind": FileLimitError.__name__, "text": text}
-    return {}
+    return {"doubts": [str(each.message) for each in doubts if each.category is UserWarning]} if doubts else {}
 
 
 def _limit(task: Mapping[str, Any]) -> None:
