@@ -31,7 +31,7 @@ from torchkeras.saving.formats import named
 from torchkeras.saving.graph_config import in_structure, model_from_config
 from torchkeras.saving.model_file import GROUPS, NUMBERS, PATHS, ModelFile, described, opened
 from torchkeras.saving.optimizer.state import restore, restore_scale
-from torchkeras.saving.weights import layer_groups, numbered_layers, orderings, paths, state
+from torchkeras.saving.weights import later_defaults, layer_groups, numbered_layers, orderings, paths, state
 from torchkeras.saving.weights.matching import Match, Report, match_one
 from torchkeras.saving.weights.origin import BACKENDS, Origin
 
@@ -75,7 +75,10 @@ def load_weights(model: Network, path: PathLike, taking: Taking, isolated: bool 
                 state.fill(model, stored, shown(file))
             return Report.of_state(shown(file), model)
         with opened(file, taking.strict) as source:
-            return _take(source, model, taking, source.config)[2]
+            matches, _, report = _take(source, model, taking, source.config)
+        if source.config is None and later_defaults.is_later(source.version):
+            later_defaults.warn(source.name, matches)
+        return report
 
 
 def load_model(

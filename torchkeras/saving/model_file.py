@@ -126,7 +126,8 @@ def _hdf5(file: h5py.File) -> ModelFile:
         return ModelFile(name, file, GROUPS, version=version, backend=str(attribute(file, "backend", "")))
     if {"layers", "_layer_checkpoint_dependencies", "vars"} & set(inside) or not (inside or attributes(file)):
         # Keras 3 makes a group when it has a weight for it: an empty file is that of a model without weights.
-        return ModelFile(name, file, PATHS, version=version)
+        ours = attribute(file, OWN) is not None
+        return ModelFile(name, file, PATHS, version=version or ("" if ours else "3.0.0"))
     raise UnknownFormatError(
         f"{name}: an HDF5 file without weights of Keras: no 'layer_names', 'model_weights', 'nb_layers' or 'layers'."
     )
