@@ -1,5 +1,6 @@
 """Weights alone of a later Keras: a warning where a layer has a default that meant something else there."""
 
+import json
 import warnings
 from pathlib import Path
 from typing import Any
@@ -9,7 +10,9 @@ import numpy as np
 import pytest
 
 from torchkeras.layers import GRU, LSTM, RNN, Bidirectional, ConvLSTM2D, Dense, Input, LSTMCell
-from torchkeras.models import Model
+from torchkeras.models import Model, load_model, model_from_json
+
+GOLDEN = Path(__file__).resolve().parents[1] / "golden"
 
 LAYERS: dict[str, tuple[Any, tuple[int, ...], dict[str, str]]] = {
     "lstm": (lambda **given: LSTM(3, name="here", **given), (4, 2), {"recurrent_activation": "sigmoid"}),
@@ -50,8 +53,10 @@ def of_version(path: Path, version: str) -> None:
         file.attrs["keras_version"] = version.encode()
 
 
-@pytest.mark.parametrize("kind", LAYERS)
-@pytest.mark.parametrize("version", ["2.3.1", "2.2.4-tf", "2.21.0", "3.15.0"])
+@pytest.mark.parametrize(
+    ("version", "kind"),
+    [(v, kind) for v in ("2.3.1", "2.2.4-tf", "2.21.0", "3.15.0") for kind in LAYERS if v > "3" or kind != "conv_lstm"],
+)
 def test_each_option_that_a_default_settled_is_named(kind: str, version: str, tmp_path: Path):
     path, there = tmp_path / "w.h5", LAYERS[kind][2]
     model(kind).save_weights(path)
@@ -74,19 +79,37 @@ def test_the_text(tmp_path: Path):
     path = tmp_path / "w.h5"
     model("lstm").save_weights(path)
     of_version(path, "2.21.0")
-    assert told(model("lstm"), path) == [
+    text = (
         f"{path}: LSTM 'here': recurrent_activation is 'hard_sigmoid' by default; the Keras that wrote the weights has "
-        "'sigmoid' there. Give recurrent_activation='sigmoid', or recurrent_activation='hard_sigmoid' if it was so."
-    ]
+    )
+    text += "'sigmoid' there. Give recurrent_activation='sigmoid', or recurrent_activation='hard_sigmoid' if it was so."
+    assert told(model("lstm"), path) == [text]
     assert len(told(model("lstm"), path, isolated=True)) == 1
 
 
-@pytest.mark.parametrize("version", ["1.2.2", "2.0.8", "2.1.6-tf", "2.2.4"])
-def test_earlier_versions_had_the_same_defaults(version: str, tmp_path: Path):
+@pytest.mark.parametrize(
+    ("version", "kind"),
+    [*((v, "lstm") for v in ("1.2.2", "2.0.8", "2.1.6-tf", "2.2.4")), ("2.3.1", "conv_lstm"), ("2.21.0", "conv_lstm")],
+)
+def test_earlier_versions_had_the_same_defaults(version: str, kind: str, tmp_path: Path):
     path = tmp_path / "w.h5"
-    model("lstm").save_weights(path)
+    model(kind).save_weights(path)
     of_version(path, version)
-    assert told(model("lstm"), path) == []
+    assert told(model(kind), path) == []
+
+
+@pytest.mark.parametrize(("wrote", "case"), [("tf_keras-2.21", "lstm_default"), ("keras-3.15", "conv_lstm")])
+def test_genuine_weights_by_paths(wrote: str, case: str):
+    folder = GOLDEN / wrote / case
+    config = json.loads(load_model(folder / "model.h5", compile=False).to_json())
+    for layer in config["config"]["layers"]:
+        if "recurrent_activation" in layer["config"]:
+            assert layer["config"].pop("recurrent_activation") == "sigmoid"
+            name = layer["class_name"]
+    built = model_from_json(json.dumps(config))
+    (text,) = told(built, folder / "model.weights.h5")
+    assert f": {name} '" in text
+    assert ": recurrent_activation is 'hard_sigmoid' by default;" in text
 
 
 def test_paths_are_those_of_keras_3_unless_they_are_ours(tmp_path: Path):

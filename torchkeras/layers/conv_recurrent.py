@@ -1,7 +1,7 @@
 """Recurrent layers over images: ConvLSTM1D to ConvLSTM3D, the cell ConvLSTM2DCell, and ConvRNN2D around such a cell."""
 
-from collections.abc import Callable, Sequence
-from typing import Annotated, Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Annotated, Any, ClassVar
 
 import torch
 import torch.nn.functional as F
@@ -18,7 +18,7 @@ from torchkeras.layers.conv import CONVOLUTIONS
 from torchkeras.layers.recurrence import Constants, MaskedOutput, Recurrent, States, Stepped, Walk, shapes_of
 from torchkeras.layers.recurrent import RNN
 from torchkeras.layers.spatial import SamePadding, pad
-from torchkeras.layers.steps import SIGMOID_GATES, WEIGHT_OPTIONS, Drops, RecurrentWeights, UnitForgetBias
+from torchkeras.layers.steps import WEIGHT_OPTIONS, Drops, RecurrentWeights, UnitForgetBias
 from torchkeras.rules import one_of
 
 FUNCTIONS: dict[int, Callable[..., Tensor]] = {1: F.conv1d, 2: F.conv2d, 3: F.conv3d}
@@ -76,7 +76,7 @@ class ConvLSTMStep(UnitForgetBias, RecurrentWeights, Drops, abstract=True):
     use_bias: bool = True
     recurrent_padding: Annotated[str, one_of("same", "half"), NEWER] = "same"
 
-    _changed_defaults = SIGMOID_GATES
+    _changed_defaults: ClassVar[Mapping[str, Any]] = {"recurrent_activation": ("sigmoid", (3, 0))}
 
     _option_order = (
         *(*WEIGHT_OPTIONS, "return_sequences", "go_backwards", "stateful"),

@@ -219,7 +219,7 @@ class SimpleRNNStep(CellStep, abstract=True):
         return step
 
 
-SIGMOID_GATES: Mapping[str, Any] = {"recurrent_activation": "sigmoid"}
+SIGMOID_GATES: Mapping[str, Any] = {"recurrent_activation": ("sigmoid", (2, 3))}
 
 
 class GatedStep(CellStep, abstract=True):
@@ -286,7 +286,7 @@ class GRUStep(GatedStep, abstract=True):
 
     submodule = "gru"
     gates = 3
-    _changed_defaults = {**SIGMOID_GATES, "reset_after": True}
+    _changed_defaults = {**SIGMOID_GATES, "reset_after": (True, (2, 3))}
     time_loop = staticmethod(gru_scan)
 
     def scan(self, projected: Tensor, states: States, valid: Mask) -> Stepped:

@@ -76,8 +76,8 @@ def load_weights(model: Network, path: PathLike, taking: Taking, isolated: bool 
             return Report.of_state(shown(file), model)
         with opened(file, taking.strict) as source:
             matches, _, report = _take(source, model, taking, source.config)
-        if source.config is None and later_defaults.is_later(source.version):
-            later_defaults.warn(source.name, matches)
+        if source.config is None:
+            later_defaults.warn(source.name, source.version, matches)
         return report
 
 

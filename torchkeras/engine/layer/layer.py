@@ -72,7 +72,7 @@ class Layer(Calling):
     _by_call: ClassVar[bool] = False  # `call` is overridden: the layer works in Keras's order
 
     _option_order: ClassVar[tuple[str, ...]] = ()  # options that stand after the others, in this order
-    _changed_defaults: ClassVar[Mapping[str, Any]] = {}  # of its options, in Keras since 2.3
+    _changed_defaults: ClassVar[Mapping[str, Any]] = {}  # of options: the later one, and since which version of Keras
     _options_given: frozenset[str]  # by the caller; kept where a default was changed
 
     rank: ClassVar[int]

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -131,16 +131,19 @@ def _is_elsewhere(file: h5py.Group, before: Extent, found: Extent) -> bool:
     """Whether an array is where a tree, a table or a heap is: one that begins in it, or in the space before it."""
     begin = max(before.end, found.begin - BEFORE)
     content = bytes_at(file, begin, min(found.end, found.begin + INSIDE) - begin)
+    base = file.file.userblock_size
     blocks = (
-        (begin + match.start(), begin + match.start() + _BLOCKS[match[0][:4]](content[match.start() :]))
+        (begin + match.start(), begin + match.start() + _length(content[match.start() :], begin + match.start() - base))
         for match in SIGNATURES.finditer(content)
     )
     return any(start < found.end and found.begin < end for start, end in blocks)
 
 
-_BLOCKS: dict[bytes, Callable[[bytes], int]] = {
-    b"TREE": lambda block: TREE_OF_PIECES if block[4:5] == b"\1" else TREE,
-    b"SNOD": lambda block: TABLE,
-    b"HEAP": lambda block: HEAP + int.from_bytes(block[8:16], "little"),
-    b"GCOL": lambda block: int.from_bytes(block[8:16], "little"),
-}
+def _length(block: bytes, at: int) -> int:
+    """The bytes of a block that begins `at` this place, by HDF5's count."""
+    kind, told = block[:4], int.from_bytes(block[8:16], "little")
+    if kind == b"HEAP":  # its names follow it, or are elsewhere
+        return HEAP + told * (int.from_bytes(block[24:32], "little") == at + HEAP)
+    if kind == b"GCOL":
+        return told
+    return TABLE if kind == b"SNOD" else (TREE_OF_PIECES if block[4] else TREE)
