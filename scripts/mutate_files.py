@@ -219,7 +219,10 @@ def verdict_of_models(genuine: Model, found: Model, before: bytes, after: bytes,
     """ "same", "data" or "wrong" for what was loaded, whatever else the file has."""
     if in_text and genuine.to_json() != found.to_json():
         return "data"
-    old, new = genuine.get_weights(), found.get_weights()
+    old, new = (
+        [tensor.numpy() for tensor in model.state_dict().values()] if in_text else model.get_weights()
+        for model in (genuine, found)
+    )
     if genuine.to_json() != found.to_json() or len(old) != len(new):
         return "wrong"
     differing = [pair for pair in zip(old, new, strict=True) if not same(*pair)]
