@@ -24,6 +24,7 @@ from torch.distributed.fsdp._fully_shard._fully_shard import get_cls_to_fsdp_cls
 from torch.nn.parameter import is_lazy
 
 from torchkeras import config
+from torchkeras.distribution.gathering import Kept, gather_by_calls
 from torchkeras.distribution.replicas import averaged
 from torchkeras.distribution.units import LEAST, units_of
 from torchkeras.engine.layer.building import materialize
@@ -66,17 +67,17 @@ def shard(model: nn.Module, mesh: DeviceMesh, least: int = LEAST) -> None:
             fully_shard(unit[0] if len(unit) == 1 else unit, **options)
         fully_shard(model, **options)
     for state in states_of(model):
-        state._register_pre_backward_hook = partial(_watch, state)
+        gather_by_calls(state)
         for group in state._fsdp_param_groups:
             # gloo has no mean: a sum, divided afterwards.
             group.force_sum_reduction_for_comms = mesh.device_type == "cpu"
-        for module in state._modules if len(state._modules) > 1 else ():
-            # torch watches the module that is called last alone, which a loss may pass over.
-            module.register_forward_hook(partial(_watch_call, state))
     _allocate(
         model, torch.device(mesh.device_type, torch.cuda.current_device()) if mesh.device_type == "cuda" else None
     )
-    _state(model)._lazy_init()
+    root = _state(model)
+    root._lazy_init()
+    called = [_state(unit[0]) for unit in units] + [root]
+    root.kept = Kept([group for state in called for group in state._fsdp_param_groups], most=2 * least)
     for module in model.modules():
         if any(map(is_sharded, module._parameters.values())):
             named = {name: strides.get((module, name), ()) for name in module._parameters}
@@ -94,14 +95,16 @@ class Sharded:
         self._parameters = list(model.parameters())
         self._group = group_of_mesh(mesh)
         root = _state(model)
+        self._kept: Kept = root.kept
         if root._fsdp_param_groups and all(module is not model for module in network.modules()):
             # The weights that belong to no unit are gathered by a call of the model.
             network.register_forward_pre_hook(root._pre_forward, prepend=True, with_kwargs=True)
             network.register_forward_hook(root._post_forward)
+            self._kept.watch(network, root._fsdp_param_groups[0])
 
     def passing(self, run: Callable[..., Any]) -> Callable[..., Any]:
         """What computes the outputs of the model, where gradients are recorded: hooks of FSDP2 do the rest."""
-        return run
+        return partial(self._kept.passing, run)
 
     def gradients(self, loss: Tensor, parameters: Sequence[Tensor], one: Tensor) -> list[Tensor | None]:
         """The means over the processes of the gradients of a loss, for each parameter those of this process's rows."""
@@ -112,6 +115,7 @@ class Sharded:
             loss.backward(one)
             found = parts(parameter.grad for parameter in parameters)
         finally:
+            self._kept.free()
             for parameter, gradient in zip(self._parameters, before, strict=True):
                 parameter.grad = gradient
         # Of weights that are whole on every process, FSDP2 leaves each its own.
@@ -222,33 +226,6 @@ def _keeping_classes(model: nn.Module) -> Iterator[None]:
     finally:
         given.clear()
         given.update(before)
-
-
-def _watch(state: Any, output: Any) -> Any:
-    """Have a unit gathered in the backward pass before the first of its gradients is computed.
-
-    A loss may go past an output, to the logits that it carries.
-    """
-    if torch.is_grad_enabled():
-        for tensor in _tensors(output):
-            for each in (tensor, getattr(tensor, "_keras_logits", None)):
-                if isinstance(each, Tensor) and each.requires_grad:
-                    each.register_hook(state._pre_backward)
-    return output
-
-
-def _watch_call(state: Any, module: nn.Module, inputs: Any, output: Any) -> None:
-    _watch(state, output)
-
-
-def _tensors(output: Any) -> Iterator[Tensor]:
-    if isinstance(output, Tensor):
-        yield output
-    elif isinstance(output, (list, tuple)):
-        for each in output:
-            yield from _tensors(each)
-    elif isinstance(output, dict):
-        yield from _tensors(list(output.values()))
 
 
 # --- state dicts -----------------------------------------------------------------------------------------------------

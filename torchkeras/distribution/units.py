@@ -12,7 +12,7 @@ from torchkeras.engine.graph.network import Network
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.layer.symbolic import Node
 
-LEAST = 1 << 20  # the values that a unit has at least, where there are so many
+LEAST = 1 << 21  # the values that a unit has at least, where there are so many: 8 MB
 
 Unit = list[nn.Module]  # modules that are called one after the other
 
