@@ -14,7 +14,7 @@ from torchkeras.models import Model, load_model, model_from_json
 
 GOLDEN = Path(__file__).resolve().parents[1] / "golden"
 
-LAYERS: dict[str, tuple[Any, tuple[int, ...], dict[str, str]]] = {
+LAYERS: dict[str, tuple[Any, tuple[int, ...], dict[str, Any]]] = {
     "lstm": (lambda **given: LSTM(3, name="here", **given), (4, 2), {"recurrent_activation": "sigmoid"}),
     "gru": (
         lambda **given: GRU(3, use_bias=False, name="here", **given),

@@ -41,7 +41,8 @@ def line(function: str, arguments: Any, keywords: Mapping[str, Any]) -> str:
 
 def literal(value: Any) -> str:
     """One of the `PLAIN` values as Python reads it, also where its own `repr` is not: NumPy's float64, an IntEnum."""
-    text = next(kind for kind in PLAIN if isinstance(value, kind)).__repr__(value)
+    kind: Any = next(kind for kind in PLAIN if isinstance(value, kind))
+    text = kind.__repr__(value)
     if isinstance(value, float) and not isfinite(value):
         return f'float("{text}")'
     plain = isinstance(value, str) and value.isascii() and value.isprintable() and not {'"', "\\"} & set(value)

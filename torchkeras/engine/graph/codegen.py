@@ -352,9 +352,8 @@ def _literal(layer: Layer, name: str, value: Any) -> str:
         pairs = (f"{_literal(layer, name, key)}: {_literal(layer, name, item)}" for key, item in value.items())
         return f"{{{{{', '.join(pairs)}}}}}"
     if not isinstance(value, PLAIN):
-        raise TypeError(
-            f"Layer {layer.name!r}: the argument {name!r} of its call must be a plain value; found {value!r}."
-        )
+        text = f"the argument {name!r} of its call must be a plain value; found {value!r}."
+        raise TypeError(f"Layer {layer.name!r}: {text}")
     return literal(value).replace("{", "{{").replace("}", "}}")
 
 
