@@ -17,13 +17,14 @@ from typing import Any
 
 import h5py
 import numpy as np
-from h5py import h5a, h5s, h5t
+from h5py import h5a, h5f, h5fd, h5i, h5s, h5t
 
 from torchkeras.atomic_file import replacing
 from torchkeras.errors import FileLimitError, ForbiddenContentError, UnreadableFileError
 from torchkeras.saving.containers import hdf5_rules as rules
 from torchkeras.saving.containers.limits import LIMITS, Limits
 from torchkeras.saving.containers.places import filename, shown
+from torchkeras.saving.containers.stretches import CAN_READ, Stretch
 
 ATTRIBUTE_LIMIT = 64512  # bytes; HDF5 keeps an attribute in an object header of 64 kB
 
@@ -109,8 +110,8 @@ def datasets(group: h5py.Group) -> list[str]:
     return [name for name, found in members(group).items() if isinstance(found, h5py.Dataset)]
 
 
-def values(dataset: h5py.Dataset, into: np.ndarray | None = None) -> np.ndarray:
-    """The numbers of a dataset, read into the array `into` if it is given; bfloat16 becomes float32.
+def values(dataset: h5py.Dataset) -> np.ndarray:
+    """The numbers of a dataset; bfloat16 becomes float32.
 
     Raises UnreadableFileError if not all of them are stored, ForbiddenContentError if they are not numbers.
     """
@@ -123,16 +124,25 @@ def values(dataset: h5py.Dataset, into: np.ndarray | None = None) -> np.ndarray:
         rules.check_bytes(dataset)
         if bfloat16:
             bits = np.asarray(dataset[()]).view(np.uint16).astype(np.uint32)
-            found = (bits << 16).view(np.float32).reshape(dataset.shape)
-        elif into is not None:
-            dataset.read_direct(into)
-            return into
-        else:
-            return np.asarray(dataset[()])
-    if into is None:
-        return found
-    into[...] = found
-    return into
+            return (bits << 16).view(np.float32).reshape(dataset.shape)
+        return np.asarray(dataset[()])
+
+
+def stretch(dataset: h5py.Dataset) -> Stretch | None:
+    """Where a dataset's numbers are; None if they are not in one stretch, or have to be interpreted.
+
+    It is valid while the file is open.
+    """
+    with rules.readable(rules.place_of(dataset)):
+        bfloat16, begin = rules.is_bfloat16(dataset), dataset.id.get_offset()
+        dtype = np.dtype("<i2") if bfloat16 else dataset.dtype
+        if begin is None or dtype.kind not in "fiu" or not CAN_READ:
+            return None
+        file = h5i.get_file_id(dataset.id)
+        # HDF5 may keep back what was written to a file, and in memory there is no descriptor.
+        if file.get_intent() != h5f.ACC_RDONLY or file.get_access_plist().get_driver() != h5fd.SEC2:
+            return None
+        return Stretch(file.get_vfd_handle(), begin, dtype, rules.place_of(dataset), bfloat16)
 
 
 def ready(dataset: h5py.Dataset) -> h5py.Dataset | np.ndarray:

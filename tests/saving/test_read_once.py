@@ -1,0 +1,188 @@
+"""Weights are read once, in pieces, straight into the memory of the model."""
+
+import os
+import tracemalloc
+
+import h5py
+import numpy as np
+import pytest
+import torch
+
+from torchkeras.errors import UnreadableFileError
+from torchkeras.keras2.engine.saving import load_weights_from_hdf5_group, save_weights_to_hdf5_group
+from torchkeras.layers import LSTM, Conv2D, Dense, Embedding, Flatten
+from torchkeras.models import Sequential, load_model
+from torchkeras.saving.containers import hdf5, stretches
+from torchkeras.saving.containers.stretches import SLAB, Stretch, put
+
+
+@pytest.fixture(params=(1, 3), ids="{} threads".format)
+def threads(request, monkeypatch):
+    """The number of threads that torch is allowed, without a change of torch's own."""
+    monkeypatch.setattr(torch, "get_num_threads", lambda: request.param)
+
+
+@pytest.fixture
+def reads(monkeypatch):
+    """The reads through descriptors: where each began, and how many bytes it gave."""
+    found, read = [], os.preadv
+
+    def counted(descriptor, buffers, begin):
+        count = read(descriptor, buffers, begin)
+        found.append((begin, count))
+        return count
+
+    monkeypatch.setattr(os, "preadv", counted)
+    return found
+
+
+def images(units=2000):
+    layers = [Conv2D(8, 3, input_shape=(32, 32, 3)), Conv2D(128, 1), Flatten(), Dense(16), Dense(units), Dense(units)]
+    return Sequential(layers)
+
+
+def equal(model, other):
+    for found, wanted in zip(model.get_weights(), other.get_weights(), strict=True):
+        np.testing.assert_array_equal(found, wanted)
+
+
+def places(path):
+    """Where the bytes of all arrays are in a file."""
+    with h5py.File(path) as file:
+        found = datasets(file.get("model_weights", file))
+        return sorted((dataset.id.get_offset(), dataset.nbytes) for dataset in found)
+
+
+def datasets(group):
+    found = []
+    group.visititems(lambda _, item: found.append(item) if isinstance(item, h5py.Dataset) else None)
+    return found
+
+
+def copied(source, target):
+    """Copy a file, with the arrays that have two axes in compressed pieces."""
+    target.attrs.update(source.attrs)
+    for name, found in source.items():
+        if isinstance(found, h5py.Group):
+            copied(found, target.create_group(name))
+        elif found.ndim == 2:
+            target.create_dataset(name, data=found[()], chunks=(2, 2), compression="gzip")
+        else:
+            target.create_dataset(name, data=found[()])
+
+
+@pytest.mark.parametrize("name", ["model.h5", "model.weights.h5"])
+def test_each_byte_is_read_once(name, reads, threads, monkeypatch):
+    model = images()
+    (model.save_weights if ".weights." in name else model.save)(name)
+    monkeypatch.delattr(h5py.Dataset, "__getitem__")
+    monkeypatch.delattr(h5py.Dataset, "read_direct")
+    if ".weights." in name:
+        loaded = images()
+        loaded.load_weights(name)
+    else:
+        loaded = load_model(name)
+    ends = [begin for begin, _ in places(name)]
+    taken = dict.fromkeys(ends, 0)
+    for begin, count in reads:
+        assert count <= SLAB
+        taken[max(place for place in ends if place <= begin)] += count
+    assert taken == dict(places(name))
+    assert len({begin for begin, _ in reads}) == len(reads)
+    equal(loaded, model)
+
+
+def test_memory_beside_the_weights_is_two_pieces_a_thread(threads):
+    model = images(3000)
+    model.save("model.h5")
+    load_model("model.h5")
+    tracemalloc.start()
+    load_model("model.h5")
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert 8 * SLAB < 4 * 3000 * 3000
+    assert peak < 7 * SLAB  # the weights are torch's own memory
+
+
+@pytest.mark.parametrize("stored", ["<f2", ">f4", "<f8", "<i4", ">u2"])
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32, torch.float64, torch.int32])
+@pytest.mark.parametrize("order", [(0, 1, 2), (2, 1, 0), (1, 2, 0)])
+def test_types_and_orders(stored, dtype, order, tmp_path):
+    values = np.arange(3 * 5 * 300).reshape(3, 5, 300).astype(stored)
+    path = tmp_path / "bytes"
+    path.write_bytes(b"before" + values.tobytes())
+    tensor = torch.empty([values.shape[k] for k in order], dtype=dtype)
+    with path.open("rb") as file:
+        put([(tensor.permute(*np.argsort(order).tolist()), Stretch(file.fileno(), 6, values.dtype, "x"))])
+    expected = torch.from_numpy(values.astype(values.dtype.newbyteorder("="))).to(dtype).permute(order)
+    assert torch.equal(tensor, expected)
+
+
+@pytest.mark.parametrize("shape", [(), (1,), (0, 3), (2, 3)])
+def test_small_shapes(shape, tmp_path):
+    values = np.random.default_rng(0).normal(size=shape)
+    path = tmp_path / "bytes"
+    path.write_bytes(values.tobytes())
+    tensor = torch.empty(shape, dtype=torch.float64)
+    with path.open("rb") as file:
+        put([(tensor, Stretch(file.fileno(), 0, values.dtype, "x"))])
+    assert torch.equal(tensor, torch.from_numpy(np.asarray(values)))
+
+
+def test_pieces_of_the_last_axes_and_of_all_threads(monkeypatch, threads, tmp_path):
+    """A row that is longer than a piece is cut further."""
+    monkeypatch.setattr(stretches, "SLAB", 4096)
+    values = np.random.default_rng(0).normal(size=(1, 2, 7, 900)).astype("f4")
+    path = tmp_path / "bytes"
+    path.write_bytes(values.tobytes())
+    tensors = [torch.empty(900, 7, 1, 2), torch.empty(1, 2, 7, 900)]
+    with path.open("rb") as file:
+        at = Stretch(file.fileno(), 0, values.dtype, "x")
+        put([(tensors[0].permute(2, 3, 1, 0), at), (tensors[1], at)])
+    assert torch.equal(tensors[0].permute(2, 3, 1, 0), torch.from_numpy(values))
+    assert torch.equal(tensors[1], torch.from_numpy(values))
+
+
+@pytest.mark.parametrize("target", [torch.bfloat16, torch.float32])
+def test_bits_of_bfloat16(target, tmp_path):
+    values = torch.randn(40, 600).bfloat16()
+    path = tmp_path / "bytes"
+    path.write_bytes(values.view(torch.int16).numpy().tobytes())
+    tensor = torch.empty(600, 40, dtype=target)
+    with path.open("rb") as file:
+        put([(tensor.T, Stretch(file.fileno(), 0, np.dtype("<i2"), "x", bfloat16=True))])
+    assert torch.equal(tensor.T.bfloat16(), values)
+
+
+def test_a_file_that_ends_early(threads, tmp_path):
+    path = tmp_path / "bytes"
+    path.write_bytes(bytes(3 * SLAB))
+    tensor = torch.empty(SLAB)
+    with path.open("rb") as file, pytest.raises(UnreadableFileError, match=r"^x goes beyond the end of the file\.$"):
+        put([(tensor, Stretch(file.fileno(), 0, np.dtype("<f4"), "x"))])
+
+
+def test_arrays_that_are_not_in_one_stretch_are_read_by_hdf5(reads):
+    model = Sequential([Embedding(9, 3, input_length=5), LSTM(4), Dense(2)])
+    model.save_weights("plain.h5")
+    with h5py.File("plain.h5") as source, h5py.File("model.h5", "w") as file:
+        copied(source, file)
+    with h5py.File("model.h5") as file:
+        kinds = {hdf5.stretch(found) is None for found in datasets(file)}
+        assert kinds == {True, False}
+    again = Sequential([Embedding(9, 3, input_length=5), LSTM(4), Dense(2)])
+    again.load_weights("model.h5")
+    equal(again, model)
+    assert reads
+
+
+def test_a_file_that_is_written_is_read_by_hdf5_which_may_keep_bytes_back(reads):
+    model = Sequential([Dense(2, input_shape=(3,))])
+    weights = model.get_weights()
+    for options in ({}, {"driver": "core", "backing_store": False}):
+        with h5py.File("open.h5", "w", **options) as file:
+            save_weights_to_hdf5_group(file, model.layers)
+            model.set_weights([0 * weight for weight in weights])
+            load_weights_from_hdf5_group(file, model.layers)
+        np.testing.assert_array_equal(model.get_weights()[0], weights[0])
+    assert not reads
