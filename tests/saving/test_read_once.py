@@ -1,5 +1,6 @@
 """Weights are read once, in pieces, straight into the memory of the model."""
 
+import json
 import os
 import tracemalloc
 
@@ -14,6 +15,7 @@ from torchkeras.layers import LSTM, Conv2D, Dense, Embedding, Flatten
 from torchkeras.models import Sequential, load_model
 from torchkeras.saving.containers import hdf5, stretches
 from torchkeras.saving.containers.stretches import SLAB, Stretch, put
+from torchkeras.saving.weights import safetensors, state
 
 
 @pytest.fixture(params=(1, 3), ids="{} threads".format)
@@ -48,6 +50,12 @@ def equal(model, other):
 
 def places(path):
     """Where the bytes of all arrays are in a file."""
+    if path.endswith(".safetensors"):
+        with open(path, "rb") as file:
+            length = int.from_bytes(file.read(8), "little")
+            told = json.loads(file.read(length))
+        offsets = [each["data_offsets"] for name, each in told.items() if name != "__metadata__"]
+        return sorted((8 + length + begin, end - begin) for begin, end in offsets)
     with h5py.File(path) as file:
         found = datasets(file.get("model_weights", file))
         return sorted((dataset.id.get_offset(), dataset.nbytes) for dataset in found)
@@ -71,7 +79,7 @@ def copied(source, target):
             target.create_dataset(name, data=found[()])
 
 
-@pytest.mark.parametrize("name", ["model.h5", "model.weights.h5"])
+@pytest.mark.parametrize("name", ["model.h5", "model.weights.h5", "model.safetensors"])
 def test_each_byte_is_read_once(name, reads, threads, monkeypatch):
     model = images()
     (model.save_weights if ".weights." in name else model.save)(name)
@@ -152,6 +160,23 @@ def test_bits_of_bfloat16(target, tmp_path):
     with path.open("rb") as file:
         put([(tensor.T, Stretch(file.fileno(), 0, np.dtype("<i2"), "x", bfloat16=True))])
     assert torch.equal(tensor.T.bfloat16(), values)
+
+
+def test_safetensors_of_every_type(reads):
+    """A bool is left to the package: its byte could be neither 0 nor 1."""
+    module = torch.nn.Module()
+    kinds = ("bool", "uint8", "int8", "int16", "int32", "int64", "float16", "bfloat16", "float32", "float64")
+    for kind in kinds:
+        module.register_buffer(f"of_{kind}", torch.arange(6).reshape(2, 3).to(getattr(torch, kind)))
+    safetensors.write("module.safetensors", module)
+    wanted = {name: tensor.clone() for name, tensor in module.state_dict().items()}
+    for tensor in module.buffers():
+        tensor.zero_()
+    with safetensors.opened("module.safetensors") as stored:
+        assert set(stored.stretches) == {f"of_{kind}" for kind in kinds[1:]}
+        state.fill(module, stored, "module.safetensors")
+    assert all(torch.equal(tensor, wanted[name]) for name, tensor in module.state_dict().items())
+    assert len(reads) == len(kinds) - 1
 
 
 def test_a_file_that_ends_early(threads, tmp_path):
