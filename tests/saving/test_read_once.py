@@ -2,7 +2,11 @@
 
 import json
 import os
+import re
+import tempfile
 import tracemalloc
+import zlib
+from pathlib import Path
 
 import h5py
 import numpy as np
@@ -13,9 +17,10 @@ from torchkeras.errors import UnreadableFileError
 from torchkeras.keras2.engine.saving import load_weights_from_hdf5_group, save_weights_to_hdf5_group
 from torchkeras.layers import LSTM, Conv2D, Dense, Embedding, Flatten
 from torchkeras.models import Sequential, load_model
-from torchkeras.saving.containers import hdf5, stretches
-from torchkeras.saving.containers.stretches import SLAB, Stretch, put
-from torchkeras.saving.weights import safetensors, state
+from torchkeras.saving.containers import archive, hdf5, parts
+from torchkeras.saving.containers.parts import Part, Stretch
+from torchkeras.saving.weights import placing, safetensors, state
+from torchkeras.saving.weights.placing import SLAB, put
 
 
 @pytest.fixture(params=(1, 3), ids="{} threads".format)
@@ -61,6 +66,21 @@ def places(path):
         return sorted((dataset.id.get_offset(), dataset.nbytes) for dataset in found)
 
 
+def read_once(reads, arrays):
+    """Assert that the bytes of arrays, by their places, were read once each, in pieces."""
+    of_arrays = [(begin, count) for begin, count in reads if begin >= min(arrays)]  # not the beginning of the file
+    taken = dict.fromkeys(arrays, 0)
+    for begin, count in of_arrays:
+        assert count <= SLAB
+        taken[max(place for place in arrays if place <= begin)] += count
+    assert taken == arrays
+    assert len({begin for begin, _ in of_arrays}) == len(of_arrays)
+
+
+def part_of(file):
+    return Part(file.fileno(), 0, os.fstat(file.fileno()).st_size)
+
+
 def datasets(group):
     found = []
     group.visititems(lambda _, item: found.append(item) if isinstance(item, h5py.Dataset) else None)
@@ -90,14 +110,63 @@ def test_each_byte_is_read_once(name, reads, threads, monkeypatch):
         loaded.load_weights(name)
     else:
         loaded = load_model(name)
-    ends = [begin for begin, _ in places(name)]
-    taken = dict.fromkeys(ends, 0)
-    for begin, count in reads:
-        assert count <= SLAB
-        taken[max(place for place in ends if place <= begin)] += count
-    assert taken == dict(places(name))
-    assert len({begin for begin, _ in reads}) == len(reads)
+    read_once(reads, dict(places(name)))
     equal(loaded, model)
+
+
+@pytest.mark.parametrize("cores", [1, 3])
+def test_an_archive_is_read_in_place(cores, reads, monkeypatch):
+    """Twice: for its checksum, before HDF5 sees any of it, and for the weights."""
+    monkeypatch.setattr(archive, "THREADS", cores)
+    monkeypatch.setattr(parts, "PIECE", 100_000)
+    model = images(300)
+    model.save("modèle.keras")
+    monkeypatch.delattr(tempfile, "TemporaryDirectory")
+    with archive.opened("modèle.keras") as found, found.weights() as weights:
+        stretch = hdf5.stretch(datasets(weights)[0])
+        assert stretch is not None
+        part = stretch.part
+        arrays = {part.begin + dataset.id.get_offset(): dataset.nbytes for dataset in datasets(weights)}
+    monkeypatch.setattr(Part, "readinto", uncounted)
+    reads.clear()
+    equal(load_model("modèle.keras"), model)
+    pieces = -(-part.size // 100_000)
+    assert sum(count for _, count in reads[:pieces]) == part.size
+    read_once(reads[pieces:], arrays)
+
+
+def uncounted(part, buffer):
+    """What HDF5 reads itself: everything but the arrays."""
+    found = os.pread(part.descriptor, min(len(buffer), part.size - part._at), part.begin + part._at)
+    memoryview(buffer)[: len(found)] = found
+    part._at += len(found)
+    return len(found)
+
+
+@pytest.mark.parametrize("cores", [1, 3])
+def test_a_changed_bit_in_an_archive_is_found_before_hdf5_reads_it(cores, monkeypatch):
+    monkeypatch.setattr(archive, "THREADS", cores)
+    monkeypatch.setattr(parts, "PIECE", 10_000)
+    model = Sequential([Dense(100, input_shape=(50,))])
+    model.save("modèle.keras")
+    whole, before = Path("modèle.keras").read_bytes(), model.get_weights()
+    monkeypatch.setattr(h5py, "File", None)
+    begin = whole.index(b"\x89HDF")
+    for place in (begin, begin + 9_999, begin + 10_000, begin + 20_500, whole.index(b"PK\x01\x02") - 1):
+        Path("modèle.keras").write_bytes(whole[:place] + bytes([whole[place] ^ 16]) + whole[place + 1 :])
+        text = "modèle.keras: model.weights.h5 cannot be unpacked (Bad CRC-32 for file 'model.weights.h5')."
+        with pytest.raises(UnreadableFileError, match=f"^{re.escape(text)}$"):
+            model.load_weights("modèle.keras")
+    assert all(map(np.array_equal, model.get_weights(), before))
+
+
+@pytest.mark.parametrize("sizes", [[0], [1], [7, 7, 3], [1000, 1000, 999]])
+def test_checksums_of_pieces_joined(sizes, tmp_path, monkeypatch):
+    content = os.urandom(sum(sizes))
+    (tmp_path / "bytes").write_bytes(b"before" + content + b"after")
+    monkeypatch.setattr(parts, "PIECE", max(1, sizes[0]))
+    with (tmp_path / "bytes").open("rb") as file:
+        assert Part(file.fileno(), 6, len(content)).checksum(2) == zlib.crc32(content)
 
 
 def test_memory_beside_the_weights_is_two_pieces_a_thread(threads):
@@ -121,7 +190,7 @@ def test_types_and_orders(stored, dtype, order, tmp_path):
     path.write_bytes(b"before" + values.tobytes())
     tensor = torch.empty([values.shape[k] for k in order], dtype=dtype)
     with path.open("rb") as file:
-        put([(tensor.permute(*np.argsort(order).tolist()), Stretch(file.fileno(), 6, values.dtype, "x"))])
+        put([(tensor.permute(*np.argsort(order).tolist()), Stretch(part_of(file), 6, values.dtype, "x"))])
     expected = torch.from_numpy(values.astype(values.dtype.newbyteorder("="))).to(dtype).permute(order)
     assert torch.equal(tensor, expected)
 
@@ -133,19 +202,19 @@ def test_small_shapes(shape, tmp_path):
     path.write_bytes(values.tobytes())
     tensor = torch.empty(shape, dtype=torch.float64)
     with path.open("rb") as file:
-        put([(tensor, Stretch(file.fileno(), 0, values.dtype, "x"))])
+        put([(tensor, Stretch(part_of(file), 0, values.dtype, "x"))])
     assert torch.equal(tensor, torch.from_numpy(np.asarray(values)))
 
 
 def test_pieces_of_the_last_axes_and_of_all_threads(monkeypatch, threads, tmp_path):
     """A row that is longer than a piece is cut further."""
-    monkeypatch.setattr(stretches, "SLAB", 4096)
+    monkeypatch.setattr(placing, "SLAB", 4096)
     values = np.random.default_rng(0).normal(size=(1, 2, 7, 900)).astype("f4")
     path = tmp_path / "bytes"
     path.write_bytes(values.tobytes())
     tensors = [torch.empty(900, 7, 1, 2), torch.empty(1, 2, 7, 900)]
     with path.open("rb") as file:
-        at = Stretch(file.fileno(), 0, values.dtype, "x")
+        at = Stretch(part_of(file), 0, values.dtype, "x")
         put([(tensors[0].permute(2, 3, 1, 0), at), (tensors[1], at)])
     assert torch.equal(tensors[0].permute(2, 3, 1, 0), torch.from_numpy(values))
     assert torch.equal(tensors[1], torch.from_numpy(values))
@@ -158,7 +227,7 @@ def test_bits_of_bfloat16(target, tmp_path):
     path.write_bytes(values.view(torch.int16).numpy().tobytes())
     tensor = torch.empty(600, 40, dtype=target)
     with path.open("rb") as file:
-        put([(tensor.T, Stretch(file.fileno(), 0, np.dtype("<i2"), "x", bfloat16=True))])
+        put([(tensor.T, Stretch(part_of(file), 0, np.dtype("<i2"), "x", bfloat16=True))])
     assert torch.equal(tensor.T.bfloat16(), values)
 
 
@@ -184,7 +253,7 @@ def test_a_file_that_ends_early(threads, tmp_path):
     path.write_bytes(bytes(3 * SLAB))
     tensor = torch.empty(SLAB)
     with path.open("rb") as file, pytest.raises(UnreadableFileError, match=r"^x goes beyond the end of the file\.$"):
-        put([(tensor, Stretch(file.fileno(), 0, np.dtype("<f4"), "x"))])
+        put([(tensor, Stretch(part_of(file), 0, np.dtype("<f4"), "x"))])
 
 
 def test_arrays_that_are_not_in_one_stretch_are_read_by_hdf5(reads):

@@ -19,7 +19,7 @@ PIECE = 64 * MIB  # of an array, copied at once
 def write_clean(source: str | os.PathLike[str], target: str | os.PathLike[str]) -> None:
     """Copy `source`, an HDF5 file or a `.keras` archive, to `target`. Raises the errors of reading it."""
     if archive.is_archive(source):
-        with archive.opened(source) as found, found.weights() as weights:
+        with archive.opened(source) as found, found.weights(threads=1) as weights:
             archive.write(target, found.config, found.metadata, lambda group: _copy_groups(weights, group))
         return
     with reading(source) as file, h5py.File(target, "w") as copy:

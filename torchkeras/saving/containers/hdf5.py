@@ -10,21 +10,21 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from math import prod
 from pathlib import Path
 from typing import Any
 
 import h5py
 import numpy as np
-from h5py import h5a, h5f, h5fd, h5i, h5s, h5t
+from h5py import h5a, h5s, h5t
 
 from torchkeras.atomic_file import replacing
 from torchkeras.errors import FileLimitError, ForbiddenContentError, UnreadableFileError
 from torchkeras.saving.containers import hdf5_rules as rules
 from torchkeras.saving.containers.limits import LIMITS, Limits
+from torchkeras.saving.containers.parts import Part, Stretch, known, part_of
 from torchkeras.saving.containers.places import filename, shown
-from torchkeras.saving.containers.stretches import CAN_READ, Stretch
 
 ATTRIBUTE_LIMIT = 64512  # bytes; HDF5 keeps an attribute in an object header of 64 kB
 
@@ -37,18 +37,20 @@ def writing(path: str | os.PathLike[str]) -> Iterator[h5py.File]:
 
 
 @contextmanager
-def reading(path: str | os.PathLike[str]) -> Iterator[h5py.File]:
-    """Open an HDF5 file, after its links and storage are checked.
+def reading(source: str | os.PathLike[str] | Part) -> Iterator[h5py.File]:
+    """Open an HDF5 file, or the part of a file that is one, after its links and storage are checked.
 
     Raises FileNotFoundError, UnreadableFileError if it is not HDF5, ForbiddenContentError, FileLimitError.
     """
-    require_file(path)
+    if not isinstance(source, Part):
+        require_file(source)
+    name = source.name if isinstance(source, Part) else source
     try:
-        file = h5py.File(path, "r")
+        file = h5py.File(source, "r")
     except rules.DAMAGE as error:
-        raise UnreadableFileError(f"{shown(path)}: not a readable HDF5 file ({error}).") from error
-    with file:
-        rules.check_end(path)
+        raise UnreadableFileError(f"{shown(name)}: not a readable HDF5 file ({error}).") from error
+    with file, known(source) if isinstance(source, Part) else nullcontext():
+        rules.check_end(file)
         rules.check_file(file)
         yield file
 
@@ -136,13 +138,10 @@ def stretch(dataset: h5py.Dataset) -> Stretch | None:
     with rules.readable(rules.place_of(dataset)):
         bfloat16, begin = rules.is_bfloat16(dataset), dataset.id.get_offset()
         dtype = np.dtype("<i2") if bfloat16 else dataset.dtype
-        if begin is None or dtype.kind not in "fiu" or not CAN_READ:
+        part = part_of(dataset)
+        if begin is None or dtype.kind not in "fiu" or part is None:
             return None
-        file = h5i.get_file_id(dataset.id)
-        # HDF5 may keep back what was written to a file, and in memory there is no descriptor.
-        if file.get_intent() != h5f.ACC_RDONLY or file.get_access_plist().get_driver() != h5fd.SEC2:
-            return None
-        return Stretch(file.get_vfd_handle(), begin, dtype, rules.place_of(dataset), bfloat16)
+        return Stretch(part, begin, dtype, rules.place_of(dataset), bfloat16)
 
 
 def ready(dataset: h5py.Dataset) -> h5py.Dataset | np.ndarray:
@@ -204,7 +203,7 @@ def _check_attribute(found: h5a.AttrID, where: str, file: h5py.File, limits: Lim
     kind, count = found.get_type(), prod(found.shape or ())
     if isinstance(kind, h5t.TypeStringID) and kind.is_variable_str():
         # HDF5 does not say their sizes, and each text of a list may be as long as the file.
-        size = os.stat(file.filename).st_size
+        size = rules.file_size(file)
         if count > 1 and count * size > limits.texts:
             raise FileLimitError(f"{where} is a list of {count} texts of undeclared sizes in a file of {size} bytes.")
         return

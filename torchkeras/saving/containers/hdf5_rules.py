@@ -15,7 +15,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import pairwise
 from math import prod
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import h5py
@@ -24,7 +23,8 @@ from h5py import h5a, h5d, h5g, h5l, h5o, h5s, h5t, h5z
 
 from torchkeras.errors import FileLimitError, ForbiddenContentError, ModelFileError, UnreadableFileError
 from torchkeras.saving.containers.limits import LIMITS, Limits
-from torchkeras.saving.containers.places import filename, shown
+from torchkeras.saving.containers.parts import part_of
+from torchkeras.saving.containers.places import filename
 
 LINKS = {h5l.TYPE_SOFT: "a soft link", h5l.TYPE_EXTERNAL: "a link to another file"}
 FILTERS = {h5z.FILTER_DEFLATE: "gzip", h5z.FILTER_SHUFFLE: "shuffle", h5z.FILTER_FLETCHER32: "fletcher32", 32000: "lzf"}
@@ -130,16 +130,32 @@ def _check_storage(dataset: h5d.DatasetID, where: str) -> None:
         raise ForbiddenContentError(f"{where} went through one filter several times.")
 
 
-def check_end(path: str | os.PathLike[str]) -> None:
+def check_end(file: h5py.File) -> None:
     """Compare a file's length with its first block: inserted or missing bytes would shift the numbers."""
-    with Path(path).open("rb") as file:
-        start, length = file.read(64), file.seek(0, os.SEEK_END)
+    start, length = _bytes_at(file, 0, 64), file_size(file)
     at = {0: 24, 1: 28, 2: 12, 3: 12}.get(start[8] if len(start) == 64 else -1)
     if start[:8] != SIGNATURE or at is None:
         return  # something precedes it; HDF5 will say whether it can be read
     base, told = (int.from_bytes(start[place : place + 8], "little") for place in (at, at + 16))
     if base == 0 and told != length:
-        raise UnreadableFileError(f"{shown(path)}: the file has {length} bytes; its first block says {told}.")
+        raise UnreadableFileError(f"{filename(file)}: the file has {length} bytes; its first block says {told}.")
+
+
+def file_size(place: h5py.Group | h5py.Dataset) -> int:
+    """The bytes of the file that is open."""
+    part = part_of(place)
+    return os.stat(place.file.filename).st_size if part is None else part.size
+
+
+def _bytes_at(place: h5py.Group, begin: int, size: int) -> bytes:
+    """Bytes of the file that is open."""
+    part = part_of(place)
+    if part is not None:
+        found = bytearray(size)
+        return bytes(found[: part.fill(memoryview(found), begin)])
+    with open(place.file.filename, "rb") as raw:
+        raw.seek(begin)
+        return raw.read(size)
 
 
 def check_file(file: h5py.Group, limits: Limits = LIMITS) -> None:
@@ -231,9 +247,7 @@ def _stands_behind_its_numbers(file: h5py.Group, before: Extent, found: Extent) 
     size, gap = found.end - found.begin, found.begin - before.end
     if not 2 * size <= gap < SMALL_BLOCK:
         return False
-    with open(file.file.filename, "rb") as raw:
-        raw.seek(file.file.userblock_size + before.end)
-        content = raw.read(gap + size)
+    content = _bytes_at(file, file.file.userblock_size + before.end, gap + size)
     return any(content[:size]) and not any(content[size:])
 
 
@@ -281,20 +295,20 @@ def check_bytes(dataset: h5py.Dataset, limits: Limits = LIMITS) -> None:
     """Compare a declared shape with the stored bytes: all are there, and no fill value replaces data."""
     where, size = place_of(dataset), stored_size(dataset, limits)
     with readable(where):
-        file_size = os.stat(dataset.file.filename).st_size
+        whole = file_size(dataset)
         if size == 0:
             return
         if dataset.id.get_create_plist().get_layout() == h5d.CHUNKED:
-            _check_chunks(dataset, size, file_size, limits)
+            _check_chunks(dataset, size, whole, limits)
             return
         stored, offset = dataset.id.get_storage_size(), dataset.id.get_offset()
     if stored != size:
         raise UnreadableFileError(f"{where} has shape {dataset.shape}, {size} bytes; {stored} are stored.")
-    if offset is not None and offset + size > file_size:
-        raise UnreadableFileError(f"{where} goes {offset + size - file_size} bytes beyond the end of the file.")
+    if offset is not None and offset + size > whole:
+        raise UnreadableFileError(f"{where} goes {offset + size - whole} bytes beyond the end of the file.")
 
 
-def _check_chunks(dataset: h5py.Dataset, size: int, file_size: int, limits: Limits) -> None:
+def _check_chunks(dataset: h5py.Dataset, size: int, whole: int, limits: Limits) -> None:
     where, plist, shape = place_of(dataset), dataset.id.get_create_plist(), dataset.shape
     chunk = plist.get_chunk()
     chunk_size = prod(chunk) * dataset.id.get_type().get_size()
@@ -315,7 +329,7 @@ def _check_chunks(dataset: h5py.Dataset, size: int, file_size: int, limits: Limi
     }
     if len(inside) < expected:
         raise UnreadableFileError(f"{where} has pieces that overlap or lie outside of its shape.")
-    if any(piece.byte_offset is None or piece.byte_offset + piece.size > file_size for piece in pieces):
+    if any(piece.byte_offset is None or piece.byte_offset + piece.size > whole for piece in pieces):
         raise UnreadableFileError(f"{where} has pieces beyond the end of the file.")
     stored = sum(piece.size for piece in pieces)
     if size > limits.ratio_from and size > limits.ratio * stored:

@@ -22,8 +22,9 @@ from torchkeras.errors import WeightMismatchError
 from torchkeras.legacy.weights import Recipe, Step, Stored, channels_first, recipes, recipes_of_keras1, stored_count
 from torchkeras.saving.containers import hdf5, hdf5_rules
 from torchkeras.saving.containers.hdf5_rules import BFLOAT16
-from torchkeras.saving.containers.stretches import Stretch, put
+from torchkeras.saving.containers.parts import Stretch
 from torchkeras.saving.weights.origin import Origin
+from torchkeras.saving.weights.placing import put
 
 ADVICE = "Build the model as it was when its weights were saved."
 

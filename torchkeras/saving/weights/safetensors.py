@@ -19,7 +19,7 @@ from torch import nn
 from torchkeras.atomic_file import replacing
 from torchkeras.errors import FileLimitError, UnreadableFileError
 from torchkeras.saving.containers.limits import LIMITS
-from torchkeras.saving.containers.stretches import CAN_READ, Stretch
+from torchkeras.saving.containers.parts import CAN_READ, Part, Stretch
 from torchkeras.saving.weights.state import ABOUT, Description, StoredTensors, tensors_of
 from torchkeras.shards import whole
 
@@ -85,12 +85,13 @@ def _description(stored: Any, name: str, path: Any) -> tuple[torch.dtype, tuple[
 def _stretches(file: IO[bytes], names: list[str], described: Mapping[str, Description]) -> dict[str, Stretch]:
     """Where the tensors are: one after the other behind the header, in the order of `names`, as the package checked."""
     begin, found = LENGTH + int.from_bytes(file.read(LENGTH), "little"), {}
+    part = Part(file.fileno(), 0, os.fstat(file.fileno()).st_size)
     for name in names:
         dtype, shape = described[name]
         bits = torch.int16 if dtype == torch.bfloat16 else dtype
         stored = torch.empty(0, dtype=bits).numpy().dtype.newbyteorder("<")
         if dtype != torch.bool:  # a byte may be neither 0 nor 1
-            found[name] = Stretch(file.fileno(), begin, stored, f"{file.name}: {name[:100]!r}", bits != dtype)
+            found[name] = Stretch(part, begin, stored, f"{file.name}: {name[:100]!r}", bits != dtype)
         begin += stored.itemsize * prod(shape)
     return found
 

@@ -26,7 +26,8 @@ from torchkeras.engine.graph.network import Network
 from torchkeras.engine.graph.state_dict_keys import renamed
 from torchkeras.engine.layer.weight import is_wrapper
 from torchkeras.errors import ForbiddenContentError, UnreadableFileError, WeightMismatchError
-from torchkeras.saving.containers.stretches import Stretch, put
+from torchkeras.saving.containers.parts import Stretch
+from torchkeras.saving.weights.placing import put
 from torchkeras.shards import is_sharded, part, rows
 
 Description = tuple[torch.dtype, tuple[int, ...]]  # of a tensor in a file

@@ -1,11 +1,10 @@
-"""Arrays that lie in a file in one stretch, read straight into the memory of tensors.
+"""Arrays of a file put straight into the memory of tensors.
 
 Each byte is read once: by pieces that fit a cache, through the descriptor of the open file, in several threads.
 """
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -17,26 +16,12 @@ import torch
 from torch import Tensor
 
 from torchkeras.errors import UnreadableFileError
+from torchkeras.saving.containers.parts import Stretch
 
-CAN_READ = hasattr(os, "preadv")  # Windows has none
 SLAB = 1 << 22  # bytes of a piece
 APART = 64  # bytes between the rows of a piece: one cache line
 LONG = 1024  # bytes of a row from which on rows are kept apart
 THREADS = 8  # at most; beyond, memory is no faster
-
-
-@dataclass(frozen=True)
-class Stretch:
-    """Where an array is: an open file's descriptor, the place of its first byte, its type, and its name in errors.
-
-    `bfloat16`: whether these are the bits of bfloat16, as 16-bit integers.
-    """
-
-    descriptor: int
-    begin: int
-    dtype: np.dtype
-    name: str
-    bfloat16: bool = False
 
 
 @dataclass(frozen=True)
@@ -137,9 +122,5 @@ class _Buffers:
 
 def _read(stretch: Stretch, target: np.ndarray, begin: int) -> None:
     """Fill an array with the bytes from `begin` on."""
-    left = target.data
-    while left:
-        count = os.preadv(stretch.descriptor, [left], begin)
-        if not count:
-            raise UnreadableFileError(f"{stretch.name} goes beyond the end of the file.")
-        begin, left = begin + count, left[count:]
+    if stretch.part.fill(target.data, begin) < target.nbytes:
+        raise UnreadableFileError(f"{stretch.name} goes beyond the end of the file.")
