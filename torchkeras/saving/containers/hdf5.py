@@ -149,11 +149,12 @@ def ready(dataset: h5py.Dataset) -> h5py.Dataset | np.ndarray:
 
     Called for all arrays before the first one is used, so that a damaged file changes nothing. Raises as `values`.
     """
-    rules.check_type(dataset)
     with rules.readable(rules.place_of(dataset)):
+        if dataset.chunks is not None:
+            return values(dataset)
+        rules.check_type(dataset)
         rules.check_bytes(dataset)
-        whole = dataset.chunks is None
-    return dataset if whole else values(dataset)
+        return dataset
 
 
 # --- attributes ------------------------------------------------------------------------------------------------------
