@@ -23,6 +23,11 @@ from torchkeras.saving.weights import placing, safetensors, state
 from torchkeras.saving.weights.placing import SLAB, put
 
 
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
 @pytest.fixture(params=(1, 3), ids="{} threads".format)
 def threads(request, monkeypatch):
     """The number of threads that torch is allowed, without a change of torch's own."""
