@@ -15,6 +15,7 @@ from torchkeras.engine.graph.network import Network
 from torchkeras.engine.layer.building import materialize, on_meta
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.layer.nested import decoded
+from torchkeras.engine.speed.malloc import large_pages
 from torchkeras.errors import ArchitectureError, ModelFileError, UnknownFormatError, WeightMismatchError
 from torchkeras.layers.shaping import Flatten
 from torchkeras.legacy.weights import Step
@@ -32,7 +33,7 @@ from torchkeras.saving.graph_config import in_structure, model_from_config
 from torchkeras.saving.model_file import GROUPS, NUMBERS, PATHS, ModelFile, described, opened
 from torchkeras.saving.optimizer.state import restore, restore_scale
 from torchkeras.saving.weights import later_defaults, layer_groups, numbered_layers, orderings, paths, state
-from torchkeras.saving.weights.matching import Match, Report, match_one
+from torchkeras.saving.weights.matching import Match, Report, match_one, take
 from torchkeras.saving.weights.origin import BACKENDS, Origin
 
 PathLike = str | os.PathLike[str]
@@ -218,6 +219,8 @@ def give_memory(model: Layer) -> None:
     for module in reversed(list(model.modules())):
         if isinstance(module, Layer):
             materialize(module, draw=False)
+    for tensor in (*model.parameters(), *model.buffers()):
+        large_pages(tensor)
 
 
 # --- weights ---------------------------------------------------------------------------------------------------------
@@ -232,8 +235,7 @@ def _take(
     matches, origin = _MATCHED[source.layout](source, model, taking, config)
     memory()
     layer_groups.follow_origin(source.name, model, matches, origin, taking.by_name)
-    for found in matches:
-        found.take()
+    take(matches)
     left = layer_groups.untaken(source.weights, matches) if taking.by_name else ()
     return matches, origin, Report.of(source.name, matches, model, left)
 

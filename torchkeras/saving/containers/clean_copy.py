@@ -38,7 +38,7 @@ def write_clean(source: PathLike, target: PathLike, strict: bool = True) -> None
         shutil.copyfile(source, target)
         return
     if archive.is_archive(source):
-        with archive.opened(source, strict) as found, found.weights() as weights:
+        with archive.opened(source, strict) as found, found.weights(threads=1) as weights:
             archive.write(target, found.config, found.metadata, lambda group: _copy_groups(weights, group))
         return
     with reading(source, strict) as file, h5py.File(target, "w") as copy:

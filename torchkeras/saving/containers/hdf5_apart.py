@@ -9,7 +9,6 @@ that somebody edited: an array that was deleted and written again is away from t
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterator
 from itertools import pairwise
@@ -18,12 +17,15 @@ from typing import Any, NamedTuple
 import h5py
 from h5py import h5d, h5i, h5o
 
+from torchkeras.saving.containers.parts import part_of
+
 FIRST_BLOCK = 48  # bytes of the shortest superblock
 SMALL_BLOCK = 2048  # bytes that HDF5 allocates at once for small arrays; unused ones stay 0
 # What HDF5 writes beside headers and arrays, by their first bytes: trees and tables of groups, trees of pieces, heaps.
 SIGNATURES = re.compile(rb"TREE[\x00\x01][\x00-\x09]|SNOD\x01\x00|HEAP\x00{4}|GCOL\x01\x00{3}")
 TREE, TREE_OF_PIECES, TABLE, HEAP = 544, 2096, 328, 32  # their least bytes, in files as Keras makes them
 BEFORE, INSIDE = 1 << 20, 1 << 13  # bytes before an array, and of it, that are searched for them
+PIECE = 1 << 16  # bytes of an array that are compared with 0 at once
 
 
 class Extent(NamedTuple):
@@ -39,20 +41,18 @@ class Extent(NamedTuple):
     header: int
 
 
-def descriptor(place: h5py.Group | h5py.Dataset) -> int:
-    """The system's number of the file that is open."""
-    return h5i.get_file_id(place.id).get_vfd_handle()
-
-
 def file_size(place: h5py.Group | h5py.Dataset) -> int:
     """The bytes of the file that is open. Another one may have its name by now."""
-    return os.fstat(descriptor(place)).st_size
+    part = part_of(place)
+    return h5i.get_file_id(place.id).get_filesize() if part is None else part.size
 
 
 def bytes_at(place: h5py.Group | h5py.Dataset, begin: int, size: int) -> bytes:
     """Bytes of the file that is open."""
-    if hasattr(os, "pread"):
-        return os.pread(descriptor(place), size, begin)
+    part = part_of(place)
+    if part is not None:
+        found = bytearray(size)
+        return bytes(found[: part.fill(memoryview(found), begin)])
     with open(place.file.filename, "rb") as raw:  # Windows, where no other file takes the name of an open one
         raw.seek(begin)
         return raw.read(size)
@@ -115,8 +115,14 @@ def doubts(file: h5py.Group, taken: list[Extent]) -> Iterator[str]:
                 f"{found.name} is all 0, and {found.begin - before.end} bytes before it are numbers of its size that "
                 "belong to nothing"
             )
-        elif alone and found.header < gaps.get(size, 0) and not any(bytes_at(file, found.begin, size)):
+        elif alone and found.header < gaps.get(size, 0) and _is_all_0(file, found):
             yield f"{found.name} is away from the gap that it would fill"
+
+
+def _is_all_0(file: h5py.Group, found: Extent) -> bool:
+    """Whether an array is all 0. It is read up to the piece in which something else is."""
+    pieces = ((at, min(PIECE, found.end - at)) for at in range(found.begin, found.end, PIECE))
+    return not any(bytes_at(file, at, size).strip(b"\0") for at, size in pieces)
 
 
 def _stands_behind_its_numbers(file: h5py.Group, before: Extent, found: Extent) -> bool:

@@ -13,7 +13,7 @@ import zipfile
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -23,10 +23,13 @@ from torch import Tensor, nn
 from torchkeras.atomic_file import replacing
 from torchkeras.engine.graph.network import Network
 from torchkeras.engine.graph.state_dict_keys import renamed
+from torchkeras.engine.layer.weight import is_wrapper
 from torchkeras.errors import ForbiddenContentError, UnreadableFileError, WeightMismatchError
 from torchkeras.saving.containers import pickled
 from torchkeras.saving.containers.held import held
+from torchkeras.saving.containers.parts import Stretch
 from torchkeras.saving.containers.places import shown
+from torchkeras.saving.weights.placing import put
 from torchkeras.shards import is_sharded, part, rows
 
 Description = tuple[torch.dtype, tuple[int, ...]]  # of a tensor in a file
@@ -41,15 +44,26 @@ DAMAGED = (*DAMAGED, AssertionError, OSError, struct.error, zipfile.BadZipFile, 
 class StoredTensors:
     """An open file of named tensors: types and shapes, values, and the text under `ABOUT`, None without one.
 
-    `rows_of`: some rows of a tensor, where the file need not be read as a whole for them.
+    `rows_of`: some rows of a tensor, where the file need not be read as a whole for them. `stretches`: where the
+    tensors are that can be read straight into place.
     """
 
     tensors: Mapping[str, Description]
     value_of: Callable[[str], Tensor]
     about: str | None
     rows_of: Callable[[str, slice], Tensor] | None = None
+    stretches: Mapping[str, Stretch] = field(default_factory=dict)
 
-    def set(self, tensor: Tensor, name: str) -> None:
+    def set(self, tensors: Mapping[str, Tensor]) -> None:
+        """Give tensors their values, by the names in the file."""
+        plain = {name: tensor for name, tensor in tensors.items() if not (is_sharded(tensor) or is_wrapper(tensor))}
+        straight = {name: (tensor, self.stretches[name]) for name, tensor in plain.items() if name in self.stretches}
+        put(list(straight.values()))
+        for name, tensor in tensors.items():
+            if name not in straight:
+                self._set(tensor, name)
+
+    def _set(self, tensor: Tensor, name: str) -> None:
         """Give a tensor its values, or the rows that this process has of it."""
         if is_sharded(tensor):
             own, mine = part(tensor), rows(tensor)
@@ -85,9 +99,9 @@ def fill(model: nn.Module, found: StoredTensors, where: str | os.PathLike[str]) 
                 raise WeightMismatchError(
                     f"{where}: {given[0]!r} and {name!r} are one tensor in the model; in the file they differ."
                 )
+    first = {told[next(name for name in names if name in stored)]: tensor for names, tensor in expected.items()}
     with torch.no_grad():
-        for names, tensor in expected.items():
-            found.set(tensor, told[next(name for name in names if name in stored)])
+        found.set(first)
 
 
 def _renamed(model: nn.Module, names: Iterable[str]) -> dict[str, str]:
