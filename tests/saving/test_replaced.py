@@ -1,15 +1,20 @@
 """A file that is replaced while it is loaded gives the old model or the new one."""
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
+import safetensors
 
+from torchkeras.errors import UnreadableFileError
 from torchkeras.layers import Dense
 from torchkeras.models import Sequential, load_model
+from torchkeras.saving.containers import held
+from torchkeras.saving.weights import matching, placing, state
 
 SWAPS = """
 import os, sys
@@ -48,3 +53,48 @@ def test_it_is_the_old_or_the_new(suffix: str, tmp_path: Path):
         finally:
             swapping.kill()
     assert seen <= {(16, 1.0), (300, 2.0)}
+
+
+@pytest.fixture
+def files(request, tmp_path: Path) -> tuple[Path, Path]:
+    """A file, and another one of the same layout that may take its place."""
+    found = tmp_path / f"m.{request.param}", tmp_path / f"new.{request.param}"
+    for path, value in zip(found, (1.0, 2.0), strict=True):
+        constant(16, value).save(path)
+    return found
+
+
+def swap(path: Path, new: Path) -> None:
+    shutil.copy(new, f"{new}.part")
+    os.replace(f"{new}.part", path)
+
+
+@pytest.mark.parametrize("files", ["h5", "keras", "safetensors"], indirect=True)
+def test_arrays_are_those_of_the_file_that_was_opened(files: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch):
+    def put(jobs):
+        assert jobs
+        swap(*files)
+        placing.put(jobs)
+
+    for module in (matching, state):
+        monkeypatch.setattr(module, "put", put)
+    for expected in (1.0, 2.0):
+        assert {number for array in load_model(files[0]).get_weights() for number in array.flat} == {expected}
+
+
+@pytest.mark.parametrize("files", ["safetensors"], indirect=True)
+def test_without_paths_of_open_files_the_package_and_the_reader_have_the_same_one(
+    files: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    open_it = safetensors.safe_open
+
+    def swapped(*arguments, **options):
+        swap(*files)
+        return open_it(*arguments, **options)
+
+    monkeypatch.setattr(held, "OPENED", str(tmp_path / "none"))
+    monkeypatch.setattr(safetensors, "safe_open", swapped)
+    with pytest.raises(
+        UnreadableFileError, match=r"m\.safetensors: another file took its place while it was opened\.$"
+    ):
+        load_model(files[0])
