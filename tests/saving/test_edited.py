@@ -5,7 +5,9 @@
 
 import os
 import shutil
+import tempfile
 import warnings
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -17,7 +19,7 @@ import pytest
 from torchkeras.errors import UnreadableFileError
 from torchkeras.layers import BatchNormalization, Conv2D, Dense, Flatten
 from torchkeras.models import Sequential, load_model
-from torchkeras.saving.containers import hdf5, isolated
+from torchkeras.saving.containers import archive, hdf5, isolated
 
 GOLDEN = Path(__file__).resolve().parents[1] / "golden"
 GENUINE = [
@@ -199,3 +201,30 @@ def test_where_a_rule_doubts_the_caller_decides(own: Path, tmp_path: Path):
             model.load_weights(path, isolated=apart, strict=False)
     with pytest.raises(UnreadableFileError), isolated.cleaned(path):
         pass
+
+
+@pytest.mark.parametrize("name", ["later, 0 and 1", "all gzip", "copied, latest", "copied after a block"])
+def test_edited_weights_in_an_archive_are_read_in_place(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    model = Sequential([Conv2D(8, 3, input_shape=(16, 16, 3)), BatchNormalization(), Flatten(), Dense(64), Dense(3)])
+    model.save(path := tmp_path / "m.keras")
+    with zipfile.ZipFile(path) as found:
+        found.extractall(tmp_path)
+    EDITS[name](tmp_path / archive.WEIGHTS)
+    with zipfile.ZipFile(path, "w") as edited:
+        for member in archive.MEMBERS:
+            edited.write(tmp_path / member, member)
+    monkeypatch.delattr(tempfile, "TemporaryDirectory")
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        again = load_model(path, strict=False)
+    assert all(map(np.array_equal, again.get_weights(), model.get_weights()))
+    begin = (
+        f"{path}/{archive.WEIGHTS}: /layers/batch_normalization/vars/2 is all 0, and 64 bytes before it are numbers "
+    )
+    begin += "of its size that belong to nothing. "
+    doubtful = name == "later, 0 and 1"
+    assert [str(each.message) for each in told] == [f"{begin}It is taken, since strict is False."] * doubtful
+    if doubtful:
+        with pytest.raises(UnreadableFileError) as error:
+            load_model(path)
+        assert str(error.value).startswith(begin)
