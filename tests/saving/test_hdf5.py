@@ -189,3 +189,15 @@ def test_an_array_that_was_taken_out_and_made_anew_is_read(tmp_path):
         file["kernel"] = np.full((40, 40), 3.0, "f4")
     with hdf5.reading(tmp_path / "m.h5") as file:
         assert file["kernel"].shape == (40, 40)
+
+
+def test_a_damaged_root_is_an_unreadable_file(tmp_path):
+    path = tmp_path / "m.h5"
+    with h5py.File(path, "w") as file:
+        file["a"] = [1, 2]
+    path.write_bytes(path.read_bytes().replace(b"HEAP\0", b"HEAX\0", 1))
+    with (
+        pytest.raises(UnreadableFileError, match=r"m\.h5 cannot be read \(.*bad local heap signature\)\)\.$"),
+        hdf5.reading(path),
+    ):
+        pass

@@ -144,8 +144,9 @@ def check_file(file: h5py.Group, strict: bool = True, limits: Limits = LIMITS) -
 
     Raises ForbiddenContentError, FileLimitError, UnreadableFileError; `strict`: also for what may be damage.
     """
-    count, total, seen = 0, 0, {h5o.get_info(file.id).addr}
-    taken, base = [hdf5_apart.first_block(file)], file.file.userblock_size
+    with readable(filename(file)):
+        count, total, seen = 0, 0, {h5o.get_info(file.id).addr}
+        taken, base = [hdf5_apart.first_block(file)], file.file.userblock_size
     pending = [(file, 0)]
     while pending:
         group, depth = pending.pop()
