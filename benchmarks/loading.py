@@ -1,30 +1,47 @@
-"""The time and memory of loading a large HDF5 file, compared with reading its bytes.
+"""The time and memory of loading and saving large files, compared with reading and writing the same arrays.
 
-    python benchmarks/loading.py [--width 64] [--rounds 5]
+    python benchmarks/loading.py [--width 64] [--rounds 5] [--only h5 keras ...]
 
-Writes a model of VGG16's shapes (553 MB of weights with 64 filters in its first layer) in Keras 2.2.4's layout. Then
-two things take turns, each in a new process: reading every dataset with h5py into existing arrays, and `load_model`.
-Prints the medians, their ratio, and the rise of peak memory as a multiple of the weights. The file is in the page
-cache, so both read memory, not a disk. A small model is loaded before the clock starts, since torch imports some
-modules when it first computes a shape. Linux only, because of how memory is measured.
+Writes a model of VGG16's shapes in every format: 553 MB of weights with 64 filters in its first layer, 5 GB with 192.
+Then contenders take turns, each in a new process:
+
+- h5: h5py reads every dataset into new arrays; `load_model` and `load_weights` of the `.h5` file.
+- weights: `load_weights` of the `.weights.h5` file, against the same.
+- keras: `load_model` of the `.keras` archive, against the same.
+- safetensors: its own `load_model` into a model of plain torch modules; `load_model` and `load_weights` here.
+- pt: `torch.load` and `load_state_dict`; `load_model` and `load_weights` here.
+- save: h5py writes the arrays in Keras's order, from memory to the disk; `save` of the model.
+
+Prints medians, the ratio to the first of each group, by the clock and by the time of all processors, and the rise of
+peak memory as a multiple of the weights. Files are in the page cache, so all read memory, not a disk. Before the clock
+starts a small model is loaded, since torch imports some modules when it first computes a shape, and as much memory as
+is needed is taken and given back, since a virtual machine may first have to ask for it. Linux only, because of how
+memory is measured.
 """
 
 import argparse
+import importlib
+import mmap
 import multiprocessing
+import os
 import statistics
 import tempfile
 import time
+from collections.abc import Callable
 from multiprocessing.connection import Connection
 from pathlib import Path
+from typing import Any
 
 import h5py
 import numpy as np
+import torch
 
 import torchkeras
 from torchkeras.layers import Conv2D, Dense, Flatten, MaxPooling2D
 from torchkeras.models import Sequential, load_model
 
 BLOCKS = ((1, 2), (2, 2), (4, 3), (8, 3), (8, 3))  # filters as a multiple of the first block's, and convolutions
+FILES = ("model.h5", "model.weights.h5", "model.keras", "model.safetensors", "model.pt")
 
 
 def vgg16(width: int) -> Sequential:
@@ -41,36 +58,111 @@ def vgg16(width: int) -> Sequential:
     return model
 
 
-def read_bytes(path: str) -> float:
-    """Seconds to read all datasets into existing arrays."""
-    with h5py.File(path, "r") as file:
-        datasets: list[h5py.Dataset] = []
-        file.visititems(lambda _, item: datasets.append(item) if isinstance(item, h5py.Dataset) else None)
-        arrays = [np.empty(dataset.shape, dataset.dtype) for dataset in datasets]
-        start = time.perf_counter()
-        for dataset, array in zip(datasets, arrays, strict=True):
-            dataset.read_direct(array)
-        return time.perf_counter() - start
+# --- contenders: each prepares what it needs from a folder of files, and returns what is measured ---------------------
 
 
-def load(path: str) -> float:
-    """Seconds to load the model."""
-    start = time.perf_counter()
-    load_model(path)
-    return time.perf_counter() - start
+def h5py_reads(folder: Path) -> Callable[[], Any]:
+    """All datasets of the file into new arrays."""
+
+    def run() -> list[np.ndarray]:
+        with h5py.File(folder / "model.h5", "r") as file:
+            datasets: list[h5py.Dataset] = []
+            file.visititems(lambda _, item: datasets.append(item) if isinstance(item, h5py.Dataset) else None)
+            arrays = [np.empty(dataset.shape, dataset.dtype) for dataset in datasets]
+            for dataset, array in zip(datasets, arrays, strict=True):
+                dataset.read_direct(array)
+        return arrays
+
+    return run
 
 
-def measured(results: Connection, contender: str, path: str) -> None:
-    """Send the seconds, and the bytes by which peak memory rose."""
-    measure = {"read": read_bytes, "load": load}[contender]
-    with tempfile.TemporaryDirectory() as folder:
-        small = f"{folder}/small.h5"
-        vgg16(1).save(small)
-        measure(small)
+def loads(name: str) -> Callable[[Path], Callable[[], Any]]:
+    """`load_model` of a file."""
+    return lambda folder: lambda: load_model(folder / name)
+
+
+def loads_weights(name: str) -> Callable[[Path], Callable[[], Any]]:
+    """`load_weights` of a file, into a model whose weights have values."""
+
+    def prepared(folder: Path) -> Callable[[], Any]:
+        model = load_model(folder / "model.h5")
+        return lambda: model.load_weights(folder / name)
+
+    return prepared
+
+
+def safetensors_loads(folder: Path) -> Callable[[], Any]:
+    """The package's own loader, into a model whose weights have values."""
+    package, model = importlib.import_module("safetensors.torch"), load_model(folder / "model.h5")
+    return lambda: package.load_model(model, folder / "model.safetensors")
+
+
+def torch_loads(folder: Path) -> Callable[[], Any]:
+    """`torch.load`, into a model whose weights have values."""
+    model = load_model(folder / "model.h5")
+    return lambda: model.load_state_dict(torch.load(folder / "model.pt", mmap=True, weights_only=True))
+
+
+def h5py_writes(folder: Path) -> Callable[[], Any]:
+    """All datasets of the file, from arrays in Keras's order, and to the disk, as `save` does."""
+    arrays = h5py_reads(folder)()
+
+    def run() -> None:
+        with h5py.File(folder / "written.h5", "w") as file:
+            for index, array in enumerate(arrays):
+                file.create_dataset(str(index), data=array)
+        with (folder / "written.h5").open("rb") as written:
+            os.fsync(written.fileno())
+
+    return run
+
+
+def saves(folder: Path) -> Callable[[], Any]:
+    """`save` of the model."""
+    model = load_model(folder / "model.h5")
+    return lambda: model.save(folder / "written.h5")
+
+
+GROUPS: dict[str, dict[str, Callable[[Path], Callable[[], Any]]]] = {
+    "h5": {"h5py": h5py_reads, "load_model": loads("model.h5"), "load_weights": loads_weights("model.h5")},
+    "weights": {"h5py": h5py_reads, "load_weights": loads_weights("model.weights.h5")},
+    "keras": {"h5py": h5py_reads, "load_model": loads("model.keras")},
+    "safetensors": {
+        "safetensors": safetensors_loads,
+        "load_model": loads("model.safetensors"),
+        "load_weights": loads_weights("model.safetensors"),
+    },
+    "pt": {"torch": torch_loads, "load_model": loads("model.pt"), "load_weights": loads_weights("model.pt")},
+    "save": {"h5py": h5py_writes, "save": saves},
+}
+
+
+# --- measuring -------------------------------------------------------------------------------------------------------
+
+
+def measured(results: Connection, group: str, contender: str, folder: Path, size: int) -> None:
+    """Send the seconds by the clock, the seconds of all processors, and the bytes by which peak memory rose."""
+    with tempfile.TemporaryDirectory() as small:
+        vgg16(1).save(f"{small}/small.h5")
+        load_model(f"{small}/small.h5")
     torchkeras.clear_session()
-    before = memory("VmRSS")
-    seconds = measure(path)
-    results.send((seconds, memory("VmHWM") - before))
+    run = GROUPS[group][contender](folder)
+    touch(size)
+    Path("/proc/self/clear_refs").write_text("5")  # forgets the peak
+    before, used, start = memory("VmRSS"), time.process_time(), time.perf_counter()
+    held = run()
+    seconds, used = time.perf_counter() - start, time.process_time() - used
+    results.send((seconds, used, memory("VmHWM") - before))
+    del held
+
+
+def touch(size: int) -> None:
+    """Write to as much memory, in large pages and in small ones, and give it back."""
+    for advice in (mmap.MADV_HUGEPAGE, mmap.MADV_NOHUGEPAGE):
+        with mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS) as taken:
+            taken.madvise(advice)
+            for place in range(0, size, mmap.PAGESIZE):
+                taken[place] = 1
 
 
 def memory(kind: str) -> int:
@@ -79,37 +171,60 @@ def memory(kind: str) -> int:
     return 1024 * next(int(line.split()[1]) for line in lines if line.startswith(kind))
 
 
-def run(contender: str, path: Path) -> tuple[float, int]:
+def measure(group: str, contender: str, folder: Path, size: int) -> tuple[float, float, int]:
     """One measurement in a new process."""
     context = multiprocessing.get_context("spawn")
     here, there = context.Pipe()
-    process = context.Process(target=measured, args=(there, contender, str(path)))
+    process = context.Process(target=measured, args=(there, group, contender, folder, size))
     process.start()
+    there.close()
     result = here.recv()
     process.join()
     return result
+
+
+def write_files(folder: Path, width: int, *names: str) -> int:
+    """Write the model in every format, or in files of these names; the bytes of its weights."""
+    torchkeras.clear_session()
+    model = vgg16(width)
+    for name in names or FILES:
+        (model.save_weights if ".weights." in name else model.save)(folder / name)
+    return 4 * model.count_params()
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--width", type=int, default=64, help="filters of the first layer")
     parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--only", nargs="+", choices=GROUPS, default=list(GROUPS))
     arguments = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "vgg16.h5"
-        torchkeras.clear_session()
-        model = vgg16(arguments.width)
-        size = 4 * model.count_params()
-        model.save(path)
-        del model
-        found = {name: [] for name in ("read", "load")}
-        for _ in range(arguments.rounds):
-            for name, results in found.items():
-                results.append(run(name, path))
-    read, loaded = (statistics.median(seconds for seconds, _ in found[name]) for name in ("read", "load"))
-    peak = statistics.median(memory for _, memory in found["load"])
-    print(f"weights {size / 1e6:.0f} MB; read {read:.3f} s, load {loaded:.3f} s, ratio {loaded / read:.2f}")
-    print(f"peak of memory while loading: {peak / size:.2f} times the weights")
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        size = write_files(folder, arguments.width)
+        print(f"weights {size / 1e6:.0f} MB, {os.cpu_count()} processors, {torch.get_num_threads()} threads of torch")
+        print("| | | seconds | ratio | of processors | ratio | memory |\n|---|---|---|---|---|---|---|")
+        for group in arguments.only:
+            found: dict[str, list[tuple[float, float, int]]] = {contender: [] for contender in GROUPS[group]}
+            for _ in range(arguments.rounds):
+                for contender, results in found.items():
+                    results.append(measure(group, contender, folder, size))
+            report(group, found, size)
+
+
+def report(group: str, found: dict[str, list[tuple[float, float, int]]], size: int) -> None:
+    """Print the medians of a group, and of the ratios of each round to its first contender."""
+    first = next(iter(found.values()))
+    for contender, results in found.items():
+        seconds, used, peak = (statistics.median(column) for column in zip(*results, strict=True))
+        ratios = [
+            statistics.median(result[k] / other[k] for result, other in zip(results, first, strict=True))
+            for k in (0, 1)
+        ]
+        print(
+            f"| {group} | {contender} | {seconds:.3f} | {ratios[0]:.2f} | {used:.3f} | {ratios[1]:.2f} "
+            f"| {peak / size:.2f} |",
+            flush=True,
+        )
 
 
 if __name__ == "__main__":

@@ -150,13 +150,12 @@ def cells(found: dict[str, Measured]) -> tuple[dict[str, str], dict[str, str]]:
 
 
 def loads(rounds: int) -> dict[str, str]:
-    """Reading a file of VGG16's shapes into existing arrays, and `load_model`, each in a new process."""
+    """Reading the arrays of a file of VGG16's shapes, and `load_model`, each in a new process."""
     with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "vgg16.h5"
-        torchkeras.clear_session()
-        loading.vgg16(64).save(path)
-        rounds_of_both = [[loading.run(way, path)[0] for way in ("read", "load")] for _ in range(rounds)]
-    read, load = map(list, zip(*rounds_of_both, strict=True))
+        size = loading.write_files(Path(folder), 64, "model.h5")
+        contenders = ("h5py", "load_model")
+        found = [[loading.measure("h5", name, Path(folder), size)[0] for name in contenders] for _ in range(rounds)]
+    read, load = map(list, zip(*found, strict=True))
     return {"h5py": f"{statistics.median(read):.2f} s", "torchkeras": f"{median_ratio(load, read):.2f}"}
 
 

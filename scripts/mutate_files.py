@@ -2,14 +2,17 @@
 
     python scripts/mutate_files.py [--count 20000] [--seed 0] [--jobs 1] FOLDER...
 
-takes every `model.h5`, `model.keras` and `model.weights.h5` below the folders (by default tests/golden) in turn.
-Mutation number k of a seed is always the same: a few bits flipped, bytes overwritten with zeros, ones, noise or
-lengths, the end cut off, two blocks swapped, a block doubled or taken out.
+takes every `model.h5`, `model.keras` and `model.weights.h5` below the folders (by default tests/golden) in turn, and
+with `--made` some of the models as `.pt`, `.safetensors`, JSON and YAML instead. Mutation number k of a seed is always
+the same: a few bits flipped, bytes overwritten with zeros, ones, noise or lengths, the end cut off, two blocks swapped,
+a block doubled or taken out.
 
 Each copy goes through `isolated.cleaned`, and all of the clean copy is then read in this process. If it differs from
-the genuine file in more than bytes that nothing protects, `load_model` reads it as well. The result is one of these:
+the genuine file in more than bytes that nothing protects, `load_model` reads it as well. Files of tensors and texts are
+read as models at once. With `--in-process` every file is read by `load_model` alone. The result is one of these:
 
 - refused: a ModelFileError, from the reader or from `load_model`;
+- outside: another error;
 - same: everything that is read (the tree of groups, attributes, shapes, types, values; the two texts of an archive)
   equals the genuine file, or `load_model` returns the genuine model: the same architecture and weights, bit by bit;
 - data: names, shapes and types equal the genuine file's, and each value that differs is in a mutated byte of the file:
@@ -17,9 +20,10 @@ the genuine file in more than bytes that nothing protects, `load_model` reads it
   notice. In an archive every byte has a checksum, so nothing may differ there;
 - wrong: anything else that loads without an error.
 
-Also counted are deaths of the asking process (each batch has its own; it dies by a signal or another kind of error) and
-readings over the limit (longer than their time limit plus 5 seconds). Exits with 1 if there are deaths, wrong loads or
-readings over the limit.
+JSON, YAML and the header of `.safetensors` have no checksum: where such a text makes another model, it is "data". Also
+counted are deaths of the asking process (each batch has its own; it dies by a signal) and readings over the limit
+(longer than their time limit plus 5 seconds). Exits with 1 if there are deaths, wrong loads, errors outside the family
+or readings over the limit.
 """
 
 import argparse
@@ -38,7 +42,7 @@ import numpy as np
 
 from torchkeras import clear_session
 from torchkeras.errors import ModelFileError
-from torchkeras.models import Model, load_model
+from torchkeras.models import Model, load_model, model_from_json, model_from_yaml
 from torchkeras.saving.containers import archive, hdf5, isolated
 
 GOLDEN = Path(__file__).resolve().parent.parent / "tests" / "golden"
@@ -46,6 +50,9 @@ NAMES = ("model.h5", "model.keras", "model.weights.h5")
 SECONDS = 10.0
 MEMORY = 1 << 30
 BATCH = 500
+MADE = {".pt": 12, ".safetensors": 12, ".json": 40, ".yaml": 40}  # how many models are written so
+TEXTS = {".json": model_from_json, ".yaml": model_from_yaml}
+BAD = ("deaths", "outside", "wrong", "over the limit")
 
 
 # --- mutations -------------------------------------------------------------------------------------------------------
@@ -185,12 +192,37 @@ def at_one_place(hit: list[int], before: bytes, after: bytes, old: bytes, new: b
 
 def loaded(path: Path) -> Model:
     clear_session()
+    if path.suffix in TEXTS:
+        return TEXTS[path.suffix](path.read_bytes().decode("latin-1"))
     return load_model(path)
 
 
-def verdict_of_models(genuine: Model, found: Model, before: bytes, after: bytes) -> str:
+def write_others(folders: list[Path], target: Path) -> None:
+    """Write some of the models in the formats of `MADE`, each to a folder of its own."""
+    genuine = [path for path in files(folders) if path.name == "model.h5"]
+    for suffix, count in MADE.items():
+        for number, path in enumerate(genuine[:: max(1, len(genuine) // count)]):
+            clear_session()
+            try:
+                model = load_model(path, compile=False)
+            except ModelFileError:  # what a caller has to say more about
+                continue
+            made = target / f"{suffix[1:]}{number}" / f"model{suffix}"
+            made.parent.mkdir()
+            if suffix in TEXTS:
+                made.write_text(model.to_json() if suffix == ".json" else model.to_yaml(), "utf-8")
+            else:
+                model.save(made)
+
+
+def verdict_of_models(genuine: Model, found: Model, before: bytes, after: bytes, in_text: bool = False) -> str:
     """ "same", "data" or "wrong" for what was loaded, whatever else the file has."""
-    old, new = genuine.get_weights(), found.get_weights()
+    if in_text and genuine.to_json() != found.to_json():
+        return "data"
+    old, new = (
+        [tensor.numpy() for tensor in model.state_dict().values()] if in_text else model.get_weights()
+        for model in (genuine, found)
+    )
     if genuine.to_json() != found.to_json() or len(old) != len(new):
         return "wrong"
     differing = [pair for pair in zip(old, new, strict=True) if not same(*pair)]
@@ -204,35 +236,62 @@ def verdict_of_models(genuine: Model, found: Model, before: bytes, after: bytes)
 
 
 def files(folders: list[Path]) -> list[Path]:
-    return sorted(path for folder in folders for name in NAMES for path in folder.rglob(name))
+    names = (*NAMES, *(f"model{suffix}" for suffix in MADE))
+    return sorted(path for folder in folders for name in names for path in folder.rglob(name))
 
 
-def run(paths: list[Path], numbers: range, seed: int) -> Counter[str]:
+def outcome_of(path: Path, known: tuple[bytes, Any], changed: bytes, target: Path, counts: Counter[str]) -> str:
+    """What becomes of a mutated file. Raises the errors of reading it."""
+    genuine, expected = known
+    if path.suffix in TEXTS:
+        same_text = loaded(target).to_json() == loaded(path).to_json()
+        return "same" if same_text else "data"
+    with isolated.cleaned(target, SECONDS, MEMORY) as copy:
+        if expected is None:
+            return verdict_of_models(loaded(path), loaded(copy), genuine, changed, path.suffix == ".safetensors")
+        outcome = verdict(expected, contents(copy), genuine, changed, path.suffix == ".keras")
+        if outcome == "wrong":
+            counts["left to load_model"] += 1
+            outcome = verdict_of_models(loaded(path), loaded(copy), genuine, changed)
+        return outcome
+
+
+def outcome_in_process(path: Path, genuine: bytes, changed: bytes, target: Path) -> str:
+    """The same, read without another process."""
+    if path.suffix in TEXTS:
+        return outcome_of(path, (genuine, None), changed, target, Counter())
+    return verdict_of_models(loaded(path), loaded(target), genuine, changed, path.suffix == ".safetensors")
+
+
+def run(paths: list[Path], numbers: range, seed: int, in_process: bool = False) -> Counter[str]:
     """Read the mutations with these numbers, and count the results."""
     counts: Counter[str] = Counter()
-    known: dict[Path, tuple[bytes, dict[str, Any]]] = {}
+    known: dict[Path, tuple[bytes, Any]] = {}
     with tempfile.TemporaryDirectory() as folder:
         for number in numbers:
             path = paths[number % len(paths)]
             if path not in known:
-                known[path] = path.read_bytes(), contents(path)
-            genuine, expected = known[path]
-            changed, begun = mutated(genuine, seed, number), time.monotonic()
+                has_tree = path.name in NAMES and not in_process
+                known[path] = path.read_bytes(), contents(path) if has_tree else None
+            changed, begun = mutated(known[path][0], seed, number), time.monotonic()
             target = Path(folder) / path.name
             target.write_bytes(changed)
             try:
-                with isolated.cleaned(target, SECONDS, MEMORY) as copy:
-                    found = contents(copy)
-                    outcome = verdict(expected, found, genuine, changed, path.suffix == ".keras")
-                    if outcome == "wrong":
-                        counts["left to load_model"] += 1
-                        outcome = verdict_of_models(loaded(path), loaded(copy), genuine, changed)
+                if in_process:
+                    outcome = outcome_in_process(path, known[path][0], changed, target)
+                else:
+                    outcome = outcome_of(path, known[path], changed, target, counts)
             except ModelFileError as error:
                 outcome = "refused"
                 counts[f"refused: {type(error).__name__}"] += 1
                 counts["children killed by a signal"] += "was killed by signal" in str(error)
                 counts["children stopped at a limit"] += "reading it takes" in str(error)
+            except Exception as error:  # noqa: BLE001  (what is outside the family is counted)
+                outcome = "outside"
+                text = f"{type(error).__name__}: {error}"[:300]
+                print(f"outside: number {number} of seed {seed}: {path}: {text}", file=sys.stderr)
             counts[outcome] += 1
+            counts[f"{path.suffix} read"] += 1
             took = time.monotonic() - begun
             counts["over the limit"] += took > SECONDS + 5
             if took > SECONDS + 5:
@@ -245,6 +304,7 @@ def run(paths: list[Path], numbers: range, seed: int) -> Counter[str]:
 def batch(arguments: argparse.Namespace, numbers: range) -> "subprocess.Popen[str]":
     command = [sys.executable, __file__, "--seed", str(arguments.seed), *map(str, arguments.folders)]
     command += ["--first", str(numbers.start), "--last", str(numbers.stop)]
+    command += ["--in-process"] * arguments.in_process
     return subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
 
 
@@ -254,13 +314,25 @@ def main() -> int:
     parser.add_argument("--count", type=int, default=20_000)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--made", action="store_true")
+    parser.add_argument("--in-process", action="store_true")
     parser.add_argument("--first", type=int)
     parser.add_argument("--last", type=int)
     arguments = parser.parse_args()
     if arguments.first is not None:
-        print(json.dumps(run(files(arguments.folders), range(arguments.first, arguments.last), arguments.seed)))
+        numbers = range(arguments.first, arguments.last)
+        print(json.dumps(run(files(arguments.folders), numbers, arguments.seed, arguments.in_process)))
         return 0
-    begun, counts = time.monotonic(), Counter({"deaths": 0, "wrong": 0, "over the limit": 0})
+    with tempfile.TemporaryDirectory() as made:
+        if arguments.made:
+            write_others(arguments.folders, Path(made))
+            arguments.folders = [Path(made)]
+        return run_all(arguments)
+
+
+def run_all(arguments: argparse.Namespace) -> int:
+    """Read all mutations, a batch in a process; returns 1 if something bad was found."""
+    begun, counts = time.monotonic(), Counter(dict.fromkeys(BAD, 0))
     waiting = [range(k, min(k + BATCH, arguments.count)) for k in range(0, arguments.count, BATCH)]
     running: list[subprocess.Popen[str]] = []
     while waiting or running:
@@ -271,10 +343,10 @@ def main() -> int:
         counts += Counter(json.loads(told) if process.returncode == 0 else {"deaths": 1})
         print(f"{len(waiting)} batches to go; {dict(counts)}", file=sys.stderr)
     counts["seconds"] = round(time.monotonic() - begun)
-    for name in ("deaths", "wrong", "over the limit"):
+    for name in BAD:
         counts[name] += 0
     print(json.dumps(dict(sorted(counts.items())), indent=1))
-    return int(any(counts[name] for name in ("deaths", "wrong", "over the limit")))
+    return int(any(counts[name] for name in BAD))
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import tempfile
@@ -18,11 +19,12 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
     """The path of a new, empty file that replaces `path` if the block ends without an error.
 
     It is in the same folder, is flushed to the disk, then renamed: after a crash the old file is still whole. The mode
-    of the old file is kept. What the system refuses (a full disk, a read-only folder) is an OSError that names `path`,
-    whichever library met it.
+    of the old file is kept. A symbolic link stays: the file that it leads to is replaced. What the system refuses (a
+    full disk, a read-only folder) is an OSError that names `path`, whichever library met it; so is a pipe or a device.
     """
-    target, part = Path(path), None
+    given, part = Path(path), None
     try:
+        target = _led_to(given)
         descriptor, name = tempfile.mkstemp(prefix=f".{target.name[:64]}.", suffix=".part", dir=target.parent)
         os.close(descriptor)
         part = Path(name)
@@ -37,8 +39,18 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
             part.unlink(missing_ok=True)
         if refusal is None:
             raise
-        raise _naming(refusal, target) from error
+        raise _naming(refusal, given) from error
     _sync(target.parent)
+
+
+def _led_to(path: Path) -> Path:
+    """The file that a path stands for: that behind its symbolic links. Raises OSError for a pipe, a device, a loop."""
+    target = Path(os.path.realpath(path)) if path.is_symlink() else path
+    if target.is_symlink():
+        raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
+    if target.exists() and not (target.is_file() or target.is_dir()):
+        raise OSError(errno.EINVAL, "Not a regular file")
+    return target
 
 
 def _refusal(error: BaseException, part: Path | None) -> OSError | None:

@@ -36,6 +36,7 @@ def test_the_limits():
         "bytes of an array": LIMITS.array,
         "bytes of all arrays": LIMITS.total,
         "times that compressed bytes may grow, in what is over 64 MiB": LIMITS.ratio,
+        "steps of a pickle": LIMITS.steps,
         "layers": LIMITS.layers,
         "calls of layers": LIMITS.calls,
     }

@@ -5,6 +5,7 @@ import subprocess
 import sys
 
 import pytest
+import torch
 
 from torchkeras.engine.speed import malloc
 
@@ -42,3 +43,23 @@ def test_steps_ask_the_system_for_no_memory_that_they_had_before():
     faults, kept = map(int, done.stdout.split())
     assert faults < 5_000 or not kept
     assert kept == hasattr(ctypes.CDLL(None), "mallopt")
+
+
+def test_large_pages_are_asked_for_the_whole_pages_of_large_tensors(monkeypatch):
+    asked = []
+    monkeypatch.setattr(malloc, "_madvise", lambda: lambda *given: asked.append(given))
+    tensor = torch.empty(malloc.LARGE // 4 + 5000)
+    malloc.large_pages(torch.empty(1000))
+    malloc.large_pages(tensor)
+    [(begin, size, advice)] = asked
+    first, last = tensor.data_ptr(), tensor.data_ptr() + 4 * tensor.numel()
+    assert begin % malloc.PAGE == size % malloc.PAGE == 0
+    assert first <= begin < first + malloc.PAGE
+    assert last - malloc.PAGE < begin + size <= last
+    assert advice == malloc.MADV_HUGEPAGE
+
+
+def test_the_system_takes_the_advice_or_leaves_it():
+    tensor = torch.empty(2 * malloc.LARGE)
+    malloc.large_pages(tensor)
+    assert float(tensor.zero_().sum()) == 0

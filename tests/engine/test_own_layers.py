@@ -3,6 +3,9 @@
 import copy
 import json
 import pickle
+from enum import IntEnum
+from math import inf, nan
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -199,6 +202,26 @@ def test_a_call_may_take_training():
     model = Model(x, [Noise()(x), Noise()(x, training=True)])
     assert [item.tolist() for item in model.eval()(torch.zeros(1, 2))] == [[[0.0, 0.0]], [[1.0, 1.0]]]
     assert [item.tolist() for item in model.train()(torch.zeros(1, 2))] == [[[1.0, 1.0]]] * 2
+
+
+class Level(IntEnum):
+    TWO = 2
+
+
+@pytest.mark.parametrize("limit", [inf, -inf, nan, np.float64(0.5), Level.TWO])
+@pytest.mark.parametrize("suffix", ["h5", "keras", "pt"])
+def test_a_call_may_take_any_number(limit: float, suffix: str, tmp_path: Path):
+    class Clip(Layer):
+        def call(self, inputs, limit=0.0, limits=()):
+            return torch.clamp(inputs, max=limit) + len(limits)
+
+    x = Input((3,))
+    model = Model(x, Clip()(x, limit=limit, limits=[limit, -inf]))
+    model.save(tmp_path / f"m.{suffix}")
+    again = load_model(tmp_path / f"m.{suffix}", custom_objects={"Clip": Clip})
+    values = np.array([[0.0, 1.0, 5.0]], "float32")
+    for each in (model, again):
+        np.testing.assert_array_equal(each.predict(values, verbose=0), np.clip(values, None, limit) + 2)
 
 
 def test_several_inputs_and_outputs():

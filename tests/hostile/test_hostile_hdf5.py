@@ -177,7 +177,7 @@ def test_limits(limits, text, whole, tmp_path):
     path = tmp_path / "model.h5"
     path.write_bytes(whole)
     with h5py.File(path) as file, pytest.raises(FileLimitError, match=text):
-        check_file(file, limits)
+        check_file(file, limits=limits)
 
 
 def test_what_is_stored_in_pieces_is_read(whole, tmp_path):

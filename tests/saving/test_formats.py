@@ -202,10 +202,19 @@ def test_a_format_is_told_by_the_first_bytes():
         np.testing.assert_array_equal(other.predict(X), model.predict(X))
 
 
-def test_isolated_means_nothing_for_files_of_tensors():
-    small().save("m.pt")
-    with pytest.raises(ValueError, match=r"^load_model: isolated means nothing for a file of \.pt, which is read in"):
-        load_model("m.pt", isolated=True)
+@pytest.mark.parametrize("name", ["m.h5", "m.keras", "m.pt", "m.safetensors"])
+def test_another_process_may_look_at_any_format_first(name: str):
+    model = small()
+    model.save(name)
+    again, other = load_model(name, isolated=True), small()
+    other.load_weights(name, isolated=True)
+    for found in (again, other):
+        assert all(map(np.array_equal, found.get_weights(), model.get_weights()))
+    content = Path(name).read_bytes()
+    Path(name).write_bytes(content[:-8])
+    for read in (load_model, other.load_weights):
+        with pytest.raises(UnreadableFileError, match=f"^{name}: "):
+            read(name, isolated=True)
 
 
 def of_text(text: str) -> None:

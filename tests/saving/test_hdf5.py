@@ -80,9 +80,7 @@ def test_members_and_values(file):
     assert [*found] == ["a", "b"]
     assert [*hdf5.members(found["b"])] == ["g", "x"]
     assert hdf5.values(found["a"]) == 5
-    into = np.empty((2, 3), "f8")
-    assert hdf5.values(hdf5.dataset_in(file, "b/x"), into) is into
-    np.testing.assert_array_equal(into, np.arange(6).reshape(2, 3))
+    np.testing.assert_array_equal(hdf5.values(hdf5.dataset_in(file, "b/x")), np.arange(6).reshape(2, 3))
     assert hdf5.values(hdf5.dataset_in(file, "b/g/y")).tolist() == [True, False]
 
 
@@ -191,3 +189,15 @@ def test_an_array_that_was_taken_out_and_made_anew_is_read(tmp_path):
         file["kernel"] = np.full((40, 40), 3.0, "f4")
     with hdf5.reading(tmp_path / "m.h5") as file:
         assert file["kernel"].shape == (40, 40)
+
+
+def test_a_damaged_root_is_an_unreadable_file(tmp_path):
+    path = tmp_path / "m.h5"
+    with h5py.File(path, "w") as file:
+        file["a"] = [1, 2]
+    path.write_bytes(path.read_bytes().replace(b"HEAP\0", b"HEAX\0", 1))
+    with (
+        pytest.raises(UnreadableFileError, match=r"m\.h5 cannot be read \(.*bad local heap signature\)\)\.$"),
+        hdf5.reading(path),
+    ):
+        pass

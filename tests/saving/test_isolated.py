@@ -72,7 +72,7 @@ def test_an_array_larger_than_a_piece_is_copied_in_pieces(tmp_path, monkeypatch)
     values = np.arange(7 * 5 * 3.0).reshape(7, 5, 3)
     with h5py.File(tmp_path / "a.h5", "w") as file:
         file["x"] = values
-    task = {"source": str(tmp_path / "a.h5"), "target": str(tmp_path / "b.h5"), "shown": "a.h5", "memory": 0}
+    task = {"source": str(tmp_path / "a.h5"), "target": str(tmp_path / "b.h5"), "shown": "a.h5", "kind": "model"}
     assert keeper._attempt(task) == {}
     with h5py.File(tmp_path / "b.h5") as file:
         np.testing.assert_array_equal(hdf5.values(hdf5.dataset_in(file, "x")), values)
@@ -108,6 +108,7 @@ def leave(*args):
     os._exit(3)
 
 
+TASK = {"source": "a", "target": "b", "kind": "model", "shown": "m.h5", "memory": 64 * MIB, "most": 64 * MIB}
 # Python 3.12 warns of forking where torch has threads; the keeper itself has none.
 FORKS_HERE = pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
 
@@ -124,8 +125,8 @@ FORKS_HERE = pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
     ],
 )
 def test_what_becomes_of_a_child(reads, ending, tmp_path, monkeypatch):
-    monkeypatch.setattr(keeper, "write_clean", reads)
-    task = {"source": "a", "target": "b", "shown": "m.h5", "folder": str(tmp_path), "seconds": 0.5, "memory": 64 * MIB}
+    monkeypatch.setitem(keeper.COPIES, "model", reads)
+    task = {**TASK, "folder": str(tmp_path), "seconds": 0.5}
     begun = time.monotonic()
     answer = keeper.supervise(task)
     assert ending.items() <= answer.items()
@@ -134,8 +135,8 @@ def test_what_becomes_of_a_child(reads, ending, tmp_path, monkeypatch):
 
 @FORKS_HERE
 def test_a_child_that_takes_too_much_memory(tmp_path, monkeypatch):
-    monkeypatch.setattr(keeper, "write_clean", swallow)
-    task = {"source": "a", "target": "b", "shown": "m.h5", "folder": str(tmp_path), "seconds": 20, "memory": 64 * MIB}
+    monkeypatch.setitem(keeper.COPIES, "model", swallow)
+    task = {**TASK, "folder": str(tmp_path), "seconds": 20}
     answer = keeper.supervise(task)
     report = {"kind": "FileLimitError", "text": "m.h5: reading it takes more than 67108864 bytes of memory."}
     assert json.loads(answer["report"]) == report
@@ -171,6 +172,34 @@ def test_limits_of_time_and_memory_are_told(tmp_path):
         pass
 
 
+def test_a_load_that_hangs_delays_no_other(tmp_path):
+    """Four loads side by side, while a keeper that is stopped holds one up."""
+    path, found = small(tmp_path / "model.h5"), []
+    with isolated.cleaned(path):
+        pass
+    stopped = isolated._kept[-1].process
+    os.kill(stopped.pid, signal.SIGSTOP)
+
+    def load(name):
+        with isolated.cleaned(path):
+            found.append(name)
+
+    hanging = threading.Thread(target=load, args=("hanging",))
+    hanging.start()
+    while isolated._kept:  # until it has taken the keeper
+        time.sleep(0.001)
+    others = [threading.Thread(target=load, args=(k,)) for k in range(4)]
+    for thread in others:
+        thread.start()
+    for thread in others:
+        thread.join(60)
+    assert sorted(found) == [0, 1, 2, 3]
+    os.kill(stopped.pid, signal.SIGCONT)
+    hanging.join(60)
+    assert found[-1] == "hanging"
+    assert len(isolated._kept) <= isolated.KEPT
+
+
 def closed(process):
     return all(pipe is not None and pipe.closed for pipe in (process.stdin, process.stdout))
 
@@ -179,7 +208,7 @@ def test_a_keeper_that_was_killed_is_replaced(tmp_path):
     path = small(tmp_path / "model.h5")
     with isolated.cleaned(path):
         pass
-    killed = isolated._kept[0].process
+    killed = isolated._kept[-1].process
     os.kill(killed.pid, signal.SIGKILL)
     killed.wait()
     with isolated.cleaned(path) as copy:
@@ -191,7 +220,7 @@ def test_a_keeper_that_dies_while_asked_leaves_no_pipe_open(tmp_path):
     path = small(tmp_path / "model.h5")
     with isolated.cleaned(path):
         pass
-    killed = isolated._kept[0].process
+    killed = isolated._kept[-1].process
     os.kill(killed.pid, signal.SIGSTOP)  # takes the request and does not answer
     threading.Timer(0.2, os.kill, (killed.pid, signal.SIGKILL)).start()
     with isolated.cleaned(path) as copy:

@@ -255,16 +255,6 @@ def test_options_that_mean_nothing_for_a_format(name, option, layout):
         model.load_weights(name, **option)
 
 
-@pytest.mark.parametrize("name", ["w.safetensors", "w.pt"])
-def test_states_are_read_in_place(name):
-    model = cnn("channels_last")
-    model.save_weights(name)
-    with pytest.raises(
-        ValueError, match=r"^load_weights: isolated means nothing for a file of \.(safetensors|pt), which"
-    ):
-        model.load_weights(name, isolated=True)
-
-
 def test_files_of_no_format():
     Path("m.h5").write_bytes(b"no format at all")
     with pytest.raises(UnreadableFileError, match=r"^m\.h5: not a readable HDF5 file"):

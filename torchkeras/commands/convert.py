@@ -20,11 +20,10 @@ from torchkeras.atomic_file import replacing
 from torchkeras.commands.exits import ASKED, FOUND, WELL, CommandError, faults_of
 from torchkeras.commands.files import safe
 from torchkeras.commands.output import Progress, counted, progress, show
-from torchkeras.errors import ArchitectureError, FileLimitError, UnreadableFileError
+from torchkeras.errors import ArchitectureError, UnreadableFileError
 from torchkeras.models import clone_model, load_model, model_from_json
 from torchkeras.saving.containers import json_text
-from torchkeras.saving.containers.first_bytes import format_of
-from torchkeras.saving.containers.limits import LIMITS
+from torchkeras.saving.containers.held import require_file
 from torchkeras.saving.containers.places import shown_as
 from torchkeras.saving.data_format.convert import convert_data_format
 from torchkeras.saving.formats import FORMATS, WEIGHTS, Format, suffix_of
@@ -53,13 +52,13 @@ def run(arguments: argparse.Namespace) -> int:
     _check(arguments, out, made)
     whole = made.whole and not arguments.weights_only
     with faults_of(path):
-        kind = format_of(path)
+        require_file(path)
         size = Path(path).stat().st_size
     with progress(size, PASSES, arguments.progress) as shown:
         with faults_of(path):
-            read = _read(arguments, kind, shown, size)
+            read = _read(arguments, shown, size)
             model, left_out = _changed(read.model, arguments, made, whole)
-        with faults_of(out), replacing(out) as part, _beside(out) as fresh:
+        with faults_of(out), replacing(out) as part, _beside(part, out.name) as fresh:
             shown.doing("writing")
             _write(model, fresh, whole)
             shown.advance(size)
@@ -94,14 +93,14 @@ def _check(arguments: argparse.Namespace, out: Path, made: Format) -> None:
 # --- reading ---------------------------------------------------------------------------------------------------------
 
 
-def _read(arguments: argparse.Namespace, kind: Format, shown: Progress, size: int) -> Read:
+def _read(arguments: argparse.Namespace, shown: Progress, size: int) -> Read:
     told = {"original_backend": arguments.original_backend, "original_data_format": arguments.original_data_format}
     shown.doing("checking")
-    with safe(arguments.file, kind, arguments.seconds, arguments.memory) as copy:
+    with safe(arguments.file, arguments) as copy:
         shown.advance(size)
         shown.doing("loading")
         if arguments.architecture:
-            model = architecture(arguments.architecture, arguments.lambdas)
+            model = architecture(arguments)
             report = model.load_weights(copy, report=True, **told)
         elif not is_whole(copy):
             raise CommandError(
@@ -114,18 +113,17 @@ def _read(arguments: argparse.Namespace, kind: Format, shown: Progress, size: in
     return Read(model, report)
 
 
-def architecture(path: str, lambdas: str) -> Any:
-    """The model, without weights, of a JSON file. Raises the errors of model files."""
-    with faults_of(path):
-        if Path(path).stat().st_size > LIMITS.json:
-            raise FileLimitError(f"{path}: it has over {LIMITS.json} bytes.")
+def architecture(arguments: argparse.Namespace) -> Any:
+    """The model, without weights, of the JSON file `--architecture`. Raises the errors of model files."""
+    path = arguments.architecture
+    with faults_of(path), safe(path, arguments, "text") as copy:
         try:
-            text = Path(path).read_text("utf-8")
+            text = copy.read_text("utf-8")
         except UnicodeDecodeError as error:
             raise UnreadableFileError(f"{path}: it is not UTF-8 ({error}).") from error
         json_text.parse(text, path)
         try:
-            model = model_from_json(text, lambdas=lambdas)
+            model = model_from_json(text, lambdas=arguments.lambdas)
         except ValueError as error:
             raise ArchitectureError(f"{path}: {error}") from error
     return model.eval()
@@ -164,10 +162,10 @@ def _check_range(model: Any, dtype: str) -> None:
 
 
 @contextmanager
-def _beside(out: Path) -> Iterator[Path]:
-    """The path of a file in a temporary folder next to `out`, where it can have the same name."""
-    with tempfile.TemporaryDirectory(prefix=".torchkeras-", dir=out.parent) as folder:
-        yield Path(folder) / out.name
+def _beside(part: Path, name: str) -> Iterator[Path]:
+    """The path of a file called `name` in a temporary folder next to `part`."""
+    with tempfile.TemporaryDirectory(prefix=".torchkeras-", dir=part.parent) as folder:
+        yield Path(folder) / name
 
 
 def _write(model: Any, path: Path, whole: bool) -> None:

@@ -16,6 +16,7 @@ from torchkeras.commands.output import Progress, counted, progress, show
 from torchkeras.errors import ArchitectureError, ModelFileError
 from torchkeras.models import load_model
 from torchkeras.saving.containers.first_bytes import format_of
+from torchkeras.saving.containers.held import require_file
 from torchkeras.saving.formats import Format, named
 from torchkeras.saving.weights.matching import Loaded
 
@@ -44,17 +45,19 @@ def run(arguments: argparse.Namespace) -> int:
     """
     path, size = arguments.file, 0
     with faults_of(path):
-        kind = format_of(path)
+        require_file(path)
         size = Path(path).stat().st_size
     with progress(size, PASSES, arguments.progress) as shown, faults_of(path):
         shown.doing("checking")
-        with safe(path, kind, arguments.seconds, arguments.memory) as copy, named(kind.contents)(copy) as contents:
-            shown.advance(size)
-            shown.doing("loading")
-            dry_run = _load(contents, copy, arguments)
-            shown.advance(size)
-            shown.doing("looking")
-            _find(contents, dry_run, arguments, kind, shown)
+        with safe(path, arguments) as copy:
+            kind = format_of(copy)
+            with named(kind.contents)(copy) as contents:
+                shown.advance(size)
+                shown.doing("loading")
+                dry_run = _load(contents, copy, arguments)
+                shown.advance(size)
+                shown.doing("looking")
+                _find(contents, dry_run, arguments, kind, shown)
     about = _about(contents, dry_run, path, size)
     show(_lines(contents, dry_run, about), arguments.json, about)
     if dry_run.error is not None:

@@ -9,7 +9,6 @@ import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,6 +16,7 @@ from numpy.lib.npyio import NpzFile
 
 from torchkeras.commands import trace
 from torchkeras.commands.exits import ASKED, FOUND, WELL, CommandError, faults_of
+from torchkeras.commands.files import safe
 from torchkeras.commands.output import show
 from torchkeras.commands.whole_model import whole_model
 from torchkeras.engine.layer.symbolic import as_list
@@ -96,7 +96,7 @@ def compare(name: str, found: np.ndarray, expected: np.ndarray, tolerance: Toler
 def run(arguments: argparse.Namespace) -> int:
     """Compare; returns FOUND if an output differs. Raises CommandError and the errors of reading the files."""
     path, tolerance = arguments.file, Tolerance(arguments.atol, arguments.rtol)
-    record = _record(arguments.against)
+    record = _record(arguments)
     with whole_model(arguments, "computing") as model:
         outputs, layers, first_not_finite = _results(model, record, arguments.against, tolerance)
     equal = all(found.equal for found in outputs)
@@ -114,8 +114,9 @@ def run(arguments: argparse.Namespace) -> int:
     return WELL if equal and first is None else FOUND
 
 
-def _record(path: str) -> dict[str, np.ndarray]:
-    with faults_of(path), Path(path).open("rb") as file:
+def _record(arguments: argparse.Namespace) -> dict[str, np.ndarray]:
+    path = arguments.against
+    with faults_of(path), safe(path, arguments, "arrays") as copy, copy.open("rb") as file:
         try:
             found = np.load(file, allow_pickle=False)
             if not isinstance(found, NpzFile):

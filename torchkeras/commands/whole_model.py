@@ -12,7 +12,7 @@ from torchkeras.commands.exits import faults_of
 from torchkeras.commands.files import safe
 from torchkeras.commands.output import progress
 from torchkeras.models import load_model
-from torchkeras.saving.containers.first_bytes import format_of
+from torchkeras.saving.containers.held import require_file
 
 PASSES = 2  # of a file: the clean copy and the model
 
@@ -25,11 +25,11 @@ def whole_model(arguments: argparse.Namespace, doing: str) -> Iterator[Any]:
     """
     path = arguments.file
     with faults_of(path):
-        kind = format_of(path)
+        require_file(path)
         size = Path(path).stat().st_size
     with progress(size, PASSES, arguments.progress) as shown, faults_of(path):
         shown.doing("checking")
-        with safe(path, kind, arguments.seconds, arguments.memory) as copy:
+        with safe(path, arguments) as copy:
             shown.advance(size)
             shown.doing("loading")
             model = load_model(

@@ -1,7 +1,7 @@
 """Recurrent layers over images: ConvLSTM1D to ConvLSTM3D, the cell ConvLSTM2DCell, and ConvRNN2D around such a cell."""
 
-from collections.abc import Callable, Sequence
-from typing import Annotated, Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Annotated, Any, ClassVar
 
 import torch
 import torch.nn.functional as F
@@ -75,6 +75,8 @@ class ConvLSTMStep(UnitForgetBias, RecurrentWeights, Drops, abstract=True):
     recurrent_activation: Activation = "hard_sigmoid"
     use_bias: bool = True
     recurrent_padding: Annotated[str, one_of("same", "half"), NEWER] = "same"
+
+    _changed_defaults: ClassVar[Mapping[str, Any]] = {"recurrent_activation": ("sigmoid", (3, 0))}
 
     _option_order = (
         *(*WEIGHT_OPTIONS, "return_sequences", "go_backwards", "stateful"),

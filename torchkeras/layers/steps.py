@@ -5,7 +5,7 @@ A step is written once, for the cell and the layer of its name: `class LSTMCell(
 function, such a module holds them.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Annotated, Any, ClassVar
 
@@ -219,6 +219,9 @@ class SimpleRNNStep(CellStep, abstract=True):
         return step
 
 
+SIGMOID_GATES: Mapping[str, Any] = {"recurrent_activation": ("sigmoid", (2, 3))}
+
+
 class GatedStep(CellStep, abstract=True):
     """What the steps of LSTM and GRU share.
 
@@ -238,6 +241,8 @@ class GatedStep(CellStep, abstract=True):
         *("use_bias", *WEIGHT_OPTIONS, "dropout", "recurrent_dropout", "implementation"),
         *("return_sequences", "return_state", "go_backwards", "stateful", "unroll", "reset_after"),
     )
+
+    _changed_defaults = SIGMOID_GATES
 
     time_loop: ClassVar[Callable[..., Any]]  # the function of `torchkeras.layers.scan` for this step
 
@@ -281,6 +286,7 @@ class GRUStep(GatedStep, abstract=True):
 
     submodule = "gru"
     gates = 3
+    _changed_defaults = {**SIGMOID_GATES, "reset_after": (True, (2, 3))}
     time_loop = staticmethod(gru_scan)
 
     def scan(self, projected: Tensor, states: States, valid: Mask) -> Stepped:

@@ -111,6 +111,7 @@ def load_model(
     report: bool = False,
     isolated: bool = False,
     lambdas: str = bytecode.READ,
+    strict: bool = True,
 ) -> Any:
     """A model from a file of any Keras: architecture, weights, optimizer, losses and metrics.
 
@@ -129,6 +130,8 @@ def load_model(
         lambdas (text, default "read"): what is done with functions that the file has as bytecode and that
             `custom_objects` does not replace: "read" takes those that are formulas, without running them; "refuse"
             takes none.
+        strict (bool, default True): whether what looks like damage of an HDF5 file, and may be an edit of it, is an
+            error; otherwise it is a warning.
 
     Returns:
         The model; with `report` a pair of the model and a `Report`.
@@ -144,6 +147,6 @@ def load_model(
 
     Source: https://keras.io/api/models/model_saving_apis/
     """
-    taking = Taking(original_backend=original_backend, original_data_format=original_data_format)
+    taking = Taking(original_backend=original_backend, original_data_format=original_data_format, strict=strict)
     model, found = load.load_model(filepath, custom_objects, compile, taking, isolated, lambdas)
     return (model, found) if report else model

@@ -192,6 +192,7 @@ class Model(Trainer, Network):
         original_data_format: str | None = None,
         report: bool = False,
         isolated: bool = False,
+        strict: bool = True,
     ) -> Any:
         """Set the weights from a file of weights, or of a whole model.
 
@@ -210,6 +211,8 @@ class Model(Trainer, Network):
                 converted.
             report (bool, default False): whether to return what was done.
             isolated (bool, default False): whether another process, with limits of time and memory, reads the file.
+            strict (bool, default True): whether what looks like damage of an HDF5 file, and may be an edit of it, is an
+                error; otherwise it is a warning.
 
         Returns:
             With `report` a `Report`, which has a row for each weight; otherwise None.
@@ -223,7 +226,7 @@ class Model(Trainer, Network):
             >>> model.save_weights("model.weights.h5")
             >>> model.load_weights("model.weights.h5")
         """
-        taking = Taking(by_name, skip_mismatch, reshape, original_backend, original_data_format)
+        taking = Taking(by_name, skip_mismatch, reshape, original_backend, original_data_format, strict)
         self._check_has_weights()
         found = load.load_weights(self, filepath, taking, isolated)
         return found if report else None

@@ -24,7 +24,8 @@ class Format:
     `suffixes`: of the names that stand for it. `begins`: whether a file is of this format, called `mark` in errors;
     None if it begins as another. `model(model, path, include_optimizer)` and `weights(model, path)` write it; "" for
     what it cannot hold. `tensors` does both for a file of tensors under torch's names: a module with
-    `write(path, model, about)` and `opened(path)`, which gives a `StoredTensors`. `contents(path)`: for `inspect`.
+    `write(path, model, about)` and `opened(path)`, which gives a `StoredTensors`; `check(path)` looks at such a file,
+    without torch, in a process with limits. `contents(path)`: for `inspect`.
     `title`, `numbers`: for `convert`. `exporter`: the name of the format for `export`, which writes it.
     """
 
@@ -34,6 +35,7 @@ class Format:
     model: str = ""
     weights: str = ""
     tensors: str = ""
+    check: str = ""
     contents: str = ""
     title: str = ""
     numbers: tuple[str, ...] = HDF5_NUMBERS
@@ -82,6 +84,7 @@ FORMATS = (
         mark="safetensors",
         begins=lambda first, members: first[8:9] == b"{",
         tensors="saving.weights.safetensors",
+        check="saving.containers.tensor_header:read",
         contents="commands.reading_tensors:contents_of_safetensors",
         title="safetensors, names of the state_dict",
         numbers=NUMBERS,
@@ -91,6 +94,7 @@ FORMATS = (
         mark="a zip",
         begins=_is_state,
         tensors="saving.weights.state",
+        check="saving.containers.pickled:check",
         contents="commands.reading_tensors:contents_of_state",
         title="state_dict",
         numbers=NUMBERS,

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -15,6 +15,7 @@ from torchkeras.engine.graph.network import Network
 from torchkeras.engine.layer.building import materialize, on_meta
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.layer.nested import decoded
+from torchkeras.engine.speed.malloc import large_pages
 from torchkeras.errors import ArchitectureError, ModelFileError, UnknownFormatError, WeightMismatchError
 from torchkeras.layers.shaping import Flatten
 from torchkeras.legacy.weights import Step
@@ -31,8 +32,8 @@ from torchkeras.saving.formats import named
 from torchkeras.saving.graph_config import in_structure, model_from_config
 from torchkeras.saving.model_file import GROUPS, NUMBERS, PATHS, ModelFile, described, opened
 from torchkeras.saving.optimizer.state import restore, restore_scale
-from torchkeras.saving.weights import layer_groups, numbered_layers, orderings, paths, state
-from torchkeras.saving.weights.matching import Match, Report, match_one
+from torchkeras.saving.weights import later_defaults, layer_groups, numbered_layers, orderings, paths, state
+from torchkeras.saving.weights.matching import Match, Report, match_one, take
 from torchkeras.saving.weights.origin import BACKENDS, Origin
 
 PathLike = str | os.PathLike[str]
@@ -47,6 +48,7 @@ class Taking:
     reshape: bool = False
     original_backend: str | None = None
     original_data_format: str | None = None
+    strict: bool = True  # whether what may be damage, or an edit, is an error and not a warning
 
     def __post_init__(self) -> None:
         if self.skip_mismatch and not self.by_name:
@@ -67,13 +69,17 @@ class Taking:
 
 def load_weights(model: Network, path: PathLike, taking: Taking, isolated: bool = False) -> Report:
     """Set a model's weights from a file of weights or of a whole model; after an error none are set."""
-    layout = _layout_of_tensors("load_weights", path, taking, isolated)
-    if layout is not None:
-        with layout.opened(path) as stored:
-            state.fill(model, stored, path)
-        return Report.of_state(shown(path), model)
-    with _readable(path, isolated) as file, opened(file) as source:
-        return _take(source, model, taking, source.config)[2]
+    with _readable(path, isolated, taking.strict) as file:
+        layout = _layout_of_tensors(file, taking)
+        if layout is not None:
+            with layout.opened(file) as stored:
+                state.fill(model, stored, shown(file))
+            return Report.of_state(shown(file), model)
+        with opened(file, taking.strict) as source:
+            matches, _, report = _take(source, model, taking, source.config)
+        if source.config is None:
+            later_defaults.warn(source.name, source.version, matches)
+        return report
 
 
 def load_model(
@@ -90,10 +96,18 @@ def load_model(
     `memory`: what allocates the weights of a model on `meta`; None is `give_memory`.
     """
     memory = memory or give_memory
-    layout = _layout_of_tensors("load_model", path, taking, isolated)
-    if layout is not None:
-        return _of_tensors(path, layout, custom_objects, compiled, lambdas, memory)
-    with _readable(path, isolated) as file, opened(file) as source:
+    with _readable(path, isolated, taking.strict) as file:
+        layout = _layout_of_tensors(file, taking)
+        if layout is not None:
+            return _of_tensors(file, layout, custom_objects, compiled, lambdas, memory)
+        return _of_keras(file, taking, custom_objects, compiled, lambdas, memory)
+
+
+def _of_keras(
+    path: PathLike, taking: Taking, custom_objects: Any, compiled: bool, lambdas: str, memory: Callable[[Any], None]
+) -> tuple[Any, Report]:
+    """A model from a file of a Keras, or of the form of one."""
+    with opened(path, taking.strict) as source:
         if source.config is None:
             raise UnknownFormatError(
                 f"{source.name}: there is no 'model_config' in it. A file of weights alone is read by "
@@ -141,38 +155,30 @@ def _of_tensors(
     with layout.opened(path) as stored:
         if stored.about is None:
             raise UnknownFormatError(
-                f"{path}: it holds only weights, no architecture. Build the model as it was, and load them with "
+                f"{shown(path)}: it holds only weights, no architecture. Build the model as it was, and load them with "
                 "`model.load_weights`."
             )
         source = described(stored.about, shown(path))
         model = _built(source, _modern(source, Taking(), custom_objects, lambdas), custom_objects)
         memory(model)
-        state.fill(model, stored, path)
+        state.fill(model, stored, shown(path))
     if compiled and source.training is not None:
         _compile(source, model, custom_objects)
     model.eval()
     return model, Report.of_state(shown(path), model)
 
 
-def _layout_of_tensors(method: str, path: PathLike, taking: Taking, isolated: bool) -> Any:
+def _layout_of_tensors(path: PathLike, taking: Taking) -> Any:
     """The module that reads a file of tensors under torch's names; None for a file of Keras."""
     kind = first_bytes.of_tensors(path)
     if kind is None:
         return None
-    called = kind.suffixes[0]
-    taking.only(called)
-    if isolated:
-        raise ValueError(f"{method}: isolated means nothing for a file of {called}, which is read in place.")
+    taking.only(kind.suffixes[0])
     return named(kind.tensors)
 
 
-@contextmanager
-def _readable(path: PathLike, isolated: bool) -> Iterator[PathLike]:
-    if isolated:
-        with cleaned(path) as copy:
-            yield copy
-    else:
-        yield path
+def _readable(path: PathLike, isolated: bool, strict: bool) -> AbstractContextManager[PathLike]:
+    return cleaned(path, kind="model" if strict else "doubtful model") if isolated else nullcontext(path)
 
 
 def _modern(
@@ -213,6 +219,8 @@ def give_memory(model: Layer) -> None:
     for module in reversed(list(model.modules())):
         if isinstance(module, Layer):
             materialize(module, draw=False)
+    for tensor in (*model.parameters(), *model.buffers()):
+        large_pages(tensor)
 
 
 # --- weights ---------------------------------------------------------------------------------------------------------
@@ -227,8 +235,7 @@ def _take(
     matches, origin = _MATCHED[source.layout](source, model, taking, config)
     memory()
     layer_groups.follow_origin(source.name, model, matches, origin, taking.by_name)
-    for found in matches:
-        found.take()
+    take(matches)
     left = layer_groups.untaken(source.weights, matches) if taking.by_name else ()
     return matches, origin, Report.of(source.name, matches, model, left)
 

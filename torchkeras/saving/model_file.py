@@ -13,7 +13,8 @@ import h5py
 
 from torchkeras.errors import UnknownFormatError, UnreadableFileError
 from torchkeras.saving.containers import archive, hdf5, json_text
-from torchkeras.saving.containers.hdf5 import attribute, dataset_in, group_in, members, reading
+from torchkeras.saving.containers.hdf5 import attribute, attributes, dataset_in, group_in, members, reading
+from torchkeras.saving.containers.held import require_file
 from torchkeras.saving.containers.places import filename, shown
 from torchkeras.saving.optimizer.keras3_order import SCALE
 from torchkeras.saving.optimizer.state import BESIDE
@@ -58,16 +59,19 @@ class ModelFile:
 
 
 @contextmanager
-def opened(path: str | os.PathLike[str]) -> Iterator[ModelFile]:
-    """Open a model file. Raises FileNotFoundError, and ModelFileError for an unknown format."""
-    hdf5.require_file(path)
+def opened(path: str | os.PathLike[str], strict: bool = True) -> Iterator[ModelFile]:
+    """Open a model file. `strict`: what may be damage, and may be an edit, is an error, not a warning.
+
+    Raises FileNotFoundError, and ModelFileError for an unknown format.
+    """
+    require_file(path)
     with Path(path).open("rb") as file:
         is_archive = file.read(len(archive.BEGINNING)) == archive.BEGINNING
     if is_archive:
-        with archive.opened(path) as found, found.weights() as weights:
+        with archive.opened(path, strict) as found, found.weights() as weights:
             yield _archived(found, weights, shown(path))
     else:
-        with reading(path) as file:
+        with reading(path, strict) as file:
             yield _hdf5(file)
 
 
@@ -120,11 +124,25 @@ def _hdf5(file: h5py.File) -> ModelFile:
         return ModelFile(name, file, NUMBERS, version=version)
     if any(attribute(file, key) is not None for key in ("layer_names", "layer_names0")):
         return ModelFile(name, file, GROUPS, version=version, backend=str(attribute(file, "backend", "")))
-    if {"layers", "_layer_checkpoint_dependencies", "vars"} & set(inside):
-        return ModelFile(name, file, PATHS, version=version)
+    if {"layers", "_layer_checkpoint_dependencies", "vars"} & set(inside) or not (inside or attributes(file)):
+        # Keras 3 makes a group when it has a weight for it: an empty file is that of a model without weights.
+        return ModelFile(name, file, PATHS, version=version or _version_by_names(file))
     raise UnknownFormatError(
         f"{name}: an HDF5 file without weights of Keras: no 'layer_names', 'model_weights', 'nb_layers' or 'layers'."
     )
+
+
+def _version_by_names(file: h5py.File) -> str:
+    """The least version of the Keras that wrote weights by paths; "" for our own. Keras 3 tells the names of layers."""
+    pending: list[Any] = [] if attribute(file, OWN) is not None else [file]
+    version = "2.12" if pending else ""
+    while pending:
+        for key, found in members(pending.pop()).items():
+            if key == "vars" and attribute(found, "name") is not None:
+                return "3.0"
+            if isinstance(found, h5py.Group):
+                pending.append(found)
+    return version
 
 
 def _optimizer(file: h5py.File) -> list[Named]:

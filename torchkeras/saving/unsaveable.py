@@ -1,4 +1,4 @@
-"""What no file can hold of how a model was compiled."""
+"""What no file can hold of a model: some names, and some of how it was compiled."""
 
 from __future__ import annotations
 
@@ -8,10 +8,39 @@ from typing import Any
 
 from torchkeras import registry
 from torchkeras.engine.fit.compile_options import mapped
+from torchkeras.engine.layer.weight_lists import WeightOwner
 from torchkeras.engine.step.output_loss import name_of
 from torchkeras.optimizers import TorchOptimizer
+from torchkeras.saving.weights.layer_groups import BESIDE_LAYERS
 
 OPTIONS = {"loss": registry.losses, "metrics": registry.metrics, "weighted_metrics": registry.metrics}
+
+
+def check_names(model: Any, path: Any) -> None:
+    """Raise ValueError for the name of a layer or weight that could not be read again.
+
+    In HDF5 names are paths. A model that can be saved in one format can be saved in all, so the rule is one for all.
+    """
+    for layer in filter(lambda module: isinstance(module, WeightOwner), model.modules()):
+        for name in (layer.name, *(variable.full_name for variable in layer._own_variables())):
+            problem = _problem(name)
+            if problem is not None:
+                raise ValueError(f"{path}: {type(layer).__name__} {layer.name!r}: the name {name!r} {problem}.")
+    paths: dict[str, Any] = {}
+    for layer in model.layers:
+        other = paths.setdefault("/".join(filter(None, layer.name.split("/"))), layer)
+        if other.name != layer.name:
+            raise ValueError(f"{path}: the names {other.name!r} and {layer.name!r} of layers are one path in a file.")
+
+
+def _problem(name: str) -> str | None:
+    if "\0" in name:
+        return "has a zero byte, which ends a name in a file"
+    if any("\ud800" <= letter <= "\udfff" for letter in name):
+        return "has half a surrogate pair, which is no character"
+    if name.startswith("/") or "." in name.split("/"):
+        return "stands for another place in a file: it must not begin with '/' or have '.' between two '/'"
+    return "is that of a group of Keras" if name == BESIDE_LAYERS else None
 
 
 def unwritten(model: Any) -> str | None:

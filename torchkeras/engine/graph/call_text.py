@@ -13,6 +13,7 @@ INFIX = {"add": "+", "sub": "-", "mul": "*", "truediv": "/", "floordiv": "//", "
 INFIX |= {"lt": "<", "le": "<=", "gt": ">", "ge": ">=", "eq": "==", "ne": "!=", "and": "&", "or": "|", "xor": "^"}
 INFIX |= {"lshift": "<<", "rshift": ">>"}
 PREFIX = {"neg": "-", "invert": "~"}
+PLAIN = (bool, int, float, str, type(None))
 
 
 def line(function: str, arguments: Any, keywords: Mapping[str, Any]) -> str:
@@ -38,11 +39,14 @@ def line(function: str, arguments: Any, keywords: Mapping[str, Any]) -> str:
     return f"{shown}({', '.join([*texts, *named])})"
 
 
-def _literal(value: Any) -> str:
+def literal(value: Any) -> str:
+    """One of the `PLAIN` values as Python reads it, also where its own `repr` is not: NumPy's float64, an IntEnum."""
+    kind: Any = next(kind for kind in PLAIN if isinstance(value, kind))
+    text = kind.__repr__(value)
     if isinstance(value, float) and not isfinite(value):
-        return f'float("{value}")'
+        return f'float("{text}")'
     plain = isinstance(value, str) and value.isascii() and value.isprintable() and not {'"', "\\"} & set(value)
-    return f'"{value}"' if plain else repr(value)
+    return f'"{text[1:-1]}"' if plain else text
 
 
 def _operand(text: str) -> str:
@@ -54,7 +58,7 @@ def _text(value: Any) -> str:
         inside = ", ".join(map(_text, value))
         return f"[{inside}]" if inputs_in(value) else f"({inside}{',' * (len(value) == 1)})"
     if not isinstance(value, Mapping):
-        return _literal(value).replace("{", "{{").replace("}", "}}")
+        return literal(value).replace("{", "{{").replace("}", "}}")
     (kind, what), *_ = value.items()
     if kind == "input":
         return f"{{{what}}}"

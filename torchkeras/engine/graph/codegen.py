@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
+from torchkeras.engine.graph.call_text import PLAIN, literal
 from torchkeras.engine.graph.trace import Graph
 from torchkeras.engine.layer.added_losses import activity_loss
 from torchkeras.engine.layer.axis_order import Layout, axis_channels_first, to_channels_first, to_keras
@@ -351,11 +352,10 @@ def _literal(layer: Layer, name: str, value: Any) -> str:
     if type(value) is dict:
         pairs = (f"{_literal(layer, name, key)}: {_literal(layer, name, item)}" for key, item in value.items())
         return f"{{{{{', '.join(pairs)}}}}}"
-    if not isinstance(value, (bool, int, float, str, type(None))):
-        raise TypeError(
-            f"Layer {layer.name!r}: the argument {name!r} of its call must be a plain value; found {value!r}."
-        )
-    return repr(value).replace("{", "{{").replace("}", "}}")
+    if not isinstance(value, PLAIN):
+        text = f"the argument {name!r} of its call must be a plain value; found {value!r}."
+        raise TypeError(f"Layer {layer.name!r}: {text}")
+    return literal(value).replace("{", "{{").replace("}", "}}")
 
 
 def _print(lines: list[Line], parameters: list[int], result: str, results: list[int], names: list[str]) -> str:

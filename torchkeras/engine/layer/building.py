@@ -100,6 +100,9 @@ class Building(WeightOwner):
         self.built = True
         if not deferred():
             materialize(self)
+        elif self._policy.variable_type is not torch.get_default_dtype():
+            # The shape of its output is found before a file's values come: in the type that they will have.
+            _allocate(self, dict(self._plain_modules()), torch.device("meta"))
 
     def _build(self, input_shapes: list[Shape], *further: Any) -> None:
         """Make the weights for the shapes of the first input, and of the `further` ones where `build` asks for them."""
@@ -255,7 +258,7 @@ def materialize(layer: WeightOwner, draw: bool = True) -> None:
 
 
 def _allocate(layer: WeightOwner, modules: dict[str, nn.Module], device: torch.device) -> None:
-    """Give memory to what a layer and the plain modules inside it have on `meta`.
+    """Give memory, in the layer's type, to what it and the plain modules inside it have on `meta`.
 
     Every tensor stays the object that it is, so attributes, lists and other modules that hold it go on doing so. A
     buffer that is no weight, such as the state of a stateful layer, is zero.

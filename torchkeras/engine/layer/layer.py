@@ -72,6 +72,8 @@ class Layer(Calling):
     _by_call: ClassVar[bool] = False  # `call` is overridden: the layer works in Keras's order
 
     _option_order: ClassVar[tuple[str, ...]] = ()  # options that stand after the others, in this order
+    _changed_defaults: ClassVar[Mapping[str, Any]] = {}  # of options: the later one, and since which version of Keras
+    _options_given: frozenset[str]  # by the caller; kept where a default was changed
 
     rank: ClassVar[int]
     supports_masking: bool = False
@@ -138,6 +140,8 @@ class Layer(Calling):
 
     def __init__(self, *args: Any, **given: Any):
         args, given = layer_arguments(type(self), self._options, args, given)
+        if self._changed_defaults:
+            self._options_given = frozenset((*list(self._options)[: len(args)], *given))
         values = options.bind(type(self), self._options, args, given)
         self._set_base_options(**given)
         for name, value in values.items():

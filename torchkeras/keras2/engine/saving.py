@@ -25,6 +25,7 @@ from torchkeras.models import model_from_json, model_from_yaml
 from torchkeras.saving.containers.hdf5 import read_names, write_names
 from torchkeras.saving.graph_config import model_from_config
 from torchkeras.saving.weights import layer_groups
+from torchkeras.saving.weights.matching import take
 from torchkeras.saving.weights.origin import Origin
 
 __all__ = [
@@ -152,8 +153,7 @@ def load_weights_from_hdf5_group_by_name(
 
 def _take(group: h5py.Group, layers: Any, matches: list[Any], origin: Origin, by_name: bool) -> None:
     layer_groups.follow_origin(str(group.name), layers, matches, origin, by_name)
-    for found in matches:
-        found.take()
+    take(matches)
 
 
 def preprocess_weights_for_loading(

@@ -22,8 +22,10 @@ import h5py
 from torchkeras.atomic_file import replacing
 from torchkeras.errors import FileLimitError, ForbiddenContentError, UnknownFormatError, UnreadableFileError
 from torchkeras.saving.containers import json_text
-from torchkeras.saving.containers.hdf5 import reading, require_file
+from torchkeras.saving.containers.hdf5 import reading
+from torchkeras.saving.containers.held import require_file
 from torchkeras.saving.containers.limits import LIMITS, MIB, Limits
+from torchkeras.saving.containers.parts import CAN_READ, Part
 from torchkeras.saving.containers.places import shown, shown_as
 
 METADATA, CONFIG, WEIGHTS = MEMBERS = ("metadata.json", "config.json", "model.weights.h5")
@@ -31,6 +33,8 @@ ASSETS = "assets/"
 METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 FIRST_DAY = (1980, 1, 1, 0, 0, 0)  # of zip's calendar: a fixed time, so that equal models give equal files
 ENCRYPTED, LINK, FILE_KIND = 0x1, 0o120000, 0o170000
+HEADER = 30  # bytes before each member, and its name; the last four say how long what follows is
+THREADS = min(8, os.cpu_count() or 1)  # that compute a checksum
 BEGINNING = b"PK\x03\x04"
 # What zipfile raises for damaged archives; a wrong checksum is a BadZipFile.
 DAMAGE = (zipfile.BadZipFile, zlib.error, OSError, RuntimeError, ValueError, LookupError, EOFError, OverflowError)
@@ -44,21 +48,49 @@ class Archive:
     config: Any
     metadata: Any
     _zip: zipfile.ZipFile
+    strict: bool = True
 
     @contextmanager
-    def weights(self, limits: Limits = LIMITS) -> Iterator[h5py.File]:
-        """The weights as an HDF5 file, copied to a temporary file. Raises the errors of `hdf5.reading`."""
+    def weights(self, limits: Limits = LIMITS, threads: int = THREADS) -> Iterator[h5py.File]:
+        """The weights as an HDF5 file: in place if they are stored as they are, else in a temporary file.
+
+        `threads`: that compute the checksum. Raises the errors of `hdf5.reading`.
+        """
+        where, found = f"{shown(self.path)}/{WEIGHTS}", self._zip.getinfo(WEIGHTS)
+        if found.compress_type == zipfile.ZIP_STORED and CAN_READ:
+            part = self._in_place(found, limits, threads)
+            with shown_as(part.name, where), reading(part, self.strict) as weights:
+                yield weights
+            return
         with tempfile.TemporaryDirectory(prefix="torchkeras-") as folder:
             copy = Path(folder) / WEIGHTS
             with copy.open("wb") as file:
                 _stream(self._zip, WEIGHTS, file, f"{shown(self.path)}: {WEIGHTS}", limits.total, limits)
-            with shown_as(copy, f"{shown(self.path)}/{WEIGHTS}"), reading(copy) as weights:
+            with shown_as(copy, where), reading(copy, self.strict) as weights:
                 yield weights
+
+    def _in_place(self, found: zipfile.ZipInfo, limits: Limits, threads: int) -> Part:
+        """The bytes of a member that is stored as it is, whose checksum is right."""
+        where, raw = f"{shown(self.path)}: {found.filename}", self._zip.fp
+        if found.file_size > limits.total:
+            raise FileLimitError(f"{where} unpacks to more than {limits.total} bytes.")
+        try:
+            self._zip.open(found).close()  # compares the header before the bytes with the one at the archive's end
+            if raw is None or found.compress_size != found.file_size:
+                raise ValueError(f"{found.compress_size} bytes are stored of {found.file_size}")
+            raw.seek(found.header_offset + HEADER - 4)
+            names = sum(int.from_bytes(raw.read(2), "little") for _ in range(2))
+            part = Part(raw.fileno(), found.header_offset + HEADER + names, found.file_size)
+            if part.checksum(threads) != found.CRC:
+                raise ValueError(f"Bad CRC-32 for file {found.filename!r}")
+        except DAMAGE as error:
+            raise UnreadableFileError(f"{where} cannot be unpacked ({error}).") from error
+        return part
 
 
 @contextmanager
-def opened(path: str | os.PathLike[str], limits: Limits = LIMITS) -> Iterator[Archive]:
-    """Open an archive and check its members.
+def opened(path: str | os.PathLike[str], strict: bool = True, limits: Limits = LIMITS) -> Iterator[Archive]:
+    """Open an archive and check its members. `strict`: as for `hdf5.reading`, of its weights.
 
     Raises FileNotFoundError, UnreadableFileError for a damaged archive, ForbiddenContentError for a member that no
     model has, FileLimitError.
@@ -75,7 +107,7 @@ def opened(path: str | os.PathLike[str], limits: Limits = LIMITS) -> Iterator[Ar
         with found:
             _check_members(found.infolist(), where, limits)
             config, metadata = (_text(found, name, where, limits) for name in (CONFIG, METADATA))
-            yield Archive(Path(path), config, metadata, found)
+            yield Archive(Path(path), config, metadata, found, strict)
 
 
 def is_archive(path: str | os.PathLike[str]) -> bool:

@@ -3,27 +3,65 @@
 from __future__ import annotations
 
 import os
+import shutil
+from collections.abc import Callable, Mapping
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 import h5py
 import numpy as np
 
-from torchkeras.errors import ForbiddenContentError
-from torchkeras.saving.containers import archive, hdf5_rules as rules
+from torchkeras.errors import FileLimitError, ForbiddenContentError
+from torchkeras.saving.containers import archive, array_archive, first_bytes, hdf5_rules as rules
 from torchkeras.saving.containers.hdf5 import ATTRIBUTE_LIMIT, attributes, members, reading
-from torchkeras.saving.containers.limits import MIB
+from torchkeras.saving.containers.limits import LIMITS, MIB
+from torchkeras.saving.containers.places import shown
+from torchkeras.saving.formats import named
 
-PIECE = 64 * MIB  # of an array, copied at once
+PathLike = str | os.PathLike[str]
+
+PIECE = 8 * MIB  # of an array, copied at once
 
 
-def write_clean(source: str | os.PathLike[str], target: str | os.PathLike[str]) -> None:
-    """Copy `source`, an HDF5 file or a `.keras` archive, to `target`. Raises the errors of reading it."""
+def write_known(source: PathLike, target: PathLike) -> None:
+    """`write_clean`, for a file that may be of no known format. Raises UnknownFormatError too."""
+    first_bytes.format_of(source)
+    write_clean(source, target)
+
+
+def write_clean(source: PathLike, target: PathLike, strict: bool = True) -> None:
+    """Copy a model file to `target`. Raises the errors of reading it; warns of what may be damage if not `strict`."""
+    tensors = first_bytes.of_tensors(source)
+    if tensors is not None:
+        named(tensors.check)(source)
+        shutil.copyfile(source, target)
+        return
     if archive.is_archive(source):
-        with archive.opened(source) as found, found.weights() as weights:
+        with archive.opened(source, strict) as found, found.weights(threads=1) as weights:
             archive.write(target, found.config, found.metadata, lambda group: _copy_groups(weights, group))
         return
-    with reading(source) as file, h5py.File(target, "w") as copy:
+    with reading(source, strict) as file, h5py.File(target, "w") as copy:
         _copy_groups(file, copy)
+
+
+def write_text(source: PathLike, target: PathLike) -> None:
+    """Copy a text, such as an architecture in JSON. Raises FileLimitError."""
+    with open(source, "rb") as file:
+        found = file.read(LIMITS.json + 1)
+    if len(found) > LIMITS.json:
+        raise FileLimitError(f"{shown(source)}: it has over {LIMITS.json} bytes.")
+    Path(target).write_bytes(found)
+
+
+# What may be asked for, by name.
+COPIES: Mapping[str, Callable[[PathLike, PathLike], None]] = {
+    "model": write_clean,
+    "doubtful model": partial(write_clean, strict=False),
+    "file": write_known,
+    "text": write_text,
+    "arrays": array_archive.write_clean,
+}
 
 
 def _copy_groups(source: h5py.Group, target: h5py.Group) -> None:

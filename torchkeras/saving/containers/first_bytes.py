@@ -9,8 +9,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from torchkeras.errors import FileLimitError, UnknownFormatError, UnreadableFileError
-from torchkeras.saving.containers.hdf5 import require_file
+from torchkeras.saving.containers.held import require_file
 from torchkeras.saving.containers.limits import LIMITS
+from torchkeras.saving.containers.places import shown
 from torchkeras.saving.formats import FORMATS, Format
 
 SIGNATURE = b"\x89HDF\r\n\x1a\n"
@@ -25,11 +26,11 @@ def format_of(path: str | os.PathLike[str]) -> Format:
     with Path(path).open("rb") as file:
         first = file.read(HEADER)
     if not first:
-        raise UnreadableFileError(f"{path}: the file is empty.")
+        raise UnreadableFileError(f"{shown(path)}: the file is empty.")
     found = _recognized(path, first, _members(path) if first.startswith(ZIP) else None)
     if found is None:
         marks = dict.fromkeys(each.mark for each in FORMATS if each.begins)
-        raise UnknownFormatError(f"{path}: it begins neither as {', nor as '.join(marks)}.")
+        raise UnknownFormatError(f"{shown(path)}: it begins neither as {', nor as '.join(marks)}.")
     return found
 
 
@@ -47,10 +48,11 @@ def of_tensors(path: str | os.PathLike[str]) -> Format | None:
             member = file.read(int.from_bytes(first[26:28], "little"))
             if b"/data/" in member or member.endswith(b"/archive_format"):
                 raise UnknownFormatError(
-                    f"{path}: a program of torch.export, which has no layers to build; `torch.export.load` reads it."
+                    f"{shown(path)}: a program of torch.export, which has no layers to build; "
+                    "`torch.export.load` reads it."
                 )
             members = [member.decode("latin-1")]  # the member that torch writes first
-    by_name = (each for each in FORMATS if Path(path).suffix.lower() in each.suffixes)
+    by_name = (each for each in FORMATS if Path(shown(path)).suffix.lower() in each.suffixes)
     found = _recognized(path, first, members) or next(by_name, None)
     return found if found and found.tensors else None
 
@@ -68,9 +70,9 @@ def _members(path: str | os.PathLike[str]) -> list[str]:
         with zipfile.ZipFile(path) as found:
             names = found.namelist()
     except (zipfile.BadZipFile, ValueError, LookupError, OSError, EOFError, struct.error, NotImplementedError) as error:
-        raise UnreadableFileError(f"{path}: not a readable archive ({error}).") from error
+        raise UnreadableFileError(f"{shown(path)}: not a readable archive ({error}).") from error
     if len(names) > LIMITS.members:
-        raise FileLimitError(f"{path}: it has {len(names)} members; at most {LIMITS.members} are read.")
+        raise FileLimitError(f"{shown(path)}: it has {len(names)} members; at most {LIMITS.members} are read.")
     return names
 
 

@@ -10,9 +10,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from math import prod
-from pathlib import Path
 from typing import Any
 
 import h5py
@@ -22,7 +21,9 @@ from h5py import h5a, h5s, h5t
 from torchkeras.atomic_file import replacing
 from torchkeras.errors import FileLimitError, ForbiddenContentError, UnreadableFileError
 from torchkeras.saving.containers import hdf5_rules as rules
+from torchkeras.saving.containers.held import require_file
 from torchkeras.saving.containers.limits import LIMITS, Limits
+from torchkeras.saving.containers.parts import Part, Stretch, known, part_of
 from torchkeras.saving.containers.places import filename, shown
 
 ATTRIBUTE_LIMIT = 64512  # bytes; HDF5 keeps an attribute in an object header of 64 kB
@@ -36,28 +37,24 @@ def writing(path: str | os.PathLike[str]) -> Iterator[h5py.File]:
 
 
 @contextmanager
-def reading(path: str | os.PathLike[str]) -> Iterator[h5py.File]:
-    """Open an HDF5 file, after its links and storage are checked.
+def reading(source: str | os.PathLike[str] | Part, strict: bool = True) -> Iterator[h5py.File]:
+    """Open an HDF5 file, or the part of a file that is one, after its links and storage are checked.
+
+    `strict`: also what may be damage is an error.
 
     Raises FileNotFoundError, UnreadableFileError if it is not HDF5, ForbiddenContentError, FileLimitError.
     """
-    require_file(path)
+    if not isinstance(source, Part):
+        require_file(source)
+    name = source.name if isinstance(source, Part) else source
     try:
-        file = h5py.File(path, "r")
+        file = h5py.File(source, "r")
     except rules.DAMAGE as error:
-        raise UnreadableFileError(f"{shown(path)}: not a readable HDF5 file ({error}).") from error
-    with file:
-        rules.check_end(path)
-        rules.check_file(file)
+        raise UnreadableFileError(f"{shown(name)}: not a readable HDF5 file ({error}).") from error
+    with file, known(source) if isinstance(source, Part) else nullcontext():
+        rules.check_end(file)
+        rules.check_file(file, strict)
         yield file
-
-
-def require_file(path: str | os.PathLike[str]) -> None:
-    """Raise FileNotFoundError for a missing file, UnreadableFileError for a folder, a pipe or the like."""
-    if not Path(path).exists():
-        raise FileNotFoundError(f"{shown(path)}: there is no such file.")
-    if not Path(path).is_file():
-        raise UnreadableFileError(f"{shown(path)}: not a regular file.")
 
 
 # --- groups and datasets ---------------------------------------------------------------------------------------------
@@ -109,8 +106,8 @@ def datasets(group: h5py.Group) -> list[str]:
     return [name for name, found in members(group).items() if isinstance(found, h5py.Dataset)]
 
 
-def values(dataset: h5py.Dataset, into: np.ndarray | None = None) -> np.ndarray:
-    """The numbers of a dataset, read into the array `into` if it is given; bfloat16 becomes float32.
+def values(dataset: h5py.Dataset) -> np.ndarray:
+    """The numbers of a dataset; bfloat16 becomes float32.
 
     Raises UnreadableFileError if not all of them are stored, ForbiddenContentError if they are not numbers.
     """
@@ -123,16 +120,22 @@ def values(dataset: h5py.Dataset, into: np.ndarray | None = None) -> np.ndarray:
         rules.check_bytes(dataset)
         if bfloat16:
             bits = np.asarray(dataset[()]).view(np.uint16).astype(np.uint32)
-            found = (bits << 16).view(np.float32).reshape(dataset.shape)
-        elif into is not None:
-            dataset.read_direct(into)
-            return into
-        else:
-            return np.asarray(dataset[()])
-    if into is None:
-        return found
-    into[...] = found
-    return into
+            return (bits << 16).view(np.float32).reshape(dataset.shape)
+        return np.asarray(dataset[()])
+
+
+def stretch(dataset: h5py.Dataset) -> Stretch | None:
+    """Where a dataset's numbers are; None if they are not in one stretch, or have to be interpreted.
+
+    It is valid while the file is open.
+    """
+    with rules.readable(rules.place_of(dataset)):
+        bfloat16, begin = rules.is_bfloat16(dataset), dataset.id.get_offset()
+        dtype = np.dtype("<i2") if bfloat16 else dataset.dtype
+        part = part_of(dataset)
+        if begin is None or dtype.kind not in "fiu" or part is None:
+            return None
+        return Stretch(part, begin, dtype, rules.place_of(dataset), bfloat16)
 
 
 def ready(dataset: h5py.Dataset) -> h5py.Dataset | np.ndarray:
@@ -140,11 +143,12 @@ def ready(dataset: h5py.Dataset) -> h5py.Dataset | np.ndarray:
 
     Called for all arrays before the first one is used, so that a damaged file changes nothing. Raises as `values`.
     """
-    rules.check_type(dataset)
     with rules.readable(rules.place_of(dataset)):
+        if dataset.chunks is not None:
+            return values(dataset)
+        rules.check_type(dataset)
         rules.check_bytes(dataset)
-        whole = dataset.chunks is None
-    return dataset if whole else values(dataset)
+        return dataset
 
 
 # --- attributes ------------------------------------------------------------------------------------------------------
@@ -194,7 +198,7 @@ def _check_attribute(found: h5a.AttrID, where: str, file: h5py.File, limits: Lim
     kind, count = found.get_type(), prod(found.shape or ())
     if isinstance(kind, h5t.TypeStringID) and kind.is_variable_str():
         # HDF5 does not say their sizes, and each text of a list may be as long as the file.
-        size = os.stat(file.filename).st_size
+        size = rules.file_size(file)
         if count > 1 and count * size > limits.texts:
             raise FileLimitError(f"{where} is a list of {count} texts of undeclared sizes in a file of {size} bytes.")
         return

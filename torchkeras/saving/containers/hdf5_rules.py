@@ -9,22 +9,22 @@ filter is a library that HDF5 loads from the machine.
 
 from __future__ import annotations
 
-import os
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
-from itertools import pairwise
 from math import prod
-from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import h5py
 import numpy as np
 from h5py import h5a, h5d, h5g, h5l, h5o, h5s, h5t, h5z
 
 from torchkeras.errors import FileLimitError, ForbiddenContentError, ModelFileError, UnreadableFileError
+from torchkeras.saving.containers import hdf5_apart
+from torchkeras.saving.containers.doubts import doubt
+from torchkeras.saving.containers.hdf5_apart import bytes_at, file_size
 from torchkeras.saving.containers.limits import LIMITS, Limits
-from torchkeras.saving.containers.places import filename, shown
+from torchkeras.saving.containers.places import filename
 
 LINKS = {h5l.TYPE_SOFT: "a soft link", h5l.TYPE_EXTERNAL: "a link to another file"}
 FILTERS = {h5z.FILTER_DEFLATE: "gzip", h5z.FILTER_SHUFFLE: "shuffle", h5z.FILTER_FLETCHER32: "fletcher32", 32000: "lzf"}
@@ -43,8 +43,6 @@ TYPES = {
 }
 DAMAGE = (OSError, RuntimeError, LookupError, ValueError, TypeError, OverflowError)  # h5py's errors for damaged files
 NO_MEMORY = "memory allocation failed"  # part of HDF5's message
-FIRST_BLOCK = 48  # bytes of the shortest superblock
-SMALL_BLOCK = 2048  # bytes that HDF5 allocates at once for small arrays; unused ones stay 0
 SIGNATURE = b"\x89HDF\r\n\x1a\n"
 BFLOAT16 = "bfloat16"  # HDF5 does not have it: Keras 3 writes opaque bytes and an attribute
 
@@ -130,25 +128,25 @@ def _check_storage(dataset: h5d.DatasetID, where: str) -> None:
         raise ForbiddenContentError(f"{where} went through one filter several times.")
 
 
-def check_end(path: str | os.PathLike[str]) -> None:
+def check_end(file: h5py.File) -> None:
     """Compare a file's length with its first block: inserted or missing bytes would shift the numbers."""
-    with Path(path).open("rb") as file:
-        start, length = file.read(64), file.seek(0, os.SEEK_END)
+    start, length = bytes_at(file, 0, 64), file_size(file)
     at = {0: 24, 1: 28, 2: 12, 3: 12}.get(start[8] if len(start) == 64 else -1)
     if start[:8] != SIGNATURE or at is None:
         return  # something precedes it; HDF5 will say whether it can be read
     base, told = (int.from_bytes(start[place : place + 8], "little") for place in (at, at + 16))
     if base == 0 and told != length:
-        raise UnreadableFileError(f"{shown(path)}: the file has {length} bytes; its first block says {told}.")
+        raise UnreadableFileError(f"{filename(file)}: the file has {length} bytes; its first block says {told}.")
 
 
-def check_file(file: h5py.Group, limits: Limits = LIMITS) -> None:
+def check_file(file: h5py.Group, strict: bool = True, limits: Limits = LIMITS) -> None:
     """Walk through the groups of a file and check every link, every dataset's storage, names, depth and number.
 
-    Raises ForbiddenContentError, FileLimitError, UnreadableFileError.
+    Raises ForbiddenContentError, FileLimitError, UnreadableFileError; `strict`: also for what may be damage.
     """
-    count, total, seen = 0, 0, {h5o.get_info(file.id).addr}
-    taken = [Extent(0, FIRST_BLOCK, "the file's first block", False)]
+    with readable(filename(file)):
+        count, total, seen = 0, 0, {h5o.get_info(file.id).addr}
+        taken, base = [hdf5_apart.first_block(file)], file.file.userblock_size
     pending = [(file, 0)]
     while pending:
         group, depth = pending.pop()
@@ -163,7 +161,7 @@ def check_file(file: h5py.Group, limits: Limits = LIMITS) -> None:
                 if found is None:
                     raise UnreadableFileError(f"{place_of(group)} lists {encoded!r}, and does not have it.")
                 address = h5o.get_info(found.id).addr
-                taken += _extents(found)
+                taken += hdf5_apart.extents(found, base)
             if address in seen:
                 raise ForbiddenContentError(f"{place_of(found)} is linked several times.")
             seen.add(address)
@@ -175,66 +173,12 @@ def check_file(file: h5py.Group, limits: Limits = LIMITS) -> None:
                 total += stored_size(found, limits)
             if total > limits.total:
                 raise FileLimitError(f"{filename(file)}: the arrays have more than {limits.total} bytes.")
-    _check_apart(file, taken)
-
-
-class Extent(NamedTuple):
-    """Where bytes begin and end, whose they are, and whether they are an array's and not a header's."""
-
-    begin: int
-    end: int
-    name: str
-    is_array: bool
-
-
-def _extents(found: Any) -> list[Extent]:
-    """Where the header of a group or dataset is, as far as HDF5 says, and the bytes of a dataset."""
-    told, name = h5o.get_info(found.id), str(found.name)
-    header = told.hdr.space.total if told.hdr.nchunks == 1 else 1
-    taken = [Extent(told.addr, told.addr + header, name, False)]
-    if not isinstance(found, h5py.Dataset):
-        return taken
-    if found.id.get_create_plist().get_layout() == h5d.CHUNKED:
-        pieces = [found.id.get_chunk_info(index) for index in range(found.id.get_num_chunks())]
-        places = [(piece.byte_offset, piece.size) for piece in pieces if piece.byte_offset is not None]
-    else:
-        offset = found.id.get_offset()
-        places = [] if offset is None else [(offset, found.id.get_storage_size())]
-    return taken + [Extent(offset, offset + size, name, True) for offset, size in places if size]
-
-
-def _check_apart(file: h5py.Group, taken: list[Extent]) -> None:
-    """Refuse the marks of a damaged address. It would give other numbers without an error: HDF5 has no checksum of it.
-
-    - An array overlaps another one, or a header.
-    - An array is away from the others, and these have a gap of exactly its size. HDF5 puts one after the other.
-    - An array is all 0. So is the space between it and the array before, except for exactly its size right after that
-      array, where its own numbers seem to be.
-    """
     taken.sort()
-    for before, after in pairwise(taken):
-        if after.begin < before.end:
-            raise UnreadableFileError(f"{filename(file)}: {before.name} and {after.name} overlap.")
-        if before.is_array and after.is_array and _stands_behind_its_numbers(file, before, after):
-            raise UnreadableFileError(
-                f"{filename(file)}: {after.name} is all 0, and {after.begin - before.end} bytes before it are "
-                "numbers of its size that belong to nothing."
-            )
-    gaps = {b.begin - a.end for a, b in pairwise(taken) if a.is_array and b.is_array and b.begin > a.end}
-    for before, found, after in zip(taken, taken[1:], [*taken[2:], None], strict=False):
-        alone = before.end < found.begin and (after is None or found.end < after.begin)
-        if found.is_array and alone and found.end - found.begin in gaps:
-            raise UnreadableFileError(f"{filename(file)}: {found.name} is away from the gap that it would fill.")
-
-
-def _stands_behind_its_numbers(file: h5py.Group, before: Extent, found: Extent) -> bool:
-    size, gap = found.end - found.begin, found.begin - before.end
-    if not 2 * size <= gap < SMALL_BLOCK:
-        return False
-    with open(file.file.filename, "rb") as raw:
-        raw.seek(file.file.userblock_size + before.end)
-        content = raw.read(gap + size)
-    return any(content[:size]) and not any(content[size:])
+    overlapping = hdf5_apart.overlap(taken)
+    if overlapping is not None:
+        raise UnreadableFileError(f"{filename(file)}: {overlapping}.")
+    for text in hdf5_apart.doubts(file, taken):
+        doubt(f"{filename(file)}: {text}.", strict)
 
 
 def stored_size(dataset: h5py.Dataset, limits: Limits = LIMITS) -> int:
@@ -281,20 +225,20 @@ def check_bytes(dataset: h5py.Dataset, limits: Limits = LIMITS) -> None:
     """Compare a declared shape with the stored bytes: all are there, and no fill value replaces data."""
     where, size = place_of(dataset), stored_size(dataset, limits)
     with readable(where):
-        file_size = os.stat(dataset.file.filename).st_size
+        length = file_size(dataset)
         if size == 0:
             return
         if dataset.id.get_create_plist().get_layout() == h5d.CHUNKED:
-            _check_chunks(dataset, size, file_size, limits)
+            _check_chunks(dataset, size, length, limits)
             return
         stored, offset = dataset.id.get_storage_size(), dataset.id.get_offset()
     if stored != size:
         raise UnreadableFileError(f"{where} has shape {dataset.shape}, {size} bytes; {stored} are stored.")
-    if offset is not None and offset + size > file_size:
-        raise UnreadableFileError(f"{where} goes {offset + size - file_size} bytes beyond the end of the file.")
+    if offset is not None and offset + size > length:
+        raise UnreadableFileError(f"{where} goes {offset + size - length} bytes beyond the end of the file.")
 
 
-def _check_chunks(dataset: h5py.Dataset, size: int, file_size: int, limits: Limits) -> None:
+def _check_chunks(dataset: h5py.Dataset, size: int, end: int, limits: Limits) -> None:
     where, plist, shape = place_of(dataset), dataset.id.get_create_plist(), dataset.shape
     chunk = plist.get_chunk()
     chunk_size = prod(chunk) * dataset.id.get_type().get_size()
@@ -315,7 +259,7 @@ def _check_chunks(dataset: h5py.Dataset, size: int, file_size: int, limits: Limi
     }
     if len(inside) < expected:
         raise UnreadableFileError(f"{where} has pieces that overlap or lie outside of its shape.")
-    if any(piece.byte_offset is None or piece.byte_offset + piece.size > file_size for piece in pieces):
+    if any(piece.byte_offset is None or piece.byte_offset + piece.size > end for piece in pieces):
         raise UnreadableFileError(f"{where} has pieces beyond the end of the file.")
     stored = sum(piece.size for piece in pieces)
     if size > limits.ratio_from and size > limits.ratio * stored:

@@ -1,7 +1,8 @@
 """Files read in a process of their own, since a damaged file can crash or hang HDF5, or take all memory.
 
 In `cleaned` a child process reads a file under limits of time and memory, and writes what passed all checks to a new
-file. The caller reads that copy. One keeper process, which has read no file, forks the children.
+file. The caller reads that copy. A keeper process, which has read no file, forks the children, one after the other;
+loads at the same time have a keeper each.
 """
 
 from __future__ import annotations
@@ -15,8 +16,8 @@ import signal
 import subprocess
 import sys
 import tempfile
-import threading
 import time
+import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -24,11 +25,13 @@ from typing import Any
 
 from torchkeras import errors
 from torchkeras.errors import FileLimitError, UnreadableFileError
-from torchkeras.saving.containers.hdf5 import require_file
+from torchkeras.saving.containers.held import require_file
 from torchkeras.saving.containers.limits import GIB, MIB
 from torchkeras.saving.containers.places import shown, shown_as
 
 SECONDS = 30.0  # for any file; one more for each 16 MiB
+OVERHEAD = 16 * MIB  # of a copy: headers of groups and arrays
+KEPT = 4  # keepers that wait for the next file
 GRACE = 30.0  # seconds after which a silent keeper is given up
 
 # The errors that a child may report.
@@ -47,11 +50,13 @@ serve()
 
 
 @contextmanager
-def cleaned(path: str | os.PathLike[str], seconds: float | None = None, memory: int = GIB) -> Iterator[Path]:
-    """The path of a clean copy of a model file, which exists inside the `with` block. Errors about it name `path`.
+def cleaned(
+    path: str | os.PathLike[str], seconds: float | None = None, memory: int = GIB, kind: str = "model"
+) -> Iterator[Path]:
+    """The path of a clean copy of a file, which exists inside the `with` block. Errors about it name `path`.
 
     `seconds`: the time that reading may take (by default 30, plus one for each 16 MiB of the file). `memory`: the bytes
-    that it may take.
+    that it may take, and that may come of it, if the file is smaller. `kind`: a key of `clean_copy.COPIES`.
 
     Raises FileNotFoundError; the errors of reading the file; UnreadableFileError if the reading process dies of it;
     FileLimitError if it takes too much time or memory; NotImplementedError on Windows, which cannot fork and limit a
@@ -67,10 +72,12 @@ def cleaned(path: str | os.PathLike[str], seconds: float | None = None, memory: 
         task = {
             "source": os.path.abspath(path),
             "target": str(copy),
+            "kind": kind,
             "folder": folder,
             "shown": shown(path),
             "seconds": seconds,
             "memory": memory,
+            "most": max(memory, Path(path).stat().st_size) + OVERHEAD,  # bytes of the copy
         }
         _judge(_ask(task), task)
         with shown_as(copy, path):
@@ -79,8 +86,10 @@ def cleaned(path: str | os.PathLike[str], seconds: float | None = None, memory: 
 
 def _ask(task: Mapping[str, Any]) -> Mapping[str, Any]:
     for _ in range(2):  # the keeper may have been killed since the last file, for another reason
-        answer = _keeper().ask(task)
+        keeper = _keeper()
+        answer = keeper.ask(task)
         if answer is not None:
+            _put_back(keeper)
             return answer
     raise UnreadableFileError(f"{task['shown']}: the process that starts the readers does not answer.")
 
@@ -100,20 +109,22 @@ def _judge(answer: Mapping[str, Any], task: Mapping[str, Any]) -> None:
         raise UnreadableFileError(f"{name}: the process that read it ended with status {answer['status']}.")
     try:
         report = json.loads(answer["report"])
-        kind, told = (report["kind"], str(report["text"])) if report else ("", "")
-    except (ValueError, LookupError, TypeError) as error:
+        doubts = [str(each) for each in report.get("doubts", ())]
+        kind, told = ("", "") if doubts or not report else (report["kind"], str(report["text"]))
+    except (ValueError, LookupError, TypeError, AttributeError) as error:
         raise UnreadableFileError(f"{name}: the answer of the process that read it cannot be understood.") from error
-    if report:
+    for each in doubts:
+        warnings.warn(each, stacklevel=2)
+    if kind:
         raise KINDS.get(kind, UnreadableFileError)(told)
 
 
 class _Keeper:
-    """The keeper process: one for each process that uses it."""
+    """A keeper process, asked by one thread at a time."""
 
     def __init__(self) -> None:
         folder, path = str(Path(__file__).resolve().parents[2]), [entry for entry in sys.path if entry]
         self.owner = os.getpid()
-        self.lock = threading.RLock()
         self.process = subprocess.Popen(
             [sys.executable, "-I", "-c", BOOT.format(path=path, folder=folder)],
             stdin=subprocess.PIPE,
@@ -125,13 +136,14 @@ class _Keeper:
         return self.owner == os.getpid() and self.process.poll() is None
 
     def ask(self, task: Mapping[str, Any]) -> Mapping[str, Any] | None:
-        """The result of a task; None if the keeper itself is dead or silent."""
-        with self.lock:
+        """The result of a task; None if the keeper itself is dead or silent. It ends if it has not answered."""
+        line = b""
+        try:
             line = self._exchange(json.dumps(task).encode("utf-8") + b"\n", task["seconds"] + GRACE)
+        finally:
             if not line.endswith(b"\n"):
                 self.end()
-                return None
-        return json.loads(line)
+        return json.loads(line) if line.endswith(b"\n") else None
 
     def _exchange(self, request: bytes, seconds: float) -> bytes:
         stdin, stdout = self.process.stdin, self.process.stdout
@@ -152,39 +164,38 @@ class _Keeper:
         return line
 
     def end(self) -> None:
-        """Kill the process, if it is a child of this one, and close the pipes to it.
-
-        A thread that waits for an answer then reads the end of the pipe, and closes it itself.
-        """
-        mine = self.owner == os.getpid()
-        if mine:
+        """Kill the process, if it is a child of this one, and close the pipes to it."""
+        if self.owner == os.getpid():
             self.process.kill()
-        if not self.lock.acquire(blocking=False):
-            return
-        try:
-            if mine:
-                self.process.wait()
-            for pipe in (self.process.stdin, self.process.stdout):
-                assert pipe is not None
-                with contextlib.suppress(BrokenPipeError):
-                    pipe.close()
-        finally:
-            self.lock.release()
+            self.process.wait()
+        for pipe in (self.process.stdin, self.process.stdout):
+            assert pipe is not None
+            with contextlib.suppress(BrokenPipeError):
+                pipe.close()
 
 
-_kept: list[_Keeper] = []
-_lock = threading.Lock()
+_kept: list[_Keeper] = []  # those that nobody asks now; taken and put back in one step each, whichever thread does it
 
 
 def _keeper() -> _Keeper:
-    with _lock:
-        if not _kept or not _kept[0].alive():
-            _end()
-            _kept[:] = [_Keeper()]
-        return _kept[0]
+    while True:
+        try:
+            found = _kept.pop()
+        except IndexError:
+            return _Keeper()
+        if found.alive():
+            return found
+        found.end()
+
+
+def _put_back(keeper: _Keeper) -> None:
+    if len(_kept) < KEPT:
+        _kept.append(keeper)
+    else:
+        keeper.end()
 
 
 @atexit.register
 def _end() -> None:
-    for keeper in _kept:
-        keeper.end()
+    while _kept:
+        _kept.pop().end()

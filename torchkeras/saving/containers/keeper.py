@@ -6,6 +6,7 @@ It runs without torch, and never opens a file itself. Requests and answers are l
 from __future__ import annotations
 
 import contextlib
+import errno
 import json
 import os
 import select
@@ -14,12 +15,13 @@ import subprocess
 import sys
 import tempfile
 import time
+import warnings
 from collections.abc import Mapping
 from typing import Any, NoReturn
 
+from torchkeras.atomic_file import NUMBER
 from torchkeras.errors import FileLimitError, ModelFileError
-from torchkeras.saving.containers.clean_copy import write_clean
-from torchkeras.saving.containers.limits import LIMITS
+from torchkeras.saving.containers.clean_copy import COPIES
 from torchkeras.saving.containers.places import shown_as
 
 with contextlib.suppress(ImportError):  # Windows has no such module; `isolated` raises an error there
@@ -93,19 +95,23 @@ def _work(task: Mapping[str, Any], writing_end: int) -> NoReturn:
         os._exit(status)
 
 
-def _attempt(task: Mapping[str, Any]) -> dict[str, str]:
+def _attempt(task: Mapping[str, Any]) -> dict[str, Any]:
     try:
-        with shown_as(task["source"], task["shown"]):
-            write_clean(task["source"], task["target"])
-    except ModelFileError as error:
-        return {"kind": type(error).__name__, "text": str(error)}
+        with shown_as(task["source"], task["shown"]), warnings.catch_warnings(record=True) as doubts:
+            warnings.simplefilter("always", UserWarning)
+            COPIES[task["kind"]](task["source"], task["target"])
     except MemoryError:
         text = f"{task['shown']}: reading it takes more than {task['memory']} bytes of memory."
         return {"kind": FileLimitError.__name__, "text": text}
-    except (OSError, RuntimeError) as error:
-        text = f"{task['shown']}: a clean copy of it cannot be written ({error})."
+    except (ModelFileError, OSError, RuntimeError) as error:
+        if _is_too_large(error):
+            text = f"{task['shown']}: unpacked, it has more than {task['most']} bytes."
+        elif isinstance(error, ModelFileError):
+            return {"kind": type(error).__name__, "text": str(error)}
+        else:
+            text = f"{task['shown']}: a clean copy of it cannot be written ({error})."
         return {"kind": FileLimitError.__name__, "text": text}
-    return {}
+    return {"doubts": [str(each.message) for each in doubts if each.category is UserWarning]} if doubts else {}
 
 
 def _limit(task: Mapping[str, Any]) -> None:
@@ -113,11 +119,21 @@ def _limit(task: Mapping[str, Any]) -> None:
     _lower(resource.RLIMIT_CORE, 0)
     _lower(resource.RLIMIT_CPU, seconds)
     _lower(resource.RLIMIT_NOFILE, OPEN_FILES)
-    _lower(resource.RLIMIT_FSIZE, 2 * LIMITS.total)
+    _lower(resource.RLIMIT_FSIZE, task["most"])
     if sys.platform == "linux":
         with open("/proc/self/statm") as file:
             taken = int(file.read().split()[0]) * resource.getpagesize()
         _lower(resource.RLIMIT_AS, taken + task["memory"])
+
+
+def _is_too_large(error: BaseException | None) -> bool:
+    """Whether an error, or what caused it, is that a copy grows over its limit."""
+    while error is not None:
+        number = NUMBER.search(str(error))
+        if errno.EFBIG in (getattr(error, "errno", None), int(number[1] or number[2]) if number else None):
+            return True
+        error = error.__cause__ or error.__context__
+    return False
 
 
 def _lower(kind: int, value: int) -> None:

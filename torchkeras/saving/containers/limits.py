@@ -25,6 +25,7 @@ class Limits:
     total: int = 64 * GIB
     ratio: int = 200  # of compressed bytes, in what is over `ratio_from`
     ratio_from: int = 64 * MIB
+    steps: int = 4_000_000  # of a pickle; a tensor takes some 40
     layers: int = 20_000  # of a model, including those of inner models
     calls: int = 200_000
     thresholds: int = 1 << 20  # of a metric, for all its labels together

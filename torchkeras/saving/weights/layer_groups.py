@@ -145,7 +145,7 @@ def match_by_name(
     stored, file = stored_layers(group), filename(group)
     found: list[Match] = []
     named = [layer for layer in model.layers if layer.weights and layer.name in stored]
-    if not named:
+    if not named and (model.weights or any(stored.values())):
         raise WeightMismatchError(
             f"{file}: by_name finds no layer: the file has {', '.join(stored) or 'none'}; the model has "
             f"{', '.join(layer.name for layer in model.layers if layer.weights) or 'none'} with weights."

@@ -1,18 +1,15 @@
 """Pair weights of a model with arrays of a file: shapes are checked before any value is read.
 
 matches = match(variables, arrays, origin, where)
-for found in matches:
-    found.take()
+take(matches)
 print(Report(...))
 """
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import cycle, groupby
+from itertools import groupby
 from typing import Any
 
 import h5py
@@ -25,12 +22,11 @@ from torchkeras.errors import WeightMismatchError
 from torchkeras.legacy.weights import Recipe, Step, Stored, channels_first, recipes, recipes_of_keras1, stored_count
 from torchkeras.saving.containers import hdf5, hdf5_rules
 from torchkeras.saving.containers.hdf5_rules import BFLOAT16
+from torchkeras.saving.containers.parts import Stretch
 from torchkeras.saving.weights.origin import Origin
+from torchkeras.saving.weights.placing import put
 
-COPYING = 3  # slabs of an array that are copied at the same time
-SLAB = 1 << 22  # bytes of one
 ADVICE = "Build the model as it was when its weights were saved."
-APART = 64  # bytes between the rows of a slab: one cache line
 
 
 @dataclass(frozen=True)
@@ -92,66 +88,42 @@ class Match:
         """The shape that the recipe makes from the declared shapes. Nothing is read."""
         return tuple(self.recipe.make([torch.empty(source.shape, device="meta") for source in self.sources]).shape)
 
+    def straight(self) -> tuple[torch.Tensor, Stretch] | None:
+        """The weight as a view in Keras's order, and the array that only has to be copied there; None otherwise."""
+        data = self.sources[0].data
+        if self.recipe.deeds or not isinstance(data, h5py.Dataset):
+            return None
+        view = self.variable.view
+        found = None if view is None else hdf5.stretch(data)
+        return None if view is None or found is None else (view, found)
+
     def take(self) -> None:
         """Read the values and give them to the weight."""
-        view, data = self.variable.view, self.sources[0].data
+        data = self.sources[0].data
         as_it_is = isinstance(data, h5py.Dataset) and not self.recipe.deeds and self.sources[0].dtype != BFLOAT16
         own = self.variable.own_part if as_it_is else None
-        if own is not None:
-            view, where = own
-            if view.numel():
-                with hdf5_rules.readable(hdf5_rules.place_of(data)):
-                    view.copy_(_tensor(data[where]))
-            return
-        if view is None or not as_it_is:
+        if own is None:
             self.variable.assign(self.recipe.make([_tensor(source.values()) for source in self.sources]))
             return
-        if view.device.type == "cpu" and view.dtype != torch.bfloat16:
-            _fill(view.numpy(), data)
-            return
-        for rows, values in _slabs(data):
-            view[rows].copy_(_tensor(values))
+        view, where = own
+        if view.numel():
+            with hdf5_rules.readable(hdf5_rules.place_of(data)):
+                view.copy_(_tensor(data[where]))
 
 
-def _fill(view: np.ndarray, dataset: h5py.Dataset) -> None:
-    """Copy a dataset into an array, slab by slab: while one slab is transposed, the next is read.
-
-    Torch's own threads, started for each slab, would wait for each other on a busy machine: 3 to 7 times as long.
-    """
-    with ThreadPoolExecutor(COPYING) as pool:
-        running: deque[Future[None]] = deque()
-        for rows, values in _slabs(dataset, COPYING + 1):
-            running.append(pool.submit(np.copyto, view[rows], values, casting="unsafe"))
-            if len(running) == COPYING:
-                running.popleft().result()  # the next slab is read into the same memory
-        for copying in running:
-            copying.result()
+def take(matches: Sequence[Match]) -> None:
+    """Read the values of all weights, each array once, and give them to the weights."""
+    straight = [(found, found.straight()) for found in matches]
+    put([job for _, job in straight if job is not None])
+    for found, job in straight:
+        if job is None:
+            found.take()
 
 
 def _tensor(values: Any) -> torch.Tensor:
     # Torch knows only the machine's byte order.
     array = np.asarray(values)
     return torch.from_numpy(array.astype(array.dtype.newbyteorder("="), copy=False))
-
-
-def _slabs(dataset: h5py.Dataset, held: int = 1) -> Iterator[tuple[Any, np.ndarray]]:
-    """A dataset's values, some rows at a time, so that memory never holds them twice.
-
-    `held`: how many of the last slabs stay valid. There are some bytes between rows: with a power of two, few numbers
-    of a column would fit in the cache, and transposing would take twice as long.
-    """
-    if dataset.ndim < 2 or dataset.nbytes <= SLAB:
-        yield ..., hdf5.values(dataset)
-        return
-    step = max(1, SLAB * len(dataset) // dataset.nbytes)
-    shape = (step, *dataset.shape[1:-1], dataset.shape[-1] + APART // dataset.dtype.itemsize)
-    slabs = cycle([np.empty(shape, dataset.dtype) for _ in range(held)])
-    for first in range(0, len(dataset), step):
-        rows = slice(first, min(first + step, len(dataset)))
-        slab, part = next(slabs), (slice(rows.stop - first), ..., slice(dataset.shape[-1]))
-        with hdf5_rules.readable(hdf5_rules.place_of(dataset)):
-            dataset.read_direct(slab, rows, part)
-        yield rows, slab[part]
 
 
 def match(

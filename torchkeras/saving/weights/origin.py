@@ -86,9 +86,8 @@ def backend_by_names(group: h5py.Group) -> str | None:
 
 
 def _named_by_keras1(group: h5py.Group) -> bool:
-    """Whether the weights have names such as `dense_1_W`. From Keras 2 on they have scopes: `dense_1/kernel`."""
-    names = _all_names(group)
-    return bool(names) and not any("/" in name for name in names)
+    """Whether no weight has a scope in its name, as from Keras 2 on (`dense_1/kernel`, where 1 has `dense_1_W`)."""
+    return not any("/" in name for name in _all_names(group))
 
 
 def _all_names(group: h5py.Group) -> list[str]:

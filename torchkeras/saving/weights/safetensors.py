@@ -9,16 +9,19 @@ import importlib
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from pathlib import Path
-from typing import Any
+from math import prod
+from typing import IO, Any
 
 import torch
 from torch import nn
 
 from torchkeras.atomic_file import replacing
 from torchkeras.errors import FileLimitError, UnreadableFileError
+from torchkeras.saving.containers.held import held
 from torchkeras.saving.containers.limits import LIMITS
-from torchkeras.saving.weights.state import ABOUT, StoredTensors, tensors_of
+from torchkeras.saving.containers.parts import CAN_READ, Part, Stretch
+from torchkeras.saving.containers.places import shown
+from torchkeras.saving.weights.state import ABOUT, Description, StoredTensors, tensors_of
 from torchkeras.shards import whole
 
 FORMAT = {"format": "pt", "written_by": "torchkeras", "version": "1"}  # "pt": the axes are in torch's order
@@ -29,6 +32,7 @@ DTYPES: Mapping[str, torch.dtype] = {
     **{f"F{bits}": getattr(torch, f"float{bits}") for bits in (16, 32, 64)},
     "BF16": torch.bfloat16,
 }
+LENGTH = 8  # bytes at the beginning of a file, which tell how long its header is
 
 
 def write(path: str | os.PathLike[str], model: nn.Module, about: str | None = None) -> None:
@@ -48,20 +52,37 @@ def opened(path: str | os.PathLike[str]) -> Iterator[StoredTensors]:
 
     Raises ImportError without the package safetensors, FileNotFoundError, UnreadableFileError, FileLimitError.
     """
-    package = _package("safetensors")
-    if not Path(path).is_file():
-        raise FileNotFoundError(f"{path}: there is no such file.")
+    package, where = _package("safetensors"), shown(path)
+    with (
+        held(path) as own,
+        _readable(package, where),
+        own.open("rb") as raw,
+        package.safe_open(own, framework="pt", device="cpu") as file,
+    ):
+        if not os.path.samestat(os.fstat(raw.fileno()), own.stat()):  # where `held` has no path of its own
+            raise UnreadableFileError(f"{where}: another file took its place while it was opened.")
+        names = list(file.keys())
+        if len(names) > LIMITS.members:
+            raise FileLimitError(f"{where}: it holds {len(names)} tensors; at most {LIMITS.members} are read.")
+        described = {name: _description(file.get_slice(name), name, where) for name in names}
+        about = (file.metadata() or {}).get(ABOUT)
+        yield StoredTensors(
+            described,
+            file.get_tensor,
+            about,
+            lambda name, rows: file.get_slice(name)[rows],
+            _stretches(raw, file.offset_keys(), described, where) if CAN_READ else {},
+        )
+
+
+@contextmanager
+def _readable(package: Any, where: str) -> Iterator[None]:
+    """Whatever the package raises for damage is an UnreadableFileError, or a FileLimitError."""
     try:
-        with package.safe_open(path, framework="pt", device="cpu") as file:
-            names = list(file.keys())
-            if len(names) > LIMITS.members:
-                raise FileLimitError(f"{path}: it holds {len(names)} tensors; at most {LIMITS.members} are read.")
-            described = {name: _description(file.get_slice(name), name, path) for name in names}
-            about = (file.metadata() or {}).get(ABOUT)
-            yield StoredTensors(described, file.get_tensor, about, lambda name, rows: file.get_slice(name)[rows])
+        yield
     except package.SafetensorError as error:
         kind = FileLimitError if "toolarge" in str(error).replace(" ", "").lower() else UnreadableFileError
-        raise kind(f"{path}: not a readable safetensors file ({error}).") from error
+        raise kind(f"{where}: not a readable safetensors file ({error}).") from error
 
 
 def _description(stored: Any, name: str, path: Any) -> tuple[torch.dtype, tuple[int, ...]]:
@@ -69,6 +90,22 @@ def _description(stored: Any, name: str, path: Any) -> tuple[torch.dtype, tuple[
     if kind not in DTYPES:
         raise UnreadableFileError(f"{path}: {name[:100]!r} holds {kind}; read are {', '.join(DTYPES)}.")
     return DTYPES[kind], tuple(stored.get_shape())
+
+
+def _stretches(
+    file: IO[bytes], names: list[str], described: Mapping[str, Description], where: str
+) -> dict[str, Stretch]:
+    """Where the tensors are: one after the other behind the header, in the order of `names`, as the package checked."""
+    begin, found = LENGTH + int.from_bytes(file.read(LENGTH), "little"), {}
+    part = Part(file.fileno(), 0, os.fstat(file.fileno()).st_size)
+    for name in names:
+        dtype, shape = described[name]
+        bits = torch.int16 if dtype == torch.bfloat16 else dtype
+        stored = torch.empty(0, dtype=bits).numpy().dtype.newbyteorder("<")
+        if dtype != torch.bool:  # a byte may be neither 0 nor 1
+            found[name] = Stretch(part, begin, stored, f"{where}: {name[:100]!r}", bits != dtype)
+        begin += stored.itemsize * prod(shape)
+    return found
 
 
 def _package(name: str) -> Any:

@@ -9,12 +9,11 @@ from __future__ import annotations
 import os
 import pickle
 import struct
-import warnings
 import zipfile
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +23,13 @@ from torch import Tensor, nn
 from torchkeras.atomic_file import replacing
 from torchkeras.engine.graph.network import Network
 from torchkeras.engine.graph.state_dict_keys import renamed
+from torchkeras.engine.layer.weight import is_wrapper
 from torchkeras.errors import ForbiddenContentError, UnreadableFileError, WeightMismatchError
+from torchkeras.saving.containers import pickled
+from torchkeras.saving.containers.held import held
+from torchkeras.saving.containers.parts import Stretch
+from torchkeras.saving.containers.places import shown
+from torchkeras.saving.weights.placing import put
 from torchkeras.shards import is_sharded, part, rows
 
 Description = tuple[torch.dtype, tuple[int, ...]]  # of a tensor in a file
@@ -39,15 +44,26 @@ DAMAGED = (*DAMAGED, AssertionError, OSError, struct.error, zipfile.BadZipFile, 
 class StoredTensors:
     """An open file of named tensors: types and shapes, values, and the text under `ABOUT`, None without one.
 
-    `rows_of`: some rows of a tensor, where the file need not be read as a whole for them.
+    `rows_of`: some rows of a tensor, where the file need not be read as a whole for them. `stretches`: where the
+    tensors are that can be read straight into place.
     """
 
     tensors: Mapping[str, Description]
     value_of: Callable[[str], Tensor]
     about: str | None
     rows_of: Callable[[str, slice], Tensor] | None = None
+    stretches: Mapping[str, Stretch] = field(default_factory=dict)
 
-    def set(self, tensor: Tensor, name: str) -> None:
+    def set(self, tensors: Mapping[str, Tensor]) -> None:
+        """Give tensors their values, by the names in the file."""
+        plain = {name: tensor for name, tensor in tensors.items() if not (is_sharded(tensor) or is_wrapper(tensor))}
+        straight = {name: (tensor, self.stretches[name]) for name, tensor in plain.items() if name in self.stretches}
+        put(list(straight.values()))
+        for name, tensor in tensors.items():
+            if name not in straight:
+                self._set(tensor, name)
+
+    def _set(self, tensor: Tensor, name: str) -> None:
         """Give a tensor its values, or the rows that this process has of it."""
         if is_sharded(tensor):
             own, mine = part(tensor), rows(tensor)
@@ -83,9 +99,9 @@ def fill(model: nn.Module, found: StoredTensors, where: str | os.PathLike[str]) 
                 raise WeightMismatchError(
                     f"{where}: {given[0]!r} and {name!r} are one tensor in the model; in the file they differ."
                 )
+    first = {told[next(name for name in names if name in stored)]: tensor for names, tensor in expected.items()}
     with torch.no_grad():
-        for names, tensor in expected.items():
-            found.set(tensor, told[next(name for name in names if name in stored)])
+        found.set(first)
 
 
 def _renamed(model: nn.Module, names: Iterable[str]) -> dict[str, str]:
@@ -140,13 +156,11 @@ def opened(path: str | os.PathLike[str]) -> Iterator[StoredTensors]:
 
     Raises FileNotFoundError, UnreadableFileError, ForbiddenContentError for other objects.
     """
-    if not Path(path).is_file():
-        raise FileNotFoundError(f"{path}: there is no such file.")
-    with open(path, "rb") as file, warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # about other pickle protocols; the result is checked below
-        stored = _loaded(file, path)
+    with held(path) as own:
+        pickled.check(own)
+        stored = _loaded(own)
     if not isinstance(stored, Mapping) or not all(_is_entry(*item) for item in stored.items()):
-        raise UnreadableFileError(f"{path}: it must hold a state_dict, tensors by their names.")
+        raise UnreadableFileError(f"{shown(path)}: {pickled.NO_STATE}")
     described = {name: (tensor.dtype, tuple(tensor.shape)) for name, tensor in stored.items()}
     yield StoredTensors(described, stored.__getitem__, _about(stored))
 
@@ -158,13 +172,16 @@ def _about(stored: Any) -> str | None:
     return found if isinstance(found, str) else None
 
 
-def _loaded(file: Any, path: Any) -> Any:
+def _loaded(path: Path) -> Any:
     try:
-        return torch.load(file, map_location="cpu", weights_only=True)
+        with path.open("rb") as file:
+            return torch.load(file, map_location="cpu", weights_only=True)
     except pickle.UnpicklingError as error:
-        raise ForbiddenContentError(f"{path}: it holds more than tensors, or no pickled tensors at all.") from error
+        raise ForbiddenContentError(f"{shown(path)}: {pickled.MORE}.") from error
     except DAMAGED as error:
-        raise UnreadableFileError(f"{path}: not a file that torch.save wrote ({type(error).__name__}).") from error
+        raise UnreadableFileError(
+            f"{shown(path)}: not a file that torch.save wrote ({type(error).__name__})."
+        ) from error
 
 
 def _is_entry(name: Any, value: Any) -> bool:

@@ -31,6 +31,7 @@ def write_groups(model: Any, path: PathLike) -> None:
 def write_paths(model: Any, path: PathLike) -> None:
     """Weights as HDF5 by paths, as Keras 3 writes them."""
     with writing(path) as file:
+        file.attrs[OWN] = True  # who wrote it; Keras does not read it
         paths.write(file, model)
 
 

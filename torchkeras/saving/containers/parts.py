@@ -1,0 +1,149 @@
+"""Parts of open files: what HDF5 reads as a file may be a member of an archive, which needs no copy of it."""
+
+# pyright: reportAttributeAccessIssue=false
+# h5py's compiled modules have no types.
+
+from __future__ import annotations
+
+import io
+import os
+import zlib
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import h5py
+import numpy as np
+from h5py import h5f, h5fd, h5i
+
+CAN_READ = hasattr(os, "preadv")  # Windows has none
+PIECE = 1 << 23  # bytes whose checksum one thread makes at once
+POLYNOMIAL = 0xEDB88320  # of zip's checksum, with its bits reversed
+
+_parts: dict[str, Part] = {}
+
+
+class Part(io.RawIOBase):
+    """`size` bytes of an open file, from `begin` on. HDF5 calls it by its `name`."""
+
+    def __init__(self, descriptor: int, begin: int, size: int):
+        self.descriptor, self.begin, self.size = descriptor, begin, size
+        self.name = f"part {id(self)}"  # h5py changes what is no ASCII
+        self._at = 0
+
+    def __repr__(self) -> str:
+        return self.name
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
+        self._at = offset + {os.SEEK_SET: 0, os.SEEK_CUR: self._at, os.SEEK_END: self.size}[whence]
+        return self._at
+
+    def readinto(self, buffer: Any) -> int:
+        count = self.fill(memoryview(buffer), self._at)
+        self._at += count
+        return count
+
+    def fill(self, buffer: memoryview, at: int) -> int:
+        """Read the bytes from `at` on; how many there are, up to the length of the buffer."""
+        left = buffer.cast("B")[: max(0, self.size - at)]
+        wanted = len(left)
+        while left:
+            count = os.preadv(self.descriptor, [left], self.begin + at)
+            if not count:
+                break
+            at, left = at + count, left[count:]
+        return wanted - len(left)
+
+    def checksum(self, threads: int) -> int:
+        """The CRC-32 of all bytes. Raises OSError if the file has fewer."""
+
+        def of_piece(begin: int) -> tuple[int, int]:
+            piece = bytearray(min(PIECE, self.size - begin))
+            if self.fill(memoryview(piece), begin) < len(piece):
+                raise OSError("the file ends within it")
+            return zlib.crc32(piece), len(piece)
+
+        found, begins = 0, range(0, self.size, PIECE)
+        threads = min(threads, len(begins))
+        with ThreadPoolExecutor(threads) if threads > 1 else nullcontext() as pool:
+            for checksum, size in map(of_piece, begins) if pool is None else pool.map(of_piece, begins):
+                found = _times(_zeros(size), found) ^ checksum
+        return found
+
+
+@dataclass(frozen=True)
+class Stretch:
+    """An array that lies in a part in one piece: the place of its first byte, its type, and its name in errors.
+
+    `bfloat16`: whether these are the bits of bfloat16, as 16-bit integers.
+    """
+
+    part: Part
+    begin: int
+    dtype: np.dtype
+    name: str
+    bfloat16: bool = False
+
+
+@contextmanager
+def known(part: Part) -> Iterator[None]:
+    """Inside the `with` block, `part_of` finds the part of what HDF5 reads in it."""
+    _parts[part.name] = part
+    try:
+        yield
+    finally:
+        del _parts[part.name]
+
+
+def part_of(place: h5py.Group | h5py.Dataset) -> Part | None:
+    """The bytes that HDF5 reads as a file, where they can be read beside it; None otherwise."""
+    file = h5i.get_file_id(place.id)
+    # HDF5 may keep back what was written to a file, and in memory there is no descriptor.
+    if not CAN_READ or file.get_intent() != h5f.ACC_RDONLY:
+        return None
+    if file.get_access_plist().get_driver() == h5fd.SEC2:
+        descriptor = file.get_vfd_handle()
+        return Part(descriptor, 0, os.fstat(descriptor).st_size)
+    return _parts.get(os.fsdecode(h5f.get_name(place.id)))
+
+
+# --- checksums of pieces, joined -------------------------------------------------------------------------------------
+
+# CRC-32 is linear: that of two pieces is that of the first, as if zeros of the second's length followed, plus (by
+# exclusive or) that of the second. What zeros do is a matrix of bits, kept as its 32 columns.
+Matrix = tuple[int, ...]
+
+
+@cache
+def _zeros(count: int) -> Matrix:
+    """What `count` bytes of zeros do to a checksum."""
+    found = tuple(1 << k for k in range(32))
+    power: Matrix = (POLYNOMIAL, *(1 << k for k in range(31)))  # one bit
+    for _ in range(3):
+        power = _product(power, power)
+    while count:
+        if count & 1:
+            found = _product(power, found)
+        power, count = _product(power, power), count >> 1
+    return found
+
+
+def _product(left: Matrix, right: Matrix) -> Matrix:
+    return tuple(_times(left, column) for column in right)
+
+
+def _times(matrix: Matrix, checksum: int) -> int:
+    found = 0
+    for k in range(32):
+        if checksum >> k & 1:
+            found ^= matrix[k]
+    return found

@@ -1,0 +1,274 @@
+"""Files of `torch.save`, looked at before torch reads them: checksums, sizes, and what their pickles ask for.
+
+torch takes sizes from a file without a look at how long it is, and compares no checksums. Here the pickle is followed,
+without making an object of torch's, as far as a `state_dict` needs it: tensors by name, each a part of a storage that
+is in the file. Anything else is refused. torch's own safe loader reads the file afterwards.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import pickletools
+import re
+import struct
+import zipfile
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from math import prod
+from typing import IO, Any
+
+from torchkeras.errors import FileLimitError, ForbiddenContentError, ModelFileError, UnreadableFileError
+from torchkeras.saving.containers.archive import BEGINNING, DAMAGE, ENCRYPTED
+from torchkeras.saving.containers.limits import LIMITS, MIB, Limits
+from torchkeras.saving.containers.places import shown
+
+MORE = "it holds more than tensors, or no pickled tensors at all"
+NO_STATE = "it must hold a state_dict, tensors by their names."
+STORAGES = {
+    **dict.fromkeys(("Byte", "Char", "Bool"), 1),
+    **dict.fromkeys(("Half", "BFloat16", "Short"), 2),
+    **dict.fromkeys(("Float", "Int"), 4),
+    **dict.fromkeys(("Double", "Long", "ComplexFloat"), 8),
+    "ComplexDouble": 16,
+}
+SIZES = {f"torch.{kind}Storage": size for kind, size in STORAGES.items()} | {"torch.storage.UntypedStorage": 1}
+TENSORS = ("torch._utils._rebuild_tensor", "torch._utils._rebuild_tensor_v2", "torch._utils._rebuild_tensor_v3")
+OTHER_TENSORS = ("torch._utils._rebuild_", "torch.serialization._get_layout")  # such as sparse ones
+PARAMETER, DICT = "torch._utils._rebuild_parameter", "collections.OrderedDict"
+TYPE = re.compile(r"torch\.[a-z]+(\d+)\w*$")  # of a tensor of `_rebuild_tensor_v3`, with its bits
+PLAIN = {"NONE": None, "NEWTRUE": True, "NEWFALSE": False}
+VALUES = ("BININT", "BININT1", "BININT2", "LONG1", "BINFLOAT", "BINUNICODE", "SHORT_BINSTRING", "BINSTRING")
+EMPTY: dict[str, Callable[[], Any]] = {"EMPTY_TUPLE": tuple, "EMPTY_LIST": list, "EMPTY_DICT": dict, "MARK": object}
+# What the formats before torch 1.6 begin with: three pickles, of a number, of a version and of the machine.
+HEADERS = 3
+
+
+@dataclass(frozen=True)
+class Name:
+    """A global that a pickle asks for."""
+
+    name: str
+
+
+@dataclass(frozen=True)
+class Storage:
+    """A storage that a pickle asks for: its key, and its bytes by number and size."""
+
+    key: str
+    count: int
+    size: int
+
+
+@dataclass
+class Machine:
+    """What a pickle makes, with `Name` and `Storage` in the place of what it asks for; tensors become None."""
+
+    where: str
+    limits: Limits
+    storages: dict[str, Storage] = field(default_factory=dict)
+
+    def run(self, file: io.BytesIO) -> Any:
+        """The value of the pickle that begins here. Raises ForbiddenContentError, UnreadableFileError, FileLimitError.
+
+        The file stands after it then.
+        """
+        stack: list[Any] = []
+        marks: list[int] = []
+        memo: dict[int, Any] = {}
+        try:
+            for count, (code, argument, _) in enumerate(pickletools.genops(file)):
+                if count > self.limits.steps:
+                    raise FileLimitError(f"{self.where}: its pickle has more than {self.limits.steps} steps.")
+                if code.name == "STOP":
+                    return stack.pop()
+                self._step(code.name, argument, stack, marks, memo)
+        except (ValueError, LookupError, TypeError, AttributeError, struct.error, EOFError, OverflowError) as error:
+            if isinstance(error, ModelFileError):
+                raise
+            raise UnreadableFileError(f"{self.where}: not a file that torch.save wrote ({error}).") from error
+        raise UnreadableFileError(f"{self.where}: not a file that torch.save wrote (its pickle does not end).")
+
+    def _step(self, code: str, argument: Any, stack: list[Any], marks: list[int], memo: dict[int, Any]) -> None:
+        def marked() -> list[Any]:
+            at = marks.pop()
+            found = stack[at:]
+            del stack[at:]
+            return found
+
+        if code in PLAIN:
+            stack.append(PLAIN[code])
+        elif code in VALUES:
+            stack.append(argument)
+        elif code == "MARK":
+            marks.append(len(stack))
+        elif code in EMPTY:
+            stack.append(EMPTY[code]())
+        elif code in ("TUPLE1", "TUPLE2", "TUPLE3"):
+            size = int(code[-1])
+            stack[-size:] = [tuple(stack[-size:])]
+        elif code == "TUPLE":
+            stack.append(tuple(marked()))
+        elif code in ("APPEND", "APPENDS"):
+            items = [stack.pop()] if code == "APPEND" else marked()
+            stack[-1].extend(items)
+        elif code in ("SETITEM", "SETITEMS"):
+            items = [stack.pop(-2), stack.pop()] if code == "SETITEM" else marked()
+            self._set(stack[-1], zip(items[::2], items[1::2], strict=True))
+        elif code in ("BINGET", "LONG_BINGET"):
+            stack.append(memo[argument])
+        elif code in ("BINPUT", "LONG_BINPUT"):
+            memo[argument] = stack[-1]
+        elif code == "GLOBAL":
+            stack.append(Name(argument.replace(" ", ".", 1)))
+        elif code == "BINPERSID":
+            stack.append(self._storage(stack.pop()))
+        elif code == "REDUCE":
+            arguments = stack.pop()
+            stack.append(self._called(stack.pop(), *arguments))
+        elif code == "BUILD":
+            state = stack.pop()  # attributes, such as the `_metadata` of a `state_dict`, of what stays
+            if not (isinstance(stack[-1], dict) and isinstance(state, dict)):
+                raise ForbiddenContentError(f"{self.where}: {MORE}.")
+        elif code != "PROTO":
+            raise ForbiddenContentError(f"{self.where}: {MORE}.")
+
+    def _set(self, target: Any, pairs: Iterable[tuple[Any, Any]]) -> None:
+        """Set items. Keys are texts and numbers: the hash of nested tuples may take any time."""
+        for key, value in pairs:
+            if not isinstance(target, dict) or not isinstance(key, (str, int)):
+                raise ForbiddenContentError(f"{self.where}: {MORE}.")
+            target[key] = value
+
+    def _called(self, called: Any, *arguments: Any) -> Any:
+        name = called.name if isinstance(called, Name) else ""
+        if name == DICT:
+            made: dict[Any, Any] = {}
+            self._set(made, *arguments or [()])  # type: ignore[arg-type]
+            return made
+        if name in TENSORS:
+            self._check_tensor(name, *arguments)
+            return None
+        if name == PARAMETER:
+            return None
+        if name.startswith(OTHER_TENSORS):
+            raise UnreadableFileError(f"{self.where}: {NO_STATE}")
+        raise ForbiddenContentError(f"{self.where}: {MORE}.")
+
+    def _storage(self, told: tuple[Any, ...]) -> Storage:
+        kind, of, key, _, count, *view = told
+        name = of.name if isinstance(of, Name) else ""
+        if kind != "storage" or name not in SIZES or not isinstance(key, str) or any(view):
+            raise ForbiddenContentError(f"{self.where}: {MORE}.")
+        if type(count) is not int or count < 0:
+            raise UnreadableFileError(f"{self.where}: the storage {key[:100]!r} has the size {count!r}.")
+        found = Storage(key, count, SIZES[name])
+        if self.storages.setdefault(key, found) != found:
+            raise UnreadableFileError(f"{self.where}: the storage {key[:100]!r} has two types or sizes.")
+        return found
+
+    def _check_tensor(self, by: str, storage: Storage, offset: int, shape: Any, strides: Any, *more: Any) -> None:
+        item = storage.size
+        if by == TENSORS[2]:
+            bits = TYPE.match(more[2].name)
+            item = int(bits[1]) // 8 if bits else 1
+        numbers = (offset, *shape, *strides)
+        if len(shape) != len(strides) or any(type(number) is not int or number < 0 for number in numbers):
+            raise UnreadableFileError(f"{self.where}: a tensor has the shape {shape} and the strides {strides}.")
+        size, held = prod(shape) * item, storage.count * storage.size
+        last = offset + sum((length - 1) * step for length, step in zip(shape, strides, strict=True)) + 1
+        if size and last * item > held:
+            raise UnreadableFileError(f"{self.where}: a tensor goes beyond its storage of {held} bytes.")
+        if size > self.limits.array or (size > self.limits.ratio_from and size > self.limits.ratio * held):
+            raise FileLimitError(f"{self.where}: {held} bytes would become a tensor of {size}.")
+
+
+# --- files -----------------------------------------------------------------------------------------------------------
+
+
+def check(path: str | os.PathLike[str], limits: Limits = LIMITS) -> None:
+    """Look at a file of `torch.save`.
+
+    Raises UnreadableFileError for damage, ForbiddenContentError for other objects than tensors, FileLimitError.
+    """
+    with open(path, "rb") as file:
+        first = file.read(len(BEGINNING))
+        file.seek(0)
+        if first == BEGINNING:
+            _check_zip(file, shown(path), limits)
+        else:
+            _check_stream(file, shown(path), limits)
+
+
+def _check_zip(file: IO[bytes], where: str, limits: Limits) -> None:
+    """The files of torch since 1.6: a zip with a pickle and a member for each storage, none of them compressed."""
+    try:
+        found = zipfile.ZipFile(file)
+    except DAMAGE as error:
+        raise UnreadableFileError(f"{where}: not a file that torch.save wrote ({error}).") from error
+    with found:
+        members = {member.filename: member for member in found.infolist()}
+        if len(members) < len(found.infolist()):
+            raise ForbiddenContentError(f"{where}: a member is there several times.")
+        if len(members) > limits.members:
+            raise FileLimitError(f"{where}: it has {len(members)} members; at most {limits.members} are read.")
+        for name, member in members.items():
+            if member.compress_type != zipfile.ZIP_STORED or member.flag_bits & ENCRYPTED:
+                raise ForbiddenContentError(f"{where}: member {name[:100]!r} is compressed or encrypted.")
+        told = sum(member.file_size for member in members.values())
+        if told > file.seek(0, os.SEEK_END):
+            raise UnreadableFileError(f"{where}: its members have {told} bytes, more than the file.")
+        pickles = [name for name in members if name.split("/")[-1] == "data.pkl"]
+        if len(pickles) != 1:
+            raise UnreadableFileError(f"{where}: not a file that torch.save wrote (it has {len(pickles)} data.pkl).")
+        if members[pickles[0]].file_size > limits.json:
+            raise FileLimitError(f"{where}: its pickle has over {limits.json} bytes.")
+        content = b""
+        for name in members:
+            parts = _streamed(found, name, where)
+            if name == pickles[0]:
+                content = b"".join(parts)
+            else:
+                for _ in parts:
+                    pass
+        machine = Machine(where, limits)
+        machine.run(io.BytesIO(content))
+        inside = pickles[0].removesuffix("data.pkl") + "data/"
+        for storage in machine.storages.values():
+            member = members.get(inside + storage.key)
+            if member is None or member.file_size != storage.count * storage.size:
+                stored = "none are" if member is None else f"{member.file_size} are"
+                raise UnreadableFileError(
+                    f"{where}: the storage {storage.key[:100]!r} has {storage.count * storage.size} bytes; {stored} "
+                    "stored."
+                )
+
+
+def _streamed(archive: zipfile.ZipFile, name: str, where: str) -> Iterable[bytes]:
+    """The bytes of a member, whose checksum is compared at their end."""
+    try:
+        with archive.open(name) as source:
+            while part := source.read(MIB):
+                yield part
+    except DAMAGE as error:
+        raise UnreadableFileError(f"{where}: member {name[:100]!r} cannot be read ({error}).") from error
+
+
+def _check_stream(file: IO[bytes], where: str, limits: Limits) -> None:
+    """The files of torch before 1.6: pickles, then for each storage its number of values and these. No checksums."""
+    machine = Machine(where, limits)
+    pickles = io.BytesIO(file.read(limits.json))  # a file makes room for whatever length a pickle tells
+    for _ in range(HEADERS + 1):
+        machine.run(pickles)
+    keys = machine.run(pickles)
+    if not isinstance(keys, list) or sorted(map(str, keys)) != sorted(machine.storages):
+        raise UnreadableFileError(f"{where}: its storages are not those that it lists.")
+    at, end = pickles.tell(), file.seek(0, os.SEEK_END)
+    for key in keys:
+        storage = machine.storages[key]
+        file.seek(at)
+        told, at = int.from_bytes(file.read(8), "little"), at + 8 + storage.count * storage.size
+        if told != storage.count or at > end:
+            raise UnreadableFileError(
+                f"{where}: the storage {key[:100]!r} has {storage.count} values; {told} are stored."
+            )
