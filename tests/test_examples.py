@@ -65,7 +65,7 @@ def test_a_callback_of_ones_own_is_watched_by_another():
 
 def test_examples_are_small_and_all_on_the_page():
     scripts = sorted(EXAMPLES.glob("*.*"))
-    assert len(scripts) == 9
+    assert len(scripts) == 10
     pages = PAGE + (ROOT / "docs" / "distribution.md").read_text()
     for script in scripts:
         assert len(script.read_text().splitlines()) < 60

@@ -1,8 +1,8 @@
 """torchkeras: Keras's functional API on PyTorch."""
 
-from torchkeras.interrupts import whole_imports
+from torchkeras.interrupts import whole_imports as _whole_imports
 
-with whole_imports():  # that of torch among them
+with _whole_imports():  # that of torch among them
     from torchkeras import (
         activations,
         callbacks,

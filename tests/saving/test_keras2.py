@@ -66,7 +66,8 @@ BUILDS = [cnn, shared, nested, frozen, recurrent]
 
 
 def data(model, samples=8):
-    x = [RNG.integers(1, 9, (samples, *tensor.shape[1:])).astype("float32") / 3 for tensor in model.inputs]
+    share = 1 if isinstance(model.layers[0], Embedding) else 3  # an Embedding takes whole numbers
+    x = [RNG.integers(1, 9, (samples, *tensor.shape[1:])).astype("float32") / share for tensor in model.inputs]
     return (x[0] if len(x) == 1 else x), RNG.normal(size=(samples, model.output_shape[-1])).astype("float32")
 
 

@@ -178,10 +178,10 @@ categorical_focal_crossentropy = losses.categorical_focal_crossentropy
 sparse_categorical_crossentropy = losses.sparse_categorical_crossentropy
 
 # Names that only Keras 3 has mean its classes; CosineSimilarity has the other sign than the loss.
-NEWER = ("cosine_similarity", "kl_divergence")
+_NEWER = ("cosine_similarity", "kl_divergence")
 
 for _name in registry.losses.names():
-    if not isinstance(registry.losses.find(_name), type) and _name not in NEWER:
+    if not isinstance(registry.losses.find(_name), type) and _name not in _NEWER:
         registry.metrics.register(_name, registry.losses.find(_name))
 
 get = deserialize = registry.metrics.get

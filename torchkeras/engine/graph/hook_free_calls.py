@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping
-from itertools import repeat
+from itertools import chain, repeat
 from operator import contains
 from typing import Any
 
@@ -67,7 +67,8 @@ class Remembered:
         self._changes, self._types = CHANGES.count, list(map(type, modules))
         self._modules, self._vars = modules, list(map(vars, modules))
         self._inside = [module._modules for module in modules]
-        self._children = list(map(tuple, map(dict.values, self._inside)))
+        self._counts = list(map(len, self._inside))
+        self._children = list(map(id, chain.from_iterable(map(dict.values, self._inside))))
         self._hooks = [getattr(module, name) for module in modules for name in HOOKS]
         self._stand_ins = StandIns(self._network._modules)
         self._made += 1
@@ -85,7 +86,8 @@ class Remembered:
     def _is_same(self) -> bool:
         return (
             self._changes == CHANGES.count
-            and list(map(tuple, map(dict.values, self._inside))) == self._children
+            and list(map(id, chain.from_iterable(map(dict.values, self._inside)))) == self._children
+            and list(map(len, self._inside)) == self._counts
             and list(map(type, self._modules)) == self._types
         )
 

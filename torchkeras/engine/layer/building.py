@@ -107,6 +107,8 @@ class Building(WeightOwner):
     def _build(self, input_shapes: list[Shape], *further: Any) -> None:
         """Make the weights for the shapes of the first input, and of the `further` ones where `build` asks for them."""
         self._check_inputs(input_shapes)
+        if self.built and torch.compiler.is_compiling():  # which does not follow locks
+            return
         with _making:
             if not self.built:
                 self._build_once(input_shapes, *further)

@@ -30,7 +30,6 @@ from torchkeras.rules import OBJECT, Rule, integer, optional, sizes
 
 REQUIRED = inspect.Parameter.empty
 NEWER = "newer"
-CUSTOM_OBJECTS = registry.get_custom_objects()
 CONSTANTS = (type(None), bool, int, float, str, tuple)
 READ_ONCE = (*CONSTANTS, FunctionType, initializers.Initializer)  # a copy of any other than an initializer is itself
 
@@ -65,7 +64,7 @@ class Option:
 
     def kept_default(self) -> Any:
         """The default as it is kept: read once if it is a constant or names one; each layer has its own initializer."""
-        taken = isinstance(self.default, str) and self.default in CUSTOM_OBJECTS
+        taken = isinstance(self.default, str) and self.default in registry.get_custom_objects()
         if taken or not (self.rule.settled and isinstance(self.default, CONSTANTS)):
             return self.read(self.default)
         first = self._first_default

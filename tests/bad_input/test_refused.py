@@ -1,6 +1,6 @@
 """Bad input of every kind is right, or an error of this exact text; none is silent.
 
-`refused.txt` has a line for each case: its name, and the error. `python -m tests.bad_input.test_bad_input` writes it
+`refused.txt` has a line for each case: its name, and the error. `python -m tests.bad_input.test_refused` writes it
 anew; what changes is for a person to read.
 """
 
