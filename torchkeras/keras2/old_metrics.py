@@ -11,6 +11,7 @@ from torch import Tensor
 from torchkeras.backend import assignments
 from torchkeras.engine.fit.compile_options import mapped
 from torchkeras.engine.layer.layer import Layer
+from torchkeras.engine.layer.modes import in_mode
 from torchkeras.metrics import Metric
 
 
@@ -25,7 +26,7 @@ class LayerMetric(Metric, abstract=True):
         if sample_weight is not None:
             raise ValueError(f"The metric {self.name!r} is a layer, which takes no sample weights and no mask.")
         self.layer.to(y_pred.device)
-        with assignments.waiting(self.layer):
+        with in_mode(None), assignments.waiting(self.layer):  # it counts in an evaluation too
             self._last = torch.as_tensor(self.layer(y_true, y_pred)).detach().clone()
 
     def result(self) -> Tensor:
