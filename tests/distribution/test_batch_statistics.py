@@ -350,7 +350,7 @@ def test_an_axis_that_is_the_batch_is_refused():
 @pytest.mark.parametrize(
     ("layer", "looks"),
     [
-        (Dense(3), False),
+        (Dense(3, name="given"), False),  # names are counted anew before it is used
         (BatchNormalization(), False),
         (TorchModule(nn.Linear(3, 3)), False),
         (TorchModule(nn.BatchNorm1d(3)), True),

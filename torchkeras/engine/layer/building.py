@@ -110,24 +110,22 @@ class Building(WeightOwner):
         if self.built and torch.compiler.is_compiling():  # which does not follow locks
             return
         with _making:
+            if self.built:
+                return
+            first = input_shapes[0] if len(input_shapes) == 1 else input_shapes
+            try:
+                with off_meta() if in_first_run() else nullcontext():
+                    self.build(first, *further[: _further_shapes(type(self).build)])
+            except ValueError as error:
+                raise ValueError(f"{type(self).__name__} {self.name!r}: {error}") from error
             if not self.built:
-                self._build_once(input_shapes, *further)
-
-    def _build_once(self, input_shapes: list[Shape], *further: Any) -> None:
-        first = input_shapes[0] if len(input_shapes) == 1 else input_shapes
-        try:
-            with off_meta() if in_first_run() else nullcontext():
-                self.build(first, *further[: _further_shapes(type(self).build)])
-        except ValueError as error:
-            raise ValueError(f"{type(self).__name__} {self.name!r}: {error}") from error
-        if not self.built:
-            self.built = True
-        self._agree_on_policy()
-        self._follow_trainable(self._frozen_above)
-        if not deferred():
-            self._fill()
-        elif (waiting := _waiting.get()) is not None:
-            waiting.append(self)
+                self.built = True
+            self._agree_on_policy()
+            self._follow_trainable(self._frozen_above)
+            if not deferred():
+                self._fill()
+            elif (waiting := _waiting.get()) is not None:
+                waiting.append(self)
 
     def _fill(self) -> None:
         """Give values to what the build left on `meta`, or to all by the option `weights`; and freeze what is to be."""
