@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
-from torch.utils._device import _device_constructors
+from torch.utils._device import DeviceContext
 from torch.utils._python_dispatch import TorchDispatchMode, _disable_current_modes
 from torch.utils._pytree import tree_map_only
 
@@ -19,11 +19,8 @@ META = torch.device("meta")
 class MadeOnMeta(TorchFunctionMode):
     """Inside, tensors are made on `meta`, in this thread: `with torch.device("meta")` writes to a global besides."""
 
-    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        kwargs = kwargs or {}
-        if func in _device_constructors() and kwargs.get("device") is None:
-            kwargs["device"] = META
-        return func(*args, **kwargs)
+    device = META
+    __torch_function__ = DeviceContext.__torch_function__  # type: ignore[assignment]
 
 
 class OnMeta(TorchDispatchMode):
