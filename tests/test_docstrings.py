@@ -73,10 +73,10 @@ def _own_place(tmp_path, monkeypatch):
     """A folder for the files of an example, numbers as the CPU's, and custom objects that end with it."""
     monkeypatch.chdir(tmp_path)
     config.set_device("cpu")
-    monkeypatch.setattr(registry, "_everywhere", {})
     matmul, cudnn = torch.backends.cuda.matmul, cast(Any, torch.backends.cudnn)
     before = matmul.allow_tf32, cudnn.allow_tf32
-    yield
+    with registry.custom_object_scope():
+        yield
     matmul.allow_tf32, cudnn.allow_tf32 = before
 
 

@@ -18,8 +18,7 @@ LONGEST_NAME = 200  # that is compared with the known names, for a hint
 T = TypeVar("T")
 F = TypeVar("F", bound=Callable[..., Any])
 
-_everywhere: dict[str, Any] = {}
-_in_scope: ContextVar[dict[str, Any] | None] = ContextVar("the custom objects of a scope", default=None)
+CUSTOM_OBJECTS: ContextVar[dict[str, Any]] = ContextVar("custom objects", default={})  # noqa: B039  # outside of scopes
 
 
 class IdentifierError(TypeError, ValueError):
@@ -36,8 +35,7 @@ def get_custom_objects() -> dict[str, Any]:
 
     Source: https://keras.io/api/utils/serialization_utils/
     """
-    found = _in_scope.get()
-    return _everywhere if found is None else found
+    return CUSTOM_OBJECTS.get()
 
 
 @contextmanager
@@ -58,11 +56,11 @@ def custom_object_scope(*objects: Mapping[str, Any]) -> Iterator[None]:
     known = dict(get_custom_objects())
     for mapping in objects:
         known.update(mapping)
-    token = _in_scope.set(known)
+    token = CUSTOM_OBJECTS.set(known)
     try:
         yield
     finally:
-        _in_scope.reset(token)
+        CUSTOM_OBJECTS.reset(token)
 
 
 CustomObjectScope = custom_object_scope

@@ -64,7 +64,7 @@ class Option:
 
     def kept_default(self) -> Any:
         """The default as it is kept: read once if it is a constant or names one; each layer has its own initializer."""
-        taken = isinstance(self.default, str) and self.default in registry.get_custom_objects()
+        taken = isinstance(self.default, str) and self.default in registry.CUSTOM_OBJECTS.get()
         if taken or not (self.rule.settled and isinstance(self.default, CONSTANTS)):
             return self.read(self.default)
         first = self._first_default
