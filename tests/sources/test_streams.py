@@ -1,5 +1,6 @@
 """Batches made ahead, by threads and processes: in order, with their errors, and nothing left over."""
 
+import gc
 import multiprocessing
 import random
 import threading
@@ -99,6 +100,20 @@ def test_an_epoch_that_is_left_leaves_no_threads(data, leave):
         leave(source, batches)
     source.close()
     assert own_threads() == []
+
+
+@pytest.mark.parametrize("steps", [None, 12])
+def test_an_epoch_that_is_dropped_leaves_no_threads(steps):
+    gc.disable()  # nothing may wait for a collection
+    try:
+        source = opened(Slow(), steps=steps)
+        batches = source.batches("sequential")
+        next(batches)
+        assert own_threads() != []
+        del source, batches
+        assert own_threads() == []
+    finally:
+        gc.enable()
 
 
 def test_an_epoch_that_never_began_leaves_no_threads():

@@ -6,6 +6,7 @@ import zlib
 from collections.abc import Callable, Generator, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
+from weakref import ref
 
 import torch
 
@@ -145,7 +146,7 @@ class Streamed(Source):
 
     def __init__(self, prepare: Prepare, device: torch.device, part: Part | None = None):
         self._prepare, self._device, self.part = prepare, device, part
-        self._pass: Batches | None = None
+        self._pass: ref[Batches] | None = None  # weak: an epoch that nobody takes batches of any more ends at once
         self._drawn: dict[str, Any] = {}
 
     def _items(self, order: str, skip: int) -> Iterator[Any]:
@@ -158,8 +159,9 @@ class Streamed(Source):
         self.close()
         self._drawn = {}
         self.first = self.first if skip else None
-        self._pass = to_device(self._prepared(self._items(order, skip), came=skip > 0), self._device)
-        return self._pass
+        batches = to_device(self._prepared(self._items(order, skip), came=skip > 0), self._device)
+        self._pass = ref(batches)
+        return batches
 
     def _prepared(self, items: Iterator[Any], came: bool) -> Batches:
         try:
@@ -239,9 +241,9 @@ class Streamed(Source):
         return self._drawn
 
     def close(self) -> None:
-        if self._pass is not None:
-            self._pass.close()
-            self._pass = None
+        batches = None if self._pass is None else self._pass()
+        if batches is not None:
+            batches.close()
 
 
 def _noting(make: Callable[[Any], Any], own: dict[str, Any]) -> Callable[[Any], tuple[Any, dict[str, Any]]]:
