@@ -35,6 +35,7 @@ from torchkeras.layers import (
     DepthwiseConv1D,
     DepthwiseConv2D,
     Dropout,
+    Embedding,
     Flatten,
     GlobalAveragePooling2D,
     Lambda,
@@ -643,6 +644,34 @@ def test_what_it_refuses(act, error, text):
     with pytest.raises(error) as caught:
         act()
     assert text in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "option",
+    [
+        {"workers": -1}, {"workers": 2}, {"max_queue_size": 0}, {"max_queue_size": 3}, {"use_multiprocessing": True},
+        {"batch_size": True}, {"batch_size": 1.0}, {"batch_size": np.ones(2)}, {"steps": 0}, {"verbose": 3},
+        {"callbacks": ["none"]},
+    ],
+    ids=str,
+)  # fmt: skip
+def test_options_for_one_sample_are_looked_at_as_for_many(option):
+    model = network()
+    told = []
+    for samples in (1, 2):
+        with pytest.raises((ValueError, TypeError)) as error:
+            model.predict(images(samples), **option)
+        told.append(str(error.value))
+    assert told[0] == told[1]
+
+
+@pytest.mark.parametrize("value", [0.5, -1.0, 5.0, np.nan])
+def test_one_sample_of_indices_that_a_layer_does_not_have(value):
+    inputs = Input((2,))
+    model = Model(inputs, Embedding(5, 3, name="words")(inputs))
+    for samples in (1, 2):
+        with pytest.raises(ValueError, match="words"):
+            model.predict(np.full((samples, 2), value, "float32"))
 
 
 # --- modes -----------------------------------------------------------------------------------------------------------

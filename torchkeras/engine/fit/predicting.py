@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from operator import is_
 from typing import Any
 
 import numpy as np
@@ -27,9 +28,8 @@ from torchkeras.engine.step.step import predict_step
 from torchkeras.shards import refuse
 
 WORTH_A_LOOK = 32  # batches, of each of which inference_mode takes a few percent off: from there on a look pays
-
-
 FLOATS = (np.dtype("float32"), np.dtype("float64"))
+PLAIN = (None, 0, None, None, 10, 1, False, True)  # the options of `predict` as they are where nobody gives any
 
 
 class Predicting(Opening, abstract=True):
@@ -80,8 +80,8 @@ class Predicting(Opening, abstract=True):
         Source: https://keras.io/api/models/model_training_apis/
         """
         check_unwrapped(self, "predict")
-        alone = callbacks is None and steps is None and verbose == 0 and batch_size in (None, 1)
-        if alone and type(x) is np.ndarray and self._takes_at_once(x):
+        options = (batch_size, verbose, steps, callbacks, max_queue_size, workers, use_multiprocessing, gather)
+        if all(map(is_, options, PLAIN)) and type(x) is np.ndarray and self._takes_at_once(x):
             return self._predicted_at_once(x)
         made = {"workers": workers, "use_multiprocessing": use_multiprocessing, "max_queue_size": max_queue_size}
         own = type(self).predict_step is not Extending.predict_step
@@ -123,6 +123,7 @@ class Predicting(Opening, abstract=True):
             and len(sizes) == x.ndim - 1
             and all(size in (None, found) for size, found in zip(sizes, x.shape[1:], strict=True))
             and self._input_form is None
+            and not graph.index_layers[0]
             and type(self).predict_step is Extending.predict_step
             and self._processes is None
             and compile_options(self._given.jit_compile, self._given.cuda_graph) is None

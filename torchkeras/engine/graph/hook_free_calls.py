@@ -8,7 +8,8 @@ stand-ins of the layers, which call the layer's `forward` itself (`Facts.hook_fr
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from functools import cached_property
 from itertools import chain, repeat
 from operator import contains
 from typing import Any
@@ -25,6 +26,10 @@ _calling = threading.RLock()  # a module whose `forward` is another one for a ca
 HOOKS = ("_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_pre_hooks")
 
 
+def _hooks_of(modules: Iterable[nn.Module]) -> list[dict[int, Any]]:
+    return [getattr(module, name) for module in modules for name in HOOKS]
+
+
 class HookFreeCalls:
     """`run`, as that of the network: by a module call where something would see one, and else directly.
 
@@ -34,10 +39,14 @@ class HookFreeCalls:
     def __init__(self, network: Layer):
         self._network = network
         modules = list(network.modules())
-        self._hooks = [getattr(module, name) for module in modules for name in HOOKS]
-        self.minding = all_minding(network)
+        self._hooks = _hooks_of(modules)
         self._replaced = any("forward" in vars(m) or m._compiled_call_impl is not None for m in modules)
         self.unobserved = self._computing()._facts.hook_free()  # as `run`, for a caller that knows of no observer
+
+    @cached_property
+    def minding(self) -> list[nn.Module]:
+        """The modules of torch inside that may compute by their mode."""
+        return all_minding(self._network)
 
     def _computing(self) -> Layer:
         """What computes while nothing observes."""
@@ -69,7 +78,7 @@ class Remembered:
         self._inside = [module._modules for module in modules]
         self._counts = list(map(len, self._inside))
         self._children = list(map(id, chain.from_iterable(map(dict.values, self._inside))))
-        self._hooks = [getattr(module, name) for module in modules for name in HOOKS]
+        self._hooks = _hooks_of(modules)
         self._stand_ins = StandIns(self._network._modules)
         self._made += 1
 

@@ -195,14 +195,20 @@ def minding(owner: nn.Module) -> list[nn.Module]:
 def _minds(module: nn.Module) -> bool:
     if isinstance(module, Moded):
         return False
-    return _reads_mode(type(module)) or any(map(_minds, filter(None, module._modules.values())))
+    return (
+        not _is_torchs(type(module))
+        or _reads_mode(type(module))
+        or any(map(_minds, filter(None, module._modules.values())))
+    )
+
+
+def _is_torchs(kind: type[nn.Module]) -> bool:
+    return kind.__module__.partition(".")[0] == "torch"
 
 
 @lru_cache(None)
 def _reads_mode(kind: type[nn.Module]) -> bool:
-    """Whether a class may read its mode: one of torch does if its code says so, any other one may."""
-    if kind.__module__.partition(".")[0] != "torch":
-        return True
+    """Whether the code of a class of torch reads its mode; a class of anyone else's may."""
     bases = kind.__mro__[: kind.__mro__.index(nn.Module)]
     functions = (value for base in bases for value in vars(base).values() if inspect.isfunction(value))
     return any("training" in function.__code__.co_names for function in functions)
