@@ -112,6 +112,8 @@ def _is_taken(descriptor: int, other: dict[str, Any], host: str) -> bool:
 def _lives(process: Any) -> bool:
     if not isinstance(process, int) or process == os.getpid():
         return False
+    if os.name == "nt":  # where to ask a process by a signal ends it
+        return True
     try:
         os.kill(process, 0)
     except ProcessLookupError:

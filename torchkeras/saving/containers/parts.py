@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
-from functools import cache
+from functools import lru_cache
 from typing import Any
 
 import h5py
@@ -123,7 +123,7 @@ def part_of(place: h5py.Group | h5py.Dataset) -> Part | None:
 Matrix = tuple[int, ...]
 
 
-@cache
+@lru_cache(256)
 def _zeros(count: int) -> Matrix:
     """What `count` bytes of zeros do to a checksum."""
     found = tuple(1 << k for k in range(32))
