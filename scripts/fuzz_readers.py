@@ -19,7 +19,6 @@ import argparse
 import atexit
 import io
 import json
-import os
 import random
 import sys
 import tempfile
@@ -160,12 +159,14 @@ def places_of(tree: Any) -> list[tuple[Any, Any]]:
     pending = [tree]
     while pending:
         each = pending.pop()
-        inside = (
-            list(each.items()) if isinstance(each, dict) else list(enumerate(each)) if isinstance(each, list) else []
-        )
-        found += [(each, key) for key, _ in inside]
-        pending += [value for _, value in inside]
+        inside = each if isinstance(each, dict) else dict(enumerate(each)) if isinstance(each, list) else {}
+        found += [(each, key) for key in inside]
+        pending += inside.values()
     return found
+
+
+def copied(tree: Any) -> Any:
+    return json.loads(json.dumps(tree))
 
 
 def change(tree: Any, draw: random.Random) -> None:
@@ -174,23 +175,21 @@ def change(tree: Any, draw: random.Random) -> None:
     if not places:
         return
     (holder, key), (other, its) = draw.choice(places), draw.choice(places)
-    kind = draw.randrange(8)
+    value, kind = holder[key], draw.randrange(8)
     if kind < 3:
-        holder[key] = draw.choice(LEAVES)
+        holder[key] = copied(draw.choice(LEAVES))
     elif kind == 3:
-        holder[key] = json.loads(json.dumps(other[its]))
+        holder[key] = copied(other[its])
     elif kind == 4:
         del holder[key]
     elif kind == 5 and isinstance(holder, list):
-        holder.insert(draw.randrange(len(holder) + 1), json.loads(json.dumps(holder[key])))
+        holder.insert(draw.randrange(len(holder) + 1), copied(value))
     elif kind == 5:
         holder[its if isinstance(its, str) else "name"] = holder.pop(key)
     elif kind == 6:
-        holder[key] = draw.choice(([holder[key]], {"class_name": "Dense", "config": holder[key]}, [holder[key]] * 3))
-    elif isinstance(holder[key], (int, float)) and not isinstance(holder[key], bool):
-        holder[key] = draw.choice(
-            (holder[key] + 1, -holder[key], holder[key] * 2, float(holder[key]), str(holder[key]))
-        )
+        holder[key] = draw.choice(([value], [value, copied(value)], {"class_name": "Dense", "config": value}))
+    elif type(value) in (int, float):
+        holder[key] = draw.choice((value + 1, -value, value * 2, value / 2, str(value)))
 
 
 def changed(text: bytes, most: int, seed: int) -> bytes:
@@ -199,13 +198,13 @@ def changed(text: bytes, most: int, seed: int) -> bytes:
     header = text[8:].partition(b"}}")[0] + b"}}" if text[:1] != b"{" else text
     try:
         tree = json.loads(header)
-    except (ValueError, RecursionError):
+        if not isinstance(tree, dict) or draw.randrange(16) == 0:
+            return atheris.Mutate(text, most)
+        for _ in range(draw.choice((1, 1, 1, 2, 4))):
+            change(tree, draw)
+        found = json.dumps(tree).encode()
+    except (ValueError, RecursionError, OverflowError):
         return atheris.Mutate(text, most)
-    if not isinstance(tree, dict) or draw.randrange(16) == 0:
-        return atheris.Mutate(text, most)
-    for _ in range(draw.choice((1, 1, 1, 2, 4))):
-        change(tree, draw)
-    found = json.dumps(tree).encode()
     return (found if header is text else with_length(found) + text[-24:])[:most]
 
 
