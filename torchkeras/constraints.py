@@ -12,6 +12,7 @@ import torch
 from torch import Tensor
 
 from torchkeras import config, registry
+from torchkeras.rules import FINITE, UP_TO_INFINITY, Checked, integers, optional
 
 __all__ = [
     "Constraint",
@@ -31,8 +32,10 @@ __all__ = [
     "unitnorm",
 ]
 
+AXIS = optional(integers("must be an integer or several"))
 
-class Constraint:
+
+class Constraint(Checked):
     """The base class: an object that is called with a weight; the fields of a dataclass are its config.
 
     Example:
@@ -58,8 +61,8 @@ class MaxNorm(Constraint):
     """w * min(norm, max_value) / (epsilon + norm), the norm along `axis`.
 
     Options:
-        max_value (number, default 2): the greatest norm.
-        axis (integer or several, default 0): the axes that belong to one unit.
+        max_value (number of at least 0, default 2): the greatest norm.
+        axis (integer, several or None, default 0): the axes that belong to one unit; None is all.
 
     Example:
         >>> MaxNorm(1.0)(torch.tensor([[3.0], [4.0]]))
@@ -70,7 +73,9 @@ class MaxNorm(Constraint):
     """
 
     max_value: float = 2
-    axis: int | Sequence[int] = 0
+    axis: int | Sequence[int] | None = 0
+
+    rules = {"max_value": UP_TO_INFINITY, "axis": AXIS}
 
     def __call__(self, w: Tensor) -> Tensor:
         norm = _norm(w, self.axis)
@@ -95,7 +100,7 @@ class UnitNorm(Constraint):
     """w / (epsilon + norm), the norm along `axis`.
 
     Options:
-        axis (integer or several, default 0): the axes that belong to one unit.
+        axis (integer, several or None, default 0): the axes that belong to one unit; None is all.
 
     Example:
         >>> UnitNorm()(torch.tensor([[3.0], [4.0]]))
@@ -103,7 +108,9 @@ class UnitNorm(Constraint):
                 [0.8000]])
     """
 
-    axis: int | Sequence[int] = 0
+    axis: int | Sequence[int] | None = 0
+
+    rules = {"axis": AXIS}
 
     def __call__(self, w: Tensor) -> Tensor:
         return w / (config.epsilon() + _norm(w, self.axis))
@@ -114,10 +121,10 @@ class MinMaxNorm(Constraint):
     """w * (rate * clip(norm, min_value, max_value) + (1 - rate) * norm) / (epsilon + norm), the norm along `axis`.
 
     Options:
-        min_value (number, default 0.0): the least norm.
-        max_value (number, default 1.0): the greatest norm.
+        min_value (number of at least 0, default 0.0): the least norm.
+        max_value (number of at least 0, default 1.0): the greatest norm.
         rate (number, default 1.0): how far a norm outside of these is brought back by a step; 1 is all the way.
-        axis (integer or several, default 0): the axes that belong to one unit.
+        axis (integer, several or None, default 0): the axes that belong to one unit; None is all.
 
     Example:
         >>> MinMaxNorm(max_value=3.0, rate=0.5)(torch.tensor([[3.0], [4.0]]))
@@ -128,7 +135,9 @@ class MinMaxNorm(Constraint):
     min_value: float = 0.0
     max_value: float = 1.0
     rate: float = 1.0
-    axis: int | Sequence[int] = 0
+    axis: int | Sequence[int] | None = 0
+
+    rules = {"min_value": UP_TO_INFINITY, "max_value": UP_TO_INFINITY, "rate": FINITE, "axis": AXIS}
 
     def __call__(self, w: Tensor) -> Tensor:
         norm = _norm(w, self.axis)
@@ -136,17 +145,18 @@ class MinMaxNorm(Constraint):
         return w * (desired / (config.epsilon() + norm))
 
 
-def _norm(w: Tensor, axis: int | Sequence[int]) -> Tensor:
-    return torch.linalg.vector_norm(w, dim=axis if isinstance(axis, int) else tuple(axis), keepdim=True)
+def _norm(w: Tensor, axis: int | Sequence[int] | None) -> Tensor:
+    axes = tuple(axis) if isinstance(axis, (list, tuple)) else axis
+    return torch.linalg.vector_norm(w, dim=axes, keepdim=True)
 
 
 @registry.factory
-def maxnorm(max_value: float = 2, axis: int | Sequence[int] = 0, *, m: float | None = None) -> MaxNorm:
+def maxnorm(max_value: float = 2, axis: int | Sequence[int] | None = 0, *, m: float | None = None) -> MaxNorm:
     """`MaxNorm(max_value, axis)`.
 
     Arguments:
-        max_value (number, default 2): the greatest norm.
-        axis (integer or several, default 0): the axes that belong to one unit.
+        max_value (number of at least 0, default 2): the greatest norm.
+        axis (integer, several or None, default 0): the axes that belong to one unit; None is all.
         m (number or None, default None): Keras 1's name of `max_value`.
 
     Example:

@@ -8,7 +8,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from torchkeras import registry
-from torchkeras.rules import one_of, read
+from torchkeras.rules import FINITE, Checked, one_of
 
 __all__ = [
     "L1L2",
@@ -30,7 +30,7 @@ __all__ = [
 ]
 
 
-class Regularizer:
+class Regularizer(Checked):
     """The base class: an object that is called with a weight, and whose `get_config` gives its options.
 
     Example:
@@ -57,8 +57,8 @@ class L1L2(Regularizer):
     """l1 * sum(abs(x)) + l2 * sum(x**2).
 
     Options:
-        l1 (number, default 0.0): the factor of absolute values.
-        l2 (number, default 0.0): the factor of squares.
+        l1 (number or None, default 0.0): the factor of absolute values; None is 0.
+        l2 (number or None, default 0.0): the factor of squares; None is 0.
 
     Example:
         >>> L1L2(l1=0.1, l2=1.0)(torch.tensor([1.0, -3.0]))
@@ -67,6 +67,14 @@ class L1L2(Regularizer):
 
     l1: float = 0.0
     l2: float = 0.0
+
+    rules = {"l1": FINITE, "l2": FINITE}
+
+    def __post_init__(self) -> None:
+        for name in self.rules:
+            if getattr(self, name) is None:
+                object.__setattr__(self, name, 0.0)
+        super().__post_init__()
 
     def __call__(self, x: Tensor) -> Tensor:
         if not self.l2:
@@ -98,8 +106,7 @@ class OrthogonalRegularizer(Regularizer):
     factor: float = 0.01
     mode: str = "rows"
 
-    def __post_init__(self) -> None:
-        read("OrthogonalRegularizer", "mode", one_of("rows", "columns"), self.mode)
+    rules = {"factor": FINITE, "mode": one_of("rows", "columns")}
 
     def __call__(self, x: Tensor) -> Tensor:
         if x.dim() != 2:

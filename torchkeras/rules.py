@@ -7,9 +7,9 @@ must be an integer of at least 0; found -1."
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import torch
@@ -55,6 +55,16 @@ def read(owner: str, option: str, rule: Rule, value: Any, *rank: int) -> Any:
         # "units must be ...", but "activation: Unknown activation function ..."
         colon = "" if str(error).startswith(("must ", "of ")) else ":"
         raise ValueError(f"{owner}: {option}{colon} {error}") from error
+
+
+class Checked:
+    """A base of dataclasses whose fields have `rules`: what is given is kept as it is, if its rule allows it."""
+
+    rules: ClassVar[Mapping[str, Rule]] = {}
+
+    def __post_init__(self) -> None:
+        for name, each in self.rules.items():
+            read(type(self).__name__, name, each, getattr(self, name))
 
 
 # --- conditions ------------------------------------------------------------------------------------------------------

@@ -6,7 +6,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from torchkeras.initializers.initializer import Initializer
+from torchkeras.arrays import as_numbers
+from torchkeras.initializers.initializer import SEED, Initializer
+from torchkeras.rules import AT_LEAST_0, FINITE
 
 
 @dataclass(frozen=True)
@@ -25,6 +27,9 @@ class Constant(Initializer):
     """
 
     value: Any = 0
+
+    def __post_init__(self) -> None:
+        as_numbers(self.value, "Constant: value")
 
     def draw(self, values: Tensor, generator: torch.Generator | None) -> Tensor:
         value = torch.as_tensor(self.value)
@@ -81,6 +86,8 @@ class RandomNormal(Initializer):
     stddev: float = 0.05
     seed: int | None = None
 
+    rules = {"mean": FINITE, "stddev": AT_LEAST_0, "seed": SEED}
+
     def draw(self, values: Tensor, generator: torch.Generator | None) -> Tensor:
         return values.normal_(self.mean, self.stddev, generator=generator)
 
@@ -102,6 +109,13 @@ class RandomUniform(Initializer):
     minval: float = -0.05
     maxval: float = 0.05
     seed: int | None = None
+
+    rules = {"minval": FINITE, "maxval": FINITE, "seed": SEED}
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.minval > self.maxval:
+            raise ValueError(f"RandomUniform: minval must be at most maxval; found {self.minval} and {self.maxval}.")
 
     def draw(self, values: Tensor, generator: torch.Generator | None) -> Tensor:
         return values.uniform_(self.minval, self.maxval, generator=generator)
@@ -126,6 +140,8 @@ class TruncatedNormal(Initializer):
     mean: float = 0.0
     stddev: float = 0.05
     seed: int | None = None
+
+    rules = {"mean": FINITE, "stddev": AT_LEAST_0, "seed": SEED}
 
     def draw(self, values: Tensor, generator: torch.Generator | None) -> Tensor:
         torch.nn.init.trunc_normal_(values, generator=generator)
@@ -154,6 +170,8 @@ class Orthogonal(Initializer):
     gain: float = 1.0
     seed: int | None = None
 
+    rules = {"gain": FINITE, "seed": SEED}
+
     def draw(self, values: Tensor, generator: torch.Generator | None) -> Tensor:
         if values.dim() < 2:
             raise ValueError(f"Orthogonal needs a shape of two axes or more; found {tuple(values.shape)}.")
@@ -178,6 +196,8 @@ class Identity(Initializer):
     """
 
     gain: float = 1.0
+
+    rules = {"gain": FINITE}
 
     def draw(self, values: Tensor, generator: torch.Generator | None) -> Tensor:
         if values.dim() != 2 or max(values.shape) % min(values.shape):

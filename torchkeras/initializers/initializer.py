@@ -10,11 +10,13 @@ from torch import Tensor
 
 from torchkeras import config
 from torchkeras.arrays import as_numbers
+from torchkeras.rules import Checked, integer, optional
 
 Device = torch.device | str | None
+SEED = optional(integer())
 
 
-class Initializer:
+class Initializer(Checked):
     """The base class: called with a shape, gives a tensor; the fields of a dataclass are its config.
 
     A subclass defines `draw`, which sets the values of an existing tensor of any strides, or `__call__` itself.

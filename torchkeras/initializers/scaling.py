@@ -9,14 +9,9 @@ from torch import Tensor
 
 from torchkeras import registry
 from torchkeras.initializers.distributions import RandomNormal, RandomUniform, TruncatedNormal
-from torchkeras.initializers.initializer import Initializer
+from torchkeras.initializers.initializer import SEED, Initializer
 from torchkeras.rules import ABOVE_0, read, word
 
-RULES = {
-    "scale": ABOVE_0,
-    "mode": word("fan_in", "fan_out", "fan_avg"),
-    "distribution": word("normal", "uniform", "untruncated_normal"),
-}
 TRUNCATED_STDDEV = 0.87962566103423978  # of a standard normal without what lies beyond two deviations
 
 
@@ -44,8 +39,15 @@ class VarianceScaling(Initializer):
     distribution: str = "normal"
     seed: int | None = None
 
+    rules = {
+        "scale": ABOVE_0,
+        "mode": word("fan_in", "fan_out", "fan_avg"),
+        "distribution": word("normal", "uniform", "untruncated_normal"),
+        "seed": SEED,
+    }
+
     def __post_init__(self) -> None:
-        for option, rule in RULES.items():
+        for option, rule in self.rules.items():
             object.__setattr__(self, option, read("VarianceScaling", option, rule, getattr(self, option)))
 
     def draw(self, values: Tensor, generator: torch.Generator | None) -> Tensor:

@@ -46,8 +46,9 @@ def formula_of(
 def _read(
     option: str, config: Mapping[str, Any], given: Mapping[str, Any], inputs: int, version: str | None
 ) -> Formula:
-    newer = isinstance(config[option], Mapping) or "module" in config  # of TensorFlow 2
-    function = stored_function(config[option])
+    stored = config.get(option)
+    newer = isinstance(stored, Mapping) or "module" in config  # of TensorFlow 2
+    function = stored_function(stored)
     arguments = _plain(config.get("arguments") or {}) if option in ("function", "mode") else {}
     if not isinstance(arguments, dict) or not all(isinstance(key, str) for key in arguments):
         raise Refused("arguments that are not a dictionary")

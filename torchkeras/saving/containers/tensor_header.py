@@ -87,7 +87,7 @@ def _order(item: tuple[str, Any]) -> tuple[int, ...]:
 def _entry(file: str, name: str, about: Any) -> tuple[str, tuple[int, ...], int, int]:
     """The type, shape and place of a tensor."""
     where = f"{file}: {name[:100]!r}"
-    if not isinstance(about, dict) or about.get("dtype") not in DTYPES:
+    if not (isinstance(about, dict) and isinstance(about.get("dtype"), str) and about["dtype"] in DTYPES):
         raise UnreadableFileError(f"{where} has no known 'dtype'.")
     shape, offsets = _sizes(about.get("shape")), _sizes(about.get("data_offsets"))
     if shape is None or offsets is None or len(offsets) != 2:
