@@ -14,7 +14,7 @@ import torchkeras
 from torchkeras.engine.data import random_state
 from torchkeras.engine.data.contents import plain
 from torchkeras.engine.fit.described import differences, of_compile, of_model, shown
-from torchkeras.processes import gathered
+from torchkeras.processes import gathered, take_first
 
 
 class ProcessesDifferError(RuntimeError):
@@ -52,9 +52,7 @@ def agree(method: str, model: Any, given: Mapping[str, Any], group: Any = None) 
         dist.broadcast_object_list(main, group=group, group_src=0)
         random_state.restore(main[0], {})
     if any(each[2] != found[0][2] for each in found):
-        with torch.no_grad():
-            for tensor in weights:
-                dist.broadcast(tensor, group=group, group_src=0)
+        take_first(weights, group)
 
 
 def _compare(method: str, told: list[dict[str, Any]]) -> None:

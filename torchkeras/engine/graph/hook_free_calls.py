@@ -8,7 +8,7 @@ stand-ins of the layers, which call the layer's `forward` itself (`Facts.hook_fr
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property
 from itertools import chain, repeat
 from operator import contains
@@ -23,6 +23,7 @@ from torchkeras.engine.layer.modes import all_minding, in_mode
 from torchkeras.engine.layer.weight_lists import CHANGES
 
 _calling = threading.RLock()  # a module whose `forward` is another one for a call
+NO_HOOKS: frozenset[int] = frozenset()
 HOOKS = ("_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_pre_hooks")
 
 
@@ -52,9 +53,16 @@ class HookFreeCalls:
         """What computes while nothing observes."""
         return self._network
 
-    def observed(self) -> bool:
-        """Whether a hook, or a `forward` put into a module's place, would see a module call or change it."""
-        return self._replaced or any(self._hooks) or bool(has_any_global_hook())
+    def observed(self, known: frozenset[int] = NO_HOOKS) -> bool:
+        """Whether a hook, or a `forward` put into a module's place, would see a module call or change it.
+
+        `known`: hooks that do not count, by their `id`s.
+        """
+        hooks = any(self._hooks) if not known else any(id(each) not in known for each in self._all_hooks())
+        return self._replaced or hooks or bool(has_any_global_hook())
+
+    def _all_hooks(self) -> Iterator[Any]:
+        return chain.from_iterable(hooks.values() for hooks in self._hooks if hooks)
 
     def run(self, inputs: Any, **options: Any) -> Any:
         """What a module call of the network gives."""
