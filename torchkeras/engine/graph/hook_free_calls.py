@@ -23,12 +23,18 @@ from torchkeras.engine.layer.modes import all_minding, in_mode
 from torchkeras.engine.layer.weight_lists import CHANGES
 
 _calling = threading.RLock()  # a module whose `forward` is another one for a call
+REPLACING = ("forward", "_compiled_call_impl")  # attributes of a module itself, in the place of its class's code
 NO_HOOKS: frozenset[int] = frozenset()
 HOOKS = ("_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_pre_hooks")
 
 
 def _hooks_of(modules: Iterable[nn.Module]) -> list[dict[int, Any]]:
     return [getattr(module, name) for module in modules for name in HOOKS]
+
+
+def _replaces_call(module: nn.Module) -> bool:
+    """Whether something has put a function into the place of what a module computes by."""
+    return any(name in vars(module) for name in REPLACING)
 
 
 class HookFreeCalls:
@@ -41,7 +47,7 @@ class HookFreeCalls:
         self._network = network
         modules = list(network.modules())
         self._hooks = _hooks_of(modules)
-        self._replaced = any("forward" in vars(m) or m._compiled_call_impl is not None for m in modules)
+        self._replaced = any(map(_replaces_call, modules))
         self.unobserved = self._computing()._facts.hook_free()  # as `run`, for a caller that knows of no observer
 
     @cached_property
@@ -81,11 +87,11 @@ class Remembered:
 
     def _remember(self) -> None:
         modules = list(self._network.modules())
-        self._changes, self._types = CHANGES.count, list(map(type, modules))
-        self._modules, self._vars = modules, list(map(vars, modules))
-        self._inside = [module._modules for module in modules]
-        self._counts = list(map(len, self._inside))
-        self._children = list(map(id, chain.from_iterable(map(dict.values, self._inside))))
+        self._changes, self._inside = CHANGES.count, [module._modules for module in modules]
+        self._counts, self._children = list(map(len, self._inside)), self._children_now()
+        self._others = [module for module in modules if not isinstance(module, Layer)]  # which tell of no change
+        self._types, self._vars = list(map(type, self._others)), list(map(vars, self._others))
+        self._replaced = any(map(_replaces_call, modules))
         self._hooks = _hooks_of(modules)
         self._stand_ins = StandIns(self._network._modules)
         self._made += 1
@@ -97,16 +103,19 @@ class Remembered:
             if self._made > 8 + self._calls // 16:
                 return self._network
             self._remember()
-        replaced = any(any(map(contains, self._vars, repeat(name))) for name in ("forward", "_compiled_call_impl"))
+        replaced = self._replaced or any(any(map(contains, self._vars, repeat(name))) for name in REPLACING)
         return self._network if replaced or any(self._hooks) or has_any_global_hook() else self._stand_ins
 
     def _is_same(self) -> bool:
         return (
             self._changes == CHANGES.count
-            and list(map(id, chain.from_iterable(map(dict.values, self._inside)))) == self._children
+            and self._children_now() == self._children
             and list(map(len, self._inside)) == self._counts
-            and list(map(type, self._modules)) == self._types
+            and list(map(type, self._others)) == self._types
         )
+
+    def _children_now(self) -> list[nn.Module | None]:
+        return list(chain.from_iterable(map(dict.values, self._inside)))
 
 
 class StandIn:
