@@ -308,3 +308,20 @@ def test_count_params_needs_a_built_layer():
         "You tried to call `count_params` on dense_1, but the layer isn't built. You can build it by calling it, or "
         "with `dense_1.build(input_shape)`."
     )
+
+
+def test_the_lines_of_a_model_are_there_as_long_as_it_is():
+    def lines() -> list[str]:
+        return [name for name in linecache.cache if "passing_by" in name]
+
+    model = Sequential([Dense(2, input_shape=(3,))], name="passing_by")
+    model(torch.ones(1, 3))
+    assert lines() == ["<torchkeras passing_by>"]
+    other = Sequential([Dense(2, input_shape=(3,))], name="passing_by")
+    other(torch.ones(1, 3))
+    del model
+    gc.collect()
+    assert lines() == ["<torchkeras passing_by>"]  # now the other's
+    del other
+    gc.collect()
+    assert lines() == []

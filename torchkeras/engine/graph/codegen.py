@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import keyword
 import linecache
+import weakref
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -65,10 +66,17 @@ def source(graph: Graph, variant: Variant, keys: Mapping[Layer, str], is_attribu
 def compiled(text: str, name: str) -> Callable[..., Any]:
     """The function that a text defines. Errors inside it show its lines, as for any function."""
     filename = f"<torchkeras {name}>"
-    linecache.cache[filename] = (len(text), None, text.splitlines(keepends=True), filename)
+    linecache.cache[filename] = entry = (len(text), None, text.splitlines(keepends=True), filename)
     namespace: dict[str, Any] = {"torch": torch, "typed": typed, "leaves": leaves, "activity_loss": activity_loss}
     exec(compile(text, filename, "exec"), namespace)  # noqa: S102  # the text is our own, from `source`
+    weakref.finalize(namespace["forward"], _forget, filename, entry).atexit = False
     return namespace["forward"]
+
+
+def _forget(filename: str, entry: tuple[Any, ...]) -> None:
+    """Drop the lines of a function that is no more; not those of another one that has its name since."""
+    if linecache.cache.get(filename) is entry:
+        del linecache.cache[filename]
 
 
 def masks_of(graph: Graph, masked: tuple[bool, ...]) -> dict[KerasTensor, KerasTensor | None]:
