@@ -1,5 +1,8 @@
 """Graphs of layers: their order, names, nodes, nesting, and the errors of graphs that are none."""
 
+import gc
+import linecache
+
 import numpy as np
 import pytest
 import torch

@@ -16,6 +16,7 @@ from torch import nn
 
 import torchkeras
 from torchkeras import Input, Model, Sequential, callbacks, layers, metrics
+from torchkeras.engine.layer.tracing import is_compiling
 from torchkeras.models import load_model
 
 X = np.random.default_rng(0).normal(size=(64, 6)).astype("float32")
@@ -91,6 +92,57 @@ def test_threads_that_predict_leave_each_other_and_the_model_alone(mode: bool):
 
     in_threads(4, work)
     assert state(model) == before
+
+
+@pytest.fixture
+def compiling():
+    """Another thread is inside torch.compile, which says so by a flag of the whole process."""
+    begun, ended = threading.Event(), threading.Event()
+
+    def backend(graph: Any, _: Any) -> Any:
+        begun.set()
+        assert ended.wait(60)
+        return graph.forward
+
+    compiled = torch.compile(lambda x: x.sin() + 1, backend=backend)
+    thread = threading.Thread(target=compiled, args=(torch.ones(3),))
+    thread.start()
+    assert begun.wait(60)
+    yield
+    ended.set()
+    thread.join()
+
+
+def test_the_fixture_compiles(compiling):
+    assert not is_compiling()
+
+
+def test_predictions_while_another_thread_compiles(request):
+    model, seen = noisy().train(), []
+    expected, before, numbers = model.predict(X), state(model), model.evaluate(X, Y, verbose=0)
+    request.getfixturevalue("compiling")
+    np.testing.assert_array_equal(model.predict(X), expected)
+    np.testing.assert_allclose(model.predict(X[:1]), expected[:1], atol=1e-6)
+    with torch.no_grad():
+        np.testing.assert_array_equal(model(torch.from_numpy(X), training=False), expected)
+    assert model.evaluate(X, Y, verbose=0) == numbers
+    assert state(model) == before
+    model.get_layer(index=5).drop.register_forward_hook(lambda *_: seen.append(1))
+    model.predict(X, batch_size=16)
+    assert len(seen) == 4
+
+
+def test_a_training_while_another_thread_compiles(request):
+    def trained() -> Any:
+        torchkeras.clear_session()
+        torch.manual_seed(0)
+        model = noisy()
+        history = model.fit(X, Y, epochs=2, batch_size=8, verbose=0)
+        return history.history["loss"], model.evaluate(X, Y, verbose=0), state(model)
+
+    alone = trained()
+    request.getfixturevalue("compiling")
+    assert trained() == alone
 
 
 class Watching(callbacks.Callback):

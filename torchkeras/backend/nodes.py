@@ -15,6 +15,7 @@ from torchkeras import config
 from torchkeras.arrays import as_tensor
 from torchkeras.engine.layer import torch_functions
 from torchkeras.engine.layer.symbolic import KerasTensor, dtype_of
+from torchkeras.engine.layer.tracing import is_compiling
 from torchkeras.engine.layer.unknown_sizes import SymbolicSize
 from torchkeras.engine.layer.weight import Variable
 
@@ -69,7 +70,7 @@ def _unshared(found: Any, args: tuple[Any, ...]) -> Any:
     """
     if not isinstance(found, Tensor) or found.layout is not torch.strided or found.is_meta:
         return found
-    if torch.compiler.is_compiling() or found._is_view() or any(found is each for each in args):
+    if is_compiling() or found._is_view() or any(found is each for each in args):
         return found.clone()
     return found.clone() if hasattr(found.grad_fn, "_saved_result") else found
 

@@ -17,6 +17,7 @@ from torch.utils.weak import WeakIdKeyDictionary
 
 from torchkeras import config
 from torchkeras.backend.nodes import as_type, node, sizes
+from torchkeras.engine.layer.tracing import is_compiling
 
 _generators: dict[tuple[int, str], torch.Generator] = {}
 _draws: WeakIdKeyDictionary = WeakIdKeyDictionary()  # a `Draw` by tensor
@@ -50,7 +51,7 @@ def generator(seed: Any, device: torch.device | None = None) -> torch.Generator 
 def _drawn(shape: Any, dtype: Any, seed: Any, draw: Callable[[Tensor, torch.Generator | None], Any]) -> Tensor:
     made = torch.empty(sizes(shape), dtype=as_type(dtype), device=config.device())
     draw(made, None if made.is_meta else generator(seed))
-    if not (made.is_meta or torch.compiler.is_compiling()):
+    if not (made.is_meta or is_compiling()):
         _draws[made] = Draw(partial(_drawn, tuple(made.shape), made.dtype, seed, draw), made._version)
     return made
 

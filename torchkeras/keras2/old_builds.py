@@ -11,10 +11,11 @@ from contextlib import contextmanager
 from functools import wraps
 from typing import Any, NamedTuple
 
-import torch
 from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
 from torch.utils._pytree import tree_leaves, tree_map_only
+
+from torchkeras.engine.layer.tracing import is_compiling
 
 COMPUTED = "_computed_in_build"
 
@@ -96,7 +97,7 @@ def _needed(steps: list[Step], results: list[Tensor]) -> list[Step]:
 def with_current_values(layer: Any) -> Iterator[None]:
     """A block in which what `build` computed from weights is computed from their values of now."""
     recorded: Recorded | None = vars(layer).get(COMPUTED)
-    if recorded is None or torch.compiler.is_compiling():
+    if recorded is None or is_compiling():
         yield
         return
     now: dict[int, Any] = {}

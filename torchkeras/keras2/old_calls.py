@@ -19,6 +19,7 @@ from torchkeras.engine.layer.added_losses import ADDED
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.layer.output_shapes import overrides
 from torchkeras.engine.layer.symbolic import as_list, unpacked
+from torchkeras.engine.layer.tracing import is_compiling
 from torchkeras.engine.layer.weight import Variable
 from torchkeras.keras2 import old_phase, old_seeds
 from torchkeras.keras2.utils.generic_utils import object_list_uid
@@ -62,7 +63,7 @@ def called(self: Any, *args: Any, **kwargs: Any) -> Any:
     if is_symbolic(args):
         return _on_symbols(self, args, kwargs)
     outputs = _called(self, *args, **kwargs)
-    if isinstance(outputs, Tensor) and not (outputs.is_meta or torch.compiler.is_compiling()):
+    if isinstance(outputs, Tensor) and not (outputs.is_meta or is_compiling()):
         vars(outputs)["_uses_learning_phase"] = kwargs.get("training") is None and old_phase.of_layer(self)
         regularizer = getattr(self, "activity_regularizer", None)
         if regularizer is not None and ADDED.taken is None:

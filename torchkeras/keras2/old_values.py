@@ -17,6 +17,7 @@ from torch.utils._pytree import tree_map_only
 
 from torchkeras.engine.layer.nested import tensors_in
 from torchkeras.engine.layer.symbolic import Shape
+from torchkeras.engine.layer.tracing import is_compiling
 from torchkeras.keras2.tf.shapes import TensorShape, merged
 
 IN_PLACE = ("add", "sub", "mul", "truediv", "pow")
@@ -114,7 +115,7 @@ def taking_values(function: Callable[..., Any]) -> Callable[..., Any]:
 
     @wraps(function)
     def run(*args: Any, **kwargs: Any) -> Any:
-        if torch.compiler.is_compiling() or next(tensors_in((args, kwargs)), None) is not None:
+        if is_compiling() or next(tensors_in((args, kwargs)), None) is not None:
             return function(*args, **kwargs)
         args, kwargs = tree_map_only(Tensor, _as_value, (args, kwargs))
         _inside[0] += 1

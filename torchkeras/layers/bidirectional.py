@@ -11,6 +11,7 @@ from torchkeras import registry
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.layer.options import NEWER, Called, OptionalPositive
 from torchkeras.engine.layer.symbolic import as_list, unpacked
+from torchkeras.engine.layer.tracing import is_compiling
 from torchkeras.layers.recurrence import Recurrent, shapes_of
 from torchkeras.layers.torch_module import TorchModule
 from torchkeras.layers.torch_recurrence import TorchRecurrent
@@ -167,7 +168,7 @@ class Bidirectional(Wrapper):
             or layer.go_backwards
             or (training and layer.dropout)
         )
-        return "apart" if special or torch.compiler.is_compiling() else "together"
+        return "apart" if special or is_compiling() else "together"
 
     def forward(self, inputs: Any, mask: Any = None, training: bool | None = None) -> Any:
         mask = self.forward_layer.first_mask(mask)

@@ -15,6 +15,7 @@ from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.layer.modes import held, kept
 from torchkeras.engine.layer.options import NEWER, Constraint, Initializer, NotNegative, Regularizer, Share
 from torchkeras.engine.layer.symbolic import Shape
+from torchkeras.engine.layer.tracing import is_compiling
 from torchkeras.engine.layer.weight import weight
 from torchkeras.rules import is_integer, one_of, rule
 from torchkeras.shared_batch import SHARING, SharedBatch
@@ -166,7 +167,7 @@ class BatchNormalization(Channelwise):
         if self._norms_as(nn.BatchNorm2d):
             return called(self.norm, partial(self._normalize, training=training), inputs)
         mode = bool(self.training if training is None else training) and not self._frozen
-        with (kept if torch.compiler.is_compiling() else held)([self.norm], mode):
+        with (kept if is_compiling() else held)([self.norm], mode):
             found = self.norm(inputs.movedim(self._channel_axis, 1)).movedim(1, self._channel_axis)
             return found.clone()  # since the next layer may overwrite it, and an nn.Identity gives its input
 

@@ -14,7 +14,7 @@ from torch.autograd import Function
 from torchkeras.engine.graph.hook_free_calls import has_hooks
 from torchkeras.engine.layer.modes import held, kept
 from torchkeras.engine.layer.symbolic import Shape, as_list, unpacked
-from torchkeras.engine.layer.tracing import exporting, is_island, traced
+from torchkeras.engine.layer.tracing import exporting, is_compiling, is_island, traced
 from torchkeras.layers.recurrence import Constants, Recurrent, States, Stepped, shapes_of
 from torchkeras.layers.scan import Mask
 
@@ -97,7 +97,7 @@ class TorchRecurrent(Recurrent, abstract=True):
 
     def forward(self, inputs: Any, mask: Any = None, training: bool | None = None) -> Any:
         scans = self.scan_gate is not None and not self.unroll
-        island = (self._fused and torch.compiler.is_compiling()) or (scans and is_island())
+        island = (self._fused and is_compiling()) or (scans and is_island())
         return (_forward_in_eager_mode if island else Recurrent.forward)(self, inputs, mask, training)
 
     def _first_states(self, sequence: Tensor) -> list[Tensor]:
@@ -133,7 +133,7 @@ class TorchRecurrent(Recurrent, abstract=True):
         training = self.training or torch.is_grad_enabled()
         if module.training is training:
             return module(sequence, states)
-        with (kept if torch.compiler.is_compiling() else held)([module], training):
+        with (kept if is_compiling() else held)([module], training):
             return module(sequence, states)
 
     def _masked_kernel(self, sequence: Tensor, mask: Tensor, begin: States) -> Stepped:

@@ -34,6 +34,7 @@ from torchkeras.engine.layer.facts import Facts
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.layer.nested import leaves
 from torchkeras.engine.layer.symbolic import KerasTensor, Node, Shape, as_list, unpacked
+from torchkeras.engine.layer.tracing import is_compiling
 
 FRAMES = 40  # of Python, that a call, a copy or a walk by torch takes for each model inside another, with some to spare
 
@@ -190,7 +191,7 @@ class Network(Structure, abstract=True):
 
         def forward(*given: Any) -> Any:
             write()
-            if not torch.compiler.is_compiling():  # whose guards watch the table
+            if not is_compiling():  # whose guards watch the table
                 self._functions[plain] = written[0]
             return written[0](*given)
 
@@ -226,7 +227,7 @@ class Network(Structure, abstract=True):
 
     def _layers_now(self, inputs: tuple[Any, ...]) -> Any:
         """What the generated function runs over: the network's layers, or in a plain call what stands in for them."""
-        if type(inputs[0]) is not torch.Tensor or torch.compiler.is_compiling() or torch._C._get_tracing_state():
+        if type(inputs[0]) is not torch.Tensor or is_compiling() or torch._C._get_tracing_state():
             return self
         remembered = self._remembered
         if remembered is None:
@@ -262,7 +263,7 @@ class Network(Structure, abstract=True):
             args, kwargs = inputs_of_call(what, self.input_names, self._input_form, args, kwargs)
             if has_arrays(args):
                 args = as_tensors(args, [type_of(self, tensor) for tensor in self.inputs], self._device)
-        if torch.compiler.is_compiling():
+        if is_compiling():
             return in_form(self._output_form, super().__call__(*args, **kwargs))
         with ADDED.one_pass():
             return in_form(self._output_form, super().__call__(*args, **kwargs))

@@ -21,6 +21,7 @@ from torchkeras.engine.graph.trace import Graph
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.layer.nested import TENSORS, TensorSlot, leaves, put_together, taken_apart
 from torchkeras.engine.layer.symbolic import Shape, dtype_of
+from torchkeras.engine.layer.tracing import is_compiling
 from torchkeras.engine.layer.weight_lists import WeightOwner
 
 ARRAYS = (*TENSORS, np.ndarray)
@@ -157,7 +158,7 @@ class Subclassed(Network, abstract=True):
         if not self._has_own_code:
             return super().__call__(*args, **kwargs)
         args, kwargs = as_tensors((args, kwargs), (), self._device)
-        if self._specs is None and self._graph is None and leaves((args, kwargs)) and not torch.compiler.is_compiling():
+        if self._specs is None and self._graph is None and leaves((args, kwargs)) and not is_compiling():
             inputs = {name: value for name, value in kwargs.items() if name not in ("training", "mask")}
             self._connect_to(args[0] if len(args) == 1 and not inputs else args or inputs)
         return Layer.__call__(self, *args, **kwargs)

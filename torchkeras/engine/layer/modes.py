@@ -16,8 +16,9 @@ from functools import lru_cache, wraps
 from itertools import takewhile
 from typing import Any
 
-import torch
 from torch import nn
+
+from torchkeras.engine.layer.tracing import is_compiling
 
 
 class _Mode(threading.local):
@@ -62,7 +63,7 @@ def in_mode(training: bool | None, layer: nn.Module | None = None) -> Iterator[N
     before = MODE.training, MODE.own
     MODE.training, MODE.own = training, None
     try:
-        if training is not None and layer is not None and torch.compiler.is_compiling():
+        if training is not None and layer is not None and is_compiling():
             with kept([module for module in layer.modules() if not isinstance(module, Moded)], training):
                 yield
         else:
@@ -74,7 +75,7 @@ def in_mode(training: bool | None, layer: nn.Module | None = None) -> Iterator[N
 @contextmanager
 def kept(modules: Sequence[nn.Module], training: bool) -> Iterator[None]:
     """Have modules, and all inside, keep a mode within the block as torch does, for all threads; then as before."""
-    held_ones = set() if torch.compiler.is_compiling() else {id(m) for each in modules for m in all_minding(each)}
+    held_ones = set() if is_compiling() else {id(m) for each in modules for m in all_minding(each)}
     with _unheld(held_ones):
         before = [(inside, inside.training) for module in modules for inside in module.modules()]
         for module in modules:
@@ -181,7 +182,7 @@ def call_in_mode(layer: Any, function: Callable[..., Any], *args: Any, **kwargs:
 
     torch.compile sees modes as they are kept: who calls what it compiled has set them.
     """
-    if torch.compiler.is_compiling() or not (modules := minding(layer)):
+    if is_compiling() or not (modules := minding(layer)):
         return function(*args, **kwargs)
     with held(modules, None if MODE.training is None else layer.training, layer._frozen):
         return function(*args, **kwargs)

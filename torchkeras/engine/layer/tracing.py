@@ -9,12 +9,23 @@ import torch
 _is_exporting: Any = getattr(torch.compiler, "is_exporting", lambda: False)  # torch 2.6 does not say
 
 
+def is_compiling() -> bool:
+    """Whether torch.compile or torch.export follows what this thread runs.
+
+    torch's own `is_compiling` says so in every thread while one of them compiles: the others would leave out what only
+    compiled code may leave out. Of this thread Dynamo tells; what else follows the code does so by a mode of dispatch.
+    """
+    return torch.compiler.is_compiling() and (
+        torch.compiler.is_dynamo_compiling() or torch._C._len_torch_dispatch_stack() > 0
+    )
+
+
 def traced() -> bool:
     """Whether torch.compile, or a transform of torch.func, is what runs this.
 
     Neither can follow what looks at values or writes by hand into memory: a layer then keeps to plain operations.
     """
-    return torch.compiler.is_compiling() or torch._C._are_functorch_transforms_active()
+    return is_compiling() or torch._C._are_functorch_transforms_active()
 
 
 def exporting() -> bool:
@@ -38,4 +49,4 @@ def islands() -> Iterator[None]:
 
 def is_island() -> bool:
     """Whether such a thing is to stay apart now."""
-    return _Islands.wanted and torch.compiler.is_compiling()
+    return _Islands.wanted and is_compiling()
