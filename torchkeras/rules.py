@@ -7,7 +7,8 @@ must be an integer of at least 0; found -1."
 """
 
 import math
-from collections.abc import Callable, Mapping
+import os
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -186,12 +187,26 @@ def sizes(least: int = 1) -> Rule:
     return Rule(convert, by_rank=True, takes=lambda rank: f"int | list[int] | tuple[{', '.join(['int'] * rank)}]")
 
 
+def _names(value: Any) -> list[str]:
+    found = list(value) if isinstance(value, Iterable) and not isinstance(value, str) else None
+    if found is None or not all(isinstance(each, str) for each in found):
+        raise ValueError(f"must be a list of strings; found {value!r}.")
+    return found
+
+
 # --- ready rules -----------------------------------------------------------------------------------------------------
 
 FLAG = rule("must be True or False", lambda v: isinstance(v, (bool, np.bool_)), bool)
-# Of a layer: old scripts and configs have 1 and 0.
+# Of layers and callbacks: old scripts and configs have 1 and 0.
 FLAG_OR_DIGIT = rule("must be True, False, 1 or 0", lambda v: isinstance(v, PLAIN) and v in (0, 1), bool)
 STRING = rule("must be a string", lambda v: isinstance(v, str), takes="str")
+PATH = rule("must be a path", lambda v: isinstance(v, (str, os.PathLike)), os.fspath, "str | os.PathLike[str]")
+NAMES = Rule(_names, takes="Iterable[str]")
+# Of a callback: 0 prints nothing.
+VERBOSE = rule(
+    "must be an integer of at least 0, True or False",
+    lambda v: isinstance(v, (bool, np.bool_)) or (is_integer(v) and v >= 0),
+)
 NUMBER = rule("must be a number", is_number, _float, "float")
 FINITE = rule("must be a finite number", lambda v: is_number(v) and math.isfinite(_item(v)), _float, "float")
 ABOVE_0 = number("above 0", lambda v: 0 < v < math.inf)

@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.bad_input import data, functions
+from tests.bad_input import data, functions, objects
 from tests.bad_input.making import Case, outcome, same
 
 TEXTS = Path(__file__).with_name("refused.txt")
-CASES: dict[str, Case] = {**data.REFUSED, **functions.REFUSED}
+CASES: dict[str, Case] = {**data.REFUSED, **functions.REFUSED, **objects.REFUSED}
 # What torch, Python or NumPy says of something else than what the user did.
 CRYPTIC = re.compile(
     r"has no attribute|unsupported operand|not subscriptable|not iterable|not callable|object cannot be|not supported"
