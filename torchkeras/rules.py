@@ -58,6 +58,19 @@ def read(owner: str, option: str, rule: Rule, value: Any, *rank: int) -> Any:
         raise ValueError(f"{owner}: {option}{colon} {error}") from error
 
 
+def read_path(owner: str, option: str, value: Any) -> str:
+    """A path as text. Raises TypeError, with the owner, the option and the value, for something else."""
+    if not isinstance(value, (str, os.PathLike)):
+        raise TypeError(f"{owner}: {option} must be a path; found {value!r}.")
+    return os.fspath(value)
+
+
+def check(owner: str, rule: Rule, **values: Any) -> None:
+    """Look at several values by one rule. Raises ValueError as `read` does."""
+    for option, value in values.items():
+        read(owner, option, rule, value)
+
+
 class Checked:
     """A base of dataclasses whose fields have `rules`: what is given is kept as it is, if its rule allows it."""
 
@@ -80,6 +93,11 @@ def is_number(value: Any) -> bool:
     """True for real numbers and for arrays and tensors of one, without axes; False for booleans, NaN and strings."""
     value = _item(value)
     return is_integer(value) or (isinstance(value, (float, np.floating)) and not math.isnan(value))
+
+
+def is_named(value: Any) -> bool:
+    """True for a mapping whose keys are strings."""
+    return isinstance(value, Mapping) and all(isinstance(key, str) for key in value)
 
 
 def _item(value: Any) -> Any:
@@ -197,11 +215,14 @@ def _names(value: Any) -> list[str]:
 # --- ready rules -----------------------------------------------------------------------------------------------------
 
 FLAG = rule("must be True or False", lambda v: isinstance(v, (bool, np.bool_)), bool)
-# Of layers and callbacks: old scripts and configs have 1 and 0.
+# Of layers, callbacks and functions: old scripts and configs have 1 and 0.
 FLAG_OR_DIGIT = rule("must be True, False, 1 or 0", lambda v: isinstance(v, PLAIN) and v in (0, 1), bool)
 STRING = rule("must be a string", lambda v: isinstance(v, str), takes="str")
-PATH = rule("must be a path", lambda v: isinstance(v, (str, os.PathLike)), os.fspath, "str | os.PathLike[str]")
+FUNCTION = rule("must be a function, or None", lambda v: v is None or callable(v))
 NAMES = Rule(_names, takes="Iterable[str]")
+CUSTOM_OBJECTS = rule(
+    "must be a dictionary from names to classes and functions, or None", lambda v: v is None or is_named(v)
+)
 # Of a callback: 0 prints nothing.
 VERBOSE = rule(
     "must be an integer of at least 0, True or False",

@@ -10,7 +10,7 @@ import torch
 from torchkeras.callbacks.logs import named
 from torchkeras.callbacks.monitoring import Monitored
 from torchkeras.callbacks.progress import say
-from torchkeras.rules import FLAG_OR_DIGIT, integer, read
+from torchkeras.rules import FLAG_OR_DIGIT, integer, read, read_path
 from torchkeras.saving.formats import WEIGHTS, WHOLE, check_name
 from torchkeras.shards import in_all, part
 
@@ -56,9 +56,7 @@ class ModelCheckpoint(Monitored):
         period: int = 1,
     ):
         super().__init__(monitor, mode, verbose)
-        if not isinstance(filepath, (str, os.PathLike)):
-            raise TypeError(f"ModelCheckpoint: filepath must be a path; found {filepath!r}.")
-        self.filepath = os.fspath(filepath)
+        self.filepath = read_path("ModelCheckpoint", "filepath", filepath)
         _filled(self.filepath, _Unknown(epoch=1))
         check_name(filepath, WEIGHTS if save_weights_only else WHOLE, "ModelCheckpoint")
         self.save_best_only = read("ModelCheckpoint", "save_best_only", FLAG_OR_DIGIT, save_best_only)

@@ -8,7 +8,7 @@ from typing import Any
 
 from torchkeras.callbacks.base import Callback
 from torchkeras.callbacks.logging import numbers
-from torchkeras.rules import FLAG_OR_DIGIT, PATH, read, rule
+from torchkeras.rules import FLAG_OR_DIGIT, read, read_path, rule
 
 CHARACTER = rule("must be one character", lambda v: isinstance(v, str) and len(v) == 1)
 
@@ -28,6 +28,7 @@ class CSVLogger(Callback):
 
     Errors:
         OSError: the file cannot be written.
+        TypeError: `filename` is no path.
         ValueError: an option has a bad value.
 
     Example:
@@ -40,7 +41,7 @@ class CSVLogger(Callback):
     main_only = True
 
     def __init__(self, filename: str | os.PathLike[str], separator: str = ",", append: bool = False):
-        self.filename = read("CSVLogger", "filename", PATH, filename)
+        self.filename = read_path("CSVLogger", "filename", filename)
         self.sep = read("CSVLogger", "separator", CHARACTER, separator)
         self.append = read("CSVLogger", "append", FLAG_OR_DIGIT, append)
         self.keys: list[str] | None = None

@@ -13,7 +13,7 @@ import torch
 
 from torchkeras.callbacks.base import Callback
 from torchkeras.callbacks.tensorboard_forms import graph_event, images_of, outputs_of, read_metadata
-from torchkeras.rules import FLAG_OR_DIGIT, NAMES, PATH, integer, is_number, optional, read, rule
+from torchkeras.rules import FLAG_OR_DIGIT, NAMES, integer, is_number, optional, read, read_path, rule
 
 WORDS = {"epoch": "epoch", "batch": 1}
 UPDATE_FREQ = rule(
@@ -57,6 +57,7 @@ class TensorBoard(Callback):
 
     Errors:
         ImportError: the package tensorboard is missing.
+        TypeError: `log_dir` is no path.
         ValueError: a bad value, or an option without the one that it needs.
 
     Example:
@@ -85,7 +86,7 @@ class TensorBoard(Callback):
         update_freq: int | str = "epoch",
     ):
         option = partial(read, "TensorBoard")
-        self.log_dir = option("log_dir", PATH, log_dir)
+        self.log_dir = read_path("TensorBoard", "log_dir", log_dir)
         self.histogram_freq = option("histogram_freq", integer(0), histogram_freq)
         self.batch_size = option("batch_size", integer(1), batch_size)
         self.write_graph = option("write_graph", FLAG_OR_DIGIT, write_graph)
