@@ -10,11 +10,11 @@ import h5py
 import numpy as np
 
 from tests.bad_input.making import Case, model
-from tests.bad_input.objects import FLAGS, PATHS, THING, nothing, shown
+from tests.bad_input.objects import FLAGS, PATHS, THING, shown
 from torchkeras import Input, Sequential, backend, models, utils
 
 NAN = math.nan
-OBJECTS = ("a", 3, [3], {3: nothing}, THING)
+OBJECTS = ("a", 3, [3], {3: print}, THING)
 MODELS = (None, "a", 3, THING, Sequential)
 TEXTS = (None, 3, NAN, ["{}"], THING)
 LOADED = dict.fromkeys(("report", "isolated", "strict"), FLAGS)
