@@ -182,7 +182,7 @@ TABLE: list[Row] = [
         callbacks.GradualUnfreezing,
         {"schedule": {1: "out"}},
         {
-            "schedule": (3, None, {}, {"a": "out"}, {-1: "out"}, {1: 3}, {1: [None]}, {1: []}),
+            "schedule": (3, None, {}, {"a": "out"}, {-1: "out"}, {1: 3}, {1: [None]}),
             "restore": FLAGS,
         },
     ),

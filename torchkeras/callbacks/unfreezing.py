@@ -91,5 +91,5 @@ def _several(layers: Any) -> list[Any]:
 
 LAYERS = rule(
     "must be a layer or several, by name or as objects",
-    lambda v: v not in ([], (), set()) and all(isinstance(each, (str, torch.nn.Module)) for each in _several(v)),
+    lambda v: all(isinstance(each, (str, torch.nn.Module)) for each in _several(v)),
 )
