@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from typing import Any
 
 from torchkeras.backend.wrapped import node_of
@@ -31,7 +30,7 @@ class Part(Network, abstract=True):
     def _function(self, variant: Variant) -> Any:
         """The generated function, to which an input that has a mask in the graph brings it."""
         has_mask = tuple(tensor._keras_mask is not None for tensor in self.inputs)
-        return super()._function(replace(variant, masked=has_mask))
+        return super()._function(variant._replace(masked=has_mask))
 
 
 def _begin(tensor: KerasTensor) -> InputLayer:
