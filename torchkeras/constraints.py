@@ -139,6 +139,13 @@ class MinMaxNorm(Constraint):
 
     rules = {"min_value": UP_TO_INFINITY, "max_value": UP_TO_INFINITY, "rate": FINITE, "axis": AXIS}
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.min_value > self.max_value:
+            raise ValueError(
+                f"MinMaxNorm: min_value must be at most max_value; found {self.min_value} and {self.max_value}."
+            )
+
     def __call__(self, w: Tensor) -> Tensor:
         norm = _norm(w, self.axis)
         desired = torch.lerp(norm, norm.clamp(self.min_value, self.max_value), self.rate)

@@ -7,7 +7,8 @@ must be an integer of at least 0; found -1."
 """
 
 import math
-from collections.abc import Callable, Mapping
+import os
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -57,6 +58,19 @@ def read(owner: str, option: str, rule: Rule, value: Any, *rank: int) -> Any:
         raise ValueError(f"{owner}: {option}{colon} {error}") from error
 
 
+def read_path(owner: str, option: str, value: Any) -> str:
+    """A path as text. Raises TypeError, with the owner, the option and the value, for something else."""
+    if not isinstance(value, (str, os.PathLike)):
+        raise TypeError(f"{owner}: {option} must be a path; found {value!r}.")
+    return os.fspath(value)
+
+
+def check(owner: str, rule: Rule, **values: Any) -> None:
+    """Look at several values by one rule. Raises ValueError as `read` does."""
+    for option, value in values.items():
+        read(owner, option, rule, value)
+
+
 class Checked:
     """A base of dataclasses whose fields have `rules`: what is given is kept as it is, if its rule allows it."""
 
@@ -79,6 +93,11 @@ def is_number(value: Any) -> bool:
     """True for real numbers and for arrays and tensors of one, without axes; False for booleans, NaN and strings."""
     value = _item(value)
     return is_integer(value) or (isinstance(value, (float, np.floating)) and not math.isnan(value))
+
+
+def is_named(value: Any) -> bool:
+    """True for a mapping whose keys are strings."""
+    return isinstance(value, Mapping) and all(isinstance(key, str) for key in value)
 
 
 def _item(value: Any) -> Any:
@@ -186,12 +205,29 @@ def sizes(least: int = 1) -> Rule:
     return Rule(convert, by_rank=True, takes=lambda rank: f"int | list[int] | tuple[{', '.join(['int'] * rank)}]")
 
 
+def _names(value: Any) -> list[str]:
+    found = list(value) if isinstance(value, Iterable) and not isinstance(value, str) else None
+    if found is None or not all(isinstance(each, str) for each in found):
+        raise ValueError(f"must be a list of strings; found {value!r}.")
+    return found
+
+
 # --- ready rules -----------------------------------------------------------------------------------------------------
 
 FLAG = rule("must be True or False", lambda v: isinstance(v, (bool, np.bool_)), bool)
-# Of a layer: old scripts and configs have 1 and 0.
+# Of layers, callbacks and functions: old scripts and configs have 1 and 0.
 FLAG_OR_DIGIT = rule("must be True, False, 1 or 0", lambda v: isinstance(v, PLAIN) and v in (0, 1), bool)
 STRING = rule("must be a string", lambda v: isinstance(v, str), takes="str")
+FUNCTION = rule("must be a function, or None", lambda v: v is None or callable(v))
+NAMES = Rule(_names, takes="Iterable[str]")
+CUSTOM_OBJECTS = rule(
+    "must be a dictionary from names to classes and functions, or None", lambda v: v is None or is_named(v)
+)
+# Of a callback: 0 prints nothing.
+VERBOSE = rule(
+    "must be an integer of at least 0, True or False",
+    lambda v: isinstance(v, (bool, np.bool_)) or (is_integer(v) and v >= 0),
+)
 NUMBER = rule("must be a number", is_number, _float, "float")
 FINITE = rule("must be a finite number", lambda v: is_number(v) and math.isfinite(_item(v)), _float, "float")
 ABOVE_0 = number("above 0", lambda v: 0 < v < math.inf)

@@ -6,16 +6,18 @@ anew; what changes is for a person to read.
 
 from __future__ import annotations
 
+import os
 import re
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
-from tests.bad_input import data, functions
+from tests.bad_input import arguments, data, functions, objects
 from tests.bad_input.making import Case, outcome, same
 
-TEXTS = Path(__file__).with_name("refused.txt")
-CASES: dict[str, Case] = {**data.REFUSED, **functions.REFUSED}
+TEXTS = Path(__file__).absolute().with_name("refused.txt")
+CASES: dict[str, Case] = {**data.REFUSED, **functions.REFUSED, **objects.REFUSED, **arguments.REFUSED}
 # What torch, Python or NumPy says of something else than what the user did.
 CRYPTIC = re.compile(
     r"has no attribute|unsupported operand|not subscriptable|not iterable|not callable|object cannot be|not supported"
@@ -30,9 +32,9 @@ def written() -> dict[str, str]:
 WANTED = written() if TEXTS.exists() else {}
 
 
-def test_there_are_330_cases_and_more():
+def test_there_are_2000_cases_and_more():
     assert list(WANTED) == list(CASES)
-    assert len(CASES) + len(data.SAME) > 330
+    assert len(CASES) + len(data.SAME) > 2000
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -61,4 +63,6 @@ def test_two_kinds_of_validation_are_told():
 
 
 if __name__ == "__main__":
-    TEXTS.write_text("".join(f"{name} => {outcome(act)}\n" for name, act in CASES.items()))
+    with TemporaryDirectory() as folder:
+        os.chdir(folder)
+        TEXTS.write_text("".join(f"{name} => {outcome(act)}\n" for name, act in CASES.items()))

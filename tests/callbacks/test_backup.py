@@ -639,7 +639,7 @@ def test_a_frequency_that_is_none(value, tmp_path):
 def test_delete_checkpoint_is_true_or_false(tmp_path):
     with pytest.raises(ValueError, match="BackupAndRestore") as error:
         BackupAndRestore(tmp_path, delete_checkpoint="no")  # type: ignore[arg-type]
-    assert str(error.value) == "BackupAndRestore: delete_checkpoint must be True or False; found 'no'."
+    assert str(error.value) == "BackupAndRestore: delete_checkpoint must be True, False, 1 or 0; found 'no'."
 
 
 def test_a_model_without_shapes_is_built_before_it_goes_on(tmp_path):

@@ -3,6 +3,7 @@
 import importlib
 import re
 import warnings
+from types import SimpleNamespace
 
 import pytest
 import torch
@@ -125,7 +126,7 @@ def test_what_an_earlier_callback_adds_the_history_holds():
     ("hooks", "message"),
     [
         ({"on_bach_end": print}, "LambdaCallback: 'on_bach_end' is no hook; there are on_epoch_begin, "),
-        ({"on_batch_end": 3}, "LambdaCallback: on_batch_end must be a function; found 3."),
+        ({"on_batch_end": 3}, "LambdaCallback: on_batch_end must be a function of (batch, logs); found 3."),
     ],
 )
 def test_lambda_callback_refuses(hooks, message):
@@ -138,7 +139,7 @@ def test_lambda_callback_refuses(hooks, message):
 
 def test_states_by_place_and_class():
     def history():
-        return CallbackList([Callback(), History(), EarlyStopping("loss"), object()])
+        return CallbackList([Callback(), History(), EarlyStopping("loss"), SimpleNamespace(on_train_end=print)])
 
     each, other = history(), history()
     each.on_epoch_end(0, {"loss": 2.0})

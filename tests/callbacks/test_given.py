@@ -2,6 +2,7 @@
 
 import copy
 import re
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -231,8 +232,8 @@ REFUSED: dict[str, tuple[Any, str]] = {
         "callbacks: Short.on_epoch_end(epoch) cannot be called as on_epoch_end(epoch, logs).",
     ),
     "a function with less": (
-        [LambdaCallback(on_train_batch_end=lambda logs: None)],
-        "callbacks: LambdaCallback.on_train_batch_end(logs) cannot be called as on_train_batch_end(batch, logs).",
+        [SimpleNamespace(on_train_batch_end=lambda logs: None)],
+        "callbacks: SimpleNamespace.on_train_batch_end(logs) cannot be called as on_train_batch_end(batch, logs).",
     ),
 }
 

@@ -61,7 +61,10 @@ def test_a_schedule_that_python_cannot_look_into_gets_both():
 
 
 def test_schedules_refuse():
-    with pytest.raises(TypeError, match=exactly("LearningRateScheduler: schedule must be a function; found 0.1.")):
+    with pytest.raises(
+        TypeError,
+        match=exactly("LearningRateScheduler: schedule must be a function of (epoch, lr) or (epoch); found 0.1."),
+    ):
         LearningRateScheduler(0.1)  # type: ignore[arg-type]
     model = FakeModel()
     del model.optimizer.lr

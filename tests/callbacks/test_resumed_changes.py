@@ -203,7 +203,7 @@ def test_a_word_that_is_none(words, tmp_path):
     with pytest.raises(ValueError, match="accept") as error:
         BackupAndRestore(tmp_path, accept=words)
     assert str(error.value) == (
-        f"BackupAndRestore: accept: has the words {', '.join([*ACCEPTED, 'lock'])}; found 'rate'."
+        f"BackupAndRestore: accept must hold words of {', '.join([*ACCEPTED, 'lock'])}; found 'rate'."
     )
 
 

@@ -306,9 +306,9 @@ def test_a_layer_called_twice_gives_no_points(tmp_path):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"update_freq": "step"}, "update_freq must be 'epoch', 'batch' or a number; found 'step'."),
-        ({"update_freq": 0}, "update_freq must be 'epoch', 'batch' or a number; found 0."),
-        ({"update_freq": None}, "update_freq must be 'epoch', 'batch' or a number; found None."),
+        ({"update_freq": "step"}, "update_freq must be 'epoch', 'batch' or a number above 0; found 'step'."),
+        ({"update_freq": 0}, "update_freq must be 'epoch', 'batch' or a number above 0; found 0."),
+        ({"update_freq": None}, "update_freq must be 'epoch', 'batch' or a number above 0; found None."),
         ({"histogram_freq": -1}, "histogram_freq must be an integer of at least 0; found -1."),
         ({"embeddings_freq": 0.5}, "embeddings_freq must be an integer of at least 0; found 0.5."),
         ({"batch_size": 0}, "batch_size must be an integer of at least 1; found 0."),

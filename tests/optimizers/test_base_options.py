@@ -325,7 +325,7 @@ def excluded_before_compile() -> None:
         ),
         (
             lambda: schedules.InverseTimeDecay(0.1, 1, cast(Any, "a")),
-            "InverseTimeDecay: decay_rate must be a finite number; found 'a'.",
+            "InverseTimeDecay: decay_rate must be a number of at least 0; found 'a'.",
         ),
         (
             lambda: schedules.ExponentialDecay(0.1, 1, 1, cast(Any, 1)),

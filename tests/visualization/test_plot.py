@@ -236,6 +236,6 @@ def test_bad_options(options, expected):
 def test_only_models_that_have_a_graph():
     with pytest.raises(TypeError) as error:
         plot_model("model.h5", "m.dot")
-    assert str(error.value) == "model_to_dot: model must be a model of torchkeras; found str."
+    assert str(error.value) == "plot_model: model must be a model of torchkeras; found str."
     with pytest.raises(RuntimeError, match="'open' has no graph yet"):
         model_to_dot(Sequential([Dense(2)], name="open"))

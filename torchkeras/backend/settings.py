@@ -74,7 +74,7 @@ def normalize_data_format(value: str | None) -> str:
     >>> normalize_data_format(None)
     'channels_last'
     """
-    found = image_data_format() if value is None else value.lower()
+    found = image_data_format() if value is None else str(value).lower()
     if found not in config.DATA_FORMATS:
         raise ValueError(f"data_format must be one of {', '.join(config.DATA_FORMATS)}; found {value!r}.")
     return found

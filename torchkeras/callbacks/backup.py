@@ -14,7 +14,7 @@ import torch
 
 from torchkeras.callbacks.backup_files import Backups
 from torchkeras.callbacks.base import Callback
-from torchkeras.rules import FLAG, Rule, is_integer, read, rule
+from torchkeras.rules import FLAG_OR_DIGIT, NAMES, Rule, is_integer, read, read_path, rule
 
 # What may be other than in the checkpoint, if `accept` says so.
 ACCEPTED = (
@@ -73,7 +73,7 @@ class BackupAndRestore(Callback):
             So where another run uses the folder, or a checkpoint is no file and no folder of checkpoints.
         ValueError: the newest whole checkpoint is of another run, see above; `accept` has another word; or some process
             does not see the folder of the others.
-        TypeError: a callback's state holds more than numbers, text and arrays.
+        TypeError: `backup_dir` is no path, or a callback's state holds more than numbers, text and arrays.
 
     Example:
         >>> backup = BackupAndRestore("backup", save_freq=1000)
@@ -93,9 +93,9 @@ class BackupAndRestore(Callback):
         delete_checkpoint: bool = True,
         accept: Iterable[str] = (),
     ):
-        self.folder = Path(backup_dir)
+        self.folder = Path(read_path("BackupAndRestore", "backup_dir", backup_dir))
         self.save_freq = read("BackupAndRestore", "save_freq", SAVE_FREQ, save_freq)
-        self.delete_checkpoint = read("BackupAndRestore", "delete_checkpoint", FLAG, delete_checkpoint)
+        self.delete_checkpoint = read("BackupAndRestore", "delete_checkpoint", FLAG_OR_DIGIT, delete_checkpoint)
         self.accept = read("BackupAndRestore", "accept", ACCEPT, accept)
         self.interrupted = False
         self._run: Any = None
@@ -196,10 +196,10 @@ class BackupAndRestore(Callback):
 
 
 def _words(value: Any) -> tuple[str, ...]:
-    given = (value,) if isinstance(value, str) else tuple(value)
+    given = (value,) if isinstance(value, str) else tuple(NAMES.read(value))
     unknown = [word for word in given if word not in WORDS]
     if unknown:
-        raise ValueError(f"has the words {', '.join(WORDS)}; found {unknown[0]!r}.")
+        raise ValueError(f"must hold words of {', '.join(WORDS)}; found {unknown[0]!r}.")
     return given
 
 

@@ -175,6 +175,41 @@ def overrides(callback: Any, hook: str) -> bool:
     return handler(callback, hook) is not None
 
 
+def check_callback(callback: Any) -> None:
+    """Raise TypeError for what is no callback, and for a callback whose hooks cannot take their arguments.
+
+    It need not derive from `Callback`: an object of another package with any of the hooks is a callback too.
+    """
+    if isinstance(callback, type):
+        made = f": {callback.__name__}(...)" if any(hasattr(callback, hook) for hook in HOOKS) else ""
+        raise TypeError(f"callbacks: {callback.__name__} is a class; give an object of it{made}.")
+    if not any(callable(getattr(callback, hook, None)) for hook in HOOKS):
+        raise TypeError(
+            f"callbacks: {callback!r} is no callback: it has no hook, such as on_epoch_end(epoch, logs). Give one flat "
+            "list of callbacks; a function becomes one by LambdaCallback(on_epoch_end=function)."
+        )
+    for hook in HOOKS:
+        act = handler(callback, hook)
+        if act is not None and not takes(act, arguments_of(hook)):
+            raise TypeError(
+                f"callbacks: {type(callback).__name__}.{hook}{inspect.signature(act)} cannot be called as "
+                f"{hook}({', '.join(arguments_of(hook))})."
+            )
+
+
+def takes(act: Callable[..., Any], arguments: tuple[str, ...]) -> bool:
+    """Whether a function takes these arguments by position, as far as can be known."""
+    try:
+        signature = inspect.signature(act)
+    except ValueError:  # one of C, which has none
+        return True
+    try:
+        signature.bind(*arguments)
+    except TypeError:
+        return False
+    return True
+
+
 class CallbackList(Callback):
     """Callbacks in order; each hook calls only those that override it.
 
@@ -185,7 +220,7 @@ class CallbackList(Callback):
         callbacks (callbacks or None, default None): the callbacks, in the order of their calls.
 
     Errors:
-        TypeError: one of them is a class.
+        TypeError: one of them is no callback, or has a hook that cannot take its arguments.
 
     Example:
         >>> hooks = CallbackList([LambdaCallback(on_epoch_end=lambda epoch, logs: print("epoch", epoch))])
@@ -194,12 +229,11 @@ class CallbackList(Callback):
     """
 
     def __init__(self, callbacks: Iterable[Any] | None = None):
+        if not isinstance(callbacks, Iterable | None):
+            raise TypeError(f"CallbackList: callbacks must be a list of callbacks; found {callbacks!r}.")
         self.callbacks = list(callbacks or [])
         for callback in self.callbacks:
-            if isinstance(callback, type):
-                raise TypeError(
-                    f"callbacks: {callback.__name__} is a class; give an object of it: {callback.__name__}(...)."
-                )
+            check_callback(callback)
         self._listening: dict[str, list[Any]] = {}
         self._find()
 
@@ -212,6 +246,7 @@ class CallbackList(Callback):
 
     def append(self, callback: Any) -> None:
         """Add a callback after the others."""
+        check_callback(callback)
         self.callbacks.append(callback)
         self._find()
 

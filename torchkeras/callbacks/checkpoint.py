@@ -10,7 +10,7 @@ import torch
 from torchkeras.callbacks.logs import named
 from torchkeras.callbacks.monitoring import Monitored
 from torchkeras.callbacks.progress import say
-from torchkeras.rules import integer, read
+from torchkeras.rules import FLAG_OR_DIGIT, integer, read, read_path
 from torchkeras.saving.formats import WEIGHTS, WHOLE, check_name
 from torchkeras.shards import in_all, part
 
@@ -24,7 +24,6 @@ class ModelCheckpoint(Monitored):
     Options:
         filepath (path): the file. It may hold `{epoch}`, counted from 1, and names of the logs, with formats:
             `"w.{epoch:02d}-{val_loss:.2f}.h5"`.
-        verbose (integer, default 0): 1 prints what is done.
         save_best_only (bool, default False): whether to save only when the monitored number is better than ever; NaN
             never is.
         save_weights_only (bool, default False): whether to save by `model.save_weights`, not by `model.save`.
@@ -33,7 +32,8 @@ class ModelCheckpoint(Monitored):
     Errors:
         TypeError: `filepath` is no path.
         OSError: the file cannot be written; the error names it, and the file before stays whole.
-        ValueError: the logs do not have a name of `filepath`, or `save` or `save_weights` does not write its suffix.
+        ValueError: an option has a bad value, the logs do not have a name of `filepath`, or `save` or `save_weights`
+            does not write its suffix.
 
     Example:
         >>> best = ModelCheckpoint("best.weights.h5", "val_acc", save_best_only=True, save_weights_only=True)
@@ -55,12 +55,12 @@ class ModelCheckpoint(Monitored):
         mode: str = "auto",
         period: int = 1,
     ):
-        super().__init__(monitor, mode)
-        if not isinstance(filepath, (str, os.PathLike)):
-            raise TypeError(f"ModelCheckpoint: filepath must be a path; found {filepath!r}.")
-        self.filepath = os.fspath(filepath)
+        super().__init__(monitor, mode, verbose)
+        self.filepath = read_path("ModelCheckpoint", "filepath", filepath)
+        _filled(self.filepath, _Unknown(epoch=1))
         check_name(filepath, WEIGHTS if save_weights_only else WHOLE, "ModelCheckpoint")
-        self.verbose, self.save_best_only, self.save_weights_only = verbose, save_best_only, save_weights_only
+        self.save_best_only = read("ModelCheckpoint", "save_best_only", FLAG_OR_DIGIT, save_best_only)
+        self.save_weights_only = read("ModelCheckpoint", "save_weights_only", FLAG_OR_DIGIT, save_weights_only)
         self.period = read("ModelCheckpoint", "period", integer(0), period)
         self.epochs_since_last_save = 0
         self.best = self.worst
@@ -86,7 +86,7 @@ class ModelCheckpoint(Monitored):
 
     def _path(self, epoch: int, logs: Any) -> str:
         try:
-            return self.filepath.format_map(ChainMap({"epoch": epoch + 1}, named(logs)))
+            return _filled(self.filepath, ChainMap({"epoch": epoch + 1}, named(logs)))
         except KeyError as error:
             names = ", ".join(logs) or "nothing"
             raise ValueError(
@@ -112,6 +112,26 @@ class ModelCheckpoint(Monitored):
     def _say(self, epoch: int, what: str) -> None:
         if self.verbose > 0:
             say(f"Epoch {epoch + 1}: {what}")
+
+
+class _Unknown(dict[str, Any]):
+    """Names of which nothing is known yet: each can be formatted in any way."""
+
+    def __missing__(self, name: str) -> Any:
+        return self
+
+    def __format__(self, form: str) -> str:
+        return ""
+
+
+def _filled(filepath: str, names: Any) -> str:
+    try:
+        return filepath.format_map(names)
+    except (ValueError, TypeError) as error:
+        raise ValueError(
+            f"ModelCheckpoint: filepath must have names in its braces, with forms that fit, such as {{epoch:02d}} or "
+            f"{{val_loss:.2f}}; found {filepath!r}: {error}."
+        ) from error
 
 
 def not_finite(model: Any) -> list[str]:

@@ -7,7 +7,7 @@ from typing import Any
 from torchkeras.callbacks.base import Callback
 from torchkeras.callbacks.monitoring import Monitored
 from torchkeras.callbacks.progress import say
-from torchkeras.rules import FINITE, UP_TO_INFINITY, integer, optional, read
+from torchkeras.rules import FINITE, FLAG_OR_DIGIT, UP_TO_INFINITY, VERBOSE, integer, optional, read
 
 
 class EarlyStopping(Monitored):
@@ -18,13 +18,12 @@ class EarlyStopping(Monitored):
     Options:
         min_delta (float, default 0): an epoch counts as better only when the number is better by more than this.
         patience (integer of at least 0, default 0): the epochs without improvement after which training ends.
-        verbose (integer, default 0): 1 prints a line when training ends.
         baseline (float or None, default None): what the number must be better than from the start.
         restore_best_weights (bool, default False): whether the weights of the best epoch come back when training ends
             here. These are the first epoch's where none was better than `baseline`. They are kept on the host.
 
     Errors:
-        ValueError: `min_delta` is no finite number, or `patience` no whole number of at least 0.
+        ValueError: an option has a bad value.
 
     Example:
         >>> stop = EarlyStopping("val_acc", patience=3, restore_best_weights=True)
@@ -46,11 +45,11 @@ class EarlyStopping(Monitored):
         baseline: float | None = None,
         restore_best_weights: bool = False,
     ):
-        super().__init__(monitor, mode)
+        super().__init__(monitor, mode, verbose)
         self.min_delta = read("EarlyStopping", "min_delta", FINITE, min_delta)
         self.patience = read("EarlyStopping", "patience", integer(0), patience)
         self.baseline = read("EarlyStopping", "baseline", optional(FINITE), baseline)
-        self.verbose, self.restore_best_weights = verbose, restore_best_weights
+        self.restore_best_weights = read("EarlyStopping", "restore_best_weights", FLAG_OR_DIGIT, restore_best_weights)
         self.on_train_begin()
 
     def on_train_begin(self, logs: Any = None) -> None:
@@ -112,10 +111,10 @@ class TimeLimit(Callback):
 
     Options:
         seconds (float of at least 0): the time that training may take.
-        verbose (integer, default 0): 1 prints a line when training ends.
+        verbose (integer of at least 0 or bool, default 0): 1 prints a line when training ends.
 
     Errors:
-        ValueError: `seconds` is no number of at least 0.
+        ValueError: an option has a bad value.
 
     Example:
         >>> limit = TimeLimit(seconds=3600)
@@ -127,7 +126,7 @@ class TimeLimit(Callback):
 
     def __init__(self, seconds: float, verbose: int = 0):
         self.seconds = read("TimeLimit", "seconds", UP_TO_INFINITY, seconds)
-        self.verbose = verbose
+        self.verbose = read("TimeLimit", "verbose", VERBOSE, verbose)
         self._start = time.monotonic()
 
     @property

@@ -8,6 +8,9 @@ from typing import Any
 
 from torchkeras.callbacks.base import Callback
 from torchkeras.callbacks.logging import numbers
+from torchkeras.rules import FLAG_OR_DIGIT, read, read_path, rule
+
+CHARACTER = rule("must be one character", lambda v: isinstance(v, str) and len(v) == 1)
 
 
 class CSVLogger(Callback):
@@ -25,7 +28,8 @@ class CSVLogger(Callback):
 
     Errors:
         OSError: the file cannot be written.
-        ValueError: `separator` is not one character.
+        TypeError: `filename` is no path.
+        ValueError: an option has a bad value.
 
     Example:
         >>> CSVLogger("log.csv", separator=";").filename
@@ -37,9 +41,9 @@ class CSVLogger(Callback):
     main_only = True
 
     def __init__(self, filename: str | os.PathLike[str], separator: str = ",", append: bool = False):
-        if not isinstance(separator, str) or len(separator) != 1:
-            raise ValueError(f"CSVLogger: separator must be one character; found {separator!r}.")
-        self.filename, self.sep, self.append = os.fspath(filename), separator, append
+        self.filename = read_path("CSVLogger", "filename", filename)
+        self.sep = read("CSVLogger", "separator", CHARACTER, separator)
+        self.append = read("CSVLogger", "append", FLAG_OR_DIGIT, append)
         self.keys: list[str] | None = None
         self._begun = False
 

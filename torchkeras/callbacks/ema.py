@@ -3,6 +3,7 @@
 from typing import Any
 
 from torchkeras.callbacks.base import Callback
+from torchkeras.rules import FLAG_OR_DIGIT, read
 
 
 class SwapEMAWeights(Callback):
@@ -16,7 +17,7 @@ class SwapEMAWeights(Callback):
             beginning of the next one too, so that callbacks after this one, such as ModelCheckpoint, save them.
 
     Errors:
-        ValueError: the optimizer keeps no averages.
+        ValueError: an option has a bad value, or the optimizer keeps no averages.
 
     Example:
         >>> SwapEMAWeights(swap_on_epoch=True).swapped
@@ -28,9 +29,9 @@ class SwapEMAWeights(Callback):
     state_names = ("swapped",)
 
     def __init__(self, swap_on_epoch: bool = False):
-        self.swap_on_epoch = swap_on_epoch
+        self.swap_on_epoch = read("SwapEMAWeights", "swap_on_epoch", FLAG_OR_DIGIT, swap_on_epoch)
         self.swapped = False
-        if swap_on_epoch:  # otherwise an epoch costs nothing
+        if self.swap_on_epoch:  # otherwise an epoch costs nothing
             self.on_epoch_begin, self.on_epoch_end = self._on_epoch_begin, self._on_epoch_end
 
     def set_model(self, model: Any) -> None:

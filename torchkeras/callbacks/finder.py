@@ -10,7 +10,7 @@ import numpy as np
 from torchkeras.callbacks.base import Callback
 from torchkeras.callbacks.progress import say
 from torchkeras.callbacks.rates import is_number, set_rate, with_rate
-from torchkeras.rules import ABOVE_0, BELOW_1, integer, number, read
+from torchkeras.rules import ABOVE_0, BELOW_1, VERBOSE, integer, number, read
 
 LEAST = 5  # points that a suggestion needs
 
@@ -34,7 +34,7 @@ class LearningRateFinder(Callback):
         steps (integer of at least 2, default 100): how many batches to train on.
         smoothing (float of at least 0 and below 1, default 0.98): how much of the average before stays in each average.
         divergence (float above 1, default 4.0): how many times the least loss ends the run.
-        verbose (integer, default 0): 1 prints a line at the end.
+        verbose (integer of at least 0 or bool, default 0): 1 prints a line at the end.
 
     Errors:
         ValueError: an option has a bad value, or the optimizer has no `lr`.
@@ -68,7 +68,7 @@ class LearningRateFinder(Callback):
         self.steps = read(name, "steps", integer(2), steps)
         self.smoothing = read(name, "smoothing", BELOW_1, smoothing)
         self.divergence = read(name, "divergence", number("above 1", lambda v: v > 1), divergence)
-        self.verbose = verbose
+        self.verbose = read(name, "verbose", VERBOSE, verbose)
         self._forget()
 
     def _forget(self) -> None:

@@ -5,8 +5,9 @@ from numbers import Real
 from typing import Any
 
 from torchkeras.callbacks.averages import Averages
-from torchkeras.callbacks.base import HOOKS, Callback
+from torchkeras.callbacks.base import HOOKS, Callback, arguments_of, takes
 from torchkeras.callbacks.logs import Logs, Named
+from torchkeras.rules import NAMES, optional, read
 
 
 class BaseLogger(Callback):
@@ -31,7 +32,7 @@ class BaseLogger(Callback):
     """
 
     def __init__(self, stateful_metrics: Iterable[str] | None = None):
-        self.stateful_metrics = set(stateful_metrics or ())
+        self.stateful_metrics = set(read("BaseLogger", "stateful_metrics", optional(NAMES), stateful_metrics) or ())
         self._averages = Averages(())
 
     def on_epoch_begin(self, epoch: int, logs: Any = None) -> None:
@@ -109,7 +110,7 @@ class LambdaCallback(Callback):
         hooks (function or None): every other hook of `Callback`, by its name.
 
     Errors:
-        TypeError: another name than that of a hook, or what cannot be called.
+        TypeError: another name than that of a hook, or what cannot be called with these arguments.
 
     Example:
         >>> announce = LambdaCallback(on_epoch_end=lambda epoch, logs: print(epoch, logs))
@@ -144,6 +145,7 @@ class LambdaCallback(Callback):
                 raise TypeError(f"LambdaCallback: {name!r} is no hook; there are {', '.join(HOOKS)}.")
             if function is None:
                 continue
-            if not callable(function):
-                raise TypeError(f"LambdaCallback: {name} must be a function; found {function!r}.")
+            if not callable(function) or not takes(function, arguments_of(name)):
+                wanted = ", ".join(arguments_of(name))
+                raise TypeError(f"LambdaCallback: {name} must be a function of ({wanted}); found {function!r}.")
             setattr(self, name, function)

@@ -6,8 +6,11 @@ from typing import Any
 
 from torchkeras.callbacks.base import Callback
 from torchkeras.callbacks.logs import named
+from torchkeras.rules import STRING, VERBOSE, read, rule
 
 MODES = ("auto", "min", "max")
+# Keras goes on, with a warning, when there is another word, or None.
+MODE = rule("must be 'auto', 'min' or 'max'", lambda v: v is None or isinstance(v, str))
 # Words of names for which more is better. Keras 2.2.4 knew `acc` (anywhere) and, at times, `fmeasure`. It had
 # none of the others, and took them for errors.
 RISING = frozenset(
@@ -20,17 +23,20 @@ class Monitored(Callback):
 
     Options:
         monitor (text, default "val_loss"): the name of the number in the logs; either Keras's name will do.
+        verbose (integer of at least 0 or bool, default 0): 1 prints what is done.
         mode (text, default "auto"): "min" when less is better, "max" when more is better, "auto" to go by the name. By
             the name, what has `acc` in it should rise, and so should `auc`, `precision`, `recall`, `f1`, `fbeta`,
             `fmeasure`, `iou`, `miou`, `r2`, `dice`, `sensitivity` and `specificity` as a word of their own, unless
-            `loss` is a word of the name too. All else should fall. Another mode is read as "auto", with a
+            `loss` is a word of the name too. All else should fall. Another word, and None, is read as "auto", with a
             RuntimeWarning.
     """
 
-    def __init__(self, monitor: str, mode: str):
-        self.monitor = monitor
-        if mode not in MODES:
-            _warn(f"{type(self).__name__}: mode must be 'auto', 'min' or 'max'; found {mode!r}, read as 'auto'.")
+    def __init__(self, monitor: str, mode: str, verbose: int):
+        name = type(self).__name__
+        self.monitor = read(name, "monitor", STRING, monitor)
+        self.verbose = read(name, "verbose", VERBOSE, verbose)
+        if read(name, "mode", MODE, mode) not in MODES:
+            _warn(f"{name}: mode must be 'auto', 'min' or 'max'; found {mode!r}, read as 'auto'.")
             mode = "auto"
         self.mode = mode
         self.rises = rises(monitor) if mode == "auto" else mode == "max"

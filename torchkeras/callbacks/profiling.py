@@ -9,7 +9,7 @@ import torch
 from torch.profiler import ProfilerActivity, profile
 
 from torchkeras.callbacks.base import Callback
-from torchkeras.rules import integer, read
+from torchkeras.rules import FLAG_OR_DIGIT, integer, read, read_path
 
 
 class Profiler(Callback):
@@ -29,7 +29,8 @@ class Profiler(Callback):
         with_stack (bool, default False): whether the trace has the lines of Python.
 
     Errors:
-        ValueError: a number is not whole or too small.
+        TypeError: `log_dir` is no path.
+        ValueError: another option has a bad value.
 
     Example:
         >>> Profiler("traces", first=10, batches=2).batches
@@ -52,15 +53,12 @@ class Profiler(Callback):
         profile_memory: bool = False,
         with_stack: bool = False,
     ):
-        self.log_dir = Path(log_dir)
+        self.log_dir = Path(read_path("Profiler", "log_dir", log_dir))
         self.first = read("Profiler", "first", integer(0), first)
         self.batches = read("Profiler", "batches", integer(1), batches)
         self.epoch = read("Profiler", "epoch", integer(0), epoch)
-        self.options: dict[str, Any] = {
-            "record_shapes": record_shapes,
-            "profile_memory": profile_memory,
-            "with_stack": with_stack,
-        }
+        recorded = {"record_shapes": record_shapes, "profile_memory": profile_memory, "with_stack": with_stack}
+        self.options = {name: read("Profiler", name, FLAG_OR_DIGIT, value) for name, value in recorded.items()}
         self.path: Path | None = None
         self._profile: Any = None
         self._here = False

@@ -15,7 +15,7 @@ from tqdm import tqdm
 from torchkeras.callbacks.averages import Averages
 from torchkeras.callbacks.base import Callback
 from torchkeras.processes import is_main
-from torchkeras.rules import one_of, read
+from torchkeras.rules import NAMES, one_of, optional, read
 
 STREAMS = ("stdout", "stderr")
 COUNT_MODES = {"samples": "sample", "steps": "batch"}
@@ -35,7 +35,7 @@ class ProgbarLogger(Callback):
         stream (text, default "stdout"): "stdout" or "stderr", looked up at each write.
 
     Errors:
-        ValueError: `count_mode` or `stream` is another word.
+        ValueError: an option has a bad value.
 
     Example:
         >>> ProgbarLogger("steps", stream="stderr").count_mode
@@ -53,7 +53,7 @@ class ProgbarLogger(Callback):
     ):
         self.count_mode = read("ProgbarLogger", "count_mode", one_of(*COUNT_MODES), count_mode)
         self.stream = read("ProgbarLogger", "stream", one_of(*STREAMS), stream)
-        self.stateful_metrics = set(stateful_metrics or ())
+        self.stateful_metrics = set(read("ProgbarLogger", "stateful_metrics", optional(NAMES), stateful_metrics) or ())
         self.verbose = 1
         self._bar: Any = None
         self._in_epoch = False

@@ -1,6 +1,5 @@
 """Learning rates set once an epoch: `LearningRateScheduler`, `ReduceLROnPlateau`."""
 
-import inspect
 import warnings
 from collections.abc import Callable
 from numbers import Real
@@ -9,11 +8,11 @@ from typing import Any
 import numpy as np
 import torch
 
-from torchkeras.callbacks.base import Callback
+from torchkeras.callbacks.base import Callback, takes
 from torchkeras.callbacks.monitoring import Monitored
 from torchkeras.callbacks.progress import say
 from torchkeras.optimizers import TorchOptimizer
-from torchkeras.rules import AT_LEAST_0, BELOW_1, FINITE, integer, read
+from torchkeras.rules import AT_LEAST_0, BELOW_1, FINITE, VERBOSE, integer, read
 
 
 class LearningRateScheduler(Callback):
@@ -23,11 +22,12 @@ class LearningRateScheduler(Callback):
 
     Options:
         schedule (function): takes the epoch, counted from 0, and the present rate; returns the new rate as a float.
-        verbose (integer, default 0): 1 prints the rate of each epoch.
+        verbose (integer of at least 0 or bool, default 0): 1 prints the rate of each epoch.
 
     Errors:
-        TypeError: `schedule` is no function.
-        ValueError: `schedule` returns no float, or the optimizer has no `lr` that is a number.
+        TypeError: `schedule` is no function of the epoch.
+        ValueError: `verbose` has a bad value, `schedule` returns no float, or the optimizer has no `lr` that is a
+            number.
 
     Example:
         >>> halve = LearningRateScheduler(lambda epoch, lr: lr * 0.5 if epoch else lr)
@@ -38,10 +38,13 @@ class LearningRateScheduler(Callback):
     """
 
     def __init__(self, schedule: Callable[..., float], verbose: int = 0):
-        if not callable(schedule):
-            raise TypeError(f"LearningRateScheduler: schedule must be a function; found {schedule!r}.")
-        self.schedule, self.verbose = schedule, verbose
-        self._takes_rate = _takes(schedule, 2)
+        self._takes_rate = callable(schedule) and takes(schedule, ("epoch", "lr"))
+        if not self._takes_rate and not (callable(schedule) and takes(schedule, ("epoch",))):
+            raise TypeError(
+                f"LearningRateScheduler: schedule must be a function of (epoch, lr) or (epoch); found {schedule!r}."
+            )
+        self.schedule = schedule
+        self.verbose = read("LearningRateScheduler", "verbose", VERBOSE, verbose)
 
     def on_epoch_begin(self, epoch: int, logs: Any = None) -> None:
         optimizer = with_rate(self)
@@ -65,7 +68,6 @@ class ReduceLROnPlateau(Monitored):
     Options:
         factor (float of at least 0 and below 1, default 0.1): what the rate is multiplied by.
         patience (integer of at least 0, default 10): the epochs without improvement after which the rate falls.
-        verbose (integer, default 0): 1 prints a line when the rate falls.
         min_delta (float, default 1e-4): an epoch counts as better only when the number is better by more than this.
         cooldown (integer of at least 0, default 0): the epochs after a fall in which none counts.
         min_lr (float of at least 0, default 0): the least rate.
@@ -96,7 +98,7 @@ class ReduceLROnPlateau(Monitored):
         min_lr: float = 0,
         epsilon: float | None = None,
     ):
-        super().__init__(monitor, mode)
+        super().__init__(monitor, mode, verbose)
         name = "ReduceLROnPlateau"
         if epsilon is not None:
             warnings.warn(f"{name}: the `epsilon` argument is deprecated; it is called min_delta.", stacklevel=2)
@@ -106,7 +108,6 @@ class ReduceLROnPlateau(Monitored):
         self.min_lr = read(name, "min_lr", AT_LEAST_0, min_lr)
         self.patience = read(name, "patience", integer(0), patience)
         self.cooldown = read(name, "cooldown", integer(0), cooldown)
-        self.verbose = verbose
         self.on_train_begin()
 
     def on_train_begin(self, logs: Any = None) -> None:
@@ -168,14 +169,3 @@ def set_rate(optimizer: Any, rate: Any) -> None:
 def is_number(rate: Any) -> bool:
     """Whether a learning rate is a number. An optimizer of torch may have it as a tensor."""
     return isinstance(rate, (Real, torch.Tensor))
-
-
-def _takes(function: Callable[..., Any], arguments: int) -> bool:
-    """Whether a function can be called with this many arguments by position; True where Python cannot tell."""
-    try:
-        inspect.signature(function).bind(*range(arguments))
-    except ValueError:
-        return True
-    except TypeError:
-        return False
-    return True

@@ -11,8 +11,16 @@ from typing import Any
 
 from torchkeras.callbacks.base import Callback
 from torchkeras.callbacks.logging import numbers
+from torchkeras.rules import FLAG_OR_DIGIT, STRING, optional, read, rule
 
 TIMEOUT = 10.0  # seconds; training waits for the server's answer
+ADDRESS = rule(
+    "must begin with http:// or https://", lambda v: isinstance(v, str) and v.startswith(("http://", "https://"))
+)
+HEADERS = rule(
+    "must be a dictionary of strings",
+    lambda v: isinstance(v, Mapping) and all(isinstance(each, str) for item in v.items() for each in item),
+)
 
 
 class RemoteMonitor(Callback):
@@ -29,7 +37,7 @@ class RemoteMonitor(Callback):
         send_as_json (bool, default False): whether the body is JSON, in place of a form.
 
     Errors:
-        ValueError: `root` does not begin with http:// or https://.
+        ValueError: an option has a bad value.
 
     Example:
         >>> RemoteMonitor("https://example.com", send_as_json=True).path
@@ -48,9 +56,11 @@ class RemoteMonitor(Callback):
         headers: Mapping[str, str] | None = None,
         send_as_json: bool = False,
     ):
-        if not str(root).startswith(("http://", "https://")):
-            raise ValueError(f"RemoteMonitor: root must begin with http:// or https://; found {root!r}.")
-        self.root, self.path, self.field, self.headers, self.send_as_json = root, path, field, headers, send_as_json
+        self.root = read("RemoteMonitor", "root", ADDRESS, root)
+        self.path = read("RemoteMonitor", "path", STRING, path)
+        self.field = read("RemoteMonitor", "field", STRING, field)
+        self.headers = read("RemoteMonitor", "headers", optional(HEADERS), headers)
+        self.send_as_json = read("RemoteMonitor", "send_as_json", FLAG_OR_DIGIT, send_as_json)
 
     def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
         request = self._request({"epoch": epoch, **{name: _plain(value) for name, value in numbers(logs).items()}})

@@ -6,7 +6,7 @@ from typing import Any
 
 from torchkeras.callbacks.base import Callback
 from torchkeras.callbacks.rates import set_rate, with_rate
-from torchkeras.rules import ABOVE_0, AT_LEAST_0, BELOW_1, integer, one_of, optional, read
+from torchkeras.rules import ABOVE_0, AT_LEAST_0, BELOW_1, FLAG_OR_DIGIT, integer, one_of, optional, read
 
 MOMENTA = ("beta_1", "momentum")  # the options of optimizers that are a momentum
 
@@ -117,7 +117,11 @@ class OneCycle(BatchSchedule):
         self.max_momentum = read("OneCycle", "max_momentum", BELOW_1, max_momentum)
         self.steps = read("OneCycle", "steps", optional(integer(1)), steps)
         self.anneal = read("OneCycle", "anneal", one_of(*ANNEALS), anneal)
-        self.cycle_momentum = cycle_momentum
+        self.cycle_momentum = read("OneCycle", "cycle_momentum", FLAG_OR_DIGIT, cycle_momentum)
+        if self.base_momentum > self.max_momentum:
+            raise ValueError(
+                f"OneCycle: base_momentum must be at most max_momentum; found {base_momentum!r} and {max_momentum!r}."
+            )
 
     def prepare(self) -> None:
         optimizer = self.model.optimizer
@@ -189,6 +193,8 @@ class CosineAnnealing(BatchSchedule):
         self.warmup = read("CosineAnnealing", "warmup", integer(0), warmup)
         self.period = read("CosineAnnealing", "period", optional(integer(1)), period)
         self.growth = read("CosineAnnealing", "growth", integer(1), growth)
+        if self.max_lr is not None and self.min_lr > self.max_lr:
+            raise ValueError(f"CosineAnnealing: min_lr must be at most max_lr; found {min_lr!r} and {max_lr!r}.")
         if growth > 1 and period is None:
             raise ValueError(
                 f"CosineAnnealing: growth needs a period, after which the cosine starts again; found {growth!r} alone."

@@ -1,9 +1,11 @@
 """`TensorBoard`: losses, metrics, weights and the model, as files that TensorBoard shows."""
 
 import importlib
+import math
+import os
 import warnings
 from collections.abc import Iterator, Mapping
-from numbers import Real
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +13,24 @@ import torch
 
 from torchkeras.callbacks.base import Callback
 from torchkeras.callbacks.tensorboard_forms import graph_event, images_of, outputs_of, read_metadata
-from torchkeras.rules import integer, read
+from torchkeras.rules import FLAG_OR_DIGIT, NAMES, integer, is_number, optional, read, read_path, rule
+
+WORDS = {"epoch": "epoch", "batch": 1}
+UPDATE_FREQ = rule(
+    "must be 'epoch', 'batch' or a number above 0",
+    lambda v: v in WORDS if isinstance(v, str) else is_number(v) and 0 < v < math.inf,
+    lambda v: WORDS[v] if isinstance(v, str) else v,
+)
+METADATA = rule(
+    "must be a path, or a dictionary from names of layers to paths",
+    lambda v: all(
+        each is None or isinstance(each, (str, os.PathLike)) for each in (v.values() if isinstance(v, Mapping) else [v])
+    ),
+)
+DATA = rule(
+    "must be an array, or a list or dictionary of arrays",
+    lambda v: isinstance(v, (list, tuple, Mapping)) or hasattr(v, "__array__"),
+)
 
 
 class TensorBoard(Callback):
@@ -38,6 +57,7 @@ class TensorBoard(Callback):
 
     Errors:
         ImportError: the package tensorboard is missing.
+        TypeError: `log_dir` is no path.
         ValueError: a bad value, or an option without the one that it needs.
 
     Example:
@@ -65,11 +85,18 @@ class TensorBoard(Callback):
         embeddings_data: Any = None,
         update_freq: int | str = "epoch",
     ):
-        if update_freq not in ("epoch", "batch") and not _is_positive(update_freq):
-            raise ValueError(f"TensorBoard: update_freq must be 'epoch', 'batch' or a number; found {update_freq!r}.")
-        self.histogram_freq = read("TensorBoard", "histogram_freq", integer(0), histogram_freq)
-        self.embeddings_freq = read("TensorBoard", "embeddings_freq", integer(0), embeddings_freq)
-        self.batch_size = read("TensorBoard", "batch_size", integer(1), batch_size)
+        option = partial(read, "TensorBoard")
+        self.log_dir = read_path("TensorBoard", "log_dir", log_dir)
+        self.histogram_freq = option("histogram_freq", integer(0), histogram_freq)
+        self.batch_size = option("batch_size", integer(1), batch_size)
+        self.write_graph = option("write_graph", FLAG_OR_DIGIT, write_graph)
+        self.write_grads = option("write_grads", FLAG_OR_DIGIT, write_grads) and self.histogram_freq > 0
+        self.write_images = option("write_images", FLAG_OR_DIGIT, write_images)
+        self.embeddings_freq = option("embeddings_freq", integer(0), embeddings_freq)
+        self.embeddings_layer_names = option("embeddings_layer_names", optional(NAMES), embeddings_layer_names)
+        self.embeddings_metadata = option("embeddings_metadata", optional(METADATA), embeddings_metadata)
+        self.embeddings_data = option("embeddings_data", optional(DATA), embeddings_data)
+        self.update_freq = option("update_freq", UPDATE_FREQ, update_freq)
         for name, asked in (("write_grads", write_grads), ("write_images", write_images)):
             if asked and not histogram_freq:
                 warnings.warn(
@@ -78,18 +105,12 @@ class TensorBoard(Callback):
                 )
         self._check_embeddings(embeddings_freq, embeddings_layer_names, embeddings_metadata, embeddings_data)
         self._module = _tensorboard().__name__
-        self.log_dir = str(log_dir)
-        self.write_graph, self.write_images = write_graph, write_images
-        self.write_grads = write_grads = bool(write_grads and histogram_freq)
-        self.embeddings_data, self.embeddings_metadata = embeddings_data, embeddings_metadata
-        self.embeddings_layer_names = embeddings_layer_names
-        self.update_freq = 1 if update_freq == "batch" else update_freq
         self.samples_seen = self.samples_seen_at_last_write = self.next_step = 0
         self._writer: Any = None
         self._points: dict[str, tuple[Any, Any]] = {}
         self._gradients: dict[Any, list[torch.Tensor]] = {}
         self._handles: list[Any] = []
-        if self.update_freq != "epoch" or write_grads:
+        if self.update_freq != "epoch" or self.write_grads:
             self.on_batch_end = self._on_batch  # otherwise a batch costs nothing
 
     @staticmethod
@@ -261,10 +282,6 @@ class TensorBoard(Callback):
                     f"embeddings_data has {len(points)} samples."
                 )
             self._writer.add_embedding(points, labels, None, epoch, f"{layer.name}_embedding", head)
-
-
-def _is_positive(value: Any) -> bool:
-    return isinstance(value, Real) and float(value) > 0
 
 
 def _tensorboard() -> Any:

@@ -13,7 +13,7 @@ from torch.optim.lr_scheduler import CyclicLR, LRScheduler, OneCycleLR, ReduceLR
 from torchkeras.callbacks.base import Callback
 from torchkeras.callbacks.logs import named
 from torchkeras.optimizers.scheduled import RateHolder, rate_holder
-from torchkeras.rules import one_of, optional, read
+from torchkeras.rules import STRING, one_of, optional, read
 
 SCHEDULERS = (LRScheduler, ReduceLROnPlateau, lr_scheduler.ChainedScheduler)
 BY_BATCH = (OneCycleLR, CyclicLR)  # which torch's pages step after every batch
@@ -66,6 +66,7 @@ class TorchScheduler(Callback):
                 f"functools.partial(StepLR, step_size=3); found {scheduler!r}."
             )
         read("TorchScheduler", "per", optional(one_of("epoch", "batch")), per)
+        read("TorchScheduler", "monitor", optional(STRING), monitor)
         kind = _kind(scheduler)
         if monitor is None and isinstance(kind, type) and issubclass(kind, ReduceLROnPlateau):
             raise ValueError(

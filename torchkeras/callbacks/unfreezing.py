@@ -3,8 +3,10 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+import torch
+
 from torchkeras.callbacks.base import Callback
-from torchkeras.rules import integer, read
+from torchkeras.rules import FLAG_OR_DIGIT, integer, read, rule
 
 
 class GradualUnfreezing(Callback):
@@ -30,9 +32,11 @@ class GradualUnfreezing(Callback):
             raise ValueError(
                 f"GradualUnfreezing: schedule must be a dictionary from epochs to layers; found {schedule!r}."
             )
-        for epoch in schedule:
+        for epoch, layers in schedule.items():
             read("GradualUnfreezing", "an epoch of schedule", integer(0), epoch)
-        self.schedule, self.restore = dict(schedule), restore
+            read("GradualUnfreezing", f"schedule of epoch {epoch}", LAYERS, layers)
+        self.schedule = dict(schedule)
+        self.restore = read("GradualUnfreezing", "restore", FLAG_OR_DIGIT, restore)
         self._layers: dict[int, list[Any]] = {}
         self._before: list[tuple[Any, bool]] = []
         self._epoch: int | None = None  # the last epoch that began
@@ -83,3 +87,9 @@ class GradualUnfreezing(Callback):
 
 def _several(layers: Any) -> list[Any]:
     return list(layers) if isinstance(layers, (list, tuple, set)) else [layers]
+
+
+LAYERS = rule(
+    "must be a layer or several, by name or as objects",
+    lambda v: all(isinstance(each, (str, torch.nn.Module)) for each in _several(v)),
+)

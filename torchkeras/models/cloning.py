@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from torchkeras.engine.layer.symbolic import as_list, unpacked
+from torchkeras.engine.layer.symbolic import KerasTensor, as_list, unpacked
 from torchkeras.models.model import Model
 from torchkeras.models.sequential import Sequential
 from torchkeras.saving.graph_config import connect
@@ -21,6 +21,7 @@ def clone_model(model: Model, input_tensors: Any = None) -> Model:
         The new model, not compiled.
 
     Errors:
+        TypeError: `model` is no model, or `input_tensors` holds something else.
         ValueError: the number of inputs is another.
 
     Example:
@@ -30,9 +31,14 @@ def clone_model(model: Model, input_tensors: Any = None) -> Model:
 
     Source: https://keras.io/api/models/model/
     """
+    if not isinstance(model, Model):
+        raise TypeError(f"clone_model: model must be a model of torchkeras; found {type(model).__name__}.")
     if input_tensors is None:
         return type(model).from_config(model.get_config())
     given = as_list(input_tensors)
+    strange = [each for each in given if not isinstance(each, KerasTensor)]
+    if strange:
+        raise TypeError(f"clone_model: input_tensors must be symbolic tensors, as Input gives; found {strange[0]!r}.")
     if len(given) != len(model.inputs):
         raise ValueError(f"clone_model: {model.name!r} has {len(model.inputs)} inputs; found {len(given)}.")
     if isinstance(model, Sequential):

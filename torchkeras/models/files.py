@@ -8,6 +8,7 @@ from typing import Any
 
 from torchkeras import bytecode
 from torchkeras.models.model import Model
+from torchkeras.rules import CUSTOM_OBJECTS, FLAG_OR_DIGIT, check, read_path
 from torchkeras.saving import load
 from torchkeras.saving.containers import json_text, yaml_text
 from torchkeras.saving.dialects import modern
@@ -28,6 +29,7 @@ def save_model(
 
     Errors:
         FileExistsError: the file is there, and `overwrite` is False.
+        TypeError: `model` is no model, or `filepath` no path.
         ValueError: Keras 3 does not have a layer or option, for a `.keras` file.
 
     Example:
@@ -35,6 +37,8 @@ def save_model(
 
     Source: https://keras.io/api/models/model_saving_apis/
     """
+    if not isinstance(model, Model):
+        raise TypeError(f"save_model: model must be a model of torchkeras; found {type(model).__name__}.")
     model.save(filepath, overwrite, include_optimizer)
 
 
@@ -54,6 +58,8 @@ def model_from_json(
         The model, not compiled.
 
     Errors:
+        TypeError: `json_string` is no text.
+        ValueError: `custom_objects` is no dictionary.
         UnreadableFileError: the text is no JSON.
         ArchitectureError: the architecture cannot be built; further errors are those of `model_from_config`.
 
@@ -64,6 +70,7 @@ def model_from_json(
 
     Source: https://keras.io/api/models/model_saving_apis/
     """
+    _check_text("model_from_json", json_string, custom_objects)
     return _from_text(json_text.parse(json_string, "The architecture"), custom_objects, lambdas)
 
 
@@ -84,6 +91,8 @@ def model_from_yaml(
 
     Errors:
         ImportError: the package PyYAML is missing: `pip install torchkeras[yaml]`.
+        TypeError: `yaml_string` is no text.
+        ValueError: `custom_objects` is no dictionary.
         UnreadableFileError: the text is no YAML.
         ArchitectureError: the architecture cannot be built; further errors are those of `model_from_config`.
 
@@ -94,7 +103,14 @@ def model_from_yaml(
 
     Source: Keras 2.2.4, https://github.com/keras-team/keras/blob/2.2.4/keras/engine/saving.py
     """
+    _check_text("model_from_yaml", yaml_string, custom_objects)
     return _from_text(yaml_text.parse(yaml_string), custom_objects, lambdas)
+
+
+def _check_text(function: str, text: Any, custom_objects: Any) -> None:
+    if not isinstance(text, (str, bytes)):
+        raise TypeError(f"{function}: the architecture must be a string; found {type(text).__name__}.")
+    check(function, CUSTOM_OBJECTS, custom_objects=custom_objects)
 
 
 def _from_text(config: Any, custom_objects: Mapping[str, Any] | None, lambdas: str) -> Any:
@@ -138,6 +154,8 @@ def load_model(
 
     Errors:
         FileNotFoundError: there is no such file.
+        TypeError: `filepath` is no path.
+        ValueError: another argument has a bad value.
         ModelFileError: the file cannot be read, or the model cannot be built.
 
     Example:
@@ -147,6 +165,9 @@ def load_model(
 
     Source: https://keras.io/api/models/model_saving_apis/
     """
+    read_path("load_model", "filepath", filepath)
+    check("load_model", CUSTOM_OBJECTS, custom_objects=custom_objects)
+    check("load_model", FLAG_OR_DIGIT, compile=compile, report=report, isolated=isolated, strict=strict)
     taking = Taking(original_backend=original_backend, original_data_format=original_data_format, strict=strict)
     model, found = load.load_model(filepath, custom_objects, compile, taking, isolated, lambdas)
     return (model, found) if report else model

@@ -20,6 +20,7 @@ from torchkeras.engine.layer.nested import put_together
 from torchkeras.engine.layer.symbolic import unpacked
 from torchkeras.layers.torch_module import as_layer
 from torchkeras.legacy.arguments import old_names
+from torchkeras.rules import FLAG_OR_DIGIT, check, read_path
 from torchkeras.saving import load, save
 from torchkeras.saving.containers import yaml_text
 from torchkeras.saving.graph_config import connect, graph_config, in_structure, to_json
@@ -220,12 +221,25 @@ class Model(Trainer, Network):
         Errors:
             ModelFileError: the file cannot be read, or its weights are not those of the model.
             RuntimeError: the model has no weights yet, since its input shape is not known.
+            TypeError: `filepath` is no path.
+            ValueError: another argument has a bad value.
 
         Example:
             >>> model = Sequential([Dense(2, input_shape=(4,))])
             >>> model.save_weights("model.weights.h5")
             >>> model.load_weights("model.weights.h5")
         """
+        read_path("load_weights", "filepath", filepath)
+        check(
+            "load_weights",
+            FLAG_OR_DIGIT,
+            by_name=by_name,
+            skip_mismatch=skip_mismatch,
+            reshape=reshape,
+            report=report,
+            isolated=isolated,
+            strict=strict,
+        )
         taking = Taking(by_name, skip_mismatch, reshape, original_backend, original_data_format, strict)
         self._check_has_weights()
         found = load.load_weights(self, filepath, taking, isolated)

@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from torchkeras.registry import Family
-from torchkeras.rules import ABOVE_0, FINITE, FLAG, Rule, number, optional, read
+from torchkeras.rules import ABOVE_0, AT_LEAST_0, FINITE, FLAG, STRING, Rule, number, optional, read, rule
 
 __all__ = [
     "CosineDecay",
@@ -62,30 +62,31 @@ class LearningRateSchedule:
 
 
 class _Declared(LearningRateSchedule):
-    """A schedule whose options are its dataclass fields, read by `RULES`; others are numbers."""
+    """A schedule whose options are its dataclass fields, read by `RULES`; others are numbers of at least 0."""
 
     def __post_init__(self) -> None:
         for name, value in list(vars(self).items()):
-            if name != "name":
-                kept = read(type(self).__name__, name, RULES.get(name, FINITE), value)
-                object.__setattr__(self, name, kept)
+            object.__setattr__(self, name, read(type(self).__name__, name, RULES.get(name, AT_LEAST_0), value))
 
     def get_config(self) -> dict[str, Any]:
         """The options by name."""
         return asdict(self)  # type: ignore[arg-type]  # every subclass is a dataclass
 
 
-def _numbers(value: Any) -> list[float]:
-    if not isinstance(value, (list, tuple)):
-        raise ValueError(f"must be a list of numbers; found {value!r}.")
-    return list(map(FINITE.read, value))
+def _list_of(each: Rule, text: str) -> Rule:
+    def holds(value: Any) -> bool:
+        return isinstance(value, (list, tuple)) and all(each.holds is None or each.holds(item) for item in value)
+
+    return rule(text, holds, lambda value: list(map(each.convert, value)))
 
 
 RULES: Mapping[str, Rule] = {
     **dict.fromkeys(("staircase", "cycle"), FLAG),
     **dict.fromkeys(("decay_steps", "first_decay_steps"), ABOVE_0),
-    **dict.fromkeys(("boundaries", "values"), Rule(_numbers)),
-    "warmup_target": optional(FINITE),
+    "boundaries": _list_of(FINITE, "must be a list of numbers"),
+    "values": _list_of(AT_LEAST_0, "must be a list of numbers of at least 0"),
+    "warmup_target": optional(AT_LEAST_0),
+    "name": optional(STRING),
     "t_mul": number("of at least 1", lambda v: 1 <= v < math.inf),
 }
 
@@ -95,9 +96,9 @@ class ExponentialDecay(_Declared):
     """initial_learning_rate * decay_rate ** (step / decay_steps).
 
     Options:
-        initial_learning_rate (number): the rate at step 0.
+        initial_learning_rate (number of at least 0): the rate at step 0.
         decay_steps (number over 0): after how many steps the rate is multiplied by `decay_rate`.
-        decay_rate (number): the factor.
+        decay_rate (number of at least 0): the factor.
         staircase (bool, default False): whether the exponent is rounded down, so that the rate falls in steps.
         name (text or None, default "ExponentialDecay"): a name for the config.
 
@@ -124,9 +125,9 @@ class InverseTimeDecay(_Declared):
     """initial_learning_rate / (1 + decay_rate * step / decay_steps).
 
     Options:
-        initial_learning_rate (number): the rate at step 0.
+        initial_learning_rate (number of at least 0): the rate at step 0.
         decay_steps (number over 0): after how many steps the divisor has grown by `decay_rate`.
-        decay_rate (number): the growth of the divisor.
+        decay_rate (number of at least 0): the growth of the divisor.
         staircase (bool, default False): whether step / decay_steps is rounded down, so that the rate falls in steps.
         name (text or None, default "InverseTimeDecay"): a name for the config.
 
@@ -154,7 +155,7 @@ class PiecewiseConstantDecay(_Declared):
 
     Options:
         boundaries (list of numbers): the last step of each value, in rising order.
-        values (list of numbers): the rates, one more than boundaries.
+        values (list of numbers of at least 0): the rates, one more than boundaries.
         name (text or None, default "PiecewiseConstant"): a name for the config.
 
     Example:
@@ -187,10 +188,10 @@ class PolynomialDecay(_Declared):
     """(initial - end) * (1 - step / decay_steps) ** power + end, and `end_learning_rate` after `decay_steps`.
 
     Options:
-        initial_learning_rate (number): the rate at step 0.
+        initial_learning_rate (number of at least 0): the rate at step 0.
         decay_steps (number over 0): how many steps the decay takes.
-        end_learning_rate (number, default 0.0001): the rate after these.
-        power (number, default 1.0): the power; 1 is a line.
+        end_learning_rate (number of at least 0, default 0.0001): the rate after these.
+        power (number of at least 0, default 1.0): the power; 1 is a line.
         cycle (bool, default False): whether the decay is stretched to the first multiple of `decay_steps` that the step
             has not passed.
         name (text or None, default "PolynomialDecay"): a name for the config.
@@ -225,12 +226,12 @@ class CosineDecay(_Declared):
     `warmup_steps`. The target is then the peak, and steps are counted from there.
 
     Options:
-        initial_learning_rate (number): the rate at step 0.
+        initial_learning_rate (number of at least 0): the rate at step 0.
         decay_steps (number over 0): how many steps the decay takes.
-        alpha (number, default 0.0): the share of the peak that is left in the end.
+        alpha (number of at least 0, default 0.0): the share of the peak that is left in the end.
         name (text or None, default "CosineDecay"): a name for the config.
-        warmup_target (number or None, default None): the rate that a warmup leads to; None is no warmup.
-        warmup_steps (number, default 0): how many steps the warmup takes.
+        warmup_target (number of at least 0 or None, default None): the rate that a warmup leads to; None is no warmup.
+        warmup_steps (number of at least 0, default 0): how many steps the warmup takes.
 
     Example:
         >>> CosineDecay(0.0, decay_steps=10, warmup_target=0.1, warmup_steps=4)(4)
@@ -262,11 +263,12 @@ class CosineDecayRestarts(_Declared):
     """CosineDecay again and again: each period is `t_mul` times as long as the last, and starts `m_mul` times as high.
 
     Options:
-        initial_learning_rate (number): the rate at step 0.
+        initial_learning_rate (number of at least 0): the rate at step 0.
         first_decay_steps (number over 0): how many steps the first period takes.
         t_mul (number of at least 1, default 2.0): the growth of the periods.
-        m_mul (number, default 1.0): the factor of the rate that each period starts at.
-        alpha (number, default 0.0): the share of `initial_learning_rate` that is left at the end of a period.
+        m_mul (number of at least 0, default 1.0): the factor of the rate that each period starts at.
+        alpha (number of at least 0, default 0.0): the share of `initial_learning_rate` that is left at the end of a
+            period.
         name (text or None, default "SGDRDecay"): a name for the config.
 
     Example:

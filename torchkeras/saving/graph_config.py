@@ -32,6 +32,7 @@ from torchkeras.engine.layer.nested import (
 from torchkeras.engine.layer.symbolic import KerasTensor, Node, as_list, node_of, unpacked
 from torchkeras.errors import ArchitectureError
 from torchkeras.layers.torch_module import TorchModule
+from torchkeras.rules import CUSTOM_OBJECTS, read
 from torchkeras.saving.config_checks import building, check, check_entry, check_functional, check_model, places, short
 from torchkeras.saving.containers import json_text
 
@@ -233,6 +234,7 @@ def model_from_config(
 
     Errors:
         ArchitectureError: the config is something else, or cannot be built.
+        ValueError: `custom_objects` is no dictionary.
         ForbiddenContentError: a function is kept as bytecode that is not read.
         FileLimitError: the config is over a limit of size or depth.
 
@@ -243,6 +245,7 @@ def model_from_config(
 
     Source: https://keras.io/api/models/model_saving_apis/
     """
+    read("model_from_config", "custom_objects", CUSTOM_OBJECTS, custom_objects)
     check_model(config)
     check(config)
     config = bytecode.read(config, {**registry.get_custom_objects(), **(custom_objects or {})}, lambdas)

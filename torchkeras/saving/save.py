@@ -12,6 +12,7 @@ from typing import Any
 from torchkeras.engine.fit.compile_options import own_training_config, training_config
 from torchkeras.engine.layer.weight import is_wrapper
 from torchkeras.processes import is_main
+from torchkeras.rules import FLAG_OR_DIGIT, check, read_path
 from torchkeras.saving.formats import FORMATS, WEIGHTS, WHOLE, check_name, named
 from torchkeras.saving.graph_config import KERAS_VERSION, layer_config
 from torchkeras.saving.unsaveable import check_names, left_out, unwritten
@@ -23,6 +24,8 @@ PathLike = str | os.PathLike[str]
 
 def write_weights(model: Any, path: PathLike, overwrite: bool) -> None:
     """Write a model's weights. Raises FileExistsError for an existing file, unless `overwrite` is True."""
+    read_path("save_weights", "filepath", path)
+    check("save_weights", FLAG_OR_DIGIT, overwrite=overwrite)
     kind = WEIGHTS.get(check_name(path, WEIGHTS, "save_weights"), FORMATS[0])
     if _is_anothers(model):
         return
@@ -37,6 +40,8 @@ def write_weights(model: Any, path: PathLike, overwrite: bool) -> None:
 
 def write_model(model: Any, path: PathLike, overwrite: bool, include_optimizer: bool) -> None:
     """Write a whole model. Raises FileExistsError for an existing file, unless `overwrite` is True."""
+    read_path("save", "filepath", path)
+    check("save", FLAG_OR_DIGIT, overwrite=overwrite, include_optimizer=include_optimizer)
     kind = WHOLE.get(check_name(path, WHOLE, "save"), FORMATS[0])
     if _is_anothers(model):
         return

@@ -10,6 +10,8 @@ from typing import Any
 import h5py
 import numpy as np
 
+from torchkeras.rules import FUNCTION, STRING, integer, optional, read, read_path
+
 
 class HDF5Matrix:
     """Rows `start` to `end` of a dataset in an HDF5 file, read when they are asked for.
@@ -27,9 +29,9 @@ class HDF5Matrix:
 
     Errors:
         KeyError: the file has no such dataset.
-        ValueError: the dataset does not have these rows.
+        ValueError: an option has a bad value, or the dataset does not have these rows.
         IndexError: a row outside of `start` to `end` is asked for.
-        TypeError: an index is of another kind.
+        TypeError: `datapath` is no path, or an index is of another kind.
 
     Example:
         >>> import h5py
@@ -49,7 +51,10 @@ class HDF5Matrix:
         end: int | None = None,
         normalizer: Callable[[Any], Any] | None = None,
     ):
-        self.datapath, self.dataset, self.normalizer = os.fspath(datapath), dataset, normalizer
+        self.datapath = read_path("HDF5Matrix", "datapath", datapath)
+        self.dataset = read("HDF5Matrix", "dataset", STRING, dataset)
+        self.normalizer = read("HDF5Matrix", "normalizer", FUNCTION, normalizer)
+        start, end = read("HDF5Matrix", "start", integer(), start), read("HDF5Matrix", "end", optional(integer()), end)
         self._open()
         rows = self.data.shape[0] if self.data.shape else 0
         self.start, self.end = start, rows if end is None else end

@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from torchkeras.arrays import to_numpy
+from torchkeras.arrays import as_numbers, to_numpy
+from torchkeras.rules import NUMBER, integer, optional, read, rule
 
 
 def to_categorical(y: Any, num_classes: int | None = None, dtype: Any = "float32") -> np.ndarray:
@@ -14,14 +15,16 @@ def to_categorical(y: Any, num_classes: int | None = None, dtype: Any = "float32
 
     Arguments:
         y (array of integers): class numbers from 0.
-        num_classes (positive integer or None, default None): the number of classes; None is the largest class plus one.
+        num_classes (integer of at least 0 or None, default None): the number of classes; None and 0 are the largest
+            class plus one.
         dtype (type of NumPy, default "float32"): the type of the result.
 
     Shapes:
         (...) or (..., 1) -> (..., num_classes)
 
     Errors:
-        ValueError: a number is no class from 0 to `num_classes - 1`, or there are no numbers and no `num_classes`.
+        ValueError: an option has a bad value, a number is no class from 0 to `num_classes - 1`, or there are no numbers
+            and no `num_classes`.
 
     Example:
         >>> to_categorical([0, 2, 1]).tolist()
@@ -29,7 +32,9 @@ def to_categorical(y: Any, num_classes: int | None = None, dtype: Any = "float32
 
     Source: https://keras.io/api/utils/python_utils/
     """
-    given = _array(y)
+    given = _array(y, "to_categorical: y")
+    read("to_categorical", "num_classes", optional(integer(0)), num_classes)
+    read("to_categorical", "dtype", DTYPE, dtype)
     classes = given.astype("int64")
     if given.size == 0 and not num_classes:
         raise ValueError("to_categorical: num_classes must be given for no class numbers.")
@@ -37,7 +42,9 @@ def to_categorical(y: Any, num_classes: int | None = None, dtype: Any = "float32
         raise ValueError(f"to_categorical: class numbers must be integers; found {given[classes != given].flat[0]!r}.")
     shape = classes.shape[:-1] if classes.ndim > 1 and classes.shape[-1] == 1 else classes.shape
     number = int(num_classes or classes.max() + 1)
-    if classes.size and (classes.min() < 0 or classes.max() >= number):
+    if classes.size and classes.min() < 0:
+        raise ValueError(f"to_categorical: class numbers must be at least 0; found {classes.min()}.")
+    if classes.size and classes.max() >= number:
         raise ValueError(
             f"to_categorical: class numbers must lie from 0 to {number - 1}; found {classes.min()} to {classes.max()}."
         )
@@ -46,16 +53,19 @@ def to_categorical(y: Any, num_classes: int | None = None, dtype: Any = "float32
     return result.reshape(*shape, number)
 
 
-def normalize(x: Any, axis: int = -1, order: float = 2) -> np.ndarray:
+def normalize(x: Any, axis: int = -1, order: float | None = 2) -> np.ndarray:
     """`x / norm(x)` along an axis; what has norm 0 stays.
 
     Arguments:
         x (array): the values.
         axis (integer, default -1): the axis along which the norm is taken.
-        order (float, default 2): the order of the norm, as in `numpy.linalg.norm`.
+        order (number or None, default 2): the order of the norm, as in `numpy.linalg.norm`; None is 2.
 
     Shapes:
         any -> the same; but (n,) -> (1, n), as in Keras
+
+    Errors:
+        ValueError: `x` holds no numbers, or an option has a bad value.
 
     Example:
         >>> normalize([[3.0, 4.0]]).tolist()
@@ -63,10 +73,22 @@ def normalize(x: Any, axis: int = -1, order: float = 2) -> np.ndarray:
 
     Source: https://keras.io/api/utils/python_utils/
     """
-    array = _array(x)
+    array = _array(x, "normalize: x")
+    read("normalize", "axis", integer(), axis)
+    read("normalize", "order", optional(NUMBER), order)
     norm = np.atleast_1d(np.linalg.norm(array, order, axis))
     return array / np.expand_dims(np.where(norm == 0, 1, norm), axis)
 
 
-def _array(values: Any) -> np.ndarray:
-    return to_numpy(values) if hasattr(values, "detach") else np.asarray(values)
+def _array(values: Any, where: str) -> np.ndarray:
+    return to_numpy(values) if hasattr(values, "detach") else as_numbers(values, where)
+
+
+def _is_dtype(value: Any) -> bool:
+    try:
+        return np.dtype(value).kind in "biufc"
+    except TypeError:
+        return False
+
+
+DTYPE = rule("must be a type of numbers, as NumPy names it", _is_dtype)

@@ -9,7 +9,7 @@ from math import ceil
 from numbers import Real
 from typing import Any
 
-from torchkeras.rules import is_integer
+from torchkeras.rules import NAMES, is_integer, read, read_path
 
 VALIDATION = "val_"
 ACROSS = 3  # panels side by side
@@ -36,7 +36,7 @@ def plot_history(
 
     Errors:
         ImportError: the package matplotlib is missing: `pip install torchkeras[plot]`.
-        TypeError: `history` is something else.
+        TypeError: `history` is something else, or `to_file` no path.
         ValueError: an unknown metric, an empty history, or validation values that do not fit the epochs.
 
     Example:
@@ -44,6 +44,8 @@ def plot_history(
         >>> [axes.get_title() for axes in figure.axes]
         ['loss']
     """
+    if to_file is not None and not hasattr(to_file, "write"):
+        read_path("plot_history", "to_file", to_file)
     values, epochs = _read(history)
     names = _names(values, metrics)
     at = {name: _epochs_of(name, values, epochs, validation_freq) for name in _drawn(names, values)}
@@ -93,7 +95,7 @@ def _names(values: Mapping[str, Any], metrics: str | Iterable[str] | None) -> li
     known = list(dict.fromkeys(name.removeprefix(VALIDATION) for name in values))
     if metrics is None:
         return known
-    names = [metrics] if isinstance(metrics, str) else list(metrics)
+    names = [metrics] if isinstance(metrics, str) else read("plot_history", "metrics", NAMES, metrics)
     unknown = [name for name in names if name not in known]
     if unknown or not names:
         raise ValueError(

@@ -78,7 +78,9 @@ def model_to_dot(
     """
     graph = graph_of("model_to_dot", model)
     check_options("model_to_dot", rankdir, dpi)
-    shown = Shown(show_shapes, show_layer_names, expand_nested, show_dtype, show_layer_activations, show_trainable)
+    shown = Shown(
+        "model_to_dot", show_shapes, show_layer_names, expand_nested, show_dtype, show_layer_activations, show_trainable
+    )
     lines = [
         "digraph model {",
         f"    graph [rankdir={rankdir}, dpi={dpi}]",

@@ -11,18 +11,23 @@ from torchkeras.engine.graph.summary import nested_model, trained
 from torchkeras.engine.graph.trace import Graph
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.layer.symbolic import KerasTensor, Node, dtype_name, unpacked
+from torchkeras.rules import FLAG_OR_DIGIT, check
 
 
 @dataclass(frozen=True)
 class Shown:
-    """The parts that a person asked to see."""
+    """The parts that a person asked to see, by the names of the arguments of `function`."""
 
-    shapes: bool = False
-    layer_names: bool = True
+    function: str
+    show_shapes: bool = False
+    show_layer_names: bool = True
     expand_nested: bool = False
-    dtype: bool = False
-    layer_activations: bool = False
-    trainable: bool = False
+    show_dtype: bool = False
+    show_layer_activations: bool = False
+    show_trainable: bool = False
+
+    def __post_init__(self) -> None:
+        check(self.function, FLAG_OR_DIGIT, **{name: value for name, value in vars(self).items() if name != "function"})
 
 
 def graph_of(function: str, model: Any) -> Graph:
@@ -42,14 +47,14 @@ def label(layer: Layer, nodes: Sequence[Node], shown: Shown, name: str | None = 
     """The lines to write for these calls of a layer; `name` replaces the layer's own."""
     wrapped = getattr(layer, "layer", None)
     kind = f"{type(layer).__name__}({type(wrapped).__name__})" if isinstance(wrapped, Layer) else type(layer).__name__
-    lines = [f"{printable(name or layer.name)} ({kind})" if shown.layer_names else kind]
-    if shown.shapes:
+    lines = [f"{printable(name or layer.name)} ({kind})" if shown.show_layer_names else kind]
+    if shown.show_shapes:
         lines.append(_shapes(nodes))
-    if shown.dtype:
+    if shown.show_dtype:
         lines.append(_agreed([", ".join(dtype_name(t.dtype) for t in node.output_tensors) for node in nodes]))
-    if shown.layer_activations and getattr(layer, "activation", None) is not None:
+    if shown.show_layer_activations and getattr(layer, "activation", None) is not None:
         lines.append(f"activation {_activation(layer)}")
-    if shown.trainable and trained(layer) != "-":
+    if shown.show_trainable and trained(layer) != "-":
         lines.append({"Y": "trainable", "N": "not trainable"}[trained(layer)])
     return lines
 

@@ -8,7 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from torchkeras.atomic_file import replacing
+from torchkeras.rules import read_path
 from torchkeras.visualization.dot import check_options, model_to_dot
+from torchkeras.visualization.labels import Shown, graph_of
 from torchkeras.visualization.text import text_graph
 
 # What `dot` is asked for, by the suffix of the file. Keras writes a PNG to a name without a suffix.
@@ -64,7 +66,7 @@ def plot_model(
         A `Picture`, whose `path` is the file and which a notebook shows.
 
     Errors:
-        TypeError: `model` is no model.
+        TypeError: `model` is no model, or `to_file` no path.
         RuntimeError: the model is not built yet, or `dot` fails.
         ImportError: the program `dot` is not on the PATH.
         ValueError: an option has a bad value.
@@ -76,7 +78,11 @@ def plot_model(
 
     Source: https://keras.io/api/utils/model_plotting_utils/
     """
-    path = Path(to_file)
+    path = Path(read_path("plot_model", "to_file", to_file))
+    graph_of("plot_model", model)
+    Shown(
+        "plot_model", show_shapes, show_layer_names, expand_nested, show_dtype, show_layer_activations, show_trainable
+    )
     suffix = path.suffix.lower()
     if suffix not in (*PICTURES, *SOURCES, *TEXTS):
         known = ", ".join(sorted({*PICTURES, *SOURCES, *TEXTS} - {""}))

@@ -55,6 +55,7 @@ def text_graph(
     Errors:
         TypeError: `model` is no model.
         RuntimeError: the model is not built yet.
+        ValueError: an option has a bad value.
 
     Example:
         >>> print(text_graph(Sequential([Dense(1, input_shape=(2,), name="out")])))
@@ -64,7 +65,9 @@ def text_graph(
         <BLANKLINE>
     """
     graph = graph_of("text_graph", model)
-    shown = Shown(show_shapes, show_layer_names, expand_nested, show_dtype, show_layer_activations, show_trainable)
+    shown = Shown(
+        "text_graph", show_shapes, show_layer_names, expand_nested, show_dtype, show_layer_activations, show_trainable
+    )
     return "\n".join(_Drawing(graph, shown).lines()) + "\n"
 
 

@@ -13,6 +13,7 @@ from torchkeras.engine.layer.symbolic import KerasTensor, unpacked
 from torchkeras.engine.layer.weight import Variable
 from torchkeras.engine.layer.weight_lists import WeightOwner, distinct
 from torchkeras.naming import Unused
+from torchkeras.rules import integer, read
 
 
 class NotBuiltError(RuntimeError, AttributeError):
@@ -72,6 +73,7 @@ class Structure(Layer, abstract=True):
         Source: https://keras.io/api/models/model/
         """
         if index is not None:
+            read("get_layer", "index", integer(), index)
             layers = self.layers
             if not -len(layers) <= index < len(layers):
                 raise ValueError(

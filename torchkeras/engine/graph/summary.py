@@ -12,12 +12,17 @@ from typing import Any
 from torchkeras.engine.graph.trace import Graph
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.processes import is_main
+from torchkeras.rules import FLAG_OR_DIGIT, FUNCTION, check, integer, is_number, optional, read, rule
 
 Row = list[str]
 CHAIN = ("Layer (type)", "Output Shape", "Param #")
 GRAPH = (*CHAIN, "Connected to")
 WIDTHS = {"Trainable": 11, "FLOPs": 20}  # of the columns that are asked for, each with a space before it
 LEAST_WIDTH = 30  # that is left to the other columns
+LENGTH = optional(integer(1))
+POSITIONS = optional(
+    rule("must be a list of numbers", lambda v: isinstance(v, (list, tuple)) and all(map(is_number, v)))
+)
 
 
 @dataclass(frozen=True)
@@ -44,6 +49,10 @@ def print_summary(
 
     Of several processes the main one prints, unless `print_fn` is given.
     """
+    read("summary", "line_length", LENGTH, line_length)
+    read("summary", "positions", POSITIONS, positions)
+    read("summary", "print_fn", FUNCTION, print_fn)
+    check("summary", FLAG_OR_DIGIT, show_trainable=show_trainable, expand_nested=expand_nested)
     say = print_fn or (print if is_main() else _nothing)
     entries = [
         entry

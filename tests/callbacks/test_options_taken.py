@@ -1,0 +1,48 @@
+"""Options of callbacks that Keras takes in several forms stay taken; what is kept is one form."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from torchkeras import callbacks
+
+TAKEN: list[tuple[str, dict[str, Any], str, Any]] = [
+    ("EarlyStopping", {"verbose": 2}, "verbose", 2),
+    ("EarlyStopping", {"verbose": True}, "verbose", 1),
+    ("EarlyStopping", {"verbose": np.int64(1)}, "verbose", 1),
+    ("EarlyStopping", {"restore_best_weights": 1}, "restore_best_weights", True),
+    ("EarlyStopping", {"restore_best_weights": np.True_}, "restore_best_weights", True),
+    ("ModelCheckpoint", {"filepath": Path("a.h5"), "save_best_only": 0}, "filepath", "a.h5"),
+    ("ModelCheckpoint", {"filepath": "{epoch:02d}-{val_loss:.2f}-{lr!r}.h5"}, "period", 1),
+    ("ModelCheckpoint", {"filepath": "{{a}}.h5"}, "filepath", "{{a}}.h5"),
+    ("CSVLogger", {"filename": Path("log.csv"), "append": 1}, "append", True),
+    ("TensorBoard", {"log_dir": Path("logs"), "write_graph": 0}, "log_dir", "logs"),
+    ("TensorBoard", {"update_freq": 100.0}, "update_freq", 100.0),
+    ("TensorBoard", {"update_freq": "batch"}, "update_freq", 1),
+    ("RemoteMonitor", {"headers": {"a": "b"}, "send_as_json": 1}, "send_as_json", True),
+    ("BaseLogger", {"stateful_metrics": (name for name in ("acc",))}, "stateful_metrics", {"acc"}),
+    ("ProgbarLogger", {"stateful_metrics": {"acc": 1}.keys()}, "stateful_metrics", {"acc"}),
+    ("LambdaCallback", {"on_epoch_end": print, "on_train_end": None}, "on_epoch_end", print),
+]
+
+
+@pytest.mark.parametrize(("name", "options", "option", "kept"), TAKEN)
+def test_what_keras_takes_is_taken(name: str, options: dict[str, Any], option: str, kept: Any):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        made = getattr(callbacks, name)(**options)
+    assert getattr(made, option) == kept
+
+
+@pytest.mark.parametrize("name", ["EarlyStopping", "ReduceLROnPlateau"])
+@pytest.mark.parametrize("mode", ["least", None])
+def test_another_mode_is_read_as_auto_with_a_warning(name: str, mode: Any):
+    with pytest.warns(RuntimeWarning, match=rf"^{name}: mode must be 'auto', 'min' or 'max'; found {mode!r}, read as"):
+        made = getattr(callbacks, name)(monitor="val_acc", mode=mode)
+    assert made.mode == "auto"
+    assert made.rises
