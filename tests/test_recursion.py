@@ -48,6 +48,7 @@ def test_a_text_as_deep_as_is_read(limit):
 
 def test_a_deep_option_is_an_error_of_the_family(limit):
     deep = "[" * 1000 + "]" * 1000
-    text = f'{{"keras_version": "2.2.4", "class_name": "Sequential", "config": [{{"class_name": "Dense", "config": {{"units": {deep}}}}}]}}'
+    layers = f'[{{"class_name": "Dense", "config": {{"units": {deep}}}}}]'
+    text = f'{{"keras_version": "2.2.4", "class_name": "Sequential", "config": {layers}}}'
     with pytest.raises(ModelFileError, match="units"):
         model_from_json(text)

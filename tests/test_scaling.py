@@ -269,6 +269,20 @@ def test_20_000_layers_do_not_recurse(tmp_path: Any) -> None:
     model.summary(print_fn=lambda line: None)
 
 
+# --- generated code is one function --------------------------------------------------------------------------------
+
+
+def code_of(size: int) -> Any:
+    return compile(chain(size).code, "generated", "exec").co_consts[0]
+
+
+def test_generated_code_is_as_long_as_the_model() -> None:
+    """Python's compiler needs no more for each line of a longer function: neither bytecode nor a deeper stack."""
+    some, more = code_of(500), code_of(1000)
+    assert len(more.co_code) < 2.1 * len(some.co_code)
+    assert (more.co_stacksize, more.co_nlocals) == (some.co_stacksize, some.co_nlocals)
+
+
 # --- what a Sequential finds later -------------------------------------------------------------------------------
 
 
