@@ -1,7 +1,8 @@
 """The group of processes: joined as the launcher says, or the one that exists already."""
 
 # pyright: reportPrivateImportUsage=false
-# torch.distributed lists neither its stores nor `rendezvous` among its public names; torch documents them.
+# torch.distributed lists neither its stores nor `rendezvous` among its public names; torch documents them. What sends
+# many tensors at once has an underscore.
 
 from __future__ import annotations
 
@@ -10,7 +11,7 @@ import itertools
 import os
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from datetime import timedelta
 from typing import Any
 
@@ -25,6 +26,7 @@ from torchkeras.rules import number, optional, read
 has_group: Callable[[], bool] = dist.is_initialized if dist.is_available() else bool
 
 FIRST_PORT, PORTS = 20000, 20000  # one for each job of Slurm, of which several may share a machine
+BUCKET = 25 * 2**20  # bytes that are sent at once, as in DistributedDataParallel
 TIMEOUT = optional(number("of more than 0", lambda v: v > 0))
 _joined = itertools.count()  # the groups that this process has joined
 _met: dict[Any, tuple[Any, int, int]] = {}
@@ -132,6 +134,14 @@ def barrier() -> None:
     """
     if has_group():
         dist.barrier()
+
+
+def take_first(tensors: Iterable[torch.Tensor], group: Any = None) -> None:
+    """Give tensors, in every process of a group, the values that the first one has, some megabytes at a time."""
+    found = [tensor.detach() for tensor in tensors if tensor.numel()]
+    values = [torch.view_as_real(each) if each.is_complex() else each for each in found]
+    if values:
+        dist._broadcast_coalesced(group or dist.group.WORLD, values, BUCKET, 0)
 
 
 def gathered(value: Any, group: Any = None) -> list[Any]:

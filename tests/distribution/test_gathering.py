@@ -23,15 +23,14 @@ ROWS = np.random.default_rng(0).normal(size=(12, 5))
 
 
 class Counted(TorchDispatchMode):
-    """How often each operation of processes is called."""
+    """How often each operation is called, those of processes among them."""
 
     def __init__(self) -> None:
         super().__init__()
         self.found: Counter[str] = Counter()
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        if func.namespace == "c10d":
-            self.found[func._schema.name] += 1
+        self.found[func._schema.name] += 1
         return func(*args, **kwargs or {})
 
 
@@ -56,6 +55,50 @@ def test_how_often_a_step_gathers(least: int, expected: tuple[int, int]) -> None
         assert found == expected
 
 
+def computed(distribute: Any, observed: bool) -> tuple[dict[str, int], list[np.ndarray]]:
+    """The activations and losses of a step by the operations that compute them, and the weights afterwards."""
+    model = seeded(
+        lambda: Sequential([
+            layers.Dense(6, activation="relu", input_shape=(5,)), layers.BatchNormalization(),
+            layers.Activation("relu"), layers.Dense(3, activation="softmax"),
+        ])
+    )  # fmt: skip
+    model.compile("sgd", "categorical_crossentropy", distribute=distribute)
+    if observed:
+        model.layers[1].register_forward_hook(lambda *_: None)
+    model.train_on_batch(ROWS[:4], np.eye(3)[[0, 1, 2, 1]])
+    with Counted() as counted:
+        model.train_on_batch(ROWS[4:8], np.eye(3)[[2, 1, 0, 0]])
+    return {name: counted.found[f"aten::{name}"] for name in ("relu", "relu_", "_softmax", "_log_softmax")}, (
+        model.get_weights()
+    )
+
+
+@pytest.mark.parametrize("observed", [False, True])
+def test_a_step_that_keeps_all_weights_computes_as_one_process_does(observed: bool) -> None:
+    """By layers that nobody sees, if no hook of the user's looks on."""
+    ((operations, alone),) = POOLS.run(computed, 1, None, observed)
+    assert bool(operations["relu_"]) != observed
+    for found, weights in POOLS.run(computed, 2, "fsdp", observed):
+        assert found == operations or observed
+        for one, other in zip(weights, alone, strict=True):
+            np.testing.assert_allclose(one, other, rtol=0, atol=1e-10)
+
+
+class Tripping(layers.Layer):
+    """A layer that raises an error at one call."""
+
+    def __init__(self, at: int):
+        super().__init__()
+        self.calls, self.at = 0, at
+
+    def call(self, inputs: Any) -> Any:
+        self.calls += 1
+        if self.calls == self.at:
+            raise ArithmeticError("stumbled")
+        return inputs
+
+
 class Stumbling:
     """A loss that raises an error at one call."""
 
@@ -69,10 +112,16 @@ class Stumbling:
         return (true - predicted).square().mean(-1)
 
 
-def broken_off(distribute: Any, stumbles: bool) -> list[Any]:
+def broken_off(distribute: Any, stumbles: bool, in_layer: bool) -> list[Any]:
     """What a model gives that was trained, set to other weights, and trained again; with a step broken off between."""
-    model = seeded(residual)
-    model.compile(optimizers.Adam(0.01), Stumbling(2 if stumbles else 0), distribute=distribute)
+
+    def build() -> Model:
+        model = residual()
+        return Model(model.inputs, Tripping(0)(model.outputs[0]))
+
+    model, at = seeded(build), 2 * stumbles
+    model.compile(optimizers.Adam(0.01), Stumbling(0 if in_layer else at), distribute=distribute)
+    model.layers[-1].calls, model.layers[-1].at = 0, at if in_layer else 0
     model.train_on_batch(ROWS[:4], ROWS[:4, :3])
     if stumbles:
         with pytest.raises(ArithmeticError, match="stumbled"):
@@ -83,9 +132,10 @@ def broken_off(distribute: Any, stumbles: bool) -> list[Any]:
     return [*found, *model.get_weights()]
 
 
-def test_a_step_that_is_broken_off_leaves_no_old_weights() -> None:
-    (alone,) = POOLS.run(broken_off, 1, None, False)
-    for found in POOLS.run(broken_off, 2, "fsdp", True):
+@pytest.mark.parametrize("in_layer", [False, True])
+def test_a_step_that_is_broken_off_leaves_no_old_weights(in_layer: bool) -> None:
+    (alone,) = POOLS.run(broken_off, 1, None, False, in_layer)
+    for found in POOLS.run(broken_off, 2, "fsdp", True, in_layer):
         for one, other in zip(found, alone, strict=True):
             np.testing.assert_allclose(one, other, rtol=0, atol=1e-10)
 

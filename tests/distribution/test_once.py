@@ -26,8 +26,21 @@ from torchkeras.callbacks import (
     TerminateOnNaN,
     TimeLimit,
 )
-from torchkeras.layers import BatchNormalization, Dense, Dropout
-from torchkeras.models import Sequential
+from torchkeras.layers import (
+    LSTM,
+    Add,
+    BatchNormalization,
+    Conv2D,
+    Dense,
+    Dropout,
+    Flatten,
+    Input,
+    LayerNormalization,
+    MaxPooling2D,
+    MultiHeadAttention,
+    Reshape,
+)
+from torchkeras.models import Model, Sequential
 from torchkeras.utils import set_random_seed
 
 
@@ -237,8 +250,30 @@ class Communicated(TorchDispatchMode):
         return func(*args, **kwargs or {})
 
 
-def communicated(samples: int) -> Any:
-    model, x = made(), np.ones((samples, 3), "float32")
+def convolutional() -> Any:
+    return [Reshape((8, 8, 1), input_shape=(64,)), Conv2D(8, 3, activation="relu"), MaxPooling2D(), Flatten(), Dense(2)]
+
+
+def recurrent() -> Any:
+    return [Reshape((8, 8), input_shape=(64,)), LSTM(16, return_sequences=True), LSTM(8), Dense(2)]
+
+
+def attentive() -> Any:
+    inputs = Input((64,))
+    x = Reshape((8, 8))(inputs)
+    x = LayerNormalization()(Add()([x, MultiHeadAttention(2, 4)(x, x)]))
+    return Model(inputs, Dense(2)(Flatten()(x)))
+
+
+def large() -> Any:
+    """Of more bytes than one message of DistributedDataParallel has at first."""
+    return [Dense(600, input_shape=(64,)), Dense(600), Dense(2)]
+
+
+def communicated(network: Any, samples: int) -> Any:
+    found = network()
+    model, x = found if isinstance(found, Model) else Sequential(found), np.ones((samples, 64), "float32")
+    model.compile("adam", "mse", metrics=["mae"])
     fit = {"x": x, "y": x[:, :2], "batch_size": 4, "verbose": 0}
     model.fit(**fit)
     began = time.perf_counter()
@@ -248,12 +283,16 @@ def communicated(samples: int) -> Any:
     return mode.found, gradients, time.perf_counter() - began
 
 
-def test_what_is_communicated(pool: Pool):
+@pytest.mark.parametrize(
+    ("network", "messages"),
+    [(convolutional, 1), (recurrent, 1), (attentive, 1), (large, 2)],
+    ids=lambda each: str(each),
+)
+def test_what_is_communicated(pool: Pool, network: Any, messages: int):
     """At the start what is compared; for each batch its gradients; the numbers each half second, and at the end."""
-    for found, gradients, seconds in pool.run(communicated, 80):
+    for found, gradients, seconds in pool.run(communicated, network, 80):
         assert [name for name, _ in found[:2]] == ["c10d::allgather_"] * 2
-        assert found[2:].count(["c10d::allreduce_", gradients]) == 20
-        numbers = [each for each in found[2:] if each != ["c10d::allreduce_", gradients]]
-        assert {name for name, _ in numbers} == {"c10d::allreduce_"}
-        assert 1 <= len(numbers) <= 1 + seconds / 0.25
-        assert max(sent for _, sent in numbers) < 100
+        assert {name for name, _ in found[2:]} == {"c10d::allreduce_"}
+        sent = [size for _, size in found[2:] if size > 100]
+        assert (len(sent), sum(sent)) == (20 * messages, 20 * gradients)
+        assert 1 <= len(found) - 2 - len(sent) <= 1 + seconds / 0.25

@@ -12,6 +12,8 @@ from typing import Any
 from torch import Tensor, is_grad_enabled, nn
 from torch.distributed.fsdp._fully_shard._fsdp_common import TrainingState
 
+from torchkeras.engine.graph.hook_free_calls import HOOKS
+
 
 def gather_by_calls(state: Any) -> None:
     """Have the weights of a unit gathered before the first call of one of its modules, and freed after the last.
@@ -70,6 +72,16 @@ def _tensors(output: Any) -> Iterator[Tensor]:
         yield from _tensors(list(output.values()))
 
 
+def own_hooks(module: nn.Module) -> frozenset[int]:
+    """The hooks at the calls of a module, and of all inside, that gather and free weights: their `id`s."""
+    found = (hook for each in module.modules() for name in HOOKS for hook in getattr(each, name).values())
+    return frozenset(id(hook) for hook in found if _module_of(hook).startswith(("torch.distributed.", __name__)))
+
+
+def _module_of(hook: Any) -> str:
+    return getattr(hook.func if isinstance(hook, partial) else hook, "__module__", "")
+
+
 class Kept:
     """Weights that a training step keeps whole between its forward and its backward pass: those of the last units.
 
@@ -77,13 +89,17 @@ class Kept:
     the same reason, after every pass. Here only a step keeps weights, until it has its gradients; and to all who look
     at the model in between, such as a regularizer, each process has its rows.
 
-    `groups`: the parameters of the units in the order of their calls. Of several, those are kept that have together at
-    most `most` values.
+    `states`: what FSDP2 knows of the units, in the order of their calls, the root last. Of several, those are kept that
+    have together at most `most` values. Where these are `all`, the step itself gathers them before the forward pass,
+    and no call of a layer has to.
     """
 
-    def __init__(self, groups: list[Any], most: int):
+    def __init__(self, states: list[Any], most: int):
+        self._states = states
+        groups = [group for state in states for group in state._fsdp_param_groups]
         sizes = accumulate(sum(each._orig_size.numel() for each in group.fsdp_params) for group in reversed(groups))
         count = sum(1 for k, size in enumerate(sizes) if k == 0 or size <= most)
+        self.all = count == len(groups)
         groups = groups[len(groups) - count :]
         self._waiting = dict.fromkeys(groups, False)  # whether it is whole, and the modules have its rows
         self._freed = {group: group.post_forward_mesh_info for group in groups}
@@ -103,10 +119,16 @@ class Kept:
         for group in self._freed:
             group.post_forward_mesh_info = None  # which says that it stays as it is
         try:
+            if self.all:
+                self._gather()
             found = run(*inputs, **options)
+            if self.all:
+                self._gathered()
         except BaseException:
             self._waiting = dict.fromkeys(self._waiting, True)
             self.free()
+            for state in self._states if self.all else ():
+                state._training_state = TrainingState.IDLE
             raise
         finally:
             for group, mesh in self._freed.items():
@@ -116,6 +138,24 @@ class Kept:
                 _show(group, "sharded_param")
                 self._waiting[group] = True
         return found
+
+    def _gather(self) -> None:
+        for state in reversed(self._states):  # the root begins
+            state._pre_forward(state._modules[0], (), {})
+
+    def _gathered(self) -> None:
+        for state in self._states:
+            state._modules_to_run_forward.clear()
+            state._post_forward(state._modules[0], (), None)
+
+    def before_gradients_of(self, loss: Tensor) -> None:
+        """Have FSDP2 told when the gradients of a loss begin to be computed, where no call of a layer does."""
+        if self.all:
+            loss.register_hook(self._begin_backward)
+
+    def _begin_backward(self, gradient: Tensor) -> None:
+        for state in reversed(self._states):
+            _before_gradient(state, gradient)
 
     def free(self) -> None:
         """Leave each process its rows, where a step has kept more."""

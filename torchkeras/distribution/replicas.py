@@ -15,14 +15,14 @@ import torch.distributed as dist
 from torch import Tensor, nn
 from torch.nn.parallel import DistributedDataParallel
 
+from torchkeras.engine.graph.hook_free_calls import NO_HOOKS
 from torchkeras.engine.layer.added_losses import ADDED
 from torchkeras.engine.step.compiled_model import CompiledModel
 from torchkeras.engine.step.whole_batch import runs_users_code
+from torchkeras.processes import BUCKET
 
 # A gradient in another order of axes than its weight, as of kernels with channels last, is copied: that is no error.
 warnings.filterwarnings("ignore", "Grad strides do not match bucket view strides")
-
-BUCKET = 25 * 2**20  # bytes, as in DistributedDataParallel
 
 
 class Replicas:
@@ -32,7 +32,11 @@ class Replicas:
     step on torch's reducer averages them while the backward pass runs, in the same buckets: so a training that begins
     anew in the middle ends with the same bits. A model with code of the user's own may compute another graph each time:
     there the reducer looks at each step which parameters have a gradient.
+
+    `hooks`: those at the calls of layers, by their `id`s, whose work `passing` and `gradients` do.
     """
+
+    hooks = NO_HOOKS
 
     def __init__(self, compiled: CompiledModel, group: Any = None):
         self._compiled, self._group = compiled, group
@@ -133,7 +137,9 @@ def averaged(gradients: Sequence[Tensor], group: Any = None) -> list[Tensor]:
 
 
 class Averaged:
-    """What averages the gradients of a step of the user's own, once they are computed."""
+    """What averages the gradients of a step of the user's own, once they are computed. `hooks`: see `Replicas`."""
+
+    hooks = NO_HOOKS
 
     def __init__(self, group: Any = None):
         self._group = group

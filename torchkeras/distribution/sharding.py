@@ -24,12 +24,14 @@ from torch.distributed.fsdp._fully_shard._fully_shard import get_cls_to_fsdp_cls
 from torch.nn.parameter import is_lazy
 
 from torchkeras import config
-from torchkeras.distribution.gathering import Kept, gather_by_calls
+from torchkeras.distribution.gathering import Kept, gather_by_calls, own_hooks
 from torchkeras.distribution.replicas import averaged
 from torchkeras.distribution.units import LEAST, units_of
+from torchkeras.engine.graph.hook_free_calls import NO_HOOKS
 from torchkeras.engine.layer.building import materialize
 from torchkeras.engine.layer.tracked import with_replaced
 from torchkeras.engine.layer.weight_lists import ENGINES_OWN, TORCHS_OWN, WeightOwner
+from torchkeras.processes import take_first
 from torchkeras.shards import is_sharded, keep, members, part, parts, sharded_as, whole
 
 __all__ = ["shard"]
@@ -57,10 +59,8 @@ def shard(model: nn.Module, mesh: DeviceMesh, least: int = LEAST) -> None:
             for variable in layer._own_variables():
                 for tensor in variable.further:  # which torch adds: kept at zero
                     tensor.requires_grad_(False)
-    strides, (group, first) = _lay_in_order(model), members(mesh)
-    for tensor in (*model.parameters(), *model.buffers()):
-        if not tensor.is_meta:
-            dist.broadcast(tensor.data, first, group=group)
+    strides = _lay_in_order(model)
+    take_first((each for each in (*model.parameters(), *model.buffers()) if not each.is_meta), members(mesh)[0])
     scalars = {parameter for parameter in model.parameters() if parameter.dim() == 0}
     options: dict[str, Any] = {"mesh": mesh, "reshard_after_forward": True, "ignored_params": scalars}
     units = units_of(model, least)
@@ -79,7 +79,7 @@ def shard(model: nn.Module, mesh: DeviceMesh, least: int = LEAST) -> None:
     root = _state(model)
     root._lazy_init()
     called = [_state(unit[0]) for unit in units] + [root]
-    root.kept = Kept([group for state in called for group in state._fsdp_param_groups], most=2 * least)
+    root.kept = Kept(called, most=2 * least)
     for module in model.modules():
         if any(map(is_sharded, module._parameters.values())):
             named = {name: strides.get((module, name), ()) for name in module._parameters}
@@ -90,7 +90,7 @@ def shard(model: nn.Module, mesh: DeviceMesh, least: int = LEAST) -> None:
 class Sharded:
     """How a step computes on a model whose weights are shared: what `compiled.replicas` is asked for.
 
-    `network`: what computes its outputs, and what is added to its losses.
+    `network`: what computes its outputs, and what is added to its losses. `hooks`: see `Replicas`.
     """
 
     def __init__(self, model: nn.Module, network: nn.Module, mesh: DeviceMesh):
@@ -103,6 +103,7 @@ class Sharded:
             network.register_forward_pre_hook(root._pre_forward, prepend=True, with_kwargs=True)
             network.register_forward_hook(root._post_forward)
             self._kept.watch(network, root._fsdp_param_groups[0])
+        self.hooks = own_hooks(network) if self._kept.all else NO_HOOKS
 
     def passing(self, run: Callable[..., Any]) -> Callable[..., Any]:
         """What computes the outputs of the model, where gradients are recorded: hooks of FSDP2 do the rest."""
@@ -114,6 +115,7 @@ class Sharded:
         for parameter in self._parameters:
             parameter.grad = None
         try:
+            self._kept.before_gradients_of(loss)
             loss.backward(one)
             found = parts(parameter.grad for parameter in parameters)
         finally:

@@ -25,6 +25,7 @@ from torchkeras.engine.fit.compile_options import CompileOptions
 from torchkeras.engine.step.compiled_model import CompiledModel
 from torchkeras.engine.step.whole_batch import normalizing
 from torchkeras.metrics import Metric
+from torchkeras.processes import take_first
 from torchkeras.shared_batch import SHARING, SharedBatch
 
 EVERY = 0.5  # seconds between two exchanges of numbers within an epoch, unless a callback wants each batch's
@@ -132,9 +133,7 @@ class Processes:
     def align(self, model: Any) -> None:
         """Where each process normalizes by its own part, give all the moving statistics of the main one."""
         if not self.sync_batch_norm:
-            for buffer in model.buffers():
-                if buffer.is_floating_point():
-                    dist.broadcast(buffer, group=self.group, group_src=0)
+            take_first((buffer for buffer in model.buffers() if buffer.is_floating_point()), self.group)
 
     # --- numbers -----------------------------------------------------------------------------------------------------
 

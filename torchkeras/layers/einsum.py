@@ -1,10 +1,12 @@
 """EinsumDense: a dense layer over the axes that an equation names."""
 
 import re
+from collections.abc import Callable
 from math import prod
 from typing import Annotated, Any
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor, nn
 
 from torchkeras.engine.graph.hook_free_calls import called
@@ -95,6 +97,19 @@ class EinsumDense(KernelLayer):
     class _Facts(Facts):
         min_input_ndim = 2
 
+        def hook_free(self) -> Callable[..., Any]:
+            layer, inside, product = self.layer, self.layer._modules, self.layer.product
+            weights = product._parameters
+            if type(product) is not nn.Linear:
+                return layer.forward  # type: ignore[no-any-return]
+
+            def run(inputs: Tensor) -> Any:
+                if inside["product"] is not product:  # another module has taken its place
+                    return layer.forward(inputs)
+                return layer._formed(F.linear(inputs.flatten(-layer._summed), weights["weight"], weights["bias"]))
+
+            return run
+
     product: Any
 
     def _initializer_of(self, option: str) -> Any:
@@ -162,7 +177,9 @@ class EinsumDense(KernelLayer):
     def forward(self, inputs: Tensor) -> Tensor:
         if not self._linear:
             return self.activation(called(self.product, self._multiply, inputs))
-        outputs = self.product(inputs.flatten(-self._summed))
+        return self._formed(self.product(inputs.flatten(-self._summed)))
+
+    def _formed(self, outputs: Tensor) -> Any:
         return self.activation(outputs.unflatten(-1, self._outputs) if len(self._outputs) > 1 else outputs)
 
     def _multiply(self, inputs: Tensor) -> Tensor:

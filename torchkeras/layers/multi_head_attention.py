@@ -1,7 +1,7 @@
 """Attention by several heads: MultiHeadAttention and GroupQueryAttention."""
 
 from collections.abc import Callable, Sequence
-from functools import partial
+from operator import is_
 from string import ascii_lowercase
 from typing import Annotated, Any, ClassVar
 
@@ -20,6 +20,7 @@ from torchkeras.layers.einsum import EinsumDense
 from torchkeras.layers.noise import Dropout
 from torchkeras.rules import integers, one_of, optional
 
+PARTS = ("query", "key", "value", "attention_output")
 MOST_JOINED = 2**16  # projections of up to so many weights are computed as one
 
 MustBeNone = Annotated[Any, one_of(None)]
@@ -131,23 +132,37 @@ class Heads(Attending, KernelLayer, abstract=True):
 
     def _at_once(self) -> Callable[..., Any] | None:
         """A call with one product for query, key and value where these are the same; None where kernels cannot join."""
-        inside = [dense._modules for dense in (self.query, self.key, self.value)]
+        parts = [self._modules[name] for name in PARTS]
+        inside = [dense._modules for dense in parts[:3]]  # type: ignore[union-attr]
         products: Any = [modules["product"] for modules in inside]
         plain = [product for product in products if type(product) is nn.Linear and not is_wrapper(product.weight)]
         sizes = [product.out_features for product in plain]
         if len(sizes) < 3 or self._groups > 1 or sum(p.weight.numel() for p in products) > MOST_JOINED:
             return None
-        heads = self._sizes()[0]
+        heads, alike, last = self._sizes()[0], len(set(sizes)) == 1, self.attention_output._facts.hook_free()
+
+        def are_same() -> bool:  # and no other module is in the place of one
+            return all(map(is_, map(self._modules.get, PARTS), parts))
 
         def joined(query: Tensor, key: Tensor, value: Tensor) -> Sequence[Tensor]:
             held: Any = [modules["product"]._parameters for modules in inside]  # type: ignore[union-attr]
-            if not (query is key is value) or any(is_wrapper(each["weight"]) for each in held):
+            if not (query is key is value and are_same()) or any(is_wrapper(each["weight"]) for each in held):
                 return self._parts(query, key, value)
             bias = torch.cat([each["bias"] for each in held]) if self.use_bias else None
             found = F.linear(self._positions(query), torch.cat([each["weight"] for each in held]), bias)
+            if alike:
+                return found.view(*found.shape[:-1], 3, heads, -1).transpose(-2, -4).unbind(-3)
             return [part.view(*part.shape[:-1], heads, -1).transpose(-2, -3) for part in found.split(sizes, -1)]
 
-        return partial(self._attend, joined)
+        def attended(inputs: Any, *options: Any, **named: Any) -> Any:
+            query, value, *key = inputs
+            more = len(key) > 1 or query.dim() > 3 or any(each is not None for each in (*options, *named.values()))
+            if more or (self.dropout and self.training) or not are_same():
+                return self._attend(joined, inputs, *options, **named)
+            found = joined(query, *(key or [value]), value)
+            return last(F.scaled_dot_product_attention(*found, scale=self._factor).transpose(-2, -3))
+
+        return attended
 
     def _output(self, attended: Tensor, query: Tensor, known: Known) -> Tensor:
         output = self.attention_output._call_module(attended.transpose(-2, -3))

@@ -100,8 +100,15 @@ class TorchRecurrent(Recurrent, abstract=True):
         island = (self._fused and torch.compiler.is_compiling()) or (scans and is_island())
         return (_forward_in_eager_mode if island else Recurrent.forward)(self, inputs, mask, training)
 
+    def _first_states(self, sequence: Tensor) -> list[Tensor]:
+        """None where they are zeros, which torch's kernel takes for none."""
+        zeros = getattr(self.get_initial_state, "__func__", None) is Recurrent.get_initial_state
+        return [] if zeros and not self.stateful else super()._first_states(sequence)
+
     def walk(self, sequence: Tensor, mask: Mask, states: States, constants: Constants, training: bool) -> Stepped:
         path = self.path(mask is not None, training)
+        if not states and (path != "torch" or mask is not None):
+            states = tuple(self.get_initial_state(sequence))
         if path == "loop":
             return super().walk(sequence, mask, states, constants, training)
         if path == "scan":
@@ -114,13 +121,14 @@ class TorchRecurrent(Recurrent, abstract=True):
         if mask is not None:
             return self._masked_kernel(sequence, mask, states)
         outputs, final = self._kernel(sequence, states)
-        states = tuple(state.squeeze(0) for state in as_list(final))
+        kept = self.return_state or self.stateful
+        states = tuple(state.squeeze(0) for state in as_list(final)[: None if kept else 1])
         return outputs if self.return_sequences else states[0], states
 
     def _kernel(self, sequence: Tensor, begin: States) -> tuple[Tensor, Any]:
-        """What torch's module gives: the outputs, and the final states in its own form."""
-        module = getattr(self, self.submodule)
-        states = unpacked([state.unsqueeze(0) for state in begin])
+        """What torch's module gives: the outputs, and the final states in its own form. It begins with zeros itself."""
+        module: Any = self._modules[self.submodule]
+        states = unpacked([state.unsqueeze(0) for state in begin]) if begin else None
         # cuDNN gives gradients in training mode only. The module has no dropout that this mode would turn on.
         training = self.training or torch.is_grad_enabled()
         if module.training is training:

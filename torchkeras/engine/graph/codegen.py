@@ -11,7 +11,7 @@ import keyword
 import linecache
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import torch
 
@@ -29,8 +29,7 @@ if TYPE_CHECKING:
     from torchkeras.engine.layer.layer import Layer
 
 
-@dataclass(frozen=True)
-class Variant:
+class Variant(NamedTuple):
     """What a generated function takes and gives: a mask for some inputs; with `details` (outputs, masks, losses).
 
     `logits`: the outputs, by number, that are given before the activation that their last layer ends in.

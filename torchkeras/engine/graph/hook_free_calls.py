@@ -8,7 +8,7 @@ stand-ins of the layers, which call the layer's `forward` itself (`Facts.hook_fr
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property
 from itertools import chain, repeat
 from operator import contains
@@ -23,11 +23,18 @@ from torchkeras.engine.layer.modes import all_minding, in_mode
 from torchkeras.engine.layer.weight_lists import CHANGES
 
 _calling = threading.RLock()  # a module whose `forward` is another one for a call
+REPLACING = ("forward", "_compiled_call_impl")  # attributes of a module itself, in the place of its class's code
+NO_HOOKS: frozenset[int] = frozenset()
 HOOKS = ("_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_pre_hooks")
 
 
 def _hooks_of(modules: Iterable[nn.Module]) -> list[dict[int, Any]]:
     return [getattr(module, name) for module in modules for name in HOOKS]
+
+
+def _replaces_call(module: nn.Module) -> bool:
+    """Whether something has put a function into the place of what a module computes by."""
+    return any(name in vars(module) for name in REPLACING)
 
 
 class HookFreeCalls:
@@ -40,7 +47,7 @@ class HookFreeCalls:
         self._network = network
         modules = list(network.modules())
         self._hooks = _hooks_of(modules)
-        self._replaced = any("forward" in vars(m) or m._compiled_call_impl is not None for m in modules)
+        self._replaced = any(map(_replaces_call, modules))
         self.unobserved = self._computing()._facts.hook_free()  # as `run`, for a caller that knows of no observer
 
     @cached_property
@@ -52,9 +59,16 @@ class HookFreeCalls:
         """What computes while nothing observes."""
         return self._network
 
-    def observed(self) -> bool:
-        """Whether a hook, or a `forward` put into a module's place, would see a module call or change it."""
-        return self._replaced or any(self._hooks) or bool(has_any_global_hook())
+    def observed(self, known: frozenset[int] = NO_HOOKS) -> bool:
+        """Whether a hook, or a `forward` put into a module's place, would see a module call or change it.
+
+        `known`: hooks that do not count, by their `id`s.
+        """
+        hooks = any(self._hooks) if not known else any(id(each) not in known for each in self._all_hooks())
+        return self._replaced or hooks or bool(has_any_global_hook())
+
+    def _all_hooks(self) -> Iterator[Any]:
+        return chain.from_iterable(hooks.values() for hooks in self._hooks if hooks)
 
     def run(self, inputs: Any, **options: Any) -> Any:
         """What a module call of the network gives."""
@@ -73,11 +87,11 @@ class Remembered:
 
     def _remember(self) -> None:
         modules = list(self._network.modules())
-        self._changes, self._types = CHANGES.count, list(map(type, modules))
-        self._modules, self._vars = modules, list(map(vars, modules))
-        self._inside = [module._modules for module in modules]
-        self._counts = list(map(len, self._inside))
-        self._children = list(map(id, chain.from_iterable(map(dict.values, self._inside))))
+        self._changes, self._inside = CHANGES.count, [module._modules for module in modules]
+        self._counts, self._children = list(map(len, self._inside)), self._children_now()
+        self._others = [module for module in modules if not isinstance(module, Layer)]  # which tell of no change
+        self._types, self._vars = list(map(type, self._others)), list(map(vars, self._others))
+        self._replaced = any(map(_replaces_call, modules))
         self._hooks = _hooks_of(modules)
         self._stand_ins = StandIns(self._network._modules)
         self._made += 1
@@ -89,16 +103,19 @@ class Remembered:
             if self._made > 8 + self._calls // 16:
                 return self._network
             self._remember()
-        replaced = any(any(map(contains, self._vars, repeat(name))) for name in ("forward", "_compiled_call_impl"))
+        replaced = self._replaced or any(any(map(contains, self._vars, repeat(name))) for name in REPLACING)
         return self._network if replaced or any(self._hooks) or has_any_global_hook() else self._stand_ins
 
     def _is_same(self) -> bool:
         return (
             self._changes == CHANGES.count
-            and list(map(id, chain.from_iterable(map(dict.values, self._inside)))) == self._children
+            and self._children_now() == self._children
             and list(map(len, self._inside)) == self._counts
-            and list(map(type, self._modules)) == self._types
+            and list(map(type, self._others)) == self._types
         )
+
+    def _children_now(self) -> list[nn.Module | None]:
+        return list(chain.from_iterable(map(dict.values, self._inside)))
 
 
 class StandIn:

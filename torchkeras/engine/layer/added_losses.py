@@ -7,8 +7,7 @@ keeps the losses of the last pass, for `model.losses`: a pass is one call of a m
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import nullcontext
 from typing import Any
 
 import torch
@@ -31,19 +30,25 @@ class Added(threading.local):
         self.inside = False
         self.by_hand = object()
 
-    @contextmanager
-    def one_pass(self) -> Iterator[None]:
+    def one_pass(self) -> OnePass | nullcontext[None]:
         """What is called by hand inside the block is one pass; a block inside another one is a part of it."""
-        outermost = not self.inside
-        if outermost:
-            self.inside, self.by_hand = True, object()
-        try:
-            yield
-        finally:
-            if outermost:
-                self.inside = False
+        return PART if self.inside else OnePass(self)
 
 
+class OnePass:
+    """The outermost block of `Added.one_pass`: a class, since every call of a model enters one."""
+
+    def __init__(self, added: Added):
+        self._added = added
+
+    def __enter__(self) -> None:
+        self._added.inside, self._added.by_hand = True, object()
+
+    def __exit__(self, *_: object) -> None:
+        self._added.inside = False
+
+
+PART = nullcontext()
 ADDED = Added()
 
 

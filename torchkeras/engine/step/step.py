@@ -12,7 +12,7 @@ import torch
 from torchkeras.activations import ITSELF
 from torchkeras.engine.data.batch import Batch
 from torchkeras.engine.data.target_kinds import FREE
-from torchkeras.engine.graph.hook_free_calls import has_any_global_hook, has_hooks
+from torchkeras.engine.graph.hook_free_calls import NO_HOOKS, has_any_global_hook, has_hooks
 from torchkeras.engine.layer.added_losses import ADDED
 from torchkeras.engine.layer.dtypes import widened
 from torchkeras.engine.layer.symbolic import as_list
@@ -180,10 +180,12 @@ def forward(model: CompiledModel, batch: Batch) -> Pass:
     """A pass over the inputs. Outputs whose activation is left out are marked as logits."""
     tensors = [*batch.inputs, *(batch.targets[place] for place in model.fed)] if model.fed else batch.inputs
     inputs = tensors[0] if len(tensors) == 1 else tensors
-    observed = not torch.compiler.is_compiling() and model.calls.observed()  # what is traced was looked at before
+    replicas = model.replicas if torch.is_grad_enabled() else None
+    known = NO_HOOKS if replicas is None else replicas.hooks
+    observed = not torch.compiler.is_compiling() and model.calls.observed(known)  # what is traced was looked at before
     run = model.network._call_module if observed else model.calls.unobserved
-    if model.replicas is not None and torch.is_grad_enabled():
-        run = model.replicas.passing(run)
+    if replicas is not None:
+        run = replicas.passing(run)
     logits = () if model.logits and _activation_observed(model, tensors[0], observed) else model.logits
     by_layers, metrics_of_layers = ADDED.taken = [], {}
     try:
