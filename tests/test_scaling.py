@@ -6,6 +6,7 @@ Counts, not seconds: they are the same on any machine. What is quadratic has a r
 import copy
 import gc
 import pickle
+import subprocess
 import sys
 from collections.abc import Callable
 from typing import Any
@@ -14,8 +15,9 @@ import numpy as np
 import pytest
 import torch
 
+from torchkeras.engine.graph.network import FRAMES
 from torchkeras.layers import Add, Dense, Input, Layer
-from torchkeras.models import Model, Sequential, clone_model, load_model, model_from_json
+from torchkeras.models import Model, Sequential, clone_model, load_model, model_from_json, model_from_yaml
 from torchkeras.utils import model_to_dot
 
 Maker = Callable[[int], Any]
@@ -120,6 +122,8 @@ WORK: dict[str, Callable[[Any, Any], Any]] = {
     "predict": lambda model, path: model.predict(X),
     "call": lambda model, path: model(torch.ones(2, 2)),
     "summary": lambda model, path: model.summary(print_fn=lambda line: None),
+    "expanded": lambda model, path: model.summary(print_fn=lambda line: None, expand_nested=True),
+    "to_json": lambda model, path: model.to_json(),
     "config": lambda model, path: type(model).from_config(model.get_config()),
     "clone": lambda model, path: clone_model(model),
     "deepcopy": lambda model, path: copy.deepcopy(model),
@@ -128,6 +132,7 @@ WORK: dict[str, Callable[[Any, Any], Any]] = {
     "frozen": lambda model, path: setattr(model, "trainable", False),
     "compile": lambda model, path: model.compile("sgd", "mse"),
     "dot": lambda model, path: model_to_dot(model, show_shapes=True),
+    "paths": lambda model, path: (model.save_weights(path / "m.weights.h5"), model.load_weights(path / "m.weights.h5")),
     "tensors": lambda model, path: (model.save_weights(path / "m.pt"), model.load_weights(path / "m.pt")),
 }
 FILES: dict[str, Callable[[Any, Any], Any]] = {
@@ -162,7 +167,7 @@ def test_work_is_linear(name: str, what: str, tmp_path: Any) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("what", FILES)
-@pytest.mark.parametrize("name", ["chain", "added"])
+@pytest.mark.parametrize("name", ["chain", "added", "nested"])
 def test_files_are_linear(name: str, what: str, tmp_path: Any) -> None:
     def work(size: int) -> Callable[[], Any]:
         model = MAKERS[name](size)
@@ -193,6 +198,58 @@ def test_models_in_models_200_deep(tmp_path: Any) -> None:
     assert clone(torch.ones(2, 2)).shape == (2, 2)
 
 
+def loaded_by(suffix: str, model: Any, folder: Any) -> Any:
+    """The model after it was written and read, in the format of the suffix."""
+    path = folder / f"m{suffix}"
+    if suffix in (".json", ".yaml"):
+        made = model_from_json(model.to_json()) if suffix == ".json" else model_from_yaml(model.to_yaml())
+        made.set_weights(model.get_weights())
+        return made
+    if suffix != ".weights.h5":
+        model.save(path)
+        return load_model(path)
+    made = clone_model(model)
+    model.save_weights(path)
+    made.load_weights(path)
+    return made
+
+
+@pytest.mark.parametrize("depth", [60, pytest.param(200, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("suffix", [".h5", ".keras", ".weights.h5", ".pt", ".safetensors", ".json", ".yaml"])
+def test_files_of_models_in_models(suffix: str, depth: int, tmp_path: Any) -> None:
+    model = nested(depth)
+    np.testing.assert_array_equal(loaded_by(suffix, model, tmp_path).predict(X), model.predict(X))
+
+
+FRESH = """
+import sys, threading
+from torchkeras.models import load_model
+print(sys.getrecursionlimit())
+for name in ("flat", "deep"):
+    thread = threading.Thread(target=load_model, args=[f"{sys.argv[1]}/{name}.h5"])
+    thread.start()
+    thread.join()
+    print(sys.getrecursionlimit())
+"""
+
+
+def test_a_process_that_made_no_deep_model_reads_one(tmp_path: Any) -> None:
+    """Python's limit of recursion stays as high as torch needs it to walk the model."""
+    nested(2).save(tmp_path / "flat.h5")
+    nested(120).save(tmp_path / "deep.h5")
+    command = [sys.executable, "-c", FRESH, str(tmp_path)]
+    found = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert found.stdout.split() == ["1000", "1000", str(FRAMES * 120)]
+
+
+@pytest.mark.parametrize("suffix", [".h5", ".keras", ".pt", ".safetensors", ".weights.h5"])
+def test_what_could_not_be_read_is_not_written(suffix: str, tmp_path: Any) -> None:
+    model, path = nested(201), tmp_path / f"m{suffix}"
+    with pytest.raises(ValueError, match="201 models stand in one another; files are read up to 200"):
+        (model.save_weights if suffix == ".weights.h5" else model.save)(path)
+    assert not path.exists()
+
+
 @pytest.mark.slow
 def test_20_000_layers_do_not_recurse(tmp_path: Any) -> None:
     """Far over Python's limit of recursion; a layer without weights keeps it short."""
@@ -210,6 +267,20 @@ def test_20_000_layers_do_not_recurse(tmp_path: Any) -> None:
     np.testing.assert_array_equal(model.predict(X), X)
     assert len(copy.deepcopy(model).layers) == 20_000
     model.summary(print_fn=lambda line: None)
+
+
+# --- generated code is one function --------------------------------------------------------------------------------
+
+
+def code_of(size: int) -> Any:
+    return compile(chain(size).code, "generated", "exec").co_consts[0]
+
+
+def test_generated_code_is_as_long_as_the_model() -> None:
+    """Python's compiler needs no more for each line of a longer function: neither bytecode nor a deeper stack."""
+    some, more = code_of(500), code_of(1000)
+    assert len(more.co_code) < 2.1 * len(some.co_code)
+    assert (more.co_stacksize, more.co_nlocals) == (some.co_stacksize, some.co_nlocals)
 
 
 # --- what a Sequential finds later -------------------------------------------------------------------------------

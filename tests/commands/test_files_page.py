@@ -26,6 +26,7 @@ def test_the_limits():
     assert told == {
         "groups and datasets": LIMITS.members,
         "depth of groups": LIMITS.depth,
+        "letters of a path of groups": LIMITS.path,
         "bytes of a name": LIMITS.name,
         "bytes of an attribute": LIMITS.attribute,
         "bytes of texts of undeclared sizes": LIMITS.texts,
@@ -37,6 +38,7 @@ def test_the_limits():
         "bytes of all arrays": LIMITS.total,
         "times that compressed bytes may grow, in what is over 64 MiB": LIMITS.ratio,
         "steps of a pickle": LIMITS.steps,
+        "models in one another": LIMITS.models,
         "layers": LIMITS.layers,
         "calls of layers": LIMITS.calls,
     }

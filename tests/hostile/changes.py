@@ -137,7 +137,7 @@ def unknown_filter(plist: Any) -> None:
 
 
 def deep_groups(file: h5py.File, canary: str) -> None:
-    file.create_group("/".join(["deep"] * 70))
+    file.create_group("/".join(["deep"] * 700))
 
 
 def name_not_utf8(file: h5py.File, canary: str) -> None:

@@ -171,7 +171,7 @@ ARCHIVES = [
     ),
     HostileArchive("a config that is no JSON", replaced(CONFIG, b"{'a': 1}"), UnreadableFileError, "is not JSON"),
     HostileArchive("a config not of UTF-8", replaced(CONFIG, b'"\xff"'), UnreadableFileError, "is not UTF-8"),
-    HostileArchive("a deep config", replaced(CONFIG, b"[" * 9999), FileLimitError, "deeper than 128 levels"),
+    HostileArchive("a deep config", replaced(CONFIG, b"[" * 9999), FileLimitError, "deeper than 1024 levels"),
     HostileArchive("weights that are no HDF5", replaced(WEIGHTS, b"\x80\x04."), UnreadableFileError, "readable HDF5"),
     HostileArchive(
         "weights cut short", replaced(WEIGHTS, lambda old: old[:-100]), UnreadableFileError, "not a readable HDF5"

@@ -262,7 +262,7 @@ CONFIGS = [
     HostileConfig("outputs that are a number", graph(dense(), output_layers=3), ArchitectureError, "'output_layers'"),
     HostileConfig("no outputs", graph(dense(), output_layers=[]), ArchitectureError, "outputs must not be empty"),
     HostileConfig("an output for an input", graph(dense(), inputs=("l", 0, 0)), ArchitectureError, ""),
-    HostileConfig("models in models", nested(60), FileLimitError, "nested deeper than 128 levels"),
+    HostileConfig("models in models", nested(201), FileLimitError, "More than 200 models stand in one another"),
     HostileConfig("layers without end", chain(20_001), FileLimitError, "more than 20000 layers"),
     HostileConfig("units that no machine has", stack(dense(units=10**30)), ArchitectureError, ""),
     HostileConfig(

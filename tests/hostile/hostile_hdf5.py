@@ -61,7 +61,7 @@ class Hostile:
     text: str
 
 
-DEEP = "[" * 500 + "]" * 500
+DEEP = "[" * 1_100 + "]" * 1_100
 BIG = 1 << 40
 
 LINKS = [
@@ -278,7 +278,7 @@ NAMES = [
         "holds opaque bytes",
     ),
     Hostile("names in a thousand parts", many_parts, FileLimitError, "split into more than 1000 parts"),
-    Hostile("groups in groups", deep_groups, FileLimitError, "groups are nested deeper than 64"),
+    Hostile("groups in groups", deep_groups, FileLimitError, "groups are nested deeper than 640"),
 ]
 
 TEXTS = [
@@ -288,8 +288,8 @@ TEXTS = [
     Hostile("a config that is not JSON", config("{]"), UnreadableFileError, "is not JSON"),
     Hostile("a config that is Python", config("{'a': (1, 2)}"), UnreadableFileError, "is not JSON"),
     Hostile("a pickle for a config", config(np.void(b"\x80\x04cos\nsystem\n.")), ForbiddenContentError, "opaque bytes"),
-    Hostile("a deep config", config(DEEP), FileLimitError, "nested deeper than 128 levels"),
-    Hostile("a config that is never closed", config("[" * 100_000), FileLimitError, "nested deeper than 128 levels"),
+    Hostile("a deep config", config(DEEP), FileLimitError, "nested deeper than 1024 levels"),
+    Hostile("a config that is never closed", config("[" * 100_000), FileLimitError, "nested deeper than 1024 levels"),
     Hostile("a long config", config('"' + "x" * (33 << 20) + '"'), FileLimitError, "at most 33554432 are read"),
     Hostile("a long number", config("1" * 100_000), FileLimitError, "a number of 100000 digits"),
     Hostile("a number over all numbers", config("1e999"), UnreadableFileError, "over the largest number"),

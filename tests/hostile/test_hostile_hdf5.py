@@ -168,6 +168,7 @@ def test_a_folder_is_no_model(tmp_path):
     [
         (Limits(members=5), "more than 5 groups and datasets"),
         (Limits(depth=2), "groups are nested deeper than 2"),
+        (Limits(path=20), "its path has more than 20 letters"),
         (Limits(name=4), "the name has 13 bytes; at most 4 are read"),
         (Limits(array=16), "bytes; at most 16 are read"),
         (Limits(total=40), "the arrays have more than 40 bytes"),

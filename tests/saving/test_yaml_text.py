@@ -144,8 +144,8 @@ def test_a_text_that_repeats_itself_is_refused_at_once():
 
 
 def test_aliases_cannot_nest_deeper_than_brackets():
-    links = [f"- &x{k} [*x{k - 1}]" for k in range(1, 300)]
-    with refuses(FileLimitError, "m.yaml is nested deeper than 128 levels."):
+    links = [f"- &x{k} [*x{k - 1}]" for k in range(1, 1_100)]
+    with refuses(FileLimitError, "m.yaml is nested deeper than 1024 levels."):
         parse("\n".join(["- &x0 [1]", *links]), "m.yaml")
 
 
@@ -153,7 +153,7 @@ def test_aliases_cannot_nest_deeper_than_brackets():
     ("kind", "text", "message"),
     [
         (ForbiddenContentError, "a: &x [*x]", "m.yaml holds a list or mapping that contains itself."),
-        (FileLimitError, "[" * 129, "m.yaml is nested deeper than 128 levels."),
+        (FileLimitError, "[" * 1025, "m.yaml is nested deeper than 1024 levels."),
         (FileLimitError, " " * (8 * 2**20 + 1), "m.yaml has 8388609 bytes; at most 8388608 are read."),
         (FileLimitError, "a: " + "1" * 65, "m.yaml holds a number of 65 characters."),
         (UnreadableFileError, "{a: 1, a: 2}", "m.yaml has the key 'a' twice in one mapping."),

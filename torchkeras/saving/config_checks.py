@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from torchkeras.errors import ArchitectureError, FileLimitError, ModelFileError
+from torchkeras.recursion import leave_room
 from torchkeras.saving.containers.limits import LIMITS, Limits
 
 # What layers raise for bad options, and torch for sizes that are too large.
@@ -40,18 +41,23 @@ def check(config: Any, limits: Limits = LIMITS) -> None:
 
     Raises ArchitectureError, or FileLimitError for one that is too deep or has too many layers.
     """
-    layers, pending = 0, [(config, 0)]
+    layers, deepest, pending = 0, 0, [(config, 0, 0)]
     while pending:
-        found, depth = pending.pop()
+        found, depth, models = pending.pop()
         if depth > limits.json_depth:
             raise FileLimitError(f"The architecture is nested deeper than {limits.json_depth} levels.")
+        deepest = max(deepest, depth)
         if isinstance(found, Mapping):
-            layers += len(_entries(found))
+            inside = _entries(found)
+            layers, models = layers + len(inside), models + bool(inside)
             if layers > limits.layers:
                 raise FileLimitError(f"The architecture has more than {limits.layers} layers.")
-            pending += [(value, depth + 1) for value in found.values()]
+            if models > limits.models:
+                raise FileLimitError(f"More than {limits.models} models stand in one another.")
+            pending += [(value, depth + 1, models) for value in found.values()]
         elif isinstance(found, (list, tuple)):
-            pending += [(value, depth + 1) for value in found]
+            pending += [(value, depth + 1, models) for value in found]
+    leave_room(deepest)
 
 
 def _entries(found: Mapping[str, Any]) -> list[Any]:

@@ -15,7 +15,7 @@ from torchkeras.processes import is_main
 from torchkeras.rules import FLAG_OR_DIGIT, check, read_path
 from torchkeras.saving.formats import FORMATS, WEIGHTS, WHOLE, check_name, named
 from torchkeras.saving.graph_config import KERAS_VERSION, layer_config
-from torchkeras.saving.unsaveable import check_names, left_out, unwritten
+from torchkeras.saving.unsaveable import check_depth, check_names, left_out, unwritten
 from torchkeras.saving.write.keras2_training import training_for_keras2
 from torchkeras.shards import collected, shared_in
 
@@ -100,7 +100,8 @@ def _may_write(path: PathLike, overwrite: bool) -> None:
 
 
 def _has_a_form(model: Any, path: PathLike) -> None:
-    """Raise ValueError for names that no file holds, TypeError for a weight, such as a quantized one, of no form."""
+    """Raise ValueError for what no file holds, TypeError for a weight, such as a quantized one, that has no form."""
+    check_depth(model, path)
     check_names(model, path)
     for name, tensor in model.state_dict(keep_vars=True).items():
         if is_wrapper(tensor):

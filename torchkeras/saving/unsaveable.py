@@ -11,9 +11,16 @@ from torchkeras.engine.fit.compile_options import mapped
 from torchkeras.engine.layer.weight_lists import WeightOwner
 from torchkeras.engine.step.output_loss import name_of
 from torchkeras.optimizers import TorchOptimizer
+from torchkeras.saving.containers.limits import LIMITS
 from torchkeras.saving.weights.layer_groups import BESIDE_LAYERS
 
 OPTIONS = {"loss": registry.losses, "metrics": registry.metrics, "weighted_metrics": registry.metrics}
+
+
+def check_depth(model: Any, path: Any) -> None:
+    """Raise ValueError for models that stand in one another deeper than they are read."""
+    if model._levels > LIMITS.models:
+        raise ValueError(f"{path}: {model._levels} models stand in one another; files are read up to {LIMITS.models}.")
 
 
 def check_names(model: Any, path: Any) -> None:

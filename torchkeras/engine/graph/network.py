@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from itertools import chain, islice
@@ -10,7 +9,7 @@ from typing import Any
 
 import torch
 
-from torchkeras import config
+from torchkeras import config, recursion
 from torchkeras.dtype_policy import DTypePolicy, policy_of
 from torchkeras.engine.graph import codegen, trace
 from torchkeras.engine.graph.call_forms import (
@@ -121,9 +120,7 @@ class Network(Structure, abstract=True):
         inside = (module for layer in layers for module in (layer, *layer._modules.values()))
         levels = max((module._levels + 1 for module in inside if isinstance(module, Network)), default=1)
         self.__dict__["_levels"] = max(self._levels, levels)
-        needed = FRAMES * self._levels
-        if sys.getrecursionlimit() < needed:
-            sys.setrecursionlimit(needed)
+        recursion.at_least(FRAMES * self._levels)
 
     def _hold_next(self, layer: Layer, key: str) -> None:
         """Make one layer more a submodule, after those held and before other attributes."""

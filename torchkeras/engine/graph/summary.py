@@ -11,6 +11,7 @@ from typing import Any
 
 from torchkeras.engine.graph.trace import Graph
 from torchkeras.engine.layer.layer import Layer
+from torchkeras.engine.layer.weight_lists import WeightOwner
 from torchkeras.processes import is_main
 from torchkeras.rules import FLAG_OR_DIGIT, FUNCTION, check, integer, is_number, optional, read, rule
 
@@ -59,6 +60,9 @@ def print_summary(
         for layer in in_range(model.layers, layer_range)
         for entry in _with_nested(Entry(layer, graph, 0), expand_nested)
     ]
+    counts: dict[Layer, int] = {}
+    for layer in dict.fromkeys(entry.layer for entry in entries if entry.level == 0) if expand_nested else ():
+        _count(layer, counts)
     chain = all(map(is_chain, {graph, *(entry.graph for entry in entries)}))
     # Imported when it is asked for: of `import torchkeras` it would be a hundredth.
     counted = None if flops is False else importlib.import_module("torchkeras.engine.graph.flops").count(model, flops)
@@ -73,7 +77,7 @@ def print_summary(
     say("=" * width)
     for index, entry in enumerate(entries):
         added = [text(entry.layer) for text in extra.values()]
-        for row in _rows(entry, chain):
+        for row in _rows(entry, chain, counts):
             say(_line([*row, *added], ends))
             added = [""] * len(added)
         say(("=" if index == len(entries) - 1 else "_") * width)
@@ -179,9 +183,30 @@ def _columns(
     return ends, width
 
 
-def _rows(entry: Entry, chain: bool) -> list[Row]:
+def _count(layer: WeightOwner, counts: dict[Layer, int]) -> tuple[dict[Any, int], int]:
+    """The sizes of the distinct weights of a layer, and their sum; the sums of models inside go to `counts`.
+
+    The larger of two dicts takes the smaller one: models in models are not gone through at every level.
+    """
+    held = {variable.identity: prod(variable.shape) for variable in layer._own_variables()}
+    total = sum(held.values())
+    for inside in layer._sublayers():
+        others, sum_of_others = _count(inside, counts)
+        if len(others) > len(held):
+            held, others, total = others, held, sum_of_others
+        for identity, size in others.items():
+            if identity not in held:
+                held[identity] = size
+                total += size
+    if isinstance(layer, Layer) and nested_model(layer) is not None:
+        counts[layer] = total
+    return held, total
+
+
+def _rows(entry: Entry, chain: bool, counts: dict[Layer, int]) -> list[Row]:
     layer = entry.layer
-    row = ["  " * entry.level + f"{layer.name} ({type(layer).__name__})", shape_of(layer), str(layer.count_params())]
+    count = counts[layer] if layer in counts else layer.count_params()
+    row = ["  " * entry.level + f"{layer.name} ({type(layer).__name__})", shape_of(layer), str(count)]
     if chain:
         return [row]
     first, *further = sources(layer, entry.graph) or [""]

@@ -20,6 +20,7 @@ import numpy as np
 from h5py import h5a, h5d, h5g, h5l, h5o, h5s, h5t, h5z
 
 from torchkeras.errors import FileLimitError, ForbiddenContentError, ModelFileError, UnreadableFileError
+from torchkeras.recursion import leave_room
 from torchkeras.saving.containers import hdf5_apart
 from torchkeras.saving.containers.doubts import doubt
 from torchkeras.saving.containers.hdf5_apart import bytes_at, file_size
@@ -145,7 +146,7 @@ def check_file(file: h5py.Group, strict: bool = True, limits: Limits = LIMITS) -
     Raises ForbiddenContentError, FileLimitError, UnreadableFileError; `strict`: also for what may be damage.
     """
     with readable(filename(file)):
-        count, total, seen = 0, 0, {h5o.get_info(file.id).addr}
+        count, total, deepest, seen = 0, 0, 0, {h5o.get_info(file.id).addr}
         taken, base = [hdf5_apart.first_block(file)], file.file.userblock_size
     pending = [(file, 0)]
     while pending:
@@ -155,6 +156,7 @@ def check_file(file: h5py.Group, strict: bool = True, limits: Limits = LIMITS) -
             if count > limits.members:
                 raise FileLimitError(f"{filename(file)}: more than {limits.members} groups and datasets.")
             names = list(group.id)
+        deepest = max(deepest, depth)
         for encoded in names:
             with readable(place_of(group)):
                 found = member(group, encoded.decode("utf-8"), limits)
@@ -168,11 +170,14 @@ def check_file(file: h5py.Group, strict: bool = True, limits: Limits = LIMITS) -
             if isinstance(found, h5py.Group):
                 if depth == limits.depth:
                     raise FileLimitError(f"{place_of(found)}: groups are nested deeper than {limits.depth}.")
+                if len(found.name or "") > limits.path:
+                    raise FileLimitError(f"{place_of(found)}: its path has more than {limits.path} letters.")
                 pending.append((found, depth + 1))
             else:
                 total += stored_size(found, limits)
             if total > limits.total:
                 raise FileLimitError(f"{filename(file)}: the arrays have more than {limits.total} bytes.")
+    leave_room(deepest)
     taken.sort()
     overlapping = hdf5_apart.overlap(taken)
     if overlapping is not None:

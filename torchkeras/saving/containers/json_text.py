@@ -11,6 +11,7 @@ import re
 from typing import Any
 
 from torchkeras.errors import FileLimitError, UnreadableFileError
+from torchkeras.recursion import leave_room
 from torchkeras.saving.containers.limits import LIMITS, Limits
 
 _TOKEN = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"?|[\[\]{}]', re.DOTALL)
@@ -65,9 +66,11 @@ def parse(text: str | bytes, where: str, limits: Limits = LIMITS) -> Any:
 
 
 def _check_depth(text: str, where: str, limits: Limits) -> None:
-    depth = 0
+    depth = most = 0
     for token in _TOKEN.finditer(text):
         first = text[token.start()]
         depth += (first in "[{") - (first in "]}")
         if depth > limits.json_depth:
             raise FileLimitError(f"{where} is nested deeper than {limits.json_depth} levels.")
+        most = max(most, depth)
+    leave_room(most)

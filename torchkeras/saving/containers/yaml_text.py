@@ -13,6 +13,7 @@ from functools import cache
 from typing import Any
 
 from torchkeras.errors import FileLimitError, ForbiddenContentError, UnreadableFileError
+from torchkeras.recursion import leave_room
 from torchkeras.saving.containers.limits import LIMITS, Limits
 
 PYTHON = "tag:yaml.org,2002:python/"
@@ -61,13 +62,15 @@ def parse(text: str | bytes, where: str = "the architecture", limits: Limits = L
 
 
 def _check_depth(events: Any, where: str, limits: Limits) -> None:
-    depth = 0
+    depth = most = 0
     for event in events:
         kind = type(event).__name__
         depth += kind.endswith(("SequenceStartEvent", "MappingStartEvent"))
         depth -= kind.endswith(("SequenceEndEvent", "MappingEndEvent"))
         if depth > limits.json_depth:
             raise FileLimitError(f"{where} is nested deeper than {limits.json_depth} levels.")
+        most = max(most, depth)
+    leave_room(most)
 
 
 def _check_aliases(node: Any, where: str, limits: Limits) -> None:

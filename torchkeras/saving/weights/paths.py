@@ -62,7 +62,7 @@ def pairs(group: h5py.Group, model: Network) -> list[tuple[Variable, h5py.Datase
 
 def write(group: h5py.Group, model: Network) -> None:
     """Write the weights of a built model as Keras 3.15 does."""
-    _write(group, model, set())
+    _write(group, model, set(), Weighted())
 
 
 class _Pairing:
@@ -72,6 +72,7 @@ class _Pairing:
         self.found: dict[Any, tuple[Variable, h5py.Dataset]] = {}
         self.taken: set[str] = set()
         self.seen: set[WeightOwner] = set()
+        self.weighted = Weighted()
 
     def take(self, layer: WeightOwner, group: h5py.Group) -> None:
         """Pair the weights of a layer, and of its inner layers, with those in its group."""
@@ -82,7 +83,7 @@ class _Pairing:
         for attributes, inside in _children(layer):
             if isinstance(inside, list):
                 self._take_several(layer, inside, group, attributes)
-            elif inside.weights and inside not in self.seen:
+            elif self.weighted[inside] and inside not in self.seen:
                 self.take(inside, group_in(group, _present(group, attributes)))
             else:
                 self.seen.add(inside)
@@ -124,15 +125,14 @@ class _Pairing:
         self, owner: WeightOwner, layers: list[WeightOwner], group: h5py.Group, attributes: tuple[str, ...]
     ) -> None:
         attribute = _present(group, attributes)
-        if not any(layer.weights and layer not in self.seen for layer in layers):
+        if not any(self.weighted[layer] and layer not in self.seen for layer in layers):
             self.seen.update(layers)
             return
         inside = group_in(group, attribute)
         stored = {name for name in groups(inside) if next(_datasets(group_in(inside, name)), None) is not None}
-        before = set(self.seen)
-        paths = [_by_class(layers, before, count) for count in COUNTS.get(attribute, COUNTS["layers"])]
-        fitting = [_by_name(layers, before, inside, stored), *paths]
-        weighted = [{layer: name for layer, name in path.items() if layer.weights} for path in fitting]
+        paths = [_by_class(layers, self.seen, count) for count in COUNTS.get(attribute, COUNTS["layers"])]
+        fitting = [_by_name([layer for layer in layers if self.weighted[layer]], self.seen, inside, stored), *paths]
+        weighted = [{layer: name for layer, name in path.items() if self.weighted[layer]} for path in fitting]
         chosen = next((path for path in weighted if set(path.values()) == stored), None)
         if chosen is None:
             raise WeightMismatchError(
@@ -144,6 +144,14 @@ class _Pairing:
             if layer in chosen:
                 self.take(layer, group_in(inside, chosen[layer]))
             self.seen.add(layer)
+
+
+class Weighted(dict[WeightOwner, bool]):
+    """Whether layers have weights, their own or of layers inside: each is looked at once, however deep it stands."""
+
+    def __missing__(self, layer: WeightOwner) -> bool:
+        self[layer] = bool(layer._own_variables()) or any(self[inside] for inside in layer._sublayers())
+        return self[layer]
 
 
 # --- structure -------------------------------------------------------------------------------------------------------
@@ -212,12 +220,12 @@ def _by_class(layers: list[WeightOwner], seen: set[WeightOwner], count: Count) -
 def _by_name(
     layers: list[WeightOwner], seen: set[WeightOwner], group: h5py.Group, stored: set[str]
 ) -> dict[WeightOwner, str]:
-    """The same by the names of layers in a file; empty if they are not the model's."""
+    """The same, of layers with weights, by the names of layers in a file; empty if they are not the model's."""
     told: dict[str, str] = {}
     for name in stored:
         inside = group_in(group, name)
         told[str(attribute_of(group_in(inside, "vars"), "name", "")) if "vars" in groups(inside) else ""] = name
-    wanted = {layer.name: layer for layer in layers if layer.weights and layer not in seen}
+    wanted = {layer.name: layer for layer in layers if layer not in seen}
     if len(told) != len(stored) or set(told) != set(wanted):
         return {}
     return {layer: told[name] for name, layer in wanted.items()}
@@ -249,7 +257,7 @@ def _datasets(group: h5py.Group, but: tuple[str, ...] = ()) -> Iterator[h5py.Dat
 # --- writing ---------------------------------------------------------------------------------------------------------
 
 
-def _write(group: h5py.Group, layer: WeightOwner, seen: set[WeightOwner]) -> None:
+def _write(group: h5py.Group, layer: WeightOwner, seen: set[WeightOwner], weighted: Weighted) -> None:
     seen.add(layer)
     _write_own(group, layer.name, [] if _has_cell(layer) else _own(layer))
     if _has_cell(layer):
@@ -257,13 +265,13 @@ def _write(group: h5py.Group, layer: WeightOwner, seen: set[WeightOwner]) -> Non
         _write_own(group.create_group("cell"), snake_case(f"{kind}Cell"), _own(layer))
     for attributes, inside in _children(layer):
         if not isinstance(inside, list):
-            if inside.weights and inside not in seen:
-                _write(group.create_group(attributes[0]), inside, seen)
+            if weighted[inside] and inside not in seen:
+                _write(group.create_group(attributes[0]), inside, seen, weighted)
             continue
         container = group.create_group(attributes[0])
         for found, name in _by_class(inside, seen, COUNTS["layers"][0]).items():
             if found not in seen:
-                _write(container.create_group(name), found, seen)
+                _write(container.create_group(name), found, seen, weighted)
 
 
 def _write_own(group: h5py.Group, name: str, variables: list[Variable]) -> None:
