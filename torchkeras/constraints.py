@@ -139,12 +139,7 @@ class MinMaxNorm(Constraint):
 
     rules = {"min_value": UP_TO_INFINITY, "max_value": UP_TO_INFINITY, "rate": FINITE, "axis": AXIS}
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.min_value > self.max_value:
-            raise ValueError(
-                f"MinMaxNorm: min_value must be at most max_value; found {self.min_value} and {self.max_value}."
-            )
+    ordered = ("min_value", "max_value")
 
     def __call__(self, w: Tensor) -> Tensor:
         norm = _norm(w, self.axis)

@@ -72,13 +72,21 @@ def check(owner: str, rule: Rule, **values: Any) -> None:
 
 
 class Checked:
-    """A base of dataclasses whose fields have `rules`: what is given is kept as it is, if its rule allows it."""
+    """A base of dataclasses whose fields have `rules`: what is given is kept as it is, if its rule allows it.
+
+    `ordered`: two fields of which the first must be at most the second.
+    """
 
     rules: ClassVar[Mapping[str, Rule]] = {}
+    ordered: ClassVar[tuple[str, ...]] = ()
 
     def __post_init__(self) -> None:
         for name, each in self.rules.items():
             read(type(self).__name__, name, each, getattr(self, name))
+        values = [getattr(self, name) for name in self.ordered]
+        if values != sorted(values):
+            names, found = " must be at most ".join(self.ordered), " and ".join(map(str, values))
+            raise ValueError(f"{type(self).__name__}: {names}; found {found}.")
 
 
 # --- conditions ------------------------------------------------------------------------------------------------------

@@ -112,10 +112,7 @@ class RandomUniform(Initializer):
 
     rules = {"minval": FINITE, "maxval": FINITE, "seed": SEED}
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.minval > self.maxval:
-            raise ValueError(f"RandomUniform: minval must be at most maxval; found {self.minval} and {self.maxval}.")
+    ordered = ("minval", "maxval")
 
     def draw(self, values: Tensor, generator: torch.Generator | None) -> Tensor:
         return values.uniform_(self.minval, self.maxval, generator=generator)

@@ -48,7 +48,9 @@ class VarianceScaling(Initializer):
 
     def __post_init__(self) -> None:
         for option, rule in self.rules.items():
-            object.__setattr__(self, option, read("VarianceScaling", option, rule, getattr(self, option)))
+            value = getattr(self, option)
+            if value is not getattr(VarianceScaling, option):  # the default
+                object.__setattr__(self, option, read("VarianceScaling", option, rule, value))
 
     def draw(self, values: Tensor, generator: torch.Generator | None) -> Tensor:
         return self.with_fans(*_fans(values.shape)).draw(values, generator)

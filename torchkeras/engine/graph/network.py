@@ -33,7 +33,7 @@ from torchkeras.engine.layer.facts import Facts
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.layer.nested import leaves
 from torchkeras.engine.layer.symbolic import KerasTensor, Node, Shape, as_list, unpacked
-from torchkeras.engine.layer.tracing import is_compiling
+from torchkeras.engine.layer.tracing import compiled_somewhere, is_compiling
 
 FRAMES = 40  # of Python, that a call, a copy or a walk by torch takes for each model inside another, with some to spare
 
@@ -224,7 +224,11 @@ class Network(Structure, abstract=True):
 
     def _layers_now(self, inputs: tuple[Any, ...]) -> Any:
         """What the generated function runs over: the network's layers, or in a plain call what stands in for them."""
-        if type(inputs[0]) is not torch.Tensor or is_compiling() or torch._C._get_tracing_state():
+        if (
+            type(inputs[0]) is not torch.Tensor
+            or (compiled_somewhere() and is_compiling())
+            or torch._C._get_tracing_state()
+        ):
             return self
         remembered = self._remembered
         if remembered is None:
@@ -260,7 +264,7 @@ class Network(Structure, abstract=True):
             args, kwargs = inputs_of_call(what, self.input_names, self._input_form, args, kwargs)
             if has_arrays(args):
                 args = as_tensors(args, [type_of(self, tensor) for tensor in self.inputs], self._device)
-        if is_compiling():
+        if compiled_somewhere() and is_compiling():
             return in_form(self._output_form, super().__call__(*args, **kwargs))
         with ADDED.one_pass():
             return in_form(self._output_form, super().__call__(*args, **kwargs))

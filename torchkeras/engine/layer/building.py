@@ -22,7 +22,7 @@ from torchkeras.engine.layer.input_spec import InputSpec
 from torchkeras.engine.layer.meta_run import MadeOnMeta, off_meta
 from torchkeras.engine.layer.options import CONSTRAINT, INITIALIZER, REGULARIZER
 from torchkeras.engine.layer.symbolic import Shape, as_list, dtype_of
-from torchkeras.engine.layer.tracing import is_compiling
+from torchkeras.engine.layer.tracing import compiled_somewhere, is_compiling
 from torchkeras.engine.layer.weight import Variable
 from torchkeras.engine.layer.weight_lists import WeightOwner
 from torchkeras.keras_axes import IN_ORDER
@@ -47,7 +47,7 @@ def on_meta() -> Iterator[None]:
 
 def deferred() -> bool:
     """True inside `on_meta()` and `first_run()`."""
-    return not is_compiling() and _deferred.get()
+    return not (compiled_somewhere() and is_compiling()) and _deferred.get()
 
 
 @contextmanager
@@ -69,7 +69,7 @@ def first_run() -> Iterator[None]:
 
 def in_first_run() -> bool:
     """True inside `first_run()`."""
-    return not is_compiling() and _waiting.get() is not None
+    return not (compiled_somewhere() and is_compiling()) and _waiting.get() is not None
 
 
 class Building(WeightOwner):
@@ -108,7 +108,7 @@ class Building(WeightOwner):
     def _build(self, input_shapes: list[Shape], *further: Any) -> None:
         """Make the weights for the shapes of the first input, and of the `further` ones where `build` asks for them."""
         self._check_inputs(input_shapes)
-        if self.built and is_compiling():  # which does not follow locks
+        if self.built and (compiled_somewhere() and is_compiling()):  # which does not follow locks
             return
         with _making:
             if self.built:

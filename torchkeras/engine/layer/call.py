@@ -29,7 +29,7 @@ from torchkeras.engine.layer.symbolic import (
     dtype_of,
     unpacked,
 )
-from torchkeras.engine.layer.tracing import is_compiling
+from torchkeras.engine.layer.tracing import compiled_somewhere, is_compiling
 
 MOST_TAKEN = 64  # shapes of inputs that a layer remembers
 
@@ -60,7 +60,12 @@ class Calling(Calls, Adding, Building):
         `training`: True or False for this call, whatever mode the layer is in; None for its mode. It reaches the layers
         inside. The other arguments are those of `call`, or `forward`.
         """
-        if not kwargs and len(args) == 1 and type(args[0]) is torch.Tensor and not is_compiling():
+        if (
+            not kwargs
+            and len(args) == 1
+            and type(args[0]) is torch.Tensor
+            and not (compiled_somewhere() and is_compiling())
+        ):
             if (args[0].shape, args[0].dtype) in self._taken_plainly:
                 return self._call_module(args[0])
         elif symbolic := list(tensors_in((args, kwargs))):
@@ -88,7 +93,7 @@ class Calling(Calls, Adding, Building):
         policed = self._tells_policy and tensors and follows_policy(self) and not in_first_run()
         if policed:
             compute = partial(by_policy, self, compute)
-        if is_compiling():
+        if compiled_somewhere() and is_compiling():
             return compute(*args, **kwargs)
         try:
             outputs = compute(*args, **kwargs)

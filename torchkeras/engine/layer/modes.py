@@ -18,7 +18,7 @@ from typing import Any
 
 from torch import nn
 
-from torchkeras.engine.layer.tracing import is_compiling
+from torchkeras.engine.layer.tracing import compiled_somewhere, is_compiling
 
 
 class _Mode(threading.local):
@@ -75,7 +75,9 @@ def in_mode(training: bool | None, layer: nn.Module | None = None) -> Iterator[N
 @contextmanager
 def kept(modules: Sequence[nn.Module], training: bool) -> Iterator[None]:
     """Have modules, and all inside, keep a mode within the block as torch does, for all threads; then as before."""
-    held_ones = set() if is_compiling() else {id(m) for each in modules for m in all_minding(each)}
+    held_ones = (
+        set() if (compiled_somewhere() and is_compiling()) else {id(m) for each in modules for m in all_minding(each)}
+    )
     with _unheld(held_ones):
         before = [(inside, inside.training) for module in modules for inside in module.modules()]
         for module in modules:
@@ -182,7 +184,7 @@ def call_in_mode(layer: Any, function: Callable[..., Any], *args: Any, **kwargs:
 
     torch.compile sees modes as they are kept: who calls what it compiled has set them.
     """
-    if is_compiling() or not (modules := minding(layer)):
+    if (compiled_somewhere() and is_compiling()) or not (modules := minding(layer)):
         return function(*args, **kwargs)
     with held(modules, None if MODE.training is None else layer.training, layer._frozen):
         return function(*args, **kwargs)

@@ -8,16 +8,17 @@ import torch
 
 _is_exporting: Any = getattr(torch.compiler, "is_exporting", lambda: False)  # torch 2.6 does not say
 
+compiled_somewhere = torch.compiler.is_compiling  # by whichever thread
+
 
 def is_compiling() -> bool:
     """Whether torch.compile or torch.export follows what this thread runs.
 
     torch's own `is_compiling` says so in every thread while one of them compiles: the others would leave out what only
     compiled code may leave out. Of this thread Dynamo tells; what else follows the code does so by a mode of dispatch.
+    What runs at every call asks `compiled_somewhere` first, which costs less and mostly says no.
     """
-    return torch.compiler.is_compiling() and (
-        torch.compiler.is_dynamo_compiling() or torch._C._len_torch_dispatch_stack() > 0
-    )
+    return compiled_somewhere() and (torch.compiler.is_dynamo_compiling() or torch._C._len_torch_dispatch_stack() > 0)
 
 
 def traced() -> bool:
@@ -25,7 +26,7 @@ def traced() -> bool:
 
     Neither can follow what looks at values or writes by hand into memory: a layer then keeps to plain operations.
     """
-    return is_compiling() or torch._C._are_functorch_transforms_active()
+    return (compiled_somewhere() and is_compiling()) or torch._C._are_functorch_transforms_active()
 
 
 def exporting() -> bool:

@@ -16,7 +16,7 @@ from torchkeras.engine.graph.hook_free_calls import NO_HOOKS, has_any_global_hoo
 from torchkeras.engine.layer.added_losses import ADDED
 from torchkeras.engine.layer.dtypes import widened
 from torchkeras.engine.layer.symbolic import as_list
-from torchkeras.engine.layer.tracing import is_compiling
+from torchkeras.engine.layer.tracing import compiled_somewhere, is_compiling
 from torchkeras.engine.step.compiled_model import NO_LOSS, CompiledModel, Values
 from torchkeras.engine.step.output_loss import Objective, Score, mean_of, name_of, scores_of, weighted_mean
 from torchkeras.engine.step.output_metric import LOGITS, Measure
@@ -92,7 +92,7 @@ def gradients_of(model: CompiledModel, loss: torch.Tensor) -> Any:
     if model.scaling is not None:
         one = model.scaling.for_loss(loss) if share == 1.0 else model.scaling.for_loss(loss) * share
     else:
-        one = None if is_compiling() else _one(loss.dtype, loss.device, share)
+        one = None if (compiled_somewhere() and is_compiling()) else _one(loss.dtype, loss.device, share)
     parameters = model.parameters
     if all([parameter.requires_grad for parameter in parameters]):  # noqa: C419  # what torch.compile follows
         return _grad(model, loss, parameters, one)
@@ -183,7 +183,9 @@ def forward(model: CompiledModel, batch: Batch) -> Pass:
     inputs = tensors[0] if len(tensors) == 1 else tensors
     replicas = model.replicas if torch.is_grad_enabled() else None
     known = NO_HOOKS if replicas is None else replicas.hooks
-    observed = not is_compiling() and model.calls.observed(known)  # what is traced was looked at before
+    observed = not (compiled_somewhere() and is_compiling()) and model.calls.observed(
+        known
+    )  # what is traced was looked at before
     run = model.network._call_module if observed else model.calls.unobserved
     if replicas is not None:
         run = replicas.passing(run)
