@@ -283,11 +283,7 @@ def communicated(network: Any, samples: int) -> Any:
     return mode.found, gradients, time.perf_counter() - began
 
 
-@pytest.mark.parametrize(
-    ("network", "messages"),
-    [(convolutional, 1), (recurrent, 1), (attentive, 1), (large, 2)],
-    ids=lambda each: str(each),
-)
+@pytest.mark.parametrize(("network", "messages"), [(convolutional, 1), (recurrent, 1), (attentive, 1), (large, 2)])
 def test_what_is_communicated(pool: Pool, network: Any, messages: int):
     """At the start what is compared; for each batch its gradients; the numbers each half second, and at the end."""
     for found, gradients, seconds in pool.run(communicated, network, 80):
