@@ -141,7 +141,7 @@ def take_first(tensors: Iterable[torch.Tensor], group: Any = None) -> None:
     found = [tensor.detach() for tensor in tensors if tensor.numel()]
     values = [torch.view_as_real(each) if each.is_complex() else each for each in found]
     if values:
-        dist._broadcast_coalesced(group or dist.group.WORLD, values, BUCKET, 0)
+        dist._broadcast_coalesced(group or dist.distributed_c10d._get_default_group(), values, BUCKET, 0)
 
 
 def gathered(value: Any, group: Any = None) -> list[Any]:

@@ -159,8 +159,8 @@ class Heads(Attending, KernelLayer, abstract=True):
             more = len(key) > 1 or query.dim() > 3 or any(each is not None for each in (*options, *named.values()))
             if more or (self.dropout and self.training) or not are_same():
                 return self._attend(joined, inputs, *options, **named)
-            found = joined(query, *(key or [value]), value)
-            return last(F.scaled_dot_product_attention(*found, scale=self._factor).transpose(-2, -3))
+            q, k, v = joined(query, key[0] if key else value, value)
+            return last(F.scaled_dot_product_attention(q, k, v, scale=self._factor).transpose(-2, -3))
 
         return attended
 
