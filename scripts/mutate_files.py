@@ -165,7 +165,8 @@ def only_in(hit: list[int], before: bytes, after: bytes, old: Any, new: Any) -> 
     if isinstance(old, np.ndarray):
         if (old.dtype, old.shape) != (new.dtype, new.shape):
             return False
-        return at_one_place(hit, before, after, old.tobytes(), new.tobytes())
+        whole = at_one_place(hit, before, after, old.tobytes(), new.tobytes())
+        return whole or by_number(hit, before, after, old, new)
     if isinstance(old, str):
         return at_one_place(hit, before, after, old.encode(), new.encode())
     if isinstance(old, list) and len(old) == len(new) and all(isinstance(item, str) for item in (*old, *new)):
@@ -174,6 +175,18 @@ def only_in(hit: list[int], before: bytes, after: bytes, old: Any, new: Any) -> 
             for one, other in zip(old, new, strict=True)
         )
     return False
+
+
+def by_number(hit: list[int], before: bytes, after: bytes, old: np.ndarray, new: np.ndarray) -> bool:
+    """Whether each number that differs is at a mutated place: what is loaded may have another order than the file."""
+    size = old.itemsize
+    pairs = {
+        (before[begin : begin + size], after[begin : begin + size])
+        for place in hit
+        for begin in range(max(0, place - size + 1), place + 1)
+    }
+    bytes_of = [[each.tobytes() for each in array.reshape(-1)] for array in (old, new)]
+    return all(one == other or (one, other) in pairs for one, other in zip(*bytes_of, strict=True))
 
 
 def at_one_place(hit: list[int], before: bytes, after: bytes, old: bytes, new: bytes) -> bool:
