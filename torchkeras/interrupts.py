@@ -16,29 +16,34 @@ from typing import Any
 def whole_imports() -> Iterator[None]:
     """Inside the block a Ctrl-C that comes during an import is heard when the block ends; any other at once.
 
+    It is heard again at the end where code of others, such as torch's compiler, has made an error of its own of it.
     Python takes signals in its main thread alone; elsewhere, and where Ctrl-C does nothing, so does this.
     """
     heard = signal.getsignal(signal.SIGINT)
     if threading.current_thread() is not threading.main_thread() or not callable(heard):
         yield
         return
-    waiting: list[tuple[int, Any]] = []
+    came: list[tuple[int, Any]] = []
     outside = sys._getframe(2)  # the code with the block
 
     def hear(number: int, frame: Any) -> None:
-        if _imports(frame, outside):
-            waiting.append((number, frame))
-        else:
+        came.append((number, frame))
+        if not _imports(frame, outside):
             heard(number, frame)
+            came.pop()  # a handler that raises nothing has done all
 
     signal.signal(signal.SIGINT, hear)
     try:
         yield
+    except BaseException as error:
+        if not isinstance(error, Exception):  # KeyboardInterrupt, on its way
+            came.clear()
+        raise
     finally:
         if signal.getsignal(signal.SIGINT) is hear:
             signal.signal(signal.SIGINT, heard)
-        if waiting:
-            heard(*waiting[0])
+        if came:
+            heard(*came[0])
 
 
 @lru_cache

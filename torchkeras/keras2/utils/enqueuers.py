@@ -95,7 +95,7 @@ class SequenceEnqueuer:
 
     def _executor(self) -> Executor:
         if not self.use_multiprocessing:
-            return ThreadPoolExecutor(self.workers)
+            return ThreadPoolExecutor(self.workers, "torchkeras-data")
         context = multiprocessing.get_context(self._start_method())
         executor = ProcessPoolExecutor(self.workers, context, _begin, (self._sent(), context.Value("i", 0)))
         executor.submit(int)  # the processes start here, in the caller's thread

@@ -74,7 +74,7 @@ class Part(io.RawIOBase):
 
         found, begins = 0, range(0, self.size, PIECE)
         threads = min(threads, len(begins))
-        with ThreadPoolExecutor(threads) if threads > 1 else nullcontext() as pool:
+        with ThreadPoolExecutor(threads, "torchkeras-files") if threads > 1 else nullcontext() as pool:
             for checksum, size in map(of_piece, begins) if pool is None else pool.map(of_piece, begins):
                 found = _times(_zeros(size), found) ^ checksum
         return found

@@ -47,7 +47,7 @@ def put(jobs: Sequence[tuple[Tensor, Stretch]]) -> None:
     if threads < 2:
         alone = pieces
     else:
-        with ThreadPoolExecutor(threads) as pool:
+        with ThreadPoolExecutor(threads, "torchkeras-files") as pool:
             for _ in pool.map(buffers.place, shared):
                 pass
     for piece in alone:
