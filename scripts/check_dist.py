@@ -1,4 +1,7 @@
-"""What is wrong with the wheel and the sdist in a folder: each holds the package, its licence and nothing else."""
+"""What is wrong with the wheel and the sdist in a folder: each holds the package, its licence and nothing else.
+
+check_dist.py FOLDER [VERSION]
+"""
 
 import subprocess
 import sys
@@ -42,10 +45,16 @@ def sdist_problems(path: Path, package: set[str]) -> list[str]:
     return list(differences(path.name, found, package | SOURCE))
 
 
+def version_problems(wheel: Path, wanted: str = "") -> list[str]:
+    version = wheel.name.split("-")[1]
+    return [f"{wheel.name} is of version {version}, not {wanted}"] if wanted not in ("", version) else []
+
+
 def main() -> None:
     folder, package = Path(sys.argv[1]), package_files()
     ((wheel,), (sdist,)) = (list(folder.glob(pattern)) for pattern in ("*.whl", "*.tar.gz"))
     wrong = wheel_problems(wheel, package) + sdist_problems(sdist, package)
+    wrong += version_problems(wheel, *sys.argv[2:])
     if wrong:
         raise SystemExit("\n".join(wrong))
     print(f"{wheel.name}: {len(package)} files of the package, {wheel.stat().st_size:,} bytes")

@@ -74,6 +74,12 @@ def test_what_is_wrong_with_a_wheel(besides, package, size, said, tmp_path, chec
     assert found == [line.format(path.name) for line in said]
 
 
+def test_a_wheel_of_another_version_than_its_tag(tmp_path, check_dist):
+    path = tmp_path / "torchkeras_graph-0.1.0-py3-none-any.whl"
+    assert check_dist.version_problems(path) == check_dist.version_problems(path, "0.1.0") == []
+    assert check_dist.version_problems(path, "0.2.0") == [f"{path.name} is of version 0.1.0, not 0.2.0"]
+
+
 def test_what_is_wrong_with_an_sdist(tmp_path, check_dist):
     path = tmp_path / "torchkeras_graph-0.1.0.tar.gz"
     with tarfile.open(path, "w:gz") as archive:
