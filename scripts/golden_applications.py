@@ -6,7 +6,7 @@ In an environment with Keras 2.2.4, keras-applications 1.0.8 and TensorFlow 1.14
     python scripts/golden_applications.py --weights /some/folder
 
 The first writes the tables and the small files of `tests/keras2/test_applications.py`. The second writes weights of all
-networks that a check by hand reads, in an environment with torchkeras[scripts]:
+networks that a check by hand reads, in an environment with torchkeras-graph[scripts]:
 
     python scripts/golden_applications.py --compare /some/folder
 """

@@ -1,6 +1,9 @@
 """torchkeras: Keras's functional API on PyTorch."""
 
 from torchkeras.interrupts import whole_imports as _whole_imports
+from torchkeras.other_project import refuse_other_project as _refuse_other_project
+
+_refuse_other_project()
 
 with _whole_imports():  # that of torch among them
     from torchkeras import (

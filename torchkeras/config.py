@@ -15,6 +15,7 @@ import torch
 
 from torchkeras.dtype_policy import DTypePolicy, policy_of
 from torchkeras.launchers import told
+from torchkeras.other_project import refuse_other_project
 from torchkeras.rules import ABOVE_0, FLAG, one_of, read
 
 __all__ = [
@@ -34,6 +35,8 @@ __all__ = [
     "set_tf32",
     "tf32",
 ]
+
+refuse_other_project()  # here too: `__init__` may be the other project's
 
 FLOAT_TYPES = ("float16", "bfloat16", "float32", "float64")
 DATA_FORMATS = ("channels_last", "channels_first")

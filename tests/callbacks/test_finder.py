@@ -165,7 +165,9 @@ def test_a_plot_without_the_package(monkeypatch):
         raise ImportError(name)
 
     monkeypatch.setattr(importlib, "import_module", missing)
-    message = "LearningRateFinder: the package matplotlib is missing. Install it with `pip install torchkeras[plot]`."
+    message = (
+        "LearningRateFinder: the package matplotlib is missing. Install it with `pip install torchkeras-graph[plot]`."
+    )
     with pytest.raises(ImportError, match=f"^{re.escape(message)}$"):
         LearningRateFinder().plot()
 

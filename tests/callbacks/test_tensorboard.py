@@ -343,6 +343,8 @@ def test_without_the_package(monkeypatch):
         raise ImportError(name)
 
     monkeypatch.setattr(importlib, "import_module", missing)
-    message = "TensorBoard: the package tensorboard is missing. Install it with `pip install torchkeras[tensorboard]`."
+    message = (
+        "TensorBoard: the package tensorboard is missing. Install it with `pip install torchkeras-graph[tensorboard]`."
+    )
     with pytest.raises(ImportError, match=f"^{re.escape(message)}$"):
         TensorBoard()

@@ -207,7 +207,7 @@ def test_onnx_needs_its_packages(monkeypatch):
     with pytest.raises(ImportError) as caught:
         two().save("m.onnx")
     assert str(caught.value) == (
-        "An .onnx file: onnx and onnxscript not found. Install with `pip install torchkeras[onnx]`."
+        "An .onnx file: onnx and onnxscript not found. Install with `pip install torchkeras-graph[onnx]`."
     )
 
 

@@ -234,6 +234,6 @@ def test_without_the_package_the_error_names_the_extra(
     with refuses(
         ImportError,
         "A .safetensors file: the package safetensors is missing. Install it with "
-        "`pip install torchkeras[safetensors]`.",
+        "`pip install torchkeras-graph[safetensors]`.",
     ):
         used(tmp_path / "m.safetensors", model())

@@ -176,5 +176,7 @@ def test_what_is_no_yaml_is_refused(text: Any):
 
 def test_without_the_package_the_error_names_the_extra(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setitem(sys.modules, "yaml", None)
-    with refuses(ImportError, "YAML: the package PyYAML is missing. Install it with `pip install torchkeras[yaml]`."):
+    with refuses(
+        ImportError, "YAML: the package PyYAML is missing. Install it with `pip install torchkeras-graph[yaml]`."
+    ):
         parse("a: 1")

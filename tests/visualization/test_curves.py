@@ -140,7 +140,7 @@ def test_without_matplotlib_the_error_names_the_extra(monkeypatch):
     with pytest.raises(ImportError) as error:
         plot_history(VALUES)
     assert str(error.value) == (
-        "plot_history: the package matplotlib is missing. Install it with `pip install torchkeras[plot]`."
+        "plot_history: the package matplotlib is missing. Install it with `pip install torchkeras-graph[plot]`."
     )
 
 

@@ -162,7 +162,7 @@ class LearningRateFinder(Callback):
             matplotlib's axes.
 
         Errors:
-            ImportError: the package matplotlib is missing: `pip install torchkeras[plot]`.
+            ImportError: the package matplotlib is missing: `pip install torchkeras-graph[plot]`.
         """
         if axes is None:
             axes = _pyplot().subplots()[1]
@@ -189,5 +189,6 @@ def _pyplot() -> Any:
         return importlib.import_module("matplotlib.pyplot")
     except ImportError as error:
         raise ImportError(
-            "LearningRateFinder: the package matplotlib is missing. Install it with `pip install torchkeras[plot]`."
+            "LearningRateFinder: the package matplotlib is missing. "
+            "Install it with `pip install torchkeras-graph[plot]`."
         ) from error

@@ -289,5 +289,6 @@ def _tensorboard() -> Any:
         return importlib.import_module("torch.utils.tensorboard")
     except ImportError as error:
         raise ImportError(
-            "TensorBoard: the package tensorboard is missing. Install it with `pip install torchkeras[tensorboard]`."
+            "TensorBoard: the package tensorboard is missing. "
+            "Install it with `pip install torchkeras-graph[tensorboard]`."
         ) from error

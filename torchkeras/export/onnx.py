@@ -25,7 +25,7 @@ def require() -> None:
     missing = [name for name in NEEDED if importlib.util.find_spec(name) is None]
     if missing:
         raise ImportError(
-            f"An .onnx file: {' and '.join(missing)} not found. Install with `pip install torchkeras[onnx]`."
+            f"An .onnx file: {' and '.join(missing)} not found. Install with `pip install torchkeras-graph[onnx]`."
         )
 
 

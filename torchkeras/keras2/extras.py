@@ -22,5 +22,5 @@ def extra(module: str) -> Any:
         if package is None:
             raise
         raise ImportError(
-            f"the package {package} is missing: install it with `pip install torchkeras[scripts]`."
+            f"the package {package} is missing: install it with `pip install torchkeras-graph[scripts]`."
         ) from error

@@ -90,7 +90,7 @@ def model_from_yaml(
         The model, not compiled.
 
     Errors:
-        ImportError: the package PyYAML is missing: `pip install torchkeras[yaml]`.
+        ImportError: the package PyYAML is missing: `pip install torchkeras-graph[yaml]`.
         TypeError: `yaml_string` is no text.
         ValueError: `custom_objects` is no dictionary.
         UnreadableFileError: the text is no YAML.

@@ -160,7 +160,7 @@ class Model(Trainer, Network):
             The text; `model_from_yaml` reads it.
 
         Errors:
-            ImportError: the package PyYAML is missing: `pip install torchkeras[yaml]`.
+            ImportError: the package PyYAML is missing: `pip install torchkeras-graph[yaml]`.
         """
         return yaml_text.dump(json.loads(to_json(self)))
 
@@ -287,7 +287,7 @@ class Model(Trainer, Network):
 
         Errors:
             ExportError: the model cannot be exported.
-            ImportError: the packages of `torchkeras[onnx]` are missing.
+            ImportError: the packages of `torchkeras-graph[onnx]` are missing.
         """
         refuse(self.parameters(), "export")
         exporting = importlib.import_module("torchkeras.export.exporting")  # an annex, as for `eject`

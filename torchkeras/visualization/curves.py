@@ -35,7 +35,7 @@ def plot_history(
         The matplotlib figure.
 
     Errors:
-        ImportError: the package matplotlib is missing: `pip install torchkeras[plot]`.
+        ImportError: the package matplotlib is missing: `pip install torchkeras-graph[plot]`.
         TypeError: `history` is something else, or `to_file` no path.
         ValueError: an unknown metric, an empty history, or validation values that do not fit the epochs.
 
@@ -137,5 +137,5 @@ def _pyplot() -> Any:
         return importlib.import_module("matplotlib.pyplot")
     except ImportError as error:
         raise ImportError(
-            "plot_history: the package matplotlib is missing. Install it with `pip install torchkeras[plot]`."
+            "plot_history: the package matplotlib is missing. Install it with `pip install torchkeras-graph[plot]`."
         ) from error

@@ -80,7 +80,7 @@ def _saving(weights: str) -> Any:
     except ImportError as error:
         raise ImportError(
             "eject: model.safetensors needs the package safetensors. Install it with "
-            "`pip install torchkeras[safetensors]`, or give weights='pt'."
+            "`pip install torchkeras-graph[safetensors]`, or give weights='pt'."
         ) from error
     return lambda state, path: package.save_file(state, path, metadata={"format": "pt"})
 

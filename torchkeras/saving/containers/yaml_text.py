@@ -181,5 +181,5 @@ def _yaml() -> Any:
         return importlib.import_module("yaml")
     except ImportError as error:
         raise ImportError(
-            "YAML: the package PyYAML is missing. Install it with `pip install torchkeras[yaml]`."
+            "YAML: the package PyYAML is missing. Install it with `pip install torchkeras-graph[yaml]`."
         ) from error

@@ -114,5 +114,5 @@ def _package(name: str) -> Any:
     except ImportError as error:
         raise ImportError(
             "A .safetensors file: the package safetensors is missing. Install it with "
-            "`pip install torchkeras[safetensors]`."
+            "`pip install torchkeras-graph[safetensors]`."
         ) from error
