@@ -149,6 +149,17 @@ def test_targets_that_do_not(target, loss, message):
         standardize_targets(target, ["out"], [(None, 10)], [loss])
 
 
+def test_classes_of_steps_without_an_axis_of_their_own():
+    message = (
+        "Error when checking target: expected out to have 3 dimensions, but got array with shape (5, 4). "
+        "Give the class numbers a last axis of their own: y[..., None]."
+    )
+    with pytest.raises(ValueError, match=re.escape(message)):
+        standardize_targets(np.zeros((5, 4)), ["out"], [(None, None, 10)], [SPARSE])
+    (found,) = standardize_targets(np.zeros((5, 4))[..., None], ["out"], [(None, 4, 10)], [SPARSE])
+    assert found.shape == (5, 4, 1)
+
+
 @pytest.mark.parametrize("labels", [[0, 9], [0.0, 9.0], []])
 def test_labels_within_the_classes(labels):
     check_labels([torch.tensor(labels)], ["out"], [(None, 10)], [SPARSE])
