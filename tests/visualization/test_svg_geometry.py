@@ -288,6 +288,30 @@ def test_residual_blocks_have_a_straight_spine():
     assert np.ptp([(left + right) / 2 for left, _, right, _ in seen.boxes]) <= NEAR
 
 
+def test_an_output_of_each_layer_leaves_the_spine_straight():
+    x, found = Input((4,)), []
+    inputs = x
+    for _ in range(20):
+        x = Activation("relu")(x)
+        found.append(x)
+    seen = check(model_to_svg(Model(inputs, found)))
+    assert max(right for _, _, right, _ in seen.boxes) < 400
+
+
+def test_too_many_long_lines_are_cut_and_their_ends_named():
+    x = inputs = Input((4,))
+    found = []
+    for _ in range(60):
+        x = Activation("relu")(x)
+        found.append(x)
+    picture = model_to_svg(Model(inputs, Add(name="sum")(found)), show_shapes=True)
+    seen = check(picture)
+    assert picture.count(">to sum</text>") == 30
+    assert picture.count(">from 30 layers</text>") == 1
+    assert "<title>from activation_1 (None, 4), activation_2 (None, 4), " in picture
+    assert len(seen.boxes) == 63 + 30 + 1
+
+
 def test_two_hundred_layers_are_drawn_in_a_second_and_five_thousand_in_seconds():
     def chain(blocks):
         x = inputs = Input((4,))

@@ -9,6 +9,7 @@ from torchkeras.visualization.labels import Shown
 from torchkeras.visualization.layered.layout import Point, Stroke
 from torchkeras.visualization.parts import Level, Part, levels
 from torchkeras.visualization.plan import BESIDE_ROW, PORT, Plan, plan
+from torchkeras.visualization.references import cut
 
 MARGIN = 16
 
@@ -61,6 +62,7 @@ def diagram(graph: Graph, shown: Shown, rankdir: str) -> Diagram:
     found = levels(graph, shown)
     plans: dict[Level, Plan] = {}
     for level in reversed(found):  # what is inside comes first
+        cut(level)
         plans[level] = plan(level, plans, upright)
     whole = plans[found[0]].layout
     across, along = whole.right - whole.left + 2 * MARGIN, whole.depth + 2 * MARGIN

@@ -32,6 +32,7 @@ class Part:
     kind: str
     name: str
     lines: Sequence[str] = ()
+    label: str = ""  # how other boxes name it
     title: str = ""
     shared: bool = False
     inside: Level | None = None
@@ -107,12 +108,13 @@ def _part(graph: Graph, node: Node, shown: Shown) -> Part:
     if len(node.input_tensors) > 1:
         title.append(f"takes {', '.join(tensor_name(graph, tensor) for tensor in node.input_tensors)}")
     lines += details(layer, shown)
-    return Part(kind_of(layer), kind, lines, "\n".join(title), shared=len(calls) > 1)
+    label = name if len(calls) == 1 else f"{name}[{calls.index(node)}]"
+    return Part(kind_of(layer), kind, lines, label, "\n".join(title), shared=len(calls) > 1)
 
 
 def _exit(graph: Graph, index: int) -> Part:
     name = "output" if len(graph.outputs) == 1 else f"output {index + 1}"
-    return Part("ends", name, title=f"{name}: {tensor_name(graph, graph.outputs[index])}")
+    return Part("ends", name, label=name, title=f"{name}: {tensor_name(graph, graph.outputs[index])}")
 
 
 def _beside(tensor: KerasTensor, shown: Shown) -> str:

@@ -32,7 +32,9 @@ def _ends(link: Link) -> tuple[int, int]:
 
 
 def _bent(ranked: Ranked) -> set[tuple[int, int]]:
-    """Links that give way: those that cross a lane, and both ends of a lane that passes boxes in line with its ends."""
+    """Links that give way: to a box where a line ends, beside boxes where it goes on; both ends of a lane that passes
+    boxes in line with its ends; those that cross a lane.
+    """
     bent = set()
     aside: set[int] = set()  # nets whose first lane begins beside a box
     for link in ranked.links:  # from above, net by net
@@ -40,8 +42,10 @@ def _bent(ranked: Ranked) -> set[tuple[int, int]]:
         if to_lane and not from_lane and not _to_lanes(ranked, link.upper):
             aside.add(link.net)
             bent.add(_ends(link))
-        elif from_lane and not to_lane and link.net in aside and not _from_lanes(ranked, link.lower):
-            bent.add(_ends(link))
+        elif not to_lane:
+            passed = from_lane and link.net in aside and not _from_lanes(ranked, link.lower)
+            if passed or (not ranked.below[link.lower] and _goes_on(ranked, link.upper)):
+                bent.add(_ends(link))
     place = {point: index for rank in ranked.ranks for index, point in enumerate(rank)}
     for upper, lower in pairwise(ranked.ranks):
         bent |= _crossing_lanes(ranked, len(upper), lower, place)
@@ -50,6 +54,10 @@ def _bent(ranked: Ranked) -> set[tuple[int, int]]:
 
 def _from_lanes(ranked: Ranked, box: int) -> bool:
     return all(ranked.is_lane(link.upper) for link in ranked.above[box])
+
+
+def _goes_on(ranked: Ranked, point: int) -> bool:
+    return any(ranked.below[link.lower] for link in ranked.below[point])
 
 
 def _to_lanes(ranked: Ranked, box: int) -> bool:
