@@ -90,6 +90,9 @@ TABLE: list[tuple[str, Callable[..., Any], dict[str, tuple[Any, ...]]]] = [
     ("model_to_dot", lambda **given: utils.model_to_dot(**{"model": model(), **given}), {
         "model": MODELS, **SHOWN, "rankdir": ("up", None, 3), "dpi": ("a", None, 0, NAN, True),
     }),
+    ("model_to_svg", lambda **given: utils.model_to_svg(**{"model": model(), **given}), {
+        "model": MODELS, **SHOWN, "rankdir": ("up", None, 3), "dpi": ("a", None, 0, NAN, True),
+    }),
     ("plot_model", lambda **given: utils.plot_model(**{"model": model(), "to_file": "model.dot", **given}), {
         "model": MODELS, "to_file": (*PATHS, "model.doc"), **SHOWN, "rankdir": ("up", None), "dpi": ("a", None, 0),
     }),

@@ -148,7 +148,7 @@ def test_labels_are_escaped():
 
 def test_dot_is_called_with_the_kind_of_picture(program, tmp_path):
     model = small()
-    for name, kind in (("m.svg", "svg"), ("m.PNG", "png"), ("m.pdf", "pdf"), ("m", "png"), ("m.jpg", "jpg")):
+    for name, kind in (("m.ps", "ps"), ("m.PNG", "png"), ("m.pdf", "pdf"), ("m", "png"), ("m.jpg", "jpg")):
         options = {"show_shapes": True, "rankdir": "LR", "dpi": 200}
         picture = plot_model(model, tmp_path / name, **options)
         assert picture.path == tmp_path / name
@@ -186,12 +186,12 @@ def test_text_needs_no_program(no_programs, tmp_path):
 
 def test_without_dot_the_error_says_what_to_do(no_programs, tmp_path):
     with pytest.raises(ImportError) as error:
-        plot_model(small(), tmp_path / "m.svg")
+        plot_model(small(), tmp_path / "m.png")
     assert str(error.value) == (
-        "A picture of a model (svg) is drawn by the program `dot` of Graphviz, which is not on the PATH. Install "
+        "A picture of a model (png) is drawn by the program `dot` of Graphviz, which is not on the PATH. Install "
         "Graphviz (`apt install graphviz`, `brew install graphviz`, `conda install graphviz`, or "
-        "https://graphviz.org/download). Without it: print(text_graph(model)); plot_model(model, to_file='model.txt'); "
-        "or to_file='model.dot' for another program to draw."
+        "https://graphviz.org/download). Without it: plot_model(model, to_file='model.svg'), a picture for browsers; "
+        "print(text_graph(model)); or to_file='model.dot' for another program to draw."
     )
     assert list(tmp_path.iterdir()) == []
 

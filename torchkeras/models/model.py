@@ -26,6 +26,7 @@ from torchkeras.saving.containers import yaml_text
 from torchkeras.saving.graph_config import connect, graph_config, in_structure, to_json
 from torchkeras.saving.load import Taking
 from torchkeras.shards import refuse
+from torchkeras.visualization.notebook import graph_html
 
 
 class Model(Trainer, Network):
@@ -74,6 +75,10 @@ class Model(Trainer, Network):
         self._connect(inputs, outputs)
         if dtype is not None:
             self._give_policy(policy_of(dtype), told=False)
+
+    def _repr_html_(self) -> str:
+        """The table of layers and the graph, for notebooks."""
+        return super()._repr_html_() + graph_html(self)
 
     def __setattr__(self, name: str, value: Any) -> None:
         if isinstance(value, nn.Module) and self.__dict__.get("_graph") is not None:

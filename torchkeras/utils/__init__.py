@@ -5,12 +5,13 @@ from torchkeras.utils.hdf5_matrix import HDF5Matrix
 from torchkeras.utils.numbers import normalize, to_categorical
 from torchkeras.utils.seeds import set_random_seed
 from torchkeras.utils.sequence import Sequence
-from torchkeras.visualization import model_to_dot, plot_history, plot_model, text_graph
+from torchkeras.visualization import model_to_dot, model_to_svg, plot_history, plot_model, text_graph
 
 __all__ = [
     "HDF5Matrix",
     "Sequence",
     "model_to_dot",
+    "model_to_svg",
     "normalize",
     "pack_x_y_sample_weight",
     "plot_history",

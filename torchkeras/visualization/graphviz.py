@@ -16,8 +16,8 @@ def drawn(text: str, kind: str, program: str = "dot") -> bytes:
         raise ImportError(
             f"A picture of a model ({kind}) is drawn by the program `{program}` of Graphviz, which is not on the PATH. "
             "Install Graphviz (`apt install graphviz`, `brew install graphviz`, `conda install graphviz`, or "
-            "https://graphviz.org/download). Without it: print(text_graph(model)); "
-            "plot_model(model, to_file='model.txt'); or to_file='model.dot' for another program to draw."
+            "https://graphviz.org/download). Without it: plot_model(model, to_file='model.svg'), a picture for "
+            "browsers; print(text_graph(model)); or to_file='model.dot' for another program to draw."
         )
     done = subprocess.run([found, f"-T{kind}"], input=text.encode(), capture_output=True, check=False)
     if done.returncode != 0:

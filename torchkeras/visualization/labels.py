@@ -10,7 +10,7 @@ from torchkeras.engine.graph.network import Network
 from torchkeras.engine.graph.summary import nested_model, trained
 from torchkeras.engine.graph.trace import Graph
 from torchkeras.engine.layer.layer import Layer
-from torchkeras.engine.layer.symbolic import KerasTensor, Node, dtype_name, unpacked
+from torchkeras.engine.layer.symbolic import KerasTensor, Node, dtype_name, node_of, unpacked
 from torchkeras.rules import FLAG_OR_DIGIT, check
 
 
@@ -45,13 +45,25 @@ def inner_graph(layer: Layer, shown: Shown) -> Graph | None:
 
 def label(layer: Layer, nodes: Sequence[Node], shown: Shown, name: str | None = None) -> list[str]:
     """The lines to write for these calls of a layer; `name` replaces the layer's own."""
-    wrapped = getattr(layer, "layer", None)
-    kind = f"{type(layer).__name__}({type(wrapped).__name__})" if isinstance(wrapped, Layer) else type(layer).__name__
+    kind = class_of(layer)
     lines = [f"{printable(name or layer.name)} ({kind})" if shown.show_layer_names else kind]
     if shown.show_shapes:
-        lines.append(_shapes(nodes))
+        lines.append(shapes(nodes))
     if shown.show_dtype:
         lines.append(_agreed([", ".join(dtype_name(t.dtype) for t in node.output_tensors) for node in nodes]))
+    return lines + details(layer, shown)
+
+
+def class_of(layer: Layer) -> str:
+    """The name of the class; of a layer that applies another, `TimeDistributed(Dense)`."""
+    wrapped = getattr(layer, "layer", None)
+    name = type(layer).__name__
+    return printable(f"{name}({type(wrapped).__name__})" if isinstance(wrapped, Layer) else name)
+
+
+def details(layer: Layer, shown: Shown) -> list[str]:
+    """What was asked for of the layer itself, a line each."""
+    lines = []
     if shown.show_layer_activations and getattr(layer, "activation", None) is not None:
         lines.append(f"activation {_activation(layer)}")
     if shown.show_trainable and trained(layer) != "-":
@@ -59,7 +71,15 @@ def label(layer: Layer, nodes: Sequence[Node], shown: Shown, name: str | None = 
     return lines
 
 
-def _shapes(nodes: Sequence[Node]) -> str:
+def tensor_name(graph: Graph, tensor: KerasTensor) -> str:
+    """The tensor as `summary` names it, with the call and the output only where there are several."""
+    layer, call, output = tensor._keras_history
+    calls, outputs = len(graph.nodes_of(layer)), len(node_of(tensor).output_tensors)
+    return printable(layer.name) + (f"[{call}]" + f"[{output}]" * (outputs > 1)) * (calls > 1 or outputs > 1)
+
+
+def shapes(nodes: Sequence[Node]) -> str:
+    """What the calls take and give: `(None, 4) → (None, 2)`."""
     taken = [_shape(node.input_tensors) for node in nodes if node.input_tensors]
     given = _agreed([_shape(node.output_tensors) for node in nodes])
     return f"{_agreed(taken)} → {given}" if taken else given

@@ -1,8 +1,9 @@
-"""`plot_model`: a model's graph as a file, drawn by Graphviz's program `dot` or, as text, by torchkeras itself."""
+"""`plot_model`: a model's graph as a file, drawn by torchkeras itself or by Graphviz's program `dot`."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,12 +12,15 @@ from torchkeras.atomic_file import replacing
 from torchkeras.rules import read_path
 from torchkeras.visualization.dot import check_options, model_to_dot
 from torchkeras.visualization.labels import Shown, graph_of
+from torchkeras.visualization.svg import model_to_svg
 from torchkeras.visualization.text import text_graph
 
 # What `dot` is asked for, by the suffix of the file. Keras writes a PNG to a name without a suffix.
-PICTURES = {"": "png", **{f".{kind}": kind for kind in ("png", "svg", "pdf", "jpg", "jpeg", "gif", "eps", "ps")}}
+PICTURES = {"": "png", **{f".{kind}": kind for kind in ("png", "pdf", "jpg", "jpeg", "gif", "eps", "ps")}}
 SOURCES = (".dot", ".gv")
 TEXTS = (".txt",)
+DRAWN = (".svg",)
+KNOWN = sorted({*PICTURES, *SOURCES, *TEXTS, *DRAWN} - {""})
 
 
 @dataclass(frozen=True)
@@ -46,19 +50,22 @@ def plot_model(
 ) -> Picture:
     """Draw the layers, and the tensors between them, into a file.
 
-    The suffix of the file says how. `.png` (also without a suffix), `.svg`, `.pdf`, `.jpg`, `.gif`, `.eps` and `.ps`
-    are drawn by the program `dot` of Graphviz (https://graphviz.org), which must be installed. `.dot` and `.gv` are the
-    text of `model_to_dot`, and `.txt` is the drawing of `text_graph`.
+    The suffix of the file says how. `.svg` is the picture of `model_to_svg`, which needs no program. `.png` (also
+    without a suffix), `.pdf`, `.jpg`, `.gif`, `.eps` and `.ps` are drawn by the program `dot` of Graphviz
+    (https://graphviz.org), which must be installed. `.dot` and `.gv` are the text of `model_to_dot`, and `.txt` is the
+    drawing of `text_graph`. Graphviz's own SVG is `model_to_dot(model).create(format="svg")`.
 
     Arguments:
         model (model): the model, built.
         to_file (path, default "model.png"): the file.
-        show_shapes (bool, default False): whether a box has the shapes of inputs and outputs.
+        show_shapes (bool, default False): whether a box has the shapes of inputs and outputs; in SVG, a line that of
+            its tensor.
         show_layer_names (bool, default True): whether a box has the name of the layer beside its class.
         rankdir (text, default "TB"): the direction: "TB" from top to bottom, "BT", "LR" or "RL".
         expand_nested (bool, default False): whether a model inside is drawn as a frame with its own layers.
         dpi (positive number, default 96): dots per inch.
-        show_dtype (bool, default False): whether a box has the types of the outputs.
+        show_dtype (bool, default False): whether a box has the types of the outputs; in SVG, a line that of its
+            tensor.
         show_layer_activations (bool, default False): whether a box has the activation.
         show_trainable (bool, default False): whether a box says if the layer trains.
 
@@ -68,54 +75,47 @@ def plot_model(
     Errors:
         TypeError: `model` is no model, or `to_file` no path.
         RuntimeError: the model is not built yet, or `dot` fails.
-        ImportError: the program `dot` is not on the PATH.
+        ImportError: the format is one of Graphviz's, and its program `dot` is not on the PATH.
         ValueError: an option has a bad value.
 
     Example:
         >>> model = Sequential([Dense(1, input_shape=(2,), name="out")])
-        >>> plot_model(model, "model.txt", show_shapes=True).path.name
-        'model.txt'
+        >>> plot_model(model, "model.svg", show_shapes=True).path.name
+        'model.svg'
 
     Source: https://keras.io/api/utils/model_plotting_utils/
     """
     path = Path(read_path("plot_model", "to_file", to_file))
     graph_of("plot_model", model)
-    Shown(
-        "plot_model", show_shapes, show_layer_names, expand_nested, show_dtype, show_layer_activations, show_trainable
-    )
+    shown = {
+        "show_shapes": show_shapes,
+        "show_layer_names": show_layer_names,
+        "expand_nested": expand_nested,
+        "show_dtype": show_dtype,
+        "show_layer_activations": show_layer_activations,
+        "show_trainable": show_trainable,
+    }
+    Shown("plot_model", **shown)
     suffix = path.suffix.lower()
-    if suffix not in (*PICTURES, *SOURCES, *TEXTS):
-        known = ", ".join(sorted({*PICTURES, *SOURCES, *TEXTS} - {""}))
-        raise ValueError(f"plot_model: to_file must end in one of {known}; found {str(path)!r}.")
+    if suffix not in (*KNOWN, ""):
+        raise ValueError(f"plot_model: to_file must end in one of {', '.join(KNOWN)}; found {str(path)!r}.")
     check_options("plot_model", rankdir, dpi)
-    if suffix in TEXTS:
-        if rankdir != "TB" or dpi != 96:
-            raise ValueError(
-                f"plot_model: rankdir and dpi are of pictures; a {suffix} file goes from top to bottom (rankdir 'TB', "
-                f"dpi 96); found rankdir {rankdir!r}, dpi {dpi!r}."
-            )
-        content = text_graph(
-            model,
-            show_shapes,
-            show_layer_names,
-            expand_nested,
-            show_dtype,
-            show_layer_activations,
-            show_trainable,
-        ).encode()
-    else:
-        text = model_to_dot(
-            model,
-            show_shapes,
-            show_layer_names,
-            rankdir,
-            expand_nested,
-            dpi,
-            show_dtype,
-            show_layer_activations,
-            show_trainable,
+    if suffix in TEXTS and (rankdir != "TB" or dpi != 96):
+        raise ValueError(
+            f"plot_model: rankdir and dpi are of pictures; a {suffix} file goes from top to bottom (rankdir 'TB', "
+            f"dpi 96); found rankdir {rankdir!r}, dpi {dpi!r}."
         )
-        content = text.encode() if suffix in SOURCES else text.create(format=PICTURES[suffix])
+    content = _content(model, suffix, shown, {"rankdir": rankdir, "dpi": dpi})
     with replacing(path) as part:
         part.write_bytes(content)
     return Picture(path)
+
+
+def _content(model: Any, suffix: str, shown: Mapping[str, Any], form: Mapping[str, Any]) -> bytes:
+    """What a file of that suffix holds."""
+    if suffix in TEXTS:
+        return text_graph(model, **shown).encode()
+    if suffix in DRAWN:
+        return model_to_svg(model, **shown, **form).encode()
+    text = model_to_dot(model, **shown, **form)
+    return text.encode() if suffix in SOURCES else text.create(format=PICTURES[suffix])

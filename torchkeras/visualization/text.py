@@ -6,8 +6,8 @@ from collections import Counter
 from typing import Any
 
 from torchkeras.engine.graph.trace import Graph
-from torchkeras.engine.layer.symbolic import KerasTensor, Node, node_of
-from torchkeras.visualization.labels import Shown, graph_of, inner_graph, label, printable
+from torchkeras.engine.layer.symbolic import Node, node_of
+from torchkeras.visualization.labels import Shown, graph_of, inner_graph, label, tensor_name
 
 # A corner or crossing, by whether lines leave it up, down, to the left, to the right.
 LINES = {
@@ -119,7 +119,7 @@ class _Drawing:
         several = len(self.graph.nodes_of(node.layer)) > 1
         name = f"{node.layer.name}[{history.node_index}]" if several else node.layer.name
         parts = label(node.layer, [node], self.shown, name)
-        given = [self._name(tensor) for tensor in node.input_tensors]
+        given = [tensor_name(self.graph, tensor) for tensor in node.input_tensors]
         if len(given) > 1 or any(given_name.endswith("]") for given_name in given):
             parts.append(f"takes {', '.join(given)}")
         made = set(node.output_tensors)
@@ -127,12 +127,6 @@ class _Drawing:
         if numbers:
             parts.append("→ output" if len(self.graph.outputs) == 1 else f"→ output {', '.join(numbers)}")
         return "  ".join(parts)
-
-    def _name(self, tensor: KerasTensor) -> str:
-        """The tensor as `summary` names it, with the call and the output only where there are several."""
-        layer, call, output = tensor._keras_history
-        calls, outputs = len(self.graph.nodes_of(layer)), len(node_of(tensor).output_tensors)
-        return printable(layer.name) + (f"[{call}]" + f"[{output}]" * (outputs > 1)) * (calls > 1 or outputs > 1)
 
     def _inside(self, node: Node) -> list[str]:
         inner = inner_graph(node.layer, self.shown)
