@@ -32,6 +32,12 @@ def test_layers_page_is_made_of_the_docstrings():
     assert (found.returncode, found.stderr) == (0, "")
 
 
+def test_the_picture_of_the_benchmarks_is_of_their_table():
+    command = [sys.executable, str(ROOT / "benchmarks" / "suite_drawn.py"), "--check"]
+    found = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (found.returncode, found.stderr) == (0, "")
+
+
 def test_every_layer_on_the_page_has_shapes():
     entries = (ROOT / "docs" / "layers.md").read_text().split("\n### ")[1:]
     assert [entry.partition("\n")[0] for entry in entries if "- Shapes: " not in entry] == []
