@@ -49,8 +49,8 @@ def test_the_page_explains_the_options_of_a_layer_in_the_order_of_its_call():
     call = re.search(r"^`Conv1D\((.*)\)`$", entry, re.MULTILINE)
     assert call
     named = [option.partition("=")[0] for option in call[1].split(", ")]
-    assert re.findall(r"^- `(\w+)` \(", entry, re.MULTILINE) == named
-    assert "- `filters` (positive integer): the number of channels of the output.\n" in entry
+    assert re.findall(r"^\| `(\w+)` \|", entry, re.MULTILINE) == named
+    assert "| `filters` | positive integer |  | the number of channels of the output. |\n" in entry
 
 
 @pytest.mark.parametrize("page", BLOCKS["pages"](), ids=lambda page: page.stem)

@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page, TimeoutError as TooLate, sync_playwright
 
 ROOT = Path(__file__).resolve().parents[2]
 SITE, SHOTS = ROOT / "build" / "site", ROOT / "build" / "screenshots"
@@ -98,8 +98,8 @@ def _search_faults(page: Page) -> Iterator[str]:
         page.locator("label.md-header__button[for=__search]").click()
     page.locator("input.md-search__input").fill("BatchNormalization")
     try:
-        page.locator("li.md-search-result__item").first.wait_for(timeout=20_000)
-    except TimeoutError:
+        page.locator(".md-search-result__item").first.wait_for(state="attached", timeout=60_000)
+    except TooLate:
         yield "search finds nothing"
 
 
