@@ -27,7 +27,7 @@ COLOURS = {
     "torchkeras": "#0ca678",
     "torchkeras auto": "#66d9a8",
 }
-WIDTH, LEFT, TOP, ROW = 520, 112, 92, 32
+WIDTH, LEFT, TOP, ROW = 520, 112, 104, 32
 TICKS = (0.5, 1, 2, 5, 10, 20)
 LEAST, MOST = 0.45, 28.0
 TEXT = "#7b8794"
