@@ -83,7 +83,7 @@ def faults(browser: Browser, address: str, name: str, screen: str) -> Iterator[s
     texts = page.evaluate(SMALLEST_TEXTS)
     told += [f"{size:.1f} pixels: {text!r} in {src}" for size, text, src in texts if size < LEAST_TEXT]
     _shoot(page, SHOTS / screen / f"{name.removesuffix('.html').replace('/', '-')}.png")
-    if name == "index.html":
+    if name == "index.html" and screen == "desktop":
         told += _search_faults(page)
     context.close()
     yield from told
