@@ -1,4 +1,4 @@
-"""All workloads, all contenders, in one run: writes its table into `docs/performance.md`.
+"""All workloads, all contenders, in one run: writes its table into `docs/performance.md`, and draws it.
 
     python benchmarks/suite.py [--only mlp] [--rounds 7] [--processes 3] [--write] [--peer keras3=/path/to/python]
 
@@ -20,6 +20,7 @@ from typing import Any
 
 import by_hand
 import loading
+import suite_drawn
 import torch
 import workloads
 from peers import PEERS, LateError, Peer
@@ -31,8 +32,8 @@ import torchkeras.layers
 import torchkeras.models
 from torchkeras.engine.speed import auto_compile
 
-DOCUMENT = Path(__file__).parents[1] / "docs" / "performance.md"
-BEGIN, END = "<!-- benchmarks/suite.py -->\n", "<!-- end -->\n"
+DOCUMENT = suite_drawn.PAGE
+BEGIN, END = suite_drawn.BEGIN, "<!-- end -->\n"
 TUNED = "tuned"
 OURS: dict[str, dict[str, Any]] = {"torchkeras": {"jit_compile": False}, "torchkeras auto": {"jit_compile": "auto"}}
 if torch.cuda.is_available():
@@ -196,6 +197,7 @@ def main() -> None:
     if chosen.write:
         before, _, rest = DOCUMENT.read_text().partition(BEGIN)
         DOCUMENT.write_text(before + BEGIN + text + END + rest.partition(END)[2])
+        suite_drawn.PICTURE.write_text(suite_drawn.drawn(suite_drawn.table(DOCUMENT.read_text())))
 
 
 if __name__ == "__main__":

@@ -28,6 +28,7 @@ names of `torchkeras.layers` and `torchkeras.models`, `torch`, and `np` for NumP
 `torch.nn` that a layer holds, "other names" are aliases and Keras 1's classes; Keras 1's argument names work for every
 layer that had them (`torchkeras/legacy/arguments.py`).
 """
+ENTRY = re.compile(r"(?P<names>[\w, ]+?) \((?P<kind>.*?)(?:,? default (?P<default>.*?))?\): (?P<meaning>.*)")
 SECTION = re.compile(r"^(Options|Shapes|Errors|Example):\n((?:(?: {4}.*)?(?:\n|\Z))+)", re.MULTILINE)
 
 
@@ -121,13 +122,21 @@ def _call(made_by: Any) -> str:
 
 
 def _options(made_by: Any, text: str) -> str:
-    """The options with their meaning, in the order of the call."""
+    """The options with their meaning, in the order of the call: a row each, or for several that belong together."""
     explained = docstrings.entries(text)
     said = [explained[parameter.name] for parameter in _parameters(made_by) if parameter.name in explained]
-    return "\n".join(
-        re.sub(r"^([\w, ]+) \(", lambda names: f"- `{names[1]}` (", " ".join(entry.split()))
-        for entry in dict.fromkeys(said)
-    )
+    rows = [_row(" ".join(entry.split())) for entry in dict.fromkeys(said)]
+    return "\n".join(["| option | values | default | meaning |", "|---|---|---|---|", *rows]) if rows else ""
+
+
+def _row(entry: str) -> str:
+    found = ENTRY.fullmatch(entry)
+    if not found:
+        raise ValueError(f"not an entry of an option: {entry}")
+    names = ", ".join(f"`{name}`" for name in found["names"].split(", "))
+    default = f"`{found['default']}`" if found["default"] else ""
+    cells = [cell.replace("|", r"\|") for cell in (names, found["kind"], default, found["meaning"])]
+    return f"| {' | '.join(cells)} |"
 
 
 def main() -> None:

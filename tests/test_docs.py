@@ -1,6 +1,9 @@
 """Pages in docs/ that are made from the code are up to date; the code on the other pages there runs."""
 
+import json
+import os
 import re
+import runpy
 import subprocess
 import sys
 from pathlib import Path
@@ -20,10 +23,17 @@ from torchkeras.optimizers import momentum
 from torchkeras.saving.formats import Format
 
 ROOT = Path(__file__).parents[1]
+BLOCKS = runpy.run_path(str(ROOT / "scripts" / "site" / "blocks.py"))
 
 
 def test_layers_page_is_made_of_the_docstrings():
     command = [sys.executable, str(ROOT / "scripts" / "document_layers.py"), "--check"]
+    found = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (found.returncode, found.stderr) == (0, "")
+
+
+def test_the_picture_of_the_benchmarks_is_of_their_table():
+    command = [sys.executable, str(ROOT / "benchmarks" / "suite_drawn.py"), "--check"]
     found = subprocess.run(command, capture_output=True, text=True, check=False)
     assert (found.returncode, found.stderr) == (0, "")
 
@@ -39,16 +49,36 @@ def test_the_page_explains_the_options_of_a_layer_in_the_order_of_its_call():
     call = re.search(r"^`Conv1D\((.*)\)`$", entry, re.MULTILINE)
     assert call
     named = [option.partition("=")[0] for option in call[1].split(", ")]
-    assert re.findall(r"^- `(\w+)` \(", entry, re.MULTILINE) == named
-    assert "- `filters` (positive integer): the number of channels of the output.\n" in entry
+    assert re.findall(r"^\| `(\w+)` \|", entry, re.MULTILINE) == named
+    assert "| `filters` | positive integer |  | the number of channels of the output. |\n" in entry
 
 
-@pytest.mark.parametrize("page", ["torch", "scripts", "distribution"])
+@pytest.mark.parametrize("page", BLOCKS["pages"](), ids=lambda page: page.stem)
 def test_the_code_of_a_page_runs(page):
-    blocks = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / f"{page}.md").read_text(), re.DOTALL)
-    assert blocks
-    for code in blocks:
-        exec(code, {"__name__": "page"})  # noqa: S102  # the page is ours
+    command = [sys.executable, str(ROOT / "scripts" / "site" / "blocks.py"), str(page)]
+    given = {**os.environ, "PYTHONPATH": str(ROOT)}
+    found = subprocess.run(command, capture_output=True, text=True, env=given, check=False)
+    assert found.returncode == 0, found.stderr
+    assert len(json.loads(found.stdout)) == len(list(BLOCKS["blocks"](page.read_text())))
+
+
+def test_a_page_that_quotes_what_no_file_has_does_not_run(tmp_path):
+    page = tmp_path / "page.md"
+    page.write_text('```python title="examples/plain_fit.py"\nmodel.fit(nothing)\n```\n')
+    command = [sys.executable, str(ROOT / "scripts" / "site" / "blocks.py"), str(page)]
+    found = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert found.returncode == 1
+    assert found.stderr == "page.md: this is not a part of examples/plain_fit.py:\nmodel.fit(nothing)\n\n"
+
+
+def test_a_page_shows_what_its_code_prints_and_draws(tmp_path):
+    page = tmp_path / "page.md"
+    drawn = "class Drawn:\n    def _repr_svg_(self):\n        return '<svg/>'\n"
+    page.write_text(f"```python\nx = 2\n{drawn}print(x)\nDrawn()\n```\n```console\n$ echo $((1 + 2))\n```\n")
+    command = [sys.executable, str(ROOT / "scripts" / "site" / "blocks.py"), str(page)]
+    found = subprocess.run(command, capture_output=True, text=True, check=True)
+    shown = [{"text": "2\n", "pictures": ["<svg/>"]}, {"text": "$ echo $((1 + 2))\n3\n", "pictures": []}]
+    assert json.loads(found.stdout) == shown
 
 
 ARCHITECTURE = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "architecture.md").read_text(), re.DOTALL)

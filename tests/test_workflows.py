@@ -22,7 +22,7 @@ def commands(jobs: dict[str, Any]) -> list[str]:
 
 
 def test_workflows_are_there():
-    assert {path.stem for path in WORKFLOWS} >= {"matrix", "release", "tests"}
+    assert {path.stem for path in WORKFLOWS} >= {"docs", "matrix", "release", "tests"}
 
 
 @pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.stem)

@@ -1,0 +1,93 @@
+"""The suite's table in docs/performance.md as a picture, docs/assets/suite.svg.
+
+    python benchmarks/suite_drawn.py [--check]
+
+A row a workload, a mark a contender, the ratio to the tuned loop along a logarithmic scale. `suite.py --write` draws
+it; `--check` writes nothing, and fails if the picture is not the table's.
+"""
+
+import argparse
+import math
+import sys
+from collections.abc import Iterator
+from html import escape
+from pathlib import Path
+
+DOCS = Path(__file__).parents[1] / "docs"
+PAGE, PICTURE = DOCS / "performance.md", DOCS / "assets" / "suite.svg"
+BEGIN = "<!-- benchmarks/suite.py -->\n"
+# Readable on white and on black. The last two are this package's, and lie on top.
+COLOURS = {
+    "idiomatic": "#8c96a3",
+    "tuned, torch.compile": "#5c7cfa",
+    "keras3": "#e03131",
+    "keras3_jit": "#f783ac",
+    "tf_keras": "#f08c00",
+    "lightning": "#9c5fd4",
+    "torchkeras": "#0ca678",
+    "torchkeras auto": "#66d9a8",
+}
+WIDTH, LEFT, TOP, ROW = 520, 112, 104, 32
+TICKS = (0.5, 1, 2, 5, 10, 20)
+LEAST, MOST = 0.45, 28.0
+TEXT = "#7b8794"
+
+
+def table(page: str) -> dict[str, dict[str, float]]:
+    """The ratios of each workload by contender."""
+    lines = page.partition(BEGIN)[2].partition("\n\n")[2].partition("\n\n")[0].splitlines()
+    head, _, *rows = ([cell.strip() for cell in line.strip("|").split("|")] for line in lines)
+    return {row[0]: {name: float(cell) for name, cell in zip(head[2:], row[2:], strict=True) if cell} for row in rows}
+
+
+def drawn(ratios: dict[str, dict[str, float]]) -> str:
+    height = TOP + ROW * len(ratios) + 34
+    parts = [*_legend(), *_scale(height - 34)]
+    for number, (workload, found) in enumerate(ratios.items()):
+        y = TOP + ROW * number + ROW / 2
+        parts.append(_text(LEFT - 10, y + 5, workload, "end"))
+        parts.append(f'<path d="M{LEFT} {y}H{WIDTH}" stroke="{TEXT}" stroke-opacity=".25"/>')
+        for name in sorted(found, key=list(COLOURS).index):
+            said = f"<title>{escape(f'{workload}, {name}: {found[name]:g}')}</title>"
+            parts.append(f'<circle cx="{_x(found[name]):.1f}" cy="{y}" r="6" fill="{COLOURS[name]}">{said}</circle>')
+    parts.append(_text((LEFT + WIDTH) / 2, height - 4, "time of a step, tuned loop by hand = 1", "middle"))
+    box = f'viewBox="0 0 {WIDTH} {height}" width="{WIDTH}" height="{height}"'
+    style = f'font-family="sans-serif" font-size="14" fill="{TEXT}"'
+    return f'<svg xmlns="http://www.w3.org/2000/svg" {box} {style}>\n' + "\n".join(parts) + "\n</svg>\n"
+
+
+def _x(ratio: float) -> float:
+    share = math.log(ratio / LEAST) / math.log(MOST / LEAST)
+    return LEFT + share * (WIDTH - LEFT)
+
+
+def _text(x: float, y: float, text: str, anchor: str) -> str:
+    return f'<text x="{x:g}" y="{y:g}" text-anchor="{anchor}">{escape(text)}</text>'
+
+
+def _legend() -> Iterator[str]:
+    for number, (name, colour) in enumerate(reversed(COLOURS.items())):
+        x, y = 10 + 170 * (number % 3), 16 + 24 * (number // 3)
+        yield f'<circle cx="{x}" cy="{y}" r="6" fill="{colour}"/>'
+        yield _text(x + 12, y + 5, name, "start")
+
+
+def _scale(bottom: float) -> Iterator[str]:
+    for tick in TICKS:
+        x, strong = _x(tick), ' stroke-width="2"' if tick == 1 else ' stroke-opacity=".35"'
+        yield f'<path d="M{x:.1f} {TOP}V{bottom}" stroke="{TEXT}"{strong}/>'
+        yield _text(x, TOP - 6, f"{tick:g}", "middle")
+
+
+def main() -> None:
+    options = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    options.add_argument("--check", action="store_true", help="write nothing; fail if the picture is another")
+    picture = drawn(table(PAGE.read_text()))
+    if not options.parse_args().check:
+        PICTURE.write_text(picture)
+    elif not PICTURE.is_file() or PICTURE.read_text() != picture:
+        sys.exit(f"{PICTURE} is not what the table gives: run benchmarks/suite_drawn.py.")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,90 @@
+"""What mkdocs calls while it builds the site: the code of pages is run, and what it shows put below it."""
+
+import hashlib
+import importlib
+import json
+import os
+import re
+import subprocess
+import sys
+from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+from mkdocs.exceptions import PluginError
+from mkdocs.structure.files import File
+
+sys.path.insert(0, str(Path(__file__).parent))
+from blocks import BLOCK, DOCS, ROOT, pages
+
+_runs: dict[str, Future[list[dict[str, Any]]]] = {}
+
+
+def on_files(files: Any, config: Any) -> None:
+    """Start all pages, as many at once as there are processors."""
+    pool = ThreadPoolExecutor(os.cpu_count())
+    for page in pages():
+        _runs[str(page.relative_to(DOCS))] = pool.submit(_run, page)
+
+
+EVERY = re.compile(r"^::: every (\S+)$", re.MULTILINE)
+
+
+def on_page_markdown(markdown: str, page: Any, config: Any, files: Any) -> str:
+    name = page.file.src_uri
+    markdown = EVERY.sub(_every, markdown)
+    if name not in _runs:
+        return markdown
+    shown = iter(_runs[name].result())
+    count = 0
+
+    def below(block: re.Match[str]) -> str:
+        nonlocal count
+        given = next(shown)
+        if block["kind"] == "console":
+            return f"```console\n{given['text']}```"
+        parts = [block[0]]
+        if given["text"].strip():
+            parts.append(f"``` {{.text .output}}\n{given['text'].rstrip()}\n```")
+        for picture in given["pictures"]:
+            count += 1
+            stem = name.removesuffix(".md").replace("/", "-")
+            target = f"pictures/{stem}-{count}.svg"
+            files.append(File.generated(config, target, content=picture))
+            parts.append(f"![What this draws]({'../' * name.count('/')}{target})")
+        return "\n\n".join(parts)
+
+    return BLOCK.sub(below, markdown)
+
+
+def _every(line: re.Match[str]) -> str:
+    """A line for mkdocstrings for each class and function that a module offers; other names of them at the end."""
+    module = importlib.import_module(line[1])
+    offered = {name: value for name in module.__all__ if callable(value := getattr(module, name))}
+    own = [name for name, value in offered.items() if name == value.__name__]
+    others = [f"`{name}` is `{value.__name__}`" for name, value in offered.items() if name not in own]
+    end = ["## Other names", ", ".join(others) + "."] if others else []
+    return "\n\n".join([*(f"::: {line[1]}.{name}" for name in own), *end])
+
+
+def _run(page: Path) -> list[dict[str, Any]]:
+    """What the blocks of a page show; from the last build, if page and package are as they were."""
+    kept = ROOT / "build" / "pages" / f"{_digest(page)}.json"
+    if not kept.is_file():
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        kept.write_text(_run_now(page))
+    return json.loads(kept.read_text())
+
+
+def _digest(page: Path) -> str:
+    sources = [page, *sorted((ROOT / "torchkeras").rglob("*.py")), *sorted((ROOT / "scripts" / "site").glob("*.py"))]
+    return hashlib.sha256(b"".join(source.read_bytes() for source in sources)).hexdigest()
+
+
+def _run_now(page: Path) -> str:
+    given = {"OMP_NUM_THREADS": "1", **os.environ, "PYTHONPATH": str(ROOT)}
+    command = [sys.executable, str(ROOT / "scripts" / "site" / "blocks.py"), str(page)]
+    done = subprocess.run(command, capture_output=True, text=True, env=given, check=False)
+    if done.returncode:
+        raise PluginError(f"{page.relative_to(ROOT)} does not run:\n{done.stdout}{done.stderr}")
+    return done.stdout.splitlines()[-1]

@@ -1,0 +1,62 @@
+"""Docstrings of the package as griffe, which mkdocstrings asks, reads them: options become rows of a table."""
+
+import inspect
+import re
+import sys
+from typing import Any
+
+from griffe import Class, Extension, Function, Parameter, ParameterKind, Parameters
+
+from torchkeras import docstrings
+
+WORDS = {"Options": "Args", "Arguments": "Args", "Errors": "Raises", "Example": "Examples"}
+HEADING = re.compile(rf"^({'|'.join(WORDS)}):$", re.MULTILINE)
+SECTION = re.compile(rf"^(?:{'|'.join(docstrings.SECTIONS)}):\n((?: {{4}}.*(?:\n|\Z))+)", re.MULTILINE)
+KIND = re.compile(r"^\w+(?:, \w+)* \((.*?)(?:,? default .*?)?\): ", re.DOTALL)
+KINDS = {
+    inspect.Parameter.POSITIONAL_ONLY: ParameterKind.positional_only,
+    inspect.Parameter.POSITIONAL_OR_KEYWORD: ParameterKind.positional_or_keyword,
+    inspect.Parameter.VAR_POSITIONAL: ParameterKind.var_positional,
+    inspect.Parameter.KEYWORD_ONLY: ParameterKind.keyword_only,
+    inspect.Parameter.VAR_KEYWORD: ParameterKind.var_keyword,
+}
+
+
+class Options(Extension):
+    """The words of this package's docstrings in Google's, and the options of classes as their signature has them."""
+
+    def on_object(self, *, obj: Any, **_: Any) -> None:
+        if obj.docstring:
+            obj.docstring.value = as_google(obj.docstring.value)
+
+    def on_class(self, *, cls: Class, **_: Any) -> None:
+        """griffe looks for `__init__` in the class itself; options are declared as fields, or by a base."""
+        made_by = getattr(sys.modules.get(cls.module.path), cls.name, None)
+        if not isinstance(made_by, type):  # a class in a class
+            return
+        try:
+            found = inspect.signature(made_by)
+        except ValueError:  # a class of C without a signature
+            return
+        parameters = [_parameter(parameter) for parameter in found.parameters.values()]
+        cls.set_member("__init__", Function("__init__", parameters=Parameters(Parameter("self"), *parameters)))
+
+
+def as_google(text: str) -> str:
+    text = SECTION.sub(lambda found: f"Args:\n{_rows(found[0])}", text)
+    return HEADING.sub(lambda found: f"{WORDS[found[1]]}:", text)
+
+
+def _rows(section: str) -> str:
+    """An entry for each option, also of those that the docstring explains together; the signature has the default."""
+    rows = []
+    for name, entry in docstrings.entries(section).items():
+        # griffe would take words with commas for a tuple
+        row = KIND.sub(lambda found, name=name: f"{name} ({found[1].replace(', ', ' or ')}): ", entry, count=1)
+        rows.append(f"    {' '.join(row.split())}\n")
+    return "".join(rows)
+
+
+def _parameter(parameter: inspect.Parameter) -> Parameter:
+    default = None if parameter.default is parameter.empty else repr(parameter.default)
+    return Parameter(parameter.name, kind=KINDS[parameter.kind], default=default)
