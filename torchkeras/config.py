@@ -53,6 +53,7 @@ class _Settings:
     image_data_format: str = "channels_last"
     chosen_image_data_format: str | None = None
     device: torch.device | None = None
+    keras_json: Path | None = None  # the file that was read
 
 
 SETTINGS = _Settings()
@@ -333,7 +334,7 @@ def _read_keras_json() -> None:
     ):
         if name in found:
             use(found[name])
-    SETTINGS.chosen_image_data_format = None
+    SETTINGS.chosen_image_data_format, SETTINGS.keras_json = None, path
 
 
 _read_keras_json()

@@ -1,4 +1,4 @@
-"""The command `torchkeras`: inspect, convert, verify or eject a model file; run a script of Keras 1 or 2."""
+"""The command `torchkeras`: inspect, convert, verify or eject a model file; run an old script; tell versions."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any, NoReturn
 
 from torchkeras import bytecode
-from torchkeras.commands import convert, eject, exits, inspect, run, verify
+from torchkeras.commands import convert, eject, env, exits, inspect, run, verify
 from torchkeras.commands.exits import INTERRUPTED, WELL, CommandError
 from torchkeras.commands.output import show_error
 from torchkeras.config import DATA_FORMATS, FLOAT_TYPES
@@ -20,7 +20,14 @@ from torchkeras.saving.weights.origin import BACKENDS
 
 UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 LAMBDAS = (bytecode.READ, bytecode.REFUSE)
-COMMANDS = {"inspect": inspect.run, "convert": convert.run, "verify": verify.run, "eject": eject.run, "run": run.run}
+COMMANDS = {
+    "inspect": inspect.run,
+    "convert": convert.run,
+    "verify": verify.run,
+    "eject": eject.run,
+    "run": run.run,
+    "env": env.run,
+}
 
 
 class _Parser(argparse.ArgumentParser):
@@ -56,7 +63,7 @@ def _parser() -> argparse.ArgumentParser:
         epilog=f"exit codes:\n{exits.table()}",
         formatter_class=form,
     )
-    commands = parser.add_subparsers(dest="command", required=True, metavar="inspect | convert | verify | eject | run")
+    commands = parser.add_subparsers(dest="command", required=True, metavar=" | ".join(COMMANDS))
 
     def command(name: str, deed: str) -> argparse.ArgumentParser:
         return commands.add_parser(
@@ -98,6 +105,8 @@ def _parser() -> argparse.ArgumentParser:
     )
     found.add_argument("script", metavar="SCRIPT")
     found.add_argument("arguments", metavar="...", nargs=argparse.REMAINDER, help="arguments of the script")
+    found = command("env", "Print versions, devices and settings, to paste into a report of a fault.")
+    found.add_argument("--json", action="store_true", help="print JSON")
     return parser
 
 
