@@ -476,7 +476,7 @@ def test_a_command_is_asked_for(capsys):
     assert main([]) == 2
     assert capsys.readouterr().err == (
         "torchkeras: UsageError: the following arguments are required: "
-        "inspect | convert | verify | eject | run | env (see torchkeras --help)\n"
+        "inspect | doctor | convert | verify | eject | run | env (see torchkeras --help)\n"
     )
 
 

@@ -1,4 +1,4 @@
-"""The command `torchkeras`: inspect, convert, verify or eject a model file; run an old script; tell versions."""
+"""The command `torchkeras`: for model files, for scripts of Keras 1 and 2, and for reports of faults."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any, NoReturn
 
 from torchkeras import bytecode
-from torchkeras.commands import convert, eject, env, exits, inspect, run, verify
+from torchkeras.commands import convert, doctor, eject, env, exits, inspect, run, verify
 from torchkeras.commands.exits import INTERRUPTED, WELL, CommandError
 from torchkeras.commands.output import show_error
 from torchkeras.config import DATA_FORMATS, FLOAT_TYPES
@@ -22,6 +22,7 @@ UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 LAMBDAS = (bytecode.READ, bytecode.REFUSE)
 COMMANDS = {
     "inspect": inspect.run,
+    "doctor": doctor.run,
     "convert": convert.run,
     "verify": verify.run,
     "eject": eject.run,
@@ -72,6 +73,10 @@ def _parser() -> argparse.ArgumentParser:
 
     found = command("inspect", "Show what is in a model file, what loading would convert, and what is suspicious.")
     found.add_argument("file", metavar="FILE")
+    _add_shared(found)
+    found = command("doctor", "Say what to do about each finding of inspect, and how to load the file; it is tried.")
+    found.add_argument("file", metavar="FILE")
+    found.add_argument("--architecture", metavar="FILE.json", help="the architecture, if FILE holds weights alone")
     _add_shared(found)
     found = command("convert", "Write a model, or its weights, as another format, and read it back to compare.")
     found.add_argument("file", metavar="IN")

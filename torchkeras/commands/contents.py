@@ -49,11 +49,15 @@ class Array:
 
 @dataclass(frozen=True)
 class StoredLayer:
-    """A layer of a file with its arrays; `class_name` is None if the file does not have it."""
+    """A layer of a file with its arrays; `class_name` is None if the file does not have it.
+
+    `own_name`: the name of the layer, if `name` is another thing and the file has both.
+    """
 
     name: str
     class_name: str | None
     arrays: tuple[Array, ...] = ()
+    own_name: str = ""
 
     @property
     def parameters(self) -> int:
@@ -77,6 +81,7 @@ class Contents:
     layout: str
     whole: bool = False  # whether it has an architecture
     keras_version: str | None = None
+    least_version: str = ""  # of the Keras that wrote it, by its form, if it does not tell the version
     backend: str | None = None
     data_format: str | None = None
     config: Any = None

@@ -21,7 +21,7 @@ from torchkeras.commands.exits import ASKED, FOUND, WELL, CommandError, faults_o
 from torchkeras.commands.files import safe
 from torchkeras.commands.output import Progress, counted, progress, show
 from torchkeras.errors import ArchitectureError, UnreadableFileError
-from torchkeras.models import clone_model, load_model, model_from_json
+from torchkeras.models import clone_model, load_model, model_from_json, model_from_yaml
 from torchkeras.saving.containers import json_text
 from torchkeras.saving.containers.held import require_file
 from torchkeras.saving.containers.places import shown_as
@@ -100,7 +100,7 @@ def _read(arguments: argparse.Namespace, shown: Progress, size: int) -> Read:
         shown.advance(size)
         shown.doing("loading")
         if arguments.architecture:
-            model = architecture(arguments)
+            model = architecture(arguments.architecture, arguments)
             report = model.load_weights(copy, report=True, **told)
         elif not is_whole(copy):
             raise CommandError(
@@ -113,17 +113,19 @@ def _read(arguments: argparse.Namespace, shown: Progress, size: int) -> Read:
     return Read(model, report)
 
 
-def architecture(arguments: argparse.Namespace) -> Any:
-    """The model, without weights, of the JSON file `--architecture`. Raises the errors of model files."""
-    path = arguments.architecture
+def architecture(
+    path: str, arguments: argparse.Namespace, custom_objects: Mapping[str, Any] | None = None, as_yaml: bool = False
+) -> Any:
+    """The model, with fresh weights, of a file of JSON or YAML. Raises the errors of model files."""
     with faults_of(path), safe(path, arguments, "text") as copy:
         try:
             text = copy.read_text("utf-8")
         except UnicodeDecodeError as error:
             raise UnreadableFileError(f"{path}: it is not UTF-8 ({error}).") from error
-        json_text.parse(text, path)
+        if not as_yaml:
+            json_text.parse(text, path)
         try:
-            model = model_from_json(text, lambdas=arguments.lambdas)
+            model = (model_from_yaml if as_yaml else model_from_json)(text, custom_objects, arguments.lambdas)
         except ValueError as error:
             raise ArchitectureError(f"{path}: {error}") from error
     return model.eval()

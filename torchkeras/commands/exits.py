@@ -22,7 +22,8 @@ OF_FILES: Mapping[type[errors.ModelFileError], int] = {
 
 MEANINGS: Mapping[int, str] = {
     WELL: "all is well",
-    FOUND: "inspect: something suspicious; verify: outputs differ; convert, eject: an unequal copy, which is not kept",
+    FOUND: "inspect: something suspicious; doctor: that, or it loads with options; verify: outputs differ; convert, "
+    "eject: an unequal copy, which is not kept",
     USAGE: "the command line is wrong, a file is missing, or a file to write exists already",
     3: "UnreadableFileError: the file is damaged, cut short, or not of the format that its name says",
     4: "UnknownFormatError: it is of a format or version that is not read",

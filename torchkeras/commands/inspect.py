@@ -4,38 +4,13 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from pathlib import Path
+from functools import partial
 from typing import Any
 
-from torchkeras.commands import findings
 from torchkeras.commands.contents import Contents, StoredLayer
-from torchkeras.commands.exits import FOUND, WELL, CommandError, code_of, faults_of, kind_of
-from torchkeras.commands.files import safe
-from torchkeras.commands.output import Progress, counted, progress, show
-from torchkeras.errors import ArchitectureError, ModelFileError
-from torchkeras.models import load_model
-from torchkeras.saving.containers.first_bytes import format_of
-from torchkeras.saving.containers.held import require_file
-from torchkeras.saving.formats import Format, named
-from torchkeras.saving.weights.matching import Loaded
-
-PASSES = 3  # over a file: the clean copy, the model, the check of its values
-WEIGHTS_ALONE = "weights alone: there is no architecture in the file to load"
-
-
-@dataclass(frozen=True)
-class DryRun:
-    """The result of loading the model: a row for each weight, or the error."""
-
-    text: str
-    rows: tuple[Loaded, ...] = ()
-    error: Exception | None = None
-
-    @property
-    def converted(self) -> list[Loaded]:
-        """The weights that are converted."""
-        return [row for row in self.rows if row.conversions]
+from torchkeras.commands.examination import DryRun, dry_run, examine
+from torchkeras.commands.exits import FOUND, WELL, code_of, kind_of
+from torchkeras.commands.output import counted, show
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -43,74 +18,19 @@ def run(arguments: argparse.Namespace) -> int:
 
     Raises the errors of reading the file.
     """
-    path, size = arguments.file, 0
-    with faults_of(path):
-        require_file(path)
-        size = Path(path).stat().st_size
-    with progress(size, PASSES, arguments.progress) as shown, faults_of(path):
-        shown.doing("checking")
-        with safe(path, arguments) as copy:
-            kind = format_of(copy)
-            with named(kind.contents)(copy) as contents:
-                shown.advance(size)
-                shown.doing("loading")
-                dry_run = _load(contents, copy, arguments)
-                shown.advance(size)
-                shown.doing("looking")
-                _find(contents, dry_run, arguments, kind, shown)
-    about = _about(contents, dry_run, path, size)
-    show(_lines(contents, dry_run, about), arguments.json, about)
-    if dry_run.error is not None:
-        return code_of(dry_run.error)
+    contents, found, size = examine(arguments, partial(dry_run, arguments=arguments))
+    about = about_file(contents, found, arguments.file, size)
+    show(_lines(contents, found, about), arguments.json, about)
+    if found.error is not None:
+        return code_of(found.error)
     return FOUND if contents.findings else WELL
-
-
-def _load(contents: Contents, copy: Path, arguments: argparse.Namespace) -> DryRun:
-    """Load the model as `load_model` does; without its optimizer, if only that fails."""
-    if not contents.whole:
-        return DryRun(WEIGHTS_ALONE)
-    try:
-        return _loaded(copy, arguments, compiled=True)
-    except (ModelFileError, CommandError) as error:
-        first = error
-    if contents.training is not None:
-        try:
-            found = _loaded(copy, arguments, compiled=False)
-        except (ModelFileError, CommandError) as error:
-            first = error
-        else:
-            contents.find("training", "", str(first))
-            return found
-    contents.find("loading", "", str(first))
-    return DryRun(f"it does not load ({kind_of(first)})", error=first)
-
-
-def _loaded(copy: Path, arguments: argparse.Namespace, compiled: bool) -> DryRun:
-    with faults_of(arguments.file):
-        _, report = load_model(
-            copy,
-            compile=compiled,
-            original_backend=arguments.original_backend,
-            original_data_format=arguments.original_data_format,
-            lambdas=arguments.lambdas,
-            report=True,
-        )
-    return DryRun("it loads", report.rows)
-
-
-def _find(contents: Contents, dry_run: DryRun, arguments: argparse.Namespace, kind: Format, shown: Progress) -> None:
-    names = {source: row.weight for row in dry_run.rows for source in row.sources}
-    findings.find_in_bytes(contents, arguments.file, kind)
-    findings.find_in_architecture(contents, arguments.lambdas)
-    if isinstance(dry_run.error, ArchitectureError):
-        findings.find_unknown_classes(contents)
-    findings.find_in_arrays(contents, names, shown)
 
 
 # --- what is printed -------------------------------------------------------------------------------------------------
 
 
-def _about(contents: Contents, dry_run: DryRun, path: str, size: int) -> dict[str, Any]:
+def about_file(contents: Contents, found: DryRun, path: str, size: int) -> dict[str, Any]:
+    """All that is known of a file, as plain data."""
     arrays = contents.arrays
     return {
         "file": path,
@@ -130,9 +50,9 @@ def _about(contents: Contents, dry_run: DryRun, path: str, size: int) -> dict[st
         "optimizer": _optimizer(contents),
         "training": _training(contents),
         "loading": {
-            "text": dry_run.text,
-            "error": None if dry_run.error is None else {"kind": kind_of(dry_run.error), "message": str(dry_run.error)},
-            "weights": list(dry_run.rows),
+            "text": found.text,
+            "error": None if found.error is None else {"kind": kind_of(found.error), "message": str(found.error)},
+            "weights": list(found.rows),
         },
         "formulas": contents.formulas,
         "findings": contents.findings,
@@ -159,8 +79,9 @@ def _training(contents: Contents) -> dict[str, Any] | None:
     return {key: value for key, value in contents.training.items() if key not in ("optimizer_config", "optimizer")}
 
 
-def _lines(contents: Contents, dry_run: DryRun, about: Mapping[str, Any]) -> Iterator[str]:
-    yield f"{about['file']}: {contents.layout}"
+def heading(about: Mapping[str, Any]) -> Iterator[str]:
+    """What the file is, and who wrote it."""
+    yield f"{about['file']}: {about['layout']}"
     yield f"  size         {counted(about['bytes'], 'byte')}"
     for title, key in (("Keras", "keras_version"), ("backend", "backend"), ("data format", "data_format")):
         yield f"  {title:12} {about[key] or 'not told'}"
@@ -170,6 +91,10 @@ def _lines(contents: Contents, dry_run: DryRun, about: Mapping[str, Any]) -> Ite
         f"{counted(totals['parameters'], 'parameter')}, {counted(totals['bytes'], 'byte')}"
     )
     yield from _training_lines(about)
+
+
+def _lines(contents: Contents, found: DryRun, about: Mapping[str, Any]) -> Iterator[str]:
+    yield from heading(about)
     yield "layers"
     for layer in contents.layers:
         yield from _layer_lines(layer)
@@ -177,11 +102,11 @@ def _lines(contents: Contents, dry_run: DryRun, about: Mapping[str, Any]) -> Ite
         yield "formulas"
     for place, text in contents.formulas.items():
         yield f"  {place}: {text}"
-    yield f"loading: {dry_run.text}"
-    if dry_run.rows:
-        as_stored = len(dry_run.rows) - len(dry_run.converted)
-        yield f"  {as_stored} of {counted(len(dry_run.rows), 'weight')} taken as stored"
-    for row in dry_run.converted:
+    yield f"loading: {found.text}"
+    if found.rows:
+        as_stored = len(found.rows) - len(found.converted)
+        yield f"  {as_stored} of {counted(len(found.rows), 'weight')} taken as stored"
+    for row in found.converted:
         yield f"  {row}"
     yield f"suspicious: {len(contents.findings) or 'nothing'}"
     for finding in contents.findings:

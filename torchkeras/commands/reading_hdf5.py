@@ -20,7 +20,7 @@ from torchkeras.errors import ModelFileError
 from torchkeras.saving.containers import archive, hdf5_rules
 from torchkeras.saving.containers.hdf5 import attribute, dataset_in, group_in, members, read_names, reading, values
 from torchkeras.saving.containers.limits import MIB
-from torchkeras.saving.model_file import read_config
+from torchkeras.saving.model_file import read_config, version_by_names
 from torchkeras.saving.weights import orderings
 
 GROUPS, GROUPS_WHOLE = "HDF5, a group a layer: weights alone", "HDF5, a group a layer: a whole model"
@@ -78,7 +78,7 @@ def _of_hdf5(file: h5py.File) -> Contents:
         contents.layout = NUMBERED_WHOLE if contents.whole else NUMBERED
         _take_numbered(contents, group)
     elif any(isinstance(found, h5py.Group) and "vars" in members(found) for found in _groups(file)):
-        contents.layout = PATHS
+        contents.layout, contents.least_version = PATHS, version_by_names(file)
         _take_paths(contents, file)
     else:
         contents.find("layout", _path(group), "there is no list of layers, and there are no 'vars' of Keras 3")
@@ -113,8 +113,14 @@ def _take_origin(contents: Contents, file: h5py.File, group: h5py.Group) -> None
 
 
 def _take_backend(contents: Contents) -> None:
-    """Set the backend of Keras 1, whose files do not have it: TensorFlow's names of variables end with ":0"."""
-    if contents.backend is None and (contents.keras_version or "").startswith("1.") and contents.arrays:
+    """Set the backend of Keras 1, whose files do not have it: TensorFlow's names of variables end with ":0".
+
+    In a file of Keras 2 that lacks it, kernels may be Theano's.
+    """
+    version = contents.keras_version or ""
+    if contents.backend is None and version.startswith("2.") and any(len(each.shape) > 2 for each in contents.arrays):
+        contents.find("backend", "", "there is no 'backend'; kernels are taken as TensorFlow's")
+    if contents.backend is None and version.startswith("1.") and contents.arrays:
         of_tensorflow = any(array.path.endswith(":0") for array in contents.arrays)
         contents.backend = "tensorflow" if of_tensorflow else "theano"
 
@@ -162,7 +168,7 @@ def _take_paths(contents: Contents, file: h5py.File) -> None:
             contents.state = list(arrays)
         elif arrays:
             told = attribute(kept, "name")
-            contents.layers.append(StoredLayer(path, known.get(str(told)), arrays))
+            contents.layers.append(StoredLayer(path, known.get(str(told)), arrays, "" if told is None else str(told)))
 
 
 def _groups(file: h5py.Group) -> Iterator[h5py.Group]:

@@ -126,13 +126,13 @@ def _hdf5(file: h5py.File) -> ModelFile:
         return ModelFile(name, file, GROUPS, version=version, backend=str(attribute(file, "backend", "")))
     if {"layers", "_layer_checkpoint_dependencies", "vars"} & set(inside) or not (inside or attributes(file)):
         # Keras 3 makes a group when it has a weight for it: an empty file is that of a model without weights.
-        return ModelFile(name, file, PATHS, version=version or _version_by_names(file))
+        return ModelFile(name, file, PATHS, version=version or version_by_names(file))
     raise UnknownFormatError(
         f"{name}: an HDF5 file without weights of Keras: no 'layer_names', 'model_weights', 'nb_layers' or 'layers'."
     )
 
 
-def _version_by_names(file: h5py.File) -> str:
+def version_by_names(file: h5py.File) -> str:
     """The least version of the Keras that wrote weights by paths; "" for our own. Keras 3 tells the names of layers."""
     pending: list[Any] = [] if attribute(file, OWN) is not None else [file]
     version = "2.12" if pending else ""

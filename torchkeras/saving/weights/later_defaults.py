@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Iterable
 from typing import Any
 
+from torchkeras.engine.layer.layer import Layer
 from torchkeras.saving.weights.matching import Match
 
 VERSION = re.compile(r"(\d+)\.(\d+)(?:\.\d+)?(-tf)?")
@@ -17,18 +18,23 @@ def warn(file: str, version: str, matches: Iterable[Match]) -> None:
 
     `version`: of that Keras, as the file tells it; "" if it does not.
     """
-    found = VERSION.match(version)
-    if found is None:
-        return
-    # tf.keras had the defaults of 2.3 when it called itself 2.2.4-tf.
-    wrote = (2, 3) if found[0] == "2.2.4-tf" else (int(found[1]), int(found[2]))
     for layer in dict.fromkeys(each.variable.layer for each in matches):
         own: Any = layer
-        for option, (there, since) in own._changed_defaults.items():
+        for option, there in changed(type(own), version).items():
             here = own.get_config()[option]
-            if wrote >= since and option not in own._options_given and here == own._options[option].default:
+            if option not in own._options_given and here == own._options[option].default:
                 warnings.warn(
                     f"{file}: {type(own).__name__} {own.name!r}: {option} is {here!r} by default; the Keras that wrote "
                     f"the weights has {there!r} there. Give {option}={there!r}, or {option}={here!r} if it was so.",
                     stacklevel=6,
                 )
+
+
+def changed(kind: type[Layer], version: str) -> dict[str, Any]:
+    """The options of a layer that have another default in a later Keras, of this version, and that default."""
+    found = VERSION.match(version)
+    if found is None:
+        return {}
+    # tf.keras had the defaults of 2.3 when it called itself 2.2.4-tf.
+    wrote = (2, 3) if found[0] == "2.2.4-tf" else (int(found[1]), int(found[2]))
+    return {option: there for option, (there, since) in kind._changed_defaults.items() if wrote >= since}

@@ -59,8 +59,8 @@ class Origin:
             raise UnknownFormatError(
                 f"{file}: written by Keras {version or 'of an unknown version'}; files of Keras 1, 2 and 3 are read."
             )
-        told = attribute(group, "backend", attribute(group.file, "backend", "tensorflow"))
-        found = backend_by_names(group) if version.startswith("1.") else str(told)
+        told = attribute(group, "backend", attribute(group.file, "backend"))
+        found = backend_by_names(group) if version.startswith("1.") else None if told is None else str(told)
         if backend is not None and found is not None and (backend == "theano") != (found == "theano"):
             raise ValueError(f"{file}: written on {found}, and original_backend says {backend!r}.")
         if found is not None and found not in BACKENDS:
