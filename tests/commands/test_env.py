@@ -16,7 +16,7 @@ from torchkeras.commands import main
 from torchkeras.commands.env import EXTRAS, NEEDED, VARIABLES
 
 ROOT = Path(__file__).parents[2]
-FOR_THIS_PROJECT = {"test", "dev", "docs", "ecosystem"}
+FOR_THIS_PROJECT = {"dev", "docs", "ecosystem", "examples", "test"}
 # Where other processes are: of no use to a reader of the report, and not for everybody's eyes.
 UNTOLD = {"MASTER_ADDR", "MASTER_PORT", "SLURM_STEP_NODELIST", "SLURM_JOB_ID", "SLURM_STEP_ID"}
 UNTOLD |= {"TORCHELASTIC_RESTART_COUNT"}
