@@ -13,6 +13,7 @@ import numpy as np
 import torch
 
 from torchkeras.engine.data.checks import standardize
+from torchkeras.engine.fit import runs
 from torchkeras.engine.layer.symbolic import KerasTensor, as_list, unpacked
 from torchkeras.keras2.data_tensors import STEPS, by_steps, with_values
 from torchkeras.keras2.engine import saving, training_utils
@@ -23,6 +24,7 @@ _compile: Any = Model.compile
 _fit: Any = Model.fit
 _summary: Any = Model.summary
 _save: Any = Model.save
+_may_wait = runs.may_wait
 
 
 class OldTraining:
@@ -170,6 +172,12 @@ def extend() -> None:
         setattr(Model, name, _on_data(getattr(Model, name)))
     for name in GENERATORS:
         setattr(Model, name, _taking_processes(getattr(Model, name)))
+    runs.may_wait = _may_wait_in_training
+
+
+def _may_wait_in_training(model: Any, source: Any, hooks: Any, kind: str) -> bool:
+    """Each batch of an evaluation is scored alone: its number is the same to the last bit, with a bar and without."""
+    return kind != "test" and _may_wait(model, source, hooks, kind)
 
 
 def _by_name(function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Any]:
