@@ -2,8 +2,10 @@
 
 import importlib.util
 import random
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from pathlib import Path
+from types import ModuleType
 
 import numpy as np
 import pytest
@@ -47,3 +49,19 @@ def _own_settings() -> Iterator[None]:
     settings.SETTINGS = replace(before)
     yield
     settings.SETTINGS = before
+
+
+@pytest.fixture(scope="session")
+def script() -> Callable[[str], ModuleType]:
+    """Imports a file of the project that is in no package, such as `scripts/matrix.py`, as a module of its own."""
+
+    def imported(path: str) -> ModuleType:
+        file = Path(__file__).parents[1] / path
+        spec = importlib.util.spec_from_file_location(file.stem, file)
+        assert spec is not None
+        assert spec.loader is not None
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+        return module
+
+    return imported

@@ -1,6 +1,5 @@
 """`scripts/matrix`: what its rows install, and the table that it writes."""
 
-import importlib.util
 import re
 from pathlib import Path
 from typing import Any
@@ -11,14 +10,8 @@ ROOT = Path(__file__).parents[1]
 
 
 @pytest.fixture(scope="module")
-def matrix() -> Any:
-    """The script as a module."""
-    spec = importlib.util.spec_from_file_location("matrix", ROOT / "scripts" / "matrix.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+def matrix(script) -> Any:
+    return script("scripts/matrix.py")
 
 
 def test_the_oldest_versions_are_those_that_the_project_claims(matrix):

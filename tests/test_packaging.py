@@ -1,6 +1,5 @@
 """One name to install by, one version; what the wheel and the sdist hold."""
 
-import importlib.util
 import re
 import tarfile
 import zipfile
@@ -42,14 +41,8 @@ def test_extras_are_named_by_the_name_to_install_by():
 
 
 @pytest.fixture(scope="module")
-def check_dist() -> Any:
-    """The script as a module."""
-    spec = importlib.util.spec_from_file_location("check_dist", ROOT / "scripts" / "check_dist.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+def check_dist(script) -> Any:
+    return script("scripts/check_dist.py")
 
 
 def wheel(folder: Path, names: set[str], size: int = 0) -> Path:

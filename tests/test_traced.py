@@ -1,7 +1,5 @@
 """How much code of the package a small model passes: what docs/performance.md says of it holds."""
 
-import importlib.util
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,17 +7,11 @@ import pytest
 from torchkeras import Input
 from torchkeras.layers import Dense
 
-SCRIPT = Path(__file__).parent.parent / "benchmarks" / "traced.py"
-
 
 @pytest.fixture(scope="module")
-def traced() -> Any:
+def traced(script) -> Any:
     """The benchmark as a module."""
-    spec = importlib.util.spec_from_file_location("traced", SCRIPT)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
+    module = script("benchmarks/traced.py")
     module.mlp().compile("adam", "sparse_categorical_crossentropy")  # what only the first of a process does
     return module
 

@@ -1,8 +1,6 @@
 """FastAPI: `examples/serving.py` answers many requests at once, each with its own outputs."""
 
-import importlib.util
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,17 +11,13 @@ from torchkeras.models import Sequential
 
 pytestmark = pytest.mark.slow
 
-SCRIPT = Path(__file__).parents[2] / "examples" / "serving.py"
 
-
-def test_requests_at_once_get_their_own_answers(tmp_path):
-    spec = importlib.util.spec_from_file_location("serving_example", SCRIPT)
-    script = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(script)
+def test_requests_at_once_get_their_own_answers(tmp_path, script):
+    serving = script("examples/serving.py")
     model = Sequential([Dense(3, activation="tanh", input_shape=(4,))])
     model.save(tmp_path / "model.h5")
     samples = np.random.default_rng(0).normal(size=(200, 4))
-    with TestClient(script.application(str(tmp_path / "model.h5"))) as client, ThreadPoolExecutor(16) as pool:
+    with TestClient(serving.application(str(tmp_path / "model.h5"))) as client, ThreadPoolExecutor(16) as pool:
         answers = list(pool.map(lambda row: client.post("/predict", json={"sample": row.tolist()}), samples))
         assert {answer.status_code for answer in answers} == {200}
         found = [answer.json()["outputs"] for answer in answers]

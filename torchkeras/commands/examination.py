@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
@@ -71,9 +71,9 @@ def dry_run(contents: Contents, copy: Path, arguments: argparse.Namespace) -> Dr
     if not contents.whole:
         return DryRun(WEIGHTS_ALONE)
     given = options_of(arguments)
-    first = loaded(arguments.file, copy, given)
+    first, _ = tried(arguments.file, lambda: load_model(copy, report=True, **given))
     if first.error is not None and contents.training is not None:
-        found = loaded(arguments.file, copy, {**given, "compile": False})
+        found, _ = tried(arguments.file, lambda: load_model(copy, report=True, **given, compile=False))
         if found.error is None:
             contents.find("training", "", str(first.error))
             return found
@@ -90,14 +90,14 @@ def options_of(arguments: argparse.Namespace) -> dict[str, Any]:
     return told if arguments.lambdas == "read" else {**told, "lambdas": arguments.lambdas}
 
 
-def loaded(path: str, copy: Path, options: Mapping[str, Any]) -> DryRun:
-    """Load the model of a copy of `path`."""
+def tried(path: str, load: Callable[[], tuple[Any, Any]]) -> tuple[DryRun, Any]:
+    """What came of `load`, which gives a model and a report of its weights; and the model. Errors are about `path`."""
     try:
         with faults_of(path):
-            _, report = load_model(copy, report=True, **options)
+            model, report = load()
     except (ModelFileError, CommandError) as error:
-        return DryRun(f"it does not load ({kind_of(error)})", error=error)
-    return DryRun("it loads", report.rows)
+        return DryRun(f"it does not load ({kind_of(error)})", error=error), None
+    return DryRun("it loads", () if report is None else report.rows), model
 
 
 def _find(contents: Contents, found: DryRun, arguments: argparse.Namespace, form: Format, shown: Progress) -> None:

@@ -9,11 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from torchkeras.commands.contents import Contents
-from torchkeras.commands.examination import DryRun
-from torchkeras.commands.exits import CommandError, faults_of, kind_of
+from torchkeras.commands.examination import DryRun, tried
 from torchkeras.commands.stand_ins import Wanted, stand_in, wanted
 from torchkeras.config import DATA_FORMATS
-from torchkeras.errors import ModelFileError
 from torchkeras.saving.weights.matching import Loaded
 
 # What an error may ask for by its name, and the values to try.
@@ -111,11 +109,8 @@ def _more(found: Attempt, contents: Contents | None, asked: dict[str, Wanted]) -
 def _try(way: Any, copy: Path, options: Mapping[str, Any]) -> Attempt:
     with warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always", UserWarning)
-        try:
-            with faults_of(way.path):
-                model, report = way.load(copy, options)
-        except (ModelFileError, CommandError) as error:
-            return Attempt(f"it does not load ({kind_of(error)})", (), error, options)
+        found, model = tried(way.path, lambda: way.load(copy, options))
+    if found.error is not None:
+        return Attempt(found.text, (), found.error, options)
     told = tuple(dict.fromkeys(str(each.message) for each in warned if each.category is UserWarning))
-    rows = () if report is None else report.rows
-    return Attempt("it loads", rows, None, options, told, getattr(model, "optimizer", None) is not None)
+    return Attempt(found.text, found.rows, None, options, told, getattr(model, "optimizer", None) is not None)
