@@ -391,6 +391,16 @@ def test_an_architecture_alone(name, capsys):
     assert followed(call, Mine=Mine).layers[-1].name == "last"
 
 
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [("--architecture", "m.json"), ("--original-backend", "theano"), ("--original-data-format", "channels_first")],
+)
+def test_an_architecture_alone_takes_no_option_about_weights(option, value, capsys):
+    Path("m.json").write_text(Sequential([Dense(4, input_shape=(3,))]).to_json())
+    assert main(["doctor", "m.json", option, value]) == 2
+    assert f"m.json: an architecture, without weights; {option} goes with weights." in capsys.readouterr().err
+
+
 def test_an_architecture_that_cannot_be_built(capsys):
     Path("m.json").write_text('{"class_name": "Sequential", "config": 3}')
     code, found = told(capsys, "m.json")

@@ -6,10 +6,12 @@ import argparse
 from pathlib import Path
 
 from torchkeras.commands.advice import filled
+from torchkeras.commands.exits import CommandError
 from torchkeras.commands.treatment import Treatment, treat
 from torchkeras.commands.ways import Text
 
 FIRST = 64  # bytes that are looked at
+OF_WEIGHTS = ("architecture", "original_backend", "original_data_format")  # options of the command line
 IN_TENSORFLOW = "in TensorFlow: tf.keras.models.load_model({path!r}).save('model.h5'), and load that"
 # By first bytes: what the file is, and what to do.
 BEGINNINGS = (
@@ -50,11 +52,17 @@ def other_kind(path: str) -> tuple[str, str] | None:
 
 
 def architecture_alone(arguments: argparse.Namespace) -> tuple[Text, Treatment] | None:
-    """How to load a file that is an architecture as JSON or YAML; None for another file."""
+    """How to load a file that is an architecture as JSON or YAML; None for another file.
+
+    Raises CommandError where the command line has an option about weights.
+    """
     path = arguments.file
     for as_yaml in (False, True):
         if not _is_text(path, as_yaml):
             continue
+        of_weights = [f"--{name.replace('_', '-')}" for name in OF_WEIGHTS if getattr(arguments, name) is not None]
+        if of_weights:
+            raise CommandError(f"{path}: an architecture, without weights; {', '.join(of_weights)} goes with weights.")
         way = Text(path, arguments, as_yaml)
         return way, treat(way, Path(path), {})
     return None
