@@ -13,7 +13,6 @@ import argparse
 import os
 import re
 import shutil
-import signal
 import subprocess
 import sys
 import tempfile
@@ -165,8 +164,6 @@ def main() -> None:
     if given.list:
         print("\n".join(f"{row}: {' '.join(['the wheel', *pins(row)])}" for row in ROWS))
         return
-    # Started in the background, a process ignores Ctrl-C, and so would the tests of Ctrl-C.
-    signal.signal(signal.SIGINT, signal.default_int_handler)
     results = []
     for row in given.rows or ROWS:
         with tempfile.TemporaryDirectory(dir=given.folder, prefix=f"matrix-{row}-") as folder:
