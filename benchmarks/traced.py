@@ -8,6 +8,7 @@ often the file changes from one call to the next. Comprehensions are no calls. T
 machine's: each run gives the same.
 """
 
+import gc
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -30,11 +31,14 @@ class Trace:
         self.calls: list[tuple[str, str]] = []
 
     def __enter__(self) -> "Trace":
+        gc.collect()  # within the block the end of an earlier model would be counted, too
+        gc.disable()
         sys.setprofile(self._note)
         return self
 
     def __exit__(self, *error: object) -> None:
         sys.setprofile(None)
+        gc.enable()
 
     def _note(self, frame: FrameType, event: str, argument: Any) -> None:
         code = frame.f_code

@@ -190,6 +190,52 @@ def test_a_hook_on_torchs_gru_sees_its_calls():
     assert (seen, layer.path()) == ([layer.gru], "scan")
 
 
+ONE_KERNEL = [
+    LSTM(5, recurrent_activation="sigmoid"),
+    LSTM(5, recurrent_activation="sigmoid", return_sequences=True, dropout=0.5),
+    GRU(5, recurrent_activation="sigmoid", reset_after=True),
+    SimpleRNN(5, return_sequences=True),
+]
+
+
+@pytest.mark.parametrize("layer", ONE_KERNEL)
+def test_without_gradients_a_model_calls_the_kernel_alone(layer):
+    layer = type(layer).from_config(layer.get_config())
+    inputs = Input((6, 3))
+    model = Model(inputs, layer(inputs)).eval()
+    entered = []
+    layer.walk = lambda *given: entered.append(given) or type(layer).walk(layer, *given)
+    for call in (model, model, lambda x: model(x, training=False), lambda x: torch.from_numpy(model.predict(x))):
+        with torch.inference_mode():
+            assert torch.equal(call(X), layer.forward(X, training=False))
+    assert len(entered) == 4  # by the calls of `forward` here
+    with torch.inference_mode():
+        layer.return_sequences = not layer.return_sequences
+        assert torch.equal(model(X), layer.forward(X))
+        layer.return_sequences = not layer.return_sequences
+        seen = []
+        hook = layer._modules[layer.submodule].register_forward_hook(lambda *given: seen.append(given))
+        model(X)
+        hook.remove()
+        model(X)
+    assert len(seen) == 1
+
+
+@pytest.mark.parametrize("options", [{"go_backwards": True}, {"return_state": True}, {"stateful": True}])
+def test_what_is_more_than_one_kernel_is_computed_whole(options):
+    inputs = Input(batch_shape=(4, 6, 3))
+    layer = LSTM(5, recurrent_activation="sigmoid", **options)
+    model = Model(inputs, layer(inputs)).eval()
+    with torch.inference_mode():
+        found = [model(X) for _ in range(2)]
+        if layer.stateful:
+            layer.reset_states()
+        wanted = [layer.forward(X) for _ in range(2)]
+    for one, other in zip(found, wanted, strict=True):
+        for a, b in zip(*(each if isinstance(each, list) else [each] for each in (one, other)), strict=True):
+            assert torch.equal(a, b)
+
+
 @pytest.mark.parametrize("use_bias", [True, False])
 @pytest.mark.parametrize("mask", [None, MASK, BEHIND])
 @pytest.mark.parametrize("return_sequences", [True, False])

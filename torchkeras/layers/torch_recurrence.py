@@ -4,6 +4,7 @@ torch.compile cannot trace these modules. A layer that holds one is an island: a
 and dynamo refuses `fullgraph=True`. The loop of any other layer compiles whole, unrolled.
 """
 
+from collections.abc import Callable
 from typing import Any, ClassVar
 
 import torch
@@ -12,6 +13,7 @@ from torch import Tensor, nn
 from torch.autograd import Function
 
 from torchkeras.engine.graph.hook_free_calls import has_hooks
+from torchkeras.engine.layer.facts import Facts
 from torchkeras.engine.layer.modes import held, kept
 from torchkeras.engine.layer.symbolic import Shape, as_list, unpacked
 from torchkeras.engine.layer.tracing import exporting, is_compiling, is_island, traced
@@ -99,6 +101,32 @@ class TorchRecurrent(Recurrent, abstract=True):
         scans = self.scan_gate is not None and not self.unroll
         island = (self._fused and is_compiling()) or (scans and is_island())
         return (_forward_in_eager_mode if island else Recurrent.forward)(self, inputs, mask, training)
+
+    class _Facts(Facts):
+        def hook_free(self) -> Callable[..., Any]:
+            layer, inside = self.layer, self.layer._modules
+            if not layer._is_one_kernel:
+                return layer.forward
+
+            def run(inputs: Any, mask: Any = None, training: bool | None = None) -> Any:
+                module: Any = inside[layer.submodule]
+                in_mode = layer.training or training or module.training
+                if mask is not None or in_mode or torch.is_grad_enabled() or type(inputs) is not Tensor or traced():
+                    return layer.forward(inputs, mask, training)
+                outputs, final = module.forward(inputs)
+                if layer.return_sequences:
+                    return outputs
+                return (final[0] if layer.state_count > 1 else final).squeeze(0)
+
+            return run
+
+    @property
+    def _is_one_kernel(self) -> bool:
+        """Whether a call without gradients is one of torch's module, from zeros, and no more."""
+        own = (TorchRecurrent.walk, TorchRecurrent.path, TorchRecurrent._first_states, Recurrent.get_initial_state)
+        found = tuple(getattr(type(self), each.__name__) for each in own)
+        more = self.return_state or self.stateful or self.go_backwards
+        return self._fused and found == own and not more
 
     def _first_states(self, sequence: Tensor) -> list[Tensor]:
         """None where they are zeros, which torch's kernel takes for none."""
