@@ -11,13 +11,19 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
+import h5py
 import numpy as np
 import pytest
 import torch
 
 from torchkeras.engine.graph.network import FRAMES
+from torchkeras.errors import FileLimitError
 from torchkeras.layers import Add, Dense, Input, Layer
 from torchkeras.models import Model, Sequential, clone_model, load_model, model_from_json, model_from_yaml
+from torchkeras.saving import unsaveable
+from torchkeras.saving.containers import json_text
+from torchkeras.saving.containers.hdf5_rules import check_count
+from torchkeras.saving.containers.limits import Limits
 from torchkeras.utils import model_to_dot
 
 Maker = Callable[[int], Any]
@@ -248,6 +254,37 @@ def test_what_could_not_be_read_is_not_written(suffix: str, tmp_path: Any) -> No
     with pytest.raises(ValueError, match="201 models stand in one another; files are read up to 200"):
         (model.save_weights if suffix == ".weights.h5" else model.save)(path)
     assert not path.exists()
+
+
+@pytest.mark.parametrize(
+    ("limits", "text"),
+    [
+        (Limits(layers=3), r"m\.keras: 4 layers; files are read up to 3"),
+        (Limits(calls=2), r"m\.keras: 3 calls of layers; files are read up to 2"),
+    ],
+)
+def test_more_than_is_read_is_not_written(limits: Limits, text: str, tmp_path: Any, monkeypatch: Any) -> None:
+    inputs = Input((2,))
+    hidden = Dense(2)(inputs)
+    model, path = Model(inputs, Add()([hidden, inputs])), tmp_path / "m.keras"
+    model.save(path)
+    path.unlink()
+    monkeypatch.setattr(unsaveable, "LIMITS", limits)
+    with pytest.raises(ValueError, match=text):
+        model.save(path)
+    assert not path.exists()
+
+
+def test_longer_texts_and_more_members_than_are_read_are_told(tmp_path: Any) -> None:
+    assert json_text.written([1, 2], "m.h5", Limits(json=6)) == "[1, 2]"
+    with pytest.raises(FileLimitError, match=r"m\.h5 has 6 bytes; at most 5 are read"):
+        json_text.written([1, 2], "m.h5", Limits(json=5))
+    with h5py.File(tmp_path / "m.h5", "w") as file:
+        file.create_group("a").create_group("b")
+        file["a/c"] = np.ones(2)
+        check_count(file, "m.h5", Limits(members=3))
+        with pytest.raises(FileLimitError, match=r"m\.h5: more than 2 groups and datasets"):
+            check_count(file, "m.h5", Limits(members=2))
 
 
 @pytest.mark.slow

@@ -263,7 +263,7 @@ CONFIGS = [
     HostileConfig("no outputs", graph(dense(), output_layers=[]), ArchitectureError, "outputs must not be empty"),
     HostileConfig("an output for an input", graph(dense(), inputs=("l", 0, 0)), ArchitectureError, ""),
     HostileConfig("models in models", nested(201), FileLimitError, "More than 200 models stand in one another"),
-    HostileConfig("layers without end", chain(20_001), FileLimitError, "more than 20000 layers"),
+    HostileConfig("layers without end", chain(25_001), FileLimitError, "more than 25000 layers"),
     HostileConfig("units that no machine has", stack(dense(units=10**30)), ArchitectureError, ""),
     HostileConfig(
         "filters that no machine has", stack(entry("Conv1D", filters=10**20, kernel_size=1)), ModelFileError, ""

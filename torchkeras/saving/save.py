@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import warnings
 from collections.abc import Callable
@@ -13,9 +12,11 @@ from torchkeras.engine.fit.compile_options import own_training_config, training_
 from torchkeras.engine.layer.weight import is_wrapper
 from torchkeras.processes import is_main
 from torchkeras.rules import FLAG_OR_DIGIT, check, read_path
+from torchkeras.saving.containers import json_text
+from torchkeras.saving.containers.places import shown
 from torchkeras.saving.formats import FORMATS, WEIGHTS, WHOLE, check_name, named
 from torchkeras.saving.graph_config import KERAS_VERSION, layer_config
-from torchkeras.saving.unsaveable import check_depth, check_names, left_out, unwritten
+from torchkeras.saving.unsaveable import check_names, check_size, left_out, unwritten
 from torchkeras.saving.write.keras2_training import training_for_keras2
 from torchkeras.shards import collected, shared_in
 
@@ -91,7 +92,7 @@ def _write_tensors(write: Callable[..., None], model: Any, path: PathLike, inclu
                 "is, save as .h5 or .keras.",
                 stacklevel=4,
             )
-    write(path, model, json.dumps(about))
+    write(path, model, json_text.written(about, shown(path)))
 
 
 def _may_write(path: PathLike, overwrite: bool) -> None:
@@ -101,7 +102,7 @@ def _may_write(path: PathLike, overwrite: bool) -> None:
 
 def _has_a_form(model: Any, path: PathLike) -> None:
     """Raise ValueError for what no file holds, TypeError for a weight, such as a quantized one, that has no form."""
-    check_depth(model, path)
+    check_size(model, path)
     check_names(model, path)
     for name, tensor in model.state_dict(keep_vars=True).items():
         if is_wrapper(tensor):

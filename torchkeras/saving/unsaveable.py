@@ -8,6 +8,7 @@ from typing import Any
 
 from torchkeras import registry
 from torchkeras.engine.fit.compile_options import mapped
+from torchkeras.engine.graph.network import Network
 from torchkeras.engine.layer.weight_lists import WeightOwner
 from torchkeras.engine.step.output_loss import name_of
 from torchkeras.optimizers import TorchOptimizer
@@ -17,10 +18,16 @@ from torchkeras.saving.weights.layer_groups import BESIDE_LAYERS
 OPTIONS = {"loss": registry.losses, "metrics": registry.metrics, "weighted_metrics": registry.metrics}
 
 
-def check_depth(model: Any, path: Any) -> None:
-    """Raise ValueError for models that stand in one another deeper than they are read."""
-    if model._levels > LIMITS.models:
-        raise ValueError(f"{path}: {model._levels} models stand in one another; files are read up to {LIMITS.models}.")
+def check_size(model: Any, path: Any) -> None:
+    """Raise ValueError for more layers, calls of them or models in one another than are read."""
+    graphs = [each._graph for each in model.modules() if isinstance(each, Network) and each._graph is not None]
+    for found, most, what in (
+        (model._levels, LIMITS.models, "models stand in one another"),
+        (sum(len(graph.layers) + 1 for graph in graphs), LIMITS.layers, "layers"),
+        (sum(len(node.input_tensors) for graph in graphs for node in graph.nodes), LIMITS.calls, "calls of layers"),
+    ):
+        if found > most:
+            raise ValueError(f"{path}: {found} {what}; files are read up to {most}.")
 
 
 def check_names(model: Any, path: Any) -> None:

@@ -6,7 +6,6 @@ under a name from the archive.
 
 from __future__ import annotations
 
-import json
 import os
 import tempfile
 import zipfile
@@ -23,6 +22,7 @@ from torchkeras.atomic_file import replacing
 from torchkeras.errors import FileLimitError, ForbiddenContentError, UnknownFormatError, UnreadableFileError
 from torchkeras.saving.containers import json_text
 from torchkeras.saving.containers.hdf5 import reading
+from torchkeras.saving.containers.hdf5_rules import check_count
 from torchkeras.saving.containers.held import require_file
 from torchkeras.saving.containers.limits import LIMITS, MIB, Limits
 from torchkeras.saving.containers.parts import CAN_READ, Part
@@ -196,9 +196,10 @@ def write(
         weights = Path(folder) / WEIGHTS
         with h5py.File(weights, "w") as file:
             write_weights(file)
+            check_count(file, shown(path))
         with zipfile.ZipFile(part, "w") as archive:
             for name, content in ((METADATA, metadata), (CONFIG, config)):
-                archive.writestr(_member(name), json.dumps(content))
+                archive.writestr(_member(name), json_text.written(content, f"{shown(path)}: {name}"))
             with weights.open("rb") as source, archive.open(_member(WEIGHTS), "w", force_zip64=True) as target:
                 while piece := source.read(MIB):
                     target.write(piece)

@@ -31,9 +31,13 @@ ATTRIBUTE_LIMIT = 64512  # bytes; HDF5 keeps an attribute in an object header of
 
 @contextmanager
 def writing(path: str | os.PathLike[str]) -> Iterator[h5py.File]:
-    """A new HDF5 file that replaces `path` if the block ends without an error, as `atomic_file.replacing` does."""
+    """A new HDF5 file that replaces `path` if the block ends without an error, as `atomic_file.replacing` does.
+
+    Raises FileLimitError for more groups and datasets than are read.
+    """
     with replacing(path) as part, h5py.File(part, "w") as file:
         yield file
+        rules.check_count(file, shown(path))
 
 
 @contextmanager

@@ -12,6 +12,7 @@ from __future__ import annotations
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import count
 from math import prod
 from typing import Any
 
@@ -140,20 +141,27 @@ def check_end(file: h5py.File) -> None:
         raise UnreadableFileError(f"{filename(file)}: the file has {length} bytes; its first block says {told}.")
 
 
+def check_count(file: h5py.File, where: str, limits: Limits = LIMITS) -> None:
+    """Raise FileLimitError if a file that was written has more groups and datasets than are read."""
+    numbers = count(1)
+    if h5o.visit(file.id, lambda name: next(numbers) > limits.members or None):
+        raise FileLimitError(f"{where}: more than {limits.members} groups and datasets.")
+
+
 def check_file(file: h5py.Group, strict: bool = True, limits: Limits = LIMITS) -> None:
     """Walk through the groups of a file and check every link, every dataset's storage, names, depth and number.
 
     Raises ForbiddenContentError, FileLimitError, UnreadableFileError; `strict`: also for what may be damage.
     """
     with readable(filename(file)):
-        count, total, deepest, seen = 0, 0, 0, {h5o.get_info(file.id).addr}
+        members, total, deepest, seen = 0, 0, 0, {h5o.get_info(file.id).addr}
         taken, base = [hdf5_apart.first_block(file)], file.file.userblock_size
     pending = [(file, 0)]
     while pending:
         group, depth = pending.pop()
         with readable(place_of(group)):
-            count += group.id.get_num_objs()
-            if count > limits.members:
+            members += group.id.get_num_objs()
+            if members > limits.members:
                 raise FileLimitError(f"{filename(file)}: more than {limits.members} groups and datasets.")
             names = list(group.id)
         deepest = max(deepest, depth)

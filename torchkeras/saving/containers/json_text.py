@@ -1,4 +1,4 @@
-"""JSON from a file, within limits.
+"""JSON from a file, and for one, within limits.
 
 It may have `NaN`, `Infinity` and `-Infinity`, as Keras writes for layers such as `ReLU(max_value=inf)`.
 """
@@ -18,13 +18,24 @@ _TOKEN = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"?|[\[\]{}]', re.DOTALL)
 _HALF_A_PAIR = re.compile(r"\\u[dD][89a-fA-F]")
 
 
+def written(value: Any, where: str, limits: Limits = LIMITS) -> str:
+    """A value as JSON for a file. Raises FileLimitError for a text longer than is read."""
+    text = json.dumps(value)
+    _check_length(text, where, limits)
+    return text
+
+
+def _check_length(text: str | bytes, where: str, limits: Limits) -> None:
+    if len(text) > limits.json:
+        raise FileLimitError(f"{where} has {len(text)} bytes; at most {limits.json} are read.")
+
+
 def parse(text: str | bytes, where: str, limits: Limits = LIMITS) -> Any:
     """The value of a JSON text. `where`: what the text is, for errors: "m.h5: attribute 'config'".
 
     Raises UnreadableFileError for a text that is not JSON, FileLimitError for one that is too long or too deep.
     """
-    if len(text) > limits.json:
-        raise FileLimitError(f"{where} has {len(text)} bytes; at most {limits.json} are read.")
+    _check_length(text, where, limits)
     if isinstance(text, bytes):
         try:
             text = text.decode("utf-8")

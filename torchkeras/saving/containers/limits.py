@@ -12,7 +12,7 @@ GIB = 1 << 30
 class Limits:
     """The budgets of one file. Sizes are in bytes."""
 
-    members: int = 200_000  # groups and datasets
+    members: int = 500_000  # groups and datasets
     depth: int = 640  # of groups; a model in a TimeDistributed takes 3
     path: int = 1 << 18  # letters, of a group: its name and those of all groups around it
     name: int = 1 << 16  # of one group, dataset or attribute; HDF5 cannot list longer names
@@ -28,7 +28,7 @@ class Limits:
     ratio_from: int = 64 * MIB
     steps: int = 4_000_000  # of a pickle; a tensor takes some 40
     models: int = 200  # in one another
-    layers: int = 20_000  # of a model, including those of inner models
+    layers: int = 25_000  # of a model, including those of inner models
     calls: int = 200_000
     thresholds: int = 1 << 20  # of a metric, for all its labels together
     counts: int = 1 << 26  # of a metric that counts every pair of classes

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -13,16 +12,18 @@ import h5py
 import numpy as np
 
 from torchkeras.engine.graph.network import Network
+from torchkeras.saving.containers import json_text
 from torchkeras.saving.weights.layer_groups import write_arrays, write_origin, write_weights
 
 
 def write_model(file: h5py.File, model: Network, config: Mapping[str, Any], training: Mapping[str, Any] | None) -> None:
     """Write architecture and weights; with `training` also how the model was compiled."""
     write_origin(file)
-    file.attrs["model_config"] = json.dumps(config).encode("utf-8")
+    where = f"{file.filename}: the model's config"
+    file.attrs["model_config"] = json_text.written(config, where).encode("utf-8")
     write_weights(file.create_group("model_weights"), model)
     if training is not None:
-        file.attrs["training_config"] = json.dumps(training).encode("utf-8")
+        file.attrs["training_config"] = json_text.written(training, where).encode("utf-8")
 
 
 def write_optimizer(file: h5py.File, arrays: list[tuple[str, np.ndarray]]) -> None:
