@@ -77,7 +77,7 @@ def _copy_groups(source: h5py.Group, target: h5py.Group) -> None:
 
 
 def _copy_array(source: h5py.Dataset, group: h5py.Group, name: str) -> None:
-    where = rules.place_of(source)
+    where = rules.Place(source)
     with rules.readable(where):
         rules.check_bytes(source)
         dtype, shape = source.dtype, source.shape

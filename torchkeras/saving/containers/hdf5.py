@@ -91,7 +91,7 @@ def dataset_in(group: h5py.Group, name: str) -> h5py.Dataset:
 def members(group: h5py.Group) -> dict[str, Any]:
     """The groups and datasets inside `group` by their names, in the file's order."""
     found: dict[str, Any] = {}
-    with rules.readable(rules.place_of(group)):
+    with rules.readable(rules.Place(group)):
         for encoded in list(group.id):
             name = encoded.decode("utf-8")
             found[name] = rules.member(group, name)
@@ -105,18 +105,13 @@ def groups(group: h5py.Group) -> list[str]:
     return [name for name, found in members(group).items() if isinstance(found, h5py.Group)]
 
 
-def datasets(group: h5py.Group) -> list[str]:
-    """The names of the datasets in a group."""
-    return [name for name, found in members(group).items() if isinstance(found, h5py.Dataset)]
-
-
 def values(dataset: h5py.Dataset) -> np.ndarray:
     """The numbers of a dataset; bfloat16 becomes float32.
 
     Raises UnreadableFileError if not all of them are stored, ForbiddenContentError if they are not numbers.
     """
     rules.check_type(dataset)
-    where = rules.place_of(dataset)
+    where = rules.Place(dataset)
     with rules.readable(where):
         bfloat16 = rules.is_bfloat16(dataset)
         if not bfloat16 and dataset.id.get_type().get_class() == h5t.STRING:
@@ -133,13 +128,13 @@ def stretch(dataset: h5py.Dataset) -> Stretch | None:
 
     It is valid while the file is open.
     """
-    with rules.readable(rules.place_of(dataset)):
+    with rules.readable(rules.Place(dataset)):
         bfloat16, begin = rules.is_bfloat16(dataset), dataset.id.get_offset()
         dtype = np.dtype("<i2") if bfloat16 else dataset.dtype
         part = part_of(dataset)
         if begin is None or dtype.kind not in "fiu" or part is None:
             return None
-        return Stretch(part, begin, dtype, rules.place_of(dataset), bfloat16)
+        return Stretch(part, begin, dtype, str(rules.Place(dataset)), bfloat16)
 
 
 def ready(dataset: h5py.Dataset) -> h5py.Dataset | np.ndarray:
@@ -147,7 +142,7 @@ def ready(dataset: h5py.Dataset) -> h5py.Dataset | np.ndarray:
 
     Called for all arrays before the first one is used, so that a damaged file changes nothing. Raises as `values`.
     """
-    with rules.readable(rules.place_of(dataset)):
+    with rules.readable(rules.Place(dataset)):
         if dataset.chunks is not None:
             return values(dataset)
         rules.check_type(dataset)
@@ -191,9 +186,9 @@ def attribute(place: h5py.Group | h5py.Dataset, name: str, default: Any = None) 
 
 def attributes(place: h5py.Group | h5py.Dataset) -> dict[str, Any]:
     """All attributes by their names."""
-    with rules.readable(rules.place_of(place)):
+    with rules.readable(rules.Place(place)):
         if h5a.get_num_attrs(place.id) > LIMITS.parts:
-            raise FileLimitError(f"{rules.place_of(place)} has more than {LIMITS.parts} attributes.")
+            raise FileLimitError(f"{rules.Place(place)} has more than {LIMITS.parts} attributes.")
         names = [text(name) for name in place.attrs]
     return {name: attribute(place, name) for name in names}
 
@@ -239,12 +234,12 @@ def read_names(group: h5py.Group, attribute_name: str) -> list[str]:
         if found is None:
             return names
         names += _names(group, part, found)
-    raise FileLimitError(f"{rules.place_of(group)}: {attribute_name!r} is split into more than {LIMITS.parts} parts.")
+    raise FileLimitError(f"{rules.Place(group)}: {attribute_name!r} is split into more than {LIMITS.parts} parts.")
 
 
 def _names(group: h5py.Group, attribute_name: str, found: Any) -> list[str]:
     if not isinstance(found, list) or not all(isinstance(name, str) for name in found):
-        raise UnreadableFileError(f"{rules.place_of(group)}: attribute {attribute_name!r} is no list of names.")
+        raise UnreadableFileError(f"{rules.Place(group)}: attribute {attribute_name!r} is no list of names.")
     return found
 
 

@@ -50,7 +50,7 @@ BFLOAT16 = "bfloat16"  # HDF5 does not have it: Keras 3 writes opaque bytes and 
 
 
 @contextmanager
-def readable(where: str) -> Iterator[None]:
+def readable(where: Place | str) -> Iterator[None]:
     """The one place where errors of h5py for a damaged file become UnreadableFileError."""
     try:
         yield
@@ -64,10 +64,18 @@ def readable(where: str) -> Iterator[None]:
         raise UnreadableFileError(f"{where} cannot be read ({error}).") from error
 
 
-def place_of(group: Any, name: str = "") -> str:
-    """`file: /path`, for errors."""
-    path = f"{(group.name or '').rstrip('/')}/{name}" if name else group.name
-    return f"{filename(group)}: {_short(path)}"
+class Place:
+    """Of a group or dataset, or of what is called `name` in a group. As text, which only errors need: `file: /path`."""
+
+    __slots__ = ("_found", "_name")
+
+    def __init__(self, found: Any, name: str = ""):
+        self._found, self._name = found, name
+
+    def __str__(self) -> str:
+        found, name = self._found, self._name
+        path = f"{(found.name or '').rstrip('/')}/{name}" if name else found.name
+        return f"{filename(found)}: {_short(path)}"
 
 
 def _short(text: Any, most: int = 200) -> str:
@@ -80,7 +88,7 @@ def member(group: h5py.Group, name: str, limits: Limits = LIMITS) -> h5py.Group 
 
     Raises ForbiddenContentError for links and for paths that lead out of the group.
     """
-    where = place_of(group, name)
+    where = Place(group, name)
     parts = [part for part in name.split("/") if part]
     if not parts or name.startswith("/") or "." in parts:
         raise ForbiddenContentError(f"{filename(group)}: the name {_short(name)!r} leads out of {group.name}.")
@@ -93,7 +101,7 @@ def member(group: h5py.Group, name: str, limits: Limits = LIMITS) -> h5py.Group 
     return found
 
 
-def _step(group: h5py.Group, name: bytes, where: str, limits: Limits) -> h5py.Group | h5py.Dataset | None:
+def _step(group: h5py.Group, name: bytes, where: Place, limits: Limits) -> h5py.Group | h5py.Dataset | None:
     if len(name) > limits.name:
         raise FileLimitError(f"{where}: the name has {len(name)} bytes; at most {limits.name} are read.")
     links = group.id.links
@@ -112,7 +120,7 @@ def _step(group: h5py.Group, name: bytes, where: str, limits: Limits) -> h5py.Gr
     return h5py.Dataset(found)
 
 
-def _check_storage(dataset: h5d.DatasetID, where: str) -> None:
+def _check_storage(dataset: h5d.DatasetID, where: Place) -> None:
     """Refuse storage that would make HDF5 open other files or load libraries."""
     plist = dataset.get_create_plist()
     if plist.get_layout() == h5d.VIRTUAL:
@@ -159,27 +167,27 @@ def check_file(file: h5py.Group, strict: bool = True, limits: Limits = LIMITS) -
     pending = [(file, 0)]
     while pending:
         group, depth = pending.pop()
-        with readable(place_of(group)):
+        with readable(Place(group)):
             members += group.id.get_num_objs()
             if members > limits.members:
                 raise FileLimitError(f"{filename(file)}: more than {limits.members} groups and datasets.")
             names = list(group.id)
         deepest = max(deepest, depth)
         for encoded in names:
-            with readable(place_of(group)):
+            with readable(Place(group)):
                 found = member(group, encoded.decode("utf-8"), limits)
                 if found is None:
-                    raise UnreadableFileError(f"{place_of(group)} lists {encoded!r}, and does not have it.")
+                    raise UnreadableFileError(f"{Place(group)} lists {encoded!r}, and does not have it.")
                 address = h5o.get_info(found.id).addr
                 taken += hdf5_apart.extents(found, base)
             if address in seen:
-                raise ForbiddenContentError(f"{place_of(found)} is linked several times.")
+                raise ForbiddenContentError(f"{Place(found)} is linked several times.")
             seen.add(address)
             if isinstance(found, h5py.Group):
                 if depth == limits.depth:
-                    raise FileLimitError(f"{place_of(found)}: groups are nested deeper than {limits.depth}.")
+                    raise FileLimitError(f"{Place(found)}: groups are nested deeper than {limits.depth}.")
                 if len(found.name or "") > limits.path:
-                    raise FileLimitError(f"{place_of(found)}: its path has more than {limits.path} letters.")
+                    raise FileLimitError(f"{Place(found)}: its path has more than {limits.path} letters.")
                 pending.append((found, depth + 1))
             else:
                 total += stored_size(found, limits)
@@ -196,18 +204,18 @@ def check_file(file: h5py.Group, strict: bool = True, limits: Limits = LIMITS) -
 
 def stored_size(dataset: h5py.Dataset, limits: Limits = LIMITS) -> int:
     """The bytes that a dataset's shape and type need. Raises FileLimitError for too many."""
-    with readable(place_of(dataset)):
+    with readable(Place(dataset)):
         space = dataset.id.get_space()
         size = 0 if space.get_simple_extent_type() == h5s.NULL else prod(space.get_simple_extent_dims())
         size *= dataset.id.get_type().get_size()
     if size > limits.array:
-        raise FileLimitError(f"{place_of(dataset)} has {size} bytes; at most {limits.array} are read.")
+        raise FileLimitError(f"{Place(dataset)} has {size} bytes; at most {limits.array} are read.")
     return size
 
 
 def check_type(dataset: h5py.Dataset, limits: Limits = LIMITS) -> None:
     """Refuse element types that are not plain values. Texts of a fixed length are harmless and pass."""
-    where = place_of(dataset)
+    where = Place(dataset)
     with readable(where):
         if dataset.id.get_space().get_simple_extent_type() == h5s.NULL:
             raise UnreadableFileError(f"{where} holds no array at all.")
@@ -236,7 +244,7 @@ def is_bfloat16(dataset: h5py.Dataset) -> bool:
 
 def check_bytes(dataset: h5py.Dataset, limits: Limits = LIMITS) -> None:
     """Compare a declared shape with the stored bytes: all are there, and no fill value replaces data."""
-    where, size = place_of(dataset), stored_size(dataset, limits)
+    where, size = Place(dataset), stored_size(dataset, limits)
     with readable(where):
         length = file_size(dataset)
         if size == 0:
@@ -252,7 +260,7 @@ def check_bytes(dataset: h5py.Dataset, limits: Limits = LIMITS) -> None:
 
 
 def _check_chunks(dataset: h5py.Dataset, size: int, end: int, limits: Limits) -> None:
-    where, plist, shape = place_of(dataset), dataset.id.get_create_plist(), dataset.shape
+    where, plist, shape = Place(dataset), dataset.id.get_create_plist(), dataset.shape
     chunk = plist.get_chunk()
     chunk_size = prod(chunk) * dataset.id.get_type().get_size()
     expected = prod(-(-length // step) for length, step in zip(shape, chunk, strict=True))
@@ -282,7 +290,7 @@ def _check_chunks(dataset: h5py.Dataset, size: int, end: int, limits: Limits) ->
         _check_piece(dataset, piece, filters, chunk_size, where)
 
 
-def _check_piece(dataset: h5py.Dataset, piece: Any, filters: list[int], size: int, where: str) -> None:
+def _check_piece(dataset: h5py.Dataset, piece: Any, filters: list[int], size: int, where: Place) -> None:
     """Check the size of a piece. HDF5 sets zlib no limit, so the piece is first unpacked here, with a limit."""
     used = [code for index, code in enumerate(filters) if not piece.filter_mask >> index & 1]
     if not used or used == [h5z.FILTER_SHUFFLE]:

@@ -107,7 +107,7 @@ class Match:
             return
         view, where = own
         if view.numel():
-            with hdf5_rules.readable(hdf5_rules.place_of(data)):
+            with hdf5_rules.readable(hdf5_rules.Place(data)):
                 view.copy_(_tensor(data[where]))
 
 

@@ -21,7 +21,7 @@ from torchkeras.engine.graph.operators import Operation
 from torchkeras.engine.layer.weight import Variable
 from torchkeras.engine.layer.weight_lists import WeightOwner
 from torchkeras.errors import WeightMismatchError
-from torchkeras.saving.containers.hdf5 import attribute as attribute_of, dataset_in, datasets, group_in, groups, values
+from torchkeras.saving.containers.hdf5 import attribute as attribute_of, group_in, groups, members, values
 from torchkeras.saving.containers.hdf5_rules import is_bfloat16
 from torchkeras.saving.containers.places import filename
 from torchkeras.saving.layer_facts import facts, inherited
@@ -94,7 +94,8 @@ class _Pairing:
             return
         vars_group = group_in(group_in(group, "cell") if _has_cell(layer) else group, "vars")
         where = f"{filename(group)}: layer {layer.name!r} ({type(layer).__name__})"
-        arrays = [dataset_in(vars_group, name) for name in numbered(datasets(vars_group))]
+        stored = {name: found for name, found in members(vars_group).items() if isinstance(found, h5py.Dataset)}
+        arrays = [stored[name] for name in numbered(list(stored))]
         if len(arrays) == len(variables) - 1 and variables[0].layer is not layer:
             variables = variables[1:]  # without the kernel that occurs twice
         if len(arrays) != len(variables):
@@ -247,11 +248,11 @@ def numbered(names: list[str]) -> list[str]:
 
 def _datasets(group: h5py.Group, but: tuple[str, ...] = ()) -> Iterator[h5py.Dataset]:
     """All arrays of a group and the groups inside, without the states of random numbers and groups called `but`."""
-    for name in datasets(group):
-        yield dataset_in(group, name)
-    for name in groups(group):
-        if name not in GENERATORS and name not in but:
-            yield from _datasets(group_in(group, name))
+    inside = members(group)
+    yield from (found for found in inside.values() if isinstance(found, h5py.Dataset))
+    for name, found in inside.items():
+        if isinstance(found, h5py.Group) and name not in GENERATORS and name not in but:
+            yield from _datasets(found)
 
 
 # --- writing ---------------------------------------------------------------------------------------------------------
