@@ -68,6 +68,8 @@ class Embedding(Layer):
         ValueError: at the first call, when the input does not fit `input_length`; for data with numbers that are not
             whole, or not from 0 to `input_dim - 1`.
         IndexError: for numbers out of range in a tensor on the CPU that the layer is called on.
+        torch.AcceleratorError: for numbers out of range that were made on a GPU, or streamed from there: to look at
+            them first would wait for it. Torch says "device-side assert triggered", and the process must begin anew.
 
     Example:
         >>> Embedding(1000, 8)(torch.tensor([[1, 5, 2]])).shape
