@@ -1,6 +1,7 @@
 """`model.export("m.pt2")`: torch's own program of a model, checked before it is kept; and what export refuses."""
 
 import importlib.util
+import warnings
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -67,6 +68,12 @@ def test_a_program_has_the_names_of_the_layers_and_any_sizes():
         given = [torch.randn(batch, 4), torch.randn(batch, length, 4)]
         for found, wanted in zip(program.module()(*given), model(given), strict=True):
             torch.testing.assert_close(found, wanted)
+
+
+def test_an_export_warns_of_nothing():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        two().export("m.pt2")
 
 
 def test_a_model_is_exported_in_evaluation_mode_and_stays_as_it_is():

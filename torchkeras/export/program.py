@@ -142,6 +142,7 @@ def write(program: ExportedProgram, path: Path) -> None:
 
 def read(path: Path) -> Any:
     """A `.pt2` file as a function from a list of inputs to the list of outputs."""
-    with path.open("rb") as file:
+    with path.open("rb") as file, warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "The given buffer is not writable", UserWarning)  # of torch 2.12's own bytes
         module = torch.export.load(file).module()
     return lambda inputs: as_list(module(*inputs))
