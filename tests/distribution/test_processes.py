@@ -107,6 +107,36 @@ def test_a_batch_script_of_slurm_is_one_process(monkeypatch):
     assert world_size() == 1
 
 
+# What launchers set, as seen in runs of OpenMPI 4.1, MPICH 4.0 and Slurm 22.05 on two machines of 3 and 1 processes.
+HELPER = {"SLURM_PROCID": "0", "SLURM_STEP_NUM_TASKS": "2", "SLURM_LOCALID": "0", "SLURM_STEP_NODELIST": "n[1-2]"}
+OPENMPI = {f"OMPI_COMM_WORLD_{name}": value for name, value in zip(("RANK", "SIZE", "LOCAL_RANK"), "142", strict=True)}
+MPICH = {"PMI_RANK": "1", "PMI_SIZE": "4", "MPI_LOCALRANKID": "2"}
+SRUN = {"SLURM_PROCID": "1", "SLURM_STEP_NUM_TASKS": "4", "SLURM_LOCALID": "2", "SLURM_STEP_NODELIST": "n[1-2]"}
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        *(OPENMPI, MPICH, SRUN),
+        pytest.param({**OPENMPI, **HELPER}, id="mpirun of OpenMPI in a job of Slurm"),
+        pytest.param({**MPICH, **HELPER}, id="mpirun of MPICH in a job of Slurm"),
+        pytest.param({"PMI_RANK": "1", "PMI_SIZE": "4", **SRUN}, id="srun --mpi=pmi2"),
+        pytest.param({"RANK": "1", "WORLD_SIZE": "4", "LOCAL_RANK": "2", **HELPER}, id="torchrun in a job of Slurm"),
+    ],
+)
+def test_a_launcher_is_known_within_another(monkeypatch, told):
+    for name, value in told.items():
+        monkeypatch.setenv(name, value)
+    assert (rank(), world_size(), local_rank()) == (1, 4, 2)
+
+
+def test_srun_with_mpi_says_where_the_first_process_is(monkeypatch):
+    for name, value in {"PMI_RANK": "1", "PMI_SIZE": "4", **SRUN, "SLURM_JOB_ID": "7", "SLURM_STEP_ID": "2"}.items():
+        monkeypatch.setenv(name, value)
+    processes._complete_environment(processes.launcher())
+    assert (os.environ["MASTER_ADDR"], os.environ["MASTER_PORT"]) == ("n1", "20009")
+
+
 @pytest.mark.parametrize(
     ("nodes", "first"),
     [
