@@ -3,6 +3,7 @@
 import json
 import os
 import re
+from datetime import timedelta
 
 import pytest
 import torch
@@ -76,10 +77,22 @@ def test_workers_that_start_again_do_not_meet_dead_ones():
     port = free_port()
     store = TCPStore("127.0.0.1", port, is_master=True, wait_for_workers=False)
     ranks = [{**each, "TORCHELASTIC_USE_AGENT_STORE": "True"} for each in as_torchrun(2, port)]
-    for attempt in ("0", "1"):
-        started = launch(JOINS, [{**each, "TORCHELASTIC_RESTART_COUNT": attempt} for each in ranks])
-        assert [json.loads(line)[2][0] for line in printed(started)] == [3, 3]
+    for counts in (
+        ("0", "0"),
+        ("0", "1"),
+        ("1", "1"),
+    ):  # an agent does not count what another one's worker was to blame for
+        told = [{**each, "TORCHELASTIC_RESTART_COUNT": count} for each, count in zip(ranks, counts, strict=True)]
+        assert [json.loads(line)[2][0] for line in printed(launch(JOINS, told))] == [3, 3]
     del store
+
+
+def test_a_worker_waits_for_process_0():
+    store = TCPStore("127.0.0.1", free_port(), is_master=True, timeout=timedelta(seconds=0.5), wait_for_workers=False)
+    store.add("torchkeras/starts", 1)
+    store.set("torchkeras/start1/all", "those of an earlier start")
+    with pytest.raises(RuntimeError, match=r"^initialize: process 1 waited for process 0 for 0\.5 s\.$"):
+        processes._attempt(store, 1, 2)
 
 
 def test_without_a_launcher_there_is_one_process():
