@@ -7,17 +7,23 @@ import os
 # What launchers say of a process: its number, how many there are, its number on its machine, how many there are on it.
 # torchrun, Ray and Accelerate use the first names. Slurm's count is set by srun alone, so that a plain `python` in a
 # batch script is one process.
+SLURM = ("SLURM_PROCID", "SLURM_STEP_NUM_TASKS", "SLURM_LOCALID", "SLURM_STEP_TASKS_PER_NODE")
+MPICH = ("PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID", "MPI_LOCALNRANKS")
 LAUNCHERS = (
     ("RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE"),
-    ("SLURM_PROCID", "SLURM_STEP_NUM_TASKS", "SLURM_LOCALID", "SLURM_STEP_TASKS_PER_NODE"),
     ("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_SIZE"),
-    ("PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID", "MPI_LOCALNRANKS"),
+    SLURM,
+    MPICH,
 )
 
 
 def launcher() -> tuple[str, ...] | None:
-    """The variables of the launcher that started this process; None where none did."""
-    return next((names for names in LAUNCHERS if names[0] in os.environ and names[1] in os.environ), None)
+    """The variables of the launcher that started this process; None where none did.
+
+    In a job of Slurm mpirun starts a helper on each machine by srun, whose variables its processes have too.
+    """
+    found = next((names for names in LAUNCHERS if names[0] in os.environ and names[1] in os.environ), None)
+    return MPICH if found is SLURM and MPICH[2] in os.environ else found  # srun sets the first two of these as well
 
 
 def told(which: int, default: int) -> int:

@@ -11,6 +11,7 @@ import itertools
 import os
 import re
 import sys
+import time
 from collections.abc import Callable, Iterable
 from datetime import timedelta
 from typing import Any
@@ -27,6 +28,7 @@ has_group: Callable[[], bool] = dist.is_initialized if dist.is_available() else 
 
 FIRST_PORT, PORTS = 20000, 20000  # one for each job of Slurm, of which several may share a machine
 BUCKET = 25 * 2**20  # bytes that are sent at once, as in DistributedDataParallel
+LOOKING = 0.2  # seconds from one look for process 0 to the next
 TIMEOUT = optional(number("of more than 0", lambda v: v > 0))
 _joined = itertools.count()  # the groups that this process has joined
 _met: dict[Any, tuple[Any, int, int]] = {}
@@ -68,11 +70,9 @@ def initialize(timeout: float | None = None) -> None:
         torch.cuda.set_device(_cuda_device())
     limit: dict[str, Any] = {} if seconds is None else {"timeout": timedelta(seconds=seconds)}
     store, place, processes = _meeting(limit)
-    # torchrun keeps its store when it starts workers again: the addresses of dead ones are still there.
-    attempt = os.environ.get("TORCHELASTIC_RESTART_COUNT", "0")
     dist.init_process_group(
         "cpu:gloo,cuda:nccl" if cuda else "gloo",
-        store=dist.PrefixStore(f"attempt{attempt}.{next(_joined)}", store),
+        store=dist.PrefixStore(f"group{next(_joined)}", store),
         rank=place,
         world_size=processes,
         device_id=torch.device("cuda", torch.cuda.current_device()) if cuda else None,
@@ -159,8 +159,32 @@ def _meeting(limit: dict[str, Any]) -> tuple[Any, int, int]:
     """
     place = tuple(os.environ.get(name) for name in ("MASTER_ADDR", "MASTER_PORT", "RANK", "WORLD_SIZE"))
     if place not in _met:
-        _met[place] = next(dist.rendezvous("env://", **limit))
+        store, number, processes = next(dist.rendezvous("env://", **limit))
+        if os.environ.get("TORCHELASTIC_USE_AGENT_STORE") == "True":
+            store = dist.PrefixStore(_attempt(store, number, processes), store)
+        _met[place] = store, number, processes
     return _met[place]
+
+
+def _attempt(store: Any, number: int, processes: int) -> str:
+    """A name of this start of torchrun's workers, the same in all of them.
+
+    Its agents keep a store when they start workers again, with the addresses of dead ones. They count the starts, but
+    not alike: not those for which another agent's worker was the reason. So process 0 counts them, and says who is
+    there. A process that reads the number of an earlier start is not among them, and reads it again.
+    """
+    if number == 0:
+        attempt = f"torchkeras/start{store.add('torchkeras/starts', 1)}"
+        store.set(f"{attempt}/all", b" ".join(store.get(f"{attempt}/{each}") for each in range(1, processes)))
+        return attempt
+    own, end = os.urandom(8).hex(), time.monotonic() + store.timeout.total_seconds()
+    while time.monotonic() < end:
+        attempt = f"torchkeras/start{store.add('torchkeras/starts', 0)}"
+        store.set(f"{attempt}/{number}", own)
+        if store.check([f"{attempt}/all"]) and own in store.get(f"{attempt}/all").decode():
+            return attempt
+        time.sleep(LOOKING)
+    raise RuntimeError(f"initialize: process {number} waited for process 0 for {store.timeout.total_seconds():g} s.")
 
 
 def _complete_environment(names: tuple[str, ...]) -> None:

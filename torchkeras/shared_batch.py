@@ -39,17 +39,15 @@ class SharedBatch:
     """A batch of `whole` samples, of which this process has `samples`; where these are 0, one stands in for none.
 
     The sample that stands in keeps the process in step with the others. It counts for nothing. `sync_batch_norm`:
-    whether batches are normalized by the statistics of the whole one.
+    whether batches are normalized by the statistics of the whole one. `processes`: how many share it, all of the group.
     """
 
-    def __init__(self, samples: int, whole: int, group: Any = None, sync_batch_norm: bool = True):
+    def __init__(
+        self, samples: int, whole: int, group: Any = None, sync_batch_norm: bool = True, processes: int | None = None
+    ):
         self.samples, self.whole, self.group, self.sync_batch_norm = samples, whole, group, sync_batch_norm
+        self.processes = dist.get_world_size(group) if processes is None else processes
         self._means: dict[int, tuple[Tensor, Tensor]] = {}
-
-    @property
-    def processes(self) -> int:
-        """How many processes share it."""
-        return dist.get_world_size(self.group)
 
     @property
     def weight(self) -> float:

@@ -341,7 +341,7 @@ def test_an_axis_that_is_the_batch_is_refused():
     layer.build((4, 3))
     normalize = layer._facts.hook_free()
     with (
-        SHARING.of(SharedBatch(2, 4)),
+        SHARING.of(SharedBatch(2, 4, processes=2)),
         pytest.raises(ValueError, match="axis 0 is the batch, of which each process has only a part"),
     ):
         normalize(torch.ones(4, 3), training=True)

@@ -3,6 +3,7 @@
 import json
 import os
 import re
+from datetime import timedelta
 
 import pytest
 import torch
@@ -76,10 +77,22 @@ def test_workers_that_start_again_do_not_meet_dead_ones():
     port = free_port()
     store = TCPStore("127.0.0.1", port, is_master=True, wait_for_workers=False)
     ranks = [{**each, "TORCHELASTIC_USE_AGENT_STORE": "True"} for each in as_torchrun(2, port)]
-    for attempt in ("0", "1"):
-        started = launch(JOINS, [{**each, "TORCHELASTIC_RESTART_COUNT": attempt} for each in ranks])
-        assert [json.loads(line)[2][0] for line in printed(started)] == [3, 3]
+    for counts in (
+        ("0", "0"),
+        ("0", "1"),
+        ("1", "1"),
+    ):  # an agent does not count what another one's worker was to blame for
+        told = [{**each, "TORCHELASTIC_RESTART_COUNT": count} for each, count in zip(ranks, counts, strict=True)]
+        assert [json.loads(line)[2][0] for line in printed(launch(JOINS, told))] == [3, 3]
     del store
+
+
+def test_a_worker_waits_for_process_0():
+    store = TCPStore("127.0.0.1", free_port(), is_master=True, timeout=timedelta(seconds=0.5), wait_for_workers=False)
+    store.add("torchkeras/starts", 1)
+    store.set("torchkeras/start1/all", "those of an earlier start")
+    with pytest.raises(RuntimeError, match=r"^initialize: process 1 waited for process 0 for 0\.5 s\.$"):
+        processes._attempt(store, 1, 2)
 
 
 def test_without_a_launcher_there_is_one_process():
@@ -105,6 +118,36 @@ def test_a_batch_script_of_slurm_is_one_process(monkeypatch):
     monkeypatch.setenv("SLURM_NTASKS", "4")
     initialize()
     assert world_size() == 1
+
+
+# What launchers set, as seen in runs of OpenMPI 4.1, MPICH 4.0 and Slurm 22.05 on two machines of 3 and 1 processes.
+HELPER = {"SLURM_PROCID": "0", "SLURM_STEP_NUM_TASKS": "2", "SLURM_LOCALID": "0", "SLURM_STEP_NODELIST": "n[1-2]"}
+OPENMPI = {f"OMPI_COMM_WORLD_{name}": value for name, value in zip(("RANK", "SIZE", "LOCAL_RANK"), "142", strict=True)}
+MPICH = {"PMI_RANK": "1", "PMI_SIZE": "4", "MPI_LOCALRANKID": "2"}
+SRUN = {"SLURM_PROCID": "1", "SLURM_STEP_NUM_TASKS": "4", "SLURM_LOCALID": "2", "SLURM_STEP_NODELIST": "n[1-2]"}
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        *(OPENMPI, MPICH, SRUN),
+        pytest.param({**OPENMPI, **HELPER}, id="mpirun of OpenMPI in a job of Slurm"),
+        pytest.param({**MPICH, **HELPER}, id="mpirun of MPICH in a job of Slurm"),
+        pytest.param({"PMI_RANK": "1", "PMI_SIZE": "4", **SRUN}, id="srun --mpi=pmi2"),
+        pytest.param({"RANK": "1", "WORLD_SIZE": "4", "LOCAL_RANK": "2", **HELPER}, id="torchrun in a job of Slurm"),
+    ],
+)
+def test_a_launcher_is_known_within_another(monkeypatch, told):
+    for name, value in told.items():
+        monkeypatch.setenv(name, value)
+    assert (rank(), world_size(), local_rank()) == (1, 4, 2)
+
+
+def test_srun_with_mpi_says_where_the_first_process_is(monkeypatch):
+    for name, value in {"PMI_RANK": "1", "PMI_SIZE": "4", **SRUN, "SLURM_JOB_ID": "7", "SLURM_STEP_ID": "2"}.items():
+        monkeypatch.setenv(name, value)
+    processes._complete_environment(processes.launcher())
+    assert (os.environ["MASTER_ADDR"], os.environ["MASTER_PORT"]) == ("n1", "20009")
 
 
 @pytest.mark.parametrize(

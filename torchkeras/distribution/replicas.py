@@ -8,6 +8,7 @@ from __future__ import annotations
 import operator
 import warnings
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import torch
@@ -42,7 +43,6 @@ class Replicas:
         self._compiled, self._group = compiled, group
         self._parameters: list[Tensor] = []
         self._parallel: DistributedDataParallel | None = None
-        self._pass = _Pass([])
         self._inputs: list[Tensor] | None = None
 
     def passing(self, run: Callable[..., Any]) -> Callable[..., Any]:
@@ -52,12 +52,11 @@ class Replicas:
             self._begin(training)
         if self._parallel is None:
             return run
-        self._pass.run = run
-        return self._called
+        return partial(self._averaging, run)
 
-    def _called(self, inputs: Any, **options: Any) -> Any:
+    def _averaging(self, run: Callable[..., Any], inputs: Any, **options: Any) -> Any:
         assert self._parallel is not None
-        return self._parallel(inputs, **options)[0]
+        return self._parallel(run, inputs, **options)[0]
 
     def gradients(self, loss: Tensor, parameters: Sequence[Tensor], one: Tensor) -> list[Tensor | None]:
         """The gradients of the mean, over the processes, of `one * loss`; None for a parameter that has none."""
@@ -87,18 +86,16 @@ class Replicas:
             gradients[place] = mean
         parallel = self._reduce(order, find_unused_parameters=False)
         # The reducer makes its buckets by the order in which the first gradients come: these are zeros.
-        self._pass.run = _zero
-        torch.autograd.backward(parallel(order)[0], inputs=order)
+        torch.autograd.backward(parallel(_zero, order)[0], inputs=order)
         _taken(order)
         return gradients
 
     def _reduce(self, parameters: list[Tensor], find_unused_parameters: bool) -> DistributedDataParallel:
-        self._pass = _Pass(parameters)
         trained = set(map(id, parameters))
         others = any(each.requires_grad and id(each) not in trained for each in self._compiled.network.parameters())
         self._inputs = parameters if others else None  # autograd takes its time to look where these are
         self._parallel = DistributedDataParallel(
-            self._pass,
+            _Pass(parameters),
             process_group=self._group,
             gradient_as_bucket_view=True,
             find_unused_parameters=find_unused_parameters,
@@ -164,12 +161,10 @@ class _Pass(nn.Module):
     `trained`: the parameters that it averages the gradients of.
     """
 
-    run: Callable[..., Any]
-
     def __init__(self, trained: Sequence[Tensor]):
         super().__init__()
         self.trained = nn.ParameterList(trained)
 
-    def forward(self, inputs: Any, **options: Any) -> Any:
-        found = self.run(inputs, **options)
+    def forward(self, run: Callable[..., Any], inputs: Any, **options: Any) -> Any:
+        found = run(inputs, **options)
         return found, [] if ADDED.taken is None else list(ADDED.taken[0])

@@ -124,7 +124,8 @@ class Processes:
 
             def run(batch: Batch) -> Any:
                 self._passed, self._since = self._passed + 1, self._since + 1
-                shared = SharedBatch(batch.size, batch.samples, self.group, self.sync_batch_norm)
+                processes = self.part.processes
+                shared = SharedBatch(batch.size, batch.samples, self.group, self.sync_batch_norm, processes)
                 with SHARING.of(shared), own(), self._normalizing:
                     return step(batch)
 
@@ -229,7 +230,7 @@ class RandomNumbers:
     def apart(self) -> Iterator[Callable[[], Any]]:
         """A pass over batches: inside the blocks that the result opens, this process's own numbers are drawn."""
         if self._part.processes == 1:
-            yield _nothing
+            yield nullcontext
             return
         outer, saved, self._saved = (self._first, self.states), self._saved, {}
         begun = saved.get("first") or [self._begun(generator) for generator in self._generators]
@@ -258,8 +259,3 @@ class RandomNumbers:
             self.states = [generator.get_state() for generator in self._generators]
             for generator, state in zip(self._generators, before, strict=True):
                 generator.set_state(state)
-
-
-@contextmanager
-def _nothing() -> Iterator[None]:
-    yield

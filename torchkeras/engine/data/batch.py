@@ -109,15 +109,14 @@ class ArrayData:
         # One permutation an epoch, drawn where the samples lie: no index travels.
         where = self.device if self.resident else torch.device("cpu")
         indices = torch.randperm(self.size, device=where).split(batch_size)[skip:]
+        return (self._at(index, part) for index in indices)
 
-        own = indices if part is None else [index[part.rows(len(index))] for index in indices]
-        batches = (
-            self._batch([None if v is None else v.index_select(0, index) for v in self._values], len(index))
-            for index in own
-        )
-        if part is None:
-            return batches
-        return (part.counted(batch, len(index)) for batch, index in zip(batches, indices, strict=True))
+    def _at(self, index: Tensor, part: Part | None) -> Batch:
+        """The batch of the samples with these numbers, or what one process has of it."""
+        whole = len(index)
+        own = index if part is None else index[part.rows(whole)]
+        values = [None if v is None else v.index_select(0, own) for v in self._values]
+        return self._batch(values, whole) if part is None else self._batch(values, part.size(whole), whole)
 
     def _views(self, batch_size: int, order: str, skip: int) -> Generator[Batch, None, None]:
         chunks = [None if v is None else v.split(batch_size) for v in self._values]
@@ -128,12 +127,13 @@ class ArrayData:
             for i in batch_numbers(self.size, batch_size, order)[skip:]
         )
 
-    def _batch(self, values: list[Any], size: int) -> Batch:
+    def _batch(self, values: list[Any], size: int, whole: int | None = None) -> Batch:
         return Batch(
             values[: self._first_target],
             values[self._first_target : self._first_weight],
             values[self._first_weight :],
             size,
+            whole=whole,
         )
 
     def split(self, fraction: float) -> tuple["ArrayData", "ArrayData"]:

@@ -92,7 +92,8 @@ def _stopped(network: Any, run: Run, guard: Guard | None, processes: Any, called
     if processes is None:
         return ends
     found = processes.stopped(ends, called)
-    network.stop_training = network.stop_training or (found and not ends)
+    if found and not ends:  # to set an attribute of a module takes longer than to ask
+        network.stop_training = True
     return found
 
 

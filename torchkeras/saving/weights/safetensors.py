@@ -6,10 +6,12 @@ A tensor with several names is written once, under the first. Needs the package 
 from __future__ import annotations
 
 import importlib
+import json
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from math import prod
+from pathlib import Path
 from typing import IO, Any
 
 import torch
@@ -44,6 +46,20 @@ def write(path: str | os.PathLike[str], model: nn.Module, about: str | None = No
     tensors = {names[0]: whole(tensor).detach().cpu().contiguous() for names, tensor in tensors_of(model).items()}
     with replacing(path) as part:
         package.save_file(tensors, part, metadata=FORMAT if about is None else {**FORMAT, ABOUT: about})
+        _order_metadata(part)
+
+
+def _order_metadata(path: Path) -> None:
+    """Put a file's `__metadata__` in order, in place: the package writes them in the order of a hash map."""
+    with path.open("r+b") as file:
+        length = int.from_bytes(file.read(LENGTH), "little")
+        header = json.loads(file.read(length))
+        header["__metadata__"] = dict(sorted(header["__metadata__"].items()))
+        # As the package writes JSON, so that it is as long as before.
+        ordered = json.dumps(header, ensure_ascii=False, separators=(",", ":")).encode().ljust(length)
+        assert len(ordered) == length
+        file.seek(LENGTH)
+        file.write(ordered)
 
 
 @contextmanager

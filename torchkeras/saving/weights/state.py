@@ -146,8 +146,8 @@ def write(path: str | os.PathLike[str], model: nn.Module, about: str | None = No
         metadata = OrderedDict(getattr(tensors, "_metadata", {}))
         metadata[""] = {**metadata.get("", {}), ABOUT: about}
         tensors._metadata = metadata
-    with replacing(path) as part:
-        torch.save(tensors, part)
+    with replacing(path) as part, part.open("wb") as file:  # given a path, torch writes its name into the file
+        torch.save(tensors, file)
 
 
 @contextmanager

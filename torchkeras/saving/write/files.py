@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from datetime import datetime
+from datetime import datetime, timezone
 from typing import Any
 
 from torchkeras.engine.fit.compile_options import own_training_config, training_config
@@ -64,9 +64,26 @@ def write_archive(model: Any, path: PathLike, include_optimizer: bool) -> None:
         if include_optimizer:
             write_optimizer(file, model)
 
-    metadata: dict[str, Any] = {"keras_version": KERAS3_VERSION, "date_saved": f"{datetime.now():%Y-%m-%d@%H:%M:%S}"}
+    metadata: dict[str, Any] = {"keras_version": KERAS3_VERSION, "date_saved": f"{_now():%Y-%m-%d@%H:%M:%S}"}
     if include_optimizer:
         metadata[OWN] = own_training_config(model)  # Keras does not read it
     if (model._input_form, model._output_form) != (None, None):
         metadata[STRUCTURE] = True
     archive.write(path, keras3_config(model, include_optimizer), metadata, write)
+
+
+def _now() -> datetime:
+    """The time, or the one that SOURCE_DATE_EPOCH says, for files that are to be equal bit by bit.
+
+    Source: https://reproducible-builds.org/specs/source-date-epoch/
+    """
+    told = os.environ.get("SOURCE_DATE_EPOCH")
+    if told is None:
+        return datetime.now()
+    try:
+        return datetime.fromtimestamp(int(told), timezone.utc)
+    except (ValueError, OverflowError, OSError) as error:
+        raise ValueError(
+            "The environment variable SOURCE_DATE_EPOCH must be a whole number, of the seconds since 1970 in UTC; "
+            f"found {told!r}."
+        ) from error
