@@ -15,7 +15,7 @@ from torchkeras.processes import is_main
 from torchkeras.rules import FLAG_OR_DIGIT, check, read_path
 from torchkeras.saving.formats import FORMATS, WEIGHTS, WHOLE, check_name, named
 from torchkeras.saving.graph_config import KERAS_VERSION, layer_config
-from torchkeras.saving.unsaveable import check_depth, check_names, left_out, unwritten
+from torchkeras.saving.unsaveable import check_depth, check_names, left_out, unloadable, unwritten
 from torchkeras.saving.write.keras2_training import training_for_keras2
 from torchkeras.shards import collected, shared_in
 
@@ -50,6 +50,8 @@ def write_model(model: Any, path: PathLike, overwrite: bool, include_optimizer: 
         model.export(path)
         return
     _has_a_form(model, path)
+    for what in unloadable(model):
+        warnings.warn(f"{path}: load_model will fail: {what}", stacklevel=3)
     include_optimizer = include_optimizer and model.optimizer is not None and _told(model, path)
     with collected(_shared(model, include_optimizer)) as writes:
         if writes and kind.tensors:
