@@ -473,3 +473,26 @@ def test_saving_tells_of_a_layer_that_cannot_be_made_again(layer, reason, nested
     assert told[0].filename == __file__
     with pytest.raises(ValueError, match=r"__init__\(\)"):
         load_model(path, custom_objects={"WithoutConfig": WithoutConfig, "WithoutOptions": WithoutOptions})
+
+
+class AsInKerassGuide(Layer):
+    def __init__(self, units=3):
+        super().__init__()
+        self.units = units
+
+    def build(self, input_shape):
+        self.kernel = self.add_weight(shape=(input_shape[-1], self.units), initializer="ones", trainable=True)
+
+    def call(self, inputs):
+        return inputs @ self.kernel
+
+    def get_config(self):
+        return {"units": self.units}
+
+
+@pytest.mark.parametrize("suffix", [".keras", ".h5", ".pt"])
+def test_a_config_of_its_own_arguments_alone_is_enough(suffix, tmp_path):
+    model = Sequential([Input((3,)), AsInKerassGuide(2)])
+    model.save(tmp_path / f"own{suffix}")
+    again = load_model(tmp_path / f"own{suffix}", custom_objects={"AsInKerassGuide": AsInKerassGuide})
+    assert again.predict(np.ones((1, 3))).tolist() == [[3.0, 3.0]]
