@@ -77,6 +77,15 @@ def test_a_callback_of_ones_own_is_watched_by_another():
     assert max(found[:-2]) >= max(found[-2:])
 
 
+def test_a_script_of_keras_1_runs_as_it_is():
+    command = [sys.executable, "-m", "torchkeras", "run", EXAMPLES / "old_script.py"]
+    given = {**os.environ, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(command, capture_output=True, text=True, env=given, check=False)
+    assert done.returncode == 0, done.stderr
+    ((_, accuracy),) = re.findall(r"loss and accuracy on the others: \[([\d.]+), ([\d.]+)\]", done.stdout)
+    assert float(accuracy) > 0.85
+
+
 NUMBER = re.compile(r"\d+\.\d+")
 
 
@@ -105,7 +114,7 @@ def test_a_task_reaches_what_its_script_says(name):
 
 def test_examples_are_small_and_all_on_the_page():
     scripts = sorted(EXAMPLES.glob("*.*"))
-    assert len(scripts) == 18
+    assert len(scripts) == 19
     page = (ROOT / "docs" / "examples.md").read_text()
     for script in scripts:
         assert len(script.read_text().splitlines()) < (100 if script.name in TASKS else 60)

@@ -39,6 +39,30 @@ def saved(model: Any, path: str) -> str:
     return path
 
 
+class WithoutSuper(Layer):
+    def __init__(self, units):
+        self.units = units
+
+    def call(self, inputs):
+        return inputs
+
+
+class WeightInCall(Layer):
+    def call(self, inputs):
+        self.scale = self.add_weight("scale", (4,))
+        return inputs * self.scale
+
+
+class ByNumPy(Layer):
+    def call(self, inputs):
+        return np.tanh(inputs)
+
+
+class ByValue(Layer):
+    def call(self, inputs):
+        return inputs if inputs.mean() > 0 else -inputs
+
+
 class Mine(Layer):
     def call(self, inputs):
         return inputs
@@ -233,7 +257,10 @@ MISTAKES = [
         "text for numbers",
         lambda: compiled().predict(np.array([["a"] * 4])),
         ValueError,
-        "Error when checking input: out_input got an array of <U1 elements; pass real numbers.",
+        (
+            "Error when checking input: out_input got an array of <U1 elements; pass real numbers. "
+            "np.unique(texts, return_inverse=True)[1] numbers texts."
+        ),
     ),
     (
         "numbers that an Embedding does not have",
@@ -769,6 +796,58 @@ MISTAKES = [
             "mine.h5: Unknown layer: 'Mine'. Did you mean 'Cosine'? An object of your own is found "
             "when it is passed in `custom_objects` or put into a CustomObjectScope."
         ),
+    ),
+    # --- layers of one's own
+    (
+        "no super().__init__",
+        lambda: WithoutSuper(3)(A),
+        AttributeError,
+        "WithoutSuper has no 'name' yet: its __init__ must call super().__init__(**options).",
+    ),
+    (
+        "a weight made in call",
+        lambda: WeightInCall(name="layer")(A),
+        ValueError,
+        (
+            "WeightInCall 'layer' cannot compute on input shape (None, 4): it makes the weight 'scale', and each call "
+            "another. Make weights in __init__ or build."
+        ),
+    ),
+    (
+        "NumPy in call",
+        lambda: ByNumPy(name="layer")(A),
+        TypeError,
+        (
+            "ByNumPy 'layer' cannot compute on input shape (None, 4): its code looks at values, and shapes are found "
+            "without any. Compute with torch alone: torch.tanh(x) and not np.tanh(x), torch.where(x > 0, a, b) and not "
+            "`if`, no .item() and .numpy()."
+        ),
+    ),
+    (
+        "a question about values in call",
+        lambda: ByValue(name="layer")(A),
+        ValueError,
+        (
+            "ByValue 'layer' cannot compute on input shape (None, 4): its code looks at values, and shapes are found "
+            "without any. Compute with torch alone: torch.tanh(x) and not np.tanh(x), torch.where(x > 0, a, b) and not "
+            "`if`, no .item() and .numpy()."
+        ),
+    ),
+    (
+        "a function for a layer",
+        lambda: Sequential([len]),
+        TypeError,
+        (
+            "The added layer must be an instance of class Layer. Found: <built-in function len> "
+            "(builtin_function_or_method). A function becomes a layer by Lambda(function)."
+        ),
+    ),
+    # --- files
+    (
+        "a path for the text of an architecture",
+        lambda: models.model_from_json("model.json"),
+        ValueError,
+        "model_from_json takes the text of an architecture; found a path. Give open('model.json').read().",
     ),
     (
         "a file that is not there",

@@ -55,7 +55,8 @@ def as_numbers(value: Any, where: str) -> Any:
     elif array.dtype.kind == "V" and array.dtype.names is None and array.dtype.type is not np.void:
         array = array.astype(np.float32)  # ml_dtypes' bfloat16 and the like
     if array.dtype.kind not in KINDS_OF_NUMBERS:
-        raise ValueError(f"{where} got an array of {array.dtype} elements; pass real numbers.")
+        texts = " np.unique(texts, return_inverse=True)[1] numbers texts." if array.dtype.kind in "US" else ""
+        raise ValueError(f"{where} got an array of {array.dtype} elements; pass real numbers.{texts}")
     return array
 
 

@@ -3,12 +3,14 @@
     python scripts/site/browser.py [PAGE ...]      (build/site has to be built: scripts/docs)
 
 A page has no error in the console, is no wider than the screen, loads every picture, sends no request to another
-machine, and has no text in a picture that is shown smaller than 9 pixels. The search finds something, without a
-network. Screenshots lie in build/screenshots. CHROMIUM names the program, which is looked for otherwise.
+machine, and has no text in a picture that is shown smaller than 9 pixels. The button for dark colours shows pictures as
+a dark system does. The search finds something, without a network. Screenshots lie in build/screenshots. CHROMIUM names
+the program, which is looked for otherwise.
 """
 
 import functools
 import http.server
+import io
 import os
 import shutil
 import sys
@@ -17,6 +19,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from PIL import Image, ImageStat
 from playwright.sync_api import Browser, Page, TimeoutError as TooLate, sync_playwright
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -83,6 +86,10 @@ def faults(browser: Browser, address: str, name: str, screen: str) -> Iterator[s
     texts = page.evaluate(SMALLEST_TEXTS)
     told += [f"{size:.1f} pixels: {text!r} in {src}" for size, text, src in texts if size < LEAST_TEXT]
     _shoot(page, SHOTS / screen / f"{name.removesuffix('.html').replace('/', '-')}.png")
+    if colours == "light":
+        dark = browser.new_page(viewport={"width": width, "height": height}, color_scheme="dark")
+        told += _toggle_faults(page, dark)
+        dark.close()
     if name == "index.html":
         told += _search_faults(page)
     context.close()
@@ -91,6 +98,27 @@ def faults(browser: Browser, address: str, name: str, screen: str) -> Iterator[s
 
 def _ours(url: str, address: str) -> bool:
     return url.startswith((address, "data:", "blob:"))
+
+
+def _toggle_faults(page: Page, dark: Page) -> Iterator[str]:
+    """Pictures that the button for dark colours does not change to what they are on a dark system."""
+    before = _brightness(page)
+    dark.goto(page.url, wait_until="networkidle")
+    page.locator("form[data-md-component=palette] label:visible").click()
+    page.locator("body[data-md-color-scheme=slate]").wait_for()
+    for (source, light), (_, wanted), (_, found) in zip(before, _brightness(dark), _brightness(page), strict=True):
+        if light < 2 * wanted or abs(found - wanted) > 2:
+            yield f"{source} has the brightness {found:.0f} by the button, {wanted:.0f} in a dark system"
+
+
+def _brightness(page: Page) -> list[tuple[str | None, float]]:
+    """The address of each picture, and the mean of its pixels on the page, of 255."""
+    pictures = page.locator('main img[src$=".svg"]').all()
+    return [(picture.get_attribute("src"), _mean(picture.screenshot())) for picture in pictures]
+
+
+def _mean(png: bytes) -> float:
+    return ImageStat.Stat(Image.open(io.BytesIO(png)).convert("L")).mean[0]
 
 
 def _search_faults(page: Page) -> Iterator[str]:

@@ -2,6 +2,7 @@
 
 import hashlib
 import importlib
+import importlib.metadata
 import json
 import os
 import re
@@ -16,6 +17,9 @@ from mkdocs.structure.files import File
 
 sys.path.insert(0, str(Path(__file__).parent))
 from blocks import BLOCK, DOCS, ROOT, pages
+
+# mkdocstrings imports every module of the package; this one changes classes, for scripts of Keras 1 and 2 alone.
+sys.modules["torchkeras.keras2.root"] = None  # type: ignore[assignment]
 
 _runs: dict[str, Future[list[dict[str, Any]]]] = {}
 
@@ -68,7 +72,7 @@ def _every(line: re.Match[str]) -> str:
 
 
 def _run(page: Path) -> list[dict[str, Any]]:
-    """What the blocks of a page show; from the last build, if page and package are as they were."""
+    """What the blocks of a page show; from the last build, if all that they depend on is as it was."""
     kept = ROOT / "build" / "pages" / f"{_digest(page)}.json"
     if not kept.is_file():
         kept.parent.mkdir(parents=True, exist_ok=True)
@@ -77,8 +81,13 @@ def _run(page: Path) -> list[dict[str, Any]]:
 
 
 def _digest(page: Path) -> str:
-    sources = [page, *sorted((ROOT / "torchkeras").rglob("*.py")), *sorted((ROOT / "scripts" / "site").glob("*.py"))]
-    return hashlib.sha256(b"".join(source.read_bytes() for source in sources)).hexdigest()
+    """Of the page, the package, the examples, Python and the versions of the packages installed."""
+    folders = (ROOT / "torchkeras", ROOT / "scripts" / "site", ROOT / "examples")
+    files = [path for folder in folders for path in sorted(folder.rglob("*")) if path.is_file()]
+    sources = [page, *(path for path in files if path.suffix != ".pyc")]
+    versions = sorted(f"{each.name} {each.version}" for each in importlib.metadata.distributions())
+    about = "\n".join([sys.version, *versions]).encode()
+    return hashlib.sha256(b"".join([*(source.read_bytes() for source in sources), about])).hexdigest()
 
 
 def _run_now(page: Path) -> str:

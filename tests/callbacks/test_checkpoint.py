@@ -181,3 +181,14 @@ def test_a_checkpoint_goes_on_after_a_stop():
     assert first.state_dict() == {"best": 2.0, "epochs_since_last_save": 0}
     model = drive([other], epochs=2, numbers=lambda epoch: {"loss": losses[epoch + 2]})
     assert model.calls == [["save", "2"]]
+
+
+@pytest.mark.parametrize("weights_only", [False, True])
+def test_a_package_that_is_missing_is_told_before_the_training(weights_only, monkeypatch):
+    monkeypatch.setitem(sys.modules, "safetensors", None)
+    with pytest.raises(ImportError) as error:
+        ModelCheckpoint("best.safetensors", save_weights_only=weights_only)
+    assert str(error.value) == (
+        "A .safetensors file: the package safetensors is missing. Install it with "
+        "`pip install torchkeras-graph[safetensors]`."
+    )

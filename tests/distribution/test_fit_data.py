@@ -11,7 +11,7 @@ import torch
 from torch.utils.data import DataLoader, Dataset, DistributedSampler, IterableDataset, TensorDataset
 
 from torchkeras import clear_session
-from torchkeras.distribution import ProcessesDifferError, rank
+from torchkeras.distribution import ProcessesDifferError, rank, world_size
 from torchkeras.layers import LSTM, Dense, Input
 from torchkeras.models import Model
 from torchkeras.optimizers import SGD
@@ -204,6 +204,7 @@ class OwnOrder(Samples):
 DIFFERENT: dict[str, Callable[[], dict[str, Any]]] = {
     "batches": lambda: {"x": unseeded(), "steps_per_epoch": 3},
     "orders": lambda: {"x": DataLoader(Samples(), batch_sampler=OwnOrder())},
+    "rows taken by hand": lambda: {"x": X[rank() :: world_size()], "y": Y[rank() :: world_size()]},
     "batches to validate on": lambda: {"x": X, "y": Y, "validation_data": unseeded(), "validation_steps": 2},
 }
 
@@ -222,8 +223,9 @@ def test_different_batches_are_never_trained_unnoticed(pool, kind):
         place, _, rest = text.partition(": ")
         assert place.startswith("epoch 1, batch ")
         assert rest == (
-            "the processes had different batches, or shuffled them in other orders. Seed every process alike, so that "
-            "each makes the same batches, or give a DataLoader with a DistributedSampler."
+            "the processes had different data or batches, or shuffled them in other orders. Give every process the "
+            "whole data, and seed all alike, so that each makes the same batches, or give a DataLoader with a "
+            "DistributedSampler."
         )
 
 

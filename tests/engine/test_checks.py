@@ -87,7 +87,10 @@ BAD_INPUTS = [
     (pd.DataFrame({"a": [1.0], "b": [1.0], "c": [1.0]}), *PAIR, ValueError,
      "Error when checking model input: no input is called 'c'; there are ['a', 'b']."),
     (np.array([None, "x"]), *ONE, ValueError, "a got an array of object elements; pass real numbers."),
-    (np.array(["x"]), *ONE, ValueError, "a got an array of <U1 elements; pass real numbers."),
+    (
+        np.array(["x"]), *ONE, ValueError,
+        "a got an array of <U1 elements; pass real numbers. np.unique(texts, return_inverse=True)[1] numbers texts.",
+    ),
     (torch.zeros(2, 2, dtype=torch.complex64), *ONE, ValueError, "a got an array of torch.complex64 elements"),
     (np.array(3.0), *ONE, ValueError, "a got a single number, array(3.); pass an array with an axis of samples."),
     ([[[1, 2], [3]]], *ONE, ValueError, "a got lists of unequal lengths; pad them to one length"),

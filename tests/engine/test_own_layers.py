@@ -393,3 +393,106 @@ def test_registering():
 def test_a_packages_class_is_not_the_built_in_one_of_its_name():
     with pytest.raises(ValueError, match=r"^Unknown layer: 'Own>Dense'\."):
         torchkeras.layers.deserialize({"class_name": "Own>Dense", "config": {"units": 2}})
+
+
+class AsInKeras3(Layer):
+    def build(self, input_shape):
+        self.kernel = self.add_weight((input_shape[-1], 2), "ones")
+        self.bias = self.add_weight(shape=2, initializer="zeros", trainable=True)
+        self.gain = self.add_weight(initializer="ones")
+
+    def call(self, x):
+        return (x @ self.kernel + self.bias) * self.gain
+
+
+@pytest.mark.parametrize("suffix", [".keras", ".h5", ".pt"])
+def test_weights_are_made_as_in_keras_3(suffix, tmp_path):
+    x = Input((3,))
+    model = Model(x, AsInKeras3(name="own")(x))
+    assert [(w.name, w.shape) for w in model.weights] == [("weight_0", (3, 2)), ("weight_1", (2,)), ("weight_2", ())]
+    assert list(model.state_dict()) == ["own.kernel", "own.bias", "own.gain"]
+    assert model.predict(np.ones((1, 3))).tolist() == [[3.0, 3.0]]
+    model.set_weights([np.arange(6.0).reshape(3, 2), np.ones(2), np.array(2.0)])
+    model.save(tmp_path / f"own{suffix}")
+    again = load_model(tmp_path / f"own{suffix}", custom_objects={"AsInKeras3": AsInKeras3})
+    assert again.predict(np.ones((1, 3))).tolist() == [[14.0, 20.0]]
+
+
+def test_the_shape_of_a_weight_is_integers():
+    class Unknown(Layer):
+        def build(self, input_shape):
+            self.kernel = self.add_weight("kernel", (None, 2))
+
+    with pytest.raises(ValueError, match=r"add_weight: the shape of 'kernel' must be integers; found \(None, 2\)\."):
+        Unknown()(Input((3,)))
+
+
+class WithoutConfig(Layer):
+    def __init__(self, units, **options):
+        super().__init__(**options)
+        self.inner = nn.Linear(units, units)
+
+    def call(self, x):
+        return self.inner(x)
+
+
+class WithoutOptions(Layer):
+    def __init__(self, units=3):
+        super().__init__()
+        self.units = units
+
+    def call(self, x):
+        return self.units * x
+
+
+@pytest.mark.parametrize(
+    ("layer", "reason"),
+    [
+        (
+            lambda: WithoutConfig(3, name="own"),
+            "WithoutConfig 'own' has no 'units' in its config, which its __init__ takes: let its get_config return it.",
+        ),
+        (
+            lambda: WithoutOptions(),
+            (
+                "WithoutOptions 'without_options_1' does not take its config: let its __init__ take **options and pass "
+                "them to super().__init__."
+            ),
+        ),
+    ],
+    ids=["config", "options"],
+)
+@pytest.mark.parametrize("nested", [False, True])
+def test_saving_tells_of_a_layer_that_cannot_be_made_again(layer, reason, nested, tmp_path):
+    model = Sequential([Input((3,)), layer()])
+    model = Sequential([Input((3,)), model]) if nested else model
+    path = tmp_path / "own.keras"
+    with pytest.warns(UserWarning, match="load_model will fail") as told:
+        model.save(path)
+    assert [str(each.message) for each in told] == [f"{path}: load_model will fail: {reason}"]
+    assert told[0].filename == __file__
+    with pytest.raises(ValueError, match=r"__init__\(\)"):
+        load_model(path, custom_objects={"WithoutConfig": WithoutConfig, "WithoutOptions": WithoutOptions})
+
+
+class AsInKerassGuide(Layer):
+    def __init__(self, units=3):
+        super().__init__()
+        self.units = units
+
+    def build(self, input_shape):
+        self.kernel = self.add_weight(shape=(input_shape[-1], self.units), initializer="ones", trainable=True)
+
+    def call(self, inputs):
+        return inputs @ self.kernel
+
+    def get_config(self):
+        return {"units": self.units}
+
+
+@pytest.mark.parametrize("suffix", [".keras", ".h5", ".pt"])
+def test_a_config_of_its_own_arguments_alone_is_enough(suffix, tmp_path):
+    model = Sequential([Input((3,)), AsInKerassGuide(2)])
+    model.save(tmp_path / f"own{suffix}")
+    again = load_model(tmp_path / f"own{suffix}", custom_objects={"AsInKerassGuide": AsInKerassGuide})
+    assert again.predict(np.ones((1, 3))).tolist() == [[3.0, 3.0]]

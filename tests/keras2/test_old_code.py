@@ -273,6 +273,18 @@ assert other.optimizer.lr == 0.25
 """
 
 
+SEEDED = """
+def trained():
+    np.random.seed(7)
+    model = Sequential([Dense(3, input_shape=(5,))])  # without dropout, whose numbers would be seeded too
+    model.compile("sgd", "mse")
+    return model.fit(x, y, epochs=3, batch_size=2, verbose=0).history["loss"]
+
+first, again = trained(), trained()
+assert first == again
+"""
+
+
 @pytest.mark.parametrize(
     "code",
     [
@@ -286,6 +298,7 @@ assert other.optimizer.lr == 0.25
         KERAS_1_OPTIMIZER,
         NAMES_OF_WEIGHTS,
         NUMBERS_OF_OPTIMIZERS,
+        SEEDED,
     ],
     ids=[
         "added",
@@ -298,6 +311,7 @@ assert other.optimizer.lr == 0.25
         "keras1_optimizer",
         "names",
         "numbers",
+        "seeded",
     ],
 )
 def test_old_code_runs(code: str, tmp_path: Path):

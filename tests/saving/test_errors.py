@@ -5,6 +5,7 @@
 
 import json
 import os
+import sys
 
 import h5py
 import numpy as np
@@ -315,3 +316,14 @@ def test_a_name_too_long_for_hdf5():
         model.save_weights("file.h5")
     assert str(error.value) == "A name longer than 64512 bytes cannot be written to HDF5."
     assert os.listdir() == []
+
+
+@pytest.mark.parametrize("read", [load_model, named(a=2).load_weights], ids=["model", "weights"])
+def test_an_error_about_a_file_names_the_command_that_says_what_to_do(read):
+    with open("page.h5", "w") as file:
+        file.write("<!DOCTYPE html>")
+    with pytest.raises(UnreadableFileError) as error:
+        read("page.h5")
+    with_notes = sys.version_info >= (3, 11)
+    told = ["What to do about it: torchkeras doctor page.h5"] if with_notes else []
+    assert getattr(error.value, "__notes__", []) == told

@@ -42,10 +42,10 @@ class Whereabouts:
         except RuntimeError as error:
             text = str(error).lower()
             if isinstance(error, dist.DistError) or any(word in text for word in TEXTS):
-                raise ProcessLostError(f"{method}: {self._told(place())}") from error
+                raise ProcessLostError(f"{method}: {self._told(method, place())}") from error
             raise
 
-    def _told(self, place: str) -> str:
+    def _told(self, method: str, place: str) -> str:
         try:
             self._store.set_timeout(timedelta(seconds=PATIENCE))
             self._store.set(f"torchkeras/noticed/{self._rank}", place)
@@ -64,7 +64,7 @@ class Whereabouts:
         named = " and ".join(f"process {rank}, last seen {seen}," for rank, seen in where.items())
         return (
             f"{named} died, or does not answer within the timeout; process {self._rank} was in {place}. The output of "
-            "the lost process says why."
+            f"the lost process says why. If it says nothing, it did not call {method}: all processes have to."
         )
 
     def _missing(self, what: str, ranks: Iterable[int]) -> list[int]:

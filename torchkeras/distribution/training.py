@@ -194,8 +194,9 @@ class Processes:
             raise KeyboardInterrupt
         if self.part.processes * int(squares) != int(total) ** 2:  # equal where all are
             raise ProcessesDifferError(
-                f"{self._where()}: the processes had different batches, or shuffled them in other orders. Seed every "
-                "process alike, so that each makes the same batches, or give a DataLoader with a DistributedSampler."
+                f"{self._where()}: the processes had different data or batches, or shuffled them in other orders. "
+                "Give every process the whole data, and seed all alike, so that each makes the same batches, or give a "
+                "DataLoader with a DistributedSampler."
             )
         parts = flat[4:].split([value.numel() for value in values])
         return [part.view_as(value).to(value.dtype) for part, value in zip(parts, values, strict=True)]

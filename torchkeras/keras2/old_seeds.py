@@ -1,4 +1,4 @@
-"""First values of weights, and dropout, by NumPy's state, as in Keras 2: `np.random.seed(7)` repeats them."""
+"""Weights, dropout and orders of samples drawn by NumPy's state, as in Keras 2: `np.random.seed(7)` repeats them."""
 
 from __future__ import annotations
 
@@ -29,6 +29,11 @@ def seed_noise(layer: Any) -> None:
     for each in layer.modules():
         if isinstance(each, Noise) and each.seed is None and 0 < getattr(each, "rate", 0.5) < 1:
             torch.manual_seed(_seed())
+
+
+def seed_order() -> None:
+    """Begin torch's numbers by NumPy's state before samples are shuffled, which Keras did by that state."""
+    torch.manual_seed(_seed())
 
 
 def _seed() -> int:

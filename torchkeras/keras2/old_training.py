@@ -15,6 +15,7 @@ import torch
 from torchkeras.engine.data.checks import standardize
 from torchkeras.engine.fit import runs
 from torchkeras.engine.layer.symbolic import KerasTensor, as_list, unpacked
+from torchkeras.keras2 import old_seeds
 from torchkeras.keras2.data_tensors import STEPS, by_steps, with_values
 from torchkeras.keras2.engine import saving, training_utils
 from torchkeras.keras2.old_metrics import converted
@@ -143,6 +144,8 @@ class OldTraining:
             weights = as_list(data[2]) if len(data) == 3 else [np.ones(len(each)) for each in as_list(data[1])]
             for callback in as_list(given.get("callbacks")):
                 callback.validation_data = [*as_list(data[0]), *as_list(data[1]), *weights]
+        if given.get("shuffle", True):
+            old_seeds.seed_order()
         return _fit(self, **given)
 
     def summary(self: Any, *args: Any, **kwargs: Any) -> None:

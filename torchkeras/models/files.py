@@ -23,7 +23,8 @@ def save_model(
 
     Arguments:
         model (model): the model.
-        filepath (path): the file. `.keras` is written as Keras 3 does, other names as Keras 2.2.4 does.
+        filepath (path): the file. Its suffix says how it is written: `.keras` as Keras 3 does, `.safetensors` and
+            `.pt` for torch, `.h5` and other names as Keras 2.2.4 does; docs/files.md has a table of all.
         overwrite (bool, default True): whether a file that is there is replaced.
         include_optimizer (bool, default True): whether optimizer, losses and metrics are written.
 
@@ -59,7 +60,7 @@ def model_from_json(
 
     Errors:
         TypeError: `json_string` is no text.
-        ValueError: `custom_objects` is no dictionary.
+        ValueError: `custom_objects` is no dictionary, or a path is given.
         UnreadableFileError: the text is no JSON.
         ArchitectureError: the architecture cannot be built; further errors are those of `model_from_config`.
 
@@ -92,7 +93,7 @@ def model_from_yaml(
     Errors:
         ImportError: the package PyYAML is missing: `pip install torchkeras-graph[yaml]`.
         TypeError: `yaml_string` is no text.
-        ValueError: `custom_objects` is no dictionary.
+        ValueError: `custom_objects` is no dictionary, or a path is given.
         UnreadableFileError: the text is no YAML.
         ArchitectureError: the architecture cannot be built; further errors are those of `model_from_config`.
 
@@ -110,6 +111,8 @@ def model_from_yaml(
 def _check_text(function: str, text: Any, custom_objects: Any) -> None:
     if not isinstance(text, (str, bytes)):
         raise TypeError(f"{function}: the architecture must be a string; found {type(text).__name__}.")
+    if isinstance(text, str) and text.endswith((".json", ".yaml", ".yml")):
+        raise ValueError(f"{function} takes the text of an architecture; found a path. Give open({text!r}).read().")
     check(function, CUSTOM_OBJECTS, custom_objects=custom_objects)
 
 

@@ -254,7 +254,8 @@ class Model(Trainer, Network):
         """Write the whole model: architecture, weights and, when it is compiled, optimizer, losses and metrics.
 
         Arguments:
-            filepath (path): the file. `.keras` is written as Keras 3 does, other names as Keras 2.2.4 does.
+            filepath (path): the file. Its suffix says how it is written: `.keras` as Keras 3 does, `.safetensors` and
+                `.pt` for torch, `.h5` and other names as Keras 2.2.4 does; docs/files.md has a table of all.
             overwrite (bool, default True): whether a file that is there is replaced.
             include_optimizer (bool, default True): whether optimizer, losses and metrics are written.
 

@@ -78,10 +78,11 @@ class Sequential(Model):
             layer = layer._keras_history.layer
         layer = as_layer(layer)
         if not isinstance(layer, Layer):
-            raise TypeError(
-                f"The added layer must be an instance of class Layer. Found: {layer!r} ({type(layer).__name__})."
-                + (f" Make a layer of the class: {layer.__name__}(...)." if isinstance(layer, type) else "")
-            )
+            advice = " A function becomes a layer by Lambda(function)." if callable(layer) else ""
+            if isinstance(layer, type):
+                advice = f" Make a layer of the class: {layer.__name__}(...)."
+            found = f"{layer!r} ({type(layer).__name__})"
+            raise TypeError(f"The added layer must be an instance of class Layer. Found: {found}.{advice}")
         self._give_own_policy(layer)
         if isinstance(layer, InputLayer):
             if self._stack or self._graph is not None:

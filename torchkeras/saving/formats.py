@@ -26,7 +26,8 @@ class Format:
     what it cannot hold. `tensors` does both for a file of tensors under torch's names: a module with
     `write(path, model, about)` and `opened(path)`, which gives a `StoredTensors`; `check(path)` looks at such a file,
     without torch, in a process with limits. `contents(path)`: for `inspect`.
-    `title`, `numbers`: for `convert`. `exporter`: the name of the format for `export`, which writes it.
+    `title`, `numbers`: for `convert`. `exporter`: the name of the format for `export`, which writes it. `needs`: the
+    package that reads and writes it, which an extra of the same name brings.
     """
 
     suffixes: tuple[str, ...]
@@ -40,6 +41,7 @@ class Format:
     title: str = ""
     numbers: tuple[str, ...] = HDF5_NUMBERS
     exporter: str = ""
+    needs: str = ""
 
     @property
     def whole(self) -> bool:
@@ -88,6 +90,7 @@ FORMATS = (
         contents="commands.reading_tensors:contents_of_safetensors",
         title="safetensors, names of the state_dict",
         numbers=NUMBERS,
+        needs="safetensors",
     ),
     Format(
         (".pt", ".pth"),
@@ -137,11 +140,28 @@ def suffix_of(path: PathLike, suffixes: Collection[str]) -> str:
 
 
 def check_name(path: PathLike, suffixes: Collection[str], method: str) -> str:
-    """`suffix_of`. Raises ValueError, in the name of `method`, for a known suffix that is not among them."""
+    """`suffix_of`. Raises ValueError, in the name of `method`, for a known suffix that is not among them.
+
+    Raises ImportError where the package that the format needs is missing.
+    """
     found, last = suffix_of(path, suffixes), Path(Path(path).name.lower()).suffix
     if not found and last in (*WHOLE, *OTHERS):
         raise ValueError(
             f"{path}: {method} writes no {last} file. By the suffix it writes {', '.join(suffixes)}; HDF5 for a name "
             f"without a known suffix{INSTEAD.get(last, '')}."
         )
+    needed = next((each.needs for each in FORMATS if found in each.suffixes), "")
+    if needed:
+        package(needed, f"A {found} file")
     return found
+
+
+def package(name: str, what: str) -> Any:
+    """A package that an extra of its name brings, or a module of it. Raises ImportError, in the name of `what`."""
+    try:
+        return importlib.import_module(name)
+    except ImportError as error:
+        extra = name.partition(".")[0]
+        raise ImportError(
+            f"{what}: the package {extra} is missing. Install it with `pip install torchkeras-graph[{extra}]`."
+        ) from error

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager, nullcontext
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -16,7 +17,13 @@ from torchkeras.engine.layer.building import materialize, on_meta
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.layer.nested import decoded
 from torchkeras.engine.speed.malloc import large_pages
-from torchkeras.errors import ArchitectureError, ModelFileError, UnknownFormatError, WeightMismatchError
+from torchkeras.errors import (
+    ArchitectureError,
+    ModelFileError,
+    UnknownFormatError,
+    UnreadableFileError,
+    WeightMismatchError,
+)
 from torchkeras.layers.shaping import Flatten
 from torchkeras.legacy.weights import Step
 from torchkeras.saving.config_checks import building
@@ -69,7 +76,7 @@ class Taking:
 
 def load_weights(model: Network, path: PathLike, taking: Taking, isolated: bool = False) -> Report:
     """Set a model's weights from a file of weights or of a whole model; after an error none are set."""
-    with _readable(path, isolated, taking.strict) as file:
+    with _advised(path), _readable(path, isolated, taking.strict) as file:
         layout = _layout_of_tensors(file, taking)
         if layout is not None:
             with layout.opened(file) as stored:
@@ -96,7 +103,7 @@ def load_model(
     `memory`: what allocates the weights of a model on `meta`; None is `give_memory`.
     """
     memory = memory or give_memory
-    with _readable(path, isolated, taking.strict) as file:
+    with _advised(path), _readable(path, isolated, taking.strict) as file:
         layout = _layout_of_tensors(file, taking)
         if layout is not None:
             return _of_tensors(file, layout, custom_objects, compiled, lambdas, memory)
@@ -175,6 +182,17 @@ def _layout_of_tensors(path: PathLike, taking: Taking) -> Any:
         return None
     taking.only(kind.suffixes[0])
     return named(kind.tensors)
+
+
+@contextmanager
+def _advised(path: PathLike) -> Iterator[None]:
+    """Name the command that says what to do, below the error of a damaged file. Python 3.10 has no place for it."""
+    try:
+        yield
+    except UnreadableFileError as error:
+        if sys.version_info >= (3, 11):
+            error.add_note(f"What to do about it: torchkeras doctor {path}")
+        raise
 
 
 def _readable(path: PathLike, isolated: bool, strict: bool) -> AbstractContextManager[PathLike]:

@@ -9,12 +9,15 @@ from typing import Any
 from torchkeras import registry
 from torchkeras.engine.fit.compile_options import mapped
 from torchkeras.engine.graph.network import Network
+from torchkeras.engine.layer.facts import is_own
+from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.layer.weight_lists import WeightOwner
 from torchkeras.engine.step.output_loss import name_of
 from torchkeras.optimizers import TorchOptimizer
 from torchkeras.saving.containers.limits import LIMITS
 from torchkeras.saving.weights.layer_groups import BESIDE_LAYERS
 
+NAMED = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
 OPTIONS = {"loss": registry.losses, "metrics": registry.metrics, "weighted_metrics": registry.metrics}
 
 
@@ -55,6 +58,25 @@ def _problem(name: str) -> str | None:
     if name.startswith("/") or "." in name.split("/"):
         return "stands for another place in a file: it must not begin with '/' or have '.' between two '/'"
     return "is that of a group of Keras" if name == BESIDE_LAYERS else None
+
+
+def unloadable(model: Any) -> Iterator[str]:
+    """Why layers of a user's own cannot be made again of their config."""
+    for layer in model.layers:
+        if hasattr(layer, "layers"):
+            yield from unloadable(layer)
+            continue
+        kind: Any = type(layer)
+        init = next(cls for cls in kind.__mro__ if "__init__" in cls.__dict__)
+        if is_own(init) or kind.from_config.__func__ is not Layer.from_config.__func__:  # type: ignore[attr-defined]
+            continue
+        config, parameters = layer.get_config(), list(inspect.signature(kind).parameters.values())
+        what, named = f"{kind.__name__} {layer.name!r}", [p.name for p in parameters]
+        missing = [p.name for p in parameters if p.kind in NAMED and p.default is p.empty and p.name not in config]
+        if missing:
+            yield f"{what} has no {missing[0]!r} in its config, which its __init__ takes: let its get_config return it."
+        elif not any(p.kind is p.VAR_KEYWORD for p in parameters) and any(key not in named for key in config):
+            yield f"{what} does not take its config: let its __init__ take **options and pass them to super().__init__."
 
 
 def unwritten(model: Any) -> str | None:

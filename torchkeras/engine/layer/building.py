@@ -156,8 +156,8 @@ class Building(WeightOwner):
 
     def add_weight(
         self,
-        name: str,
-        shape: Iterable[int],
+        name: str | Iterable[int] | None = None,
+        shape: Any = (),
         dtype: Any = None,
         initializer: Any = None,
         regularizer: Any = None,
@@ -166,9 +166,11 @@ class Building(WeightOwner):
     ) -> torch.Tensor:
         """Make a weight, in `build` of a layer written the Keras way.
 
+        Keras 3's `add_weight(shape, initializer)`, without a name, is understood as well.
+
         Arguments:
-            name (text): the name of the weight.
-            shape (tuple of integers): its shape, in Keras's order of axes.
+            name (text or None, default None): the name of the weight; None is `weight_0` and so on.
+            shape (tuple of integers, default ()): its shape, in Keras's order of axes.
             dtype (name, torch dtype or None, default None): its type; None is that of the layer's weights.
             initializer (name, Initializer or None, default None): the first values; None is "glorot_uniform".
             regularizer (name, Regularizer or None, default None): a penalty, added to the loss.
@@ -177,6 +179,9 @@ class Building(WeightOwner):
 
         Returns:
             The parameter or buffer, a tensor.
+
+        Errors:
+            ValueError: an argument has a bad value.
 
         Example:
             >>> class Scale(Layer):
@@ -189,12 +194,18 @@ class Building(WeightOwner):
 
         Source: https://keras.io/api/layers/base_layer/
         """
+        if name is not None and not isinstance(name, str):  # Keras 3's order
+            name, shape, initializer = None, name, shape or initializer
+        name = name or f"weight_{len(self._added)}"
+        shape = (shape,) if isinstance(shape, int) else tuple(shape or ())
         kind = type(self).__name__
+        if not all(hasattr(size, "__index__") for size in shape):
+            raise ValueError(f"add_weight: the shape of {name!r} must be integers; found {shape}.")
         initial = read(kind, "initializer", INITIALIZER, initializer or "glorot_uniform")
         regular = read(kind, "regularizer", REGULARIZER, regularizer)
         constrain = read(kind, "constraint", CONSTRAINT, constraint)
         device = torch.device("meta") if deferred() else config.device()
-        tensor = torch.empty(*shape, dtype=dtype_of(dtype or self.dtype), device=device)
+        tensor = torch.empty(shape, dtype=dtype_of(dtype or self.dtype), device=device)
         path = self._free_path(name)
         if trainable:
             self._parameters[path] = nn.Parameter(tensor, requires_grad=tensor.is_floating_point())

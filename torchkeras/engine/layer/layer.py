@@ -322,6 +322,11 @@ class Layer(Calling):
             declared = getattr(type(self), name, None)
             if isinstance(declared, (property, Weight)):
                 return declared.__get__(self, type(self))
+            if "name" not in self.__dict__:
+                kind = type(self).__name__
+                raise AttributeError(
+                    f"{kind} has no {name!r} yet: its __init__ must call super().__init__(**options)."
+                ) from None
             raise
 
     # --- config and copies --------------------------------------------------------------------------------------------

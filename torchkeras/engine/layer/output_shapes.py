@@ -91,6 +91,13 @@ def overrides(layer: Layer, method: str) -> bool:
     return getattr(type(layer), method) is not first.__dict__[method]
 
 
+# What torch says where code asks for values on `meta`, and what it is to read.
+NO_VALUES = ("cannot be called on meta tensors", "can't convert meta device type tensor to numpy")
+AT_VALUES = (
+    "its code looks at values, and shapes are found without any. Compute with torch alone: torch.tanh(x) and not "
+    "np.tanh(x), torch.where(x > 0, a, b) and not `if`, no .item() and .numpy()."
+)
+
 _running: ContextVar[Any] = ContextVar("the layer whose shape is found by running it", default=None)
 
 
@@ -140,12 +147,14 @@ def _run(layer: Layer, inputs: Any, masks: list[Any], arguments: Mapping[str, An
             return run(
                 layer, lambda called: (called(*args, **kwargs) if compute else None, layer.compute_mask(given, mask))
             )
-    except (RuntimeError, ValueError, IndexError) as error:
+    except (RuntimeError, ValueError, IndexError, TypeError) as error:
         shape = unpacked([tensor.shape for tensor in as_list(inputs)])
-        reason, what = str(error).strip().splitlines()[0], f"{type(layer).__name__} {layer.name!r}"
-        if reason.startswith(what):  # the layer's own words
+        reason, what = (str(error).strip().splitlines() or [repr(error)])[0], f"{type(layer).__name__} {layer.name!r}"
+        looks = any(words in reason for words in NO_VALUES)
+        if reason.startswith(what) or (isinstance(error, TypeError) and not looks):  # the layer's own words
             raise
-        raise ValueError(f"{what} cannot compute on input shape {shape}: {reason}") from error
+        kind = TypeError if isinstance(error, TypeError) else ValueError
+        raise kind(f"{what} cannot compute on input shape {shape}: {AT_VALUES if looks else reason}") from error
 
 
 def _is_ours(module: torch.nn.Module) -> bool:
@@ -166,9 +175,14 @@ def _run_ours(layer: Layer, compute: Callable[[Callable[..., Any]], Any]) -> Any
 
 
 def _run_theirs(layer: Layer, compute: Callable[[Callable[..., Any]], Any]) -> Any:
-    """A run of a user's code, which may hold tensors anywhere, and make them where it likes."""
+    """A run of a user's code, which may hold tensors anywhere, and make them where it likes, but no weights."""
+    known = set(layer._parameters)
     tensors = [tensor for tensor in (*layer.parameters(), *layer.buffers()) if not is_lazy(tensor)]
-    return run_on_meta(layer, lambda: compute(layer), {id(t): _in_compute_type(layer, t) for t in tensors})
+    found = run_on_meta(layer, lambda: compute(layer), {id(t): _in_compute_type(layer, t) for t in tensors})
+    made = [name for name in layer._parameters if name not in known]
+    if made:
+        raise ValueError(f"it makes the weight {made[0]!r}, and each call another. Make weights in __init__ or build.")
+    return found
 
 
 def _in_compute_type(layer: Layer, tensor: torch.Tensor) -> torch.Tensor:

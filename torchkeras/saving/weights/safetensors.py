@@ -5,7 +5,6 @@ A tensor with several names is written once, under the first. Needs the package 
 
 from __future__ import annotations
 
-import importlib
 import json
 import os
 from collections.abc import Iterator, Mapping
@@ -23,6 +22,7 @@ from torchkeras.saving.containers.held import held
 from torchkeras.saving.containers.limits import LIMITS
 from torchkeras.saving.containers.parts import CAN_READ, Part, Stretch
 from torchkeras.saving.containers.places import shown
+from torchkeras.saving.formats import package
 from torchkeras.saving.weights.state import ABOUT, Description, StoredTensors, tensors_of
 from torchkeras.shards import whole
 
@@ -125,10 +125,4 @@ def _stretches(
 
 
 def _package(name: str) -> Any:
-    try:
-        return importlib.import_module(name)
-    except ImportError as error:
-        raise ImportError(
-            "A .safetensors file: the package safetensors is missing. Install it with "
-            "`pip install torchkeras-graph[safetensors]`."
-        ) from error
+    return package(name, "A .safetensors file")

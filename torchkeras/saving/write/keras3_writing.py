@@ -128,7 +128,9 @@ class _Writing:
                 raise ValueError(f"{type(layer).__name__} {layer.name!r}: {option} {value!r} has no form in Keras 3.")
             if allowed is None or option in renamed:
                 config[renamed.get(option, option)] = self.value(layer, option, value)
-        return {**config, "dtype": layer.dtype_policy.name}
+        # A get_config without that of `Layer` returns all that its __init__ takes.
+        told = is_own(type(layer)) or "name" in given
+        return {**config, "dtype": layer.dtype_policy.name} if told else config
 
     def value(self, layer: Layer, option: str, value: Any) -> Any:
         """One option's value."""

@@ -6,7 +6,7 @@ from typing import Any
 
 from torchkeras.engine.data.batch import ArrayData, check_batch_size
 from torchkeras.engine.data.contents import plain
-from torchkeras.engine.data.part import Part
+from torchkeras.engine.data.part import Part, checksum
 from torchkeras.engine.data.sources.source import Batches, Source
 
 
@@ -19,6 +19,8 @@ class ArraySource(Source):
     def __init__(self, data: ArrayData, batch_size: int, part: Part | None = None):
         check_batch_size(batch_size)
         self.data, self.batch_size, self.samples, self.part = data, int(batch_size), len(data), part
+        if part is not None:  # a process that holds other arrays, such as its own rows alone, is found out
+            self._checksum = checksum([*data.inputs, *data.targets])
 
     @property
     def steps(self) -> int:
