@@ -81,10 +81,9 @@ def _run(page: Path) -> list[dict[str, Any]]:
 
 
 def _digest(page: Path) -> str:
-    """Of the page, the package, the examples, Python and the versions of the packages installed."""
-    folders = (ROOT / "torchkeras", ROOT / "scripts" / "site", ROOT / "examples")
-    files = [path for folder in folders for path in sorted(folder.rglob("*")) if path.is_file()]
-    sources = [page, *(path for path in files if path.suffix != ".pyc")]
+    """Of the page, what runs it, the package, the examples, Python and the versions of the packages installed."""
+    files = [path for name in ("torchkeras", "examples") for path in sorted((ROOT / name).rglob("*")) if path.is_file()]
+    sources = [page, ROOT / "scripts" / "site" / "blocks.py", *(path for path in files if path.suffix != ".pyc")]
     versions = sorted(f"{each.name} {each.version}" for each in importlib.metadata.distributions())
     about = "\n".join([sys.version, *versions]).encode()
     return hashlib.sha256(b"".join([*(source.read_bytes() for source in sources), about])).hexdigest()

@@ -492,7 +492,8 @@ class AsInKerassGuide(Layer):
 
 @pytest.mark.parametrize("suffix", [".keras", ".h5", ".pt"])
 def test_a_config_of_its_own_arguments_alone_is_enough(suffix, tmp_path):
-    model = Sequential([Input((3,)), AsInKerassGuide(2)])
+    x = Input((3,))
+    model = Model(x, AsInKerassGuide(2)(x))
     model.save(tmp_path / f"own{suffix}")
     again = load_model(tmp_path / f"own{suffix}", custom_objects={"AsInKerassGuide": AsInKerassGuide})
     assert again.predict(np.ones((1, 3))).tolist() == [[3.0, 3.0]]

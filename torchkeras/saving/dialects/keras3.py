@@ -124,10 +124,13 @@ FUNCTIONS: Mapping[str, str] = {
 
 
 def _is_function(entry: Mapping[str, Any]) -> bool:
-    """Whether an entry is an operation: it has no `trainable`, and HDF5 files do not name its module."""
-    config, module = entry.get("config"), entry.get("module")
-    if isinstance(module, str):
-        return module.startswith("keras.src.ops.")
+    """Whether an entry is an operation: it has no `trainable`, and HDF5 files do not name its module.
+
+    The module of a user's own class may be None.
+    """
+    config = entry.get("config")
+    if "module" in entry:
+        return str(entry["module"]).startswith("keras.src.ops.")
     if not isinstance(config, Mapping) or {"trainable", "layers"} & set(config) or entry["class_name"] == "InputLayer":
         return False
     return "dtype" not in config or entry["class_name"] in (*FUNCTIONS, *_JOINING)
