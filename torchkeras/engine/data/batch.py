@@ -109,14 +109,20 @@ class ArrayData:
         # One permutation an epoch, drawn where the samples lie: no index travels.
         where = self.device if self.resident else torch.device("cpu")
         indices = torch.randperm(self.size, device=where).split(batch_size)[skip:]
-        return (self._at(index, part) for index in indices)
-
-    def _at(self, index: Tensor, part: Part | None) -> Batch:
-        """The batch of the samples with these numbers, or what one process has of it."""
-        whole = len(index)
-        own = index if part is None else index[part.rows(whole)]
-        values = [None if v is None else v.index_select(0, own) for v in self._values]
-        return self._batch(values, whole) if part is None else self._batch(values, part.size(whole), whole)
+        if part is None:
+            return (
+                self._batch([None if v is None else v.index_select(0, index) for v in self._values], len(index))
+                for index in indices
+            )
+        return (
+            self._batch(
+                [None if v is None else v.index_select(0, own) for v in self._values],
+                part.size(len(index)),
+                len(index),
+            )
+            for index in indices
+            for own in [index[part.rows(len(index))]]
+        )
 
     def _views(self, batch_size: int, order: str, skip: int) -> Generator[Batch, None, None]:
         chunks = [None if v is None else v.split(batch_size) for v in self._values]
