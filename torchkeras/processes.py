@@ -26,7 +26,8 @@ from torchkeras.rules import number, optional, read
 # Whether this process belongs to a group. Torch's own function: it is asked in places that every model passes.
 has_group: Callable[[], bool] = dist.is_initialized if dist.is_available() else bool
 
-FIRST_PORT, PORTS = 20000, 20000  # one for each job of Slurm, of which several may share a machine
+# One port for each step of a job of Slurm; jobs of neighbouring numbers may share a machine.
+FIRST_PORT, PORTS, STEPS = 20000, 20000, 16
 BUCKET = 25 * 2**20  # bytes that are sent at once, as in DistributedDataParallel
 LOOKING = 0.2  # seconds from one look for process 0 to the next
 TIMEOUT = optional(number("of more than 0", lambda v: v > 0))
@@ -195,8 +196,8 @@ def _complete_environment(names: tuple[str, ...]) -> None:
     nodes = os.environ.get("SLURM_STEP_NODELIST")
     if nodes is not None and names[0] == "SLURM_PROCID":
         os.environ.setdefault("MASTER_ADDR", _first_node(nodes))
-        job = int(os.environ.get("SLURM_JOB_ID", 0)) + int(os.environ.get("SLURM_STEP_ID", 0))
-        os.environ.setdefault("MASTER_PORT", str(FIRST_PORT + job % PORTS))
+        step = STEPS * int(os.environ.get("SLURM_JOB_ID", 0)) + int(os.environ.get("SLURM_STEP_ID", 0))
+        os.environ.setdefault("MASTER_PORT", str(FIRST_PORT + step % PORTS))
     elif os.environ.get(names[3]) == os.environ[names[1]]:  # all on one machine
         os.environ.setdefault("MASTER_ADDR", "127.0.0.1")
         os.environ.setdefault("MASTER_PORT", "29500")

@@ -147,7 +147,7 @@ def test_srun_with_mpi_says_where_the_first_process_is(monkeypatch):
     for name, value in {"PMI_RANK": "1", "PMI_SIZE": "4", **SRUN, "SLURM_JOB_ID": "7", "SLURM_STEP_ID": "2"}.items():
         monkeypatch.setenv(name, value)
     processes._complete_environment(processes.launcher())
-    assert (os.environ["MASTER_ADDR"], os.environ["MASTER_PORT"]) == ("n1", "20009")
+    assert (os.environ["MASTER_ADDR"], os.environ["MASTER_PORT"]) == ("n1", "20114")
 
 
 @pytest.mark.parametrize(
