@@ -31,7 +31,7 @@ EXTRAS: Mapping[str, tuple[str, ...]] = {
 }
 # Variables of the environment that this package, or torch for it, obeys. None of them holds an address or a secret.
 VARIABLES = (
-    "KERAS_HOME",
+    *("KERAS_HOME", "SOURCE_DATE_EPOCH", "TORCHELASTIC_USE_AGENT_STORE"),
     *(name for names in LAUNCHERS for name in names),
     *OF_THE_USER,
     *("OMP_NUM_THREADS", "MKL_NUM_THREADS", "CUDA_VISIBLE_DEVICES", "PYTORCH_ALLOC_CONF", "PYTORCH_CUDA_ALLOC_CONF"),
