@@ -156,23 +156,40 @@ def table(title: str, rows: Rows) -> str:
     return "\n".join(lines)
 
 
+SIDE, EDGE, TEXT, LINE = 250, 46, "#7b8794", "#0ca678"  # of a field and around it; colours for white and black
+
+
 def drawn(tables: dict[str, Rows]) -> str:
-    """A picture of all rows, one field for each table, both axes logarithmic, as SVG."""
-    side, parts = 240, []
-    for place, (title, rows) in enumerate(tables.items()):
-        logs = np.log10(np.array([point for points in rows.values() for point in points]))
-        low, high = logs.min(0), logs.max(0)
-        span = np.maximum(high - low, 1e-9)
-        left = place * (side + 40) + 30
-        parts.append(f'<text x="{left}" y="16">{title}: 1e{low[1]:.1f} to 1e{high[1]:.1f} seconds</text>')
-        parts.append(f'<rect x="{left}" y="24" width="{side}" height="{side}" fill="none" stroke="gray"/>')
-        for points in rows.values():
-            at = (np.log10(np.array(points)) - low) / span * side
-            line = " ".join(f"{left + x:.0f},{24 + side - y:.0f}" for x, y in at)
-            parts.append(f'<polyline points="{line}" fill="none" stroke="steelblue"/>')
-    size = f'width="{len(tables) * (side + 40) + 30}" height="{side + 40}"'
-    style = 'font-family="sans-serif" font-size="10"'
-    return f'<svg xmlns="http://www.w3.org/2000/svg" {size} {style}>' + "\n".join(parts) + "</svg>\n"
+    """A picture of all rows, one field for each table, both axes logarithmic, as SVG. Dashes: what is linear."""
+    parts = []
+    for number, (title, rows) in enumerate(tables.items()):
+        left, top = EDGE + number % 2 * (SIDE + 2 * EDGE), EDGE + number // 2 * (SIDE + 2 * EDGE)
+        parts += [f'<g transform="translate({left} {top})">', *_field(title, rows), "</g>"]
+    wide, high = (count * (SIDE + 2 * EDGE) for count in (min(len(tables), 2), (len(tables) + 1) // 2))
+    box = f'viewBox="0 0 {wide} {high}" width="{wide}" height="{high}"'
+    style = f'font-family="sans-serif" font-size="13" fill="{TEXT}" text-anchor="middle"'
+    return f'<svg xmlns="http://www.w3.org/2000/svg" {box} {style}>\n' + "\n".join(parts) + "\n</svg>\n"
+
+
+def _field(title: str, rows: Rows) -> Iterator[str]:
+    logs = np.log10([point for points in rows.values() for point in points])
+    low, high = np.floor(logs.min(0)), np.maximum(np.ceil(logs.max(0)), np.floor(logs.min(0)) + 1)
+
+    def at(points: Any) -> str:
+        shares = (np.log10(points) - low) / (high - low) * SIDE
+        return " ".join(f"{x:.0f},{SIDE - y:.0f}" for x, y in shares)
+
+    yield f'<text x="{SIDE / 2}" y="-14" font-size="14">seconds for {title}</text>'
+    yield f'<rect width="{SIDE}" height="{SIDE}" fill="none" stroke="{TEXT}"/>'
+    for axis in (0, 1):
+        for power in range(int(low[axis]), int(high[axis]) + 1):
+            place = (power - low[axis]) / (high[axis] - low[axis]) * SIDE
+            x, y = (place, SIDE + 18) if axis == 0 else (-22, SIDE - place + 4)
+            yield f'<text x="{x:.0f}" y="{y:.0f}">{10.0**power:g}</text>'
+    first = 10.0 ** np.array([low, low + min(high - low)])
+    yield f'<polyline points="{at(first)}" fill="none" stroke="{TEXT}" stroke-dasharray="4"/>'
+    for name, points in rows.items():
+        yield f'<polyline points="{at(np.array(points))}" fill="none" stroke="{LINE}"><title>{name}</title></polyline>'
 
 
 def main() -> None:
